@@ -10,7 +10,10 @@ export function register(program: Command): void {
   const command = program
     .command('ask')
     .description('ask a run, or any agent over the graph of a data set, a question of your own')
-    .argument('<run-or-question>', 'name or folder of a run; with --agent the question, or for links the head')
+    .argument(
+      '<run-or-question>',
+      'name or folder of a run, RUN+RUN for several as one; with --agent the question, or for links the head',
+    )
     .argument(
       '[question]',
       'what is said or asked; for questions, [brackets] mark the topic entities; for links see below',
@@ -46,7 +49,8 @@ type Flags = EvaluationFlags & { json?: boolean };
 
 async function ask(first: string, second: string | undefined, third: string | undefined, flags: Flags): Promise<void> {
   const { taskFor, terminalWork } = await import('./work.js');
-  const { findRun, resolve } = await import('../tasks/named.js');
+  const { findTrained, resolve } = await import('../tasks/named.js');
+  const { membersOf } = await import('../tasks/task.js');
   const { openRun } = await import('../src/run/run-folder.js');
   const { changedPluginsOf } = await import('../src/run/plugins.js');
   const byAgent = flags.agent !== undefined;
@@ -62,11 +66,12 @@ async function ask(first: string, second: string | undefined, third: string | un
     );
   }
   // Nothing but a run can be meant: this says what is missing.
-  if (!byAgent && !findRun(first)) openRun(first);
+  if (!byAgent && !findTrained(first, 'best')) openRun(first);
   const task = await taskFor([named], flags);
   const words = [...(byAgent ? [first] : []), second, third].filter((word) => word !== undefined);
   const [work, which] = [terminalWork(), resolve(task, named, flags)];
-  if (which.trained) for (const line of changedPluginsOf(which.trained.run)) work.note(line);
+  const members = which.trained ? membersOf(which.trained) : [];
+  for (const line of new Set(members.flatMap(({ run }) => changedPluginsOf(run)))) work.note(line);
   const opened = task.openAsk(which, flags, work);
   try {
     printShown(await opened.ask(words), flags.json);

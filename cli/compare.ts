@@ -14,7 +14,7 @@ export function register(program: Command): void {
     .description('evaluate agents and runs on the same samples, and test each against the last one named')
     .argument(
       '<agent...>',
-      'names of agents (random, frequency, io, fiske, fiske:stateful=false …; on links transe, bilinear, rules, random), names or folders of runs, RUN@clone for a checkpoint, and of kept evaluations; all, prompted and baselines are those of the data set; fiske:maxStarts={1,2,3} is three agents',
+      'names of agents (random, frequency, io, fiske, fiske:stateful=false …; on links transe, bilinear, rules, random), names or folders of runs, RUN@clone for a checkpoint, RUN+RUN for several as one, and of kept evaluations; all, prompted and baselines are those of the data set; fiske:maxStarts={1,2,3} is three agents',
     )
     .option('--mixed', 'let models and budgets differ between the agents')
     .option('--report <dir>', 'write the page of `kgwalk report` there');

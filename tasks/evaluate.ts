@@ -22,7 +22,17 @@ import type { Choices, EvaluationFlags } from './flags.js';
 import { choosesByName, embeddedChatModel, likelihoodNote, openRealModel } from './language-model.js';
 import { resolve } from './named.js';
 import { type TrainingCost } from './training-cost.js';
-import type { Data, Named, OpenedAgent, OpenOptions, Resolved, Task, Work } from './task.js';
+import {
+  type Data,
+  membersOf,
+  type Named,
+  type OpenedAgent,
+  type OpenOptions,
+  type Resolved,
+  type Task,
+  type Trained,
+  type Work,
+} from './task.js';
 
 /** An evaluation under the name that the command line gave the agent. */
 export interface NamedEvaluation<R extends Row> extends Compared<R> {
@@ -89,10 +99,11 @@ export async function evaluateNamed<S extends Sample, Answer, R extends Row, D e
     const evaluations: NamedEvaluation<R>[] = [];
     for (const [i, which] of resolved.entries()) {
       const opened = agents[i]!;
-      const runFolder = which.trained?.run.folder;
+      // Several runs as one are no run’s own.
+      const runFolder = which.trained?.others ? undefined : which.trained?.run.folder;
       const { prompted } = opened.asker;
       // The record of a run's own evaluation does not say where the run lies: it is the same wherever that is.
-      const run = which.trained && { run: runName(which.trained.run) };
+      const run = which.trained && { run: trainedName(which.trained) };
       const own = runFolder !== undefined && flags.evaluations === undefined;
       const asked = askedOf(task, which, opened, data, { own, model: prompted ? model : undefined });
       const folder = evaluationFolder(asked, {
@@ -153,7 +164,7 @@ export async function openAgents<S extends Sample, Answer, R extends Row, D exte
   work: Work,
 ): Promise<{ data: D; agents: OpenedAgent<S, Answer, R>[]; notes: ProvenanceNotes[]; close(): Promise<void> }> {
   const shared = new ProvenanceNotes();
-  const runs = resolved.flatMap(({ trained }) => trained?.run ?? []);
+  const runs = resolved.flatMap(({ trained }) => (trained ? membersOf(trained).map(({ run }) => run) : []));
   for (const line of new Set(runs.flatMap(changedPluginsOf))) work.note(line);
   const data = await collectProvenance(shared, () => task.data(flags, runs));
   const agents: OpenedAgent<S, Answer, R>[] = [];
@@ -194,7 +205,7 @@ export function askedOf<S extends Sample, Answer, R extends Row>(
     kind: 'evaluation',
     task,
     agent: agent ?? asker.name,
-    ...(trained && !own && { run: runName(trained.run) }),
+    ...(trained && !own && { run: trainedName(trained) }),
     ...(trained && checkpointOf(trained)),
     about: {
       ...chosenBy(data.about, model ? choices : 'written'),
@@ -220,9 +231,24 @@ function chosenBy(about: AboutEvaluation, choices: Choices): AboutEvaluation {
 }
 
 /** What a name such as `best` points to now. */
-function checkpointOf({ run, checkpoint }: NonNullable<Resolved['trained']>) {
-  const { phase, step } = resolveCheckpoint(run.folder, checkpoint);
-  return { checkpoint, phase, step };
+function checkpointOf(trained: Trained) {
+  const { checkpoint } = trained;
+  const all = membersOf(trained).map((one) => resolveCheckpoint(one.run.folder, one.checkpoint));
+  const [{ phase, step }] = all as [(typeof all)[number]];
+  // Of several what they share.
+  return {
+    checkpoint,
+    ...(all.every((one) => one.phase === phase) && { phase }),
+    ...(all.every((one) => one.step === step) && { step }),
+  };
+}
+
+/** Names of its runs, in a form that names them again: checkpoints where they are not that of the first. */
+function trainedName(trained: Trained): string {
+  const names = membersOf(trained).map(
+    ({ run, checkpoint }) => `${runName(run)}${checkpoint === trained.checkpoint ? '' : `@${checkpoint}`}`,
+  );
+  return names.join('+');
 }
 
 async function modelFor<S extends Sample, Answer, R extends Row, D extends Data<S>>(

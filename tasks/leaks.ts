@@ -18,8 +18,8 @@ import { printable } from '../src/run/printable.js';
 import { readProvenance } from '../src/run/provenance.js';
 import type { RunInfo } from '../src/run/records.js';
 import { runFiles } from '../src/run/run-folder.js';
-import { findRun } from './named.js';
-import { type CheckedRun, type LeakCheck, ShownPage } from './task.js';
+import { findRun, findTrained } from './named.js';
+import { type CheckedRun, type LeakCheck, membersOf, ShownPage } from './task.js';
 
 /** Parts of a report, and what stands around it. */
 export interface Checked extends Omit<LeakReportParts, 'dataset'> {
@@ -123,10 +123,13 @@ export function notedEvaluation(name: string, folder: string) {
   const { agent, about } = asked;
   const run = runOf(asked);
   checkDataset(name, about.dataset, 'the evaluation');
-  const trained = run === undefined ? undefined : findRun(run)?.run;
+  const found = run === undefined ? undefined : findTrained(run, '');
+  const members = found ? membersOf(found).map((one) => one.run) : [];
   const agents: NotedAgent[] = [{ of: agent, own: true, record: readProvenance(evaluationFiles(folder).provenance) }];
-  if (run !== undefined) agents.push(trained ? notedRun(trained) : { of: 'run', own: true, record: undefined });
-  return { ...asked, run, title: `evaluation of ${agent}`, agents, trained };
+  const several = members.length > 1;
+  for (const one of members) agents.push({ ...notedRun(one), ...(several && { of: `run ${one.id}` }) });
+  if (run !== undefined && members.length === 0) agents.push({ of: 'run', own: true, record: undefined });
+  return { ...asked, run, title: `evaluation of ${agent}`, agents, members, trained: members[0] };
 }
 
 /** Artifacts with their verdicts, then what they cannot show: never that there is no leak. */

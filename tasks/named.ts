@@ -14,7 +14,7 @@ import type { RunInfo } from '../src/run/records.js';
 import { nearestRun, openRun, runFiles } from '../src/run/run-folder.js';
 import type { EvaluationFlags } from './flags.js';
 import { allTasks, type AnyTask, loadTask, taskOfConfig, taskOfSettings, type TaskName } from './index.js';
-import type { Named, Resolved, Task } from './task.js';
+import { membersOf, type Named, type Resolved, type Task, type Trained } from './task.js';
 
 /** Words of `compare` that stand for several agents of a task, each with who belongs to it. */
 export const agentGroups: Readonly<Record<string, (asksModel: boolean) => boolean>> = {
@@ -39,7 +39,7 @@ export async function taskOf(
   const tasks = await allTasks();
   const having = ({ name, isRun }: Named) => (isRun === true ? [] : tasks.filter(({ agents }) => agents.has(name)));
   for (const one of named) {
-    const run = having(one).length > 0 ? undefined : findRun(one.name)?.run;
+    const run = having(one).length > 0 ? undefined : findTrained(one.name, '')?.run;
     if (run?.config.policy !== undefined) return taskOfConfig(run.config);
     const data = run && datasetOf(run);
     if (data !== undefined) return loadTask(datasetKind(parseDatasetName(data).name));
@@ -69,11 +69,11 @@ export function resolve(
   if (isRun !== true && task.agents.has(name)) {
     return { name, ...(choices && { choices }), ...task.agents.parse(name, set) };
   }
-  const found = isRun === false ? undefined : findRun(name);
-  if (found) {
+  const trained = isRun === false ? undefined : findTrained(name, checkpoint);
+  if (trained) {
     // Refused before anything is loaded where plugins are missing; who evaluates says which changed.
-    changedPluginsOf(found.run);
-    return { name, switches: {}, trained: { run: found.run, checkpoint: found.checkpoint ?? checkpoint } };
+    for (const { run } of membersOf(trained)) changedPluginsOf(run);
+    return { name, switches: {}, trained };
   }
   const known = task.agents.names();
   const group = agentOf(name);
@@ -88,8 +88,63 @@ export function resolve(
   const isList = parts.length > 1 && parts.some((part) => task.agents.has(part));
   const expected = isRun === false ? 'an agent' : 'an agent or a run';
   throw new WorkbenchError('usage', `expected ${expected}, got ${JSON.stringify(name)}`, {
-    hint: `${isList ? 'Agents are parted by spaces. ' : near === undefined ? '' : `Did you mean "${near}"? `}Agents on ${task.name}: ${known.join(', ')}. Runs: \`kgwalk runs list\`; RUN@clone names a checkpoint.`,
+    hint: `${isList ? 'Agents are parted by spaces. ' : near === undefined ? '' : `Did you mean "${near}"? `}Agents on ${task.name}: ${known.join(', ')}. Runs: \`kgwalk runs list\`; RUN@clone names a checkpoint, RUN+RUN several as one.`,
   });
+}
+
+/**
+ * A run by name or folder, with the checkpoint behind an `@`, or several that answer as one: `first+second@clone+third`.
+ * @param checkpoint of those that name none
+ * @returns undefined where there is no such run
+ * @throws WorkbenchError `usage` for several that do not walk the same, `data` where only some of them are there
+ */
+export function findTrained(name: string, checkpoint: string): Trained | undefined {
+  const one = findRun(name);
+  if (one) return { checkpoint, ...one };
+  const names = name.split('+');
+  const found = names.map(findRun);
+  if (names.length < 2 || !found.some((run) => run)) return undefined;
+  const members = found.map((run, i) => ({ checkpoint, ...(run ?? { run: openRun(names[i]!) }) }));
+  refuseUnlike(members.map(({ run }) => run));
+  const [first, ...others] = members as [Trained, ...Trained[]];
+  return { ...first, others };
+}
+
+/** What runs must have in common to answer as one, in words. */
+function walkedBy({ config }: RunInfo): Record<string, unknown> {
+  const { data, env, relationWalk, linkWalk, policy } = config as Record<string, Record<string, unknown> | undefined>;
+  const id = (env?.id ?? 'kgwalk/OpenDialKG-v1') as string;
+  if (policy !== undefined) return { environment: id, 'options of it': env?.options };
+  const horizon = { 'kgwalk/RelationWalk-v1': relationWalk?.horizon, 'kgwalk/LinkQuery-v1': linkWalk?.horizon }[id];
+  return {
+    'data set': data?.dataset,
+    environment: id,
+    graph: data?.graph,
+    subsets: data?.subsets,
+    turns: data?.turns,
+    'hold-out': data?.holdOut,
+    horizon: horizon ?? env?.horizon,
+    edges: [env?.edgePolicy, env?.maxOut, env?.equalAtStep1],
+  };
+}
+
+function refuseUnlike([first, ...others]: readonly RunInfo[]): void {
+  const own = walkedBy(first!);
+  for (const run of others) {
+    const other = walkedBy(run);
+    const key = Object.keys({ ...own, ...other }).find(
+      (name) => JSON.stringify(own[name]) !== JSON.stringify(other[name]),
+    );
+    if (key === undefined) continue;
+    const word = (of: Record<string, unknown>) => (of[key] === undefined ? 'none' : JSON.stringify(of[key]));
+    throw new WorkbenchError(
+      'usage',
+      `expected runs of one ${key} to answer as one, got ${first!.id} (${word(own)}) and ${run.id} (${word(other)})`,
+      {
+        hint: 'Runs that are averaged differ in seed and network alone. Parted by a space `kgwalk compare` takes them as several.',
+      },
+    );
+  }
 }
 
 /** A run by name or folder, with the checkpoint behind an `@`; undefined where there is none. */

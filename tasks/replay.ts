@@ -5,7 +5,7 @@ import { WorkbenchError } from '../src/run/errors.js';
 import { labelsOfHashes, requirePlugins } from '../src/run/plugins.js';
 import { openAgents } from './evaluate.js';
 import { loadTask, type AnyTask, type TaskName } from './index.js';
-import { findRun } from './named.js';
+import { findTrained } from './named.js';
 import type { Data, OpenedAgent, Resolved, Work } from './task.js';
 
 /** The agent and the samples of a kept evaluation; close them after use. */
@@ -71,7 +71,7 @@ function resolvedOf(asked: AskedEvaluation & { folder: string }): Resolved {
   const { agent, checkpoint, about } = asked;
   const run = runOf(asked);
   if (run === undefined) return { name: agent, agent, switches: about.switches ?? {} };
-  const found = findRun(run);
-  if (found) return { name: run, switches: {}, trained: { run: found.run, checkpoint: checkpoint! } };
+  const trained = findTrained(run, checkpoint!);
+  if (trained) return { name: run, switches: {}, trained };
   throw new WorkbenchError('data', `expected the run of the evaluation, got nothing, at ${run}`);
 }

@@ -45,8 +45,19 @@ export interface Resolved {
   agent?: string;
   switches: Record<string, unknown>;
   /** Of a trained one. */
-  trained?: { run: RunInfo; checkpoint: string };
+  trained?: Trained;
 }
+
+/** A run with the checkpoint of it, or several that answer as one. */
+export interface Trained {
+  run: RunInfo;
+  checkpoint: string;
+  /** Whose log-probabilities are averaged with its own; absent for one run. */
+  others?: readonly { run: RunInfo; checkpoint: string }[];
+}
+
+/** All of its runs. */
+export const membersOf = ({ run, checkpoint, others = [] }: Trained) => [{ run, checkpoint }, ...others];
 
 /** The samples that agents are evaluated on, loaded. */
 export interface Data<S extends Sample> {

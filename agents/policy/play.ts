@@ -5,6 +5,7 @@ import { Rng, subSeed } from '../../src/run/seeds.js';
 import { throwIfStopped } from '../../src/run/stop.js';
 import { argmaxSegment, sampleSegment } from '../../src/tensor/categorical.js';
 import { actionLogProbs, type Actor } from '../actor.js';
+import { meanScorer } from '../mean-scorer.js';
 import {
   maskOf,
   type PolicyShape,
@@ -53,6 +54,32 @@ export function policyChooser<Request>(
       return actor.envAction?.(request, place) ?? place;
     });
   };
+}
+
+/** A policy with the normaliser that its observations go through. */
+export interface PolicyMember {
+  actor: Actor<VectorObservation, unknown>;
+  normalizer?: Normalizer | undefined;
+}
+
+/** The choices of several policies as one: the mean of their log-probabilities. */
+export function meanChooser(members: readonly PolicyMember[]): Chooser {
+  interface Seen {
+    observation: VectorObservation;
+  }
+  const scorer = meanScorer<Seen>(
+    members.map(({ actor, normalizer }) => ({
+      scorer: actor,
+      requestOf: ({ observation }) => actor.requestOf(scaledBy(normalizer, observation)),
+    })),
+  );
+  const [{ actor: first, normalizer }] = members as [PolicyMember];
+  return policyChooser<Seen>({
+    ...{ ...scorer, weightsChanged() {}, dispose() {} },
+    requestOf: (observation) => ({ observation }),
+    envAction: ({ observation }, place) =>
+      first.envAction?.(first.requestOf(scaledBy(normalizer, observation)), place) ?? place,
+  });
 }
 
 /** An observation on the scale that a policy was trained on. */

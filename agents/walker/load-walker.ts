@@ -2,7 +2,9 @@
 import { checkFits, optimizerPrefix, type CheckpointHeader } from '../../checkpoints/checkpoint.js';
 import { loadDialogueDataset, sourcesHash } from '../../datasets/dialogues/dialogue-dataset.js';
 import type { WalkTask } from '../../datasets/walk-sample.js';
+import { type WalkRules, walkRulesOf } from '../../envs/dialogue-walk/rules.js';
 import { walkGraph, type WalkGraph } from '../../envs/dialogue-walk/walk-graph.js';
+import type { EncoderSettings } from '../../src/encoder/settings.js';
 import type { StateEncoder } from '../../src/encoder/state-encoder.js';
 import type { AdjacencyRows } from '../../src/kg/adjacency.js';
 import type { Graph } from '../../src/kg/graph.js';
@@ -10,11 +12,13 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { type ComputerName, type NetworkSize, openBackend } from '../../src/tensor/backend.js';
 import type { Agent } from '../agent.js';
 import { openTrainedRun } from '../trained-run.js';
-import { StateReader } from './policy.js';
+import { StateReader, type WalkScorer, walkScorer } from './policy.js';
 import { slotOrder } from './inputs.js';
+import { beamAgent } from './walker-agent.js';
+import { meanScorer } from '../mean-scorer.js';
 import { encodeNames, encodeTasks, readTables } from './vectors.js';
 import { readVocabulary } from './words/vocabulary.js';
-import { sizeOf, threadedWalker, walkerOf, type WalkerParts, walkerRunSettings } from './walker-parts.js';
+import { policyOf, sizeOf, threadedWalker, type WalkerParts, walkerRunSettings } from './walker-parts.js';
 
 /** Which checkpoint, and how it ranks. */
 export interface LoadWalkerOptions {
@@ -30,6 +34,8 @@ export interface LoadWalkerOptions {
   backend?: ComputerName | 'auto';
   /** Threads that walk; default 1: this one. Answers do not depend on it. */
   threads?: number;
+  /** Opens the encoder, or gives one that was opened before and is not this walker's to dispose. */
+  shareEncoder?: ((settings: EncoderSettings, open: () => Promise<StateEncoder>) => Promise<StateEncoder>) | undefined;
   /** Aborted: threads stop at once; one thread alone stops between batches. */
   signal?: AbortSignal;
 }
@@ -42,6 +48,10 @@ export interface LoadedWalker {
   walks: WalkGraph;
   encoder: StateEncoder;
   header: CheckpointHeader;
+  /** Edges that may be walked, and how. */
+  rules: WalkRules;
+  /** What it thinks of walks of some tasks; absent where several threads walk. */
+  scorerOf?: ((tasks: readonly WalkTask[]) => Promise<WalkScorer>) | undefined;
   close(): Promise<void>;
 }
 
@@ -66,7 +76,11 @@ export async function loadWalkerRun(runFolder: string, options: LoadWalkerOption
   const dataset = loadDialogueDataset(settings.data.dataset);
   const graph = await dataset.loadGraph(settings.data.graph);
   const walks = walkGraph(graph, settings.env, dataset);
-  const encoder = await openEncoder();
+  const { shareEncoder } = options;
+  const encoder = await (shareEncoder ? shareEncoder(settings.encoder, openEncoder) : openEncoder());
+  const closeEncoder = async () => {
+    if (!shareEncoder) await encoder.dispose();
+  };
   try {
     const slots = slotOrder(settings, walks.graph);
     const expected = { graph: graph.hash, encoder: encoder.id, dataset: sourcesHash(dataset.manifest), slots };
@@ -90,17 +104,63 @@ export async function loadWalkerRun(runFolder: string, options: LoadWalkerOption
       encodeTasks(encoder, tasks, { settings: settings.encoder, walker: settings.walker });
     const alone = async () => {
       const openReader = (graph: Graph) => new StateReader(encoder, graph, settings.stateText, signal);
-      const { agent, policy } = await walkerOf(parts, perStep ? { openReader } : { encode });
-      return { agent, close: async () => policy.head.dispose() };
+      const policy = await policyOf(parts, perStep ? openReader : undefined);
+      const scorerOf = async (tasks: readonly WalkTask[]) =>
+        walkScorer(perStep ? policy : { ...policy, featurizer: policy.featurizer.over(await encode(tasks)) });
+      const agent = beamAgent(walks.graph, scorerOf, { name: settings.name, beamWidth, twoHopBonus, arkBeam });
+      return { agent, scorerOf, close: async () => policy.head.dispose() };
     };
-    const walker = threads === 1 ? await alone() : threadedWalker(parts, { threads, encode, signal });
+    const walker: Pick<LoadedWalker, 'agent' | 'scorerOf' | 'close'> =
+      threads === 1 ? await alone() : threadedWalker(parts, { threads, encode, signal });
     const close = async () => {
       await walker.close();
-      await encoder.dispose();
+      await closeEncoder();
     };
-    return { agent: walker.agent, graph, walks, encoder, header, close };
+    return { ...walker, graph, walks, rules: walkRulesOf(settings.env), encoder, header, close };
   } catch (error) {
-    await encoder.dispose();
+    await closeEncoder();
+    throw error;
+  }
+}
+
+/**
+ * Several runs as one walker: the mean of their log-probabilities. Each has its own features and texts; encoders of equal settings are one.
+ * @param runs at least one, over equal edges by equal rules
+ * @throws as `loadWalkerRun`, and WorkbenchError `usage` for several threads
+ */
+export async function loadMeanWalker(
+  runs: readonly { folder: string; checkpoint: string }[],
+  options: Omit<LoadWalkerOptions, 'checkpoint' | 'shareEncoder'> & { name: string },
+): Promise<LoadedWalker> {
+  if ((options.threads ?? 1) > 1) {
+    throw new WorkbenchError('usage', `expected one thread for several runs as one, got --threads ${options.threads}`, {
+      hint: 'Leave --threads out.',
+    });
+  }
+  const encoders = new Map<string, Promise<StateEncoder>>();
+  const shareEncoder: LoadWalkerOptions['shareEncoder'] = (settings, open) => {
+    const key = JSON.stringify(settings);
+    if (!encoders.has(key)) encoders.set(key, open());
+    return encoders.get(key)!;
+  };
+  const members: LoadedWalker[] = [];
+  const close = async () => {
+    for (const member of members.splice(0)) await member.close();
+    for (const encoder of encoders.values()) await (await encoder).dispose();
+  };
+  try {
+    for (const { folder, checkpoint } of runs) {
+      members.push(await loadWalkerRun(folder, { ...options, checkpoint, shareEncoder }));
+    }
+    const [first] = members as [LoadedWalker];
+    const { graph } = first.walks;
+    const scorerOf = async (tasks: readonly WalkTask[]): Promise<WalkScorer> => {
+      const scorers = await Promise.all(members.map((member) => member.scorerOf!(tasks)));
+      return { graph, rules: first.rules, actor: meanScorer(scorers.map(({ actor }) => ({ scorer: actor }))) };
+    };
+    return { ...first, agent: beamAgent(graph, scorerOf, options), scorerOf, close };
+  } catch (error) {
+    await close().catch(() => {});
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 /** A walker's network with what feeds it, as trainers and beams see it. */
 import type { WalkTask } from '../../datasets/walk-sample.js';
 import type { DialogueWalkObservation } from '../../envs/dialogue-walk/dialogue-walk-env.js';
-import { legalActions, numActions } from '../../envs/dialogue-walk/rules.js';
+import { legalActions, numActions, type WalkRules } from '../../envs/dialogue-walk/rules.js';
 import {
   taskLines,
   taskText,
@@ -14,7 +14,7 @@ import type { StateTextSettings } from '../../envs/settings.js';
 import type { StateEncoder } from '../../src/encoder/state-encoder.js';
 import { type Graph, pathKey } from '../../src/kg/graph.js';
 import type { Rng } from '../../src/run/seeds.js';
-import type { Actor, ValueNetwork } from '../actor.js';
+import type { Actor, StateScorer, ValueNetwork } from '../actor.js';
 import type { Critic } from './critic.js';
 import type { Featurizer, StateRequest } from './features/featurizer.js';
 import type { AnyHead } from './heads/head.js';
@@ -64,6 +64,18 @@ export function walkerActor(policy: Policy, forRanking = false): Actor<DialogueW
     weightsChanged: () => head.weightsChanged(),
     dispose: () => head.dispose(),
   };
+}
+
+/** What ranks walks: which are legal, and how likely their steps are. */
+export interface WalkScorer {
+  graph: Graph;
+  rules: WalkRules;
+  actor: StateScorer<StateRequest>;
+}
+
+/** What a policy thinks of walks, or several do. */
+export function walkScorer(by: Policy | WalkScorer): WalkScorer {
+  return 'actor' in by ? by : { ...by.featurizer.parts, actor: walkerActor(by, true) };
 }
 
 /** Wraps a critic, with the featurizer of the policy it belongs to; disposing one disposes the other. */

@@ -5,15 +5,14 @@ import { pathKey } from '../../src/kg/graph.js';
 import { actionLogProbs } from '../actor.js';
 import type { GivenWalks } from '../agent.js';
 import type { StateRequest } from './features/featurizer.js';
-import { type Policy, walkerActor } from './policy.js';
+import { type Policy, type WalkScorer, walkScorer } from './policy.js';
 
 /** States that are scored together. */
 const statesAtOnce = 512;
 
 /** See `Agent.logProbs`. States that walks of a task share are scored once. */
-export async function walkLogProbs(policy: Policy, given: readonly GivenWalks[]): Promise<number[][]> {
-  const { graph, rules } = policy.featurizer.parts;
-  const actor = walkerActor(policy, true);
+export async function walkLogProbs(by: Policy | WalkScorer, given: readonly GivenWalks[]): Promise<number[][]> {
+  const { graph, rules, actor } = walkScorer(by);
   const states: StateRequest[] = [];
   /** For each path of each task: the places of its states, and what is done there; undefined where it is not legal. */
   const walks = given.map(({ task, paths }) => {

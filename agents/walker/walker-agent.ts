@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { WalkTask } from '../../datasets/walk-sample.js';
 import { applyAction, initialState, legalActions, type WalkState } from '../../envs/dialogue-walk/rules.js';
-import type { Path } from '../../src/kg/graph.js';
+import type { Graph, Path } from '../../src/kg/graph.js';
 import type { ArkBeam } from '../../src/metrics/ark-ranks.js';
 import { actionLogProbs, type ActionLogProbs } from '../actor.js';
 import type { Agent, Answer } from '../agent.js';
@@ -10,7 +10,7 @@ import { arkBeam } from '../ark-beam.js';
 import { boundedHeap } from '../bounded-heap.js';
 import { type Ranking, walkCollector, type WalkCollector } from '../top-paths.js';
 import type { TaskVectors } from './features/featurizer.js';
-import { type Policy, walkerActor } from './policy.js';
+import { type Policy, type WalkScorer, walkScorer } from './policy.js';
 import { walkLogProbs } from './walk-log-probs.js';
 
 export interface WalkerAgentOptions {
@@ -34,17 +34,30 @@ export function walkerAgent(
   policy: Policy,
   { name, note, beamWidth, twoHopBonus = 0, arkBeam = false, encode }: WalkerAgentOptions,
 ): Agent {
-  const collector = walkCollector(policy.featurizer.parts.graph, { beamWidth, twoHopBonus });
+  const { graph } = policy.featurizer.parts;
+  const scorerOf = async (tasks: readonly WalkTask[]) => {
+    const texts = await encode?.(tasks);
+    return walkScorer(texts ? { ...policy, featurizer: policy.featurizer.over(texts) } : policy);
+  };
+  return beamAgent(graph, scorerOf, { name, beamWidth, twoHopBonus, arkBeam, ...(note !== undefined && { note }) });
+}
+
+/** @param scorerOf what ranks walks of some tasks, whose texts it has read */
+export function beamAgent(
+  graph: Graph,
+  scorerOf: (tasks: readonly WalkTask[]) => Promise<WalkScorer>,
+  { name, note, beamWidth, twoHopBonus = 0, arkBeam = false }: Omit<WalkerAgentOptions, 'encode'>,
+): Agent {
+  const collector = walkCollector(graph, { beamWidth, twoHopBonus });
   return {
     name,
     ...(note !== undefined && { note }),
     answer: async (tasks: readonly WalkTask[], onProgress) => {
-      const texts = await encode?.(tasks);
-      const reader = texts ? { ...policy, featurizer: policy.featurizer.over(texts) } : policy;
+      const scorer = await scorerOf(tasks);
       const answers: Answer[] = [];
       for (let begin = 0; begin < tasks.length; begin += tasksPerBatch) {
         const group = tasks.slice(begin, begin + tasksPerBatch);
-        const rankings = await beamSearch(reader, group, beamWidth, collector, arkBeam);
+        const rankings = await beamSearch(scorer, group, beamWidth, collector, arkBeam);
         answers.push(...rankings.map((ranking) => ({ ...ranking, cost: {} })));
         onProgress?.(answers.length);
         // Lets progress lines and interrupts through.
@@ -52,10 +65,7 @@ export function walkerAgent(
       }
       return answers;
     },
-    logProbs: async (given) => {
-      const texts = await encode?.(given.map(({ task }) => task));
-      return walkLogProbs(texts ? { ...policy, featurizer: policy.featurizer.over(texts) } : policy, given);
-    },
+    logProbs: async (given) => walkLogProbs(await scorerOf(given.map(({ task }) => task)), given),
   };
 }
 
@@ -93,14 +103,13 @@ interface CompleteWalk {
  *   least `arkBeamWidth`
  */
 export async function beamSearch(
-  policy: Policy,
+  by: Policy | WalkScorer,
   tasks: readonly WalkTask[],
   beamWidth: number,
   collector: WalkCollector,
   withArkBeam = false,
 ): Promise<Ranking[]> {
-  const { graph, rules } = policy.featurizer.parts;
-  const actor = walkerActor(policy, true);
+  const { graph, rules, actor } = walkScorer(by);
   const walks = tasks.map((task): TaskWalks => {
     const state = initialState(graph, task.start, rules);
     return { task, all: [{ state, logProb: 0, parent: -1, edge: -1 }], live: state.done ? [] : [0], complete: [] };
@@ -111,7 +120,7 @@ export async function beamSearch(
     const { logProbs, offsets } = await actionLogProbs(actor, requests);
     let request = 0;
     for (const walk of walks) {
-      if (withArkBeam && hop === 1) walk.arkBeam = arkBeamOf(policy, walk, { logProbs, offsets }, request);
+      if (withArkBeam && hop === 1) walk.arkBeam = arkBeamOf({ graph, rules }, walk, { logProbs, offsets }, request);
       const open = boundedHeap(beamWidth);
       for (const i of walk.live) {
         const partial = walk.all[i]!;
@@ -150,12 +159,11 @@ export async function beamSearch(
  * @param request position in `offsets` of the first of its live walks
  */
 function arkBeamOf(
-  { featurizer }: Policy,
+  { graph, rules }: Pick<WalkScorer, 'graph' | 'rules'>,
   { task, all, live }: TaskWalks,
   { logProbs, offsets }: ActionLogProbs,
   request: number,
 ): ArkBeam {
-  const { graph, rules } = featurizer.parts;
   const firsts = live.map((i) => all[i]!.edge);
   return arkBeam(graph, task, firsts, (slot, offer) => {
     const { state, logProb } = all[live[slot]!]!;

@@ -69,11 +69,11 @@ export interface WalkerParts {
 }
 
 /**
- * Reads the dialogues of train and builds the policy.
+ * Reads the dialogues of train and builds the policy; the caller disposes its head.
  * @param openReader where states are read one by one
  * @throws WorkbenchError `data` for weights of other settings, `native` without a backend
  */
-async function policyOf(
+export async function policyOf(
   { settings, backend, tensors, tables, vocabulary, vectors, ...parts }: WalkerParts,
   openReader?: (graph: Graph) => StateReader | undefined,
 ): Promise<Policy> {

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import type { Agent, Answer } from '../../agents/agent.js';
 import { dialogueAgents } from '../../agents/dialogue-agents.js';
 import { arkPrompts, type TaskClient } from '../../agents/prompted/ark/ark-agent.js';
-import { loadWalkerRun } from '../../agents/walker/load-walker.js';
-import { resolveCheckpoint } from '../../checkpoints/store.js';
+import { loadMeanWalker, loadWalkerRun } from '../../agents/walker/load-walker.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import type { WalkGraph } from '../../envs/dialogue-walk/walk-graph.js';
 import { batchAsker, type BatchOptions } from '../../evaluation/ask.js';
@@ -16,7 +15,6 @@ import type { StateEncoder } from '../../src/encoder/state-encoder.js';
 import type { QuestionClient } from '../../src/llm/client/create-clients.js';
 import { defaultModel } from '../../src/llm/model-files.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import { sha256File } from '../../src/run/files.js';
 import { cacheFolder } from '../../src/run/locations.js';
 import type { RunInfo } from '../../src/run/records.js';
 import { runFiles } from '../../src/run/run-folder.js';
@@ -25,7 +23,8 @@ import { pretrainEmbeddings, readTable, runTableFile } from '../../trainers/tran
 import { transeSettings } from '../../trainers/transe/settings.js';
 import { dialogueTriples } from '../../trainers/transe/triples.js';
 import { type EvaluationFlags, threadsOf } from '../flags.js';
-import type { OpenedAgent, OpenOptions, Resolved, Work } from '../task.js';
+import type { OpenedAgent, OpenOptions, Resolved, Trained, Work } from '../task.js';
+import { foldersOf, weightsOf } from '../trained.js';
 import { arkCountWarning, keepingArkBeam, refuseArkCount } from './ark-count.js';
 import { type DialogueEvaluationData, oracleLabel } from './data.js';
 import type { DialogueRow } from './row.js';
@@ -103,22 +102,25 @@ type Opened = Omit<OpenedAgent<WalkSample, Answer, DialogueRow>, 'asker' | 'scor
 };
 
 async function openWalker(
-  { run, checkpoint }: NonNullable<Resolved['trained']>,
+  trained: Trained,
   { settings: { beamWidth, twoHopBonus }, withArk }: DialogueEvaluationData,
   { flags: { backend, threads }, encoder: modelPath, work }: OpenOptions,
 ): Promise<Opened> {
-  const { agent, walks, encoder, close } = await loadWalkerRun(run.folder, {
-    ...{ checkpoint, beamWidth, twoHopBonus, arkBeam: withArk },
+  const { run, checkpoint, others } = trained;
+  const how = {
+    ...{ beamWidth, twoHopBonus, arkBeam: withArk },
     ...(modelPath !== undefined && { modelPath }),
     ...(backend !== undefined && { backend: backendOf(backend) }),
     threads: threadsOf(threads),
     ...(work.signal && { signal: work.signal }),
-  });
-  const weights = await sha256File(resolveCheckpoint(run.folder, checkpoint).file);
+  };
+  const { agent, walks, encoder, close } = await (others
+    ? loadMeanWalker(foldersOf(trained), { ...how, name: 'mean' })
+    : loadWalkerRun(run.folder, { ...how, checkpoint }));
   return {
     ...{ agent, walks, encoder: modelPath, close },
-    about: { seed: run.config.seed as number },
-    hashes: { encoder: encoder.id, checkpoint: weights },
+    about: others ? {} : { seed: run.config.seed as number },
+    hashes: { encoder: encoder.id, checkpoint: await weightsOf(trained) },
   };
 }
 

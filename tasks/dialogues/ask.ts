@@ -1,6 +1,6 @@
 /** `kgwalk ask RUN` on dialogues: one question to a trained walker. */
 import type { Answer } from '../../agents/agent.js';
-import { type LoadedWalker, loadWalkerRun } from '../../agents/walker/load-walker.js';
+import { type LoadedWalker, loadMeanWalker, loadWalkerRun } from '../../agents/walker/load-walker.js';
 import type { Dialogue, Message, PathAction } from '../../datasets/dialogue.js';
 import { readDialogues } from '../../datasets/opendialkg/read-dialogues.js';
 import { walkSamples } from '../../datasets/walk-sample.js';
@@ -12,7 +12,8 @@ import { numberText } from '../../src/run/figures.js';
 import { nearestName, printable } from '../../src/run/printable.js';
 import { backendOf } from '../../src/tensor/backend.js';
 import { type EvaluationFlags, wholeNumber } from '../flags.js';
-import { keptOpen, type OpenedAsk, type Resolved, type ShownAnswer } from '../task.js';
+import { keptOpen, type OpenedAsk, type Resolved, type ShownAnswer, type Trained } from '../task.js';
+import { foldersOf } from '../trained.js';
 import { namedPath, walkText } from './score.js';
 
 /** Where a trained walker goes from an entity after something was said. */
@@ -48,18 +49,19 @@ export function openAskDialogue({ trained }: Resolved, flags: EvaluationFlags): 
   };
 }
 
-function openWalker(
-  { run, checkpoint }: NonNullable<Resolved['trained']>,
-  { encoder, model, backend, top = '10' }: EvaluationFlags,
-): Promise<LoadedWalker> {
+function openWalker(trained: Trained, { encoder, model, backend, top = '10' }: EvaluationFlags): Promise<LoadedWalker> {
+  const { run, checkpoint, others } = trained;
   const { beamWidth, twoHopBonus } = evaluationSettings.parse(run.config.evaluation ?? {});
   // Where the encoder's file is now; `--model` is an older name of it.
   const modelPath = encoder ?? model;
-  return loadWalkerRun(run.folder, {
-    ...{ checkpoint, beamWidth: Math.max(beamWidth, wholeNumber(top, '--top', 1)), twoHopBonus },
+  const how = {
+    ...{ beamWidth: Math.max(beamWidth, wholeNumber(top, '--top', 1)), twoHopBonus },
     ...(modelPath !== undefined && { modelPath }),
     ...(backend !== undefined && { backend: backendOf(backend) }),
-  });
+  };
+  return others
+    ? loadMeanWalker(foldersOf(trained), { ...how, name: 'mean' })
+    : loadWalkerRun(run.folder, { ...how, checkpoint });
 }
 
 function shown(

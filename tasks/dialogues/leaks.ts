@@ -50,7 +50,7 @@ export async function runLeaks(name: string, of: CheckedRun, split = 'test'): Pr
 
 /** @param split default that of the evaluation */
 export async function evaluationLeaks(name: string, folder: string, wanted: string | undefined): Promise<LeakCheck> {
-  const { title, agents, trained, agent, about, hashes } = notedEvaluation(name, folder);
+  const { title, agents, members, trained, agent, about, hashes } = notedEvaluation(name, folder);
   const split = wanted ?? about.split;
   const dataset = loadDialogueDataset(name);
   const graph = await dataset.loadGraph(about.graph!);
@@ -61,7 +61,12 @@ export async function evaluationLeaks(name: string, folder: string, wanted: stri
     ...{
       title,
       note: dataset.manifest.graphs[graph.name]!.note,
-      known: knownDialogues(dataset, graph, split, trained && linkedOf(trained, dataset, graph)),
+      known: knownDialogues(
+        dataset,
+        graph,
+        split,
+        members.flatMap((run) => linkedOf(run, dataset, graph)),
+      ),
     },
     ...{ chosen: dataset.manifest.generated === undefined, agents, expected: trained ? expectedOf(trained) : [] },
     targets: asksIt ? [targetsOf(agent, evaluation(), dialogueMeasure, main!.key, ({ seen }) => seen)] : [],

@@ -3,7 +3,9 @@ import {
   type Chooser,
   playEpisodes,
   type PlayedEpisode,
+  meanChooser,
   policyChooser,
+  type PolicyMember,
   randomChooser,
 } from '../../agents/policy/play.js';
 import { restoredPolicy } from '../../agents/policy/policy.js';
@@ -18,7 +20,7 @@ import type { RunInfo } from '../../src/run/records.js';
 import { settingsOfRun } from '../../trainers/train-settings.js';
 import { type EvaluationFlags, wholeNumber } from '../flags.js';
 import { sameOfRuns } from '../named.js';
-import type { Data, OpenedAgent, Resolved } from '../task.js';
+import { type Data, membersOf, type OpenedAgent, type Resolved } from '../task.js';
 import { episodeSeeds, policyOf } from './learn.js';
 import { type EpisodeRow, episodeScorer, type EpisodeSample } from './score.js';
 import { type EnvSource, type OwnParts, registeredSource, shapeOf, sourceHash } from './source.js';
@@ -101,16 +103,22 @@ export async function openEpisodeAgent(
     const choose = await episodeAgents.create(agent!, { shape }, switches);
     return { asker: playing(agent!, source, choose), scorer: episodeScorer };
   }
-  const { run, checkpoint } = trained;
-  const { file } = resolveCheckpoint(run.folder, checkpoint);
-  const weights = readCheckpoint(file, { finite: true });
-  checkFits(weights.header, hashes, file);
-  const { actor, normalizer } = restoredPolicy(shape, policyOf(settingsOfRun(run)), weights, own.policy);
-  return {
-    asker: playing('policy', source, policyChooser<unknown>(actor, { normalizer })),
-    scorer: episodeScorer,
-    close: () => actor.dispose(),
-  };
+  const members: PolicyMember[] = [];
+  const close = () => members.splice(0).forEach(({ actor }) => actor.dispose());
+  try {
+    for (const { run, checkpoint } of membersOf(trained)) {
+      const { file } = resolveCheckpoint(run.folder, checkpoint);
+      const weights = readCheckpoint(file, { finite: true });
+      checkFits(weights.header, hashes, file);
+      members.push(restoredPolicy(shape, policyOf(settingsOfRun(run)), weights, own.policy));
+    }
+  } catch (error) {
+    close();
+    throw error;
+  }
+  const [{ actor, normalizer }] = members as [PolicyMember];
+  const choose = trained.others ? meanChooser(members) : policyChooser(actor, { normalizer });
+  return { asker: playing('policy', source, choose), scorer: episodeScorer, close };
 }
 
 function playing(name: string, source: EnvSource, choose: Chooser): Asker<EpisodeSample['task'], PlayedEpisode> {

@@ -6,8 +6,9 @@ import {
   type RankedQuestion,
   walkRanker,
 } from '../../agents/link-agents.js';
-import { loadLinkWalker } from '../../agents/link-walker/link-walker.js';
-import { resolveCheckpoint } from '../../checkpoints/store.js';
+import { type LoadedLinkWalker, loadLinkWalker } from '../../agents/link-walker/link-walker.js';
+import type { LinkRequest } from '../../agents/link-walker/request.js';
+import { meanScorer } from '../../agents/mean-scorer.js';
 import type { LinkDataset } from '../../datasets/links/link-dataset.js';
 import { evaluationSettings } from '../../evaluation/settings.js';
 import { WorkbenchError } from '../../src/run/errors.js';
@@ -16,7 +17,8 @@ import { backendOf } from '../../src/tensor/backend.js';
 import { openLinkScorer } from '../../trainers/embeddings/link-scorers.js';
 import { settingsOfRun, trainSettings } from '../../trainers/train-settings.js';
 import { type EvaluationFlags, flagOf, threadsOf, wholeNumber } from '../flags.js';
-import type { OpenedAgent, OpenOptions, Resolved } from '../task.js';
+import type { OpenedAgent, OpenOptions, Resolved, Trained } from '../task.js';
+import { foldersOf, weightsOf } from '../trained.js';
 import { type LinkData, rankerAsker } from './data.js';
 import type { LinkRow } from './row.js';
 import { ruleBaseline } from './rules.js';
@@ -85,23 +87,31 @@ export async function openRanker(
   };
 }
 
-async function openRunWalker(
-  { run, checkpoint }: NonNullable<Resolved['trained']>,
-  dataset: LinkDataset,
-  { flags }: OpenOptions,
-): Promise<OpenedRanker> {
+async function openRunWalker(trained: Trained, dataset: LinkDataset, { flags }: OpenOptions): Promise<OpenedRanker> {
   const wanted = wholeNumber(flags.beamWidth, '--beam-width', 1);
   const backend = flags.backend === undefined ? undefined : backendOf(flags.backend);
-  const walker = await loadLinkWalker(run.folder, { checkpoint, backend });
+  const { run, others } = trained;
+  const walkers: LoadedLinkWalker[] = [];
+  const close = () => walkers.splice(0).forEach((one) => one.close());
+  try {
+    for (const { folder, checkpoint } of foldersOf(trained)) {
+      walkers.push(await loadLinkWalker(folder, { checkpoint, backend }));
+    }
+  } catch (error) {
+    close();
+    throw error;
+  }
+  const walker = walkers[0]!;
+  const actor = others ? meanScorer<LinkRequest>(walkers.map((one) => ({ scorer: one.actor }))) : walker.actor;
   const { horizon } = walker.linkWalk;
   const beamWidth = wanted ?? walker.beamWidth;
   return {
-    ranker: walkRanker(walker.actor, dataset.graph, { name: run.id, beamWidth, horizon }),
+    ranker: walkRanker(actor, dataset.graph, { name: others ? 'mean' : run.id, beamWidth, horizon }),
     agent: 'walker',
-    about: { seed: walker.seed, horizon, beamWidth },
-    hashes: { checkpoint: await sha256File(resolveCheckpoint(run.folder, checkpoint).file) },
+    about: { ...(!others && { seed: walker.seed }), horizon, beamWidth },
+    hashes: { checkpoint: await weightsOf(trained) },
     pooling: evaluationSettings.parse(run.config.evaluation ?? {}).pooling,
-    close: () => walker.close(),
+    close,
   };
 }
 

@@ -5,7 +5,7 @@ import { linkWalkSettings } from '../../envs/settings.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { Section } from '../../src/run/evaluation.js';
 import { type EvaluationFlags, wholeNumber } from '../flags.js';
-import { keptOpen, type OpenedAsk, type Resolved, type ShownAnswer, type Work } from '../task.js';
+import { keptOpen, membersOf, type OpenedAsk, type Resolved, type ShownAnswer, type Work } from '../task.js';
 import { type OpenedRanker, openRanker, refuseIdle } from './agents.js';
 import { linkDatasetName } from './data.js';
 import { namedSteps, verbalisePath } from './words.js';
@@ -25,7 +25,7 @@ interface Answer {
 
 /** Ranks entities; the first, with the walk that led there. */
 export function openAskLink(which: Resolved, flags: EvaluationFlags, work: Work): OpenedAsk {
-  const runs = which.trained ? [which.trained.run] : [];
+  const runs = which.trained ? membersOf(which.trained).map(({ run }) => run) : [];
   const data = keptOpen(async () => loadLinkDataset(linkDatasetName(flags.dataset, runs)));
   const openIt = async () => {
     const { horizon } = linkWalkSettings.parse(runs.at(-1)?.config.linkWalk ?? {});

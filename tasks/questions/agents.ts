@@ -20,6 +20,7 @@ import { backendOf } from '../../src/tensor/backend.js';
 import { type EvaluationFlags, flagOf, wholeNumber } from '../flags.js';
 import { findRun } from '../named.js';
 import type { OpenedAgent, OpenOptions, Resolved } from '../task.js';
+import { onlyOne } from '../trained.js';
 import type { QuestionData, QuestionGraph } from './data.js';
 import type { QuestionRow } from './row.js';
 import { questionScorer } from './score.js';
@@ -85,7 +86,7 @@ export async function openQuestionAgent(
   { dataset, graph, names, train }: QuestionGraph,
   { seed, encoder: wanted, flags }: Pick<OpenOptions, 'encoder' | 'flags'> & { seed: number },
 ): Promise<OpenedQuestionAgent> {
-  if (trained) return openTrained(trained, wanted, flags);
+  if (trained) return openTrained(onlyOne(trained, 'questions'), wanted, flags);
   const encoder = wanted ?? defaultModel() ?? 'hashed:256';
   let opened: Promise<StateEncoder> | undefined;
   let helper: OpenedWalker | undefined;

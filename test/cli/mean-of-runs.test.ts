@@ -1,0 +1,89 @@
+/** Several runs as one agent: evaluated, compared, asked, replayed, checked, and refused where they do not walk the same. */
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { EvaluationRecord } from '../../src/run/evaluation.js';
+import { train } from '../../tasks/train.js';
+import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
+import { useReleaseHome } from '../fixtures/release-home.js';
+import { tinySettings } from '../fixtures/tiny-training.js';
+
+const home = useReleaseHome();
+const runOf = (name: string) => join(home(), name);
+/** As a command takes it. */
+const mean = (...names: string[]) => names.map(runOf).join('+');
+
+beforeAll(async () => {
+  const plain = ['transe.enabled=false', 'ppo.enabled=false', 'clone.learningRate=0.05'];
+  const others = { first: ['seed=1'], second: ['seed=2', 'walker.edgeFeatures=false'], short: ['env.horizon=1'] };
+  for (const [name, overrides] of Object.entries(others)) {
+    await train({ settings: tinySettings(...plain, ...overrides), folder: runOf(name) });
+  }
+});
+
+type Evaluated = EvaluationRecord & { saved: string };
+const evaluated = (...words: string[]) => kgwalkJson<Evaluated>('evaluate', ...words, '--split', 'train');
+
+test('its record names all runs, and its figures are of all', async () => {
+  const both = await evaluated(mean('first', 'second'));
+  expect(both).toMatchObject({ run: mean('first', 'second'), checkpoint: 'best', n: 3 });
+  expect(both.seed).toBeUndefined();
+  const [first, second] = [await evaluated(runOf('first')), await evaluated(runOf('second'))];
+  expect(new Set([both, first, second].map(({ metrics }) => metrics.nll!.value)).size).toBe(3);
+  expect(new Set([both, first, second].map(({ hashes }) => hashes.checkpoint)).size).toBe(3);
+});
+
+test('equal runs give what one of them gives', async () => {
+  cpSync(runOf('first'), runOf('copy'), { recursive: true });
+  const [one, twice] = [await evaluated(runOf('first')), await evaluated(mean('first', 'copy'))];
+  for (const [key, { value }] of Object.entries(one.metrics)) expect(twice.metrics[key]!.value).toBeCloseTo(value, 5);
+});
+
+test('stands in a table under the names of its runs, checkpoints of their own among them', async () => {
+  const name = `${runOf('first')}@clone+${runOf('second')}`;
+  const { exitCode, out } = await kgwalk('compare', 'random', runOf('first'), name, '--split', 'train');
+  expect(exitCode).toBe(0);
+  expect(out).toContain('+');
+  const { agents } = await kgwalkJson<{ agents: EvaluationRecord[] }>('compare', 'random', name, '--split', 'train');
+  expect(agents.at(-1)).toMatchObject({ run: `${runOf('first')}+${runOf('second')}@best`, checkpoint: 'clone' });
+});
+
+test('is asked as one run is', async () => {
+  const words = ['Who made Glass Harbor?', '--start', 'Glass Harbor'];
+  const ask = (name: string) => kgwalkJson<{ paths: { path: unknown; probability: number }[] }>('ask', name, ...words);
+  const [both, one] = [await ask(mean('first', 'second')), await ask(runOf('first'))];
+  expect(both.paths.map(({ path }) => path)).toEqual(expect.arrayContaining(one.paths.map(({ path }) => path)));
+  expect(both.paths[0]!.probability).not.toBe(one.paths[0]!.probability);
+});
+
+test('is replayed and checked for leaks by what its runs noted', async () => {
+  const { saved } = await kgwalkJson<Evaluated>('evaluate', mean('first', 'second'), '--split', 'test');
+  const folder = join(saved, '..');
+  const replayed = await kgwalk('replay', folder);
+  expect([replayed.told, replayed.out, replayed.exitCode]).toEqual([expect.any(String), expect.stringContaining('same'), 0]);
+  const { artifacts } = await kgwalkJson<{ artifacts: { of: string; name: string }[] }>(
+    ...['datasets', 'check', 'opendialkg', '--run', folder],
+  );
+  const cloned = artifacts.filter(({ name }) => name === 'cloning').map(({ of }) => of);
+  expect(cloned).toEqual(['run first', 'run second']);
+});
+
+describe('is refused', () => {
+  const told = async (...words: string[]) => (await kgwalk('evaluate', ...words)).told;
+
+  test('where the runs walk differently, in one error', async () => {
+    expect(await told(mean('first', 'short'))).toContain(
+      'expected runs of one horizon to answer as one, got first (2) and short (1)',
+    );
+  });
+
+  test('where one of them is not there', async () => {
+    expect(await told(mean('first', 'gone'))).toContain('gone');
+  });
+
+  test('with several threads', async () => {
+    expect(await told(mean('first', 'second'), '--threads', '2')).toContain(
+      'expected one thread for several runs as one',
+    );
+  });
+});
