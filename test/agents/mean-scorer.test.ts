@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { actionLogProbs, type ScoredActions, type StateScorer } from '../../agents/actor.js';
 import { meanScorer } from '../../agents/mean-scorer.js';
 import { beamSearch } from '../../agents/walker/walker-agent.js';
+import type { StateRequest } from '../../agents/walker/features/featurizer.js';
 import { walkScorer } from '../../agents/walker/policy.js';
 import { walkCollector } from '../../agents/top-paths.js';
 import { walkLogProbs } from '../../agents/walker/walk-log-probs.js';
@@ -113,10 +114,10 @@ test('walkers of other features rank walks as one, and one of equal members rank
   ];
   const policies = [usual.policy(1), bare.policy(2)];
   for (const [i, policy] of policies.entries()) await randomize(policy.head.parameters, i + 1);
-  const { graph, rules, actor } = walkScorer(policies[0]!);
+  const { graph, rules } = walkScorer(policies[0]!);
   const meanOf = (...of: typeof policies) => ({
     ...{ graph, rules },
-    actor: meanScorer<Parameters<typeof actor.numScores>[0]>(of.map((one) => ({ scorer: walkScorer(one).actor }))),
+    actor: meanScorer<StateRequest>(of.map((one) => ({ scorer: walkScorer(one).actor }))),
   });
   const collector = () => walkCollector(graph, { beamWidth: 50 });
   const alone = await beamSearch(policies[0]!, tasks, 50, collector());
