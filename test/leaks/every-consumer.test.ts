@@ -11,6 +11,7 @@ const handsOn: Record<string, string> = {
   'agents/question-agent.ts': 'says what agents may ask for',
   'agents/walker/features/pair-features.ts': 'gives train to the counts of relations',
   'agents/walker/inputs.ts': 'gives train to the walk counts and the vocabulary',
+  'agents/walker/policy.ts': 'names the action that a loss by margins is of',
   'envs/dialogue-walk/dialogue-walk-env.ts': 'holds the samples of a trainer or an evaluation, rewards walks of them',
   'envs/dialogue-walk/hits.ts': 'scores a walk',
   'envs/dialogue-walk/question-edge-walk.ts': 'turns questions into walks',
