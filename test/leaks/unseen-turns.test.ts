@@ -105,6 +105,11 @@ test('the two halves judge every turn that recurs', async () => {
   expect(out).toContain('Walkers and annotators on these turns');
 });
 
+test('runs that answer as one judge what none of them learned from', async () => {
+  const { judges } = await kgwalkJson<Report>(...check('1').slice(0, -1), `${runOf('1')}+${runOf('2')}`);
+  expect(judges[0]!.turns).toBe(2);
+});
+
 test('a run on all of train judges the other splits alone', async () => {
   const { judges, walkers } = await kgwalkJson<Report>(...check('whole'));
   expect([judges[0]!.turns, walkers.turns]).toEqual([2, 2]);

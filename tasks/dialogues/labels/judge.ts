@@ -13,7 +13,7 @@ import { readProvenance, unpackIds } from '../../../src/run/provenance.js';
 import type { RunInfo } from '../../../src/run/records.js';
 import { runFiles } from '../../../src/run/run-folder.js';
 import { checkDataset } from '../../leaks.js';
-import { type Resolved, type Shown, ShownPage, type Work } from '../../task.js';
+import { membersOf, type Resolved, type Shown, ShownPage, type Work } from '../../task.js';
 import { openScoredAgent } from '../agents.js';
 import { dialogueData } from '../data.js';
 import { agreementSection, annotatorAgreement, chosenTurns, judgedTurn, meanJudged } from './agreement.js';
@@ -36,7 +36,7 @@ export async function dialogueAgreement(
   runs: readonly Required<Pick<Resolved, 'name' | 'trained'>>[],
   work: Work,
 ): Promise<Shown | undefined> {
-  const graphs = runs.map(({ trained: { run } }) => checkedData(name, run).graph);
+  const graphs = runs.flatMap(({ trained }) => membersOf(trained).map(({ run }) => checkedData(name, run).graph));
   if (new Set(graphs).size > 1) {
     throw new WorkbenchError('usage', `expected runs on one graph, got ${graphs.join(' and ')}, at --run`);
   }
@@ -132,7 +132,8 @@ async function judgeUnseen(
   work: Work,
 ): Promise<Map<string, JudgedTurn>> {
   const { run, checkpoint } = which.trained;
-  const samples = unseenBy(run, recurring);
+  // Runs that answer as one have learned what any of them has.
+  const samples = membersOf(which.trained).reduce((left, member) => unseenBy(member.run, left), [...recurring]);
   if (samples.length === 0) {
     throw new WorkbenchError(
       'data',
