@@ -1,7 +1,6 @@
 /** Settings of the trained walker's network and of what it looks at. */
 import { z } from 'zod';
-import { flowHeadSettings } from './heads/flow-settings.js';
-import { pathHeadSettings } from './heads/path-settings.js';
+import { flowHeadSettings, pathHeadSettings } from './heads/settings.js';
 
 /** The `walker` section of a configuration file. */
 export const walkerSettings = z.strictObject({

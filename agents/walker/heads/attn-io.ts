@@ -15,10 +15,11 @@ import { segmentLogSoftmaxColumns, weightedRowSums } from '../../../src/tensor/s
 import { trainedDots } from '../../../src/tensor/table-dots.js';
 import type { WalkerSettings } from '../settings.js';
 import { attentionHeads, outflow, scaledLeaky } from './attn-flow.js';
-import { columns, createEmbeddedHead, type EmbeddedNetwork, type Layers } from './embedded-head.js';
+import { createEmbeddedHead } from './embedded-head.js';
 import type { HeadShape, WalkerHead } from './head.js';
 import type { Inflow } from './inflow.js';
 import { inEdgesOf } from './inflow.js';
+import { columns, type EmbeddedNetwork, type Layers } from './network.js';
 
 type Tensor2D = tfTypes.Tensor2D;
 

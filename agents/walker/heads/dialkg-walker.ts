@@ -15,17 +15,10 @@ import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { Tf } from '../../../src/tensor/backend.js';
 import { gatherRows, matMul, pairDot } from '../../../src/tensor/ops.js';
 import type { WalkerSettings } from '../settings.js';
-import {
-  columns,
-  createEmbeddedHead,
-  type EmbeddedNetwork,
-  type Layers,
-  pickRelations,
-  rowsOfHop,
-  type Scene,
-} from './embedded-head.js';
+import { createEmbeddedHead } from './embedded-head.js';
 import { type HeadShape, hopOf, type StateBatch, type WalkerHead } from './head.js';
 import { goldTails, marginLoss } from './margins.js';
+import { columns, type EmbeddedNetwork, type Layers, pickRelations, rowsOfHop, type Scene } from './network.js';
 
 type Tensor2D = tfTypes.Tensor2D;
 

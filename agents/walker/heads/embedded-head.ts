@@ -8,66 +8,17 @@
 import type * as tfTypes from '@tensorflow/tfjs-core';
 import { Rng } from '../../../src/run/seeds.js';
 import type { Tf } from '../../../src/tensor/backend.js';
-import { gatherRows, matMul, matMulConst, readTensor, relu } from '../../../src/tensor/ops.js';
-import { normalValues, ParameterSet, uniformFanIn } from '../../../src/tensor/parameters.js';
-import { createRecurrentLayer, type RecurrentLayer } from '../../../src/tensor/recurrent.js';
+import { matMul, matMulConst, readTensor, relu } from '../../../src/tensor/ops.js';
+import { normalValues } from '../../../src/tensor/parameters.js';
 import type { WalkerSettings } from '../settings.js';
 import { createWordEncoder } from '../words/word-encoder.js';
-import { type HeadShape, hopOf, type StateBatch, type WalkerHead } from './head.js';
-import { type Aims, drawnAims } from './margins.js';
-import { allInflowRows, hostRows, type Inflow, withHeads } from './inflow.js';
+import type { HeadShape, StateBatch, WalkerHead } from './head.js';
+import { allInflowRows, hostRows, withHeads } from './inflow.js';
+import { drawnAims } from './margins.js';
+import { type EmbeddedNetwork, type Layers, layersOf, localEntities, type Scene } from './network.js';
 
 type Tensor1D = tfTypes.Tensor1D;
 type Tensor2D = tfTypes.Tensor2D;
-
-/** Weights of a network, by name. */
-export interface Layers {
-  readonly parameters: ParameterSet;
-  /** Adds weights [fanIn, fanOut] with their bias, `NAME.bias`, where it has one. */
-  add(name: string, fanIn: number, fanOut: number, biased?: boolean): void;
-  /** Adds an LSTM of `dim` units with its weights. */
-  lstm(name: string, inputs: number, dim: number): RecurrentLayer;
-  weight(name: string): Tensor2D;
-  /** input · W + b */
-  dense(input: Tensor2D, name: string): Tensor2D;
-}
-
-/** What a network scores the actions of a batch from. Everything is differentiable. */
-export interface Scene {
-  batch: StateBatch;
-  /** float32 [S, width]: what was said. */
-  text: Tensor2D;
-  /** float32 [entities of the batch, embeddingDim + prepared]: rows by the places in `local`; those of the in-flow instead, where there is one. */
-  entities: Tensor2D;
-  /** float32 [numRelations + 2, embeddingDim + prepared]; the last two are Equal and "none". */
-  relations: Tensor2D;
-  /** Places of entities among the rows of `entities`. */
-  local: LocalEntities;
-  /** Drops units while training. */
-  dropped(rows: Tensor2D): Tensor2D;
-}
-
-/** What is a head's own. */
-export interface EmbeddedNetwork {
-  /**
-   * float32 [rows, more]: columns that depend on a row and the weights alone, behind its embedding: kept between inferences.
-   * @param rows float32 [rows, embeddingDim]
-   */
-  prepared?: { width: number; entities(rows: Tensor2D): Tensor2D; relations(rows: Tensor2D): Tensor2D };
-  /** Entities whose rows `scores` reads beside those of the batch, at the places `local.others`. */
-  others?(batch: StateBatch): Int32Array;
-  /** Rows of entities made of those of their neighbours. */
-  inflow?: Inflow;
-  /** float32 [N]: logits of the actions; features of edges are added to them where the network does not read them by itself. */
-  scores(scene: Scene): Tensor1D;
-  /**
-   * float32 [S]: the loss of each state by margins, of a network that aims at vectors; features of edges have no part in it.
-   * @param scene the entities drawn are at `local.others`
-   */
-  margins?(scene: Scene, aims: Aims): Tensor1D;
-  /** Whether `scores` reads `batch.edgeFeatures` by itself. Default false. */
-  readsFeatures?: boolean;
-}
 
 /** What of the tables a network reads: it has no weights over the rest. */
 export interface Reads {
@@ -107,7 +58,7 @@ export function createEmbeddedHead(
   const network = make(layers);
   const features = network.readsFeatures ? undefined : featureScores(tf, settings, shape, layers);
   const rowWidth = readsEntities ? d + (network.prepared?.width ?? 0) : 0;
-  const localise = createLocalEntities(numEntities, network.others);
+  const localise = localEntities(numEntities, network.others);
   const { inflow } = network;
   const relationTexts = tf.keep(
     tf.tensor2d(padRelations(tables.relations, tables.relationDim), [numRelations + 2, tables.relationDim]),
@@ -225,25 +176,6 @@ function textOf(
   };
 }
 
-/** Weights that start uniform by the inputs of a layer, biases at 0. */
-function layersOf(tf: Tf, seed: number): Layers {
-  const parameters = new ParameterSet(tf);
-  const weight = (name: string) => parameters.get(name) as unknown as Tensor2D;
-  return {
-    parameters,
-    weight,
-    add(name, fanIn, fanOut, biased = false) {
-      parameters.add(name, [fanIn, fanOut], uniformFanIn(Rng.named(seed, `walker/${name}`), fanIn, fanIn * fanOut));
-      if (biased) parameters.add(`${name}.bias`, [fanOut], new Float32Array(fanOut));
-    },
-    lstm: (name, inputs, dim) =>
-      createRecurrentLayer(tf, parameters, { cell: 'lstm', name, inputs, dim }, (part) =>
-        Rng.named(seed, `walker/${part}`),
-      ),
-    dense: (input, name) => tf.add(matMul(tf, input, weight(name)), weight(`${name}.bias`)) as Tensor2D,
-  };
-}
-
 /** What features of edges add to the logit of each: w · relu(W f + b) + v · f. Absent where none are read. */
 function featureScores(tf: Tf, { hidden }: WalkerSettings, { numEdgeFeatures }: HeadShape, layers: Layers) {
   if (numEdgeFeatures === 0) return undefined;
@@ -259,91 +191,9 @@ function featureScores(tf: Tf, { hidden }: WalkerSettings, { numEdgeFeatures }: 
   };
 }
 
-/** Of rows for every hop, each [S, width], those of the hop that each state is at. */
-export function rowsOfHop(tf: Tf, byHop: readonly Tensor2D[], batch: StateBatch): Tensor2D {
-  const { numStates } = batch;
-  const places = Int32Array.from({ length: numStates }, (_, s) => hopOf(batch, s) * numStates + s);
-  const last = (byHop.length - 1) * numStates;
-  return places.every((place) => place >= last) ? byHop.at(-1)! : gatherRows(tf, tf.concat([...byHop], 0), places);
-}
-
-/** Steps of the longest walk of a batch. */
-export function longestWalk(batch: StateBatch): number {
-  let most = 0;
-  for (let s = 0; s < batch.numStates; s++) most = Math.max(most, hopOf(batch, s));
-  return most;
-}
-
-/** Column `step` of int32 [S, steps]. */
-export function ofStep(walked: Int32Array, numStates: number, step: number): Int32Array {
-  const steps = walked.length / numStates;
-  return Int32Array.from({ length: numStates }, (_, s) => walked[s * steps + step]!);
-}
-
-/** Scores of each action's relation out of a [S, numRelations + 2] table of all of them. */
-export function pickRelations(tf: Tf, scores: Tensor2D, { stateOf, relations }: StateBatch): Tensor1D {
-  const width = scores.shape[1];
-  const flat = stateOf.map((s, i) => s * width + relations[i]!);
-  return tf.reshape(gatherRows(tf, tf.reshape(scores, [-1, 1]), flat), [-1]);
-}
-
-/** The first columns of rows, or some behind them. */
-export function columns(tf: Tf, rows: Tensor2D, begin: number, count: number): Tensor2D {
-  return tf.slice(rows, [0, begin], [rows.shape[0], count]);
-}
-
 /** Adds zero rows for Equal and for "none yet": what they mean is learned by the residual alone. */
 function padRelations(relations: Float32Array, dim: number): Float32Array {
   const padded = new Float32Array(relations.length + 2 * dim);
   padded.set(relations);
   return padded;
-}
-
-/** Entities of a batch, renumbered by first appearance. */
-export interface LocalEntities {
-  /** int32: the distinct ones. */
-  ids: Int32Array;
-  /** int32 [S]: places in `ids`. */
-  start: Int32Array;
-  /** int32 [S] */
-  current: Int32Array;
-  /** int32 [N] */
-  tails: Int32Array;
-  /** int32 [S, horizon − 1]: of `walkedTails`. */
-  walked: Int32Array;
-  /** int32: of what the network reads beside them. */
-  others: Int32Array;
-}
-
-/**
- * Renumbers the entities of a batch, so that only their rows enter the network. Reused from batch to batch: O(actions), no
- * clearing of the whole table.
- */
-function createLocalEntities(
-  numEntities: number,
-  othersOf: (batch: StateBatch) => Int32Array = () => new Int32Array(0),
-) {
-  const position = new Int32Array(numEntities);
-  const seenIn = new Int32Array(numEntities);
-  let generation = 0;
-  return (batch: StateBatch, beside = othersOf(batch)): LocalEntities => {
-    generation++;
-    const ids = new Int32Array(batch.tails.length + 2 * batch.numStates + batch.walkedTails.length + beside.length);
-    let count = 0;
-    const renumber = (entities: Int32Array) =>
-      entities.map((entity) => {
-        if (seenIn[entity] !== generation) {
-          seenIn[entity] = generation;
-          position[entity] = count;
-          ids[count++] = entity;
-        }
-        return position[entity]!;
-      });
-    const start = renumber(batch.start);
-    const current = renumber(batch.current);
-    const tails = renumber(batch.tails);
-    const walked = renumber(batch.walkedTails);
-    const others = renumber(beside);
-    return { ids: ids.slice(0, count), tails, start, current, walked, others };
-  };
 }

@@ -18,8 +18,9 @@ import { gatherRows, gatherSum, matMul, matMulConst, pairDot, relu } from '../..
 import { normalValues } from '../../../src/tensor/parameters.js';
 import { segmentLogSoftmaxColumns } from '../../../src/tensor/segments.js';
 import type { WalkerSettings } from '../settings.js';
-import { columns, createEmbeddedHead, type EmbeddedNetwork, type Layers, type Scene } from './embedded-head.js';
+import { createEmbeddedHead } from './embedded-head.js';
 import { type HeadShape, hopOf, type StateBatch, type WalkerHead } from './head.js';
+import { columns, type EmbeddedNetwork, type Layers, type Scene } from './network.js';
 import { createTransformer, type Tokens } from './transformer.js';
 
 type Tensor1D = tfTypes.Tensor1D;

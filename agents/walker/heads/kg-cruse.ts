@@ -10,9 +10,10 @@ import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { Tf } from '../../../src/tensor/backend.js';
 import { gatherRows, matMul, pairDot, relu } from '../../../src/tensor/ops.js';
 import type { WalkerSettings } from '../settings.js';
+import { createEmbeddedHead } from './embedded-head.js';
+import type { HeadShape, WalkerHead } from './head.js';
 import {
   columns,
-  createEmbeddedHead,
   type EmbeddedNetwork,
   type Layers,
   longestWalk,
@@ -20,8 +21,7 @@ import {
   pickRelations,
   rowsOfHop,
   type Scene,
-} from './embedded-head.js';
-import type { HeadShape, WalkerHead } from './head.js';
+} from './network.js';
 
 type Tensor2D = tfTypes.Tensor2D;
 

@@ -3,22 +3,14 @@ import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { Rng } from '../../../src/run/seeds.js';
 import type { Tf } from '../../../src/tensor/backend.js';
 import { gatherRows, pairDot, relu } from '../../../src/tensor/ops.js';
-import type { Scene } from './embedded-head.js';
 import type { HeadShape } from './head.js';
+import type { Aims, Scene } from './network.js';
 
 type Tensor1D = tfTypes.Tensor1D;
 type Tensor2D = tfTypes.Tensor2D;
 
 /** Entities, and relations, that are drawn for each state. */
 const negatives = 20;
-
-/** What is aimed at in each state, and what is not. */
-export interface Aims {
-  /** int32 [S]: place of the gold among the actions of the batch. */
-  golds: Int32Array;
-  /** int32 [S · negatives]: relations of the graph; the entities drawn stand at `local.others`. */
-  relations: Int32Array;
-}
 
 /** Draws for each state, evenly from the whole graph; golds are not left out. @returns entities too */
 export function drawnAims(

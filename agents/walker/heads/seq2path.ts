@@ -14,16 +14,9 @@ import type { CellState } from '../../../src/tensor/recurrent.js';
 import { segmentLogSoftmaxColumns } from '../../../src/tensor/segments.js';
 import { trainedDots } from '../../../src/tensor/table-dots.js';
 import type { WalkerSettings } from '../settings.js';
-import {
-  createEmbeddedHead,
-  type EmbeddedNetwork,
-  type Layers,
-  longestWalk,
-  ofStep,
-  rowsOfHop,
-  type Scene,
-} from './embedded-head.js';
+import { createEmbeddedHead } from './embedded-head.js';
 import type { HeadShape, StateBatch, WalkerHead } from './head.js';
+import { type EmbeddedNetwork, type Layers, longestWalk, ofStep, rowsOfHop, type Scene } from './network.js';
 import { type RelationRuns, relationRuns } from './relation-runs.js';
 
 type Tensor1D = tfTypes.Tensor1D;

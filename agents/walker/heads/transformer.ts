@@ -2,7 +2,7 @@
 import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { Tf } from '../../../src/tensor/backend.js';
 import { matMul, relu } from '../../../src/tensor/ops.js';
-import type { Layers } from './embedded-head.js';
+import type { Layers } from './network.js';
 
 type Tensor2D = tfTypes.Tensor2D;
 

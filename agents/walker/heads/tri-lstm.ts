@@ -15,16 +15,9 @@ import type { Tf } from '../../../src/tensor/backend.js';
 import { batchDots, gatherRows, matMul, pairDot } from '../../../src/tensor/ops.js';
 import type { CellState, RecurrentLayer } from '../../../src/tensor/recurrent.js';
 import type { WalkerSettings } from '../settings.js';
-import {
-  columns,
-  createEmbeddedHead,
-  type EmbeddedNetwork,
-  type Layers,
-  ofStep,
-  rowsOfHop,
-  type Scene,
-} from './embedded-head.js';
+import { createEmbeddedHead } from './embedded-head.js';
 import type { HeadShape, StateBatch, WalkerHead } from './head.js';
+import { columns, type EmbeddedNetwork, type Layers, ofStep, rowsOfHop, type Scene } from './network.js';
 
 type Tensor2D = tfTypes.Tensor2D;
 

@@ -3,7 +3,7 @@ import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { Tf } from '../../../src/tensor/backend.js';
 import { gatherRows, matMul } from '../../../src/tensor/ops.js';
 import type { CellState, RecurrentLayer } from '../../../src/tensor/recurrent.js';
-import type { Layers } from '../heads/embedded-head.js';
+import type { Layers } from '../heads/network.js';
 import type { Sequences } from './said-words.js';
 
 type Tensor2D = tfTypes.Tensor2D;

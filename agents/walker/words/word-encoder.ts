@@ -12,7 +12,7 @@ import { Rng } from '../../../src/run/seeds.js';
 import type { Tf } from '../../../src/tensor/backend.js';
 import { gatherRows, matMulConst } from '../../../src/tensor/ops.js';
 import { normalValues } from '../../../src/tensor/parameters.js';
-import type { Layers } from '../heads/embedded-head.js';
+import type { Layers } from '../heads/network.js';
 import type { FrozenTables, StateBatch } from '../heads/head.js';
 import { hostRows } from '../heads/inflow.js';
 import type { Sequences } from './said-words.js';

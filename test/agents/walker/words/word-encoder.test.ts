@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { Layers } from '../../../../agents/walker/heads/embedded-head.js';
+import type { Layers } from '../../../../agents/walker/heads/network.js';
 import { createSequenceReader } from '../../../../agents/walker/words/sequence-reader.js';
 import { createWordEncoder } from '../../../../agents/walker/words/word-encoder.js';
 import type { SaidWords, Sequences } from '../../../../agents/walker/words/said-words.js';

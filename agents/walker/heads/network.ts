@@ -1,0 +1,151 @@
+/** What the networks of heads over embedded edges are made of: their weights, what they are shown of a batch, and common steps. */
+import type * as tfTypes from '@tensorflow/tfjs-core';
+import { Rng } from '../../../src/run/seeds.js';
+import type { Tf } from '../../../src/tensor/backend.js';
+import { gatherRows, matMul } from '../../../src/tensor/ops.js';
+import { ParameterSet, uniformFanIn } from '../../../src/tensor/parameters.js';
+import { createRecurrentLayer, type RecurrentLayer } from '../../../src/tensor/recurrent.js';
+import { renumbering } from './batch-rows.js';
+import { hopOf, type StateBatch } from './head.js';
+import type { Inflow } from './inflow.js';
+
+type Tensor1D = tfTypes.Tensor1D;
+type Tensor2D = tfTypes.Tensor2D;
+
+/** Weights of a network, by name. */
+export interface Layers {
+  readonly parameters: ParameterSet;
+  /** Adds weights [fanIn, fanOut] with their bias, `NAME.bias`, where it has one. */
+  add(name: string, fanIn: number, fanOut: number, biased?: boolean): void;
+  /** Adds an LSTM of `dim` units with its weights. */
+  lstm(name: string, inputs: number, dim: number): RecurrentLayer;
+  weight(name: string): Tensor2D;
+  /** input · W + b */
+  dense(input: Tensor2D, name: string): Tensor2D;
+}
+
+/** What a network scores the actions of a batch from. Everything is differentiable. */
+export interface Scene {
+  batch: StateBatch;
+  /** float32 [S, width]: what was said. */
+  text: Tensor2D;
+  /** float32 [entities of the batch, embeddingDim + prepared]: rows by the places in `local`; those of the in-flow instead, where there is one. */
+  entities: Tensor2D;
+  /** float32 [numRelations + 2, embeddingDim + prepared]; the last two are Equal and "none". */
+  relations: Tensor2D;
+  /** Places of entities among the rows of `entities`. */
+  local: LocalEntities;
+  /** Drops units while training. */
+  dropped(rows: Tensor2D): Tensor2D;
+}
+
+/** What is a head's own. */
+export interface EmbeddedNetwork {
+  /**
+   * float32 [rows, more]: columns that depend on a row and the weights alone, behind its embedding: kept between inferences.
+   * @param rows float32 [rows, embeddingDim]
+   */
+  prepared?: { width: number; entities(rows: Tensor2D): Tensor2D; relations(rows: Tensor2D): Tensor2D };
+  /** Entities whose rows `scores` reads beside those of the batch, at the places `local.others`. */
+  others?(batch: StateBatch): Int32Array;
+  /** Rows of entities made of those of their neighbours. */
+  inflow?: Inflow;
+  /** float32 [N]: logits of the actions; features of edges are added to them where the network does not read them by itself. */
+  scores(scene: Scene): Tensor1D;
+  /**
+   * float32 [S]: the loss of each state by margins, of a network that aims at vectors; features of edges have no part in it.
+   * @param scene the entities drawn are at `local.others`
+   */
+  margins?(scene: Scene, aims: Aims): Tensor1D;
+  /** Whether `scores` reads `batch.edgeFeatures` by itself. Default false. */
+  readsFeatures?: boolean;
+}
+
+/** What is aimed at in each state, and what is not. */
+export interface Aims {
+  /** int32 [S]: place of the gold among the actions of the batch. */
+  golds: Int32Array;
+  /** int32 [S · negatives]: relations of the graph; the entities drawn stand at `local.others`. */
+  relations: Int32Array;
+}
+
+/** Entities of a batch, renumbered by first appearance. */
+export interface LocalEntities {
+  /** int32: the distinct ones. */
+  ids: Int32Array;
+  /** int32 [S]: places in `ids`. */
+  start: Int32Array;
+  /** int32 [S] */
+  current: Int32Array;
+  /** int32 [N] */
+  tails: Int32Array;
+  /** int32 [S, horizon − 1]: of `walkedTails`. */
+  walked: Int32Array;
+  /** int32: of what the network reads beside them. */
+  others: Int32Array;
+}
+
+/** Weights that start uniform by the inputs of a layer, biases at 0. */
+export function layersOf(tf: Tf, seed: number): Layers {
+  const parameters = new ParameterSet(tf);
+  const weight = (name: string) => parameters.get(name) as unknown as Tensor2D;
+  return {
+    parameters,
+    weight,
+    add(name, fanIn, fanOut, biased = false) {
+      parameters.add(name, [fanIn, fanOut], uniformFanIn(Rng.named(seed, `walker/${name}`), fanIn, fanIn * fanOut));
+      if (biased) parameters.add(`${name}.bias`, [fanOut], new Float32Array(fanOut));
+    },
+    lstm: (name, inputs, dim) =>
+      createRecurrentLayer(tf, parameters, { cell: 'lstm', name, inputs, dim }, (part) =>
+        Rng.named(seed, `walker/${part}`),
+      ),
+    dense: (input, name) => tf.add(matMul(tf, input, weight(name)), weight(`${name}.bias`)) as Tensor2D,
+  };
+}
+
+/** Renumbers the entities of a batch, so that only their rows enter the network: O(actions). @param othersOf see `others` */
+export function localEntities(
+  numEntities: number,
+  othersOf: (batch: StateBatch) => Int32Array = () => new Int32Array(0),
+): (batch: StateBatch, beside?: Int32Array) => LocalEntities {
+  const renumber = renumbering(numEntities);
+  return (batch, beside = othersOf(batch)) => {
+    const { ids, places } = renumber(batch.start, batch.current, batch.tails, batch.walkedTails, beside);
+    const [start, current, tails, walked, others] = places as [Int32Array, ...Int32Array[]];
+    return { ids, start, current: current!, tails: tails!, walked: walked!, others: others! };
+  };
+}
+
+/** Of rows for every hop, each [S, width], those of the hop that each state is at. */
+export function rowsOfHop(tf: Tf, byHop: readonly Tensor2D[], batch: StateBatch): Tensor2D {
+  const { numStates } = batch;
+  const places = Int32Array.from({ length: numStates }, (_, s) => hopOf(batch, s) * numStates + s);
+  const last = (byHop.length - 1) * numStates;
+  return places.every((place) => place >= last) ? byHop.at(-1)! : gatherRows(tf, tf.concat([...byHop], 0), places);
+}
+
+/** Steps of the longest walk of a batch. */
+export function longestWalk(batch: StateBatch): number {
+  let most = 0;
+  for (let s = 0; s < batch.numStates; s++) most = Math.max(most, hopOf(batch, s));
+  return most;
+}
+
+/** Column `step` of int32 [S, steps]. */
+export function ofStep(walked: Int32Array, numStates: number, step: number): Int32Array {
+  const steps = walked.length / numStates;
+  return Int32Array.from({ length: numStates }, (_, s) => walked[s * steps + step]!);
+}
+
+/** Scores of each action's relation out of a [S, numRelations + 2] table of all of them. */
+export function pickRelations(tf: Tf, scores: Tensor2D, { stateOf, relations }: StateBatch): Tensor1D {
+  const width = scores.shape[1];
+  const flat = stateOf.map((s, i) => s * width + relations[i]!);
+  return tf.reshape(gatherRows(tf, tf.reshape(scores, [-1, 1]), flat), [-1]);
+}
+
+/** The first columns of rows, or some behind them. */
+export function columns(tf: Tf, rows: Tensor2D, begin: number, count: number): Tensor2D {
+  return tf.slice(rows, [0, begin], [rows.shape[0], count]);
+}
