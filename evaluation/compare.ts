@@ -1,8 +1,9 @@
 /** Several agents on the same samples: which differences are more than chance. */
-import { type PairedDifference, pairedDifferences } from '../src/metrics/bootstrap.js';
+import type { PairedDifference } from '../src/metrics/bootstrap.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import type { EvaluationRecord } from '../src/run/evaluation.js';
-import { columnsOf, isShare, rowsBySlice } from './figures.js';
+import { rowsBySlice } from './figures.js';
+import { pairedOverSeeds } from './paired-seeds.js';
 import type { Compared, Measure, Row } from './score.js';
 
 /** One agent against the reference. */
@@ -42,20 +43,14 @@ export function compareEvaluations<R extends Row>(
   const reference = named[against]!;
   refuseOtherSamples(named, reference);
   if (!mixed) refuseMixture(named.map(({ record }) => record));
-  const keys = reference.record.figures.filter(({ tested }) => tested).map(({ key }) => key);
-  const differences = (rows: readonly R[], others: readonly R[]) => {
-    const baseline = columnsOf(measure, keys, others);
-    const columns = [...columnsOf(measure, keys, rows)].filter(([key]) => baseline.has(key));
-    return Object.fromEntries(
-      columns.map(([key, column]) => {
-        const clusters = column.rows.map((row) => measure.cluster(row));
-        const shares = [isShare(reference.record.figures.find((one) => one.key === key)!)];
-        const options = { resamples, shares };
-        const [tested] = pairedDifferences([column.values], [baseline.get(key)!.values], clusters, options);
-        return [key, tested!];
+  const figures = reference.record.figures.filter(({ tested }) => tested);
+  const differences = (rows: readonly R[], others: readonly R[]) =>
+    Object.fromEntries(
+      figures.flatMap((figure) => {
+        const tested = pairedOverSeeds(measure, figure, [rows], [others], { resamples });
+        return tested ? [[figure.key, tested]] : [];
       }),
     );
-  };
   const slicesOf = (rows: readonly R[]) =>
     measure.comparedSlice === undefined ? new Map<string, R[]>() : rowsBySlice(measure, rows, measure.comparedSlice);
   const others = slicesOf(reference.rows);

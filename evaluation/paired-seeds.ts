@@ -1,32 +1,38 @@
 /** Agents on the same samples, each with all of its seeds, compared sample by sample. */
-import { type PairedDifference, pairedDifferences } from '../src/metrics/bootstrap.js';
+import { type BootstrapOptions, type PairedDifference, pairedDifferences } from '../src/metrics/bootstrap.js';
 import type { Figure } from '../src/run/figures.js';
 import { columnsOf, isShare } from './figures.js';
 import type { Measure, Row } from './score.js';
 
 /**
- * Mean difference of one figure, an agent minus a reference; of several seeds, each sample counts by its mean over them.
- * @param agent, reference rows of each seed, of the same samples in the same order
- * @returns undefined where the figure counts other samples for one of them, or none
+ * Mean difference of one figure, an agent minus a reference, over the samples that it counts for both: one of them may have failed
+ * where the other answered, or walk other edges. Of several seeds, each sample counts by its mean over them.
+ * @param agent, reference rows of each seed, of the same samples
+ * @returns undefined where no sample is counted for all of them
  */
 export function pairedOverSeeds<R extends Row>(
   measure: Measure<R>,
   figure: Figure,
   agent: readonly (readonly R[])[],
   reference: readonly (readonly R[])[],
+  { resamples }: Pick<BootstrapOptions, 'resamples'> = {},
 ): PairedDifference | undefined {
-  const means = [agent, reference].map((seeds) => {
-    const columns = seeds.map((rows) => columnsOf(measure, [figure.key], rows).get(figure.key));
-    const [first] = columns;
-    if (!first) return undefined;
-    const ids = first.rows.map(({ id }) => id).join('\n');
-    if (columns.some((column) => column?.rows.map(({ id }) => id).join('\n') !== ids)) return undefined;
-    const values = first.values.map(
-      (_, i) => columns.reduce((sum, column) => sum + column!.values[i]!, 0) / columns.length,
-    );
-    return { ids, values, clusters: first.rows.map((row) => measure.cluster(row)) };
-  });
-  const [a, b] = means;
-  if (!a || !b || a.ids !== b.ids) return undefined;
-  return pairedDifferences([a.values], [b.values], a.clusters, { shares: [isShare(figure)] })[0]!;
+  const [own, others] = [agent, reference].map((seeds) => seeds.map((rows) => valuesById(measure, figure, rows))) as [
+    Map<string, number>[],
+    Map<string, number>[],
+  ];
+  const all = [...own, ...others];
+  const shared = (agent[0] ?? []).filter(({ id }) => all.every((values) => values.has(id)));
+  if (shared.length === 0) return undefined;
+  const meansOf = (seeds: readonly Map<string, number>[]) =>
+    shared.map(({ id }) => seeds.reduce((sum, values) => sum + values.get(id)!, 0) / seeds.length);
+  const clusters = shared.map((row) => measure.cluster(row));
+  const options = { ...(resamples !== undefined && { resamples }), shares: [isShare(figure)] };
+  return pairedDifferences([meansOf(own)], [meansOf(others)], clusters, options)[0]!;
+}
+
+/** A figure's value of each row that it counts, by the row's id. */
+function valuesById<R extends Row>(measure: Measure<R>, { key }: Figure, rows: readonly R[]): Map<string, number> {
+  const column = columnsOf(measure, [key], rows).get(key);
+  return new Map(column?.rows.map(({ id }, i) => [id, column.values[i]!]));
 }
