@@ -87,7 +87,8 @@ export async function evaluate<S extends Sample, Answer, R extends Row>(
   samples.forEach((sample, i) => {
     const row = known?.get(sample.task.id);
     if (row === undefined || isCandidate.has(i)) return asked.push(i);
-    onRow?.((rows[i] = row), sample, undefined);
+    rows[i] = row;
+    onRow?.(row, sample, undefined);
   });
   const take = (place: number, attempt: Attempt<Answer>) => {
     const i = asked[place]!;
@@ -109,7 +110,9 @@ export async function evaluate<S extends Sample, Answer, R extends Row>(
     ...(onPrepared && { onPrepared }),
   });
   samples.forEach((sample, i) => {
-    if (!rows[i]) onRow?.((rows[i] = scorer.rowOf(sample, undefined)), sample, undefined);
+    if (rows[i]) return;
+    const row = (rows[i] = scorer.rowOf(sample, undefined));
+    onRow?.(row, sample, undefined);
   });
   const record = recordOf(asker, rows, scorer, options);
   record.examples = candidates.flatMap((i) => examples.get(i) ?? []).slice(0, shown);

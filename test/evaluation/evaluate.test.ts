@@ -1,7 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Agent, Answer } from '../../agents/agent.js';
 import type { WalkSample, WalkTask } from '../../datasets/walk-sample.js';
+import { batchAsker } from '../../evaluation/ask.js';
 import { compareEvaluations } from '../../evaluation/compare.js';
+import { evaluate } from '../../evaluation/evaluate.js';
+import { pairedOverSeeds } from '../../evaluation/paired-seeds.js';
 import { evaluationSettings } from '../../evaluation/settings.js';
 import type { Path } from '../../src/kg/graph.js';
 import { loadConfig } from '../../src/run/config.js';
@@ -9,7 +12,7 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { namedWalk, sampleOf, world } from '../agents/baselines/toy-world.js';
 import { checkArkCount } from '../../tasks/dialogues/ark-count.js';
 import { seenEntities } from '../../tasks/dialogues/row.js';
-import { dialogueMeasure } from '../../tasks/dialogues/score.js';
+import { dialogueMeasure, dialogueScorer } from '../../tasks/dialogues/score.js';
 import { evaluatedDialogues } from '../fixtures/evaluated.js';
 import { finalEntities } from '../fixtures/final-entities.js';
 
@@ -114,6 +117,19 @@ describe('an evaluation', () => {
     });
     await evaluatedDialogues(curious, samples, options);
     expect(asked).toEqual(['hit', 'second', 'two', 'nowhere', 'broken']);
+  });
+
+  test('has a row of a start without edges whether or not somebody watches rows', async () => {
+    const { rows } = await evaluatedDialogues(toy, [samples[3]!], options);
+    const { ks, beamWidth } = settings;
+    const context = { graph: world, walks: { graph: world }, seenTargets: options.seenTargets, horizon: 2, train: [] };
+    const scorer = dialogueScorer({ ...context, ks, beamWidth, withArk: false, samples: [samples[3]!] });
+    const asker = batchAsker(toy, { batchSize: 2, canAsk: ({ start }) => world.degree(start) > 0 });
+    const subject = { task: 'dialogues', about: options.about, hashes: { graph: world.hash }, resamples: 50 };
+    const unwatched = await evaluate(asker, [samples[3]!], scorer, { subject });
+    expect(unwatched.rows).toEqual(rows);
+    const known = new Map(rows.map((row) => [row.id, row]));
+    expect((await evaluate(asker, [samples[3]!], scorer, { subject, known, examples: 0 })).rows).toEqual(rows);
   });
 
   test('reaching the target of a gold that the graph lacks is no hit', async () => {
@@ -273,6 +289,51 @@ describe('a comparison', () => {
     expect(comparison!.differences['path@1']!.value).toBeCloseTo(1 / 3, 12);
     expect(comparison!.differences['path@1']!.pValue).toBeLessThan(0.01);
     expect(comparison!.differences['path@3']).toMatchObject({ value: 0, pValue: 1 });
+  });
+
+  test('is over the samples that a figure counts for both, each with itself, and over their dialogues alone', async () => {
+    const mixed = Array.from({ length: 60 }, (_, i) => sampleOf(`s${i}`, i % 2 ? director : other));
+    const place = ({ id }: WalkTask) => Number(id.slice(1));
+    /** Walks up to so many edges, the gold of the ith sample with ln probability −i − worse. */
+    const likely = (name: string, horizon: number, worse: number): Agent => ({
+      name,
+      answer: async (tasks) => tasks.map((task) => answerOf(task, director)),
+      logProbs: async (given) =>
+        given.map(({ task, paths }) => paths.map(({ length }) => (length > horizon ? NaN : -place(task) - worse))),
+    });
+    const evaluated = async (...words: Parameters<typeof likely>) => ({
+      name: words[0],
+      ...(await evaluatedDialogues(likely(...words), mixed, options)),
+    });
+    const [wide, narrow] = [await evaluated('wide', 2, 1), await evaluated('narrow', 1, 0)];
+    expect([wide, narrow].map(({ record }) => record.metrics.nll!.n)).toEqual([60, 30]);
+    const nllOf = (named: (typeof wide)[]) =>
+      compareEvaluations(dialogueMeasure, named, { resamples: 50 })[0]!.differences.nll;
+    expect(nllOf([wide, narrow])).toMatchObject({ value: 1, low: 1, high: 1, n: 30 });
+    expect(nllOf([narrow, wide])).toMatchObject({ value: -1, low: -1, high: -1, n: 30 });
+    const again = { ...narrow, name: 'again' };
+    const nll = narrow.record.figures.find(({ key }) => key === 'nll')!;
+    const overSeeds = pairedOverSeeds(dialogueMeasure, nll, [wide.rows, narrow.rows], [again.rows]);
+    expect(overSeeds).toMatchObject({ value: 0.5, n: 30 });
+  });
+
+  test('leaves out a figure that no sample is counted for in both', async () => {
+    const likely = (name: string, length: number): Agent => ({
+      name,
+      answer: async (tasks) => tasks.map((task) => answerOf(task, director)),
+      logProbs: async (given) => given.map(({ paths }) => paths.map((path) => (path.length === length ? -1 : NaN))),
+    });
+    const [one, two] = [sampleOf('one', director), sampleOf('two', other)];
+    const named = await Promise.all(
+      [1, 2].map(async (length) => ({
+        name: String(length),
+        ...(await evaluatedDialogues(likely(String(length), length), [one, two], options)),
+      })),
+    );
+    const { differences } = compareEvaluations(dialogueMeasure, named, { resamples: 50 })[0]!;
+    expect(named.map(({ record }) => record.metrics.nll!.n)).toEqual([1, 1]);
+    expect(Object.keys(differences)).toContain('path@1');
+    expect(differences).not.toHaveProperty('nll');
   });
 
   test('refuses other samples', async () => {
