@@ -92,7 +92,7 @@ export function loadRunData(info: RunInfo): RunData {
 
 /**
  * Reads a finished evaluation.
- * @param run whose folder holds it
+ * @param run whose folder holds it, and which it is of unless its record names several
  * @throws {WorkbenchError} `data` for a file that is broken
  */
 export function loadEvaluation(folder: string, run?: RunInfo): EvaluationData {
@@ -108,13 +108,15 @@ export function loadEvaluation(folder: string, run?: RunInfo): EvaluationData {
     ? readJsonLines(files.answers, openObject({ id: z.string() })).map(({ id }) => id)
     : [record.n, record.limit, record.seed];
   const speed = existsSync(files.timing) ? speedOf(readTimings(files.timing)) : undefined;
+  // Several runs as one, `RUN+RUN`, are none of them, wherever what they answered lies.
+  const by = record.run?.includes('+') ? record.run : (run ?? record.run);
   const of = [task, dataset, graph, split, hashes.graph, hashes.dataset, ids];
   return {
     name: basename(folder),
     folder,
     tag: run?.id ?? folder.slice(-8),
     record,
-    ...(checkpoint !== undefined && { trained: trainedBy(run ?? record.run, checkpoint, record.phase) }),
+    ...(checkpoint !== undefined && { trained: trainedBy(by, checkpoint, record.phase) }),
     samples: createHash('sha256').update(JSON.stringify(of)).digest('hex'),
     ...(speed && { speed }),
   };

@@ -150,8 +150,9 @@ export async function evaluateNamed<S extends Sample, Answer, R extends Row, D e
  */
 export function keepBeside(evaluations: readonly NamedEvaluation<Row>[]): void {
   const runs = evaluations.flatMap(({ runFolder }) => runFolder ?? []);
-  for (const { folder, runFolder } of evaluations) {
-    if (runFolder !== undefined) continue;
+  for (const { folder, runFolder, record } of evaluations) {
+    // Several runs as one are trained too, and are no run’s own.
+    if (runFolder !== undefined || record.checkpoint !== undefined) continue;
     for (const run of runs) cpSync(folder, join(runFiles(run).evaluations, basename(folder)), { recursive: true });
   }
 }

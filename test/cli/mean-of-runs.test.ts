@@ -1,9 +1,13 @@
 /** Several runs as one agent: evaluated, compared, asked, replayed, checked, and refused where they do not walk the same. */
 import { cpSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { evaluationsIn } from '../../evaluation/keep.js';
+import { loadEvaluation } from '../../reports/run-data.js';
 import type { EvaluationRecord } from '../../src/run/evaluation.js';
+import { openRun } from '../../src/run/run-folder.js';
 import { train } from '../../tasks/train.js';
+import { trainingCostOf } from '../../tasks/training-cost.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
 import { useReleaseHome } from '../fixtures/release-home.js';
 import { tinySettings } from '../fixtures/tiny-training.js';
@@ -54,6 +58,31 @@ test('stands in a table under the names of its runs, checkpoints of their own am
     ...kept(),
   );
   expect(agents.at(-1)).toMatchObject({ run: `${runOf('first')}+${runOf('second')}@best`, checkpoint: 'clone' });
+});
+
+test('is no run’s own: kept beside none of its runs, and without what the training of one took', async () => {
+  const { agents } = await kgwalkJson<{ agents: (EvaluationRecord & { training?: object })[] }>(
+    ...['compare', 'random', runOf('first'), mean('first', 'second')],
+  );
+  expect(agents.map(({ training }) => training !== undefined)).toEqual([false, true, false]);
+  const own = join(runOf('first'), 'evaluations');
+  expect(evaluationsIn(own).map(({ record }) => [record.checkpoint, record.run])).toEqual([
+    [undefined, undefined],
+    ['best', undefined],
+  ]);
+  // Where an earlier version put it there.
+  const { saved } = await kgwalkJson<Evaluated>('evaluate', mean('first', 'second'));
+  cpSync(dirname(saved), join(own, 'mean'), { recursive: true });
+  const read = loadEvaluation(join(own, 'mean'), openRun(runOf('first')));
+  expect(read.record.run).toBe(mean('first', 'second'));
+  const [settings] = evaluationsIn(own).flatMap(({ folder, record }) =>
+    record.checkpoint !== undefined && record.run === undefined
+      ? loadEvaluation(folder, openRun(runOf('first'))).trained!.settings
+      : [],
+  );
+  expect(settings).toEqual(expect.any(String));
+  expect(read.trained!.settings).not.toBe(settings);
+  expect(trainingCostOf(read)).toBeUndefined();
 });
 
 test('is asked as one run is', async () => {
