@@ -34,6 +34,8 @@ export interface EvaluationFlags {
   predictions?: string;
   start?: string;
   dialogue?: string;
+  /** Other settings of the section `data`, where no run says them: those of a kept evaluation that is replayed. */
+  drawn?: Record<string, unknown>;
   /** Of questions. */
   holdOut?: 'question' | 'template' | 'type';
   seed?: string;

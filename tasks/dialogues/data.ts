@@ -81,13 +81,20 @@ export async function dialogueData(flags: EvaluationFlags, runs: readonly RunInf
       graph: graph.name,
       split: split ?? basename(flags.data!),
       turns: data.turns,
-      ...(data.oracle !== null && { oracle: data.oracle }),
+      ...drawnBy(data),
       ...(samples.length < all.length && { limit }),
       ...{ beamWidth: settings.beamWidth, ks: settings.ks, twoHopBonus: settings.twoHopBonus, count },
     },
     hashes: { graph: graph.hash, ...(split === undefined && { data: await sha256File(flags.data!) }) },
   };
 }
+
+/** Settings of data that decide what is asked and what counts as train, of those that have no option; absent where all is taken. */
+const drawSettings = ['oracle', 'fold', 'maxDialogues', 'trainSamples', 'validSamples'] as const;
+
+/** Those that are set. */
+const drawnBy = (data: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(drawSettings.flatMap((key) => ((data[key] ?? null) === null ? [] : [[key, data[key]]])));
 
 /** The options that ask the samples of a kept evaluation. */
 export function dialogueFlagsOf({ about, checkpoint, hashes }: AskedEvaluation): EvaluationFlags {
@@ -96,7 +103,7 @@ export function dialogueFlagsOf({ about, checkpoint, hashes }: AskedEvaluation):
   }
   const { dataset, graph, split, turns, limit, beamWidth, twoHopBonus, count } = about as Record<string, string>;
   return {
-    ...(checkpoint === undefined && { dataset, graph, turns }),
+    ...(checkpoint === undefined && { dataset, graph, turns, drawn: drawnBy(about) }),
     ...{ split, beamWidth: String(beamWidth), twoHopBonus: String(twoHopBonus), count: count as 'strict' },
     ...(limit !== undefined && { limit: String(limit) }),
     ...{ checkpoint: checkpoint ?? 'best', set: [], modelSet: [] },
@@ -106,7 +113,10 @@ export function dialogueFlagsOf({ about, checkpoint, hashes }: AskedEvaluation):
 function dataOf(flags: EvaluationFlags, runs: readonly RunInfo[]): DataSettings {
   const asked = (['dataset', 'graph', 'turns'] as const).filter((key) => flags[key] !== undefined);
   const own = sameOfRuns(runs, ({ config }) => dataSettings.parse(config.data ?? {}));
-  if (!own) return loadConfig(dataSettings, { overrides: asked.map((key) => `${key}=${JSON.stringify(flags[key])}`) });
+  if (!own) {
+    const overrides = asked.map((key) => `${key}=${JSON.stringify(flags[key])}`);
+    return loadConfig(dataSettings, { text: JSON.stringify(flags.drawn ?? {}), source: 'what was asked', overrides });
+  }
   for (const key of asked) {
     if (flags[key] === own[key]) continue;
     const { id } = runs[0]!;
