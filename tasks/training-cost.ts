@@ -5,26 +5,31 @@ import { optimizerPrefix, readCheckpoint } from '../checkpoints/checkpoint.js';
 import { resolveCheckpoint } from '../checkpoints/store.js';
 import type { EvaluationRecord } from '../src/run/evaluation.js';
 import { cpuFigure, readTimings } from '../src/run/metric-log.js';
-import { phases } from '../src/run/records.js';
+import { phases, type TimingRecord } from '../src/run/records.js';
 import { runFiles } from '../src/run/run-folder.js';
 
 /** See `trainingCostOf`. */
 export interface TrainingCost {
   /** Numbers that were learned and that answering needs. */
   weights: number;
-  /** Processor time of the phases up to the checkpoint, evaluations between them left out; absent of runs that did not record it. */
+  /**
+   * Processor time of the phases up to the checkpoint, evaluations between them left out; absent of runs that did not record it, or
+   * that made steps twice.
+   */
   cpuSeconds?: number;
 }
 
 /**
  * Of a run's evaluation.
- * @param runFolder default: the folder that the evaluation is kept in, where that is a run's
+ * @param runFolder default: the folder that the evaluation is kept in, where that is a run's and the record names no other: that of
+ *   several runs as one has no cost of its own
  * @returns undefined where there is no run, or no longer its checkpoint
  */
 export function trainingCostOf(
-  { folder, record }: { folder: string; record: Pick<EvaluationRecord, 'checkpoint' | 'phase'> },
-  runFolder = dirname(dirname(folder)),
+  { folder, record }: { folder: string; record: Pick<EvaluationRecord, 'checkpoint' | 'phase' | 'run'> },
+  runFolder = record.run === undefined ? dirname(dirname(folder)) : undefined,
 ): TrainingCost | undefined {
+  if (runFolder === undefined) return undefined;
   const { timing, config } = runFiles(runFolder);
   if (record.checkpoint === undefined || !existsSync(config)) return undefined;
   let weights: number;
@@ -36,10 +41,26 @@ export function trainingCostOf(
   }
   const last = phases.findIndex((phase) => phase === record.phase);
   const learning = phases.filter((phase, i) => phase !== 'encode' && (last < 0 || i <= last)) as readonly string[];
-  const records = existsSync(timing) ? readTimings(timing).filter(({ phase }) => learning.includes(phase)) : [];
+  const logged = existsSync(timing) ? readTimings(timing) : [];
+  // What another process had trained took nothing but reading.
+  const records = logged.filter((one) => learning.includes(one.phase) && one['time/reused'] !== 1);
   const spent = records.map((one) => one[cpuFigure]);
-  const known = spent.length > 0 && spent.every((ms) => typeof ms === 'number');
+  const known = spent.length > 0 && spent.every((ms) => typeof ms === 'number') && !isRepeated(records);
   return { weights, ...(known && { cpuSeconds: spent.reduce((sum, ms) => sum + ms, 0) / 1000 }) };
+}
+
+/**
+ * Whether steps were made twice, as after a process was killed, so that records count them twice. Each kind of record of a phase,
+ * such as rounds of PPO and the texts that they read, has each step once, in order.
+ */
+function isRepeated(records: readonly TimingRecord[]): boolean {
+  const last = new Map<string, number>();
+  return records.some((record) => {
+    const kind = JSON.stringify([record.phase, Object.keys(record)]);
+    const before = last.get(kind) ?? -Infinity;
+    last.set(kind, record.step);
+    return record.step <= before;
+  });
 }
 
 function weightsOf(file: string): number {

@@ -37,6 +37,7 @@ export async function clonePhase(
   let epochsDone = from?.header.epoch ?? 0;
   let step = startStep;
   let saved = startStep;
+  let timed = startStep;
   let line: ReturnType<Session['progress']> | undefined;
   try {
     await clone({
@@ -65,7 +66,8 @@ export async function clonePhase(
       onEpoch: async ({ epoch, step: at, validLoss }) => {
         line?.finish(lossName === undefined ? `epoch ${epoch}` : `epoch ${epoch}, valid loss ${validLoss.toFixed(3)}`);
         line = undefined;
-        logs.timing('clone', at);
+        // Of an epoch that was stopped in its evaluation, all was recorded when it stopped.
+        if (at > timed) logs.timing('clone', (timed = at));
         const metrics = { ...(lossName !== undefined && { [lossName]: validLoss }), ...(await logs.aside(evaluate)) };
         logs.metrics('clone', at, metrics);
         epochsDone = epoch;
@@ -76,6 +78,7 @@ export async function clonePhase(
   } catch (error) {
     // Stopped in the evaluation of an epoch, it says that one fewer is done: resuming evaluates it first.
     if (error instanceof WorkbenchError && error.resumable && step > saved) {
+      if (step > timed) logs.timing('clone', step);
       await saveTrainee(session, trainee, { phase: 'clone', step, epoch: epochsDone, interim: true });
     }
     throw await endOfStep(session, 'clone', error, () =>
