@@ -62,6 +62,8 @@ export class PairFeatures {
   /** float32 [numEntities]: summed rarity of the neighbours that an entity shares with the start. */
   readonly #shared: Float32Array;
   readonly #nextToStart: Uint8Array;
+  /** int32 [numEntities]: the last neighbour of the start that an entity was counted beside, plus 1. */
+  readonly #countedBeside: Int32Array;
   readonly #touched: number[] = [];
   #start = unknownId;
   #generation = 0;
@@ -79,6 +81,7 @@ export class PairFeatures {
     this.#nothing = new Float32Array(dim);
     this.#shared = new Float32Array(graph.numEntities);
     this.#nextToStart = new Uint8Array(graph.numEntities);
+    this.#countedBeside = new Int32Array(graph.numEntities);
   }
 
   /**
@@ -157,7 +160,9 @@ export class PairFeatures {
 
   /** What hangs on the start alone: it is the same in all states of a task. */
   #turnTo(start: number): void {
-    for (const entity of this.#touched) this.#shared[entity] = this.#nextToStart[entity] = 0;
+    for (const entity of this.#touched) {
+      this.#shared[entity] = this.#nextToStart[entity] = this.#countedBeside[entity] = 0;
+    }
     this.#touched.length = 0;
     this.#start = start;
     const { offsets, tails, numEntities } = this.#graph;
@@ -170,11 +175,11 @@ export class PairFeatures {
       const degree = this.#graph.degree(neighbour);
       if (degree > hub) continue;
       const rarity = Math.log((1 + numEntities) / (1 + degree)) / 40;
-      let previous = -1;
       for (let edge = offsets[neighbour]!; edge < offsets[neighbour + 1]!; edge++) {
         const entity = tails[edge]!;
-        if (entity === previous) continue;
-        previous = entity;
+        // Entities may be joined by several relations, whose edges stand apart.
+        if (this.#countedBeside[entity] === neighbour + 1) continue;
+        this.#countedBeside[entity] = neighbour + 1;
         this.#shared[entity]! += rarity;
         this.#touched.push(entity);
       }

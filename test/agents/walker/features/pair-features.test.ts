@@ -158,6 +158,34 @@ describe('pair features, by hand', () => {
   });
 });
 
+test('a neighbour joined to an entity by several relations is counted beside it once', () => {
+  const triples = [
+    ['Heat', 'directed_by', 'Mann'],
+    ['Mann', 'directed', 'Heat'],
+    ['Mann', 'directed', 'Ali'],
+    ['Mann', 'produced', 'Heat'],
+    ['Mann', 'produced', 'Ali'],
+    ['Mann', 'wrote', 'Ali'],
+  ] as const;
+  const joined = graphOf('joined', triples);
+  const dim = 4;
+  const pairs = new PairFeatures({
+    ...{ graph: joined, horizon: 2, counted: [] },
+    vectors: { dim, entities: new Float32Array(joined.numEntities * dim), relations: new Float32Array(4 * dim) },
+  });
+  pairs.open(x(2), []);
+  const { task } = sampleOf(joined, 'asked', '', 'Heat', [triples[0]]);
+  const atMann = applyAction(joined, initialState(joined, task.start, defaultWalkRules), 0, defaultWalkRules);
+  const actions = Int32Array.from(Array(joined.degree(atMann.current)).keys());
+  const width = pairFeatureNames.length;
+  const out = new Float32Array(actions.length * width);
+  pairs.write(task, atMann, actions, out, 0, width);
+  const shared = pairFeatureNames.indexOf('neighbours that start and tail share');
+  // Mann has 5 edges, to Heat and Ali of 3 entities.
+  const rarity = log(4 / 6) / 40;
+  expect(Array.from(actions, (i) => out[i * width + shared]!)).toEqual(Array(5).fill(expect.closeTo(rarity, 7)));
+});
+
 test('stand behind the usual features, which they leave as they are', async () => {
   const world = toyTwoHop();
   const states = reachableStates(world);
