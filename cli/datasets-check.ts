@@ -47,7 +47,17 @@ async function check(
   const { datasetKind } = await import('../datasets/imported-dataset.js');
   const { loadTask } = await import('../tasks/index.js');
   const taskOfData = () => loadTask(datasetKind(name));
-  if (agreement) return agreeing(name, await taskOfData(), run, { picture, json });
+  if (agreement) {
+    const [flag] = Object.entries({ '--split': split, '--evaluations': evaluations }).flatMap(([name, value]) =>
+      value === undefined ? [] : name,
+    );
+    if (flag !== undefined) {
+      throw new WorkbenchError('usage', `expected --agreement or ${flag}, got both`, {
+        hint: `Agreement is over all splits, of runs alone: leave out ${flag}, or --agreement to check for leaks.`,
+      });
+    }
+    return agreeing(name, await taskOfData(), run, { picture, json });
+  }
   if (picture !== undefined)
     throw new WorkbenchError('usage', 'expected --agreement with --picture, got --picture alone');
   const [first, ...more] = run;
