@@ -47,7 +47,7 @@ export const dialogueRow = openObject({
    * for, or the agent is no distribution over walks.
    */
   goldLogProb: anyNumber.optional(),
-  /** Present as `goldLogProb` is. */
+  /** Of every answer of an agent that is a distribution over walks, whether or not its gold can be walked. */
   told: toldSchema.optional(),
   /** The agent's own, NaN where it gives none. */
   confidence: anyNumber,
@@ -104,10 +104,8 @@ export function rowOf(sample: WalkSample, attempt: Attempt<Answer> | undefined, 
     ...ranks,
     // JSON has no -0, and a row that is read again is to give the same bytes.
     logProb: (paths[0]?.logProb ?? NaN) + 0,
-    ...(!Number.isNaN(attempt?.goldLogProb ?? NaN) && {
-      goldLogProb: attempt!.goldLogProb! + 0,
-      told: toldOf(paths, gold.path),
-    }),
+    ...(!Number.isNaN(attempt?.goldLogProb ?? NaN) && { goldLogProb: attempt!.goldLogProb! + 0 }),
+    ...(answer && attempt?.goldLogProb !== undefined && { told: toldOf(paths, gold) }),
     confidence: answer?.confidence ?? NaN,
     ...(context.withArk && { ark: arkRanksOf(sample, answer, context.graph) }),
     ...copiedOf(attempt),

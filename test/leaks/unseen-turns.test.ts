@@ -10,7 +10,8 @@ import { dataSettings } from '../../datasets/settings.js';
 import { splitNames, splitSamples, walkSamples } from '../../datasets/walk-sample.js';
 import { readProvenance, sampleSet, writeProvenance } from '../../src/run/provenance.js';
 import { openRun } from '../../src/run/run-folder.js';
-import { unseenBy } from '../../tasks/dialogues/labels/judge.js';
+import { dialogueAgreement, unseenBy } from '../../tasks/dialogues/labels/judge.js';
+import type { Trained, Work } from '../../tasks/task.js';
 import { train } from '../../tasks/train.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
 import { choose, csvOf, folderWith, releaseFiles, say, shortDialogue } from '../fixtures/tiny-release.js';
@@ -125,6 +126,14 @@ test('the plain check tells the agreement of annotators, and leaks are checked o
   expect([alone.exitCode, alone.told]).toEqual([2, expect.stringContaining('expected --run with --agreement')]);
 });
 
+test('agreement is over all splits of runs: a split and a folder of evaluations are refused, not ignored', async () => {
+  for (const flag of ['--split', '--evaluations']) {
+    const { exitCode, told } = await kgwalk(...check('1'), flag, 'valid');
+    expect([exitCode, told]).toEqual([2, expect.stringContaining(`expected --agreement or ${flag}, got both`)]);
+    expect(told).toContain(`leave out ${flag}`);
+  }
+});
+
 test('a run without notes of what it was made from judges nothing', async () => {
   cpSync(runOf('1'), runOf('silent'), { recursive: true });
   renameSync(join(runOf('silent'), 'provenance.json'), join(home, 'away.json'));
@@ -137,4 +146,41 @@ test('a run over lists of edges that dialogues chose judges nothing', async () =
   rewriteConfig(runOf('ark'), (config) => ({ ...config, env: { ...config.env, edgePolicy: 'ark' } }));
   const { exitCode, told } = await kgwalk(...check('ark'));
   expect([exitCode, told]).toEqual([2, expect.stringContaining('got env.edgePolicy=ark')]);
+  expect(told).toContain('train with another env.edgePolicy');
+});
+
+test('a run whose lists lack golds judges these turns, too: they are misses', async () => {
+  cpSync(runOf('1'), runOf('short'), { recursive: true });
+  rewriteConfig(runOf('short'), (config) => ({
+    ...config,
+    env: { ...config.env, edgePolicy: 'topk-degree', maxOut: 2 },
+  }));
+  const [all, short] = [await kgwalkJson<Report>(...check('1')), await kgwalkJson<Report>(...check('short'))];
+  expect(short.judges[0]!.turns).toBe(all.judges[0]!.turns);
+  expect(short.walkers.turns).toBe(all.walkers.turns);
+});
+
+test('runs that cannot judge are refused with what to do instead', async () => {
+  for (const [name, data] of Object.entries({ wide: { graph: 'wide' }, oracle: { oracle: 'reply' } })) {
+    cpSync(runOf('1'), runOf(name), { recursive: true });
+    rewriteConfig(runOf(name), (config) => ({ ...config, data: { ...config.data, ...data } }));
+  }
+  const graphs = await kgwalk(...check('1', 'wide'));
+  expect([graphs.exitCode, graphs.told]).toEqual([2, expect.stringContaining('Ask once for the runs of each graph')]);
+  const oracle = await kgwalk(...check('oracle'));
+  expect([oracle.exitCode, oracle.told]).toEqual([2, expect.stringContaining('train without data.oracle')]);
+  env.KGWALK_HOME = folderWith({});
+  try {
+    const [train, valid, test] = openings.map((opening) => csvOf([asked(opening, false)]));
+    const files = { ...releaseFiles, 'train.csv': train!, 'valid.csv': valid!, 'test.csv': test! };
+    await importOpenDialKg({ from: folderWith(files) });
+    const trained = { run: openRun(runOf('1')) } as Trained;
+    await expect(dialogueAgreement('opendialkg', [{ name: '1', trained }], {} as Work)).rejects.toMatchObject({
+      code: 'data',
+      hint: expect.stringContaining('`kgwalk evaluate RUN` tells what is right there'),
+    });
+  } finally {
+    rmSync(env.KGWALK_HOME, { recursive: true });
+    env.KGWALK_HOME = home;
+  }
 });

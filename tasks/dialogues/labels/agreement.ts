@@ -29,16 +29,21 @@ export function chosenTurns(
   );
 }
 
-/** What a walker made of a turn; undefined where it is no distribution over walks or the gold cannot be walked. */
-export function judgedTurn({ path, relationPath, goldLogProb, told }: DialogueRow): JudgedTurn | undefined {
-  if (goldLogProb === undefined || told === undefined) return undefined;
-  return {
-    right: Number(path === 1),
-    relationsRight: Number(relationPath === 1),
-    gold: Math.exp(goldLogProb),
-    squares: told.squares,
-  };
+/**
+ * What a walker made of turns, by their ids; none where it is no distribution over walks. A gold that it cannot walk has q = 0 and is
+ * a miss, as is a turn that it failed on: leaving these out would make a mean over the turns that suit it.
+ */
+export function judgedTurns(rows: readonly DialogueRow[]): Map<string, JudgedTurn> {
+  if (!rows.some(({ told }) => told)) return new Map();
+  return new Map(rows.map((row) => [row.id, judgedTurn(row)]));
 }
+
+const judgedTurn = ({ path, relationPath, goldLogProb, told }: DialogueRow): JudgedTurn => ({
+  right: Number(path === 1),
+  relationsRight: Number(relationPath === 1),
+  gold: goldLogProb === undefined ? 0 : Math.exp(goldLogProb),
+  squares: told?.squares ?? 0,
+});
 
 /** Several walkers' judgements of one turn as one. @param judged at least one */
 export function meanJudged(judged: readonly JudgedTurn[]): JudgedTurn {
@@ -66,8 +71,8 @@ export function rowAgreement(
   rows: readonly DialogueRow[],
   { samples, train }: { samples: readonly WalkSample[]; train: readonly WalkSample[] },
 ): JudgedAgreement | undefined {
-  const judged = new Map(rows.map((row) => [row.id, judgedTurn(row)]));
-  if (![...judged.values()].some(Boolean)) return undefined;
+  const judged = judgedTurns(rows);
+  if (judged.size === 0) return undefined;
   const own = new Set(samples.map(({ task }) => task.id));
   const all = [...train.filter(({ task }) => !own.has(task.id)), ...samples];
   return judgedAgreementOf(chosenTurns(all, 'history', ({ task }) => judged.get(task.id)));

@@ -16,7 +16,8 @@ import { checkDataset } from '../../leaks.js';
 import { membersOf, type Resolved, type Shown, ShownPage, type Work } from '../../task.js';
 import { openScoredAgent } from '../agents.js';
 import { dialogueData } from '../data.js';
-import { agreementSection, annotatorAgreement, chosenTurns, judgedTurn, meanJudged } from './agreement.js';
+import type { DialogueRow } from '../row.js';
+import { agreementSection, annotatorAgreement, chosenTurns, judgedTurns, meanJudged } from './agreement.js';
 
 /** Both keys, the stricter one first. */
 const keys: Readonly<Record<ContextKey, string>> = {
@@ -38,7 +39,9 @@ export async function dialogueAgreement(
 ): Promise<Shown | undefined> {
   const graphs = runs.flatMap(({ trained }) => membersOf(trained).map(({ run }) => checkedData(name, run).graph));
   if (new Set(graphs).size > 1) {
-    throw new WorkbenchError('usage', `expected runs on one graph, got ${graphs.join(' and ')}, at --run`);
+    throw new WorkbenchError('usage', `expected runs on one graph, got ${graphs.join(' and ')}, at --run`, {
+      hint: 'Ask once for the runs of each graph, or train them on one with --set data.graph=GRAPH.',
+    });
   }
   const dataset = loadDialogueDataset(name);
   const graph = await dataset.loadGraph(graphs[0]);
@@ -50,7 +53,9 @@ export async function dialogueAgreement(
   }
   const recurring = recurringContexts(samples).flat();
   if (runs.length > 0 && recurring.length === 0) {
-    throw new WorkbenchError('data', `expected turns of ${name} that recur, got none, at --agreement`);
+    throw new WorkbenchError('data', `expected turns of ${name} that recur, got none, at --agreement`, {
+      hint: 'Its labels cannot be held against each other: `kgwalk evaluate RUN` tells what is right there.',
+    });
   }
   if (annotators.length === 0) return undefined;
   const judged = new Map<string, JudgedTurn[]>();
@@ -94,12 +99,21 @@ function checkedData(name: string, run: RunInfo) {
     source: `env of ${run.id}`,
   });
   if (data.oracle !== null) {
-    throw new WorkbenchError('usage', `expected runs that know what walkers may know, got an oracle, at run ${run.id}`);
+    throw new WorkbenchError(
+      'usage',
+      `expected runs that know what walkers may know, got an oracle, at run ${run.id}`,
+      {
+        hint: 'It reads what annotators wrote after they had chosen: train without data.oracle.',
+      },
+    );
   }
   if (edgePolicy !== 'ark') return data;
   throw new WorkbenchError(
     'usage',
     `expected lists of edges that no dialogue chose, got env.edgePolicy=ark, at run ${run.id}`,
+    {
+      hint: 'Its lists hold the edges that annotators took: train with another env.edgePolicy.',
+    },
   );
 }
 
@@ -147,14 +161,13 @@ async function judgeUnseen(
   const data = { ...(await dialogueData(flags, [run])), samples };
   const opened = await openScoredAgent({ ...which, switches: {} }, data, { flags, runs: [run], work });
   const line = work.progress(`judge turns that recur (${run.id})`, samples.length, 'turns');
-  const turns = new Map<string, JudgedTurn>();
+  const rows: DialogueRow[] = [];
   let done = 0;
   try {
     await opened.asker.ask(
       samples.map(({ task }) => task),
       (place, attempt) => {
-        const turn = judgedTurn(opened.scorer.rowOf(samples[place]!, attempt));
-        if (turn) turns.set(samples[place]!.task.id, turn);
+        rows[place] = opened.scorer.rowOf(samples[place]!, attempt);
         line.update(++done);
       },
       { openCalls: noCalls, concurrency: 1, signal: work.signal },
@@ -163,5 +176,5 @@ async function judgeUnseen(
     await opened.close?.();
   }
   line.finish('');
-  return turns;
+  return judgedTurns(samples.map((sample, i) => rows[i] ?? opened.scorer.rowOf(sample, undefined)));
 }

@@ -6,7 +6,7 @@ import type { Section } from '../../../src/run/evaluation.js';
 import { numberText } from '../../../src/run/figures.js';
 import type { DialogueRow } from '../row.js';
 import { agreementSection, rowAgreement } from './agreement.js';
-import { type KnownPart, knownParts, type Told } from './told.js';
+import { type KnownPart, knownParts } from './told.js';
 
 /** Rows of a walker, with what they are of. */
 export interface LabelledRows {
@@ -17,26 +17,27 @@ export interface LabelledRows {
   graph: Graph;
 }
 
-type ToldRow = DialogueRow & { told: Told };
-
-/** For programs and for people; nothing of agents that are no distribution over walks. */
+/**
+ * For programs and for people; nothing of agents that are no distribution over walks. Of the others every row counts: a gold that cannot
+ * be walked and a turn that nobody answered are misses, as they are of path@1.
+ */
 export function labelsOf(labelled: LabelledRows): { details: Record<string, unknown>; sections: Section[] } {
-  const told = labelled.rows.filter((row): row is ToldRow => row.told !== undefined);
-  if (told.length === 0) return { details: {}, sections: [] };
+  const { rows } = labelled;
+  if (!rows.some(({ told }) => told)) return { details: {}, sections: [] };
   const calibration = calibrationOf(
-    told.map(({ logProb, path }) => ({
+    rows.map(({ logProb, path }) => ({
       probability: Number.isNaN(logProb) ? 0 : Math.exp(logProb),
       right: path === 1,
     })),
   );
-  const known = knownOf(told);
-  const fanOut = fanOutOf(told, labelled);
-  const agreement = rowAgreement(labelled.rows, labelled);
+  const known = knownOf(rows);
+  const fanOut = fanOutOf(labelled);
+  const agreement = rowAgreement(rows, labelled);
   return {
     details: { calibration, known, fanOut, ...(agreement && { agreement }) },
     sections: [
       calibrationSection(calibration),
-      { title: 'First paths if part of the gold were known', rows: known.map(knownRow) },
+      { title: 'First paths if part of the gold were known', rows: known.map((one) => knownRow(one, rows.length)) },
       ...(fanOut.length > 0
         ? [{ title: 'One-hop golds by tails of their start and relation', rows: fanOut.map(fanOutRow) }]
         : []),
@@ -45,11 +46,11 @@ export function labelsOf(labelled: LabelledRows): { details: Record<string, unkn
   };
 }
 
-function calibrationSection({ said, right, ece, bins }: ReturnType<typeof calibrationOf>): Section {
+function calibrationSection({ n, said, right, ece, bins }: ReturnType<typeof calibrationOf>): Section {
   return {
     title: 'Calibration of the first path',
     lines: [
-      `given ${numberText(said)} % on average, right ${numberText(right)} %, calibration error ${numberText(ece)} % over ${bins.length} bins`,
+      `over ${n} turns: given ${numberText(said)} % on average, right ${numberText(right)} %, calibration error ${numberText(ece)} % over ${bins.length} bins`,
     ],
     curve: {
       ...{ x: 'probability of the first path, %', y: 'right', smooth: true },
@@ -61,14 +62,14 @@ function calibrationSection({ said, right, ece, bins }: ReturnType<typeof calibr
 }
 
 /** How often the first path is right if a part of the gold is known, and how often it has that part right by itself. */
-function knownOf(rows: readonly ToldRow[]) {
-  const share = (test: (row: ToldRow) => boolean) => rows.filter(test).length / rows.length;
+function knownOf(rows: readonly DialogueRow[]) {
+  const share = (test: (row: DialogueRow) => boolean) => rows.filter(test).length / rows.length;
   return [
     { known: 'nothing' as const, right: share(({ path }) => path === 1) },
     ...knownParts.map((part) => ({
       known: part,
-      right: share(({ told }) => told.ranks[part] === 1),
-      alone: share(({ told }) => told.first.includes(part)),
+      right: share(({ told }) => told?.ranks[part] === 1),
+      alone: share(({ told }) => told?.first.includes(part) ?? false),
     })),
   ];
 }
@@ -82,8 +83,11 @@ const partNames: Record<KnownPart | 'nothing', string> = {
   target: 'target',
 };
 
-const knownRow = ({ known, right, alone }: { known: KnownPart | 'nothing'; right: number; alone?: number }) => ({
-  known: partNames[known],
+const knownRow = (
+  { known, right, alone }: { known: KnownPart | 'nothing'; right: number; alone?: number },
+  n: number,
+) => ({
+  ...{ known: partNames[known], n },
   'first path right, %': numberText(right),
   'right by itself, %': alone === undefined ? undefined : numberText(alone),
 });
@@ -91,13 +95,13 @@ const knownRow = ({ known, right, alone }: { known: KnownPart | 'nothing'; right
 /** The last group of fan-outs holds all from 2 to the power of this. */
 const mostPower = 6;
 
-/** One-hop golds by how many tails their start has by their relation, in powers of two. */
-function fanOutOf(rows: readonly ToldRow[], { samples, graph }: LabelledRows) {
+/** One-hop golds of the graph by how many tails their start has by their relation, in powers of two. */
+function fanOutOf({ rows, samples, graph }: LabelledRows) {
   const sampleOf = new Map(samples.map((sample) => [sample.task.id, sample]));
-  const groups = new Map<number, ToldRow[]>();
+  const groups = new Map<number, DialogueRow[]>();
   for (const row of rows) {
-    const { path } = sampleOf.get(row.id)!.gold;
-    if (path.length !== 1) continue;
+    const { path, inGraph } = sampleOf.get(row.id)!.gold;
+    if (path.length !== 1 || !inGraph) continue;
     const tails = tailsOf(graph, path[0]![0], path[0]![1]);
     const power = Math.min(mostPower, Math.floor(Math.log2(tails)));
     groups.set(power, [...(groups.get(power) ?? []), row]);
@@ -109,7 +113,7 @@ function fanOutOf(rows: readonly ToldRow[], { samples, graph }: LabelledRows) {
       to: power < mostPower ? 2 ** (power + 1) - 1 : null,
       n: own.length,
       right: own.filter(({ path }) => path === 1).length / own.length,
-      known: own.filter(({ told }) => told.ranks.relations === 1).length / own.length,
+      known: own.filter(({ told }) => told?.ranks.relations === 1).length / own.length,
     }));
 }
 

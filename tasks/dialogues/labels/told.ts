@@ -1,6 +1,7 @@
 /** Where the gold would stand in a ranking if part of it were known: what the misses are about. */
 import { z } from 'zod';
 import type { RankedPath } from '../../../agents/agent.js';
+import type { WalkSample } from '../../../datasets/walk-sample.js';
 import type { Path } from '../../../src/kg/graph.js';
 import { openObject } from '../../../src/run/read-json.js';
 
@@ -31,14 +32,17 @@ export const toldSchema = openObject({
  */
 export type Told = z.output<typeof toldSchema>;
 
-/** @param paths canonical, best first, of an agent that is a distribution over walks */
-export function toldOf(paths: readonly RankedPath[], gold: Path): Told {
-  const place = paths.findIndex(({ path }) => String(path) === String(gold));
+/**
+ * As ranks count it, nothing is right of a gold that the graph lacks.
+ * @param paths canonical, best first, of an agent that is a distribution over walks
+ */
+export function toldOf(paths: readonly RankedPath[], { path: gold, inGraph }: WalkSample['gold']): Told {
+  const place = inGraph ? paths.findIndex(({ path }) => String(path) === String(gold)) : -1;
   const rankOf = (part: KnownPart) =>
     place < 0 ? 0 : paths.slice(0, place + 1).filter(({ path }) => shares[part](path, gold)).length;
   return {
     squares: paths.reduce((sum, { logProb }) => sum + Math.exp(2 * logProb), 0),
     ranks: Object.fromEntries(knownParts.map((part) => [part, rankOf(part)])) as Told['ranks'],
-    first: paths.length > 0 ? knownParts.filter((part) => shares[part](paths[0]!.path, gold)) : [],
+    first: inGraph && paths.length > 0 ? knownParts.filter((part) => shares[part](paths[0]!.path, gold)) : [],
   };
 }

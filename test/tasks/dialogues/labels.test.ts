@@ -13,6 +13,8 @@ const director = namedWalk('Heat', 'directed_by', 'Mann');
 const other = namedWalk('Heat', 'directed_by', 'Mann', '~directed_by', 'Ali');
 const pacino = namedWalk('Heat', 'starred', 'Pacino');
 const deNiro = namedWalk('Heat', 'starred', 'De Niro');
+const drama = namedWalk('Heat', 'genre', 'Drama');
+const goldOf = (path: Path) => sampleOf('gold', path).gold;
 /** A walker that always thinks the same. */
 const thought: [Path, number][] = [
   [director, 0.4],
@@ -34,27 +36,32 @@ const walker: Agent = {
 };
 
 test('what is known of a gold leaves the walks that share it, and the gold’s rank among them', () => {
-  expect(toldOf(ranked, pacino)).toEqual({
+  expect(toldOf(ranked, goldOf(pacino))).toEqual({
     squares: expect.closeTo(0.16 + 0.09 + 0.04 + 0.01, 12),
     ranks: { hops: 2, relation: 1, relations: 1, edge: 1, target: 1 },
     first: ['hops'],
   });
-  expect(toldOf(ranked, deNiro).ranks).toEqual({ hops: 3, relation: 2, relations: 2, edge: 1, target: 1 });
-  expect(toldOf(ranked, other)).toMatchObject({
+  expect(toldOf(ranked, goldOf(deNiro)).ranks).toEqual({ hops: 3, relation: 2, relations: 2, edge: 1, target: 1 });
+  expect(toldOf(ranked, goldOf(other))).toMatchObject({
     ranks: { hops: 1, relation: 2, relations: 1, edge: 2, target: 1 },
     first: ['relation', 'edge'],
   });
-  expect(toldOf(ranked, namedWalk('Heat', 'genre', 'Drama')).ranks).toEqual({
+  expect(toldOf(ranked, goldOf(drama)).ranks).toEqual({
     ...{ hops: 0, relation: 0, relations: 0, edge: 0, target: 0 },
   });
+});
+
+test('of a gold that the graph lacks nothing is right, though the first walk has its relation', () => {
+  const { ranks, first, squares } = toldOf(ranked, goldOf(namedWalk('Heat', 'directed_by', 'Smith')));
+  expect([Object.values(ranks), first, squares]).toEqual([[0, 0, 0, 0, 0], [], expect.closeTo(0.3, 9)]);
 });
 
 describe('an evaluation of a walker', () => {
   const said = { messages: [{ sender: 'user' as const, text: 'Heat?' }] };
   const samples = [sampleOf('a', director, said), sampleOf('b', deNiro, said), sampleOf('c', other)];
   const train = [sampleOf('t', director, said)];
-  const evaluated = (agent: Agent) =>
-    evaluatedDialogues(agent, samples, {
+  const evaluated = (agent: Agent, asked = samples) =>
+    evaluatedDialogues(agent, asked, {
       ...{
         graph: world,
         train,
@@ -98,6 +105,40 @@ describe('an evaluation of a walker', () => {
       'One-hop golds by tails of their start and relation',
       'Agreement where the same was said',
     ]);
+  });
+
+  test('counts golds that it cannot walk and turns that it fails on as misses, and says over how many turns', async () => {
+    const failing: Agent = {
+      ...walker,
+      answer: async (tasks) => {
+        if (tasks.some(({ id }) => id === 'fails')) throw new TypeError('expected an answer, got none');
+        return walker.answer(tasks);
+      },
+    };
+    const { record } = await evaluated(failing, [
+      ...[sampleOf('a', director, said), sampleOf('cut', drama, said), sampleOf('fails', director, said)],
+      sampleOf('absent', namedWalk('Heat', 'directed_by', 'Smith')),
+    ]);
+    const { calibration, known, fanOut, agreement } = record.details as Record<string, never>;
+    expect(calibration).toMatchObject({ n: 4, said: expect.closeTo(0.3, 9), right: 1 / 4 });
+    expect(known).toEqual([
+      { known: 'nothing', right: 1 / 4 },
+      { known: 'hops', right: 1 / 4, alone: 2 / 4 },
+      ...['relation', 'relations', 'edge', 'target'].map((part) => ({ known: part, right: 1 / 4, alone: 1 / 4 })),
+    ]);
+    expect(fanOut).toEqual([{ from: 1, to: 1, n: 3, right: 1 / 3, known: 1 / 3 }]);
+    // One of train has no judge; the walker gives the golds 0.4, 0 and nothing.
+    expect(agreement).toMatchObject({
+      contexts: 1,
+      turns: 3,
+      right: { value: 1 / 3 },
+      relationsRight: { value: 1 / 3 },
+    });
+    expect(agreement).toMatchObject({ drawn: { value: expect.closeTo(0.4 / 3, 9) } });
+    expect(agreement).toMatchObject({ squares: { value: expect.closeTo(0.2, 9) } });
+    const [, , calibrated, table] = record.sections;
+    expect(calibrated!.lines![0]).toContain('over 4 turns: given 30.0 % on average, right 25.0 %');
+    expect(table!.rows!.map(({ n }) => n)).toEqual(Array(6).fill(4));
   });
 
   test('says none of it of an agent that only orders walks', async () => {
