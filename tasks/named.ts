@@ -101,13 +101,26 @@ export function resolve(
 export function findTrained(name: string, checkpoint: string): Trained | undefined {
   const one = findRun(name);
   if (one) return { checkpoint, ...one };
-  const names = name.split('+');
+  const names = namesOf(name);
   const found = names.map(findRun);
   if (names.length < 2 || !found.some((run) => run)) return undefined;
   const members = found.map((run, i) => ({ checkpoint, ...(run ?? { run: openRun(names[i]!) }) }));
   refuseUnlike(members.map(({ run }) => run));
   const [first, ...others] = members as [Trained, ...Trained[]];
   return { ...first, others };
+}
+
+/** Names of runs with pluses between; where a folder's own name holds one, the longest that is a run. */
+function namesOf(name: string): string[] {
+  const words = name.split('+');
+  const names: string[] = [];
+  for (let begin = 0, end = 0; begin < words.length; begin = end) {
+    const upTo = (behind: number) => words.slice(begin, behind).join('+');
+    end = words.length;
+    while (end > begin + 1 && !findRun(upTo(end))) end--;
+    names.push(upTo(end));
+  }
+  return names;
 }
 
 /** What runs must have in common to answer as one, in words. */
@@ -123,6 +136,8 @@ function walkedBy({ config }: RunInfo): Record<string, unknown> {
     subsets: data?.subsets,
     turns: data?.turns,
     'hold-out': data?.holdOut,
+    oracle: data?.oracle,
+    fold: data?.fold,
     horizon: horizon ?? env?.horizon,
     edges: [env?.edgePolicy, env?.maxOut, env?.equalAtStep1],
   };

@@ -22,6 +22,6 @@ export async function weightsOf(trained: Trained): Promise<string> {
 export function onlyOne({ run, checkpoint, others }: Trained, what: string): Pick<Trained, 'run' | 'checkpoint'> {
   if (!others) return { run, checkpoint };
   throw new WorkbenchError('usage', `expected one run of ${what}, got ${others.length + 1} as one`, {
-    hint: 'Walkers over dialogues, edges and links, and policies, are averaged. Name one run.',
+    hint: 'Walkers over dialogues and over link queries, and policies, are averaged. Name one run.',
   });
 }

@@ -106,8 +106,8 @@ export function checkTrainSettings(
   );
   const perStep = stateText.encode === 'per-step';
   refuse(
-    perStep && walker.head === 'candidate',
-    'expected walker.head=pa-mlp with stateText.encode=per-step, where there are no vectors of single messages for the features of edges, got candidate',
+    perStep && walker.head !== 'pa-mlp',
+    `expected walker.head=pa-mlp with stateText.encode=per-step, where there are no vectors of single messages, got ${walker.head}`,
   );
   refuse(
     perStep && stateText.walkTokens >= stateText.maxTokens,
@@ -133,7 +133,7 @@ export function checkTrainSettings(
   problems.push(...learning.problems(settings));
   refuse(
     settings.backend === 'host' && !learning.networkSize(settings, 1).onHost,
-    'expected backend=host with policies over vectors, walks of link queries with linkWalker.pathEncoder=mean, or walks of dialogues with walker.head=candidate, alone; set backend=auto',
+    'expected backend=host with policies over vectors, walks of link queries with linkWalker.pathEncoder=mean, or walks of dialogues with walker.head=candidate and walker.text=frozen, alone; set backend=auto',
   );
   if (problems.length === 0) return;
   const list =
@@ -141,4 +141,20 @@ export function checkTrainSettings(
       ? problems[0]!
       : `${problems.length} problems:\n${problems.map((one) => `  ${one}`).join('\n')}`;
   throw new WorkbenchError('config', list, { hint: 'Every key is described by `kgwalk config explain KEY`.' });
+}
+
+/** One line a setting that is of dialogues alone and would go unread elsewhere. */
+export function dialogueSettingProblems({ env, data, clone, walker }: TrainSettings): string[] {
+  const ofDialogues: [key: string, value: unknown, usual: unknown][] = [
+    ['data.oracle', data.oracle, null],
+    ['data.fold', data.fold, null],
+    ['clone.loss', clone.loss, 'edges'],
+    ['clone.linkedTurns', clone.linkedTurns && 'some', null],
+    ['walker.pairFeatures', walker.pairFeatures, 'none'],
+  ];
+  return ofDialogues
+    .filter(([, value, usual]) => value !== usual)
+    .map(
+      ([key, value, usual]) => `expected ${key}=${usual}, which is of dialogues, with env.id=${env.id}, got ${value}`,
+    );
 }

@@ -47,6 +47,10 @@ export interface LoadedWalker {
   /** The edges of it that the walker takes. */
   walks: WalkGraph;
   encoder: StateEncoder;
+  /** Of its text encoder; of several runs as one those of all, each once. */
+  encoderIds: readonly string[];
+  /** What it computes on. */
+  backend: WalkerParts['backend'];
   header: CheckpointHeader;
   /** Edges that may be walked, and how. */
   rules: WalkRules;
@@ -116,7 +120,9 @@ export async function loadWalkerRun(runFolder: string, options: LoadWalkerOption
       await walker.close();
       await closeEncoder();
     };
-    return { ...walker, graph, walks, rules: walkRulesOf(settings.env), encoder, header, close };
+    const { backend } = parts;
+    const encoderIds = [encoder.id];
+    return { ...walker, graph, walks, rules: walkRulesOf(settings.env), encoder, encoderIds, backend, header, close };
   } catch (error) {
     await closeEncoder();
     throw error;
@@ -126,7 +132,7 @@ export async function loadWalkerRun(runFolder: string, options: LoadWalkerOption
 /**
  * Several runs as one walker: the mean of their log-probabilities. Each has its own features and texts; encoders of equal settings are one.
  * @param runs at least one, over equal edges by equal rules
- * @throws as `loadWalkerRun`, and WorkbenchError `usage` for several threads
+ * @throws as `loadWalkerRun`, and WorkbenchError `usage` for several threads, and for runs that compute on different backends
  */
 export async function loadMeanWalker(
   runs: readonly { folder: string; checkpoint: string }[],
@@ -153,12 +159,20 @@ export async function loadMeanWalker(
       members.push(await loadWalkerRun(folder, { ...options, checkpoint, shareEncoder }));
     }
     const [first] = members as [LoadedWalker];
+    const backends = [...new Set(members.map(({ backend }) => backend))];
+    if (backends.length > 1) {
+      // A tensor library has one backend at a time: the last one opened would compute for all.
+      throw new WorkbenchError('usage', `expected runs that compute on one backend, got ${backends.join(' and ')}`, {
+        hint: 'Name one for all, such as --backend wasm.',
+      });
+    }
+    const encoderIds = [...new Set(members.flatMap((member) => member.encoderIds))];
     const { graph } = first.walks;
     const scorerOf = async (tasks: readonly WalkTask[]): Promise<WalkScorer> => {
       const scorers = await Promise.all(members.map((member) => member.scorerOf!(tasks)));
       return { graph, rules: first.rules, actor: meanScorer(scorers.map(({ actor }) => ({ scorer: actor }))) };
     };
-    return { ...first, agent: beamAgent(graph, scorerOf, options), scorerOf, close };
+    return { ...first, agent: beamAgent(graph, scorerOf, options), encoderIds, scorerOf, close };
   } catch (error) {
     await close().catch(() => {});
     throw error;

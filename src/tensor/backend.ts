@@ -104,7 +104,7 @@ function helpFor(name: ComputerName, names: readonly ComputerName[]): string {
 async function tryHost(size: NetworkSize | undefined): Promise<BackendProbe> {
   if (!size?.onHost) {
     const remedy =
-      'a walker of link queries with linkWalker.pathEncoder=mean, or of dialogues with walker.head=candidate';
+      'a walker of link queries with linkWalker.pathEncoder=mean, or of dialogues with walker.head=candidate and walker.text=frozen';
     return { name: 'host', found: false, reason: 'it does not compute these networks', remedy };
   }
   if (!kernelsRun()) return { name: 'host', found: false, reason: 'this Node has no WebAssembly SIMD' };

@@ -114,13 +114,13 @@ async function openWalker(
     threads: threadsOf(threads),
     ...(work.signal && { signal: work.signal }),
   };
-  const { agent, walks, encoder, close } = await (others
+  const { agent, walks, encoderIds, close } = await (others
     ? loadMeanWalker(foldersOf(trained), { ...how, name: 'mean' })
     : loadWalkerRun(run.folder, { ...how, checkpoint }));
   return {
     ...{ agent, walks, encoder: modelPath, close },
     about: others ? {} : { seed: run.config.seed as number },
-    hashes: { encoder: encoder.id, checkpoint: await weightsOf(trained) },
+    hashes: { encoder: encoderIds.join('+'), checkpoint: await weightsOf(trained) },
   };
 }
 

@@ -60,7 +60,7 @@ export const dialogues: Task<WalkSample, Answer, DialogueRow, DialogueEvaluation
 
 async function dialoguePlan(settings: TrainSettings): Promise<TrainingPlan> {
   const { graph, walks, train, valid, linked, notes } = await openDialogueData(settings);
-  const cloned = [...train, ...(linked?.samples ?? [])];
+  const cloned = [...train, ...(settings.clone.enabled ? (linked?.samples ?? []) : [])];
   const tasks = [...cloned, ...valid].map(({ task }) => task);
   const { nameTokens, lastMessageTokens, windowTokens, windowMessages } = settings.encoder;
   const golds = goldWalks(cloned, walks.graph, settings.env).length;

@@ -7,6 +7,7 @@ import type { TripleColumns } from '../../src/kg/graph.js';
 import { sampledTriples } from '../../src/kg/graph.js';
 import { joinTriples } from '../../src/kg/graph.js';
 import { diffConfig } from '../../src/run/config.js';
+import { dialogueSettingProblems } from '../../trainers/check-settings.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
 import { queriesOf } from './ranks.js';
 
@@ -52,7 +53,7 @@ export async function openLinkTrainingData({
 export function linkProblems(settings: TrainSettings): string[] {
   const { data, env, stateText, transe, bilinear, linkWalk, linkWalker, ppo } = settings;
   const { dataset, trainSamples, validSamples } = data;
-  const problems: string[] = [];
+  const problems = dialogueSettingProblems(settings);
   const wanted = (ok: boolean, expected: string, got: unknown) => {
     if (!ok) problems.push(`expected ${expected} with env.id=${env.id}, got ${String(got)}`);
   };

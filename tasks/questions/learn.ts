@@ -12,6 +12,7 @@ import { diffConfig } from '../../src/run/config.js';
 import { numberText } from '../../src/run/figures.js';
 import { sampled } from '../../src/run/seeds.js';
 import { adamWOf } from '../../src/tensor/adamw.js';
+import { dialogueSettingProblems } from '../../trainers/check-settings.js';
 import { clonePhase } from '../../trainers/clone-phase.js';
 import { clone } from '../../trainers/clone.js';
 import { shownSteps } from '../../trainers/demonstrations.js';
@@ -175,13 +176,15 @@ async function evaluateQuestionsOnValid<Observation, Request extends TaskRequest
 }
 
 /** What walks over questions do not have, and what walks over relations do not. */
-function questionProblems({ data, env, stateText, transe, clone, teacher, ppo }: TrainSettings): string[] {
+function questionProblems(settings: TrainSettings): string[] {
+  const { data, env, stateText, transe, clone, teacher, ppo } = settings;
   const wanted = (ok: boolean, expected: string, got: unknown) =>
     ok ? [] : [`expected ${expected} with env.id=${env.id}, got ${String(got)}`];
   const overEdges = env.id !== relationWalkId;
   const forgotten = !overEdges && teacher === undefined && (clone.enabled || ppo.init === 'clone');
   const rules = diffConfig(env, envSettings.parse({ id: env.id })).map((key) => `env.${key}`);
   return [
+    ...dialogueSettingProblems(settings),
     ...wanted(data.trainSamples === null, 'data.trainSamples=null, which draws from dialogues,', data.trainSamples),
     ...wanted(data.validSamples === null, 'data.validSamples=null, which draws from dialogues,', data.validSamples),
     ...wanted(!transe.enabled, 'transe.enabled=false', transe.enabled),

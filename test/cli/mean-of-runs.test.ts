@@ -85,6 +85,13 @@ test('is no run’s own: kept beside none of its runs, and without what the trai
   expect(trainingCostOf(read)).toBeUndefined();
 });
 
+test('is found where a folder has a plus in its own name', async () => {
+  const plus = join(home(), 'a+b', 'first');
+  cpSync(runOf('first'), plus, { recursive: true });
+  const both = await evaluated(`${plus}+${runOf('second')}`);
+  expect(both.run).toBe(`${plus}+${runOf('second')}`);
+});
+
 test('is asked as one run is', async () => {
   const words = ['Who made Glass Harbor?', '--start', 'Glass Harbor'];
   const ask = (name: string) => kgwalkJson<{ paths: { path: unknown; probability: number }[] }>('ask', name, ...words);
@@ -116,6 +123,20 @@ describe('is refused', () => {
     expect(await told(mean('first', 'short'))).toContain(
       'expected runs of one horizon to answer as one, got first (2) and short (1)',
     );
+  });
+
+  test('where one of them has read replies, and where their folds are others', async () => {
+    const plain = ['transe.enabled=false', 'ppo.enabled=false'];
+    await train({ settings: tinySettings(...plain, 'data.oracle=reply'), folder: runOf('oracle') });
+    expect(await told(mean('first', 'oracle'))).toContain('expected runs of one oracle to answer as one');
+  });
+
+  test('where they compute on different backends, with a way out', async () => {
+    const plain = ['transe.enabled=false', 'ppo.enabled=false', 'walker.head=seq2seq', 'backend=cpu'];
+    await train({ settings: tinySettings(...plain), folder: runOf('other') });
+    const words = mean('first', 'other');
+    expect(await told(words)).toMatch(/expected runs that compute on one backend, got \w+ and cpu[^]*--backend wasm/);
+    expect((await evaluated(words, '--backend', 'wasm')).n).toBe(3);
   });
 
   test('where one of them is not there', async () => {

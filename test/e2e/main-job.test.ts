@@ -104,7 +104,7 @@ describe('kgwalk train', () => {
     const without = await kgwalk('train', 'opendialkg-tiny', '--model', 'dem', '--run-dir', join(home, 'refused'));
     expect([without.exitCode, without.told]).toEqual([2, expect.stringContaining('Did you mean "demo"?')]);
     const other = await kgwalk('train', 'opendialgk', '--model', 'hashed:32');
-    expect([other.exitCode, other.told]).toEqual([2, expect.stringContaining('opendialkg, opendialkg-tiny')]);
+    expect([other.exitCode, other.told]).toEqual([2, expect.stringContaining('opendialkg, opendialkg-better')]);
   });
 
   test('refuses folders that hold runs before it trains for the first seed', async () => {

@@ -23,7 +23,10 @@ export function distinctRows(
 /** Distinct ids of lists by first appearance, and the lists by places among them. */
 export type Renumber = (...lists: readonly Int32Array[]) => { ids: Int32Array; places: Int32Array[] };
 
-/** Renumbers ids below `size` in O(what is listed), without clearing a table. */
+/**
+ * Renumbers ids below `size` in O(what is listed), without clearing a table. What the graph lacks (−1) is read as its first
+ * entity: a walk can only stay there, whatever that scores.
+ */
 export function renumbering(size: number): Renumber {
   const position = new Int32Array(size);
   const seenIn = new Int32Array(size);
@@ -33,7 +36,8 @@ export function renumbering(size: number): Renumber {
     const ids = new Int32Array(lists.reduce((sum, { length }) => sum + length, 0));
     let count = 0;
     const places = lists.map((list) =>
-      list.map((id) => {
+      list.map((given) => {
+        const id = Math.max(0, given);
         if (seenIn[id] !== generation) {
           seenIn[id] = generation;
           position[id] = count;

@@ -3,6 +3,8 @@ import type { FrozenTables, HeadShape, WalkerHead } from '../../../agents/walker
 import type { Featurizer } from '../../../agents/walker/features/featurizer.js';
 import { frozenTables, noTables } from '../../../agents/walker/vectors.js';
 import { createWalkerHead } from '../../../agents/walker/heads/registry.js';
+import { initialState } from '../../../envs/dialogue-walk/rules.js';
+import { unknownId } from '../../../src/kg/graph.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';
 import { readTensor } from '../../../src/tensor/ops.js';
@@ -239,4 +241,18 @@ describe('the candidate head', () => {
       expectClose(moved.subarray(1), logits.subarray(1));
     }
   });
+});
+
+test.each(Object.keys(kinds) as Kind[])('the %s head scores a start that the graph lacks by itself', async (kind) => {
+  const rules = { horizon: 2, equalAtStep1: true };
+  const featurizer = await toyFeaturizer(world, { rules, edgeFeatures: featurizers[kind].numEdgeFeatures > 0 });
+  const head = await headOf(kind, featurizer);
+  const unknown = { task: states[0]!.task, state: initialState(graph, unknownId, rules) };
+  const [alone] = await head.infer(featurizer.batch([unknown]));
+  expect(alone).toEqual(expect.any(Number));
+  expect(Number.isFinite(alone)).toBe(true);
+  const beside = await head.infer(featurizer.batch([states.at(-1)!, unknown]));
+  expect(beside.at(-1)).toBeCloseTo(alone!, 5);
+  const [trained] = await readTensor(tf, () => head.logits(featurizer.batch([unknown])));
+  expect(trained).toBeCloseTo(alone!, 5);
 });

@@ -92,6 +92,6 @@ test('on the host have no recurrent cell', async () => {
   await importTiny();
   const folder = join(folderWith({}), 'run');
   await expect(train({ settings: settings('backend=host'), folder })).rejects.toThrow(
-    'expected backend=host with policies over vectors, walks of link queries with linkWalker.pathEncoder=mean, or walks of dialogues with walker.head=candidate, alone',
+    'expected backend=host with policies over vectors, walks of link queries with linkWalker.pathEncoder=mean, or walks of dialogues with walker.head=candidate and walker.text=frozen, alone',
   );
 });
