@@ -26,7 +26,7 @@ export const cloneSettings = z.strictObject({
     .min(3)
     .default(64)
     .describe(
-      'Actions listed a state in training: larger hubs are sampled uniformly, with logits corrected for it. Evaluation never samples.',
+      'Most actions listed a state in training: larger hubs are sampled uniformly, with logits corrected for it. With loss=nodes all edges into the gold entity are listed, however many. Evaluation never samples.',
     ),
   loss: z
     .enum(['edges', 'nodes', 'hinge'])

@@ -45,7 +45,10 @@ export interface CloneOptions<Request> extends CloneCourse {
 export interface CloneStep {
   step: number;
   numSteps: number;
-  /** Mean negative log-likelihood of a walk in the batch, candidates sampled, walks weighted. */
+  /**
+   * Mean loss of a walk in the batch, walks weighted: its negative log-likelihood, candidates sampled; with `clone.loss=nodes` that
+   * of the entities it comes to; with `hinge` the sum of its margins.
+   */
   loss: number;
   gradNorm: number;
   learningRate: number;
@@ -126,7 +129,10 @@ async function update<Request extends TaskRequest>(
     async () => ({
       place: { step: step + 1 },
       ...(scored.length === runs.length && { loss: total / places.length }),
-      samples: await lossesByTask(actor, { requests, golds, weights }, runs, scored),
+      // Cross-entropies do not explain margins.
+      ...(settings.loss !== 'hinge' && {
+        samples: await lossesByTask(actor, { requests, golds, weights }, runs, scored),
+      }),
     }),
     () =>
       optimizer.step(async (record) => {

@@ -5,7 +5,7 @@ import { madeFromSamples } from '../datasets/sample-source.js';
 import type { WalkSample } from '../datasets/walk-sample.js';
 import { LinkQueryBatch } from '../envs/link-query/link-query-batch.js';
 import { type LinkQueryObservation, type LinkQueryWorld, placeOfEdge } from '../envs/link-query/world.js';
-import { numActions, stepsAlong, type WalkRules, type WalkState } from '../envs/dialogue-walk/rules.js';
+import { legalActions, numActions, stepsAlong, type WalkRules, type WalkState } from '../envs/dialogue-walk/rules.js';
 import type { Graph } from '../src/kg/graph.js';
 import { ShortestPaths } from '../src/kg/shortest-paths.js';
 import { Rng } from '../src/run/seeds.js';
@@ -82,7 +82,7 @@ export function shownGolds(
     },
   });
   const train = goldWalks(samples.train, graph, rules, madeFromSamples('training', 'cloning'));
-  if (loss === 'nodes') for (const walk of train) walk.states = walk.states.map((gold) => withNode(gold, graph));
+  if (loss === 'nodes') for (const walk of train) walk.states = walk.states.map((gold) => withNode(gold, graph, rules));
   return {
     train: shown(train),
     valid: shown(goldWalks(samples.valid, graph, rules, madeFromSamples('choice', 'loss after an epoch'))),
@@ -116,19 +116,22 @@ export function goldStates({ task, gold }: WalkSample, graph: Graph, rules: Walk
   return steps.map(({ state, action }) => ({ task, state, gold: action, recurs: true }));
 }
 
-/** All actions that lead where the gold one does count as it: parallel relations, and loops beside staying. */
-export function withNode(gold: GoldState, graph: Graph): GoldState {
+/** All legal actions that lead where the gold one does count as it: parallel relations, and loops beside staying. */
+export function withNode(gold: GoldState, graph: Graph, rules: WalkRules): GoldState {
   const { current } = gold.state;
   const [begin, degree] = [graph.offsets[current]!, graph.degree(current)];
   const tailOf = (action: number) => (action < degree ? graph.tails[begin + action]! : current);
   const node = tailOf(gold.gold);
-  const edges = Int32Array.from({ length: degree }, (_, action) => action).filter((action) => tailOf(action) === node);
-  return { ...gold, alike: gold.gold < degree ? edges : Int32Array.of(...edges, gold.gold) };
+  const legal =
+    legalActions(graph, gold.state, rules) ??
+    Int32Array.from({ length: numActions(graph, gold.state, rules) }, (_, i) => i);
+  return { ...gold, alike: legal.filter((action) => tailOf(action) === node) };
 }
 
 /**
  * Lists at most `maxCandidates` actions of a state: the gold one, what is as good, staying, and a uniform sample of the others, each
- * standing for as many as were left out (sampled softmax with a uniform proposal).
+ * standing for as many as were left out (sampled softmax with a uniform proposal). More where what is as good alone comes to
+ * that many: all of it is listed, and one of the others.
  */
 export function sampleCandidates(
   gold: GoldState,

@@ -103,7 +103,8 @@ function meaningOf(settings: TrainSettings) {
   const { env, relationWalk, linkWalk, walker, relationWalker, linkWalker, policy, transe, bilinear, seed, clone } =
     settings;
   const { model: _model, workers: _workers, gpu: _gpu, ...encoder } = settings.encoder;
-  const { dropout: _dropout, ...network } = walker;
+  // What is drawn or kept while cloning changes no weight's meaning.
+  const { dropout: _dropout, featureMemory: _featureMemory, inEdges: _inEdges, ...network } = walker;
   const readsTransE = walker.entityVectors.includes('transe') || walker.relationVectors === 'transe';
   return plainSettings({
     env: { id: env.id, options: env.options, horizon: env.horizon, equalAtStep1: env.equalAtStep1 },

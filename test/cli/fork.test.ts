@@ -121,6 +121,11 @@ describe('a fork', () => {
     }
   });
 
+  test('may differ in what is drawn and kept while cloning, as that changes no weight’s meaning', async () => {
+    const changes = ['walker.dropout=0.5', 'walker.featureMemory=0', 'walker.inEdges=3'];
+    await forked(walks, 'best', newFolder(), ...changes, 'ppo.updates=1');
+  });
+
   test('takes the critic along, with which it was trained from scratch', async () => {
     const folder = newFolder();
     await forked(critic, 'last', folder, 'ppo.learningRate=0', 'ppo.updates=1');
