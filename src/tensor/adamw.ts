@@ -10,7 +10,7 @@ import type { AdamWOptions, Gather, Optimizer, Outputs, TrainedParameters } from
 
 /** A loss that the host computes from the outputs of a network. */
 export interface HostLoss {
-  /** The differentiable part, called once; every parameter takes part in it. */
+  /** The differentiable part, called once; a parameter without a part in it has a gradient of zeros. */
   outputs(): Outputs;
   /**
    * Slope of the loss by every output, of the same length. Called once.
@@ -20,7 +20,7 @@ export interface HostLoss {
   slope(outputs: Float32Array): Float32Array;
 }
 
-/** A loss on the host, or one that builds its scalar from tensors alone. Every parameter takes part. */
+/** A loss on the host, or one that builds its scalar from tensors alone. */
 export type Loss = HostLoss | (() => tfTypes.Scalar);
 
 /** One parameter after a step, and its moments. */
@@ -48,9 +48,9 @@ export class AdamW {
   }
 
   /**
-   * One step down the gradient of a sum of losses.
-   * @param losses every parameter of the set takes part in each; one after the other, so that parts of a batch need the
-   *   memory of one
+   * One step down the gradient of a sum of losses. Parameters that take part in none have a gradient of zeros: their moments
+   * fade, which still moves them, and they decay as the others do.
+   * @param losses one after the other, so that parts of a batch need the memory of one
    * @param learningRate this step's rate
    * @returns the gradients' global norm before clipping
    * @throws Diverged for a gradient, a moment or a weight that would not be finite; nothing has changed then

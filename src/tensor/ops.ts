@@ -100,6 +100,11 @@ export function relu<T extends tfTypes.Tensor>(tf: Tf, x: T): T {
   return op(x) as T;
 }
 
+/** Columns `from .. from + count - 1` of rows, float32 [rows, count]; differentiable. */
+export function columns(tf: Tf, rows: tfTypes.Tensor, from: number, count: number): Tensor2D {
+  return tf.slice(rows as Tensor2D, [0, from], [-1, count]);
+}
+
 /** Rows of a table: [n, d] by int32 [m] → [m, d]. */
 export function gatherRows(tf: Tf, table: Tensor2D, index: Int32Array): Tensor2D {
   return gatherSum(tf, [table], [index]);

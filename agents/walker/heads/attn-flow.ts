@@ -9,13 +9,13 @@
  */
 import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { Tf } from '../../../src/tensor/backend.js';
-import { gatherRows, matMul } from '../../../src/tensor/ops.js';
+import { columns, gatherRows, matMul } from '../../../src/tensor/ops.js';
 import { segmentLogSoftmaxColumns } from '../../../src/tensor/segments.js';
 import { trainedDots } from '../../../src/tensor/table-dots.js';
 import type { WalkerSettings } from '../settings.js';
 import { createEmbeddedHead } from './embedded-head.js';
 import type { HeadShape, WalkerHead } from './head.js';
-import { columns, type EmbeddedNetwork, type Layers, type Scene } from './network.js';
+import { type EmbeddedNetwork, type Layers, type Scene } from './network.js';
 
 type Tensor1D = tfTypes.Tensor1D;
 type Tensor2D = tfTypes.Tensor2D;

@@ -7,11 +7,11 @@
  */
 import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { Tf } from '../../../src/tensor/backend.js';
-import { gatherRows, gatherSum, matMul, matMulConst, pairDot, relu } from '../../../src/tensor/ops.js';
+import { columns, gatherRows, gatherSum, matMul, matMulConst, pairDot, relu } from '../../../src/tensor/ops.js';
 import type { WalkerSettings } from '../settings.js';
 import { createEmbeddedHead } from './embedded-head.js';
 import { type HeadShape, type WalkerHead } from './head.js';
-import { columns, type EmbeddedNetwork, type Layers, pickRelations } from './network.js';
+import { type EmbeddedNetwork, type Layers, pickRelations } from './network.js';
 
 type Tensor1D = tfTypes.Tensor1D;
 type Tensor2D = tfTypes.Tensor2D;

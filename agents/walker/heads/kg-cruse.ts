@@ -8,12 +8,11 @@
  */
 import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { Tf } from '../../../src/tensor/backend.js';
-import { gatherRows, matMul, pairDot, relu } from '../../../src/tensor/ops.js';
+import { columns, gatherRows, matMul, pairDot, relu } from '../../../src/tensor/ops.js';
 import type { WalkerSettings } from '../settings.js';
 import { createEmbeddedHead } from './embedded-head.js';
 import type { HeadShape, WalkerHead } from './head.js';
 import {
-  columns,
   type EmbeddedNetwork,
   type Layers,
   longestWalk,

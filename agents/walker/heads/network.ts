@@ -144,8 +144,3 @@ export function pickRelations(tf: Tf, scores: Tensor2D, { stateOf, relations }: 
   const flat = stateOf.map((s, i) => s * width + relations[i]!);
   return tf.reshape(gatherRows(tf, tf.reshape(scores, [-1, 1]), flat), [-1]);
 }
-
-/** The first columns of rows, or some behind them. */
-export function columns(tf: Tf, rows: Tensor2D, begin: number, count: number): Tensor2D {
-  return tf.slice(rows, [0, begin], [rows.shape[0], count]);
-}
