@@ -29,13 +29,25 @@ const mostMessages = 3;
 /** Words of a message that are read: its last ones, where the question is. */
 const mostWords = 48;
 
-/** Reads messages, each distinct text once while it lives. */
+/** Texts that a reader keeps before it forgets all and begins again, for servers that run long: the 72,465 of OpenDialKG fit. */
+const mostKnown = 2 ** 17;
+
+/** Reads messages, each distinct text once while it is kept. */
 export class WordReader {
   readonly #rowOf: ReadonlyMap<string, number>;
   readonly #known = new Map<string, Int32Array>();
 
-  constructor(vocabulary: Vocabulary) {
+  readonly #most: number;
+
+  /** @param most texts that are kept; beyond that they are forgotten and read anew. Default 131,072 */
+  constructor(vocabulary: Vocabulary, most = mostKnown) {
+    this.#most = most;
     this.#rowOf = new Map(vocabulary.map((word, i) => [word, i + 1]));
+  }
+
+  /** Texts that are kept now. */
+  get kept(): number {
+    return this.#known.size;
   }
 
   /** @param tasks of each state; states of one should stand side by side */
@@ -64,6 +76,7 @@ export class WordReader {
     if (known) return known;
     const words = wordsOf(text).slice(-mostWords);
     const rows = Int32Array.from(words.length > 0 ? words : [''], (word) => this.#rowOf.get(word) ?? 0);
+    if (this.#known.size >= this.#most) this.#known.clear();
     this.#known.set(text, rows);
     return rows;
   }
