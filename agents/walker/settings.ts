@@ -89,8 +89,17 @@ export const walkerSettings = z.strictObject({
     .min(4)
     .max(2048)
     .default(128)
-    .describe('Dimension in which states meet entities and relations (candidate head).'),
-  hidden: z.int().min(4).max(1024).default(64).describe('Units of the MLP per edge (candidate head).'),
+    .describe(
+      'Dimension of embedded entities and relations, in which states meet them (every head but pa-mlp and diff-kg).',
+    ),
+  hidden: z
+    .int()
+    .min(4)
+    .max(1024)
+    .default(64)
+    .describe(
+      'Units of the MLP per edge (candidate head), of the LSTMs (tri-lstm head), and of the layer over the features of an edge (the others but pa-mlp).',
+    ),
   zeroShot: z
     .number()
     .min(0)

@@ -10,16 +10,15 @@
  */
 import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { Tf } from '../../../src/tensor/backend.js';
-import { matMul } from '../../../src/tensor/ops.js';
+import { columns, matMul } from '../../../src/tensor/ops.js';
 import { segmentLogSoftmaxColumns, weightedRowSums } from '../../../src/tensor/segments.js';
 import { trainedDots } from '../../../src/tensor/table-dots.js';
 import type { WalkerSettings } from '../settings.js';
 import { attentionHeads, outflow, scaledLeaky } from './attn-flow.js';
 import { createEmbeddedHead } from './embedded-head.js';
 import type { HeadShape, WalkerHead } from './head.js';
-import type { Inflow } from './inflow.js';
-import { inEdgesOf } from './inflow.js';
-import { columns, type EmbeddedNetwork, type Layers } from './network.js';
+import { type Inflow, inEdgesOf } from './inflow.js';
+import { type EmbeddedNetwork, type Layers } from './network.js';
 
 type Tensor2D = tfTypes.Tensor2D;
 

@@ -49,3 +49,12 @@ export function renumbering(size: number): Renumber {
     return { ids: ids.slice(0, count), places };
   };
 }
+
+/** Copies rows of a host table, float32 [ids.length, width]; zeros for −1. */
+export function hostRows(table: Float32Array, width: number, ids: Int32Array): Float32Array {
+  const rows = new Float32Array(ids.length * width);
+  for (let i = 0; i < ids.length; i++) {
+    if (ids[i]! >= 0) rows.set(table.subarray(ids[i]! * width, (ids[i]! + 1) * width), i * width);
+  }
+  return rows;
+}

@@ -9,16 +9,19 @@
  *   logit(r, n) = h_t · E[n] + r_t · R[r] (+ λ F x · E[n] at the last step)
  *   by margins: ℓ(h_t, E[v_t]) + ℓ(r_t, R[r_t]) (+ ℓ(F x, E[v_T]) at the last step)
  *
+ * The last step is that of the horizon. With two steps every walk comes to it, since a walk of one edge stays there; with three
+ * or more a walk that stays earlier ends before it, and the relevance of its end entity is not counted.
+ *
  * @source Moon, Shah, Kumar and Subba 2019 (OpenDialKG), section 4
  */
 import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { Tf } from '../../../src/tensor/backend.js';
-import { gatherRows, matMul, pairDot } from '../../../src/tensor/ops.js';
+import { columns, gatherRows, matMul, pairDot } from '../../../src/tensor/ops.js';
 import type { WalkerSettings } from '../settings.js';
 import { createEmbeddedHead } from './embedded-head.js';
 import { type HeadShape, hopOf, type StateBatch, type WalkerHead } from './head.js';
 import { goldTails, marginLoss } from './margins.js';
-import { columns, type EmbeddedNetwork, type Layers, pickRelations, rowsOfHop, type Scene } from './network.js';
+import { type EmbeddedNetwork, type Layers, pickRelations, rowsOfHop, type Scene } from './network.js';
 
 type Tensor2D = tfTypes.Tensor2D;
 

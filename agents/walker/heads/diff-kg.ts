@@ -16,13 +16,11 @@ import type { Tf } from '../../../src/tensor/backend.js';
 import { gatherRows } from '../../../src/tensor/ops.js';
 import type { WalkerSettings } from '../settings.js';
 import { createEmbeddedHead } from './embedded-head.js';
-import { type HeadShape, scalarNames, type StateBatch, type WalkerHead } from './head.js';
-
-const hop = scalarNames().indexOf('hop');
+import { type HeadShape, hopOf, type StateBatch, type WalkerHead } from './head.js';
 
 /** Builds the head. @param seed what its weights start from */
 export function createDiffKgHead(tf: Tf, settings: WalkerSettings, shape: HeadShape, seed?: number): WalkerHead {
-  const { numRelations, numScalars, horizon, rows } = shape;
+  const { numRelations, horizon, rows, noReturn } = shape;
   // Staying is the relation after the graph's own.
   const choices = numRelations + 1;
   return createEmbeddedHead(
@@ -34,14 +32,13 @@ export function createDiffKgHead(tf: Tf, settings: WalkerSettings, shape: HeadSh
       return {
         scores({ batch, text, dropped }) {
           const all = tf.reshape(dense(dropped(text), 'hops'), [-1, choices]) as tfTypes.Tensor2D;
-          const ofHops = batch.stateOf.map((_, i) => {
-            const state = batch.stateOf[i]!;
-            return (state * horizon + batch.scalars[state * numScalars + hop]!) * choices + batch.relations[i]!;
-          });
+          const ofHops = batch.stateOf.map(
+            (state, i) => (state * horizon + hopOf(batch, state)) * choices + batch.relations[i]!,
+          );
           const logits = tf.reshape(gatherRows(tf, tf.reshape(all, [-1, 1]), ofHops), [-1]) as tfTypes.Tensor1D;
           return settings.fanOut === 'ignored'
             ? logits
-            : (tf.sub(logits, tf.tensor1d(logFanOut(rows, batch))) as tfTypes.Tensor1D);
+            : (tf.sub(logits, tf.tensor1d(logFanOut(rows, batch, noReturn))) as tfTypes.Tensor1D);
         },
       };
     },
@@ -50,14 +47,18 @@ export function createDiffKgHead(tf: Tf, settings: WalkerSettings, shape: HeadSh
   );
 }
 
-/** float32 [N]: ln of how many edges with an action's relation leave where its state stands; 0 for staying. */
+/**
+ * float32 [N]: ln of how many legal edges with an action's relation leave where its state stands; 0 for staying.
+ * @param noReturn whether edges into the start are illegal
+ */
 export function logFanOut(
-  { offsets, relations }: AdjacencyRows,
-  { current, stateOf, relations: chosen }: Pick<StateBatch, 'current' | 'stateOf' | 'relations'>,
+  { offsets, relations, tails }: AdjacencyRows,
+  { start, current, stateOf, relations: chosen }: Pick<StateBatch, 'start' | 'current' | 'stateOf' | 'relations'>,
+  noReturn = false,
 ): Float32Array {
   /** First edge of an entity with that relation or one above. */
   const firstOf = (entity: number, relation: number) => {
-    let [low, high] = [offsets[entity]!, offsets[entity + 1]!];
+    let [low, high] = [offsets[entity] ?? 0, offsets[entity + 1] ?? 0];
     while (low < high) {
       const middle = (low + high) >>> 1;
       if (relations[middle]! < relation) low = middle + 1;
@@ -68,10 +69,14 @@ export function logFanOut(
   const logs = new Float32Array(stateOf.length);
   for (let i = 0; i < logs.length; i++) {
     const entity = current[stateOf[i]!]!;
-    const same = i > 0 && stateOf[i - 1] === stateOf[i] && chosen[i - 1] === chosen[i];
-    logs[i] = same
-      ? logs[i - 1]!
-      : Math.log(Math.max(1, firstOf(entity, chosen[i]! + 1) - firstOf(entity, chosen[i]!)));
+    if (i > 0 && stateOf[i - 1] === stateOf[i] && chosen[i - 1] === chosen[i]) {
+      logs[i] = logs[i - 1]!;
+      continue;
+    }
+    const [first, end] = [firstOf(entity, chosen[i]!), firstOf(entity, chosen[i]! + 1)];
+    let fan = end - first;
+    for (let edge = first; noReturn && edge < end; edge++) if (tails[edge] === start[stateOf[i]!]) fan--;
+    logs[i] = Math.log(Math.max(1, fan));
   }
   return logs;
 }

@@ -12,8 +12,9 @@ import { matMul, matMulConst, readTensor, relu } from '../../../src/tensor/ops.j
 import { normalValues } from '../../../src/tensor/parameters.js';
 import type { WalkerSettings } from '../settings.js';
 import { createWordEncoder } from '../words/word-encoder.js';
+import { hostRows, renumbering } from './batch-rows.js';
 import type { HeadShape, StateBatch, WalkerHead } from './head.js';
-import { allInflowRows, hostRows, withHeads } from './inflow.js';
+import { allInflowRows } from './inflow.js';
 import { drawnAims } from './margins.js';
 import { type EmbeddedNetwork, type Layers, layersOf, localEntities, type Scene } from './network.js';
 
@@ -60,6 +61,7 @@ export function createEmbeddedHead(
   const rowWidth = readsEntities ? d + (network.prepared?.width ?? 0) : 0;
   const localise = localEntities(numEntities, network.others);
   const { inflow } = network;
+  const renumberFlow = inflow && renumbering(numEntities);
   const relationTexts = tf.keep(
     tf.tensor2d(padRelations(tables.relations, tables.relationDim), [numRelations + 2, tables.relationDim]),
   );
@@ -119,8 +121,10 @@ export function createEmbeddedHead(
       const local = localise(batch);
       const relations = relationRows();
       if (!inflow) return score(batch, { entities: rowsOf(local.ids), relations, local }, dropout);
-      const { ids, edges } = withHeads(local.ids, inflow.edgesInto(local.ids, dropout));
-      return score(batch, { entities: inflow.rows(rowsOf(ids), relations, edges), relations, local }, dropout);
+      const into = inflow.edgesInto(local.ids, dropout);
+      const { ids, places } = renumberFlow!(local.ids, into.heads);
+      const entities = inflow.rows(rowsOf(ids), relations, { ...into, heads: places[1]! });
+      return score(batch, { entities, relations, local }, dropout);
     },
     ...(network.margins && {
       marginLosses: (batch: StateBatch, golds: Int32Array, drawing: Rng, dropout?: Rng) => {

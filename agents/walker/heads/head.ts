@@ -67,6 +67,8 @@ export interface HeadShape {
   numRelations: number;
   /** The edges that walks may take. */
   rows: AdjacencyRows;
+  /** Whether edges into the start of a walk are illegal, as in `WalkRules`. Default false. */
+  noReturn?: boolean | undefined;
   /** Rows of the table of words, that of unknown ones included; 0 where none are read. */
   numWords: number;
   /** Of width 0 where the network reads none. */

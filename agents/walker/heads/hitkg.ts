@@ -14,13 +14,13 @@ import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { AdjacencyRows } from '../../../src/kg/adjacency.js';
 import { Rng } from '../../../src/run/seeds.js';
 import type { Tf } from '../../../src/tensor/backend.js';
-import { gatherRows, gatherSum, matMul, matMulConst, pairDot, relu } from '../../../src/tensor/ops.js';
+import { columns, gatherRows, gatherSum, matMul, matMulConst, pairDot, relu } from '../../../src/tensor/ops.js';
 import { normalValues } from '../../../src/tensor/parameters.js';
 import { segmentLogSoftmaxColumns } from '../../../src/tensor/segments.js';
 import type { WalkerSettings } from '../settings.js';
 import { createEmbeddedHead } from './embedded-head.js';
 import { type HeadShape, hopOf, type StateBatch, type WalkerHead } from './head.js';
-import { columns, type EmbeddedNetwork, type Layers, type Scene } from './network.js';
+import { type EmbeddedNetwork, type Layers, type Scene } from './network.js';
 import { createTransformer, type Tokens } from './transformer.js';
 
 type Tensor1D = tfTypes.Tensor1D;
@@ -34,7 +34,7 @@ export function createHitkgHead(tf: Tf, settings: WalkerSettings, shape: HeadSha
 function hitkgNetwork(
   tf: Tf,
   { width, embeddingDim: d, transformerLayers, transformerHeads: heads, text: read }: WalkerSettings,
-  { contextDim, horizon, numRelations, rows }: HeadShape,
+  { contextDim, horizon, numRelations, rows, noReturn = false }: HeadShape,
   layers: Layers,
   seed = 0,
 ): EmbeddedNetwork {
@@ -134,7 +134,7 @@ function hitkgNetwork(
 
   const outOf = new WeakMap<StateBatch, OutEdges>();
   const out = (batch: StateBatch) => {
-    if (!outOf.has(batch)) outOf.set(batch, outEdges(rows, batch));
+    if (!outOf.has(batch)) outOf.set(batch, outEdges(rows, batch, noReturn));
     return outOf.get(batch)!;
   };
 
@@ -180,7 +180,7 @@ function joined(a: Int32Array, b: Int32Array): Int32Array {
   return all;
 }
 
-/** All edges where states stand, those included that a batch does not list. */
+/** All legal edges where states stand, those included that a batch does not list. */
 interface OutEdges {
   /** int32 [states with edges + 1] */
   offsets: Int32Array;
@@ -194,28 +194,38 @@ interface OutEdges {
   mayStay: Uint8Array;
 }
 
-function outEdges(rows: AdjacencyRows, batch: StateBatch): OutEdges {
-  const { numStates, current, offsets, actions } = batch;
+function outEdges(rows: AdjacencyRows, batch: StateBatch, noReturn: boolean): OutEdges {
+  const { numStates, start, current, offsets, actions } = batch;
   const first = (s: number) => rows.offsets[current[s]!] ?? 0;
   const end = (s: number) => rows.offsets[current[s]! + 1] ?? 0;
   let count = 0;
   for (let s = 0; s < numStates; s++) count += end(s) - first(s);
+  const placeAt: number[] = [];
   const edges = { stateOf: new Int32Array(count), relations: new Int32Array(count), tails: new Int32Array(count) };
   const starts = [0];
   const placeOf = new Int32Array(actions.length);
   const mayStay = new Uint8Array(numStates);
   let at = 0;
   for (let s = 0; s < numStates; s++) {
-    const degree = end(s) - first(s);
-    edges.stateOf.fill(s, at, at + degree);
-    edges.relations.set(rows.relations.subarray(first(s), end(s)), at);
-    edges.tails.set(rows.tails.subarray(first(s), end(s)), at);
-    for (let i = offsets[s]!; i < offsets[s + 1]!; i++) placeOf[i] = actions[i]! < degree ? at + actions[i]! : -1;
+    const [begin, degree] = [first(s), end(s) - first(s)];
+    for (let action = 0; action < degree; action++) {
+      const tail = rows.tails[begin + action]!;
+      placeAt[action] = at;
+      if (noReturn && tail === start[s]) continue;
+      edges.stateOf[at] = s;
+      edges.relations[at] = rows.relations[begin + action]!;
+      edges.tails[at++] = tail;
+    }
+    for (let i = offsets[s]!; i < offsets[s + 1]!; i++) placeOf[i] = actions[i]! < degree ? placeAt[actions[i]!]! : -1;
     // Always from the second step on; at the first where the list ends with it.
     const ends = offsets[s + 1]! > offsets[s]! && placeOf[offsets[s + 1]! - 1] === -1;
     mayStay[s] = Number(hopOf(batch, s) > 0 || ends);
-    at += degree;
-    if (degree > 0) starts.push(at);
+    if (at > starts.at(-1)!) starts.push(at);
   }
-  return { ...edges, offsets: Int32Array.from(starts), placeOf, mayStay };
+  return {
+    stateOf: edges.stateOf.subarray(0, at),
+    relations: edges.relations.subarray(0, at),
+    tails: edges.tails.subarray(0, at),
+    ...{ offsets: Int32Array.from(starts), placeOf, mayStay },
+  };
 }

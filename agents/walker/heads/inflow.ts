@@ -4,6 +4,7 @@ import { type AdjacencyRows, reversedRows } from '../../../src/kg/adjacency.js';
 import type { Rng } from '../../../src/run/seeds.js';
 import type { Tf } from '../../../src/tensor/backend.js';
 import { readTensor } from '../../../src/tensor/ops.js';
+import { hostRows, renumbering } from './batch-rows.js';
 
 type Tensor2D = tfTypes.Tensor2D;
 
@@ -47,7 +48,7 @@ export function inEdgesOf(rows: AdjacencyRows, stay: number, most: number): Infl
     const { offsets, relations, tails } = (reversed ??= reversedRows(rows));
     const chosen = { offsets: new Int32Array(ids.length + 1), relations: [] as number[], heads: [] as number[] };
     for (let i = 0; i < ids.length; i++) {
-      const [begin, end] = [offsets[ids[i]!]!, offsets[ids[i]! + 1]!];
+      const [begin, end] = [offsets[ids[i]!] ?? 0, offsets[ids[i]! + 1] ?? 0];
       chosen.relations.push(stay);
       chosen.heads.push(ids[i]!);
       const take = (edge: number) => {
@@ -74,22 +75,6 @@ function drawn(begin: number, end: number, count: number, rng: Rng): Set<number>
 }
 
 /**
- * The entities with those that edges come from behind them, once each, and the edges with places in that list for heads.
- * @param entities int32, each once
- */
-export function withHeads(entities: Int32Array, edges: InEdges): { ids: Int32Array; edges: InEdges } {
-  const places = new Map<number, number>();
-  for (const entity of entities) places.set(entity, places.size);
-  const heads = edges.heads.map((head) => {
-    const place = places.get(head);
-    if (place !== undefined) return place;
-    places.set(head, places.size);
-    return places.size - 1;
-  });
-  return { ids: Int32Array.from(places.keys()), edges: { ...edges, heads } };
-}
-
-/**
  * Rows of all entities by all edges into them.
  * @param entities float32 [numEntities, width], row-major
  * @param edgesAtOnce edges that go through the network at once, where one entity does not have more: about a hundred megabytes
@@ -104,29 +89,28 @@ export async function allInflowRows(
 ): Promise<Float32Array> {
   const numEntities = values.length / width;
   const all = new Float32Array(numEntities * inflow.width);
-  const add = async (begin: number, entities: Int32Array, into: InEdges) => {
-    const { ids, edges } = withHeads(entities, into);
-    const made = await readTensor(tf, () =>
-      inflow.rows(tf.tensor2d(hostRows(values, width, ids), [ids.length, width]), relations, edges),
-    );
-    all.set(made, begin * inflow.width);
-  };
+  const renumber = renumbering(numEntities);
   let held: number[] = [];
   let count = 0;
-  for (let entity = 0; entity < numEntities; entity++) {
-    held.push(entity);
-    count += inflow.edgesInto(Int32Array.of(entity)).heads.length;
-    if (count < edgesAtOnce && entity + 1 < numEntities) continue;
+  const flush = async () => {
     const entities = Int32Array.from(held);
-    await add(entities[0]!, entities, inflow.edgesInto(entities));
+    const into = inflow.edgesInto(entities);
+    const { ids, places } = renumber(entities, into.heads);
+    const made = await readTensor(tf, () =>
+      inflow.rows(tf.tensor2d(hostRows(values, width, ids), [ids.length, width]), relations, {
+        ...into,
+        heads: places[1]!,
+      }),
+    );
+    all.set(made, entities[0]! * inflow.width);
     [held, count] = [[], 0];
+  };
+  for (let entity = 0; entity < numEntities; entity++) {
+    const own = inflow.edgesInto(Int32Array.of(entity)).heads.length;
+    if (count + own > edgesAtOnce && held.length > 0) await flush();
+    held.push(entity);
+    count += own;
   }
+  if (held.length > 0) await flush();
   return all;
-}
-
-/** Copies rows of a host table, float32 [ids.length, width]. */
-export function hostRows(table: Float32Array, width: number, ids: Int32Array): Float32Array {
-  const rows = new Float32Array(ids.length * width);
-  for (let i = 0; i < ids.length; i++) rows.set(table.subarray(ids[i]! * width, (ids[i]! + 1) * width), i * width);
-  return rows;
 }

@@ -30,7 +30,7 @@ export function createSeq2PathHead(tf: Tf, settings: WalkerSettings, shape: Head
 function seq2PathNetwork(
   tf: Tf,
   { width, embeddingDim: d, recurrentUnits: units }: WalkerSettings,
-  { numRelations, rows }: HeadShape,
+  { numRelations, rows, noReturn }: HeadShape,
   layers: Layers,
 ): EmbeddedNetwork {
   const { dense } = layers;
@@ -42,7 +42,7 @@ function seq2PathNetwork(
   const tailDots = trainedDots(tf);
   const runsOf = new WeakMap<StateBatch, RelationRuns>();
   const runs = (batch: StateBatch) => {
-    if (!runsOf.has(batch)) runsOf.set(batch, relationRuns(rows, batch, numRelations));
+    if (!runsOf.has(batch)) runsOf.set(batch, relationRuns(rows, batch, numRelations, noReturn));
     return runsOf.get(batch)!;
   };
 

@@ -40,7 +40,9 @@ export const pathHeadSettings = {
     .min(4)
     .max(4096)
     .default(256)
-    .describe('Units of each LSTM layer (kg-cruse and seq2path heads); 1536 in KG-CRuSE as published.'),
+    .describe(
+      'Units of each LSTM layer (kg-cruse and seq2path heads; those of tri-lstm are `hidden`); 1536 in KG-CRuSE as published.',
+    ),
   transformerLayers: z
     .int()
     .min(1)

@@ -12,12 +12,12 @@ import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { AdjacencyRows } from '../../../src/kg/adjacency.js';
 import { Rng } from '../../../src/run/seeds.js';
 import type { Tf } from '../../../src/tensor/backend.js';
-import { batchDots, gatherRows, matMul, pairDot } from '../../../src/tensor/ops.js';
+import { batchDots, columns, gatherRows, matMul, pairDot } from '../../../src/tensor/ops.js';
 import type { CellState, RecurrentLayer } from '../../../src/tensor/recurrent.js';
 import type { WalkerSettings } from '../settings.js';
 import { createEmbeddedHead } from './embedded-head.js';
 import type { HeadShape, StateBatch, WalkerHead } from './head.js';
-import { columns, type EmbeddedNetwork, type Layers, ofStep, rowsOfHop, type Scene } from './network.js';
+import { type EmbeddedNetwork, type Layers, ofStep, rowsOfHop, type Scene } from './network.js';
 
 type Tensor2D = tfTypes.Tensor2D;
 
@@ -26,7 +26,7 @@ const mostFacts = 64;
 /** Actions that meet the facts of their start together. */
 const actionsAtOnce = 64;
 
-/** Builds the head; its LSTMs have `hidden` units. @param seed what its weights start from */
+/** Builds the head; its LSTMs have `walker.hidden` units. @param seed what its weights start from */
 export function createTriLstmHead(tf: Tf, settings: WalkerSettings, shape: HeadShape, seed?: number): WalkerHead {
   return createEmbeddedHead(tf, settings, shape, (layers) => triLstmNetwork(tf, settings, shape, layers), seed);
 }
@@ -42,7 +42,12 @@ function triLstmNetwork(
   const walks = layers.lstm('tri.walk', d, hidden);
   layers.add('tri.message-walk', hidden, hidden);
   layers.add('tri.fact-walk', hidden, hidden);
-  const factsOf = createFacts(rows);
+  const drawn = createFacts(rows);
+  const known = new WeakMap<StateBatch, Facts>();
+  const factsOf = (batch: StateBatch) => {
+    if (!known.has(batch)) known.set(batch, drawn(batch));
+    return known.get(batch)!;
+  };
 
   return {
     others: (batch) => factsOf(batch).tails,
@@ -125,6 +130,8 @@ interface Facts {
 function createFacts(rows: AdjacencyRows): (batch: StateBatch) => Facts {
   const drawn = new Map<number, Int32Array>();
   const edgesOf = (start: number): Int32Array => {
+    // There are no facts about a start that the graph lacks.
+    if (start < 0) return new Int32Array(0);
     const begin = rows.offsets[start]!;
     const degree = rows.offsets[start + 1]! - begin;
     if (degree <= mostFacts) return Int32Array.from({ length: degree }, (_, i) => begin + i);

@@ -14,7 +14,7 @@ import { gatherRows, matMulConst } from '../../../src/tensor/ops.js';
 import { normalValues } from '../../../src/tensor/parameters.js';
 import type { Layers } from '../heads/network.js';
 import type { FrozenTables, StateBatch } from '../heads/head.js';
-import { hostRows } from '../heads/inflow.js';
+import { hostRows, renumbering } from '../heads/batch-rows.js';
 import type { Sequences } from './said-words.js';
 import { createSequenceReader } from './sequence-reader.js';
 
@@ -50,11 +50,13 @@ export function createWordEncoder(
   const readDialogue = reader('words.dialogue', width);
   layers.add('words.start', starts.entityDim, width);
   layers.add('words.part', width, 1, true);
+  const renumber = renumbering(numWords);
 
   return ({ start, words }) => {
     const { messages, numLast, dialogues, dialogueOf, stateOf } = words!;
-    const local = renumbered(messages);
-    const table = gatherRows(tf, layers.weight('words.table'), local.words);
+    const { ids, places } = renumber(messages.rows);
+    const local = { rows: places[0]!, offsets: messages.offsets };
+    const table = gatherRows(tf, layers.weight('words.table'), ids);
     const last = readLast(table, firstOf(local, numLast));
     const each = readEach(table, local);
     const lastOf = Int32Array.from(stateOf, (_, i) => dialogues.rows[dialogues.offsets[i + 1]! - 1]!);
@@ -75,16 +77,6 @@ export function createWordEncoder(
   function startRows(ids: Int32Array): Tensor2D {
     return tf.tensor2d(hostRows(starts.entities, starts.entityDim, ids), [ids.length, starts.entityDim]);
   }
-}
-
-/** The same over the distinct rows alone. */
-function renumbered({ rows, offsets }: Sequences): Sequences & { words: Int32Array } {
-  const placeOf = new Map<number, number>();
-  const places = rows.map((row) => {
-    if (!placeOf.has(row)) placeOf.set(row, placeOf.size);
-    return placeOf.get(row)!;
-  });
-  return { rows: places, offsets, words: Int32Array.from(placeOf.keys()) };
 }
 
 function firstOf({ rows, offsets }: Sequences, count: number): Sequences {

@@ -228,11 +228,13 @@ describe('in-flow', () => {
   test('makes the same rows of all entities however they are cut into chunks', async () => {
     const edgesInto = inEdgesOf(graph, stay, 12);
     const values = Float32Array.from(ids, (id) => id + 1);
+    const atOnce: number[] = [];
     // Each row is the sum of where its edges come from.
     const inflow: Inflow = {
       ...{ width: 1, edgesInto },
       rows: (entities, _, edges) => {
         const rows = entities.dataSync();
+        atOnce.push(edges.heads.length);
         const sums = Array.from(edges.offsets.subarray(1), (end, i) =>
           edges.heads.subarray(edges.offsets[i], end).reduce((sum, head) => sum + rows[head]!, 0),
         );
@@ -242,9 +244,12 @@ describe('in-flow', () => {
     const expected = Array.from(ids, (id) =>
       edgesInto(Int32Array.of(id)).heads.reduce((sum, head) => sum + head + 1, 0),
     );
-    for (const edgesAtOnce of [1, 4, 1000]) {
+    const most = Math.max(...Array.from(ids, (id) => edgesInto(Int32Array.of(id)).heads.length));
+    for (const edgesAtOnce of [1, 4, most, 1000]) {
+      atOnce.length = 0;
       const all = await allInflowRows(tf, inflow, { values, width: 1 }, tf.zeros([1, 1]), edgesAtOnce);
       expect(Array.from(all)).toEqual(expected);
+      expect(Math.max(...atOnce)).toBeLessThanOrEqual(Math.max(edgesAtOnce, most));
     }
   });
 });

@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { FrozenTables, HeadShape, WalkerHead } from '../../../agents/walker/heads/head.js';
-import type { Featurizer } from '../../../agents/walker/features/featurizer.js';
+import { Featurizer } from '../../../agents/walker/features/featurizer.js';
 import { frozenTables, noTables } from '../../../agents/walker/vectors.js';
 import { createWalkerHead } from '../../../agents/walker/heads/registry.js';
 import { initialState } from '../../../envs/dialogue-walk/rules.js';
@@ -158,6 +158,26 @@ describe.each(Object.keys(kinds) as Kind[])('the %s head', (kind) => {
     );
   });
 
+  test('lets a walk stay at a start that the graph lacks, and scores others as without it', async () => {
+    const head = await headOf(kind);
+    const rules = { horizon: 2, equalAtStep1: true };
+    const over = new Featurizer({ ...featurizer.parts, rules });
+    over.texts = featurizer.texts;
+    const lost = { task: { ...states[0]!.task, start: unknownId }, state: initialState(graph, unknownId, rules) };
+    const alone = over.batch([lost]);
+    expect(Array.from(alone.relations)).toEqual([graph.numRelations]);
+    const beside = over.batch([...states, lost]);
+    const others = await head.infer(over.batch(states));
+    for (const batch of [alone, beside]) {
+      const trained = [undefined, Rng.named(1, 'dropout')].map((rng) => readTensor(tf, () => head.logits(batch, rng)));
+      for (const logits of [await head.infer(batch), ...(await Promise.all(trained))]) {
+        expect(logits).toHaveLength(batch.tails.length);
+        expect(logits.every(Number.isFinite)).toBe(true);
+      }
+    }
+    expectClose((await head.infer(beside)).subarray(0, others.length), others);
+  });
+
   test('has the gradients that its logits have as slopes', async () => {
     const head = await headOf(kind);
     const batch = featurizer.batch(states.slice(0, 6));
@@ -203,6 +223,22 @@ describe.each(Object.keys(kinds) as Kind[])('the %s head', (kind) => {
     made = undefined;
     expect(tf.memory().numTensors).toBe(before);
   });
+});
+
+test('the tri-lstm head makes the facts of a batch once', async () => {
+  const featurizer = featurizers['tri-lstm'];
+  let read = 0;
+  const tails = new Proxy(graph.tails, {
+    get: (array, key) => {
+      read++;
+      return array[key as unknown as number];
+    },
+  });
+  const rows = { offsets: graph.offsets, relations: graph.relations, tails };
+  made = createWalkerHead(tf, tinySettings(kinds['tri-lstm']), { ...shapeOf('tri-lstm', featurizer), rows }, 1);
+  const first = states[0]!;
+  await made.infer(featurizer.batch([first]));
+  expect(read).toBe(graph.degree(first.task.start));
 });
 
 describe('the candidate head', () => {
