@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Actor, TaskRequest } from '../../../agents/actor.js';
 import { createRelationNetwork, relationActor } from '../../../agents/relation-walker/network.js';
 import { walkerActor } from '../../../agents/walker/policy.js';
+import { walkerSettings } from '../../../agents/walker/settings.js';
 import { makeVectorEnv } from '../../../envs/index.js';
 import type { BatchedEnv } from '../../../envs/vector-env.js';
 import { openBackend } from '../../../src/tensor/backend.js';
@@ -44,13 +45,13 @@ async function deviations<Observation, Request extends TaskRequest>(
 // Kernels of GPUs and of native TensorFlow round by the shape of a batch; the others do not.
 const backends = await backendsHere(['tensorflow-gpu', 'webgpu', 'tensorflow']);
 
+const heads = walkerSettings.shape.head.unwrap().options;
+
 describe.each(backends)('the first minibatch of an update has ratios of 1 ± 1e-6 on %s', (backend) => {
   const published = { head: 'pa-mlp', placeVectors: false, stepEncoding: 'additive-sin', stateNorm: 'layer' } as const;
   test.each([
-    ['candidate', { head: 'candidate' }],
-    ['pa-mlp', { head: 'pa-mlp' }],
+    ...heads.map((head) => [head, { head, inEdges: 1, recurrentUnits: 8 }] as const),
     ['published pa-mlp', published],
-    ['attn-io', { head: 'attn-io', inEdges: 1 }],
     ['bf16 pa-mlp', { ...published, precision: 'bf16' }],
     ...Object.entries(ablations),
   ] as const)('under the %s head', async (_, settings) => {
