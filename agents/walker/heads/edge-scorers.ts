@@ -117,7 +117,8 @@ export function trainedVectors(
       logits: (outputs, edges) =>
         dots(outputs, [round(relations), round(entities)], {
           left: edges.stateOf,
-          right: [edges.relations, edges.tails],
+          // What the graph lacks is read as its first entity: a walk can only stay there.
+          right: [edges.relations, edges.tails.map((tail) => Math.max(0, tail))],
         }),
       rank: async (outputs, edges) => hostDots(outputs, edges, await (onHost ??= read())),
       weightsChanged: () => (onHost = undefined),

@@ -281,7 +281,9 @@ describe('the candidate head', () => {
 
 test.each(Object.keys(kinds) as Kind[])('the %s head scores a start that the graph lacks by itself', async (kind) => {
   const rules = { horizon: 2, equalAtStep1: true };
-  const featurizer = await toyFeaturizer(world, { rules, edgeFeatures: featurizers[kind].numEdgeFeatures > 0 });
+  const featurizer = await toyFeaturizer(world, {
+    ...{ rules, edgeFeatures: featurizers[kind].numEdgeFeatures > 0, words: /words/.test(kind) },
+  });
   const head = await headOf(kind, featurizer);
   const unknown = { task: states[0]!.task, state: initialState(graph, unknownId, rules) };
   const [alone] = await head.infer(featurizer.batch([unknown]));
