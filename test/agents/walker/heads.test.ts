@@ -175,7 +175,9 @@ describe.each(Object.keys(kinds) as Kind[])('the %s head', (kind) => {
         expect(logits.every(Number.isFinite)).toBe(true);
       }
     }
-    expectClose((await head.infer(beside)).subarray(0, others.length), others);
+    const together = await head.infer(beside);
+    expectClose(together.subarray(0, others.length), others);
+    expectClose(together.subarray(others.length), await head.infer(alone));
   });
 
   test('has the gradients that its logits have as slopes', async () => {
@@ -277,20 +279,4 @@ describe('the candidate head', () => {
       expectClose(moved.subarray(1), logits.subarray(1));
     }
   });
-});
-
-test.each(Object.keys(kinds) as Kind[])('the %s head scores a start that the graph lacks by itself', async (kind) => {
-  const rules = { horizon: 2, equalAtStep1: true };
-  const featurizer = await toyFeaturizer(world, {
-    ...{ rules, edgeFeatures: featurizers[kind].numEdgeFeatures > 0, words: /words/.test(kind) },
-  });
-  const head = await headOf(kind, featurizer);
-  const unknown = { task: states[0]!.task, state: initialState(graph, unknownId, rules) };
-  const [alone] = await head.infer(featurizer.batch([unknown]));
-  expect(alone).toEqual(expect.any(Number));
-  expect(Number.isFinite(alone)).toBe(true);
-  const beside = await head.infer(featurizer.batch([states.at(-1)!, unknown]));
-  expect(beside.at(-1)).toBeCloseTo(alone!, 5);
-  const [trained] = await readTensor(tf, () => head.logits(featurizer.batch([unknown])));
-  expect(trained).toBeCloseTo(alone!, 5);
 });
