@@ -137,7 +137,6 @@ function walkedBy({ config }: RunInfo): Record<string, unknown> {
     turns: data?.turns,
     'hold-out': data?.holdOut,
     oracle: data?.oracle,
-    fold: data?.fold,
     horizon: horizon ?? env?.horizon,
     edges: [env?.edgePolicy, env?.maxOut, env?.equalAtStep1],
   };

@@ -125,7 +125,7 @@ describe('is refused', () => {
     );
   });
 
-  test('where one of them has read replies, and where their folds are others', async () => {
+  test('where one of them has read replies', async () => {
     const plain = ['transe.enabled=false', 'ppo.enabled=false'];
     await train({ settings: tinySettings(...plain, 'data.oracle=reply'), folder: runOf('oracle') });
     expect(await told(mean('first', 'oracle'))).toContain('expected runs of one oracle to answer as one');
