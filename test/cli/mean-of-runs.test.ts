@@ -62,7 +62,7 @@ test('stands in a table under the names of its runs, checkpoints of their own am
 
 test('is no run’s own: kept beside none of its runs, and without what the training of one took', async () => {
   const { agents } = await kgwalkJson<{ agents: (EvaluationRecord & { training?: object })[] }>(
-    ...['compare', 'random', runOf('first'), mean('first', 'second')],
+    ...['compare', 'stop-prior', runOf('first'), mean('first', 'second')],
   );
   expect(agents.map(({ training }) => training !== undefined)).toEqual([false, true, false]);
   const own = join(runOf('first'), 'evaluations');
