@@ -130,14 +130,16 @@ export async function loadWalkerRun(runFolder: string, options: LoadWalkerOption
 }
 
 /**
- * Several runs as one walker: the mean of their log-probabilities. Each has its own features and texts; encoders of equal settings are one.
+ * One run, or several as one walker: the mean of their log-probabilities. Each has its own features and texts; encoders of equal settings are one.
  * @param runs at least one, over equal edges by equal rules
  * @throws as `loadWalkerRun`, and WorkbenchError `usage` for several threads, and for runs that compute on different backends
  */
-export async function loadMeanWalker(
+export async function loadWalkers(
   runs: readonly { folder: string; checkpoint: string }[],
-  options: Omit<LoadWalkerOptions, 'checkpoint' | 'shareEncoder'> & { name: string },
+  options: Omit<LoadWalkerOptions, 'checkpoint' | 'shareEncoder'>,
 ): Promise<LoadedWalker> {
+  const [only, ...more] = runs as [(typeof runs)[0], ...typeof runs];
+  if (more.length === 0) return loadWalkerRun(only.folder, { ...options, checkpoint: only.checkpoint });
   if ((options.threads ?? 1) > 1) {
     throw new WorkbenchError('usage', `expected one thread for several runs as one, got --threads ${options.threads}`, {
       hint: 'Leave --threads out.',
@@ -172,7 +174,7 @@ export async function loadMeanWalker(
       const scorers = await Promise.all(members.map((member) => member.scorerOf!(tasks)));
       return { graph, rules: first.rules, actor: meanScorer(scorers.map(({ actor }) => ({ scorer: actor }))) };
     };
-    return { ...first, agent: beamAgent(graph, scorerOf, options), encoderIds, scorerOf, close };
+    return { ...first, agent: beamAgent(graph, scorerOf, { ...options, name: 'mean' }), encoderIds, scorerOf, close };
   } catch (error) {
     await close().catch(() => {});
     throw error;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Agent, Answer } from '../../agents/agent.js';
 import { dialogueAgents } from '../../agents/dialogue-agents.js';
 import { arkPrompts, type TaskClient } from '../../agents/prompted/ark/ark-agent.js';
-import { loadMeanWalker, loadWalkerRun } from '../../agents/walker/load-walker.js';
+import { loadWalkers } from '../../agents/walker/load-walker.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import type { WalkGraph } from '../../envs/dialogue-walk/walk-graph.js';
 import { batchAsker, type BatchOptions } from '../../evaluation/ask.js';
@@ -106,17 +106,14 @@ async function openWalker(
   { settings: { beamWidth, twoHopBonus }, withArk }: DialogueEvaluationData,
   { flags: { backend, threads }, encoder: modelPath, work }: OpenOptions,
 ): Promise<Opened> {
-  const { run, checkpoint, others } = trained;
-  const how = {
+  const { run, others } = trained;
+  const { agent, walks, encoderIds, close } = await loadWalkers(foldersOf(trained), {
     ...{ beamWidth, twoHopBonus, arkBeam: withArk },
     ...(modelPath !== undefined && { modelPath }),
     ...(backend !== undefined && { backend: backendOf(backend) }),
     threads: threadsOf(threads),
     ...(work.signal && { signal: work.signal }),
-  };
-  const { agent, walks, encoderIds, close } = await (others
-    ? loadMeanWalker(foldersOf(trained), { ...how, name: 'mean' })
-    : loadWalkerRun(run.folder, { ...how, checkpoint }));
+  });
   return {
     ...{ agent, walks, encoder: modelPath, close },
     about: others ? {} : { seed: run.config.seed as number },

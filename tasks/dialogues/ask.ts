@@ -1,6 +1,6 @@
 /** `kgwalk ask RUN` on dialogues: one question to a trained walker. */
 import type { Answer } from '../../agents/agent.js';
-import { type LoadedWalker, loadMeanWalker, loadWalkerRun } from '../../agents/walker/load-walker.js';
+import { type LoadedWalker, loadWalkers } from '../../agents/walker/load-walker.js';
 import type { Dialogue, Message, PathAction } from '../../datasets/dialogue.js';
 import { readDialogues } from '../../datasets/opendialkg/read-dialogues.js';
 import { walkSamples } from '../../datasets/walk-sample.js';
@@ -50,18 +50,14 @@ export function openAskDialogue({ trained }: Resolved, flags: EvaluationFlags): 
 }
 
 function openWalker(trained: Trained, { encoder, model, backend, top = '10' }: EvaluationFlags): Promise<LoadedWalker> {
-  const { run, checkpoint, others } = trained;
-  const { beamWidth, twoHopBonus } = evaluationSettings.parse(run.config.evaluation ?? {});
+  const { beamWidth, twoHopBonus } = evaluationSettings.parse(trained.run.config.evaluation ?? {});
   // Where the encoder's file is now; `--model` is an older name of it.
   const modelPath = encoder ?? model;
-  const how = {
+  return loadWalkers(foldersOf(trained), {
     ...{ beamWidth: Math.max(beamWidth, wholeNumber(top, '--top', 1)), twoHopBonus },
     ...(modelPath !== undefined && { modelPath }),
     ...(backend !== undefined && { backend: backendOf(backend) }),
-  };
-  return others
-    ? loadMeanWalker(foldersOf(trained), { ...how, name: 'mean' })
-    : loadWalkerRun(run.folder, { ...how, checkpoint });
+  });
 }
 
 function shown(

@@ -2,32 +2,22 @@
 import { createHash } from 'node:crypto';
 import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { env } from 'node:process';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import type { LeakReport } from '../../evaluation/leaks/leak-report.js';
 import { openRun } from '../../src/run/run-folder.js';
 import { forkSettings, train } from '../../tasks/train.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
+import { useReleaseHome } from '../fixtures/release-home.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
 import { evaluationOf, tinySettings } from '../fixtures/tiny-training.js';
 
-const previousHome = env.KGWALK_HOME;
-let home: string;
+const home = useReleaseHome();
 let run: string;
 
 beforeAll(async () => {
-  home = folderWith({});
-  env.KGWALK_HOME = home;
-  await importOpenDialKg({ from: folderWith(releaseFiles) });
-  run = join(home, 'run');
+  run = join(home(), 'run');
   await train({ settings: tinySettings(), folder: run });
-});
-
-afterAll(() => {
-  rmSync(home, { recursive: true });
-  if (previousHome === undefined) delete env.KGWALK_HOME;
-  else env.KGWALK_HOME = previousHome;
 });
 
 const check = (...words: string[]) => kgwalk('datasets', 'check', 'opendialkg', '--run', run, ...words);
@@ -35,7 +25,7 @@ const report = () => kgwalkJson<LeakReport>('datasets', 'check', 'opendialkg', '
 
 /** Runs `body` while files of the home say something else, as if the data set had been imported so. */
 async function altered(files: Record<string, (text: string) => string>, body: () => Promise<void>): Promise<void> {
-  const place = (name: string) => join(home, name);
+  const place = (name: string) => join(home(), name);
   const manifest = 'datasets/opendialkg/dataset.json';
   const before = [...Object.keys(files), manifest].map(
     (name) => [place(name), readFileSync(place(name), 'utf8')] as const,
@@ -118,7 +108,7 @@ describe('what is found', () => {
 
   test('a dialogue that the run learned from and that is test now, in all it went into; status 3', async () => {
     const folder = 'datasets/opendialkg';
-    const trained = lines(readFileSync(join(home, folder, 'dialogues.train.jsonl'), 'utf8'));
+    const trained = lines(readFileSync(join(home(), folder, 'dialogues.train.jsonl'), 'utf8'));
     const moved = {
       [`${folder}/dialogues.train.jsonl`]: () => `${trained[0]}\n`,
       [`${folder}/dialogues.test.jsonl`]: () => `${trained[1]}\n`,
@@ -153,7 +143,7 @@ describe('what is found', () => {
 describe('what is not known', () => {
   test('a fork knows what its weights were made from as far as their run does', async () => {
     const forkOf = async (notes: boolean) => {
-      const [from, folder] = [join(home, `from-${notes}`), join(home, `fork-${notes}`)];
+      const [from, folder] = [join(home(), `from-${notes}`), join(home(), `fork-${notes}`)];
       cpSync(run, from, { recursive: true });
       if (!notes) rmSync(join(from, 'provenance.json'));
       const settings = await forkSettings(openRun(from), ['ppo.updates=1']);

@@ -1,34 +1,21 @@
 /** `data.oracle=reply`: an agent that reads what was said after the path was chosen is never taken for a walker. */
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { env } from 'node:process';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
-import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { walkSamples } from '../../datasets/walk-sample.js';
 import type { EvaluationRecord } from '../../src/run/evaluation.js';
 import { train } from '../../tasks/train.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
-import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
+import { useReleaseHome } from '../fixtures/release-home.js';
 import { tinySettings } from '../fixtures/tiny-training.js';
 
-const previousHome = env.KGWALK_HOME;
-let home: string;
+const home = useReleaseHome();
 let run: string;
 
 beforeAll(async () => {
-  home = folderWith({});
-  env.KGWALK_HOME = home;
-  await importOpenDialKg({ from: folderWith(releaseFiles) });
-  run = join(home, 'oracle');
+  run = join(home(), 'oracle');
   const settings = tinySettings('transe.enabled=false', 'ppo.enabled=false', 'data.oracle=reply');
   await train({ settings, folder: run });
-});
-
-afterAll(() => {
-  rmSync(home, { recursive: true });
-  if (previousHome === undefined) delete env.KGWALK_HOME;
-  else env.KGWALK_HOME = previousHome;
 });
 
 test('its tasks end with what the speaker says after choosing, where that speaker says something, and no others do', async () => {

@@ -1,10 +1,10 @@
 /** What a batch holds more than once, so that it is computed once. */
 
-/** Rows that differ from the one before: the states of a task share theirs. @param into room for them, where they are to be copied */
+/** Rows that differ from the one before: the states of a task share theirs. @param into room that they are copied to */
 export function distinctRows(
   rows: Float32Array,
   width: number,
-  into?: (length: number) => Float32Array,
+  into: (length: number) => Float32Array,
 ): { texts: number; textOf: Int32Array } {
   const textOf = new Int32Array(rows.length / width);
   const begins: number[] = [];
@@ -15,8 +15,8 @@ export function distinctRows(
     if (row === 0 || j < width) begins.push(at);
     textOf[row] = begins.length - 1;
   }
-  const copy = into?.(begins.length * width);
-  begins.forEach((at, i) => copy?.set(rows.subarray(at, at + width), i * width));
+  const copy = into(begins.length * width);
+  begins.forEach((at, i) => copy.set(rows.subarray(at, at + width), i * width));
   return { texts: begins.length, textOf };
 }
 

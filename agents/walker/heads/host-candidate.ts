@@ -63,6 +63,8 @@ class HostCandidate {
   readonly #localRelations: Renumber;
   /** Tables of all rows, of these weights. */
   #kept: Tables | undefined;
+  /** Distinct texts of the latest batch. */
+  #said: ReturnType<typeof distinctRows> | undefined;
   /** Counts computations: what the way back needs is of the latest one. */
   #computed = 0;
 
@@ -197,7 +199,9 @@ class HostCandidate {
     const count = batch.tails.length;
     const weight = (name: string) => this.parameters.value(name);
 
-    const { texts, textOf } = distinctRows(batch.context, contextDim, (length) => on.floats('context', length));
+    const { texts, textOf } = (this.#said = distinctRows(batch.context, contextDim, (length) =>
+      on.floats('context', length),
+    ));
     const text = on.floats('text', texts * width);
     const context = on.floats('context', texts * contextDim);
     on.biased(context, texts, contextDim, weight('context'), weight('context.bias'), text);
@@ -342,7 +346,7 @@ class HostCandidate {
     on.back(byFirst, states, width, weight('trunk.1'), this.#inputs, byInputs);
     if (dropped) this.#masked('inputs', byInputs);
 
-    const { texts, textOf } = distinctRows(batch.context, contextDim);
+    const { texts, textOf } = this.#said!;
     const text = held('text', texts * width);
     const byText = on.zeros('d.text', text.length);
     for (let s = 0; s < states; s++) {
