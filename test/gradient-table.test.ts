@@ -25,8 +25,8 @@ const table: Readonly<Record<string, string | string[]>> = {
   'trainers/transe/plain-loops.ts': 'trainers/transe/train-step.test.ts',
   'trainers/transe/plain.ts': 'trainers/transe/batch-step.test.ts',
   // DistMult and ComplEx: the parts by differences, and a whole step by what it moves.
-  'trainers/bilinear/bilinear-gradients.ts': 'trainers/bilinear/bilinear-gradients.test.ts',
-  'trainers/bilinear/bilinear-step.ts': 'trainers/bilinear/train-bilinear.test.ts',
+  'agents/embeddings/bilinear-gradients.ts': 'agents/embeddings/bilinear-gradients.test.ts',
+  'agents/embeddings/bilinear-step.ts': 'trainers/bilinear/train-bilinear.test.ts',
   // Networks made of these operations.
   'models/llama/forward.ts': 'models/llama/forward.test.ts',
   'agents/walker/heads/candidate.ts': 'agents/walker/heads.test.ts',

@@ -18,9 +18,8 @@ import {
   type KeptTableOptions,
   type TableIdentity,
 } from '../embeddings/kept-table.js';
-import { createBilinear } from './bilinear-step.js';
 import type { BilinearSettings } from './settings.js';
-import { countQueries, trainBilinear } from './train-bilinear.js';
+import { countQueries, createBilinear, trainBilinear } from './train-bilinear.js';
 
 /** A table as it is kept, and its figures on valid, where it has triples. */
 interface SavedBilinear {

@@ -1,15 +1,26 @@
 /** Bilinear training: epochs over a seeded shuffle of queries, validation by filtered MRR, early stop, best weights. */
 import { setImmediate } from 'node:timers/promises';
+import { createBilinearStep, freshBilinear, queryGroups } from '../../agents/embeddings/bilinear-step.js';
 import { knownAnswers } from '../../src/embedding/known-answers.js';
-import { bilinearRanks } from '../../src/embedding/bilinear.js';
+import { bilinearRanks, type BilinearTable } from '../../src/embedding/bilinear.js';
 import type { TripleColumns } from '../../src/kg/graph.js';
 import { Rng } from '../../src/run/seeds.js';
 import { Arena } from '../../src/simd/arena.js';
 import { openKernels } from '../../src/simd/kernels.js';
 import { explained } from '../../src/tensor/diverged.js';
-import { trainEpochs, type EpochReport, type TableResult } from '../embeddings/epochs.js';
-import { createBilinear, createBilinearStep, queryGroups, type BilinearState } from './bilinear-step.js';
+import { trainEpochs, type EpochReport, type TableResult, type TableState } from '../embeddings/epochs.js';
 import type { BilinearSettings } from './settings.js';
+
+/** Everything training needs to go on; its squares are those of numbers. */
+export type BilinearState = TableState<BilinearTable, Float32Array>;
+
+/** Fresh weights, before the first epoch. @param of `numRelations` with inverses */
+export function createBilinear(
+  settings: Pick<BilinearSettings, 'model' | 'dim'>,
+  of: { numEntities: number; numRelations: number; seed: number },
+): BilinearState {
+  return { ...freshBilinear(settings, of), epoch: 0, best: undefined, checksWithoutGain: 0 };
+}
 
 interface BilinearOptions {
   numEntities: number;

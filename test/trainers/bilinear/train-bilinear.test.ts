@@ -1,19 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
+import { createBilinearStep, createCandidates, queryGroups } from '../../../agents/embeddings/bilinear-step.js';
 import { bilinearRanks, composeQuery } from '../../../src/embedding/bilinear.js';
 import { knownAnswers } from '../../../src/embedding/known-answers.js';
 import { bilinearScorer, scorerRanks, sidedLinkMetrics } from '../../../src/embedding/scorers.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { Arena } from '../../../src/simd/arena.js';
 import { openKernels } from '../../../src/simd/kernels.js';
-import {
-  type BilinearState,
-  createBilinear,
-  createBilinearStep,
-  createCandidates,
-  queryGroups,
-} from '../../../trainers/bilinear/bilinear-step.js';
 import { bilinearSettings } from '../../../trainers/bilinear/settings.js';
-import { trainBilinear } from '../../../trainers/bilinear/train-bilinear.js';
+import { type BilinearState, createBilinear, trainBilinear } from '../../../trainers/bilinear/train-bilinear.js';
 import { tinyLinkWorld } from '../../fixtures/tiny-links.js';
 
 const { graph, train, valid, test: tested, known } = tinyLinkWorld();

@@ -1,19 +1,19 @@
 import { describe, expect, test } from '@jest/globals';
-import { composeQuery, type BilinearModel, type BilinearTable } from '../../../src/embedding/bilinear.js';
-import { Rng } from '../../../src/run/seeds.js';
 import {
   addCubeGradient,
   addQueryGradient,
   moveRow,
   softmaxSlope,
-} from '../../../trainers/bilinear/bilinear-gradients.js';
-import { createBilinear } from '../../../trainers/bilinear/bilinear-step.js';
+} from '../../../agents/embeddings/bilinear-gradients.js';
+import { freshBilinear } from '../../../agents/embeddings/bilinear-step.js';
+import { composeQuery, type BilinearModel, type BilinearTable } from '../../../src/embedding/bilinear.js';
+import { Rng } from '../../../src/run/seeds.js';
 
 const dim = 8;
 
 /** A table of large enough numbers for differences in float32. */
 function tableOf(model: BilinearModel): BilinearTable {
-  const { table } = createBilinear({ model, dim }, { numEntities: 3, numRelations: 2, seed: 4 });
+  const { table } = freshBilinear({ model, dim }, { numEntities: 3, numRelations: 2, seed: 4 });
   const large = (rows: Float32Array) => rows.map((value) => value * 10);
   return { ...table, entities: large(table.entities), relations: large(table.relations) };
 }

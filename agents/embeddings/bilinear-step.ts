@@ -5,25 +5,28 @@ import { Rng } from '../../src/run/seeds.js';
 import type { Arena } from '../../src/simd/arena.js';
 import type { Kernels } from '../../src/simd/kernels.js';
 import { Diverged, firstNotFinite } from '../../src/tensor/diverged.js';
-import type { TableState } from '../embeddings/epochs.js';
 import { addCubeGradient, addQueryGradient, moveRow, softmaxSlope } from './bilinear-gradients.js';
-import type { BilinearSettings } from './settings.js';
 
-/** Everything training needs to go on; its squares are those of numbers. */
-export type BilinearState = TableState<BilinearTable, Float32Array>;
+/** A table and Adagrad's sums of squared gradients, one a number. */
+export interface BilinearWeights {
+  table: BilinearTable;
+  /** float32, as the table's entities. */
+  entitySquares: Float32Array;
+  /** float32, as the table's relations. */
+  relationSquares: Float32Array;
+}
 
 /** Standard deviation of fresh numbers: scores begin near 0, where every entity is as likely as any other. */
 const spread = 0.05;
 
 /** Fresh weights, normal. @param numRelations inverses included */
-export function createBilinear(
-  { model, dim }: Pick<BilinearSettings, 'model' | 'dim'>,
+export function freshBilinear(
+  { model, dim }: Pick<BilinearTable, 'model' | 'dim'>,
   { numEntities, numRelations, seed }: { numEntities: number; numRelations: number; seed: number },
-): BilinearState {
+): BilinearWeights {
   const rng = Rng.named(seed, 'bilinear/init');
   const normal = (rows: number) => Float32Array.from({ length: rows * dim }, () => rng.normal() * spread);
   return {
-    epoch: 0,
     table: {
       model,
       dim,
@@ -34,13 +37,11 @@ export function createBilinear(
     },
     entitySquares: new Float32Array(numEntities * dim),
     relationSquares: new Float32Array(numRelations * dim),
-    best: undefined,
-    checksWithoutGain: 0,
   };
 }
 
 /** Queries with their answers side by side; each answer of a query once. */
-interface QueryGroups {
+export interface QueryGroups {
   /** int32 [queries] */
   givens: Int32Array;
   /** int32 [queries]: r asks for tails, `numPlain + r` for heads. */
@@ -81,7 +82,8 @@ export function queryGroups({ heads, relations, tails }: TripleColumns, numPlain
   };
 }
 
-interface Candidates {
+/** What the queries of a batch are compared with. */
+export interface Candidates {
   /** int32 [count]: entities, each once. */
   readonly ids: Int32Array;
   readonly count: number;
@@ -94,11 +96,12 @@ interface Candidates {
 }
 
 /**
- * @param groups all training queries
- * @param ids makes the array of ids, in the memory of kernels
+ * Room for the candidates of any batch.
+ * @param groups all training queries, of which the answers are read
+ * @param allocate makes the array of ids, in the memory of kernels
  */
 export function createCandidates(
-  groups: QueryGroups,
+  groups: Pick<QueryGroups, 'offsets' | 'answers'>,
   { numEntities, negatives, batchSize }: { numEntities: number; negatives: number; batchSize: number },
   allocate: (length: number) => Int32Array,
 ): Candidates {
@@ -138,15 +141,24 @@ export function createCandidates(
   };
 }
 
-interface BilinearStep {
+/** Training by one batch after another. */
+export interface BilinearStep {
   /**
    * Moves the weights by the gradient of a batch.
    * @param queries int32: numbers of queries, at most `batchSize`
    * @param rng draws the candidates, where they are not all entities
+   * @param weight of this loss beside others, default 1
    * @returns the mean loss of a true triple before the move, regularisation apart
    * @throws Diverged where that is not finite, before anything is moved
    */
-  train(queries: Int32Array, learningRate: number, rng: Rng): number;
+  train(queries: Int32Array, learningRate: number, rng: Rng, weight?: number): number;
+}
+
+/** How large a batch is, what it is compared with, and what keeps its rows small. */
+interface BilinearBatches {
+  batchSize: number;
+  negatives: number;
+  regularization: number;
 }
 
 interface BilinearStepOptions {
@@ -154,9 +166,9 @@ interface BilinearStepOptions {
   arena: Arena;
   kernels: Kernels;
   /** With arrays in the arena. */
-  state: Pick<BilinearState, 'table' | 'entitySquares' | 'relationSquares'>;
+  state: BilinearWeights;
   groups: QueryGroups;
-  settings: Pick<BilinearSettings, 'batchSize' | 'negatives' | 'regularization'>;
+  settings: BilinearBatches;
 }
 
 /** Prepares the memory; a step allocates nothing. */
@@ -185,7 +197,7 @@ export function createBilinearStep({ arena, kernels, state, groups, settings }: 
   const at = (array: ArrayBufferView) => array.byteOffset;
 
   return {
-    train(queries, learningRate, rng) {
+    train(queries, learningRate, rng, weight = 1) {
       candidates.draw(queries, rng);
       const size = queries.length;
       const { count } = candidates;
@@ -201,7 +213,7 @@ export function createBilinearStep({ arena, kernels, state, groups, settings }: 
         loss += softmaxSlope(scores, i * count, count, places);
         triples += places.length;
       }
-      if (!Number.isFinite(loss)) throw diverged(table, loss);
+      if (!Number.isFinite(loss)) throw divergedTable(table, loss);
       kernels.matMul(at(scores), count, 1, at(rows), dim, 1, at(queryGradients), size, count, dim, at(panel), 0);
       kernels.matMul(at(scores), 1, count, at(queryRows), dim, 1, at(rowGradients), count, size, dim, at(panel), 0);
       for (let c = 0; c < count; c++) {
@@ -209,8 +221,8 @@ export function createBilinearStep({ arena, kernels, state, groups, settings }: 
         gradients.entities.set(rowGradients.subarray(c * dim, (c + 1) * dim), ids[c]! * dim);
       }
       for (let i = 0; i < size; i++) addQuery(queries[i]!, i);
-      movedEntities.clear((row) => moveRow(ofEntities, row, dim, learningRate, 1 / triples));
-      movedRelations.clear((row) => moveRow(ofRelations, row, dim, learningRate, 1 / triples));
+      movedEntities.clear((row) => moveRow(ofEntities, row, dim, learningRate, weight / triples));
+      movedRelations.clear((row) => moveRow(ofRelations, row, dim, learningRate, weight / triples));
       return loss / triples;
     },
   };
@@ -231,13 +243,14 @@ export function createBilinearStep({ arena, kernels, state, groups, settings }: 
   }
 }
 
-function diverged({ entities, relations }: BilinearTable, loss: number): Diverged {
+/** What to throw for a loss that is not finite: the first number of the table that is not either, else the loss. */
+export function divergedTable({ entities, relations }: BilinearTable, loss: number): Diverged {
   const first = firstNotFinite('entities', entities) ?? firstNotFinite('relations', relations);
   return new Diverged({ first: first ?? { tensor: 'loss', index: 0, value: loss }, loss });
 }
 
 /** Rows that a batch moves, each once, in the order in which they were first named. */
-function touchList(length: number) {
+export function touchList(length: number) {
   const touched = new Uint8Array(length);
   const rows = new Int32Array(length);
   let count = 0;
