@@ -1,0 +1,131 @@
+/**
+ * Personalised PageRank: where a walker is found who sets out from the topics, follows any fact either way, and is sent back
+ * often. What is near a topic by many ways is high; computed over the entities that are touched alone.
+ */
+import { adjacencyOf, type AdjacencyRows } from './adjacency.js';
+import type { Graph } from './graph.js';
+
+/** How often the walker is sent back, and how exactly its whereabouts are computed. */
+export interface PageRankOptions {
+  /** Probability of a return before each step, in (0, 1]; default 0.8, which keeps to the first few hops. */
+  restart?: number;
+  /** Mass that may be left unspread, in (0, 1); default 1e-5. */
+  tolerance?: number;
+  /**
+   * Mass an edge below which an entity passes none on; default 1e-7. On MetaQA that is a fortieth of the edges, and the best 500
+   * entities hold as many answers as with 0.
+   */
+  leastPush?: number;
+}
+
+/** The entities where most of the mass is. */
+export interface PageRanks {
+  /** int32 [at most as many as asked for], highest rank first, then the smaller id. */
+  entities: Int32Array;
+  /** float64 of the same length: their ranks; those of all entities add up to 1. */
+  ranks: Float64Array;
+}
+
+/**
+ * Ranks from some topics, each as likely a start as the others.
+ * @param topics entity ids, `unknownId` left out; none gives none
+ * @param most entities of the result, at least 1; those that no mass reaches are never among them
+ */
+export type PageRanker = (topics: readonly number[], most: number) => PageRanks;
+
+/**
+ * Facts of a graph both ways: its own edges, and where a relation has no inverse the edge back, whose relation is the one that
+ * follows those of the graph.
+ */
+export interface BothWays {
+  rows: AdjacencyRows;
+  /** int32 [relations]: the relation walked the other way; the graph's own come first, under their ids. */
+  inverseOf: Int32Array;
+}
+
+/** @returns the graph's own rows where every relation has its inverse; else new ones, linear in edges */
+export function bothWays(graph: Graph): BothWays {
+  const inverses = [...graph.inverseOf];
+  graph.inverseOf.forEach((inverse, relation) => {
+    if (inverse < 0) inverses[relation] = inverses.push(relation) - 1;
+  });
+  const inverseOf = Int32Array.from(inverses);
+  if (inverseOf.length === graph.numRelations) return { rows: graph, inverseOf };
+  const rows = adjacencyOf(graph.numEntities, inverseOf.length, (take) => {
+    for (let head = 0; head < graph.numEntities; head++) {
+      for (let edge = graph.offsets[head]!; edge < graph.offsets[head + 1]!; edge++) {
+        const [relation, tail] = [graph.relations[edge]!, graph.tails[edge]!];
+        take(head, relation, tail);
+        take(tail, inverseOf[relation]!, head);
+      }
+    }
+  });
+  return { rows, inverseOf };
+}
+
+/**
+ * A ranker with its own scratch, 25 bytes an entity, kept between calls. In each sweep the mass that moves goes one step on, at
+ * the cost of the edges of those that pass it on, and `1 - restart` of it moves again.
+ * @param rows both ways, as of `bothWays`; an entity without edges keeps its mass
+ * @source Jeh and Widom 2003, doi:10.1145/775152.775191; pushing where it pays: Andersen, Chung and Lang 2006,
+ * doi:10.1109/FOCS.2006.44
+ */
+export function pageRanker(
+  { offsets, tails }: Pick<AdjacencyRows, 'offsets' | 'tails'>,
+  { restart = 0.8, tolerance = 1e-5, leastPush = 1e-7 }: PageRankOptions = {},
+): PageRanker {
+  const size = offsets.length - 1;
+  const rank = new Float64Array(size);
+  const seen = new Uint8Array(size);
+  let moving = new Float64Array(size);
+  let next = new Float64Array(size);
+  return (topics, most) => {
+    let active = [...new Set(topics)].filter((topic) => topic >= 0);
+    const touched: number[] = [];
+    for (const start of active) moving[start] = 1 / active.length;
+    for (let left = 1; active.length > 0 && left > tolerance; left *= 1 - restart) {
+      const reached: number[] = [];
+      for (const entity of active) {
+        const mass = moving[entity]!;
+        moving[entity] = 0;
+        if (seen[entity] === 0) touched.push(entity);
+        seen[entity] = 1;
+        const [begin, end] = [offsets[entity]!, offsets[entity + 1]!];
+        const passes = end > begin && mass >= leastPush * (end - begin);
+        rank[entity]! += passes ? restart * mass : mass;
+        if (!passes) continue;
+        const share = ((1 - restart) * mass) / (end - begin);
+        for (let edge = begin; edge < end; edge++) {
+          const tail = tails[edge]!;
+          if (next[tail] === 0) reached.push(tail);
+          next[tail]! += share;
+        }
+      }
+      [moving, next] = [next, moving];
+      active = reached;
+    }
+    for (const entity of active) {
+      rank[entity]! += moving[entity]!;
+      moving[entity] = 0;
+      if (seen[entity] === 0) touched.push(entity);
+      seen[entity] = 1;
+    }
+    const entities = highest(touched, rank, most);
+    const ranks = Float64Array.from(entities, (entity) => rank[entity]!);
+    for (const entity of touched) rank[entity] = seen[entity] = 0;
+    return { entities, ranks };
+  };
+}
+
+/** Numbers sort many times sooner than entities by a comparison: only those that may be among the highest are compared. */
+function highest(touched: readonly number[], rank: Float64Array, most: number): Int32Array {
+  const least =
+    touched.length > most
+      ? Float64Array.from(touched, (entity) => rank[entity]!)
+          .sort()
+          .at(-most)!
+      : 0;
+  return Int32Array.from(touched.filter((entity) => rank[entity]! >= least))
+    .sort((a, b) => rank[b]! - rank[a]! || a - b)
+    .slice(0, most);
+}

@@ -1,0 +1,217 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { nearestFacts } from '../../../src/kg/graph-facts.js';
+import { Graph, inverseName } from '../../../src/kg/graph.js';
+import { bothWays, pageRanker } from '../../../src/kg/page-rank.js';
+import { heldBy, subgraphsOf } from '../../../src/kg/subgraphs.js';
+
+type Row = readonly [head: number, relation: number, tail: number];
+
+const size = 9;
+const id = fc.integer({ min: 0, max: size - 1 });
+const rows = fc.array(fc.tuple(id, fc.integer({ min: 0, max: 1 }), id), { maxLength: 30 });
+const topics = fc.uniqueArray(id, { minLength: 1, maxLength: 3 });
+
+/** Of two relations, the inverse of the first among them where wanted. */
+function graphOf(triples: readonly Row[], relationNames = ['a', 'b']): Graph {
+  const column = (k: 0 | 1 | 2) => Int32Array.from(triples, (triple) => triple[k]);
+  const names = Array.from({ length: size }, (_, i) => `e${i}`);
+  return new Graph('g', names, relationNames, { heads: column(0), relations: column(1), tails: column(2) });
+}
+
+/** Facts both ways, each once, by name. */
+const namedBothWays = (graph: Graph): Row[] => {
+  const { rows: all } = bothWays(graph);
+  return Array.from({ length: size }, (_, head) => head).flatMap((head) =>
+    Array.from({ length: all.offsets[head + 1]! - all.offsets[head]! }, (_, i): Row => {
+      const edge = all.offsets[head]! + i;
+      return [head, all.relations[edge]!, all.tails[edge]!];
+    }),
+  );
+};
+
+/** rank = restart · start + (1 − restart) · Pᵀ rank, by repetition on a dense matrix; mass stays where nothing leads on. */
+function denseRanks(edges: readonly Row[], starts: readonly number[], restart: number): number[] {
+  const start = Array.from({ length: size }, (_, i) => (starts.includes(i) ? 1 / starts.length : 0));
+  const out = Array.from({ length: size }, (_, i) => edges.filter(([head]) => head === i).length);
+  // Without a way on, what arrives stays: a loop of its own, which in the sum of the series is 1 / restart of the rank.
+  let moving = start;
+  const rank = new Array<number>(size).fill(0);
+  for (let step = 0; step < 400; step++) {
+    const next = new Array<number>(size).fill(0);
+    moving.forEach((mass, i) => (rank[i]! += out[i] === 0 ? mass : restart * mass));
+    for (const [head, , tail] of edges) next[tail]! += ((1 - restart) * moving[head]!) / out[head]!;
+    moving = next;
+  }
+  return rank;
+}
+
+describe('PageRank', () => {
+  test('is that of a dense matrix, from one topic or several, call after call', () => {
+    fc.assert(
+      fc.property(rows, fc.array(topics, { minLength: 1, maxLength: 3 }), (triples, calls) => {
+        const graph = graphOf(triples);
+        const ranker = pageRanker(bothWays(graph).rows, { restart: 0.3, tolerance: 1e-12, leastPush: 0 });
+        for (const starts of calls) {
+          const expected = denseRanks(namedBothWays(graph), starts, 0.3);
+          const { entities, ranks } = ranker(starts, size);
+          expect(ranks.reduce((sum, rank) => sum + rank, 0)).toBeCloseTo(1, 9);
+          entities.forEach((entity, i) => expect(ranks[i]).toBeCloseTo(expected[entity]!, 9));
+          expect([...entities].sort()).toEqual([...expected.keys()].filter((entity) => expected[entity]! > 0));
+          expect([...ranks]).toEqual([...ranks].sort((a, b) => b - a));
+        }
+      }),
+    );
+  });
+
+  test('gives the highest, equal ones by id, and nothing for topics that the graph lacks', () => {
+    // A star: its three points are equal.
+    const ranker = pageRanker(
+      bothWays(
+        graphOf([
+          [4, 0, 7],
+          [4, 0, 2],
+          [4, 1, 5],
+        ]),
+      ).rows,
+    );
+    expect([...ranker([4], 3).entities]).toEqual([4, 2, 5]);
+    expect([...ranker([-1, 4, 4], 9).entities]).toEqual([4, 2, 5, 7]);
+    expect(ranker([-1], 3).entities).toHaveLength(0);
+  });
+
+  test('passes no mass on where an edge would get less than the least, and loses none', () => {
+    const chain = pageRanker(
+      bothWays(
+        graphOf([
+          [0, 0, 1],
+          [1, 0, 2],
+        ]),
+      ).rows,
+      { restart: 0.8, leastPush: 0.11 },
+    );
+    // 0.8 stay, 0.2 arrive at 1, whose two edges would get less than 0.11 each: by hand.
+    const { entities, ranks } = chain([0], 9);
+    expect([...entities]).toEqual([0, 1]);
+    expect(ranks[0]).toBeCloseTo(0.8, 12);
+    expect(ranks[1]).toBeCloseTo(0.2, 12);
+  });
+});
+
+test('both ways are the graph’s own rows where it has all inverses, else with the inverses that it lacks', () => {
+  const own = graphOf(
+    [
+      [0, 0, 1],
+      [1, 1, 0],
+    ],
+    ['a', inverseName('a')],
+  );
+  expect(bothWays(own).rows.tails).toBe(own.tails);
+  const { inverseOf } = bothWays(graphOf([[0, 1, 1]]));
+  expect([...inverseOf]).toEqual([2, 3, 0, 1]);
+  expect(namedBothWays(graphOf([[0, 1, 1]]))).toEqual([
+    [0, 1, 1],
+    [1, 3, 0],
+  ]);
+});
+
+describe('a subgraph', () => {
+  test('holds all facts among its entities, both ways, a loop each and nothing else', () => {
+    fc.assert(
+      fc.property(rows, topics, fc.integer({ min: 1, max: size }), (triples, starts, most) => {
+        const graph = graphOf(triples);
+        const subgraphs = subgraphsOf(graph, most);
+        subgraphs.around([0]);
+        const { entities, offsets, relations, tails } = subgraphs.around(starts);
+        expect(subgraphs).toMatchObject({ numRelations: 5, selfLoop: 4 });
+        expect([...entities]).toEqual([...pageRanker(bothWays(graph).rows)(starts, most).entities]);
+        const found = [...entities].flatMap((head, place) =>
+          Array.from({ length: offsets[place + 1]! - offsets[place]! }, (_, i) => {
+            const edge = offsets[place]! + i;
+            return [head, relations[edge]!, entities[tails[edge]!]!].join();
+          }),
+        );
+        const among = namedBothWays(graph).filter(
+          ([head, , tail]) => entities.includes(head) && entities.includes(tail),
+        );
+        const loops = [...entities].map((entity): Row => [entity, 4, entity]);
+        expect(found.sort()).toEqual([...among, ...loops].map((row) => row.join()).sort());
+        expect(offsets.at(-1)).toBe(tails.length);
+      }),
+    );
+  });
+
+  test('tells how many answers it holds, and is empty around no topic', () => {
+    const subgraphs = subgraphsOf(
+      graphOf([
+        [0, 0, 1],
+        [1, 0, 2],
+      ]),
+      2,
+    );
+    const subgraph = subgraphs.around([0]);
+    expect([...subgraph.entities]).toEqual([0, 1]);
+    expect(heldBy(subgraph, [1, 2, 8])).toBe(1);
+    expect(subgraphs.around([-1])).toMatchObject({ entities: new Int32Array(0), offsets: Int32Array.of(0) });
+  });
+
+  test('takes the edges of a hub that is wider than the room it began with', () => {
+    const count = 3000;
+    const names = Array.from({ length: count + 1 }, (_, i) => `e${i}`);
+    const tails = Int32Array.from({ length: count }, (_, i) => i + 1);
+    const graph = new Graph('g', names, ['a'], {
+      heads: new Int32Array(count),
+      relations: new Int32Array(count),
+      tails,
+    });
+    const subgraph = subgraphsOf(graph, count + 1, { leastPush: 0 }).around([0]);
+    expect(subgraph.entities).toHaveLength(count + 1);
+    // Each fact both ways, and the loops.
+    expect(subgraph.tails).toHaveLength(3 * count + 1);
+  });
+});
+
+describe('facts of a subgraph', () => {
+  // 3 — 0 — 1 — 2, and 8 — 0 by the other relation.
+  const subgraphs = subgraphsOf(
+    graphOf([
+      [0, 0, 1],
+      [1, 0, 2],
+      [3, 0, 0],
+      [0, 1, 8],
+    ]),
+    size,
+    { leastPush: 0 },
+  );
+  const subgraph = subgraphs.around([0]);
+  const named = (most: number) => {
+    const { heads, relations, tails } = nearestFacts(subgraph, [0], subgraphs.selfLoop, most);
+    return Array.from(heads, (head, i) => [subgraph.entities[head], relations[i], subgraph.entities[tails[i]!]]);
+  };
+
+  test('begin at the topic, go on outwards, stand each way and leave loops out', () => {
+    const all = named(100);
+    expect(all).toHaveLength(8);
+    expect(all.slice(0, 3)).toEqual([
+      [0, 0, 1],
+      [0, 1, 8],
+      [0, 2, 3],
+    ]);
+    // Those of entity 2, two steps away, come last.
+    expect(all.at(-1)).toEqual([2, 2, 1]);
+    expect(all.filter(([head]) => head === 1)).toEqual(
+      expect.arrayContaining([
+        [1, 0, 2],
+        [1, 2, 0],
+      ]),
+    );
+  });
+
+  test('are cut where the memory ends', () => {
+    expect(named(4)).toEqual(named(100).slice(0, 4));
+  });
+
+  test('that the topics do not lead to are left out', () => {
+    expect(nearestFacts(subgraph, [], subgraphs.selfLoop, 9).heads).toHaveLength(0);
+  });
+});
