@@ -16,7 +16,9 @@ export default {
   // The code beside the tests, too: `npm run test:changed -- --related` follows its imports.
   roots: code.map((folder) => `<rootDir>/${folder}`),
   globalSetup: '<rootDir>/test/setup/prepare.mjs',
+  setupFiles: ['<rootDir>/test/setup/own-runs.mjs'],
   globalTeardown: '<rootDir>/test/setup/remove-temporary-folder.mjs',
+  testSequencer: '<rootDir>/test/setup/longest-first.mjs',
   testMatch: ['**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },

@@ -148,7 +148,7 @@ function disk(part: string, folder: string): Finding {
     const remedy =
       part === 'home'
         ? 'name another folder: KGWALK_HOME=DIR'
-        : 'work in a folder of yours, or name one: --run-dir DIR';
+        : 'work in a folder of yours, or name one: KGWALK_RUNS=DIR, --run-dir DIR';
     return { part: `disk ${part}`, status: 'missing', detail: `cannot be written: ${firstLine(error)}`, remedy };
   }
 }

@@ -22,9 +22,9 @@ export function modelsFolder(): string {
   return join(kgwalkHome(), 'models');
 }
 
-/** Run folders: `runs` in the working folder. */
+/** Run folders, and evaluations of agents without a run: `KGWALK_RUNS`, default `runs` in the working folder. */
 export function runsFolder(): string {
-  return resolve('runs');
+  return resolve(env.KGWALK_RUNS || 'runs');
 }
 
 /** The folder that holds this package's `package.json`, whether the code runs from sources or from `dist`. */

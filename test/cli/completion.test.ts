@@ -79,7 +79,7 @@ describe('bash, with the script that kgwalk prints', () => {
     const { stdout: script } = spawnSync(execPath, [main, 'completion', 'bash'], { encoding: 'utf8' });
     const line = ['kgwalk', ...words].map((word) => `'${word}'`).join(' ');
     const ask = `${script}\nCOMP_WORDS=(${line}); COMP_CWORD=${words.length}; _kgwalk; printf '%s\\n' "\${COMPREPLY[@]}"`;
-    const variables = { ...env, KGWALK_HOME: folder };
+    const variables = { ...env, KGWALK_HOME: folder, KGWALK_RUNS: '' };
     const { stdout, stderr } = spawnSync('bash', ['--norc', '-c', ask], {
       cwd: folder,
       env: variables,

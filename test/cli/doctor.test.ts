@@ -10,7 +10,7 @@ const main = resolve('dist/cli/main.js');
 
 /** What the doctor found, by part, run in a folder. */
 function findingsIn(cwd: string, home: string): Record<string, { status: string; detail: string; remedy?: string }> {
-  const variables = { ...env, KGWALK_HOME: home };
+  const variables = { ...env, KGWALK_HOME: home, KGWALK_RUNS: '' };
   const { status, stdout } = spawnSync(execPath, [main, 'doctor', '--json'], { cwd, env: variables, encoding: 'utf8' });
   expect(status).toBe(0);
   const findings = JSON.parse(stdout) as { part: string; status: string; detail: string }[];

@@ -1,13 +1,14 @@
 /** `kgwalk train --resume WHICH --fork`: a new run with the weights of another one, which stays as it is. */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { basename, join } from 'node:path';
 import { env } from 'node:process';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { readCheckpoint, type Checkpoint } from '../../checkpoints/checkpoint.js';
 import { readIndex, resolveCheckpoint } from '../../checkpoints/store.js';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { readMetrics } from '../../src/run/metric-log.js';
+import { runsFolder } from '../../src/run/locations.js';
 import { openRun } from '../../src/run/run-folder.js';
 import { lockFolder } from '../../src/run/run-lock.js';
 import { forkSettings, train } from '../../tasks/train.js';
@@ -208,6 +209,6 @@ describe('a fork is refused before anything is made', () => {
     const { exitCode, told } = await kgwalk('train', ...named);
     expect([exitCode, told]).toEqual([expect.any(Number), expect.stringContaining(message)]);
     expect(exitCode).not.toBe(0);
-    expect(existsSync(resolve('runs', basename(walks)))).toBe(false);
+    expect(existsSync(join(runsFolder(), basename(walks)))).toBe(false);
   });
 });

@@ -1,7 +1,7 @@
 /** `kgwalk train policy` on an environment of the user's own, and what other commands make of its run. */
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { chdir, cwd } from 'node:process';
+import { chdir, cwd, env } from 'node:process';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { registerEnv, text } from '../../envs/index.js';
 import type { EvaluationRecord } from '../../src/run/evaluation.js';
@@ -30,6 +30,7 @@ beforeAll(() => {
   registerEnv('mine/Wordy-v1', () => () => new Wordy(40, 'mine/Wordy-v1'));
   folder = folderWith({});
   chdir(folder);
+  delete env.KGWALK_RUNS;
 });
 afterAll(() => {
   chdir(previous);

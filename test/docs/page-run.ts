@@ -31,6 +31,7 @@ export function runsAsWritten(page: string, { before = [], prints = {}, saves = 
   describe(`the examples of ${page}`, () => {
     beforeAll(async () => {
       env.KGWALK_HOME = join(here.folder, 'home');
+      delete env.KGWALK_RUNS;
       chdir(here.folder);
       for (const line of before) await runLine(line, here);
     });

@@ -92,6 +92,7 @@ export function useDemoHome(): { readonly folder: string } {
   beforeAll(async () => {
     process.chdir(folder);
     env.KGWALK_HOME = join(folder, 'home');
+    delete env.KGWALK_RUNS;
     const demo = ['datasets', 'demo', '--entities', '300', '--dialogues', '60', '--questions', '200'];
     await ran(...demo);
     await ran(...demo, '--write', 'written');

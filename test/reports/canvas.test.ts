@@ -7,7 +7,7 @@ import { env, execPath } from 'node:process';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { folderWith } from '../fixtures/tiny-release.js';
 
-const bare = { ...env, DISABLE_SYSTEM_FONTS_LOAD: '1' };
+const bare = { ...env, DISABLE_SYSTEM_FONTS_LOAD: '1', KGWALK_RUNS: '' };
 const built = (file: string) => JSON.stringify(pathToFileURL(resolve('dist', 'reports', file)));
 
 /** What a program prints, in a process of its own: fonts belong to the whole process. */

@@ -1,10 +1,12 @@
 import { join, resolve } from 'node:path';
+import { env } from 'node:process';
 import { expect, test } from '@jest/globals';
 import { quickstartFolder, usableModel } from '../../../cli/quickstart/quickstart.js';
 import { tinyGguf } from '../../fixtures/tiny-gguf.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
 
 test('another model and another seed have folders of their own', () => {
+  env.KGWALK_RUNS = 'runs';
   expect(quickstartFolder('demo', undefined)).toBe(resolve('runs/quickstart'));
   expect(quickstartFolder('demo', 3)).toBe(resolve('runs/quickstart-s3'));
   expect(quickstartFolder('/models/Big One.gguf', undefined)).toBe(resolve('runs/quickstart-Big-One'));

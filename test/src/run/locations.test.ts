@@ -10,6 +10,7 @@ import {
   packageRoot,
   presetNames,
   resolvePreset,
+  runsFolder,
 } from '../../../src/run/locations.js';
 
 const start = cwd();
@@ -25,6 +26,18 @@ test('the home is KGWALK_HOME, else a folder in the home of the user', () => {
   expect(cacheFolder()).toBe('/data/kgwalk/cache');
   delete env.KGWALK_HOME;
   expect(kgwalkHome()).toBe(join(homedir(), '.kgwalk'));
+});
+
+test('runs are in KGWALK_RUNS, else in a folder of the working folder', () => {
+  env.KGWALK_RUNS = '/data/runs';
+  expect(runsFolder()).toBe('/data/runs');
+  env.KGWALK_RUNS = 'elsewhere';
+  expect(runsFolder()).toBe(resolve('elsewhere'));
+  for (const none of ['', undefined]) {
+    if (none === undefined) delete env.KGWALK_RUNS;
+    else env.KGWALK_RUNS = none;
+    expect(runsFolder()).toBe(resolve('runs'));
+  }
 });
 
 describe('a preset', () => {
