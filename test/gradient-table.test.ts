@@ -49,6 +49,8 @@ const table: Readonly<Record<string, string | string[]>> = {
   'agents/walker/critic.ts': 'agents/walker/critic.test.ts',
   'agents/walker/heads/host-candidate.ts': 'agents/walker/host-candidate.test.ts',
   'src/tensor/host/host-products.ts': 'agents/walker/host-candidate.test.ts',
+  'agents/readers/embed-kgqa/question-side.ts': 'agents/readers/embed-kgqa/question-step.test.ts',
+  'agents/readers/embed-kgqa/question-step.ts': 'agents/readers/embed-kgqa/question-step.test.ts',
   'agents/relation-walker/network.ts': 'agents/relation-walker/network.test.ts',
   'agents/link-walker/host-link-walker.ts': 'agents/link-walker/host-link-walker.test.ts',
   'agents/link-walker/state-network.ts': 'agents/link-walker/network.test.ts',

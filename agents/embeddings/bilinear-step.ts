@@ -147,11 +147,14 @@ export interface BilinearStep {
    * Moves the weights by the gradient of a batch.
    * @param queries int32: numbers of queries, at most `batchSize`
    * @param rng draws the candidates, where they are not all entities
-   * @param weight of this loss beside others, default 1
    * @returns the mean loss of a true triple before the move, regularisation apart
    * @throws Diverged where that is not finite, before anything is moved
    */
-  train(queries: Int32Array, learningRate: number, rng: Rng, weight?: number): number;
+  train(queries: Int32Array, learningRate: number, rng: Rng): number;
+  /** The first half of `train`, which moves nothing: for a loss beside others, which `move` weighs. Returns and throws as `train`. */
+  slope(queries: Int32Array, rng: Rng): number;
+  /** The second half. @param weight of this loss beside others, default 1 */
+  move(learningRate: number, weight?: number): void;
 }
 
 /** How large a batch is, what it is compared with, and what keeps its rows small. */
@@ -195,37 +198,49 @@ export function createBilinearStep({ arena, kernels, state, groups, settings }: 
   const movedEntities = touchList(numEntities);
   const movedRelations = touchList(table.numRelations);
   const at = (array: ArrayBufferView) => array.byteOffset;
+  let triples = 0;
 
   return {
-    train(queries, learningRate, rng, weight = 1) {
-      candidates.draw(queries, rng);
-      const size = queries.length;
-      const { count } = candidates;
-      if (!whole) kernels.copyRows(at(rows), at(entities), at(ids), count, dim);
-      for (let i = 0; i < size; i++) {
-        composeQuery(table, givens[queries[i]!]!, groups.relations[queries[i]!]!, queryRows, i * dim);
-      }
-      kernels.matMul(at(queryRows), dim, 1, at(rows), 1, dim, at(scores), size, dim, count, at(panel), 0);
-      let loss = 0;
-      let triples = 0;
-      for (let i = 0; i < size; i++) {
-        const places = candidates.placesOf(queries[i]!);
-        loss += softmaxSlope(scores, i * count, count, places);
-        triples += places.length;
-      }
-      if (!Number.isFinite(loss)) throw divergedTable(table, loss);
-      kernels.matMul(at(scores), count, 1, at(rows), dim, 1, at(queryGradients), size, count, dim, at(panel), 0);
-      kernels.matMul(at(scores), 1, count, at(queryRows), dim, 1, at(rowGradients), count, size, dim, at(panel), 0);
-      for (let c = 0; c < count; c++) {
-        movedEntities.touch(ids[c]!);
-        gradients.entities.set(rowGradients.subarray(c * dim, (c + 1) * dim), ids[c]! * dim);
-      }
-      for (let i = 0; i < size; i++) addQuery(queries[i]!, i);
-      movedEntities.clear((row) => moveRow(ofEntities, row, dim, learningRate, weight / triples));
-      movedRelations.clear((row) => moveRow(ofRelations, row, dim, learningRate, weight / triples));
-      return loss / triples;
+    train(queries, learningRate, rng) {
+      const loss = slope(queries, rng);
+      move(learningRate);
+      return loss;
     },
+    slope,
+    move,
   };
+
+  function slope(queries: Int32Array, rng: Rng): number {
+    candidates.draw(queries, rng);
+    const size = queries.length;
+    const { count } = candidates;
+    if (!whole) kernels.copyRows(at(rows), at(entities), at(ids), count, dim);
+    for (let i = 0; i < size; i++) {
+      composeQuery(table, givens[queries[i]!]!, groups.relations[queries[i]!]!, queryRows, i * dim);
+    }
+    kernels.matMul(at(queryRows), dim, 1, at(rows), 1, dim, at(scores), size, dim, count, at(panel), 0);
+    let loss = 0;
+    triples = 0;
+    for (let i = 0; i < size; i++) {
+      const places = candidates.placesOf(queries[i]!);
+      loss += softmaxSlope(scores, i * count, count, places);
+      triples += places.length;
+    }
+    if (!Number.isFinite(loss)) throw divergedTable(table, loss);
+    kernels.matMul(at(scores), count, 1, at(rows), dim, 1, at(queryGradients), size, count, dim, at(panel), 0);
+    kernels.matMul(at(scores), 1, count, at(queryRows), dim, 1, at(rowGradients), count, size, dim, at(panel), 0);
+    for (let c = 0; c < count; c++) {
+      movedEntities.touch(ids[c]!);
+      gradients.entities.set(rowGradients.subarray(c * dim, (c + 1) * dim), ids[c]! * dim);
+    }
+    for (let i = 0; i < size; i++) addQuery(queries[i]!, i);
+    return loss / triples;
+  }
+
+  function move(learningRate: number, weight = 1): void {
+    movedEntities.clear((row) => moveRow(ofEntities, row, dim, learningRate, weight / triples));
+    movedRelations.clear((row) => moveRow(ofRelations, row, dim, learningRate, weight / triples));
+  }
 
   /** What a query, at a place of the batch, gives to its own rows, and each of its triples to the regularisation. */
   function addQuery(q: number, place: number): void {

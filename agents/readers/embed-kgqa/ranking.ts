@@ -1,0 +1,93 @@
+/** Answers of EmbedKGQA: entities by their score, with what relation matching adds. */
+import { composeQuery } from '../../../src/embedding/bilinear.js';
+import type { BilinearTable } from '../../../src/embedding/bilinear.js';
+import type { Graph } from '../../../src/kg/graph.js';
+import type { Kernels } from '../../../src/simd/kernels.js';
+import type { Arena } from '../../../src/simd/arena.js';
+import type { EmbedKgqaSettings } from './settings.js';
+import { mostMatched, ShortestRelations } from './shortest-relations.js';
+
+/** What a question became. */
+export interface ReadQuestion {
+  /** float32 [dim] */
+  vector: Float32Array;
+  /** float32 [numRelations]: logits; empty without matching. */
+  relations: Float32Array;
+}
+
+/** Entities that answer, likeliest first. */
+export interface RankedAnswers {
+  entities: number[];
+  /** Their share of the probability of all candidates. */
+  confidence: number;
+  /** Relations that the question is taken to ask for. */
+  wanted: number[];
+}
+
+/** Ranks all candidates of a question. @param excluded entities that are none */
+export type RankAnswers = (question: ReadQuestion, topic: number, excluded: readonly number[]) => RankedAnswers;
+
+/**
+ * Prepares the room for one question at a time.
+ * @param table in the arena of the kernels
+ * @param horizon edges that are walked from the topic
+ */
+export function answerRanking(
+  table: BilinearTable,
+  graph: Graph,
+  { candidates, matching, keep }: Pick<EmbedKgqaSettings, 'candidates' | 'matching' | 'keep'>,
+  horizon: number,
+  arena: Arena,
+  kernels: Kernels,
+): RankAnswers {
+  const { dim, numEntities, entities } = table;
+  const query = arena.float32(dim);
+  const scores = arena.float32(numEntities);
+  const panel = arena.float32(8 * dim + 32);
+  const around = new ShortestRelations(graph);
+  return ({ vector, relations }, topic, excluded) => {
+    composeQuery({ ...table, numRelations: 1, relations: vector }, topic, 0, query, 0);
+    kernels.matMul(
+      ...([query.byteOffset, dim, 1, entities.byteOffset, 1, dim] as const),
+      ...([scores.byteOffset, 1, dim, numEntities, panel.byteOffset, 0] as const),
+    );
+    const wanted = matching > 0 ? wantedRelations(relations) : [];
+    let ranked = scores;
+    if (candidates === 'reach' || matching > 0) {
+      const reached = around.reached(topic, horizon, wanted);
+      if (candidates === 'reach') ranked = new Float32Array(numEntities).fill(-Infinity);
+      reached.entities.forEach((entity, i) => {
+        ranked[entity] = scores[entity]! + matching * reached.matches[i]!;
+      });
+    }
+    for (const entity of excluded) ranked[entity] = -Infinity;
+    return { ...likeliest(ranked, keep), wanted };
+  };
+}
+
+/** Those more likely than not, surest first; at most `mostMatched`. @param logits of relations */
+export function wantedRelations(logits: Float32Array): number[] {
+  return Array.from(logits.keys())
+    .filter((relation) => logits[relation]! > 0)
+    .sort((a, b) => logits[b]! - logits[a]! || a - b)
+    .slice(0, mostMatched);
+}
+
+/** Those with at least `keep` times the probability of the first, which is softmax of the scores; equal ones by their ids. */
+function likeliest(scores: Float32Array, keep: number): { entities: number[]; confidence: number } {
+  const highest = scores.reduce((most, score) => Math.max(most, score), -Infinity);
+  if (highest === -Infinity) return { entities: [], confidence: 0 };
+  const least = highest + Math.log(keep);
+  const entities: number[] = [];
+  let all = 0;
+  let kept = 0;
+  scores.forEach((score, entity) => {
+    const odds = Math.exp(score - highest);
+    all += odds;
+    if (score < least) return;
+    kept += odds;
+    entities.push(entity);
+  });
+  entities.sort((a, b) => scores[b]! - scores[a]! || a - b);
+  return { entities: keep === 1 ? entities.slice(0, 1) : entities, confidence: kept / all };
+}

@@ -1,0 +1,151 @@
+/** Which relations lie on the shortest paths from a topic, for every entity that it reaches. */
+import type { Graph } from '../../../src/kg/graph.js';
+
+/** Relations whose sets are told apart at once: the subsets of five are the bits of 32. */
+export const mostMatched = 5;
+
+/** Of the subsets of five relations, as bits: those that hold the relation at a place. */
+const holding = Array.from({ length: mostMatched }, (_, place) => subsets((subset) => ((subset >> place) & 1) === 1));
+
+/** Those of at least as many relations as the place says. */
+const atLeast = Array.from({ length: mostMatched + 1 }, (_, size) =>
+  subsets((subset) => [0, 1, 2, 3, 4].filter((place) => (subset >> place) & 1).length >= size),
+);
+
+function subsets(of: (subset: number) => boolean): number {
+  let bits = 0;
+  for (let subset = 0; subset < 32; subset++) if (of(subset)) bits |= 1 << subset;
+  return bits;
+}
+
+/** Entities that were reached, nearest first, and what is known of their shortest paths; overwritten by the next call. */
+export interface Reached {
+  /** int32: the topic itself is not among them. */
+  entities: Int32Array;
+  /** uint8 [entities]: relations on one of the shortest paths that are among the wanted ones, the most of any such path. */
+  matches: Uint8Array;
+}
+
+/** Breadth-first searches in one graph, whose room is made once. */
+export class ShortestRelations {
+  readonly #graph: Graph;
+  /** uint8 [numEntities]: 1 + distance, 0 where not reached. */
+  readonly #depth: Uint8Array;
+  /** int32 [numEntities]: under `matches` the subsets of wanted relations that shortest paths hold, as bits. */
+  readonly #state: Int32Array;
+  /** Words of the sets of relations of `onPaths`. */
+  readonly #words: number;
+  #sets: Int32Array | undefined;
+  readonly #order: Int32Array;
+
+  constructor(graph: Graph) {
+    this.#graph = graph;
+    this.#depth = new Uint8Array(graph.numEntities);
+    this.#state = new Int32Array(graph.numEntities);
+    this.#order = new Int32Array(graph.numEntities);
+    this.#words = Math.ceil(graph.numRelations / 32);
+  }
+
+  /**
+   * Everything within so many edges, with |wanted ∩ relations of the path| for its best shortest path.
+   * @param wanted at most `mostMatched` relations
+   */
+  reached(topic: number, hops: number, wanted: readonly number[] = []): Reached {
+    const state = this.#state;
+    const placeOf = new Int8Array(this.#graph.numRelations).fill(-1);
+    wanted.slice(0, mostMatched).forEach((relation, place) => (placeOf[relation] = place));
+    state[topic] = 1;
+    const count = this.#search(
+      topic,
+      hops,
+      () => false,
+      (from, relation, to, fresh) => {
+        const place = placeOf[relation]!;
+        let sets = state[from]!;
+        // Sets without the relation become the ones with it: places of their bits move by 2^place.
+        if (place >= 0) sets = (sets & holding[place]!) | ((sets & ~holding[place]!) << (1 << place));
+        state[to] = fresh ? sets : state[to]! | sets;
+      },
+    );
+    const entities = this.#order.slice(1, count);
+    const matches = Uint8Array.from(entities, (entity) => {
+      let size = wanted.length === 0 ? 0 : mostMatched;
+      while (size > 0 && (state[entity]! & atLeast[size]!) === 0) size--;
+      return size;
+    });
+    this.#clear(count);
+    return { entities, matches };
+  }
+
+  /**
+   * For each relation the share of the reached targets that have it on some shortest path.
+   * @param targets entities, each once
+   * @returns float32 [numRelations], zeros where no target is within the hops
+   */
+  onPaths(topic: number, hops: number, targets: ArrayLike<number>): Float32Array {
+    const { numEntities, numRelations } = this.#graph;
+    const words = this.#words;
+    const sets = (this.#sets ??= new Int32Array(numEntities * words));
+    const wanted = new Set(Array.from(targets).filter((target) => target !== topic));
+    let left = wanted.size;
+    sets.fill(0, topic * words, (topic + 1) * words);
+    const count = this.#search(
+      topic,
+      hops,
+      () => left === 0,
+      (from, relation, to, fresh) => {
+        if (fresh) sets.fill(0, to * words, (to + 1) * words);
+        if (fresh && wanted.has(to)) left--;
+        for (let word = 0; word < words; word++) sets[to * words + word]! |= sets[from * words + word]!;
+        sets[to * words + (relation >> 5)]! |= 1 << (relation & 31);
+      },
+    );
+    const shares = new Float32Array(numRelations);
+    const found = [...wanted].filter((target) => this.#depth[target]! > 1);
+    for (let relation = 0; relation < numRelations; relation++) {
+      const holders = found.filter((target) => (sets[target * words + (relation >> 5)]! >> (relation & 31)) & 1);
+      shares[relation] = holders.length / Math.max(1, found.length);
+    }
+    this.#clear(count);
+    return shares;
+  }
+
+  /**
+   * Visits every edge of every shortest path, level by level: what a level's entities hold is whole before it is handed on.
+   * @param ended asked before each level
+   * @returns how many were reached, the topic among them, in `#order`
+   */
+  #search(
+    topic: number,
+    hops: number,
+    ended: () => boolean,
+    visit: (from: number, relation: number, to: number, fresh: boolean) => void,
+  ): number {
+    const { offsets, relations, tails } = this.#graph;
+    const [depth, order] = [this.#depth, this.#order];
+    order[0] = topic;
+    depth[topic] = 1;
+    let count = 1;
+    for (let level = 1, begin = 0; level <= hops && begin < count && !ended(); level++) {
+      const end = count;
+      for (let at = begin; at < end; at++) {
+        const from = order[at]!;
+        for (let edge = offsets[from]!; edge < offsets[from + 1]!; edge++) {
+          const to = tails[edge]!;
+          const fresh = depth[to] === 0;
+          if (fresh) {
+            depth[to] = level + 1;
+            order[count++] = to;
+          } else if (depth[to] !== level + 1) continue;
+          visit(from, relations[edge]!, to, fresh);
+        }
+      }
+      begin = end;
+    }
+    return count;
+  }
+
+  #clear(count: number): void {
+    for (let at = 0; at < count; at++) this.#depth[this.#order[at]!] = 0;
+  }
+}
