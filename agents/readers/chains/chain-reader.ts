@@ -1,0 +1,144 @@
+/** A reader whose network scores chains of relations: trained by the chain objective, answers by the best chain that leads somewhere. */
+import { optimizerPrefix } from '../../../checkpoints/checkpoint.js';
+import { maskedQuestion, type QuestionSample, type QuestionTask } from '../../../datasets/question.js';
+import { questionRoot } from '../../../envs/relation-walk/relation-walk-env.js';
+import { goldSet } from '../../../envs/relation-walk/rules.js';
+import { Rng } from '../../../src/run/seeds.js';
+import { distinctTexts } from '../../../src/encoder/state-encoder.js';
+import { explainedLater } from '../../../src/tensor/diverged.js';
+import { HostAdamW } from '../../../src/tensor/host/host-adamw.js';
+import { HostParameters } from '../../../src/tensor/host/host-parameters.js';
+import { Tape } from '../../../src/tensor/host/tape.js';
+import { chainAnswer, noAnswer } from '../../question-agent.js';
+import type { ReaderFacts } from '../facts.js';
+import type { Reader, ReaderCourse, ReaderStep } from '../reader.js';
+import { bestChain } from './decode.js';
+import { type FeasibleChains, feasibleChains } from './feasible.js';
+import { type ChainNetwork, type ChainScores, rowsOf } from './network.js';
+import { chainLoss, type ChainLoss, type ChosenChains } from './objective.js';
+
+/** Texts whose scores are kept between questions. */
+const mostKept = 4096;
+
+/** @throws WorkbenchError `native` without WebAssembly SIMD */
+export function chainReader(facts: ReaderFacts, network: ChainNetwork): Reader {
+  const { graph, frontiers, horizon, seed, settings } = facts;
+  const { fit, widest, pretrain } = settings;
+  const given = settings.hops === 'given';
+  const parameters = new HostParameters(network.starts((name) => Rng.named(seed, `reader/${name}`)));
+  const optimizer = new HostAdamW(parameters, { maxGradNorm: fit.maxGradNorm });
+  const tape = new Tape(parameters);
+  const kept = new Map<string, ChainScores>();
+  let version = parameters.version;
+  const lengthOf = ({ hops }: QuestionTask) => (given ? hops : undefined);
+
+  const scoresOf = (text: string): ChainScores => {
+    if (version !== parameters.version || kept.size >= mostKept) kept.clear();
+    version = parameters.version;
+    let scores = kept.get(text);
+    if (!scores) {
+      tape.begin();
+      kept.set(text, (scores = network.scores(tape, text)));
+    }
+    return scores;
+  };
+
+  return {
+    prepare: (tasks, signal) => network.prepare(tasks.map(maskedQuestion), signal),
+
+    async step(batch: readonly QuestionSample[], { step, learningRate }: ReaderCourse): Promise<ReaderStep> {
+      await network.prepare(batch.map(({ task }) => maskedQuestion(task)));
+      // By text and id, so that sums do not depend on the order in which questions come.
+      const learned = batch
+        .map(({ task, gold }) => ({
+          task,
+          text: maskedQuestion(task),
+          feasible: feasibleChains(questionRoot(frontiers, task), goldSet(gold), {
+            horizon,
+            widest,
+            length: lengthOf(task),
+          }),
+        }))
+        .filter(({ feasible }) => feasible.chains.length > 0)
+        .sort((a, b) => compare(a.text, b.text) || compare(a.task.id, b.task.id));
+      const pretrained = network.recordPretraining !== undefined && step < pretrain.steps;
+      const questions = pretrained
+        ? learned.flatMap((question) => {
+            const feasible = bestOf(question.feasible);
+            return feasible ? [{ ...question, feasible }] : [];
+          })
+        : learned;
+      const cut = batch.length === 0 ? 0 : learned.filter(({ feasible }) => feasible.cut).length / batch.length;
+      if (questions.length === 0) return { loss: 0, gradNorm: 0, figures: { 'train/cut': cut } };
+      const { distinct, rows: textOf } = distinctTexts(questions.map(({ text }) => text));
+      const chains = questions.map(({ feasible }) => feasible.chains);
+      let result: ChainLoss | undefined;
+      const gradNorm = await explainedLater(
+        () => ({ place: { step: step + 1 }, ...(result && { loss: result.loss }) }),
+        () =>
+          optimizer.step(async (record) => {
+            tape.begin();
+            const batchOf = { texts: distinct, textOf: [...textOf], chains };
+            const recorded = pretrained
+              ? network.recordPretraining!(tape, batchOf)
+              : network.record(tape, batchOf, Rng.named(seed, 'reader/dropout', step));
+            const { values, back } = await record(() => tape.outputs(recorded.parts));
+            const chosen = questions.map(({ feasible }, i) =>
+              chosenChains(feasible, (chain) => recorded.choicesOf(i, chain)),
+            );
+            result = chainLoss(values, rowsOf(recorded.parts), chosen);
+            back(result.slope);
+          }, learningRate),
+      );
+      const { loss, expectedF1 } = result!;
+      return { loss, gradNorm, figures: { 'train/expected_f1': expectedF1, 'train/cut': cut } };
+    },
+
+    async answer(task, { trace, signal }) {
+      if (task.form !== 'entities') return noAnswer('form');
+      const text = maskedQuestion(task);
+      await network.prepare([text], signal);
+      const root = questionRoot(frontiers, task);
+      trace({ event: 'start', entities: root.topics });
+      const { found, tried } = bestChain(root, scoresOf(text), { horizon, length: lengthOf(task) });
+      if (!found) return noAnswer('no chain');
+      const { node, logProb } = found;
+      for (const relation of node.relations) {
+        trace({ event: 'graph', operation: `follow ${graph.relationNames[relation]!}`, reads: 1 });
+      }
+      const stop = node.relations.length < horizon ? 'stop' : 'depth';
+      trace({ event: 'stop', reason: stop });
+      return chainAnswer(graph, node, { stop, confidence: Math.exp(logProb), cost: { encodes: 1, graphReads: tried } });
+    },
+
+    async state() {
+      const { steps, tensors } = await optimizer.exportState(optimizerPrefix);
+      return { steps, tensors: { ...(await parameters.export()), ...tensors } };
+    },
+
+    restore(tensors, steps) {
+      parameters.import(tensors);
+      if (steps !== undefined) optimizer.importState(optimizerPrefix, steps, tensors);
+    },
+
+    dispose: () => parameters.dispose(),
+  };
+}
+
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+
+/** The chain that answers best, alone: of equal ones the first, which is the shortest. Undefined where none is right at all. */
+function bestOf({ chains, f1, cut }: FeasibleChains): FeasibleChains | undefined {
+  const best = f1.reduce((first, value, c) => (value > f1[first]! ? c : first), 0);
+  return f1[best]! > 0 ? { chains: [chains[best]!], f1: Float64Array.of(1), cut } : undefined;
+}
+
+function chosenChains(
+  { chains, f1 }: FeasibleChains,
+  choicesOf: (chain: Int32Array) => readonly number[],
+): ChosenChains {
+  const each = chains.map(choicesOf);
+  const offsets = new Int32Array(each.length + 1);
+  each.forEach(({ length }, c) => (offsets[c + 1] = offsets[c]! + length / 2));
+  return { choices: Int32Array.from(each.flat()), offsets, f1 };
+}

@@ -1,0 +1,63 @@
+/** The most probable chain of those that lead somewhere. */
+import type { FrontierNode } from '../../../envs/relation-walk/frontier-trie.js';
+import type { ChainScores } from './network.js';
+
+/** Beginnings of chains looked at for one question before it is given up: no end is in sight on graphs with thousands of relations. */
+const mostTried = 20_000;
+
+/** A chain that was found. */
+export interface FoundChain {
+  node: FrontierNode;
+  /** Its log-probability among all chains, those that lead nowhere included. */
+  logProb: number;
+}
+
+/** A chain, or a beginning of chains, whose frontier is computed when it is its turn. */
+interface Open {
+  node(): FrontierNode;
+  /** Of its relations. */
+  log: number;
+  /** Log-probability of the best chain that begins so, at most; of a whole chain its own. */
+  bound: number;
+  whole: boolean;
+}
+
+/**
+ * Best-first: what may become the most probable goes on first, so that the first whole chain is the best one. Of equal ones the one
+ * found first.
+ * @param length relations of the chain, or fewer where none of that length leads anywhere; undefined: as probable as its end is
+ * @returns undefined where nothing leads on; `tried` counts beginnings looked at
+ */
+export function bestChain(
+  root: FrontierNode,
+  scores: ChainScores,
+  { horizon, length }: { horizon: number; length?: number | undefined },
+): { found: FoundChain | undefined; tried: number } {
+  const given = length === undefined ? undefined : Math.min(length, horizon);
+  const last = given ?? horizon;
+  const endOf = (chain: Int32Array) => (given === undefined ? scores.end(chain) : 0);
+  const mostEnd = (relations: number) => (given === undefined ? scores.mostEnd(relations) : 0);
+  const open: Open[] = [{ node: () => root, log: 0, bound: 0, whole: false }];
+  let tried = 0;
+  for (; open.length > 0 && tried < mostTried; tried++) {
+    const best = open.reduce((first, one, i) => (one.bound > open[first]!.bound ? i : first), 0);
+    const { node: follow, log, bound, whole } = open.splice(best, 1)[0]!;
+    const node = follow();
+    if (whole) return { found: { node, logProb: bound }, tried };
+    const chain = node.relations;
+    if (given === undefined ? chain.length > 0 : chain.length === given) {
+      open.push({ node: follow, log, bound: log + endOf(chain), whole: true });
+    }
+    if (chain.length === last) continue;
+    const choices = node.choices();
+    const logs = scores.relations(chain);
+    for (let relation = 0; relation + 1 < choices.length; relation++) {
+      if (choices[relation] === 0) continue;
+      const sum = log + logs[relation]!;
+      open.push({ node: () => node.follow(relation), log: sum, bound: sum + mostEnd(chain.length + 1), whole: false });
+    }
+  }
+  if (given === undefined || given <= 1) return { found: undefined, tried };
+  const shorter = bestChain(root, scores, { horizon, length: given - 1 });
+  return { ...shorter, tried: tried + shorter.tried };
+}

@@ -1,0 +1,110 @@
+/** What a network does that reads a question and scores chains of relations, whichever it is. */
+import type { Rng } from '../../../src/run/seeds.js';
+import type { Tape, Taped } from '../../../src/tensor/host/tape.js';
+import type { RngOf, Starts } from '../words/inputs.js';
+import { logSoftmaxRows } from './objective.js';
+
+/** Scores on a tape, and how chains choose among them. */
+export interface RecordedScores {
+  /** One behind the other; each row is a choice. */
+  parts: readonly Taped[];
+  /** Row, counted through all parts, and place in it for each choice that a chain is made of. */
+  choicesOf(question: number, chain: Int32Array): readonly number[];
+}
+
+/** Questions of a batch. */
+export interface ChainBatch {
+  /** Distinct masked questions. */
+  texts: readonly string[];
+  /** Place among them of each question. */
+  textOf: readonly number[];
+  /** Feasible chains of each question. */
+  chains: readonly (readonly Int32Array[])[];
+}
+
+/** Log-probabilities of one question's chains, relation by relation, as the search for the best one asks for them. */
+export interface ChainScores {
+  /** Of each relation behind a chain: [numRelations] or more. */
+  relations(chain: Int32Array): ArrayLike<number>;
+  /** Of ending behind a chain. */
+  end(chain: Int32Array): number;
+  /** No chain of this many relations or more has a larger `end`. */
+  mostEnd(length: number): number;
+}
+
+/** A network over the parameters that its tape knows. It reads the question and relations, never an entity. */
+export interface ChainNetwork {
+  prepare(texts: readonly string[], signal?: AbortSignal): Promise<void>;
+  starts(rngOf: RngOf): Starts;
+  /** @param dropout of training */
+  record(tape: Tape, batch: ChainBatch, dropout?: Rng): RecordedScores;
+  /** The same for what it is pretrained on, where it is: which relations a question's best chain has. */
+  recordPretraining?(tape: Tape, batch: ChainBatch): RecordedScores;
+  /** What one text says of all chains. */
+  scores(tape: Tape, text: string): ChainScores;
+}
+
+/** Size of what networks score. */
+export interface ChainShape {
+  numRelations: number;
+  /** Relations of a chain at most. */
+  horizon: number;
+}
+
+/** Where the rows of some parts begin among all their numbers: int32 [rows + 1]. */
+export function rowsOf(parts: readonly Taped[]): Int32Array {
+  const begins = [0];
+  for (const { rows, width } of parts) for (let row = 0; row < rows; row++) begins.push(begins.at(-1)! + width);
+  return Int32Array.from(begins);
+}
+
+/** Scores of texts that do not depend on the relations chosen before. */
+export interface FactoredScores {
+  /** [texts, numRelations] for the first relation, the second … */
+  steps: readonly Taped[];
+  /** [texts, horizon]: one relation, two …; absent where the data set tells. */
+  hops?: Taped | undefined;
+}
+
+/**
+ * A network whose chains are drawn relation by relation, each by itself: p(c) = softmax(g)_h · Π_t softmax(l_t)_{r_t}. It goes through a
+ * text once.
+ */
+export function factoredNetwork(
+  { horizon }: ChainShape,
+  parts: Pick<ChainNetwork, 'prepare' | 'starts'> & {
+    compute(tape: Tape, texts: readonly string[], dropout?: Rng): FactoredScores;
+    pretraining?(tape: Tape, texts: readonly string[]): FactoredScores;
+  },
+): ChainNetwork {
+  const { compute, pretraining } = parts;
+  const recorded = ({ steps, hops }: FactoredScores, { texts, textOf }: ChainBatch): RecordedScores => ({
+    parts: hops ? [...steps, hops] : steps,
+    choicesOf(question, chain) {
+      const text = textOf[question]!;
+      const choices: number[] = [];
+      chain.forEach((relation, t) => choices.push(t * texts.length + text, relation));
+      if (hops) choices.push(horizon * texts.length + text, chain.length - 1);
+      return choices;
+    },
+  });
+  return {
+    prepare: parts.prepare,
+    starts: parts.starts,
+    record: (tape, batch, dropout) => recorded(compute(tape, batch.texts, dropout), batch),
+    ...(pretraining && {
+      recordPretraining: (tape: Tape, batch: ChainBatch) => recorded(pretraining(tape, batch.texts), batch),
+    }),
+    scores(tape, text) {
+      const { steps, hops } = compute(tape, [text]);
+      const logsOf = ({ values, width }: Taped) => logSoftmaxRows(values, Int32Array.of(0, width));
+      const relations = steps.map(logsOf);
+      const ends = hops ? logsOf(hops) : new Float64Array(horizon);
+      return {
+        relations: (chain) => relations[chain.length]!,
+        end: (chain) => ends[chain.length - 1]!,
+        mostEnd: (length) => ends.subarray(Math.max(length, 1) - 1).reduce((a, b) => Math.max(a, b), -Infinity),
+      };
+    },
+  };
+}

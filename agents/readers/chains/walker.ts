@@ -1,0 +1,126 @@
+/**
+ * The relation walker's network under the chain objective: what it reads of the question and of the relations chosen before, trained by
+ * the exact gradient in the place of PPO's. Scores are of all relations and STOP, without a mask; behind as many relations as the horizon
+ * has a chain ends by itself.
+ *
+ *   x = relu(Q′ relu(Q q + b) + first[r_1] + second[r_2] … + step[t] + b′)        scores = O x + b″
+ *
+ * @source `agents/relation-walker/network.ts`: the same network and starts
+ */
+import type { Rng } from '../../../src/run/seeds.js';
+import type { Tape, Taped } from '../../../src/tensor/host/tape.js';
+import { orthogonalValues } from '../../../src/tensor/parameters.js';
+import type { ReaderFacts } from '../facts.js';
+import type { ReaderBasis, ReaderKind } from '../reader.js';
+import { questionBasis, questionInput, type RngOf, type Starts } from '../words/inputs.js';
+import { chainReader } from './chain-reader.js';
+import { noInstructions } from './independent.js';
+import type { ChainNetwork } from './network.js';
+import { logSoftmaxRows } from './objective.js';
+
+function walkerNetwork(facts: ReaderFacts, basis: ReaderBasis): ChainNetwork {
+  const { graph, horizon, settings } = facts;
+  const { hidden, hops, fit } = settings;
+  const stop = graph.numRelations;
+  const numActions = stop + 1;
+  const question = questionInput(facts, basis);
+
+  /** Scores behind some chains. @param textOf place of each chain's text in `read` */
+  const scored = (tape: Tape, ofText: Taped, textOf: Int32Array, chains: readonly Int32Array[]): Taped => {
+    const tables = tape.parameter('trunk.tables', hidden);
+    // A one-hot picks a row: those of the slots, which have one for no relation yet, then those of the steps.
+    const indices = Array.from({ length: horizon - 1 }, (_, slot) =>
+      Int32Array.from(chains, (chain) => slot * numActions + (chain[slot] ?? stop)),
+    );
+    indices.push(Int32Array.from(chains, ({ length }) => (horizon - 1) * numActions + length));
+    const sum = indices
+      .map((index) => tape.rows(tables, index))
+      .reduce((a, b) => tape.add(a, b), tape.rows(ofText, textOf));
+    return tape.dense(tape.relu(sum), 'out', numActions);
+  };
+  const textsRead = (tape: Tape, texts: readonly string[], dropout?: Rng) => {
+    const q = tape.dropout(question.read(tape, texts, dropout), fit.dropout, dropout);
+    const read = tape.relu(tape.dense(q, 'question', hidden));
+    return tape.dense(read, 'trunk.question', hidden, 'trunk.bias');
+  };
+
+  return {
+    prepare: question.prepare,
+    starts: (rngOf) => ({
+      ...question.starts(rngOf),
+      ...orthogonalStarts('question', question.dim, hidden, Math.SQRT2, rngOf),
+      ...trunkStarts(hidden, (horizon - 1) * numActions + horizon, rngOf),
+      ...orthogonalStarts('out', hidden, numActions, 0.01, rngOf),
+    }),
+    record(tape, { texts, textOf, chains }, dropout) {
+      const placeOf = new Map<string, number>();
+      const states: { text: number; chain: Int32Array }[] = [];
+      const place = (text: number, chain: Int32Array) => {
+        const key = `${text}:${chain.join()}`;
+        let known = placeOf.get(key);
+        if (known === undefined) {
+          placeOf.set(key, (known = states.length));
+          states.push({ text, chain });
+        }
+        return known;
+      };
+      const choicesOf = (at: number, chain: Int32Array) => {
+        const text = textOf[at]!;
+        const choices: number[] = [];
+        chain.forEach((relation, t) => choices.push(place(text, chain.subarray(0, t)), relation));
+        if (chain.length < horizon && hops !== 'given') choices.push(place(text, chain), stop);
+        return choices;
+      };
+      chains.forEach((own, at) => own.forEach((chain) => choicesOf(at, chain)));
+      const textRows = Int32Array.from(states, ({ text }) => text);
+      const ofText = textsRead(tape, texts, dropout);
+      const behind = states.map(({ chain }) => chain);
+      return { parts: [scored(tape, ofText, textRows, behind)], choicesOf };
+    },
+    scores(tape, text) {
+      const read = textsRead(tape, [text]).values.slice();
+      const known = new Map<string, Float64Array>();
+      const behind = (chain: Int32Array) => {
+        const key = chain.join();
+        let logs = known.get(key);
+        if (!logs) {
+          tape.begin();
+          const { values } = scored(tape, tape.given(read, hidden), Int32Array.of(0), [chain]);
+          known.set(key, (logs = logSoftmaxRows(values, Int32Array.of(0, numActions))));
+        }
+        return logs;
+      };
+      return {
+        relations: behind,
+        end: (chain) => (chain.length < horizon ? behind(chain)[stop]! : 0),
+        mostEnd: () => 0,
+      };
+    },
+  };
+}
+
+function orthogonalStarts(name: string, rows: number, width: number, gain: number, rngOf: RngOf): Starts {
+  return {
+    [name]: { shape: [rows, width], data: orthogonalValues(rngOf(name), rows, width, gain) },
+    [`${name}.bias`]: { shape: [width], data: new Float32Array(width) },
+  };
+}
+
+/** One orthogonal matrix, as the walker's: its first rows read the question, the others are the tables of one-hots. */
+function trunkStarts(hidden: number, tables: number, rngOf: RngOf): Starts {
+  const all = orthogonalValues(rngOf('trunk'), hidden + tables, hidden, Math.SQRT2);
+  return {
+    'trunk.question': { shape: [hidden, hidden], data: all.slice(0, hidden * hidden) },
+    'trunk.tables': { shape: [tables, hidden], data: all.slice(hidden * hidden) },
+    'trunk.bias': { shape: [hidden], data: new Float32Array(hidden) },
+  };
+}
+
+/** The relation walker's network, trained without walking. */
+export const walkerChains: ReaderKind = {
+  title: 'relation walker, chain objective',
+  networkSize: ({ fit, hidden }, textDim) => ({ rows: fit.batchSize, inputs: textDim, units: hidden, onHost: true }),
+  problems: noInstructions,
+  basis: questionBasis,
+  create: (facts, basis) => Promise.resolve(chainReader(facts, walkerNetwork(facts, basis))),
+};

@@ -1,0 +1,62 @@
+/** Readers out of their runs, as agents that answer questions. */
+import { z } from 'zod';
+import { dataSettings } from '../../datasets/settings.js';
+import { frontierTrie } from '../../envs/relation-walk/frontier-trie.js';
+import { relationWalkSettings } from '../../envs/settings.js';
+import { encoderSettings } from '../../src/encoder/settings.js';
+import { type ComputerName, openBackend } from '../../src/tensor/backend.js';
+import type { QuestionAgent } from '../question-agent.js';
+import { relationWalkerSettings } from '../relation-walker/settings.js';
+import { type LoadedQuestionWalker, loadQuestionWalker, type OpenQuestionWalker } from '../trained-run.js';
+import { readBasis, type ReaderFacts } from './facts.js';
+import type { Reader, ReaderKind } from './reader.js';
+import { readerKind } from './registry.js';
+import { readerSettings } from './settings.js';
+
+/** The settings of a run that loading needs; others may be there. */
+const runConfig = z.object({
+  name: z.string(),
+  seed: z.int(),
+  data: dataSettings,
+  relationWalk: relationWalkSettings,
+  relationWalker: relationWalkerSettings,
+  encoder: encoderSettings,
+  reader: readerSettings,
+});
+
+/** Which checkpoint, and on what tensors are computed where a reader has some. */
+export type OpenReader = OpenQuestionWalker & { backend?: ComputerName | 'auto' | undefined };
+
+/** @throws as `loadQuestionWalker`, and WorkbenchError `data` for a run that has trained nothing */
+export function loadReaderRun(runFolder: string, options: OpenReader): Promise<LoadedQuestionWalker> {
+  return loadQuestionWalker(runFolder, runConfig, options, async ({ folder, settings, tensors, graph, encoder }) => {
+    const { name, reader: own, relationWalk, relationWalker, seed } = settings;
+    const kind = await readerKind(own.kind);
+    const facts: ReaderFacts = {
+      ...{ graph, encoder, seed, folder, settings: own },
+      horizon: relationWalk.horizon,
+      maxTokens: relationWalker.maxTokens,
+      frontiers: frontierTrie(graph, relationWalk.memoryMegabytes * 2 ** 20),
+      tf: async () => (await openBackend(options.backend ?? 'auto', kind.networkSize(own, encoder.dim))).tf,
+    };
+    const reader = await kind.create(facts, readBasis(folder));
+    reader.restore(tensors);
+    return { agent: readerAgent(name, kind, reader, facts), dispose: () => reader.dispose() };
+  });
+}
+
+/** A reader as an agent; it is given the topic, and the hops where its settings say so. */
+export function readerAgent(
+  name: string,
+  { title, hopsGiven }: Pick<ReaderKind, 'title' | 'hopsGiven'>,
+  reader: Pick<Reader, 'prepare' | 'answer'>,
+  { settings }: Pick<ReaderFacts, 'settings'>,
+): QuestionAgent {
+  const given = hopsGiven?.(settings) ?? settings.hops === 'given';
+  return {
+    ...{ name, note: title, topicGiven: true, prompted: false },
+    hopsTold: () => (given ? 'given' : 'none'),
+    ...(reader.prepare && { prepare: (tasks, signal) => reader.prepare!(tasks, signal) }),
+    answer: (task, session) => reader.answer(task, session),
+  };
+}

@@ -1,0 +1,87 @@
+/** The contract of readers: question agents that are fitted to questions and answers, step by step, without walking by PPO. */
+import type { JsonObject } from '../../checkpoints/checkpoint.js';
+import type { Tensor } from '../../checkpoints/safetensors.js';
+import type { QuestionSample, QuestionTask } from '../../datasets/question.js';
+import type { NetworkSize } from '../../src/tensor/backend.js';
+import type { StoredTensors } from '../../src/tensor/parameters.js';
+import type { QuestionAnswer, QuestionSession } from '../question-agent.js';
+import type { ReaderFacts } from './facts.js';
+import type { ReaderSettings } from './settings.js';
+
+/** What a reader makes of train once, before its first step, and needs to answer: words, scales. Kept in the run folder. */
+export interface ReaderBasis {
+  state: JsonObject;
+  tensors: Record<string, Tensor>;
+}
+
+/** Where a step stands in training. Every random choice is named by the seed and this, so that resuming needs weights alone. */
+export interface ReaderCourse {
+  /** From 0. */
+  step: number;
+  /** Of this step. */
+  learningRate: number;
+}
+
+/** What a step tells. */
+export interface ReaderStep {
+  /** Mean over the questions of the batch. */
+  loss: number;
+  /** Global norm of the gradient before it is clipped. */
+  gradNorm: number;
+  /** More for the curves, under `train/…`. */
+  figures?: Readonly<Record<string, number>>;
+}
+
+/** What checkpoints keep of a reader. */
+export interface ReaderState {
+  /** Steps that its optimizer has done. */
+  steps: number;
+  /** Weights, and what training needs beside them under names that begin with `optimizerPrefix`. */
+  tensors: Record<string, Tensor>;
+}
+
+/**
+ * A reader under training, or ready to answer. It is its own business what computes: typed arrays, SIMD kernels (`HostParameters`, `Tape`),
+ * or tensors of `ReaderFacts.tf`.
+ */
+export interface Reader {
+  /** Work that is cheaper for many questions at once, such as encoding texts; `answer` does without where it was not called. */
+  prepare?(tasks: readonly QuestionTask[], signal?: AbortSignal): Promise<void>;
+  /**
+   * One step down the gradient of the loss on some questions of train.
+   * @param batch not empty; the sum over it does not depend on its order but for rounding
+   * @throws Diverged for numbers that are not finite; nothing has changed then
+   */
+  step(batch: readonly QuestionSample[], course: ReaderCourse): Promise<ReaderStep>;
+  /** Reads the task alone. @returns as every question agent */
+  answer(task: QuestionTask, session: Pick<QuestionSession, 'trace' | 'signal'>): Promise<QuestionAnswer>;
+  /** The whole state of training, in arrays of its own. Restored, the next steps give equal bytes. */
+  state(): Promise<ReaderState>;
+  /**
+   * @param steps of the optimizer; undefined where it will answer only: tensors under `optimizerPrefix` may be missing then
+   * @throws WorkbenchError `data` where a tensor is missing or of another shape
+   */
+  restore(tensors: StoredTensors, steps?: number): void;
+  dispose(): void;
+}
+
+/** A kind of reader: a line in `registry.ts`. */
+export interface ReaderKind {
+  /** Its row's name in tables, such as `NSM chains`. */
+  title: string;
+  /** The largest product of a step, by which `backend: auto` chooses; `onHost` where no tensor library is asked. */
+  networkSize(settings: ReaderSettings, textDim: number): NetworkSize;
+  /** Settings that contradict each other, a line each. */
+  problems?(settings: ReaderSettings): string[];
+  /** Whether it is told how many relations a question asks for. Default: with `reader.hops=given`. */
+  hopsGiven?(settings: ReaderSettings): boolean;
+  /** Texts beside the questions that it encodes, for the plan of a run. */
+  texts?(facts: Pick<ReaderFacts, 'graph' | 'settings'>, tasks: readonly QuestionTask[]): readonly string[];
+  /**
+   * Makes what must be known of train; notes what it reads by `madeFromSamples`.
+   * @param train the only questions that a reader may learn from
+   */
+  basis(facts: ReaderFacts, train: readonly QuestionSample[], signal?: AbortSignal): Promise<ReaderBasis>;
+  /** A reader with fresh weights, drawn by the seed. @throws WorkbenchError `data` for a basis of another kind or graph */
+  create(facts: ReaderFacts, basis: ReaderBasis): Promise<Reader>;
+}

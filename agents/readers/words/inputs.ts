@@ -1,0 +1,221 @@
+/** What readers see of a question's text: vectors of its words, frozen or learned, or one frozen vector of all of it. */
+import { maskedQuestion, type QuestionSample } from '../../../datasets/question.js';
+import type { Tensor } from '../../../checkpoints/safetensors.js';
+import { distinctTexts, type StateEncoder } from '../../../src/encoder/state-encoder.js';
+import { WorkbenchError } from '../../../src/run/errors.js';
+import type { Rng } from '../../../src/run/seeds.js';
+import type { Tape, Taped } from '../../../src/tensor/host/tape.js';
+import { bidirectionalStarts, type ReadBothWays, readBothWays } from '../../../src/tensor/bidirectional.js';
+import { type HostTensor, normalValues, uniformFanIn } from '../../../src/tensor/parameters.js';
+import { scaleOfSamples, type VectorScale, vectorScale } from '../../relation-walker/question-vectors.js';
+import type { ReaderFacts } from '../facts.js';
+import type { ReaderBasis } from '../reader.js';
+import type { ReaderSettings } from '../settings.js';
+import { type Vocabulary, vocabularyOf, wordsOf } from './vocabulary.js';
+
+/** Weights by name, drawn by name. */
+export type Starts = Record<string, HostTensor>;
+/** Generator of a weight's start. */
+export type RngOf = (name: string) => Rng;
+
+/** A dense layer, uniform in ±1/√inputs. */
+export function denseStarts(name: string, inputs: number, width: number, rngOf: RngOf): Starts {
+  return {
+    [name]: { shape: [inputs, width], data: uniformFanIn(rngOf(name), inputs, inputs * width) },
+    [`${name}.bias`]: { shape: [width], data: uniformFanIn(rngOf(`${name}.bias`), inputs, width) },
+  };
+}
+
+/** Frozen vectors of texts, scaled by what train looks like; each text is encoded once. */
+export class ScaledTexts {
+  readonly dim: number;
+  readonly #known = new Map<string, Float32Array>();
+
+  constructor(
+    readonly encoder: Pick<StateEncoder, 'encode' | 'dim'>,
+    readonly scale: VectorScale,
+    readonly maxTokens: number,
+  ) {
+    this.dim = encoder.dim;
+  }
+
+  /** Encodes those that are not known. */
+  async prepare(texts: readonly string[], signal?: AbortSignal): Promise<void> {
+    const missing = [...new Set(texts)].filter((text) => !this.#known.has(text));
+    if (missing.length === 0) return;
+    const { matrix, rows, dim } = await this.encoder.encode(missing, {
+      maxTokens: this.maxTokens,
+      ...(signal && { signal }),
+    });
+    const { mean, deviation } = this.scale;
+    missing.forEach((text, i) => {
+      const vector = matrix.slice(rows[i]! * dim, (rows[i]! + 1) * dim);
+      this.#known.set(
+        text,
+        vector.map((value, k) => (value - mean[k]!) / deviation[k]!),
+      );
+    });
+  }
+
+  /** float32 [texts, dim]. @throws WorkbenchError `failure` for a text that was not prepared */
+  matrix(texts: readonly string[]): Float32Array {
+    const all = new Float32Array(texts.length * this.dim);
+    texts.forEach((text, i) => {
+      const vector = this.#known.get(text);
+      if (!vector) throw new WorkbenchError('failure', `expected a prepared text, got ${JSON.stringify(text)}`);
+      all.set(vector, i * this.dim);
+    });
+    return all;
+  }
+}
+
+/** Vectors of the words of texts. */
+export interface WordInput {
+  prepare(texts: readonly string[], signal?: AbortSignal): Promise<void>;
+  starts(rngOf: RngOf): Starts;
+  /** States of all words, and of each text as a whole. @param dropout of words' vectors */
+  read(tape: Tape, texts: readonly string[], dropout?: Rng): ReadBothWays & { offsets: Int32Array };
+}
+
+/** What the words of train are, and with `words=frozen` the scale of their vectors. Every word counts once. */
+export async function wordBasis(
+  { settings, encoder, maxTokens }: Pick<ReaderFacts, 'settings' | 'encoder' | 'maxTokens'>,
+  train: readonly QuestionSample[],
+  signal?: AbortSignal,
+): Promise<ReaderBasis> {
+  const words = vocabularyOf(train);
+  const state = { words: [...words] };
+  if (settings.words === 'trained') return { state, tensors: {} };
+  return {
+    state,
+    tensors: tensorsOf(vectorScale(await encoder.encode(words, { maxTokens, ...(signal && { signal }) }))),
+  };
+}
+
+/** The scale of vectors of whole questions. */
+export async function sentenceBasis(
+  { encoder, maxTokens }: Pick<ReaderFacts, 'encoder' | 'maxTokens'>,
+  train: readonly QuestionSample[],
+  signal?: AbortSignal,
+): Promise<ReaderBasis> {
+  const texts = train.map(({ task }) => maskedQuestion(task));
+  const encoded = await encoder.encode(texts, { maxTokens, ...(signal && { signal }) });
+  return { state: {}, tensors: tensorsOf(scaleOfSamples(encoded, train)) };
+}
+
+const tensorsOf = ({ mean, deviation }: VectorScale): Record<string, Tensor> => ({
+  mean: { shape: [mean.length], data: mean },
+  deviation: { shape: [deviation.length], data: deviation },
+});
+
+/** The scale that a basis keeps. @throws WorkbenchError `data` where it keeps none, or one of another encoder */
+export function scaleOf({ tensors }: ReaderBasis, dim: number): VectorScale {
+  const [mean, deviation] = ['mean', 'deviation'].map((name) => tensors[name]?.data);
+  if (mean instanceof Float32Array && deviation instanceof Float32Array) {
+    if (mean.length === dim && deviation.length === dim) return { mean, deviation };
+  }
+  throw new WorkbenchError(
+    'data',
+    `expected float32 mean and deviation of ${dim} numbers, got others, at a reader’s scale`,
+    {
+      hint: 'The run belongs to another encoder, or its file reader.safetensors is damaged.',
+    },
+  );
+}
+
+/** A BiGRU over the words of masked questions. @throws WorkbenchError `data` for a basis without words */
+export function wordInput(
+  { settings, encoder, maxTokens }: Pick<ReaderFacts, 'settings' | 'encoder' | 'maxTokens'>,
+  basis: ReaderBasis,
+): WordInput {
+  const { wordDim, width, maxWords, fit } = settings;
+  const vectors =
+    settings.words === 'frozen'
+      ? frozenWords(new ScaledTexts(encoder, scaleOf(basis, encoder.dim), maxTokens), wordDim)
+      : learnedWords(vocabularyIn(basis), wordDim);
+  const wordsIn = (text: string) => wordsOf(text, maxWords);
+  return {
+    prepare: (texts, signal) => vectors.prepare(texts.flatMap(wordsIn), signal),
+    starts: (rngOf) => ({ ...vectors.starts(rngOf), ...bidirectionalStarts('words', wordDim, width, rngOf) }),
+    read(tape, texts, dropout) {
+      const words = texts.map(wordsIn);
+      const offsets = new Int32Array(texts.length + 1);
+      words.forEach(({ length }, i) => (offsets[i + 1] = offsets[i]! + length));
+      const { distinct, rows } = distinctTexts(words.flat());
+      const x = tape.dropout(tape.rows(vectors.rows(tape, distinct), rows), fit.dropout, dropout);
+      return { ...readBothWays(tape, 'words', x, offsets, width), offsets };
+    },
+  };
+}
+
+/** One vector of a question as a whole. */
+export interface QuestionInput {
+  dim: number;
+  prepare(texts: readonly string[], signal?: AbortSignal): Promise<void>;
+  starts(rngOf: RngOf): Starts;
+  /** [texts, dim] */
+  read(tape: Tape, texts: readonly string[], dropout?: Rng): Taped;
+}
+
+/** The basis of what `reader.reads` says. */
+export const questionBasis = (
+  facts: ReaderFacts,
+  train: readonly QuestionSample[],
+  signal?: AbortSignal,
+): Promise<ReaderBasis> => (facts.settings.reads === 'words' ? wordBasis : sentenceBasis)(facts, train, signal);
+
+/** The frozen vector of the sentence, or the ends of the BiGRU over its words, as `reader.reads` says. */
+export function questionInput(facts: ReaderFacts, basis: ReaderBasis): QuestionInput {
+  const { settings, encoder, maxTokens } = facts;
+  if (settings.reads === 'words') {
+    const words = wordInput(facts, basis);
+    return {
+      dim: 2 * settings.width,
+      prepare: words.prepare,
+      starts: words.starts,
+      read: (...of) => words.read(...of).ends,
+    };
+  }
+  const texts = new ScaledTexts(encoder, scaleOf(basis, encoder.dim), maxTokens);
+  return {
+    dim: encoder.dim,
+    prepare: (all, signal) => texts.prepare(all, signal),
+    starts: () => ({}),
+    read: (tape, all) => tape.given(texts.matrix(all), texts.dim),
+  };
+}
+
+interface WordVectors {
+  prepare(words: readonly string[], signal?: AbortSignal): Promise<void>;
+  starts(rngOf: RngOf): Starts;
+  rows(tape: Tape, words: readonly string[]): Taped;
+}
+
+function frozenWords(texts: ScaledTexts, dim: ReaderSettings['wordDim']): WordVectors {
+  return {
+    prepare: (words, signal) => texts.prepare(words, signal),
+    starts: (rngOf) => denseStarts('word', texts.dim, dim, rngOf),
+    rows: (tape, words) => tape.dense(tape.given(texts.matrix(words), texts.dim), 'word', dim),
+  };
+}
+
+function learnedWords(vocabulary: Vocabulary, dim: ReaderSettings['wordDim']): WordVectors {
+  const rowOf = new Map(vocabulary.map((word, i) => [word, i + 1]));
+  const size = vocabulary.length + 1;
+  return {
+    prepare: () => Promise.resolve(),
+    starts: (rngOf) => ({ word: { shape: [size, dim], data: normalValues(rngOf('word'), 1, size * dim) } }),
+    rows: (tape, words) =>
+      tape.rows(
+        tape.parameter('word', dim),
+        Int32Array.from(words, (word) => rowOf.get(word) ?? 0),
+      ),
+  };
+}
+
+function vocabularyIn({ state: { words } }: ReaderBasis): Vocabulary {
+  if (Array.isArray(words) && words.every((word) => typeof word === 'string')) return words as string[];
+  throw new WorkbenchError('data', 'expected the words of train, got none, at a reader’s basis', {
+    hint: 'The file reader.safetensors of the run is damaged or of another kind of reader.',
+  });
+}

@@ -1,0 +1,156 @@
+/**
+ * A GRU over sequences of different lengths, read both ways, on the host: sequences are sorted by length, so that a step of all that still
+ * run is one product over the first rows, and no number is computed of padding.
+ *
+ *   z = σ(W_z x + U_z h),  r = σ(W_r x + U_r h),  c = tanh(W_c x + r ⊙ U_c h),  h ← z ⊙ h + (1 − z) ⊙ c
+ *
+ * @source Cho et al. 2014, arXiv:1406.1078, appendix A.1.1; the reset gate behind the product, as in `recurrent.ts`
+ */
+import type { Rng } from '../run/seeds.js';
+import type { Tape, Taped } from './host/tape.js';
+import { type HostTensor, uniformFanIn } from './parameters.js';
+
+/** What is read of sequences that stand one behind the other. */
+export interface ReadBothWays {
+  /** [all elements, 2 · dim]: each element's state read forwards, then backwards. */
+  states: Taped;
+  /** [sequences, 2 · dim]: the last state forwards, then the one of the first element backwards. */
+  ends: Taped;
+}
+
+const ways = ['forward', 'backward'] as const;
+
+/** Weights by name: `NAME.forward.input` [inputs, 3 · dim], `.recurrent` [dim, 3 · dim], `.bias`, and `backward`; uniform in ±1/√dim. */
+export function bidirectionalStarts(
+  name: string,
+  inputs: number,
+  dim: number,
+  rngOf: (weights: string) => Rng,
+): Record<string, HostTensor> {
+  const start = (part: string, shape: number[]) => {
+    const count = shape.reduce((product, size) => product * size, 1);
+    return [part, { shape, data: uniformFanIn(rngOf(part), dim, count) }] as const;
+  };
+  return Object.fromEntries(
+    ways.flatMap((way) => [
+      start(`${name}.${way}.input`, [inputs, 3 * dim]),
+      start(`${name}.${way}.recurrent`, [dim, 3 * dim]),
+      start(`${name}.${way}.bias`, [3 * dim]),
+    ]),
+  );
+}
+
+/**
+ * Reads sequences both ways, each from a state of zeros.
+ * @param x [all elements, inputs], one sequence behind the other
+ * @param offsets int32 [sequences + 1]: elements of sequence `i` are `offsets[i] .. offsets[i + 1] - 1`; at least one
+ */
+export function readBothWays(tape: Tape, name: string, x: Taped, offsets: Int32Array, dim: number): ReadBothWays {
+  const count = offsets.length - 1;
+  const lengthOf = (i: number) => offsets[i + 1]! - offsets[i]!;
+  const order = Array.from({ length: count }, (_, i) => i).sort((a, b) => lengthOf(b) - lengthOf(a) || a - b);
+  const steps = count === 0 ? 0 : lengthOf(order[0]!);
+  /** Rows of step `s` are `begins[s] .. begins[s + 1] - 1`, the longest sequence first. */
+  const begins = new Int32Array(steps + 1);
+  for (let s = 0; s < steps; s++) begins[s + 1] = begins[s]! + order.filter((i) => lengthOf(i) > s).length;
+  const read = ways.map((way) => {
+    const packed = new Int32Array(x.rows);
+    const unpacked = new Int32Array(x.rows);
+    const last = new Int32Array(count);
+    order.forEach((i, place) => {
+      for (let s = 0; s < lengthOf(i); s++) {
+        const element = way === 'forward' ? offsets[i]! + s : offsets[i + 1]! - 1 - s;
+        packed[begins[s]! + place] = element;
+        unpacked[element] = begins[s]! + place;
+      }
+      last[i] = begins[lengthOf(i) - 1]! + place;
+    });
+    const given = tape.dense(tape.rows(x, packed), `${name}.${way}.input`, 3 * dim, `${name}.${way}.bias`);
+    const hidden = gru(tape, given, tape.parameter(`${name}.${way}.recurrent`, 3 * dim), begins);
+    return { states: tape.rows(hidden, unpacked), ends: tape.rows(hidden, last) };
+  });
+  return {
+    states: tape.beside(read.map(({ states }) => states)),
+    ends: tape.beside(read.map(({ ends }) => ends)),
+  };
+}
+
+/**
+ * Hidden states of all steps.
+ * @param given [rows, 3 · dim]: what the inputs bring to the gates update, reset and candidate, step by step
+ * @param begins int32 [steps + 1]: first row of each step; no step has more rows than the one before, whose first rows it goes on with
+ */
+function gru(tape: Tape, given: Taped, recurrent: Taped, begins: Int32Array): Taped {
+  const { products } = tape;
+  const { kernels } = tape.parameters;
+  const dim = recurrent.rows;
+  const { rows } = given;
+  const hidden = tape.room(rows * dim);
+  const gates = tape.room(rows * 2 * dim);
+  const candidates = tape.room(rows * dim);
+  // What the state brings to the gates; of the first step nothing.
+  const own = tape.room(rows * 3 * dim);
+  own.fill(0, 0, (begins[1] ?? 0) * 3 * dim);
+  const steps = begins.length - 1;
+  const from = (array: Float32Array, row: number, width: number) => array.subarray(row * width);
+  for (let s = 0; s < steps; s++) {
+    const [begin, end] = [begins[s]!, begins[s + 1]!];
+    const before = s === 0 ? -1 : begins[s - 1]!;
+    if (before >= 0) {
+      const states = from(hidden, before, dim);
+      products.product(states, end - begin, dim, recurrent.values, 3 * dim, from(own, begin, 3 * dim));
+    }
+    for (let row = begin; row < end; row++) {
+      const [gate, all] = [row * 2 * dim, row * 3 * dim];
+      // σ(x) = ½ + ½ tanh(x / 2): the kernel has tanh.
+      for (let k = 0; k < 2 * dim; k++) gates[gate + k] = 0.5 * (given.values[all + k]! + own[all + k]!);
+    }
+    kernels.tanhAll(from(gates, begin, 2 * dim).byteOffset, (end - begin) * 2 * dim);
+    for (let row = begin; row < end; row++) {
+      const [gate, all, at] = [row * 2 * dim, row * 3 * dim + 2 * dim, row * dim];
+      for (let k = 0; k < 2 * dim; k++) gates[gate + k] = 0.5 + 0.5 * gates[gate + k]!;
+      for (let k = 0; k < dim; k++)
+        candidates[at + k] = given.values[all + k]! + gates[gate + dim + k]! * own[all + k]!;
+    }
+    kernels.tanhAll(from(candidates, begin, dim).byteOffset, (end - begin) * dim);
+    for (let row = begin; row < end; row++) {
+      const [gate, at, past] = [row * 2 * dim, row * dim, (before + row - begin) * dim];
+      for (let k = 0; k < dim; k++) {
+        const update = gates[gate + k]!;
+        hidden[at + k] = (before < 0 ? 0 : update * hidden[past + k]!) + (1 - update) * candidates[at + k]!;
+      }
+    }
+  }
+  return tape.taped(hidden, dim, (slopes) => {
+    const ofOwn = tape.room(rows * 3 * dim);
+    for (let s = steps - 1; s >= 0; s--) {
+      const [begin, end] = [begins[s]!, begins[s + 1]!];
+      const before = s === 0 ? -1 : begins[s - 1]!;
+      for (let row = begin; row < end; row++) {
+        const [gate, all, at, past] = [row * 2 * dim, row * 3 * dim, row * dim, (before + row - begin) * dim];
+        for (let k = 0; k < dim; k++) {
+          const slope = slopes[at + k]!;
+          const [update, reset, candidate] = [gates[gate + k]!, gates[gate + dim + k]!, candidates[at + k]!];
+          const state = before < 0 ? 0 : hidden[past + k]!;
+          const ofCandidate = slope * (1 - update) * (1 - candidate * candidate);
+          const ofUpdate = slope * (state - candidate) * update * (1 - update);
+          const ofReset = ofCandidate * own[all + 2 * dim + k]! * reset * (1 - reset);
+          ofOwn[all + k] = ofUpdate;
+          ofOwn[all + dim + k] = ofReset;
+          ofOwn[all + 2 * dim + k] = ofCandidate * reset;
+          if (given.slopes) {
+            given.slopes[all + k]! += ofUpdate;
+            given.slopes[all + dim + k]! += ofReset;
+            given.slopes[all + 2 * dim + k]! += ofCandidate;
+          }
+          if (before >= 0) slopes[past + k]! += slope * update;
+        }
+      }
+      if (before < 0) continue;
+      const [states, ofStates] = [from(hidden, before, dim), from(slopes, before, dim)];
+      const upstream = from(ofOwn, begin, 3 * dim);
+      products.back(upstream, end - begin, 3 * dim, recurrent.values, dim, ofStates, true);
+      products.weights(states, end - begin, dim, upstream, 3 * dim, recurrent.slopes!);
+    }
+  });
+}

@@ -1,0 +1,293 @@
+/**
+ * Networks on the host with their way back: operations are computed by SIMD kernels as they are called and noted on a tape, which is
+ * then played backwards. For networks of a few hundred rows, which a tensor library takes longer to be told of than to compute.
+ */
+import { WorkbenchError } from '../../run/errors.js';
+import type { Rng } from '../../run/seeds.js';
+import { Diverged } from '../diverged.js';
+import type { HostOutputs, HostParameters } from './host-parameters.js';
+import { HostProducts } from './host-products.js';
+
+/** Numbers that were computed, float32 [rows, width], row-major, and the slopes by them. Valid until its tape begins anew. */
+export interface Taped {
+  readonly rows: number;
+  readonly width: number;
+  readonly values: Float32Array;
+  /** Added to on the way back; absent of what nothing is learned behind. */
+  readonly slopes?: Float32Array | undefined;
+}
+
+/** Records one computation at a time over the parameters of one network. A row's numbers do not depend on the rows beside it. */
+export class Tape {
+  readonly products: HostProducts;
+  readonly #way: (() => void)[] = [];
+  #taken = 0;
+  #numbers = 0;
+
+  constructor(readonly parameters: HostParameters) {
+    this.products = new HostProducts(parameters.arena, parameters.kernels);
+  }
+
+  /** Forgets what was recorded: its memory is used again. */
+  begin(): void {
+    this.#way.length = 0;
+    this.#taken = 0;
+    this.#numbers = 0;
+  }
+
+  /** float32 [length] until the tape begins anew, of any values; up to 3 behind its end may be changed. */
+  room(length: number): Float32Array {
+    return this.products.floats(`tape ${this.#taken++}`, length);
+  }
+
+  /** A copy where kernels reach it, until the tape begins anew. */
+  index(values: Int32Array): Int32Array {
+    return this.products.numbers(`tape ${this.#numbers++}`, values);
+  }
+
+  /** A trained matrix [any, width], or a bias as one row. */
+  parameter(name: string, width: number): Taped {
+    const values = this.parameters.value(name);
+    return { rows: values.length / width, width, values, slopes: this.parameters.slope(name) };
+  }
+
+  /** Numbers that are given. Copied. */
+  given(values: Float32Array, width: number): Taped {
+    const room = this.room(values.length);
+    room.set(values);
+    return { rows: values.length / width, width, values: room };
+  }
+
+  /**
+   * What an operation of one's own computed.
+   * @param values from `room`
+   * @param back adds to the slopes of what it was computed of
+   */
+  taped(values: Float32Array, width: number, back: (slopes: Float32Array) => void): Taped {
+    const slopes = this.room(values.length).fill(0);
+    this.#way.push(() => back(slopes));
+    return { rows: width === 0 ? 0 : values.length / width, width, values, slopes };
+  }
+
+  /** x · w */
+  product(x: Taped, w: Taped): Taped {
+    const out = this.room(x.rows * w.width);
+    this.products.product(x.values, x.rows, x.width, w.values, w.width, out);
+    return this.taped(out, w.width, (slopes) => {
+      if (w.slopes) this.products.weights(x.values, x.rows, x.width, slopes, w.width, w.slopes);
+      if (x.slopes) this.products.back(slopes, x.rows, w.width, w.values, x.width, x.slopes, true);
+    });
+  }
+
+  /** x · W + b for the parameters `NAME` and `BIAS`. @param width of what comes out @param bias default `NAME.bias` */
+  dense(x: Taped, name: string, width: number, bias = `${name}.bias`): Taped {
+    return this.biased(this.product(x, this.parameter(name, width)), this.parameter(bias, width));
+  }
+
+  /** A row added to each row. */
+  biased(x: Taped, bias: Taped): Taped {
+    const out = this.#copy(x);
+    this.parameters.kernels.addBias(out.byteOffset, bias.values.byteOffset, x.rows, x.width);
+    return this.taped(out, x.width, (slopes) => {
+      if (bias.slopes) this.products.bias(slopes, x.rows, bias.slopes);
+      addTo(x.slopes, slopes);
+    });
+  }
+
+  tanh(x: Taped): Taped {
+    const out = this.#copy(x);
+    this.parameters.kernels.tanhAll(out.byteOffset, out.length);
+    return this.taped(out, x.width, (slopes) => {
+      this.parameters.kernels.tanhSlope(slopes.byteOffset, out.byteOffset, out.length);
+      addTo(x.slopes, slopes);
+    });
+  }
+
+  relu(x: Taped): Taped {
+    const out = this.#copy(x);
+    this.parameters.kernels.reluAll(out.byteOffset, out.length);
+    return this.taped(out, x.width, (slopes) => {
+      this.parameters.kernels.reluSlope(slopes.byteOffset, out.byteOffset, out.length);
+      addTo(x.slopes, slopes);
+    });
+  }
+
+  add(x: Taped, y: Taped): Taped {
+    const out = this.#copy(x);
+    addTo(out, y.values);
+    return this.taped(out, x.width, (slopes) => {
+      addTo(x.slopes, slopes);
+      addTo(y.slopes, slopes);
+    });
+  }
+
+  /** Number by number; `y` may be one row, by which each row of `x` is multiplied. */
+  multiply(x: Taped, y: Taped): Taped {
+    const { values, slopes: ofX } = x;
+    const size = y.values.length;
+    const out = this.room(values.length);
+    for (let i = 0; i < out.length; i++) out[i] = values[i]! * y.values[i % size]!;
+    return this.taped(out, x.width, (slopes) => {
+      if (ofX) for (let i = 0; i < out.length; i++) ofX[i]! += slopes[i]! * y.values[i % size]!;
+      if (y.slopes) for (let i = 0; i < out.length; i++) y.slopes[i % size]! += slopes[i]! * values[i]!;
+    });
+  }
+
+  /** Rows of a table. @param index int32 [rows of what comes out] */
+  rows(table: Taped, index: Int32Array): Taped {
+    const { kernels } = this.parameters;
+    const held = this.index(index);
+    const { width } = table;
+    const out = this.room(held.length * width);
+    kernels.copyRows(out.byteOffset, table.values.byteOffset, held.byteOffset, held.length, width);
+    return this.taped(out, width, (slopes) => {
+      if (!table.slopes) return;
+      kernels.scatterRows(table.slopes.byteOffset, slopes.byteOffset, held.byteOffset, held.length, width);
+    });
+  }
+
+  /** Rows side by side. */
+  beside(parts: readonly Taped[]): Taped {
+    const width = parts.reduce((sum, part) => sum + part.width, 0);
+    const { rows } = parts[0]!;
+    const out = this.room(rows * width);
+    const each = (visit: (part: Taped, from: number, to: number) => void) => {
+      let begin = 0;
+      for (const part of parts) {
+        for (let row = 0; row < rows; row++) visit(part, row * part.width, row * width + begin);
+        begin += part.width;
+      }
+    };
+    each(({ values, width: own }, from, to) => out.set(values.subarray(from, from + own), to));
+    return this.taped(out, width, (slopes) => {
+      each(({ slopes: ofPart, width: own }, from, to) => {
+        if (ofPart) for (let k = 0; k < own; k++) ofPart[from + k]! += slopes[to + k]!;
+      });
+    });
+  }
+
+  /** Each number is left out with this probability and the others grow by what is missing. Without a generator: `x` itself. */
+  dropout(x: Taped, rate: number, rng: Rng | undefined): Taped {
+    if (rng === undefined || rate === 0) return x;
+    const kept = this.room(x.values.length);
+    for (let i = 0; i < kept.length; i++) kept[i] = rng.uniform() < rate ? 0 : 1 / (1 - rate);
+    return this.multiply(x, { rows: x.rows, width: x.width, values: kept });
+  }
+
+  /** Rows of length 1; a row of zeros stays. */
+  unit(x: Taped): Taped {
+    const { rows, width, values } = x;
+    const out = this.room(values.length);
+    const norms = Float64Array.from({ length: rows }, (_, row) => {
+      let square = 0;
+      for (let k = row * width; k < (row + 1) * width; k++) square += values[k]! ** 2;
+      return Math.sqrt(square) || 1;
+    });
+    for (let i = 0; i < out.length; i++) out[i] = values[i]! / norms[Math.floor(i / width)]!;
+    return this.taped(out, width, (slopes) => {
+      if (!x.slopes) return;
+      for (let row = 0; row < rows; row++) {
+        let along = 0;
+        for (let k = row * width; k < (row + 1) * width; k++) along += slopes[k]! * out[k]!;
+        for (let k = row * width; k < (row + 1) * width; k++)
+          x.slopes[k]! += (slopes[k]! - along * out[k]!) / norms[row]!;
+      }
+    });
+  }
+
+  /**
+   * Attention of each query over rows of its own: Σ_j softmax_j(query · x_j) x_j.
+   * @param offsets int32 [queries + 1]: rows of query `i` are `offsets[i] .. offsets[i + 1] - 1`; at least one
+   * @returns [queries, width]
+   */
+  attend(query: Taped, x: Taped, offsets: Int32Array): Taped {
+    const { width } = x;
+    const shares = new Float64Array(x.rows);
+    const out = this.room(query.rows * width).fill(0);
+    for (let i = 0; i < query.rows; i++) {
+      let most = -Infinity;
+      for (let j = offsets[i]!; j < offsets[i + 1]!; j++) {
+        shares[j] = dotOf(query.values, i * width, x.values, j * width, width);
+        most = Math.max(most, shares[j]!);
+      }
+      let sum = 0;
+      for (let j = offsets[i]!; j < offsets[i + 1]!; j++) sum += shares[j] = Math.exp(shares[j]! - most);
+      for (let j = offsets[i]!; j < offsets[i + 1]!; j++) {
+        shares[j]! /= sum;
+        addScaled(out, i * width, x.values, j * width, width, shares[j]!);
+      }
+    }
+    return this.taped(out, width, (slopes) => {
+      for (let i = 0; i < query.rows; i++) {
+        const whole = dotOf(slopes, i * width, out, i * width, width);
+        for (let j = offsets[i]!; j < offsets[i + 1]!; j++) {
+          const ofScore = shares[j]! * (dotOf(slopes, i * width, x.values, j * width, width) - whole);
+          if (query.slopes) addScaled(query.slopes, i * width, x.values, j * width, width, ofScore);
+          if (!x.slopes) continue;
+          addScaled(x.slopes, j * width, slopes, i * width, width, shares[j]!);
+          addScaled(x.slopes, j * width, query.values, i * width, width, ofScore);
+        }
+      }
+    });
+  }
+
+  /** What was computed, one behind the other, with the way back for an optimizer. */
+  outputs(parts: readonly Taped[]): HostOutputs {
+    const values = new Float32Array(parts.reduce((sum, part) => sum + part.values.length, 0));
+    const each = (visit: (part: Taped, begin: number) => void) => {
+      let begin = 0;
+      for (const part of parts) {
+        visit(part, begin);
+        begin += part.values.length;
+      }
+    };
+    each((part, begin) => values.set(part.values, begin));
+    const { version } = this.parameters;
+    return {
+      values,
+      back: (slope) => {
+        if (version !== this.parameters.version) {
+          throw new WorkbenchError(
+            'failure',
+            'expected the latest computation, got an earlier one, at the way back of a tape',
+          );
+        }
+        each(({ slopes, values: own }, begin) => addTo(slopes, slope.subarray(begin, begin + own.length)));
+        for (let i = this.#way.length - 1; i >= 0; i--) this.#way[i]!();
+      },
+    };
+  }
+
+  #copy({ values }: Taped): Float32Array {
+    const out = this.room(values.length);
+    out.set(values);
+    return out;
+  }
+}
+
+/** A loss that is finite. @throws Diverged */
+export function finite(loss: number): number {
+  if (Number.isFinite(loss)) return loss;
+  throw new Diverged({ first: { tensor: 'loss', index: 0, value: loss }, loss });
+}
+
+function addTo(into: Float32Array | undefined, from: Float32Array): void {
+  if (into) for (let i = 0; i < from.length; i++) into[i]! += from[i]!;
+}
+
+function dotOf(a: Float32Array, atA: number, b: Float32Array, atB: number, width: number): number {
+  let sum = 0;
+  for (let k = 0; k < width; k++) sum += a[atA + k]! * b[atB + k]!;
+  return sum;
+}
+
+function addScaled(
+  into: Float32Array,
+  at: number,
+  from: Float32Array,
+  atFrom: number,
+  width: number,
+  by: number,
+): void {
+  for (let k = 0; k < width; k++) into[at + k]! += by * from[atFrom + k]!;
+}
