@@ -9,6 +9,7 @@ const kinds: Record<ReaderKindName, () => Promise<ReaderKind>> = {
   independent: async () => (await import('./chains/independent.js')).independent,
   'walker-chains': async () => (await import('./chains/walker.js')).walkerChains,
   'uni-kgqa': async () => (await import('./chains/uni-kgqa.js')).uniKgqa,
+  'embed-kgqa': async () => (await import('./embed-kgqa/embed-kgqa.js')).embedKgqa,
 };
 
 /** A kind of reader by the name that settings have for it. */

@@ -1,8 +1,16 @@
 /** Settings of readers: question agents that learn from questions and answers without walking by PPO. */
 import { z } from 'zod';
+import { embedKgqaSettings } from './embed-kgqa/settings.js';
 
 /** Names of the kinds, in the order of the documentation; `registry.ts` has a line for each. */
-export const readerKinds = ['nsm-chains', 'transfernet-chains', 'independent', 'walker-chains', 'uni-kgqa'] as const;
+export const readerKinds = [
+  'nsm-chains',
+  'transfernet-chains',
+  'independent',
+  'walker-chains',
+  'uni-kgqa',
+  'embed-kgqa',
+] as const;
 /** One of `readerKinds`. */
 export type ReaderKindName = (typeof readerKinds)[number];
 
@@ -86,6 +94,7 @@ export const readerSettings = z.strictObject({
     })
     .prefault({})
     .describe('Kind uni-kgqa: contrastive pretraining on the relations of the chains that answer train best.'),
+  ...embedKgqaSettings,
   fit: fitSettings.prefault({}),
 });
 
