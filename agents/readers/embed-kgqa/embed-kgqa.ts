@@ -30,6 +30,7 @@ export const embedKgqa: ReaderKind = {
     onHost: true,
   }),
   hopsGiven: () => false,
+  texts: (_facts, tasks) => tasks.map(maskedQuestion),
   async basis(facts, train, signal) {
     const { graph, settings, seed } = facts;
     const { state, tensors } = await sentenceBasis(facts, train, signal);
