@@ -10,6 +10,8 @@ const kinds: Record<ReaderKindName, () => Promise<ReaderKind>> = {
   'walker-chains': async () => (await import('./chains/walker.js')).walkerChains,
   'uni-kgqa': async () => (await import('./chains/uni-kgqa.js')).uniKgqa,
   'embed-kgqa': async () => (await import('./embed-kgqa/embed-kgqa.js')).embedKgqa,
+  nsm: async () => (await import('./entities/nsm.js')).nsm,
+  'kv-mem': async () => (await import('./entities/kv-mem.js')).kvMem,
 };
 
 /** A kind of reader by the name that settings have for it. */

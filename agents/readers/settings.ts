@@ -1,5 +1,6 @@
 /** Settings of readers: question agents that learn from questions and answers without walking by PPO. */
 import { z } from 'zod';
+import { entitySettings } from './entities/settings.js';
 import { embedKgqaSettings } from './embed-kgqa/settings.js';
 
 /** Names of the kinds, in the order of the documentation; `registry.ts` has a line for each. */
@@ -10,6 +11,8 @@ export const readerKinds = [
   'walker-chains',
   'uni-kgqa',
   'embed-kgqa',
+  'nsm',
+  'kv-mem',
 ] as const;
 /** One of `readerKinds`. */
 export type ReaderKindName = (typeof readerKinds)[number];
@@ -95,6 +98,7 @@ export const readerSettings = z.strictObject({
     .prefault({})
     .describe('Kind uni-kgqa: contrastive pretraining on the relations of the chains that answer train best.'),
   ...embedKgqaSettings,
+  ...entitySettings,
   fit: fitSettings.prefault({}),
 });
 

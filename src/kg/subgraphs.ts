@@ -21,6 +21,8 @@ export interface Subgraphs {
   readonly numRelations: number;
   /** The loop's: every place has one. */
   readonly selfLoop: number;
+  /** int32 [numRelations]: the relation of the edge back, which is always there; the loop's is the loop. */
+  readonly inverseOf: Int32Array;
   /** @param topics entity ids, `unknownId` left out; none gives an empty subgraph */
   around(topics: readonly number[]): Subgraph;
 }
@@ -41,6 +43,7 @@ export function subgraphsOf(graph: Graph, most: number, options?: PageRankOption
   return {
     numRelations,
     selfLoop,
+    inverseOf: Int32Array.of(...inverseOf, selfLoop),
     around(topics) {
       const { entities } = ranker(topics, most);
       entities.forEach((entity, place) => (placeOf[entity] = place + 1));
@@ -70,10 +73,4 @@ export function subgraphsOf(graph: Graph, most: number, options?: PageRankOption
       return { entities, offsets, relations: labels.slice(0, count), tails: targets.slice(0, count) };
     },
   };
-}
-
-/** How many of some entities a subgraph holds. @param wanted entity ids, distinct; such as the answers of a question */
-export function heldBy({ entities }: Pick<Subgraph, 'entities'>, wanted: readonly number[]): number {
-  const held = new Set(entities);
-  return wanted.filter((entity) => held.has(entity)).length;
 }

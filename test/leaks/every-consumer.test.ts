@@ -11,6 +11,8 @@ const handsOn: Record<string, string> = {
   'agents/question-agent.ts': 'says what agents may ask for',
   'agents/readers/chains/chain-reader.ts': 'takes questions of a step, noted where they are drawn',
   'agents/readers/chains/feasible.ts': 'scores chains',
+  'agents/readers/entities/entity-reader.ts': 'takes questions of a step, noted where they are drawn',
+  'agents/readers/entities/laid-questions.ts': 'parts questions of a step and finds their answers in subgraphs',
   'agents/readers/reader.ts': 'says what readers are given',
   'agents/readers/words/inputs.ts': 'gives train to the vocabulary and the scale',
   'agents/walker/features/pair-features.ts': 'gives train to the counts of relations',

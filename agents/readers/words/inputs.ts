@@ -213,7 +213,8 @@ function learnedWords(vocabulary: Vocabulary, dim: ReaderSettings['wordDim']): W
   };
 }
 
-function vocabularyIn({ state: { words } }: ReaderBasis): Vocabulary {
+/** The words of a basis. @throws WorkbenchError `data` where it keeps none */
+export function vocabularyIn({ state: { words } }: ReaderBasis): Vocabulary {
   if (Array.isArray(words) && words.every((word) => typeof word === 'string')) return words as string[];
   throw new WorkbenchError('data', 'expected the words of train, got none, at a reader’s basis', {
     hint: 'The file reader.safetensors of the run is damaged or of another kind of reader.',

@@ -9,7 +9,6 @@ import type * as tfTypes from '@tensorflow/tfjs-core';
 import { Rng } from '../../../src/run/seeds.js';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';
 import { gatherRows, gatherSum, matMul, matMulConst, pairDot } from '../../../src/tensor/ops.js';
-import { scatterSums } from '../../../src/tensor/scatter-sums.js';
 import { segmentLogSoftmaxColumns } from '../../../src/tensor/segments.js';
 import { backendsHere } from '../../fixtures/tensor-backends.js';
 
@@ -117,17 +116,6 @@ const cases: Case[] = [
   {
     operations: 'our segmentLogSoftmaxColumns, unsortedSegmentSum',
     of: (tf, [a]) => segmentLogSoftmaxColumns(tf, a!, Int32Array.of(0, 4, 5, 31, rows)),
-  },
-  {
-    operations: 'our scatterSums, gather, unsortedSegmentSum',
-    shapes: [[rows]],
-    of: (tf, [a]) =>
-      scatterSums(
-        tf,
-        a! as unknown as tfTypes.Tensor1D,
-        { from: index, into: other.map((v, i) => v * columns + (i % 3)) },
-        narrow,
-      ),
   },
   {
     operations: 'oneHot, tensor1d, chosen log-probabilities',

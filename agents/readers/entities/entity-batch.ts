@@ -1,0 +1,79 @@
+/** Facts of several subgraphs as a walk over entities reads them, in typed arrays. */
+import type { Subgraph, Subgraphs } from '../../../src/kg/subgraphs.js';
+import { layQuestions, type LaidQuestions, type Placed } from './laid-questions.js';
+
+/**
+ * What comes to a row by one relation is a run: its edges stand side by side, since the edges that leave the row by the inverse
+ * do.
+ */
+export interface EntityBatch extends LaidQuestions {
+  /** [hops], each uint8 [rows]: 1 where a walk may be after so many steps, loops among them. The last are the candidates. */
+  reached: readonly Uint8Array[];
+  /** int32 [runs]: row that a run comes to, ascending. */
+  rowOf: Int32Array;
+  /** int32 [runs]: question · relations + relation. */
+  slotOf: Int32Array;
+  /** float32 [runs]: ln(1 + edges), 0 of a loop: how much a row is of a kind. */
+  kinds: Float32Array;
+  /** int32 [runs + 1]: edges of a run. */
+  offsets: Int32Array;
+  /** int32 [edges]: row that an edge comes from. */
+  from: Int32Array;
+}
+
+/** @param hops steps of a walk @param cut subgraph of each task */
+export function entityBatch(
+  { numRelations, selfLoop, inverseOf }: Subgraphs,
+  tasks: readonly Placed[],
+  hops: number,
+  cut: readonly Subgraph[],
+): EntityBatch {
+  const laid = layQuestions(tasks, cut);
+  const edges = cut.reduce((sum, { tails }) => sum + tails.length, 0);
+  const rowOf = new Int32Array(edges);
+  const slotOf = new Int32Array(edges);
+  const kinds = new Float32Array(edges);
+  const offsets = new Int32Array(edges + 1);
+  const from = new Int32Array(edges);
+  let [run, edge] = [0, 0];
+  cut.forEach((subgraph, q) => {
+    const first = laid.bounds[q]!;
+    for (let place = 0; place < subgraph.entities.length; place++) {
+      const end = subgraph.offsets[place + 1]!;
+      for (let at = subgraph.offsets[place]!; at < end; run++) {
+        const relation = subgraph.relations[at]!;
+        const begin = at;
+        for (; at < end && subgraph.relations[at] === relation; at++) from[edge++] = first + subgraph.tails[at]!;
+        rowOf[run] = first + place;
+        slotOf[run] = q * numRelations + inverseOf[relation]!;
+        kinds[run] = relation === selfLoop ? 0 : Math.log1p(at - begin);
+        offsets[run + 1] = edge;
+      }
+    }
+  });
+  const runs = {
+    from,
+    rowOf: rowOf.subarray(0, run),
+    slotOf: slotOf.subarray(0, run),
+    kinds: kinds.subarray(0, run),
+    offsets: offsets.subarray(0, run + 1),
+  };
+  const reached = reachedOf(runs, laid, hops);
+  return { ...laid, ...runs, reached, candidates: reached.at(-1)! };
+}
+
+function reachedOf(
+  { rowOf, offsets, from }: Pick<EntityBatch, 'rowOf' | 'offsets' | 'from'>,
+  { starts, candidates }: LaidQuestions,
+  hops: number,
+): Uint8Array[] {
+  let before = Uint8Array.from(starts, (share) => Number(share > 0));
+  return Array.from({ length: hops }, () => {
+    const reached = new Uint8Array(before.length);
+    rowOf.forEach((row, run) => {
+      if (candidates[row] === 0 || reached[row] === 1) return;
+      for (let edge = offsets[run]!; edge < offsets[run + 1]!; edge++) if (before[from[edge]!] === 1) reached[row] = 1;
+    });
+    return (before = reached);
+  });
+}

@@ -1,0 +1,94 @@
+/** A trained row for every entity of a graph. Most stand still in a step, so each number has an Adagrad step of its own when it moves. */
+import { optimizerPrefix } from '../../../checkpoints/checkpoint.js';
+import type { Tensor } from '../../../checkpoints/safetensors.js';
+import { WorkbenchError } from '../../../src/run/errors.js';
+import type { Rng } from '../../../src/run/seeds.js';
+import { Diverged } from '../../../src/tensor/diverged.js';
+import type { Tape, Taped } from '../../../src/tensor/host/tape.js';
+import { normalValues, type StoredTensors } from '../../../src/tensor/parameters.js';
+import { moveRow } from '../../embeddings/bilinear-gradients.js';
+
+const name = 'entities';
+const squaresName = `${optimizerPrefix}squares/${name}`;
+
+/** float32 [entities, dim], sums of squared gradients and present gradients beside them: 12 bytes a number. */
+export class EntityTable {
+  readonly values: Float32Array;
+  readonly #squares: Float32Array;
+  readonly #gradients: Float32Array;
+  readonly #touched = new Set<number>();
+
+  /** Fresh rows, normal. */
+  constructor(
+    readonly size: number,
+    readonly dim: number,
+    deviation: number,
+    rng: Rng,
+  ) {
+    this.values = normalValues(rng, deviation, size * dim);
+    this.#squares = new Float32Array(size * dim);
+    this.#gradients = new Float32Array(size * dim);
+  }
+
+  /** Rows of some entities on a tape: [entities, dim]. On its way back they are added up until `move` or `clear`. */
+  rows(tape: Tape, entities: Int32Array): Taped {
+    const { dim } = this;
+    const out = tape.room(entities.length * dim);
+    entities.forEach((entity, i) => out.set(this.values.subarray(entity * dim, (entity + 1) * dim), i * dim));
+    return tape.taped(out, dim, (slopes) => {
+      entities.forEach((entity, i) => {
+        this.#touched.add(entity);
+        for (let k = 0; k < dim; k++) this.#gradients[entity * dim + k]! += slopes[i * dim + k]!;
+      });
+    });
+  }
+
+  /** @throws Diverged for a gradient whose square is not finite */
+  check(): void {
+    for (const entity of this.#touched) {
+      for (let index = entity * this.dim; index < (entity + 1) * this.dim; index++) {
+        const value = this.#gradients[index]!;
+        if (Number.isFinite(Math.fround(value * value))) continue;
+        throw new Diverged({ first: { tensor: `gradient of ${name}`, index, value } });
+      }
+    }
+  }
+
+  /** A step of all that has a gradient. */
+  move(learningRate: number): void {
+    const arrays = { values: this.values, squares: this.#squares, gradients: this.#gradients };
+    for (const entity of this.#touched) moveRow(arrays, entity, this.dim, learningRate, 1);
+    this.#touched.clear();
+  }
+
+  /** Forgets gradients. */
+  clear(): void {
+    for (const entity of this.#touched) this.#gradients.fill(0, entity * this.dim, (entity + 1) * this.dim);
+    this.#touched.clear();
+  }
+
+  /** Copies, for a checkpoint. */
+  tensors(): Record<string, Tensor> {
+    const shape = [this.size, this.dim];
+    return {
+      [name]: { shape, data: this.values.slice() },
+      [squaresName]: { shape, data: this.#squares.slice() },
+    };
+  }
+
+  /** @param training whether sums of squares are wanted, too @throws WorkbenchError `data` where a tensor is missing or of another shape */
+  import(tensors: StoredTensors, training: boolean): void {
+    const shape = [this.size, this.dim].join();
+    const wanted = [[name, this.values] as const, ...(training ? [[squaresName, this.#squares] as const] : [])];
+    for (const [key, into] of wanted) {
+      const tensor = tensors[key];
+      if (tensor?.data instanceof Float32Array && tensor.shape.join() === shape) into.set(tensor.data);
+      else {
+        const got = tensor ? `[${tensor.shape.join()}]` : 'none';
+        throw new WorkbenchError('data', `expected float32 ${key} of shape [${shape}], got ${got}`, {
+          hint: 'The weights belong to another graph or to other settings; use the configuration they were trained with.',
+        });
+      }
+    }
+  }
+}

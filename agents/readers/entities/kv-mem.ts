@@ -1,0 +1,97 @@
+/**
+ * KV-Mem, subgraph memory: the question reads facts of its subgraph by their heads and relations, and goes on with their tails.
+ *
+ *   q_1 = Σ words + E[topic]        p = softmax over facts of q_j · (E[head] + K[relation])        q_{j+1} = R_j (q_j + Σ p E[tail])
+ *   answer = softmax over the entities of E[y] · q_{H+1}
+ *
+ * Published: facts that share a rare word with the question instead of a subgraph, entities and relations in one table with the
+ * words, sampled candidates.
+ * @source Miller et al. 2016, arXiv:1606.03126, section 3
+ */
+import { maskedQuestion, type QuestionTask } from '../../../datasets/question.js';
+import type { Subgraphs } from '../../../src/kg/subgraphs.js';
+import { Rng } from '../../../src/run/seeds.js';
+import type { Tape, Taped } from '../../../src/tensor/host/tape.js';
+import { normalValues } from '../../../src/tensor/parameters.js';
+import type { ReaderFacts } from '../facts.js';
+import type { ReaderBasis, ReaderKind } from '../reader.js';
+import { vocabularyIn, wordBasis } from '../words/inputs.js';
+import { wordsOf } from '../words/vocabulary.js';
+import { entityReader, type EntityNetwork } from './entity-reader.js';
+import { EntityTable } from './entity-table.js';
+import { questionOfRows } from './laid-questions.js';
+import { addressed, memoryBatch, type MemoryBatch, rowDots } from './memory.js';
+import { sums } from './reasoning.js';
+
+/** Its line of the registry. */
+export const kvMem: ReaderKind = {
+  title: 'KV-Mem, subgraph memory',
+  networkSize: ({ entities, fit }) => ({
+    rows: fit.batchSize,
+    inputs: entities.dim,
+    units: entities.dim,
+    onHost: true,
+  }),
+  problems: ({ hops, words }) => [
+    ...(hops === null
+      ? []
+      : [`expected reader.hops=null with reader.kind=kv-mem, which always reads as often, got ${hops}`]),
+    ...(words === 'trained'
+      ? []
+      : [`expected reader.words=trained with reader.kind=kv-mem, a bag of words, got ${words}`]),
+  ],
+  basis: wordBasis,
+  create: (facts, basis) => Promise.resolve(entityReader(facts, (subgraphs) => memoryNetwork(facts, basis, subgraphs))),
+};
+
+function memoryNetwork(
+  { graph, settings: { entities: of, maxWords }, horizon, seed }: ReaderFacts,
+  basis: ReaderBasis,
+  subgraphs: Subgraphs,
+): EntityNetwork<MemoryBatch> {
+  const { dim } = of;
+  const { numRelations } = subgraphs;
+  const wordRow = new Map(vocabularyIn(basis).map((word, i) => [word, i + 1]));
+  const rngOf = (name: string) => Rng.named(seed, `reader/${name}`);
+  const normal = (name: string, rows: number) => ({
+    [name]: { shape: [rows, dim], data: normalValues(rngOf(name), of.deviation, rows * dim) },
+  });
+  const identity = Float32Array.from({ length: dim * dim }, (_, i) => Number(i % (dim + 1) === 0));
+  const hops = Array.from({ length: horizon }, (_, j) => `hop.${j}`);
+  const table = new EntityTable(graph.numEntities, dim, of.deviation, rngOf('entities'));
+
+  const question = (tape: Tape, tasks: readonly QuestionTask[]): Taped => {
+    const words = tasks.map((task) => wordsOf(maskedQuestion(task), maxWords));
+    const rows = Int32Array.from(words.flatMap((own, q) => own.map(() => q)));
+    const weights = tape.given(new Float32Array(rows.length).fill(1), 1);
+    const tableRows = Int32Array.from(words.flat(), (word) => wordRow.get(word) ?? 0);
+    return sums(tape, { weights, table: tape.parameter('word', dim), rows, tableRows }, tasks.length);
+  };
+
+  return {
+    table,
+    starts: {
+      ...normal('word', wordRow.size + 1),
+      ...normal('relation', numRelations),
+      ...Object.fromEntries(hops.map((name) => [name, { shape: [dim, dim], data: identity }])),
+    },
+    lay: (tasks, cut) => memoryBatch(subgraphs, tasks, of.memory, cut),
+    scores(tape, tasks, batch) {
+      const entities = table.rows(tape, batch.entities);
+      const relation = tape.parameter('relation', dim);
+      const rows = questionOfRows(batch);
+      const tableRows = Int32Array.from(rows.keys());
+      const slots = Int32Array.from({ length: tasks.length * numRelations }, (_, slot) => slot % numRelations);
+      const questionOf = slots.map((_, slot) => Math.floor(slot / numRelations));
+      const read = (weights: Taped) => sums(tape, { weights, table: entities, rows, tableRows }, tasks.length);
+      let query = tape.add(question(tape, tasks), read(tape.given(batch.starts, 1)));
+      for (const name of hops) {
+        const ofHead = rowDots(tape, entities, tableRows, query, rows);
+        const ofRelation = rowDots(tape, relation, slots, query, questionOf);
+        const heard = tape.add(query, read(addressed(tape, ofHead, ofRelation, batch)));
+        query = tape.product(heard, tape.parameter(name, dim));
+      }
+      return rowDots(tape, entities, tableRows, query, rows);
+    },
+  };
+}

@@ -1,0 +1,101 @@
+/** A memory of facts on the tape: keys are a head and a relation, values a tail. */
+import type { Tape, Taped } from '../../../src/tensor/host/tape.js';
+import { nearestFacts } from '../../../src/kg/graph-facts.js';
+import type { Subgraph, Subgraphs } from '../../../src/kg/subgraphs.js';
+import { type LaidQuestions, layQuestions, type Placed, topicsOf } from './laid-questions.js';
+
+/** Facts of several questions, nearest first, in typed arrays. */
+export interface MemoryBatch extends LaidQuestions {
+  /** int32 [questions + 1]: facts of question `q` are `offsets[q] .. offsets[q + 1] - 1`. */
+  offsets: Int32Array;
+  /** int32 [facts]: row of the head. */
+  heads: Int32Array;
+  /** int32 [facts]: question · relations + relation. */
+  slots: Int32Array;
+  /** int32 [facts]: row of the tail. */
+  tails: Int32Array;
+}
+
+/** @param most facts of a question @param cut subgraph of each task */
+export function memoryBatch(
+  { numRelations, selfLoop }: Pick<Subgraphs, 'numRelations' | 'selfLoop'>,
+  tasks: readonly Placed[],
+  most: number,
+  cut: readonly Subgraph[],
+): MemoryBatch {
+  const laid = layQuestions(tasks, cut);
+  const facts = cut.map((subgraph, q) => {
+    const topics = topicsOf(tasks[q]!).map((topic) => subgraph.entities.indexOf(topic));
+    return nearestFacts(
+      subgraph,
+      topics.filter((place) => place >= 0),
+      selfLoop,
+      most,
+    );
+  });
+  const offsets = new Int32Array(facts.length + 1);
+  facts.forEach(({ heads }, q) => (offsets[q + 1] = offsets[q]! + heads.length));
+  const column = (of: 'heads' | 'relations' | 'tails', firstOf: (q: number) => number) => {
+    const all = new Int32Array(offsets.at(-1)!);
+    facts.forEach((one, q) => one[of].forEach((value, i) => (all[offsets[q]! + i] = firstOf(q) + value)));
+    return all;
+  };
+  return {
+    ...laid,
+    offsets,
+    heads: column('heads', (q) => laid.bounds[q]!),
+    slots: column('relations', (q) => q * numRelations),
+    tails: column('tails', (q) => laid.bounds[q]!),
+  };
+}
+
+/** Dot products of rows: `x[xRows[i]] · y[yRows[i]]`, [pairs, 1]. */
+export function rowDots(tape: Tape, x: Taped, xRows: Int32Array, y: Taped, yRows: Int32Array): Taped {
+  const { kernels } = tape.parameters;
+  const [ofX, ofY] = [tape.index(xRows).byteOffset, tape.index(yRows).byteOffset];
+  const { width } = x;
+  const count = xRows.length;
+  const out = tape.room(count).fill(0);
+  kernels.addDots(out.byteOffset, x.values.byteOffset, ofX, y.values.byteOffset, ofY, width, count, 1);
+  return tape.taped(out, 1, ({ byteOffset: by }) => {
+    if (x.slopes) kernels.addScaledRows(x.slopes.byteOffset, ofX, by, 1, y.values.byteOffset, ofY, width, count);
+    if (y.slopes) kernels.addScaledRows(y.slopes.byteOffset, ofY, by, 1, x.values.byteOffset, ofX, width, count);
+  });
+}
+
+/**
+ * How much of a question's attention each entity gets as a tail: p = softmax over its facts of `ofHead + ofRelation`, summed by tail.
+ * @param ofHead [rows, 1] @param ofRelation [questions · relations, 1]
+ * @returns [rows, 1], summing to 1 a question that has facts
+ */
+export function addressed(
+  tape: Tape,
+  ofHead: Taped,
+  ofRelation: Taped,
+  { offsets, heads, slots, tails }: MemoryBatch,
+): Taped {
+  const shares = new Float64Array(heads.length);
+  const out = tape.room(ofHead.rows).fill(0);
+  for (let q = 0; q + 1 < offsets.length; q++) {
+    const [begin, end] = [offsets[q]!, offsets[q + 1]!];
+    let most = -Infinity;
+    for (let i = begin; i < end; i++) {
+      shares[i] = ofHead.values[heads[i]!]! + ofRelation.values[slots[i]!]!;
+      most = Math.max(most, shares[i]!);
+    }
+    let sum = 0;
+    for (let i = begin; i < end; i++) sum += shares[i] = Math.exp(shares[i]! - most);
+    for (let i = begin; i < end; i++) out[tails[i]!]! += shares[i]! /= sum;
+  }
+  return tape.taped(out, 1, (slopes) => {
+    for (let q = 0; q + 1 < offsets.length; q++) {
+      let whole = 0;
+      for (let i = offsets[q]!; i < offsets[q + 1]!; i++) whole += shares[i]! * slopes[tails[i]!]!;
+      for (let i = offsets[q]!; i < offsets[q + 1]!; i++) {
+        const slope = shares[i]! * (slopes[tails[i]!]! - whole);
+        if (ofHead.slopes) ofHead.slopes[heads[i]!]! += slope;
+        if (ofRelation.slopes) ofRelation.slopes[slots[i]!]! += slope;
+      }
+    }
+  });
+}

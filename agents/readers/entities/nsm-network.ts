@@ -1,0 +1,126 @@
+/**
+ * The neural state machine over entities: instructions that attend to words, one a step, and shares of entities that move along
+ * the facts which suit them.
+ *
+ *   H = W_h BiGRU(words) + b     q = W_q [ends] + b      i_0 = 0
+ *   q_k = W_k q + b_k    c = W_c [i_{k−1} ; q_k] + b_c    i_k = Σ_j softmax_j(w_a · (c ⊙ H_j)) H_j
+ *   e⁰_v = σ(Σ_r ln(1 + facts of v by r) W_T r)           p⁰: the topics
+ *   m_r = relu(W_R^k r ⊙ i_k)    ẽ_v = Σ_r S[v, r] m_r    S[v, r] = Σ p^{k−1}_u over u −r→ v
+ *   e^k_v = relu(W_E^k [e^{k−1}_v ; ẽ_v] + b)             p^k = softmax of w_s · e^k_v over what is reached, topics never
+ *
+ * Published: entities add relations up without the logarithm, W_E and w_s as here; LSTM and GloVe in the place of this GRU.
+ * @source He et al. 2021, arXiv:2101.03737, section 4
+ */
+import type { Rng } from '../../../src/run/seeds.js';
+import type { Tape, Taped } from '../../../src/tensor/host/tape.js';
+import { uniformFanIn, xavierUniform } from '../../../src/tensor/parameters.js';
+import { denseStarts, type RngOf, type Starts, type WordInput } from '../words/inputs.js';
+import type { EntityBatch } from './entity-batch.js';
+import { arrivals, nextStates, reachedShares, sigmoidOfSums } from './reasoning.js';
+
+export interface NsmShape {
+  /** Of the subgraphs, the loop included. */
+  numRelations: number;
+  /** Steps. */
+  hops: number;
+  /** Of instructions, relations and entities. */
+  dim: number;
+  /** Of a word's state, both ways. */
+  wordWidth: number;
+}
+
+/** Fresh weights. */
+export function nsmStarts(
+  words: Pick<WordInput, 'starts'>,
+  { numRelations, hops, dim, wordWidth }: NsmShape,
+  rngOf: RngOf,
+): Starts {
+  const square = (name: string) => ({ [name]: { shape: [dim, dim], data: xavierUniform(rngOf(name), dim, dim) } });
+  const steps = Array.from({ length: hops }, (_, k) => ({
+    ...denseStarts(`instruction.${k}`, dim, dim, rngOf),
+    ...square(`message.${k}`),
+    ...square(`arrival.${k}`),
+    ...denseStarts(`state.${k}`, dim, dim, rngOf),
+  }));
+  const column = (name: string) => uniformFanIn(rngOf(name), dim, dim);
+  return {
+    ...words.starts(rngOf),
+    ...denseStarts('word.state', wordWidth, dim, rngOf),
+    ...denseStarts('question', wordWidth, dim, rngOf),
+    ...denseStarts('join', 2 * dim, dim, rngOf),
+    attention: { shape: [1, dim], data: column('attention') },
+    relation: { shape: [numRelations, dim], data: xavierUniform(rngOf('relation'), numRelations, dim) },
+    ...square('kind'),
+    ...Object.assign({}, ...steps),
+    share: { shape: [dim, 1], data: column('share') },
+  };
+}
+
+/** What each step asks for: [texts, dim] a step. */
+export function instructions(
+  tape: Tape,
+  words: Pick<WordInput, 'read'>,
+  texts: readonly string[],
+  { hops, dim }: Pick<NsmShape, 'hops' | 'dim'>,
+  dropout?: { rate: number; rng: Rng },
+): Taped[] {
+  const { states, ends, offsets } = words.read(tape, texts, dropout?.rng);
+  const heard = tape.dense(states, 'word.state', dim);
+  const question = tape.dropout(tape.dense(ends, 'question', dim), dropout?.rate ?? 0, dropout?.rng);
+  const attention = tape.parameter('attention', dim);
+  const all: Taped[] = [];
+  let last = tape.given(new Float32Array(texts.length * dim), dim);
+  for (let k = 0; k < hops; k++) {
+    const asked = tape.dense(question, `instruction.${k}`, dim);
+    const joined = tape.dense(tape.beside([last, asked]), 'join', dim);
+    last = tape.attend(tape.multiply(joined, attention), heard, offsets);
+    all.push(last);
+  }
+  return all;
+}
+
+/**
+ * The walk of shares over the subgraphs of some questions.
+ * @param asked instructions by step, [texts, dim]
+ * @param textOf int32 [questions]: row of each question's instructions
+ * @returns [rows, 1]: scores after the last step, of which those that are reached count
+ */
+export function reason(
+  tape: Tape,
+  asked: readonly Taped[],
+  textOf: Int32Array,
+  batch: EntityBatch,
+  { numRelations, dim }: Pick<NsmShape, 'numRelations' | 'dim'>,
+): Taped {
+  const rows = batch.entities.length;
+  const relation = tape.parameter('relation', dim);
+  // A row for each question and relation, as the runs number them.
+  const relationOf = Int32Array.from({ length: textOf.length * numRelations }, (_, slot) => slot % numRelations);
+  const questionOf = relationOf.map((_, slot) => textOf[Math.floor(slot / numRelations)]!);
+  const into = { rows: batch.rowOf };
+  const kinds = tape.product(relation, tape.parameter('kind', dim));
+  let states = sigmoidOfSums(
+    tape,
+    {
+      ...into,
+      weights: tape.given(batch.kinds, 1),
+      table: kinds,
+      tableRows: batch.slotOf.map((slot) => slot % numRelations),
+    },
+    rows,
+  );
+  let shares = tape.given(batch.starts, 1);
+  let scores = shares;
+  asked.forEach((instruction, k) => {
+    const messages = tape.rows(tape.product(relation, tape.parameter(`message.${k}`, dim)), relationOf);
+    const suited = tape.relu(tape.multiply(messages, tape.rows(instruction, questionOf)));
+    // W_E [e ; ẽ] in two parts: the second is made of a question's few messages before they are added up.
+    const table = tape.product(suited, tape.parameter(`arrival.${k}`, dim));
+    const weights = arrivals(tape, shares, batch);
+    const [weight, bias] = [tape.parameter(`state.${k}`, dim), tape.parameter(`state.${k}.bias`, dim)];
+    states = nextStates(tape, states, weight, bias, { ...into, weights, table, tableRows: batch.slotOf });
+    scores = tape.product(states, tape.parameter('share', 1));
+    if (k + 1 < asked.length) shares = reachedShares(tape, scores, batch.bounds, batch.reached[k]!);
+  });
+  return scores;
+}

@@ -1,0 +1,298 @@
+import { describe, expect, test } from '@jest/globals';
+import { entityBatch, type EntityBatch } from '../../../../agents/readers/entities/entity-batch.js';
+import { EntityTable } from '../../../../agents/readers/entities/entity-table.js';
+import { kvMem } from '../../../../agents/readers/entities/kv-mem.js';
+import { answerRows, partsOf, topicsOf } from '../../../../agents/readers/entities/laid-questions.js';
+import { addressed, memoryBatch, rowDots } from '../../../../agents/readers/entities/memory.js';
+import { instructions, nsmStarts, reason } from '../../../../agents/readers/entities/nsm-network.js';
+import { reachedShares, sums } from '../../../../agents/readers/entities/reasoning.js';
+import { shareLoss } from '../../../../agents/readers/entities/share-loss.js';
+import { wordBasis, wordInput } from '../../../../agents/readers/words/inputs.js';
+import { subgraphsOf } from '../../../../src/kg/subgraphs.js';
+import { Rng } from '../../../../src/run/seeds.js';
+import { HostParameters } from '../../../../src/tensor/host/host-parameters.js';
+import { Tape, type Taped } from '../../../../src/tensor/host/tape.js';
+import { expectClose } from '../../../fixtures/gradient-check.js';
+import { tinyFacts, tinyFilms, tinyQuestions } from './tiny-films.js';
+
+const hops = 2;
+const subgraphs = subgraphsOf(tinyFilms, 13);
+const samples = [0, 1, 12, 13].map((i) => tinyQuestions[i]!);
+const tasks = samples.map(({ task }) => task);
+const cut = tasks.map((task) => subgraphs.around(topicsOf(task)));
+const batch = entityBatch(subgraphs, tasks, hops, cut);
+const answers = samples.map(({ gold }, q) => answerRows(gold, batch, q));
+const normals = (name: string, length: number) => {
+  const rng = Rng.named(7, name);
+  return Float32Array.from({ length }, () => rng.normal());
+};
+
+/** Compares the slopes of a loss with differences, on four numbers of each parameter. */
+function checkSlopes(parameters: HostParameters, loss: () => number, back: () => void): void {
+  parameters.slopes.fill(0);
+  loss();
+  back();
+  const step = 2 ** -9;
+  const rng = Rng.named(5, 'test/numbers-to-check');
+  for (const name of parameters.names) {
+    const values = parameters.value(name);
+    for (let k = 0; k < 4; k++) {
+      const i = rng.integer(values.length);
+      const before = values[i]!;
+      const at = (value: number) => {
+        values[i] = value;
+        return loss();
+      };
+      const slope = (at(before + step) - at(before - step)) / (2 * step);
+      values[i] = before;
+      const error = slope - parameters.slope(name)[i]!;
+      expect({ name, i, error }).toEqual({ name, i, error: expect.closeTo(0, 2) });
+    }
+  }
+}
+
+/** A network's loss on the answers, and its way back. */
+function lossOf(parameters: HostParameters, scores: (tape: Tape) => Taped, of: EntityBatch | typeof memory) {
+  const tape = new Tape(parameters);
+  let way = () => {};
+  const loss = () => {
+    tape.begin();
+    const { values, back } = tape.outputs([scores(tape)]);
+    const one = shareLoss(values, of.bounds, of.candidates, answers, 1);
+    way = () => back(one.slope);
+    return one.loss;
+  };
+  return { loss, back: () => way() };
+}
+
+const memory = memoryBatch(subgraphs, tasks, 20, cut);
+
+describe('a batch of subgraphs', () => {
+  test('has each fact once, under what it comes to and the relation that it comes by', () => {
+    const { bounds, entities, rowOf, slotOf, offsets, from } = batch;
+    const found = Array.from(rowOf, (row, run) =>
+      Array.from(from.subarray(offsets[run], offsets[run + 1]), (source) => {
+        const question = Math.floor(slotOf[run]! / subgraphs.numRelations);
+        expect(row).toBeGreaterThanOrEqual(bounds[question]!);
+        expect(row).toBeLessThan(bounds[question + 1]!);
+        return [question, entities[source], slotOf[run]! % subgraphs.numRelations, entities[row]].join();
+      }),
+    ).flat();
+    const expected = cut.flatMap((subgraph, q) =>
+      Array.from(subgraph.entities, (head, place) =>
+        Array.from({ length: subgraph.offsets[place + 1]! - subgraph.offsets[place]! }, (_, i) => {
+          const edge = subgraph.offsets[place]! + i;
+          return [q, head, subgraph.relations[edge], subgraph.entities[subgraph.tails[edge]!]].join();
+        }),
+      ).flat(),
+    );
+    expect(found.sort()).toEqual(expected.sort());
+  });
+
+  test('tells what is reached step by step, never the topic, and how much a row is of a kind', () => {
+    const near = (places: Uint8Array) =>
+      [...batch.entities].filter((_, row) => row < batch.bounds[1]! && places[row] === 1);
+    // Film 0: by ann, war and music; then other films of theirs.
+    const name = (entity: number) => tinyFilms.entityNames[entity];
+    expect(near(batch.reached[0]!).map(name).sort()).toEqual(['ann', 'music', 'war']);
+    expect(near(batch.reached[1]!).map(name).sort()).toEqual(['ann', 'film 3', 'film 4', 'music', 'war']);
+    expect(batch.candidates).toBe(batch.reached[1]);
+    const music = batch.entities.indexOf(tinyFilms.entityId('music'));
+    const kinds = Array.from(batch.rowOf, (row, run) => [row, batch.kinds[run]!]).filter(([row]) => row === music);
+    // Films 0 and 3, both by the relation genre; its loop counts nothing.
+    expect(kinds.map(([, kind]) => kind)).toEqual([expect.closeTo(Math.log(3), 6), 0]);
+  });
+
+  test('comes in parts of a bounded size, in one order for every order of the questions', () => {
+    const parts = (of: typeof samples) =>
+      [...partsOf(subgraphs, of, 20)].map((part) => part.samples.map(({ task }) => task.id));
+    expect(parts(samples).every((part) => part.length === 1)).toBe(true);
+    expect(parts([...samples].reverse())).toEqual(parts(samples));
+    expect([...partsOf(subgraphs, samples, 1e6)]).toHaveLength(1);
+  });
+});
+
+test('shares are a softmax over what is reached, zeros where nothing is, and the loss is their distance from the answers', () => {
+  const parameters = new HostParameters({ scores: { shape: [5, 1], data: Float32Array.of(1, 2, 3, 4, 5) } });
+  const tape = new Tape(parameters);
+  const bounds = Int32Array.of(0, 3, 5);
+  const shares = reachedShares(tape, tape.parameter('scores', 1), bounds, Uint8Array.of(1, 0, 1, 0, 0));
+  const first = 1 / (1 + Math.exp(2));
+  expectClose(shares.values, [first, 0, 1 - first, 0, 0]);
+  const { loss, slope, right } = shareLoss(
+    parameters.value('scores'),
+    bounds,
+    Uint8Array.of(1, 0, 1, 0, 0),
+    [[0, 1], [3]],
+    0.5,
+  );
+  expect(loss).toBeCloseTo(-Math.log(first), 5);
+  expect(right).toBeCloseTo(first, 6);
+  expectClose(slope, [0.5 * (first - 1), 0, 0.5 * (1 - first), 0, 0]);
+});
+
+describe('NSM', () => {
+  const facts = tinyFacts('nsm');
+  const shape = { numRelations: subgraphs.numRelations, hops, dim: 12, wordWidth: 12 };
+  const opened = async () => {
+    const words = wordInput(facts, await wordBasis(facts, tinyQuestions));
+    const parameters = new HostParameters(nsmStarts(words, shape, (name) => Rng.named(1, name)));
+    return { words, parameters };
+  };
+  const texts = ['who directed [E]', 'of which genre is [E]', 'which genres have the films that [E] made'];
+  const textOf = Int32Array.of(0, 1, 2, 2);
+
+  test('has the gradient that its loss has as slopes', async () => {
+    const { words, parameters } = await opened();
+    const scores = (tape: Tape) => reason(tape, instructions(tape, words, texts, shape), textOf, batch, shape);
+    const { loss, back } = lossOf(parameters, scores, batch);
+    checkSlopes(parameters, loss, back);
+  });
+
+  test('is the same as messages that are made fact by fact', async () => {
+    const { words, parameters } = await opened();
+    const tape = new Tape(parameters);
+    const asked = instructions(tape, words, texts, shape);
+    const instruction = asked.map(({ values }) => Float64Array.from(values));
+    const got = Float64Array.from(reason(tape, asked, textOf, batch, shape).values);
+    const { dim, numRelations } = shape;
+    const matrix = (name: string) => Float64Array.from(parameters.value(name));
+    const times = (vector: readonly number[], weights: Float64Array, width: number) =>
+      Array.from({ length: width }, (_, j) =>
+        vector.reduce((sum, value, i) => sum + value * weights[i * width + j]!, 0),
+      );
+    const relation = Array.from({ length: numRelations }, (_, r) => [
+      ...matrix('relation').subarray(r * dim, (r + 1) * dim),
+    ]);
+    const rows = Array.from(batch.entities.keys());
+    // Facts as rows [from, relation, to] of the whole batch.
+    const all = Array.from(batch.rowOf, (to, run) =>
+      Array.from(batch.from.subarray(batch.offsets[run], batch.offsets[run + 1]), (from) => ({
+        from,
+        to,
+        slot: batch.slotOf[run]!,
+      })),
+    ).flat();
+    let states = rows.map((row) => {
+      const sum = new Array<number>(dim).fill(0);
+      for (let r = 0; r + 1 < numRelations; r++) {
+        const count = all.filter(({ to, slot }) => to === row && slot % numRelations === r).length;
+        times(relation[r]!, matrix('kind'), dim).forEach((value, k) => (sum[k]! += Math.log1p(count) * value));
+      }
+      return sum.map((value) => 1 / (1 + Math.exp(-value)));
+    });
+    let shares = [...batch.starts];
+    let scores: number[] = [];
+    for (let k = 0; k < hops; k++) {
+      const arrived = rows.map(() => new Array<number>(dim).fill(0));
+      for (const { from, to, slot } of all) {
+        const at = textOf[Math.floor(slot / numRelations)]! * dim;
+        times(relation[slot % numRelations]!, matrix(`message.${k}`), dim).forEach(
+          (value, i) => (arrived[to]![i]! += shares[from]! * Math.max(0, value * instruction[k]![at + i]!)),
+        );
+      }
+      states = states.map((state, row) => {
+        const own = times(state, matrix(`state.${k}`), dim);
+        const come = times(arrived[row]!, matrix(`arrival.${k}`), dim);
+        return own.map((value, i) => Math.max(0, value + come[i]! + matrix(`state.${k}.bias`)[i]!));
+      });
+      scores = states.map((state) => times(state, matrix('share'), 1)[0]!);
+      shares = rows.map((row) => {
+        const q = batch.bounds.findIndex((end) => row < end) - 1;
+        const of = rows.filter((one) => one >= batch.bounds[q]! && one < batch.bounds[q + 1]!);
+        const sum = of.reduce((total, one) => total + batch.reached[k]![one]! * Math.exp(scores[one]!), 0);
+        return (batch.reached[k]![row]! * Math.exp(scores[row]!)) / sum;
+      });
+    }
+    expectClose(got, scores, 1e-4);
+  });
+});
+
+describe('KV-Mem', () => {
+  const dim = 6;
+  const table = new EntityTable(tinyFilms.numEntities, dim, 0.5, Rng.named(1, 'entities'));
+  const parts = {
+    query: { shape: [4, dim], data: normals('query', 4 * dim) },
+    relation: { shape: [5, dim], data: normals('relation', 5 * dim) },
+  };
+  const rows = Int32Array.from(memory.entities, (_, row) => memory.bounds.findIndex((end) => row < end) - 1);
+  const places = Int32Array.from(rows.keys());
+  const slots = Int32Array.from({ length: 20 }, (_, slot) => slot % 5);
+  const questionOf = slots.map((_, slot) => Math.floor(slot / 5));
+
+  /** One reading of the memory and the scores behind it. */
+  const scores = (tape: Tape) => {
+    const entities = table.rows(tape, memory.entities);
+    const query = tape.parameter('query', dim);
+    const ofHead = rowDots(tape, entities, places, query, rows);
+    const ofRelation = rowDots(tape, tape.parameter('relation', dim), slots, query, questionOf);
+    const weights = addressed(tape, ofHead, ofRelation, memory);
+    const heard = tape.add(query, sums(tape, { weights, table: entities, rows, tableRows: places }, 4));
+    return rowDots(tape, entities, places, heard, rows);
+  };
+
+  test('reads what a softmax over facts says, fact by fact', () => {
+    const tape = new Tape(new HostParameters(parts));
+    const got = Float64Array.from(scores(tape).values);
+    const row = (entity: number) => [...table.values.subarray(entity * dim, (entity + 1) * dim)];
+    const dot = (a: readonly number[], b: readonly number[]) => a.reduce((sum, value, k) => sum + value * b[k]!, 0);
+    const expected = tasks.flatMap((_, q) => {
+      const query = [...parts.query.data.subarray(q * dim, (q + 1) * dim)];
+      const own = Array.from(
+        { length: memory.offsets[q + 1]! - memory.offsets[q]! },
+        (__, i) => memory.offsets[q]! + i,
+      );
+      const keys = own.map((fact) => {
+        const r = memory.slots[fact]! - 5 * q;
+        const relation = [...parts.relation.data.subarray(r * dim, (r + 1) * dim)];
+        return Math.exp(dot(query, row(memory.entities[memory.heads[fact]!]!)) + dot(query, relation));
+      });
+      const sum = keys.reduce((a, b) => a + b, 0);
+      const heard = query.map((value, k) =>
+        own.reduce(
+          (total, fact, i) => total + (keys[i]! / sum) * row(memory.entities[memory.tails[fact]!]!)[k]!,
+          value,
+        ),
+      );
+      return [...memory.entities.subarray(memory.bounds[q], memory.bounds[q + 1])].map((entity) =>
+        dot(heard, row(entity)),
+      );
+    });
+    expectClose(got, expected, 1e-4);
+  });
+
+  test('has the gradient that its loss has as slopes, of rows of entities too', () => {
+    const parameters = new HostParameters(parts);
+    const { loss, back } = lossOf(parameters, scores, memory);
+    checkSlopes(parameters, loss, back);
+    table.clear();
+    loss();
+    back();
+    // Adagrad keeps g² of its first step, which goes down the slope.
+    const before = table.values.slice();
+    const step = 2 ** -9;
+    const picked = [...new Set(memory.entities)].flatMap((entity) => [entity * dim, entity * dim + 3]);
+    const slopes = picked.map((i) => {
+      const at = (value: number) => {
+        table.values[i] = value;
+        return loss();
+      };
+      const slope = (at(before[i]! + step) - at(before[i]! - step)) / (2 * step);
+      table.values[i] = before[i]!;
+      return slope;
+    });
+    table.move(0.1);
+    const squares = table.tensors()['optimizer/squares/entities']!.data as Float32Array;
+    picked.forEach((i, at) => {
+      const gradient = Math.sqrt(squares[i]!) * Math.sign(before[i]! - table.values[i]!);
+      expect(gradient).toBeCloseTo(slopes[at]!, 2);
+    });
+    expect(Math.max(...slopes.map(Math.abs))).toBeGreaterThan(0.1);
+  });
+
+  test('refuses settings that it would not read', () => {
+    const { settings } = tinyFacts('kv-mem');
+    expect(kvMem.problems!(settings)).toEqual([]);
+    expect(kvMem.problems!({ ...settings, words: 'frozen', hops: 'given' })).toHaveLength(2);
+  });
+});
