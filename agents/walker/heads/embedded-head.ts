@@ -6,9 +6,11 @@
  *   text = relu(C · context + c), or x = what a word encoder makes, or relu(C · context + D · x + c)
  */
 import type * as tfTypes from '@tensorflow/tfjs-core';
+import type { WalkTask } from '../../../datasets/walk-sample.js';
+import { joined } from '../../../src/tensor/categorical.js';
 import { Rng } from '../../../src/run/seeds.js';
 import type { Tf } from '../../../src/tensor/backend.js';
-import { matMul, matMulConst, readTensor, relu } from '../../../src/tensor/ops.js';
+import { gatherRows, matMul, matMulConst, readTensor, relu } from '../../../src/tensor/ops.js';
 import { normalValues } from '../../../src/tensor/parameters.js';
 import type { WalkerSettings } from '../settings.js';
 import { createWordEncoder } from '../words/word-encoder.js';
@@ -88,11 +90,11 @@ export function createEmbeddedHead(
     return tf.mul(rows, tf.tensor2d(mask, rows.shape)) as Tensor2D;
   };
   type Rows = Pick<Scene, 'entities' | 'relations' | 'local'>;
-  const sceneOf = (batch: StateBatch, rows: Rows, rng?: Rng): Scene => {
-    return { batch, text: said(batch), ...rows, dropped: droppedBy(rng) };
+  const sceneOf = (batch: StateBatch, rows: Rows, rng?: Rng, words = said.words?.(batch)): Scene => {
+    return { batch, text: said.text(batch, words), ...rows, dropped: droppedBy(rng) };
   };
-  const score = (batch: StateBatch, rows: Rows, rng?: Rng) => {
-    const logits = network.scores(sceneOf(batch, rows, rng));
+  const score = (batch: StateBatch, rows: Rows, rng?: Rng, words?: Tensor2D) => {
+    const logits = network.scores(sceneOf(batch, rows, rng, words));
     return features ? (tf.add(logits, features(batch)) as Tensor1D) : logits;
   };
 
@@ -110,9 +112,40 @@ export function createEmbeddedHead(
     }
     return inflow ? allInflowRows(tf, inflow, { values: entities, width: rowWidth }, relations) : entities;
   };
+  let heard = new WeakMap<WalkTask, Float32Array>();
+  /** float32 [dialogues, width]: what words make, read once a task until weights change. */
+  const wordsOnce = async (batch: StateBatch) => {
+    const { tasks } = batch.words!;
+    const known = heard;
+    if (!tasks.every((task) => known.has(task))) {
+      const read = await readTensor(tf, () => said.words!(batch));
+      tasks.forEach((task, i) => known.set(task, read.slice(i * settings.width, (i + 1) * settings.width)));
+    }
+    return joined(tasks.map((task) => known.get(task)!));
+  };
+  const infer = async (batch: StateBatch, words?: Float32Array) => {
+    if (!kept) {
+      const rows = tf.tidy(() => tf.keep(relationRows()));
+      kept = { relations: rows, entities: allEntityRows(rows) };
+    }
+    const { relations } = kept;
+    const all = await kept.entities;
+    const width = inflow?.width ?? rowWidth;
+    return readTensor(tf, () => {
+      const local = localise(batch);
+      const entities = tf.tensor2d(hostRows(all, width, local.ids), [local.ids.length, width]);
+      return score(
+        batch,
+        { entities, relations, local },
+        undefined,
+        words && tf.tensor2d(words, [words.length / settings.width, settings.width]),
+      );
+    });
+  };
   const weightsChanged = () => {
     kept?.relations.dispose();
     kept = undefined;
+    heard = new WeakMap();
   };
 
   return {
@@ -134,20 +167,8 @@ export function createEmbeddedHead(
         return network.margins!(sceneOf(batch, rows, dropout), aims);
       },
     }),
-    infer: async (batch) => {
-      if (!kept) {
-        const rows = tf.tidy(() => tf.keep(relationRows()));
-        kept = { relations: rows, entities: allEntityRows(rows) };
-      }
-      const { relations } = kept;
-      const all = await kept.entities;
-      const width = inflow?.width ?? rowWidth;
-      return readTensor(tf, () => {
-        const local = localise(batch);
-        const entities = tf.tensor2d(hostRows(all, width, local.ids), [local.ids.length, width]);
-        return score(batch, { entities, relations, local });
-      });
-    },
+    infer: (batch) => infer(batch),
+    ...(said.words && { rank: async (batch: StateBatch) => infer(batch, await wordsOnce(batch)) }),
     weightsChanged,
     dispose: () => {
       weightsChanged();
@@ -157,26 +178,36 @@ export function createEmbeddedHead(
   };
 }
 
-/** What was said, as the settings have it read: float32 [S, width]. */
+/** What was said, as the settings have it read. */
+interface Said {
+  /** What words make of it: float32 [dialogues, width]; absent where none are read. */
+  words?: (batch: StateBatch) => Tensor2D;
+  /** float32 [S, width]. @param words what `words` makes of the batch */
+  text: (batch: StateBatch, words?: Tensor2D) => Tensor2D;
+}
+
 function textOf(
   tf: Tf,
   { text, width }: WalkerSettings,
   { contextDim, numWords, tables }: HeadShape,
   layers: Layers,
   seed: number,
-): (batch: StateBatch) => Tensor2D {
+): Said {
   const frozen = text !== 'words';
   if (frozen) layers.add('context', contextDim, width, true);
   const encoder =
     text === 'frozen' ? undefined : createWordEncoder(tf, layers, { numWords, starts: tables, width, seed });
   if (frozen && encoder) layers.add('context.words', width, width);
-  return (batch) => {
-    const words = encoder?.(batch);
-    if (!frozen) return words!;
-    const context = tf.tensor2d(batch.context, [batch.numStates, contextDim]);
-    const byVectors = tf.add(matMulConst(tf, context, layers.weight('context')), layers.weight('context.bias'));
-    const byWords = words && matMul(tf, words, layers.weight('context.words'));
-    return relu(tf, (byWords ? tf.add(byVectors, byWords) : byVectors) as Tensor2D);
+  return {
+    ...(encoder && { words: encoder }),
+    text(batch, byDialogue) {
+      const words = byDialogue && gatherRows(tf, byDialogue, batch.words!.dialogueOf);
+      if (!frozen) return words!;
+      const context = tf.tensor2d(batch.context, [batch.numStates, contextDim]);
+      const byVectors = tf.add(matMulConst(tf, context, layers.weight('context')), layers.weight('context.bias'));
+      const byWords = words && matMul(tf, words, layers.weight('context.words'));
+      return relu(tf, (byWords ? tf.add(byVectors, byWords) : byVectors) as Tensor2D);
+    },
   };
 }
 

@@ -33,8 +33,8 @@ export interface WalkerHead<
   /** Logits on the host, reusing what depends on the weights alone until `weightsChanged` is called. */
   infer(batch: StateBatch): Promise<Float32Array>;
   /**
-   * As `infer`, on the host where a head can: a little other digits, the same on every backend and however many states are
-   * beside. For ranking only: what is trained on must come from `infer`.
+   * As `infer`, for ranking only: what is trained on must come from `infer`. Either on the host, in a little other digits, the
+   * same on every backend and however many states are beside; or with what was said read once a task instead of in each batch.
    */
   rank?(batch: StateBatch): Promise<Float32Array>;
   /** Forgets what `infer` and `rank` keep. Call after every update. */

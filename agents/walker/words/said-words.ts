@@ -22,6 +22,8 @@ export interface SaidWords {
   dialogueOf: Int32Array;
   /** int32 [dialogues]: its first state. */
   stateOf: Int32Array;
+  /** What each dialogue is read from. */
+  tasks: readonly WalkTask[];
 }
 
 /** Messages of a dialogue that are read. */
@@ -57,7 +59,8 @@ export class WordReader {
       if (s === 0 || task !== tasks[s - 1]) stateOf.push(s);
       return stateOf.length - 1;
     });
-    const windows = stateOf.map((s) => windowOf(tasks[s]!));
+    const read = stateOf.map((s) => tasks[s]!);
+    const windows = read.map(windowOf);
     const placeOf = new Map<string, number>();
     const place = (text: string) => {
       if (!placeOf.has(text)) placeOf.set(text, placeOf.size);
@@ -67,7 +70,7 @@ export class WordReader {
     const numLast = placeOf.size;
     const dialogues = sequencesOf(windows.map((window) => Int32Array.from(window, place)));
     const messages = sequencesOf([...placeOf.keys()].map((text) => this.#rowsOf(text)));
-    return { messages, numLast, dialogues, dialogueOf, stateOf: Int32Array.from(stateOf) };
+    return { messages, numLast, dialogues, dialogueOf, stateOf: Int32Array.from(stateOf), tasks: read };
   }
 
   /** A message without a word is one unknown word. */

@@ -33,7 +33,7 @@ export interface WordEncoderOptions {
   seed: number;
 }
 
-/** Makes what was said: float32 [S, width]. */
+/** Makes what was said: float32 [dialogues, width]. */
 export type WordEncoder = (batch: Pick<StateBatch, 'start' | 'words'>) => Tensor2D;
 
 /** Adds the weights; vectors of words start at random. */
@@ -53,7 +53,7 @@ export function createWordEncoder(
   const renumber = renumbering(numWords);
 
   return ({ start, words }) => {
-    const { messages, numLast, dialogues, dialogueOf, stateOf } = words!;
+    const { messages, numLast, dialogues, stateOf } = words!;
     const { ids, places } = renumber(messages.rows);
     const local = { rows: places[0]!, offsets: messages.offsets };
     const table = gatherRows(tf, layers.weight('words.table'), ids);
@@ -70,8 +70,7 @@ export function createWordEncoder(
       1,
     );
     const shares = tf.split(tf.softmax(scores), parts.length, 1);
-    const all = parts.map((part, j) => tf.mul(part, shares[j]!)).reduce((sum, part) => tf.add(sum, part));
-    return gatherRows(tf, all as Tensor2D, dialogueOf);
+    return parts.map((part, j) => tf.mul(part, shares[j]!)).reduce((sum, part) => tf.add(sum, part)) as Tensor2D;
   };
 
   function startRows(ids: Int32Array): Tensor2D {

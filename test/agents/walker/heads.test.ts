@@ -108,8 +108,9 @@ describe.each(Object.keys(kinds) as Kind[])('the %s head', (kind) => {
 
   test('ranks by what it infers, on the host by the same bytes whatever stands beside', async () => {
     const head = await headOf(kind);
-    // Only the plain head has a forward pass on the host.
-    if (!head.rank) return expect(kind).not.toMatch(/^pa-mlp/);
+    // Only the plain head has a forward pass on the host; those that read words rank by what they read once.
+    if (!head.rank || /words/.test(kind))
+      return expect([kind, !head.rank]).toEqual([kind, !/^pa-mlp|words/.test(kind)]);
     const many = [...states, ...states, ...states, ...states, ...states];
     const batch = featurizer.batch(many);
     const logits = await head.rank(batch);
@@ -123,6 +124,26 @@ describe.each(Object.keys(kinds) as Kind[])('the %s head', (kind) => {
     head.weightsChanged();
     expectClose(await head.rank(batch), await head.infer(batch));
   });
+
+  if (/words/.test(kind)) {
+    test('ranks by words that it reads once a task, until weights change', async () => {
+      const head = await headOf(kind);
+      const batch = featurizer.batch(states);
+      expectClose(await head.rank!(batch), await head.infer(batch));
+      const later = featurizer.batch([...states].reverse());
+      const { messages } = later.words!;
+      const unread = {
+        ...later,
+        words: { ...later.words!, messages: { ...messages, rows: messages.rows.map(() => 0) } },
+      };
+      const expected = await head.infer(later);
+      expect(await head.infer(unread)).not.toEqual(expected);
+      expectClose(await head.rank!(unread), expected);
+      await randomize(head.parameters, 9);
+      head.weightsChanged();
+      expectClose(await head.rank!(batch), await head.infer(batch));
+    });
+  }
 
   test('gives permuted logits for permuted states', async () => {
     const head = await headOf(kind);
