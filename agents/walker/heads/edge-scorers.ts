@@ -117,14 +117,16 @@ export function trainedVectors(
       logits: (outputs, edges) =>
         dots(outputs, [round(relations), round(entities)], {
           left: edges.stateOf,
-          // What the graph lacks is read as its first entity: a walk can only stay there.
-          right: [edges.relations, edges.tails.map((tail) => Math.max(0, tail))],
+          right: [edges.relations, edges.tails.map(known)],
         }),
       rank: async (outputs, edges) => hostDots(outputs, edges, await (onHost ??= read())),
       weightsChanged: () => (onHost = undefined),
     };
   };
 }
+
+/** What the graph lacks is read as its first entity: a walk can only stay there. */
+const known = (tail: number) => Math.max(0, tail);
 
 function hostDots(
   { values, stride }: { values: Float32Array; stride: number },
@@ -137,7 +139,7 @@ function hostDots(
     addRowDots(logits, { values, stride, column }, rows, { width, left: stateOf, right });
   };
   add(0, tables.relations, tables.relationDim, relations);
-  add(tables.relationDim, tables.entities, tables.entityDim, tails);
+  add(tables.relationDim, tables.entities, tables.entityDim, tails.map(known));
   return logits;
 }
 

@@ -191,7 +191,8 @@ describe.each(Object.keys(kinds) as Kind[])('the %s head', (kind) => {
     const others = await head.infer(over.batch(states));
     for (const batch of [alone, beside]) {
       const trained = [undefined, Rng.named(1, 'dropout')].map((rng) => readTensor(tf, () => head.logits(batch, rng)));
-      for (const logits of [await head.infer(batch), ...(await Promise.all(trained))]) {
+      const ranked = await head.rank?.(batch);
+      for (const logits of [await head.infer(batch), ...(ranked ? [ranked] : []), ...(await Promise.all(trained))]) {
         expect(logits).toHaveLength(batch.tails.length);
         expect(logits.every(Number.isFinite)).toBe(true);
       }
