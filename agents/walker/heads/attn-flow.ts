@@ -13,19 +13,14 @@ import { columns, gatherRows, matMul } from '../../../src/tensor/ops.js';
 import { segmentLogSoftmaxColumns } from '../../../src/tensor/segments.js';
 import { trainedDots } from '../../../src/tensor/table-dots.js';
 import type { WalkerSettings } from '../settings.js';
-import { createEmbeddedHead } from './embedded-head.js';
-import type { HeadShape, WalkerHead } from './head.js';
+import type { HeadShape } from './head.js';
 import { type EmbeddedNetwork, type Layers, type Scene } from './network.js';
 
 type Tensor1D = tfTypes.Tensor1D;
 type Tensor2D = tfTypes.Tensor2D;
 
-/** Builds the head without in-flow. @param seed what its weights start from */
-export function createAttnFlowHead(tf: Tf, settings: WalkerSettings, shape: HeadShape, seed?: number): WalkerHead {
-  return createEmbeddedHead(tf, settings, shape, (layers) => attnFlowNetwork(tf, settings, layers), seed);
-}
-
-function attnFlowNetwork(tf: Tf, settings: WalkerSettings, layers: Layers): EmbeddedNetwork {
+/** The network without in-flow. */
+export function attnFlowNetwork(tf: Tf, settings: WalkerSettings, _: HeadShape, layers: Layers): EmbeddedNetwork {
   const out = outflow(tf, settings, layers);
   const d = settings.embeddingDim;
   return {

@@ -15,19 +15,14 @@ import { segmentLogSoftmaxColumns, weightedRowSums } from '../../../src/tensor/s
 import { trainedDots } from '../../../src/tensor/table-dots.js';
 import type { WalkerSettings } from '../settings.js';
 import { attentionHeads, outflow, scaledLeaky } from './attn-flow.js';
-import { createEmbeddedHead } from './embedded-head.js';
-import type { HeadShape, WalkerHead } from './head.js';
+import type { HeadShape } from './head.js';
 import { type Inflow, inEdgesOf } from './inflow.js';
 import { type EmbeddedNetwork, type Layers } from './network.js';
 
 type Tensor2D = tfTypes.Tensor2D;
 
-/** Builds the head with in-flow. @param seed what its weights start from */
-export function createAttnIoHead(tf: Tf, settings: WalkerSettings, shape: HeadShape, seed?: number): WalkerHead {
-  return createEmbeddedHead(tf, settings, shape, (layers) => attnIoNetwork(tf, settings, shape, layers), seed);
-}
-
-function attnIoNetwork(tf: Tf, settings: WalkerSettings, shape: HeadShape, layers: Layers): EmbeddedNetwork {
+/** The network with in-flow. */
+export function attnIoNetwork(tf: Tf, settings: WalkerSettings, shape: HeadShape, layers: Layers): EmbeddedNetwork {
   const { add, weight } = layers;
   const d = settings.embeddingDim;
   const heads = attentionHeads(tf, settings);

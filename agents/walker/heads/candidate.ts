@@ -9,19 +9,13 @@ import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { Tf } from '../../../src/tensor/backend.js';
 import { columns, gatherRows, gatherSum, matMul, matMulConst, pairDot, relu } from '../../../src/tensor/ops.js';
 import type { WalkerSettings } from '../settings.js';
-import { createEmbeddedHead } from './embedded-head.js';
-import { type HeadShape, type WalkerHead } from './head.js';
+import { type HeadShape } from './head.js';
 import { type EmbeddedNetwork, type Layers, pickRelations } from './network.js';
 
 type Tensor1D = tfTypes.Tensor1D;
 type Tensor2D = tfTypes.Tensor2D;
 
-/** Builds the recommended head. @param seed what its weights start from */
-export function createCandidateHead(tf: Tf, settings: WalkerSettings, shape: HeadShape, seed?: number): WalkerHead {
-  return createEmbeddedHead(tf, settings, shape, (layers) => candidateNetwork(tf, settings, shape, layers), seed);
-}
-
-function candidateNetwork(
+export function candidateNetwork(
   tf: Tf,
   { width, embeddingDim: d, hidden }: WalkerSettings,
   { numScalars, numEdgeFeatures }: HeadShape,

@@ -18,19 +18,13 @@ import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { Tf } from '../../../src/tensor/backend.js';
 import { columns, gatherRows, matMul, pairDot } from '../../../src/tensor/ops.js';
 import type { WalkerSettings } from '../settings.js';
-import { createEmbeddedHead } from './embedded-head.js';
-import { type HeadShape, hopOf, type StateBatch, type WalkerHead } from './head.js';
+import { type HeadShape, hopOf, type StateBatch } from './head.js';
 import { goldTails, marginLoss } from './margins.js';
 import { type EmbeddedNetwork, type Layers, pickRelations, rowsOfHop, type Scene } from './network.js';
 
 type Tensor2D = tfTypes.Tensor2D;
 
-/** Builds the head. @param seed what its weights start from */
-export function createDialkgWalkerHead(tf: Tf, settings: WalkerSettings, shape: HeadShape, seed?: number): WalkerHead {
-  return createEmbeddedHead(tf, settings, shape, (layers) => dialkgNetwork(tf, settings, shape, layers), seed);
-}
-
-function dialkgNetwork(
+export function dialkgNetwork(
   tf: Tf,
   { width, embeddingDim: d, zeroShot }: WalkerSettings,
   { horizon, numRelations }: HeadShape,

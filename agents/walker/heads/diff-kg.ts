@@ -15,36 +15,30 @@ import type { AdjacencyRows } from '../../../src/kg/adjacency.js';
 import type { Tf } from '../../../src/tensor/backend.js';
 import { gatherRows } from '../../../src/tensor/ops.js';
 import type { WalkerSettings } from '../settings.js';
-import { createEmbeddedHead } from './embedded-head.js';
-import { type HeadShape, hopOf, type StateBatch, type WalkerHead } from './head.js';
+import { type HeadShape, hopOf, type StateBatch } from './head.js';
+import type { EmbeddedNetwork, Layers } from './network.js';
 
-/** Builds the head. @param seed what its weights start from */
-export function createDiffKgHead(tf: Tf, settings: WalkerSettings, shape: HeadShape, seed?: number): WalkerHead {
-  const { numRelations, horizon, rows, noReturn } = shape;
+export function diffKgNetwork(
+  tf: Tf,
+  { width, fanOut }: WalkerSettings,
+  { numRelations, horizon, rows, noReturn }: HeadShape,
+  { add, dense }: Layers,
+): EmbeddedNetwork {
   // Staying is the relation after the graph's own.
   const choices = numRelations + 1;
-  return createEmbeddedHead(
-    tf,
-    settings,
-    shape,
-    ({ add, dense }) => {
-      add('hops', settings.width, horizon * choices, true);
-      return {
-        scores({ batch, text, dropped }) {
-          const all = tf.reshape(dense(dropped(text), 'hops'), [-1, choices]) as tfTypes.Tensor2D;
-          const ofHops = batch.stateOf.map(
-            (state, i) => (state * horizon + hopOf(batch, state)) * choices + batch.relations[i]!,
-          );
-          const logits = tf.reshape(gatherRows(tf, tf.reshape(all, [-1, 1]), ofHops), [-1]) as tfTypes.Tensor1D;
-          return settings.fanOut === 'ignored'
-            ? logits
-            : (tf.sub(logits, tf.tensor1d(logFanOut(rows, batch, noReturn))) as tfTypes.Tensor1D);
-        },
-      };
+  add('hops', width, horizon * choices, true);
+  return {
+    scores({ batch, text, dropped }) {
+      const all = tf.reshape(dense(dropped(text), 'hops'), [-1, choices]) as tfTypes.Tensor2D;
+      const ofHops = batch.stateOf.map(
+        (state, i) => (state * horizon + hopOf(batch, state)) * choices + batch.relations[i]!,
+      );
+      const logits = tf.reshape(gatherRows(tf, tf.reshape(all, [-1, 1]), ofHops), [-1]) as tfTypes.Tensor1D;
+      return fanOut === 'ignored'
+        ? logits
+        : (tf.sub(logits, tf.tensor1d(logFanOut(rows, batch, noReturn))) as tfTypes.Tensor1D);
     },
-    seed,
-    { entities: false, relations: false },
-  );
+  };
 }
 
 /**

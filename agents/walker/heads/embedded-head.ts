@@ -18,7 +18,7 @@ import { hostRows, renumbering } from './batch-rows.js';
 import type { HeadShape, StateBatch, WalkerHead } from './head.js';
 import { allInflowRows } from './inflow.js';
 import { drawnAims } from './margins.js';
-import { type EmbeddedNetwork, type Layers, layersOf, localEntities, type Scene } from './network.js';
+import { type Layers, layersOf, localEntities, type MakeNetwork, type Scene } from './network.js';
 
 type Tensor1D = tfTypes.Tensor1D;
 type Tensor2D = tfTypes.Tensor2D;
@@ -33,7 +33,6 @@ export interface Reads {
 
 /**
  * Builds a head around a network.
- * @param make adds the weights of the network and says how it scores
  * @param seed what the weights start from
  * @param reads what of the tables it reads
  */
@@ -41,7 +40,7 @@ export function createEmbeddedHead(
   tf: Tf,
   settings: WalkerSettings,
   shape: HeadShape,
-  make: (layers: Layers) => EmbeddedNetwork,
+  make: MakeNetwork,
   seed = 0,
   reads: Reads = {},
 ): WalkerHead {
@@ -58,7 +57,7 @@ export function createEmbeddedHead(
     const residual = normalValues(Rng.named(seed, 'walker/residual'), 0.02, (numRelations + 2) * d);
     parameters.add('relation.residual', [numRelations + 2, d], residual);
   }
-  const network = make(layers);
+  const network = make(tf, settings, shape, layers, seed);
   const features = network.readsFeatures ? undefined : featureScores(tf, settings, shape, layers);
   const rowWidth = readsEntities ? d + (network.prepared?.width ?? 0) : 0;
   const localise = localEntities(numEntities, network.others);

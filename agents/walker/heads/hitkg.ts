@@ -18,20 +18,14 @@ import { columns, gatherRows, gatherSum, matMul, matMulConst, pairDot, relu } fr
 import { normalValues } from '../../../src/tensor/parameters.js';
 import { segmentLogSoftmaxColumns } from '../../../src/tensor/segments.js';
 import type { WalkerSettings } from '../settings.js';
-import { createEmbeddedHead } from './embedded-head.js';
-import { type HeadShape, hopOf, type StateBatch, type WalkerHead } from './head.js';
+import { type HeadShape, hopOf, type StateBatch } from './head.js';
 import { type EmbeddedNetwork, type Layers, type Scene } from './network.js';
 import { createTransformer, type Tokens } from './transformer.js';
 
 type Tensor1D = tfTypes.Tensor1D;
 type Tensor2D = tfTypes.Tensor2D;
 
-/** Builds the head. @param seed what its weights start from */
-export function createHitkgHead(tf: Tf, settings: WalkerSettings, shape: HeadShape, seed?: number): WalkerHead {
-  return createEmbeddedHead(tf, settings, shape, (layers) => hitkgNetwork(tf, settings, shape, layers, seed), seed);
-}
-
-function hitkgNetwork(
+export function hitkgNetwork(
   tf: Tf,
   { width, embeddingDim: d, transformerLayers, transformerHeads: heads, text: read }: WalkerSettings,
   { contextDim, horizon, numRelations, rows, noReturn = false }: HeadShape,

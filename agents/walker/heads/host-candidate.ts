@@ -33,7 +33,7 @@ interface Places {
   previous: Int32Array;
 }
 
-/** As `createCandidateHead`. @throws WorkbenchError `native` without WebAssembly SIMD */
+/** The candidate head without tensors. @throws WorkbenchError `native` without WebAssembly SIMD */
 export function createHostCandidateHead(
   settings: WalkerSettings,
   shape: HeadShape,

@@ -10,8 +10,7 @@ import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { Tf } from '../../../src/tensor/backend.js';
 import { columns, gatherRows, matMul, pairDot, relu } from '../../../src/tensor/ops.js';
 import type { WalkerSettings } from '../settings.js';
-import { createEmbeddedHead } from './embedded-head.js';
-import type { HeadShape, WalkerHead } from './head.js';
+import type { HeadShape } from './head.js';
 import {
   type EmbeddedNetwork,
   type Layers,
@@ -24,12 +23,7 @@ import {
 
 type Tensor2D = tfTypes.Tensor2D;
 
-/** Builds the head. @param seed what its weights start from */
-export function createKgCruseHead(tf: Tf, settings: WalkerSettings, shape: HeadShape, seed?: number): WalkerHead {
-  return createEmbeddedHead(tf, settings, shape, (layers) => kgCruseNetwork(tf, settings, shape, layers), seed);
-}
-
-function kgCruseNetwork(
+export function kgCruseNetwork(
   tf: Tf,
   { width, embeddingDim: d, recurrentLayers, recurrentUnits: units }: WalkerSettings,
   { numRelations }: HeadShape,

@@ -6,7 +6,8 @@ import { gatherRows, matMul } from '../../../src/tensor/ops.js';
 import { ParameterSet, uniformFanIn } from '../../../src/tensor/parameters.js';
 import { createRecurrentLayer, type RecurrentLayer } from '../../../src/tensor/recurrent.js';
 import { renumbering } from './batch-rows.js';
-import { hopOf, type StateBatch } from './head.js';
+import type { WalkerSettings } from '../settings.js';
+import { type HeadShape, hopOf, type StateBatch } from './head.js';
 import type { Inflow } from './inflow.js';
 
 type Tensor1D = tfTypes.Tensor1D;
@@ -38,6 +39,15 @@ export interface Scene {
   /** Drops units while training. */
   dropped(rows: Tensor2D): Tensor2D;
 }
+
+/** Adds the weights of a network and says how it scores. @param seed what weights start from */
+export type MakeNetwork = (
+  tf: Tf,
+  settings: WalkerSettings,
+  shape: HeadShape,
+  layers: Layers,
+  seed: number,
+) => EmbeddedNetwork;
 
 /** What is a head's own. */
 export interface EmbeddedNetwork {

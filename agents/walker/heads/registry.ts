@@ -1,34 +1,41 @@
 /** The heads of a walker by name: a line each. */
 import type { Tf } from '../../../src/tensor/backend.js';
 import type { WalkerSettings } from '../settings.js';
-import { createAttnFlowHead } from './attn-flow.js';
-import { createAttnIoHead } from './attn-io.js';
-import { createCandidateHead } from './candidate.js';
-import { createDialkgWalkerHead } from './dialkg-walker.js';
-import { createDiffKgHead } from './diff-kg.js';
+import { attnFlowNetwork } from './attn-flow.js';
+import { attnIoNetwork } from './attn-io.js';
+import { candidateNetwork } from './candidate.js';
+import { dialkgNetwork } from './dialkg-walker.js';
+import { diffKgNetwork } from './diff-kg.js';
+import { createEmbeddedHead, type Reads } from './embedded-head.js';
 import type { HeadShape, WalkerHead } from './head.js';
-import { createHitkgHead } from './hitkg.js';
-import { createKgCruseHead } from './kg-cruse.js';
+import { hitkgNetwork } from './hitkg.js';
+import { kgCruseNetwork } from './kg-cruse.js';
+import type { MakeNetwork } from './network.js';
 import { createPaMlpHead } from './pa-mlp.js';
-import { createSeq2PathHead } from './seq2path.js';
-import { createSeq2SeqHead } from './seq2seq.js';
-import { createTriLstmHead } from './tri-lstm.js';
+import { seq2PathNetwork } from './seq2path.js';
+import { seq2seqNetwork } from './seq2seq.js';
+import { triLstmNetwork } from './tri-lstm.js';
 
 /** Builds a head. @param seed what its weights start from; absent where others are imported into it */
 type CreateHead = (tf: Tf, settings: WalkerSettings, shape: HeadShape, seed?: number) => WalkerHead;
 
+const embedded =
+  (network: MakeNetwork, reads?: Reads): CreateHead =>
+  (tf, settings, shape, seed) =>
+    createEmbeddedHead(tf, settings, shape, network, seed, reads);
+
 const heads: Record<WalkerSettings['head'], CreateHead> = {
-  'attn-flow': createAttnFlowHead,
-  'attn-io': createAttnIoHead,
-  candidate: createCandidateHead,
-  'diff-kg': createDiffKgHead,
+  'attn-flow': embedded(attnFlowNetwork),
+  'attn-io': embedded(attnIoNetwork),
+  candidate: embedded(candidateNetwork),
+  'diff-kg': embedded(diffKgNetwork, { entities: false, relations: false }),
   'pa-mlp': createPaMlpHead,
-  'kg-cruse': createKgCruseHead,
-  seq2path: createSeq2PathHead,
-  hitkg: createHitkgHead,
-  seq2seq: createSeq2SeqHead,
-  'dialkg-walker': createDialkgWalkerHead,
-  'tri-lstm': createTriLstmHead,
+  'kg-cruse': embedded(kgCruseNetwork),
+  seq2path: embedded(seq2PathNetwork),
+  hitkg: embedded(hitkgNetwork),
+  seq2seq: embedded(seq2seqNetwork, { relations: false }),
+  'dialkg-walker': embedded(dialkgNetwork),
+  'tri-lstm': embedded(triLstmNetwork),
 };
 
 /** Whether the head of these settings is written for the host, too. */

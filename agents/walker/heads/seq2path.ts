@@ -14,20 +14,14 @@ import type { CellState } from '../../../src/tensor/recurrent.js';
 import { segmentLogSoftmaxColumns } from '../../../src/tensor/segments.js';
 import { trainedDots } from '../../../src/tensor/table-dots.js';
 import type { WalkerSettings } from '../settings.js';
-import { createEmbeddedHead } from './embedded-head.js';
-import type { HeadShape, StateBatch, WalkerHead } from './head.js';
+import type { HeadShape, StateBatch } from './head.js';
 import { type EmbeddedNetwork, type Layers, longestWalk, ofStep, rowsOfHop, type Scene } from './network.js';
 import { type RelationRuns, relationRuns } from './relation-runs.js';
 
 type Tensor1D = tfTypes.Tensor1D;
 type Tensor2D = tfTypes.Tensor2D;
 
-/** Builds the head. @param seed what its weights start from */
-export function createSeq2PathHead(tf: Tf, settings: WalkerSettings, shape: HeadShape, seed?: number): WalkerHead {
-  return createEmbeddedHead(tf, settings, shape, (layers) => seq2PathNetwork(tf, settings, shape, layers), seed);
-}
-
-function seq2PathNetwork(
+export function seq2PathNetwork(
   tf: Tf,
   { width, embeddingDim: d, recurrentUnits: units }: WalkerSettings,
   { numRelations, rows, noReturn }: HeadShape,

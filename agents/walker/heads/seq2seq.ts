@@ -12,18 +12,11 @@ import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { Tf } from '../../../src/tensor/backend.js';
 import { gatherRows, pairDot } from '../../../src/tensor/ops.js';
 import type { WalkerSettings } from '../settings.js';
-import { createEmbeddedHead } from './embedded-head.js';
-import type { HeadShape, WalkerHead } from './head.js';
+import type { HeadShape } from './head.js';
 import { goldTails, marginLoss } from './margins.js';
 import { type EmbeddedNetwork, type Layers, ofStep, rowsOfHop, type Scene } from './network.js';
 
-/** Builds the head. @param seed what its weights start from */
-export function createSeq2SeqHead(tf: Tf, settings: WalkerSettings, shape: HeadShape, seed?: number): WalkerHead {
-  const make = (layers: Layers) => seq2seqNetwork(tf, settings, shape, layers);
-  return createEmbeddedHead(tf, settings, shape, make, seed, { relations: false });
-}
-
-function seq2seqNetwork(
+export function seq2seqNetwork(
   tf: Tf,
   { width, embeddingDim: d }: WalkerSettings,
   { horizon }: HeadShape,

@@ -15,8 +15,7 @@ import type { Tf } from '../../../src/tensor/backend.js';
 import { batchDots, columns, gatherRows, matMul, pairDot } from '../../../src/tensor/ops.js';
 import type { CellState, RecurrentLayer } from '../../../src/tensor/recurrent.js';
 import type { WalkerSettings } from '../settings.js';
-import { createEmbeddedHead } from './embedded-head.js';
-import type { HeadShape, StateBatch, WalkerHead } from './head.js';
+import type { HeadShape, StateBatch } from './head.js';
 import { type EmbeddedNetwork, type Layers, ofStep, rowsOfHop, type Scene } from './network.js';
 
 type Tensor2D = tfTypes.Tensor2D;
@@ -26,12 +25,8 @@ const mostFacts = 64;
 /** Actions that meet the facts of their start together. */
 const actionsAtOnce = 64;
 
-/** Builds the head; its LSTMs have `walker.hidden` units. @param seed what its weights start from */
-export function createTriLstmHead(tf: Tf, settings: WalkerSettings, shape: HeadShape, seed?: number): WalkerHead {
-  return createEmbeddedHead(tf, settings, shape, (layers) => triLstmNetwork(tf, settings, shape, layers), seed);
-}
-
-function triLstmNetwork(
+/** Its LSTMs have `walker.hidden` units. */
+export function triLstmNetwork(
   tf: Tf,
   { width, embeddingDim: d, hidden }: WalkerSettings,
   { horizon, rows }: HeadShape,

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { createCandidateHead } from '../../../agents/walker/heads/candidate.js';
+import { createWalkerHead } from '../../../agents/walker/heads/registry.js';
 import type { FrozenTables, HeadShape, StateBatch } from '../../../agents/walker/heads/head.js';
 import { createHostCandidateHead } from '../../../agents/walker/heads/host-candidate.js';
 import { frozenTables } from '../../../agents/walker/vectors.js';
@@ -43,7 +43,7 @@ describe.each(Object.keys(featurizers) as (keyof typeof featurizers)[])(
         ...{ contextDim, numScalars, numEdgeFeatures, numWords: 0, numEntities, numRelations },
         ...{ rows: graph, horizon: 2, tables },
       };
-      const tensors = createCandidateHead(tf, settings, shape, 1);
+      const tensors = createWalkerHead(tf, settings, shape, 1);
       const host = createHostCandidateHead(settings, shape, 1);
       const starts = [await tensors.parameters.export(), await host.parameters.export()];
       await randomize(tensors.parameters, 2);
