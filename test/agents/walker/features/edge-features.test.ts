@@ -6,15 +6,10 @@ import {
   WalkCounts,
   writeEdgeFeatures,
 } from '../../../../agents/walker/features/edge-features.js';
-import {
-  applyAction,
-  defaultWalkRules,
-  initialState,
-  numActions,
-  type WalkState,
-} from '../../../../envs/dialogue-walk/rules.js';
+import { applyAction, defaultWalkRules, initialState, type WalkState } from '../../../../envs/dialogue-walk/rules.js';
 import { laterSample } from '../../../fixtures/toy-walker.js';
 import { graphOf, sampleOf } from '../../../fixtures/toy-walks.js';
+import { c, expectFeatures, featuresOf } from './by-hand.js';
 
 const graph = graphOf('films', [
   ['Inception', 'directed_by', 'Nolan'],
@@ -58,27 +53,16 @@ const vectors: FrozenVectors = {
 function features(state: WalkState, counts: WalkCounts | undefined): Record<string, number[]> {
   const scratch = new DialogueScratch(graph, new NameIndex(graph), vectors);
   scratch.open(task, Float32Array.from([1, 0]), Float32Array.from([0, 1]));
-  const actions = Int32Array.from(Array(numActions(graph, state, defaultWalkRules)).keys());
-  const width = edgeFeatureNames.length;
-  const out = new Float32Array(actions.length * width);
-  writeEdgeFeatures({ graph, statistics: edgeStatistics(graph), scratch, counts }, task, state, actions, out, 0);
-  return Object.fromEntries(
-    edgeFeatureNames.map((name, f) => [name, Array.from(actions, (_, i) => out[i * width + f]!)]),
+  const sources = { graph, statistics: edgeStatistics(graph), scratch, counts };
+  return featuresOf(graph, state, edgeFeatureNames, (actions, out) =>
+    writeEdgeFeatures(sources, task, state, actions, out, 0),
   );
 }
 
 const { log } = Math;
-/** How a count of train walks is written. */
-const c = (count: number) => log(1 + count) / 3;
 const start = initialState(graph, 0, defaultWalkRules);
 const atNolan = applyAction(graph, start, 0, defaultWalkRules);
 const atPage = applyAction(graph, start, 2, defaultWalkRules);
-
-function expectFeatures(actual: Record<string, number[]>, expected: Record<string, number[]>): void {
-  for (const [name, values] of Object.entries(expected)) {
-    expect({ [name]: actual[name] }).toEqual({ [name]: values.map((value) => expect.closeTo(value, 5)) });
-  }
-}
 
 describe('features of edges, by hand', () => {
   const counts = new WalkCounts(graph, train);

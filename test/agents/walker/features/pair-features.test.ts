@@ -3,15 +3,10 @@ import type { FrozenVectors } from '../../../../agents/walker/features/dialogue-
 import { PairFeatures, pairFeatureNames } from '../../../../agents/walker/features/pair-features.js';
 import { edgeFeatureNames } from '../../../../agents/walker/features/edge-features.js';
 import type { WalkSample, WalkTask } from '../../../../datasets/walk-sample.js';
-import {
-  applyAction,
-  defaultWalkRules,
-  initialState,
-  numActions,
-  type WalkState,
-} from '../../../../envs/dialogue-walk/rules.js';
+import { applyAction, defaultWalkRules, initialState, type WalkState } from '../../../../envs/dialogue-walk/rules.js';
 import { laterSample, reachableStates, toyFeaturizer } from '../../../fixtures/toy-walker.js';
 import { graphOf, sampleOf, toyTwoHop } from '../../../fixtures/toy-walks.js';
+import { c, expectFeatures, featuresOf } from './by-hand.js';
 
 const graph = graphOf('films', [
   ['Inception', 'directed_by', 'Nolan'],
@@ -56,27 +51,15 @@ function features(
 ): Record<string, number[]> {
   const pairs = new PairFeatures({ graph, vectors, horizon: 2, counted, wideDegrees });
   pairs.open(x(2), before);
-  const actions = Int32Array.from(Array(numActions(graph, state, defaultWalkRules)).keys());
-  const width = pairFeatureNames.length;
-  const out = new Float32Array(actions.length * width);
-  pairs.write(task, state, actions, out, 0, width);
-  return Object.fromEntries(
-    pairFeatureNames.map((name, f) => [name, Array.from(actions, (_, i) => out[i * width + f]!)]),
+  return featuresOf(graph, state, pairFeatureNames, (actions, out) =>
+    pairs.write(task, state, actions, out, 0, pairFeatureNames.length),
   );
 }
 
 const { log, log1p } = Math;
-/** How a count of train walks is written. */
-const c = (count: number) => log(1 + count) / 3;
 const task = sampleOf(graph, 'asked', 'What of it?', 'Inception', [directed]).task;
 const start = initialState(graph, 0, defaultWalkRules);
 const atNolan = applyAction(graph, start, 0, defaultWalkRules);
-
-function expectFeatures(actual: Record<string, number[]>, expected: Record<string, number[]>): void {
-  for (const [name, values] of Object.entries(expected)) {
-    expect({ [name]: actual[name] }).toEqual({ [name]: values.map((value) => expect.closeTo(value, 5)) });
-  }
-}
 
 describe('pair features, by hand', () => {
   test('at the start: Nolan, 2010, Page, Caine', () => {
