@@ -74,9 +74,11 @@ describe('bash, with the script that kgwalk prints', () => {
     }
   });
 
+  let script: string;
+  beforeAll(() => void (script = spawnSync(execPath, [main, 'completion', 'bash'], { encoding: 'utf8' }).stdout));
+
   /** The words that bash offers for the last one. */
   function offered(...words: string[]): string[] {
-    const { stdout: script } = spawnSync(execPath, [main, 'completion', 'bash'], { encoding: 'utf8' });
     const line = ['kgwalk', ...words].map((word) => `'${word}'`).join(' ');
     const ask = `${script}\nCOMP_WORDS=(${line}); COMP_CWORD=${words.length}; _kgwalk; printf '%s\\n' "\${COMPREPLY[@]}"`;
     const variables = { ...env, KGWALK_HOME: folder, KGWALK_RUNS: '' };
