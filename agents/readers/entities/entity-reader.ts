@@ -9,8 +9,9 @@ import { HostParameters } from '../../../src/tensor/host/host-parameters.js';
 import { Tape, type Taped } from '../../../src/tensor/host/tape.js';
 import { noAnswer } from '../../question-agent.js';
 import type { ReaderFacts } from '../facts.js';
-import type { Reader } from '../reader.js';
+import type { Reader, ReaderKind } from '../reader.js';
 import type { Starts, WordInput } from '../words/inputs.js';
+import { wordsOf } from '../words/vocabulary.js';
 import type { EntityTable } from './entity-table.js';
 import { answerRows, type LaidQuestions, partsOf, topicsOf } from './laid-questions.js';
 import { rankedAnswer } from './ranked-answer.js';
@@ -28,6 +29,10 @@ export interface EntityNetwork<Batch extends LaidQuestions> {
   /** Rows of entities, where it learns some. */
   table?: EntityTable;
 }
+
+/** Words that are encoded of some questions. */
+export const encodedWords: NonNullable<ReaderKind['texts']> = ({ settings: { words, maxWords } }, tasks) =>
+  words === 'trained' ? [] : [...new Set(tasks.flatMap((task) => wordsOf(maskedQuestion(task), maxWords)))];
 
 /** Entities that are computed at once: their arrays stay in the cache, and memory does not grow with the batch. */
 const rowsAtOnce = 2048;

@@ -9,15 +9,16 @@
  * @source Miller et al. 2016, arXiv:1606.03126, section 3
  */
 import { maskedQuestion, type QuestionTask } from '../../../datasets/question.js';
+import { distinctTexts } from '../../../src/encoder/state-encoder.js';
 import type { Subgraphs } from '../../../src/kg/subgraphs.js';
 import { Rng } from '../../../src/run/seeds.js';
 import type { Tape, Taped } from '../../../src/tensor/host/tape.js';
 import { normalValues } from '../../../src/tensor/parameters.js';
 import type { ReaderFacts } from '../facts.js';
 import type { ReaderBasis, ReaderKind } from '../reader.js';
-import { vocabularyIn, wordBasis } from '../words/inputs.js';
+import { frozenWords, learnedWords, scaleOf, ScaledTexts, vocabularyIn, wordBasis } from '../words/inputs.js';
 import { wordsOf } from '../words/vocabulary.js';
-import { entityReader, type EntityNetwork } from './entity-reader.js';
+import { encodedWords, entityReader, type EntityNetwork } from './entity-reader.js';
 import { EntityTable } from './entity-table.js';
 import { questionOfRows } from './laid-questions.js';
 import { addressed, memoryBatch, type MemoryBatch, rowDots } from './memory.js';
@@ -32,26 +33,26 @@ export const kvMem: ReaderKind = {
     units: entities.dim,
     onHost: true,
   }),
-  problems: ({ hops, words }) => [
-    ...(hops === null
+  problems: ({ hops }) =>
+    hops === null
       ? []
-      : [`expected reader.hops=null with reader.kind=kv-mem, which always reads as often, got ${hops}`]),
-    ...(words === 'trained'
-      ? []
-      : [`expected reader.words=trained with reader.kind=kv-mem, a bag of words, got ${words}`]),
-  ],
+      : [`expected reader.hops=null with reader.kind=kv-mem, which always reads as often, got ${hops}`],
+  texts: encodedWords,
   basis: wordBasis,
   create: (facts, basis) => Promise.resolve(entityReader(facts, (subgraphs) => memoryNetwork(facts, basis, subgraphs))),
 };
 
 function memoryNetwork(
-  { graph, settings: { entities: of, maxWords }, horizon, seed }: ReaderFacts,
+  { graph, encoder, maxTokens, settings: { entities: of, maxWords, words: wanted }, horizon, seed }: ReaderFacts,
   basis: ReaderBasis,
   subgraphs: Subgraphs,
 ): EntityNetwork<MemoryBatch> {
   const { dim } = of;
   const { numRelations } = subgraphs;
-  const wordRow = new Map(vocabularyIn(basis).map((word, i) => [word, i + 1]));
+  const words =
+    wanted === 'frozen'
+      ? frozenWords(new ScaledTexts(encoder, scaleOf(basis, encoder.dim), maxTokens), dim)
+      : learnedWords(vocabularyIn(basis), dim, of.deviation);
   const rngOf = (name: string) => Rng.named(seed, `reader/${name}`);
   const normal = (name: string, rows: number) => ({
     [name]: { shape: [rows, dim], data: normalValues(rngOf(name), of.deviation, rows * dim) },
@@ -60,18 +61,20 @@ function memoryNetwork(
   const hops = Array.from({ length: horizon }, (_, j) => `hop.${j}`);
   const table = new EntityTable(graph.numEntities, dim, of.deviation, rngOf('entities'));
 
+  const wordsIn = (text: string) => wordsOf(text, maxWords);
   const question = (tape: Tape, tasks: readonly QuestionTask[]): Taped => {
-    const words = tasks.map((task) => wordsOf(maskedQuestion(task), maxWords));
-    const rows = Int32Array.from(words.flatMap((own, q) => own.map(() => q)));
+    const bags = tasks.map((task) => wordsIn(maskedQuestion(task)));
+    const rows = Int32Array.from(bags.flatMap((bag, q) => bag.map(() => q)));
+    const { distinct, rows: tableRows } = distinctTexts(bags.flat());
     const weights = tape.given(new Float32Array(rows.length).fill(1), 1);
-    const tableRows = Int32Array.from(words.flat(), (word) => wordRow.get(word) ?? 0);
-    return sums(tape, { weights, table: tape.parameter('word', dim), rows, tableRows }, tasks.length);
+    return sums(tape, { weights, table: words.rows(tape, distinct), rows, tableRows }, tasks.length);
   };
 
   return {
     table,
+    prepare: (texts, signal) => words.prepare(texts.flatMap(wordsIn), signal),
     starts: {
-      ...normal('word', wordRow.size + 1),
+      ...words.starts(rngOf),
       ...normal('relation', numRelations),
       ...Object.fromEntries(hops.map((name) => [name, { shape: [dim, dim], data: identity }])),
     },

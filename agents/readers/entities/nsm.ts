@@ -5,7 +5,7 @@ import { Rng } from '../../../src/run/seeds.js';
 import type { ReaderKind } from '../reader.js';
 import { wordBasis, wordInput } from '../words/inputs.js';
 import { entityBatch } from './entity-batch.js';
-import { entityReader } from './entity-reader.js';
+import { encodedWords, entityReader } from './entity-reader.js';
 import { instructions, type NsmShape, nsmStarts, reason } from './nsm-network.js';
 
 /** Its line of the registry. */
@@ -16,6 +16,7 @@ export const nsm: ReaderKind = {
     hops === null
       ? []
       : [`expected reader.hops=null with reader.kind=nsm, whose walks may stay where they are, got ${hops}`],
+  texts: encodedWords,
   basis: wordBasis,
   create: (facts, basis) =>
     Promise.resolve(

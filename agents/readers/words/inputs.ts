@@ -185,13 +185,15 @@ export function questionInput(facts: ReaderFacts, basis: ReaderBasis): QuestionI
   };
 }
 
-interface WordVectors {
+/** Vectors of single words. */
+export interface WordVectors {
   prepare(words: readonly string[], signal?: AbortSignal): Promise<void>;
   starts(rngOf: RngOf): Starts;
   rows(tape: Tape, words: readonly string[]): Taped;
 }
 
-function frozenWords(texts: ScaledTexts, dim: ReaderSettings['wordDim']): WordVectors {
+/** Frozen vectors, projected. */
+export function frozenWords(texts: ScaledTexts, dim: ReaderSettings['wordDim']): WordVectors {
   return {
     prepare: (words, signal) => texts.prepare(words, signal),
     starts: (rngOf) => denseStarts('word', texts.dim, dim, rngOf),
@@ -199,12 +201,13 @@ function frozenWords(texts: ScaledTexts, dim: ReaderSettings['wordDim']): WordVe
   };
 }
 
-function learnedWords(vocabulary: Vocabulary, dim: ReaderSettings['wordDim']): WordVectors {
+/** A table that is learned, normal at first. */
+export function learnedWords(vocabulary: Vocabulary, dim: ReaderSettings['wordDim'], deviation = 1): WordVectors {
   const rowOf = new Map(vocabulary.map((word, i) => [word, i + 1]));
   const size = vocabulary.length + 1;
   return {
     prepare: () => Promise.resolve(),
-    starts: (rngOf) => ({ word: { shape: [size, dim], data: normalValues(rngOf('word'), 1, size * dim) } }),
+    starts: (rngOf) => ({ word: { shape: [size, dim], data: normalValues(rngOf('word'), deviation, size * dim) } }),
     rows: (tape, words) =>
       tape.rows(
         tape.parameter('word', dim),
