@@ -68,11 +68,12 @@ export class ShortestRelations {
       },
     );
     const entities = this.#order.slice(1, count);
-    const matches = Uint8Array.from(entities, (entity) => {
-      let size = wanted.length === 0 ? 0 : mostMatched;
-      while (size > 0 && (state[entity]! & atLeast[size]!) === 0) size--;
-      return size;
-    });
+    const matches = new Uint8Array(entities.length);
+    for (let at = 0; at < entities.length && wanted.length > 0; at++) {
+      let size = mostMatched;
+      while (size > 0 && (state[entities[at]!]! & atLeast[size]!) === 0) size--;
+      matches[at] = size;
+    }
     this.#clear(count);
     return { entities, matches };
   }
