@@ -20,6 +20,7 @@ import { structGptEntry } from './prompted/structgpt/structgpt-agent.js';
 import { togEntry } from './prompted/tog/tog-agent.js';
 import type { QuestionAgent, QuestionAgentEntry, QuestionAgentResources, QuestionAnswer } from './question-agent.js';
 import { AgentRegistry } from './registry.js';
+import { loadReaderRun } from './readers/load-reader.js';
 import { loadRelationWalkerRun } from './relation-walker/relation-walker-agent.js';
 import type { LoadedQuestionWalker } from './trained-run.js';
 import { type LoadQuestionEdgeOptions, loadQuestionEdgeRun } from './walker/question-edge-agent.js';
@@ -47,7 +48,7 @@ export const questionAgents = new AgentRegistry<QuestionAgentResources, Question
 export const registerQuestionAgent = <Settings extends z.ZodType>(name: string, entry: QuestionAgentEntry<Settings>) =>
   questionAgents.register(name, entry);
 
-/** What opening either kind of walker may be told; a relation walker takes no backend. */
+/** What opening a walker or a reader may be told; a relation walker takes no backend. */
 export type LoadQuestionRunOptions = Omit<LoadQuestionEdgeOptions, 'checkpoint'> & {
   /** Default `best`. */
   checkpoint?: string;
@@ -64,7 +65,7 @@ export interface AskableWalker extends LoadedQuestionWalker {
 }
 
 /**
- * A walker over relations, or over edges where the run's settings say so. Relations need no tensor backend.
+ * A walker over relations, over edges or a reader, as the run's settings say. Relations need no tensor backend.
  * @throws WorkbenchError `data` where something is missing or does not fit, `native` without a backend it needs
  */
 export async function loadQuestionRun(
@@ -72,9 +73,10 @@ export async function loadQuestionRun(
   { checkpoint = 'best', ...others }: LoadQuestionRunOptions = {},
 ): Promise<AskableWalker> {
   const options = { ...others, checkpoint };
-  const { env } = openRun(runFolder).config as { env?: { id?: string } };
+  const { env, reader } = openRun(runFolder).config as { env?: { id?: string }; reader?: unknown };
   const isOverEdges = env?.id === questionEdgeWalkId;
-  const loaded = await (isOverEdges ? loadQuestionEdgeRun : loadRelationWalkerRun)(runFolder, options);
+  const load = reader === undefined ? (isOverEdges ? loadQuestionEdgeRun : loadRelationWalkerRun) : loadReaderRun;
+  const loaded = await load(runFolder, options);
   const { agent, graph } = loaded;
   let names: NameIndex | undefined;
   const nobody = {

@@ -13,6 +13,7 @@ const phaseTitles: Readonly<Record<string, string>> = {
   transe: 'TransE',
   bilinear: 'bilinear embeddings',
   clone: 'cloning',
+  fit: 'fitting',
 };
 
 /** What titles call a phase of these runs: of `ppo` what it optimised by, `PPO`, `REINFORCE` or both. */
@@ -26,6 +27,7 @@ const stepNames: Readonly<Record<string, string>> = {
   transe: 'epochs over the graph',
   bilinear: 'epochs over the graph',
   clone: 'updates',
+  fit: 'steps',
   ppo: 'updates',
 };
 
@@ -76,7 +78,7 @@ function loggedKeys(groups: readonly RunGroup[], phase: string): string[] {
 
 function largeKeys(trained: Trained, phase: string): string[] {
   if (phase === 'transe' || phase === 'bilinear') return evaluatedKeys(trained, phase).slice(0, 1);
-  return [...(phase === 'clone' ? ['train/loss'] : rollouts), ...evaluatedKeys(trained, phase)];
+  return [...(phase === 'clone' || phase === 'fit' ? ['train/loss'] : rollouts), ...evaluatedKeys(trained, phase)];
 }
 
 /** `path@1 on valid, %`, and whether values are fractions that read as percent. */
@@ -104,7 +106,7 @@ export function learningFigures(trained: Trained): ChartGroup[] {
   const { dataset, groups, valid, isNamed } = trained;
   const measured = phases.flatMap((phase) =>
     largeKeys(trained, phase).flatMap((key) => {
-      const isWalk = phase === 'ppo' || phase === 'clone';
+      const isWalk = phase === 'ppo' || phase === 'clone' || phase === 'fit';
       const clone = ({ method }: ResultRow) => method === 'clone';
       const levels = [
         ...(phase === 'ppo' && groups.length === 1 ? levelOf(valid, key, clone) : []),

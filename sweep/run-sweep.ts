@@ -126,7 +126,7 @@ export function openQueue(
       const now = stoppedAt === undefined ? evaluatedIn(metrics, record) : undefined;
       if (!now) return;
       if (!best || isBetter(now.value, best.value, better)) best = now;
-      if (now.phase !== 'ppo') return;
+      if (now.phase === 'clone') return;
       onReport?.({ trial: number, seed, ...now });
       if (!isHalved) return;
       for (const rung of rungsUpTo(now.step, halving)) {

@@ -4,7 +4,7 @@ import type { MetricRecord, Phase } from '../src/run/records.js';
 import type { SweepRecord } from '../src/run/sweep.js';
 
 /** Phases whose evaluations on valid are of the walker; TransE and other embeddings log figures of their own. */
-const trained: readonly string[] = ['clone', 'ppo'] satisfies Phase[];
+const trained: readonly string[] = ['clone', 'fit', 'ppo'] satisfies Phase[];
 
 /** An evaluation on valid. */
 export interface Evaluated {

@@ -51,7 +51,7 @@ const usualWalker = walkerSettings.parse({});
  * @throws WorkbenchError `config` that lists every contradiction
  */
 export function checkTrainSettings(
-  learning: Pick<Learning, 'envIds' | 'problems' | 'networkSize' | 'takesTeacher'>,
+  learning: Pick<Learning, 'envIds' | 'problems' | 'networkSize' | 'takesTeacher' | 'takesReader'>,
   settings: TrainSettings,
   hasClone: boolean,
 ): void {
@@ -59,7 +59,10 @@ export function checkTrainSettings(
   const problems: string[] = [];
   const refuse = (wrong: boolean, problem: string) => wrong && problems.push(problem);
   const exact = ppo.enabled && ppo.gradient === 'exact';
-  refuse(!clone.enabled && !ppo.enabled, 'expected something to train, got clone.enabled=false and ppo.enabled=false');
+  refuse(
+    !clone.enabled && !ppo.enabled && settings.reader === undefined,
+    'expected something to train, got clone.enabled=false and ppo.enabled=false',
+  );
   refuse(
     ppo.enabled && ppo.init === 'clone' && !clone.enabled && !hasClone,
     'expected a clone to start from, got ppo.init=clone with clone.enabled=false; set ppo.init=scratch and ppo.klCoef=0, or clone.enabled=true',
@@ -129,6 +132,10 @@ export function checkTrainSettings(
   refuse(
     settings.teacher !== undefined && learning.takesTeacher !== true,
     `expected no section teacher with env.id=${env.id}, which clones what its own data show`,
+  );
+  refuse(
+    settings.reader !== undefined && learning.takesReader !== true,
+    `expected no section reader with env.id=${env.id}: readers answer questions, with env.id=kgwalk/RelationWalk-v1`,
   );
   problems.push(...learning.problems(settings));
   refuse(

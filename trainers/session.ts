@@ -26,7 +26,8 @@ import type { MetricRecord, Phase } from '../src/run/records.js';
 import type { Run } from '../src/run/run-folder.js';
 import { type EventFile, keepEvents, openEventFile } from '../src/run/tensorboard.js';
 import type { NetworkSize, Tf } from '../src/tensor/backend.js';
-import type { Optimizer } from '../src/tensor/trainable.js';
+import type { StoredTensors } from '../src/tensor/parameters.js';
+import type { Optimizer, TrainedParameters } from '../src/tensor/trainable.js';
 import type { TrainSettings } from './train-settings.js';
 
 /** A round of PPO that is done: number from 1, environment steps, figures by the field's names. */
@@ -91,16 +92,24 @@ export interface Learning {
   networkSize(settings: TrainSettings, textDim: number): NetworkSize;
   /** Whether it clones walks of another agent, which the section `teacher` names. */
   readonly takesTeacher?: boolean;
+  /** Whether it fits readers, which the section `reader` names. */
+  readonly takesReader?: boolean;
   /** The phase whose weights a fork begins with: a clone, which PPO starts from and stays near, or PPO itself. */
   readonly forkPhase: 'clone' | 'ppo';
   /** The data of a run, read and checked. @throws WorkbenchError `data` for data that is not there or does not fit */
   open(settings: TrainSettings): Promise<Training>;
 }
 
+/** What checkpoints keep of an optimizer. */
+interface KeptOptimizer {
+  exportState(prefix: string): Promise<{ steps: number; tensors: Record<string, Tensor> }>;
+  importState(prefix: string, steps: number, tensors: StoredTensors): void;
+}
+
 /** What is trained in a phase, with its optimizers. */
 export interface Trainee {
-  actor: Pick<Actor<unknown, unknown>, 'parameters' | 'weightsChanged'>;
-  optimizer: Optimizer;
+  actor: Pick<Actor<unknown, unknown>, 'weightsChanged'> & { parameters: Pick<TrainedParameters, 'export' | 'import'> };
+  optimizer: KeptOptimizer;
   critic?: { network: Pick<ValueNetwork<unknown>, 'parameters'>; optimizer: Optimizer } | undefined;
   /** What goes on beside the networks, such as environments between two rounds. */
   beside?: TrainedBeside | undefined;

@@ -1,6 +1,7 @@
 /** All settings of training a walker, composed of the parts' own: the truth for files, `--set`, `config explain` and the docs. */
 import { z } from 'zod';
 import { relationWalkerSettings } from '../agents/relation-walker/settings.js';
+import { readerSettings } from '../agents/readers/settings.js';
 import { linkWalkerSettings } from '../agents/link-walker/settings.js';
 import { policySettings } from '../agents/policy/settings.js';
 import { walkerSettings } from '../agents/walker/settings.js';
@@ -61,6 +62,9 @@ export const trainSettings = z.strictObject({
     .optional()
     .describe('Of walks over relations: whose walks are cloned. `extends: student` has the rest.'),
   ppo: ppoSettings.prefault({}),
+  reader: readerSettings
+    .optional()
+    .describe('Questions: a reader is fitted in the place of a walker. `extends: readers` has the rest.'),
   policy: policySettings
     .optional()
     .describe('Policies over vectors alone: there where an environment shows vectors. `extends: policy` has it.'),

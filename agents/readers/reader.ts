@@ -45,7 +45,10 @@ export interface ReaderState {
  * or tensors of `ReaderFacts.tf`.
  */
 export interface Reader {
-  /** Work that is cheaper for many questions at once, such as encoding texts; `answer` does without where it was not called. */
+  /**
+   * Work that is cheaper for many questions at once, such as encoding texts: called with all of train and valid before the first step, and
+   * with those of an evaluation; `step` and `answer` do without where it was not called.
+   */
   prepare?(tasks: readonly QuestionTask[], signal?: AbortSignal): Promise<void>;
   /**
    * One step down the gradient of the loss on some questions of train.
@@ -75,8 +78,8 @@ export interface ReaderKind {
   problems?(settings: ReaderSettings): string[];
   /** Whether it is told how many relations a question asks for. Default: with `reader.hops=given`. */
   hopsGiven?(settings: ReaderSettings): boolean;
-  /** Texts beside the questions that it encodes, for the plan of a run. */
-  texts?(facts: Pick<ReaderFacts, 'graph' | 'settings'>, tasks: readonly QuestionTask[]): readonly string[];
+  /** Texts that it encodes of some questions and of the graph, for the plan of a run. */
+  texts(facts: Pick<ReaderFacts, 'graph' | 'settings'>, tasks: readonly QuestionTask[]): readonly string[];
   /**
    * Makes what must be known of train; notes what it reads by `madeFromSamples`.
    * @param train the only questions that a reader may learn from

@@ -1,18 +1,24 @@
 /** Readers by kind: a line each. */
+import { nsmChains, transferNetChains } from './chains/attention.js';
+import { independent } from './chains/independent.js';
+import { uniKgqa } from './chains/uni-kgqa.js';
+import { walkerChains } from './chains/walker.js';
+import { embedKgqa } from './embed-kgqa/embed-kgqa.js';
+import { kvMem } from './entities/kv-mem.js';
+import { nsm } from './entities/nsm.js';
 import type { ReaderKind } from './reader.js';
 import type { ReaderKindName } from './settings.js';
 
-/** All kinds; each is loaded when it is first asked for. */
-const kinds: Record<ReaderKindName, () => Promise<ReaderKind>> = {
-  'nsm-chains': async () => (await import('./chains/attention.js')).nsmChains,
-  'transfernet-chains': async () => (await import('./chains/attention.js')).transferNetChains,
-  independent: async () => (await import('./chains/independent.js')).independent,
-  'walker-chains': async () => (await import('./chains/walker.js')).walkerChains,
-  'uni-kgqa': async () => (await import('./chains/uni-kgqa.js')).uniKgqa,
-  'embed-kgqa': async () => (await import('./embed-kgqa/embed-kgqa.js')).embedKgqa,
-  nsm: async () => (await import('./entities/nsm.js')).nsm,
-  'kv-mem': async () => (await import('./entities/kv-mem.js')).kvMem,
+const kinds: Readonly<Record<ReaderKindName, ReaderKind>> = {
+  'nsm-chains': nsmChains,
+  'transfernet-chains': transferNetChains,
+  independent,
+  'walker-chains': walkerChains,
+  'uni-kgqa': uniKgqa,
+  'embed-kgqa': embedKgqa,
+  nsm,
+  'kv-mem': kvMem,
 };
 
 /** A kind of reader by the name that settings have for it. */
-export const readerKind = (name: ReaderKindName): Promise<ReaderKind> => kinds[name]();
+export const readerKind = (name: ReaderKindName): ReaderKind => kinds[name];

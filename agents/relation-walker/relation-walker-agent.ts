@@ -313,9 +313,9 @@ export function loadRelationRanker(
   options: Pick<OpenQuestionWalker, 'checkpoint' | 'modelPath'>,
 ): Promise<LoadedRelationWalker> {
   const { id, config } = openRun(runFolder);
-  const { env, data } = config as { env?: { id?: string }; data?: { dataset?: string } };
+  const { env, data, reader } = config as { env?: { id?: string }; data?: { dataset?: string }; reader?: unknown };
   const walks = env?.id ?? relationWalkId;
-  if (walks !== relationWalkId || data?.dataset === undefined) {
+  if (walks !== relationWalkId || reader !== undefined || data?.dataset === undefined) {
     throw new WorkbenchError('usage', `expected a run that walks relations, got ${id}, which does not`, {
       hint: 'Train one: `kgwalk train metaqa` does, and presets whose env.id is kgwalk/RelationWalk-v1.',
     });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { asWritten, openObject } from './read-json.js';
 
 /** The phases of training, in order. */
-export const phases = ['transe', 'bilinear', 'encode', 'clone', 'ppo'] as const;
+export const phases = ['transe', 'bilinear', 'encode', 'clone', 'fit', 'ppo'] as const;
 /** One of `phases`. */
 export type Phase = (typeof phases)[number];
 

@@ -1,6 +1,7 @@
 /** Questions: answer from a graph, by relation chains or edges, with answers alone to learn from. */
 import type { QuestionAnswer } from '../../agents/question-agent.js';
 import { questionAgents } from '../../agents/question-agents.js';
+import { readerKind } from '../../agents/readers/registry.js';
 import { questionText } from '../../agents/relation-walker/question-vectors.js';
 import { entityTexts, relationTexts } from '../../agents/walker/vectors.js';
 import type { QuestionSample } from '../../datasets/question.js';
@@ -21,6 +22,7 @@ import type { QuestionRow } from './row.js';
 import { questionMeasure, unionShown } from './score.js';
 import { traceOf } from './show.js';
 import { listedQuestions, questionsImported, questionStatistics } from './statistics.js';
+import { readerTraining } from './reader.js';
 import { openTeacher, teacherNote } from './teacher.js';
 import { loadTrainingQuestions } from './training-data.js';
 
@@ -66,6 +68,17 @@ export const questions: Task<QuestionSample, QuestionAnswer, QuestionRow, Questi
 async function questionPlan(settings: TrainSettings): Promise<TrainingPlan> {
   const questions = await loadTrainingQuestions(settings);
   const { graph, train, valid } = questions;
+  const { reader } = settings;
+  if (reader) {
+    const { notes } = readerTraining({ ...settings, reader }, questions);
+    const tasks = [...train, ...valid].map(({ task }) => task);
+    const texts = readerKind(reader.kind).texts({ graph, settings: reader }, tasks);
+    const { steps, batchSize } = reader.fit;
+    return {
+      ...{ notes: [...notes], before: {}, texts: [{ texts, maxTokens: settings.relationWalker.maxTokens }] },
+      phases: { fit: `${steps} steps of ${batchSize} questions` },
+    };
+  }
   const teacher = await openTeacher(settings, questions);
   const overEdges = settings.env.id !== relationWalkId;
   const { nameTokens, lastMessageTokens } = settings.encoder;

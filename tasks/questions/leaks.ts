@@ -37,11 +37,7 @@ export async function runLeaks(name: string, of: CheckedRun, split = 'test'): Pr
     ...opened,
     title: `run ${run.id}`,
     agents: [notedRun(run), ...agents],
-    expected: [
-      'edge list',
-      ...(run.state.done.clone ? ['training: cloning'] : []),
-      ...(run.state.done.ppo ? ['training: PPO'] : []),
-    ],
+    expected: ['edge list', ...trainingsOf(run.state.done)],
     targets,
     cannotExclude: encoderDoubt(run.environment.hashes.encoder),
   });
@@ -49,7 +45,7 @@ export async function runLeaks(name: string, of: CheckedRun, split = 'test'): Pr
 
 /** @param split default that of the evaluation */
 export async function evaluationLeaks(name: string, evaluation: string, split: string | undefined): Promise<LeakCheck> {
-  const { folder, agent, run, about, hashes, title, agents } = notedEvaluation(name, evaluation);
+  const { folder, agent, run, trained, about, hashes, title, agents } = notedEvaluation(name, evaluation);
   const opened = await openKnown(name, about.subsets as string[], about.holdOut as HoldOut, split ?? about.split);
   const model = about.simulated
     ? [`nothing of the answers: ${about.model} is simulated and knows the golds`]
@@ -61,10 +57,17 @@ export async function evaluationLeaks(name: string, evaluation: string, split: s
   return leakCheck(name, {
     ...opened,
     ...{ title, agents },
-    expected: run === undefined ? [] : ['edge list', 'training: PPO'],
+    expected: run === undefined ? [] : ['edge list', ...(trained ? trainingsOf(trained.state.done) : [])],
     targets: asksIt ? [targetsOf(agent, readEvaluation(folder, questionMeasure), questionMeasure, metric, seen)] : [],
     cannotExclude: [...model, ...encoderDoubt(hashes.encoder)],
   });
+}
+
+/** What the phases that are complete must have noted. */
+function trainingsOf({ clone, fit, ppo }: CheckedRun['run']['state']['done']): string[] {
+  return [...(clone ? ['cloning'] : []), ...(fit ? ['fitting'] : []), ...(ppo ? ['PPO'] : [])].map(
+    (name) => `training: ${name}`,
+  );
 }
 
 /** All subsets of the graph: agents learn from their train parts too. */

@@ -1,5 +1,6 @@
 /** Training of a walker over questions, from questions and answers alone: text vectors, PPO, and the best on valid. */
 import type { Actor, TaskRequest } from '../../agents/actor.js';
+import { readerKind } from '../../agents/readers/registry.js';
 import { contextDimOf } from '../../agents/walker/features/featurizer.js';
 import type { Checkpoint } from '../../checkpoints/checkpoint.js';
 import type { QuestionSample } from '../../datasets/question.js';
@@ -24,6 +25,7 @@ import { type Learning, logEncoding, type Session, type Training } from '../../t
 import type { TrainSettings } from '../../trainers/train-settings.js';
 import { edgeWalk } from './edge-walk.js';
 import { relationWalk } from './relation-walk.js';
+import { readerProblems, readerTraining } from './reader.js';
 import { keepTeacher, openTeacher, type Teacher, teacherHint, teacherNote, teacherWanted } from './teacher.js';
 import { loadTrainingQuestions, type OpenedWalk, type QuestionWalk, type TrainingQuestions } from './training-data.js';
 
@@ -32,8 +34,10 @@ export const questionLearning: Learning = {
   envIds: questionWalkIds,
   forkPhase: 'ppo',
   takesTeacher: true,
+  takesReader: true,
   problems: questionProblems,
-  networkSize({ env, ppo, clone, stateText, relationWalk, relationWalker, walker }, textDim) {
+  networkSize({ env, ppo, clone, stateText, reader, relationWalk, relationWalker, walker }, textDim) {
+    if (reader) return readerKind(reader.kind).networkSize(reader, textDim);
     const states = Math.max(clone.enabled ? clone.batchSize : 0, ppo.minibatchSamples * ppo.explorations);
     if (env.id === relationWalkId) {
       return { rows: states * relationWalk.horizon, inputs: textDim, units: relationWalker.questionWidth };
@@ -47,6 +51,7 @@ export const questionLearning: Learning = {
 /** @throws WorkbenchError see `loadTrainingQuestions`; `data` for questions of which none can be walked */
 async function openQuestionTraining(settings: TrainSettings): Promise<Training> {
   const questions = await loadTrainingQuestions(settings);
+  if (settings.reader) return readerTraining({ ...settings, reader: settings.reader }, questions);
   if (settings.env.id !== relationWalkId) return trainingOn(edgeWalk(settings, questions), questions);
   const teacher = await openTeacher(settings, questions);
   return trainingOn(relationWalk(settings, questions), questions, teacher);
@@ -177,11 +182,11 @@ async function evaluateQuestionsOnValid<Observation, Request extends TaskRequest
 
 /** What walks over questions do not have, and what walks over relations do not. */
 function questionProblems(settings: TrainSettings): string[] {
-  const { data, env, stateText, transe, clone, teacher, ppo } = settings;
+  const { data, env, stateText, transe, clone, teacher, ppo, reader } = settings;
   const wanted = (ok: boolean, expected: string, got: unknown) =>
     ok ? [] : [`expected ${expected} with env.id=${env.id}, got ${String(got)}`];
   const overEdges = env.id !== relationWalkId;
-  const forgotten = !overEdges && teacher === undefined && (clone.enabled || ppo.init === 'clone');
+  const forgotten = !overEdges && !reader && teacher === undefined && (clone.enabled || ppo.init === 'clone');
   const rules = diffConfig(env, envSettings.parse({ id: env.id })).map((key) => `env.${key}`);
   return [
     ...dialogueSettingProblems(settings),
@@ -190,6 +195,8 @@ function questionProblems(settings: TrainSettings): string[] {
     ...wanted(!transe.enabled, 'transe.enabled=false', transe.enabled),
     ...wanted(stateText.encode === 'once', 'stateText.encode=once', stateText.encode),
     ...wanted(!overEdges || !clone.enabled, 'clone.enabled=false', clone.enabled),
+    ...(reader ? readerProblems({ ...settings, reader }) : []),
+    ...wanted(!reader || !overEdges, `no section reader, which wants env.id=${relationWalkId},`, 'one'),
     ...(forgotten ? [`expected ${teacherWanted}, got none; ${teacherHint}`] : []),
     ...wanted(
       teacher === undefined || clone.enabled || ppo.init === 'clone',

@@ -19,7 +19,7 @@ import { uniformFanIn } from '../../../src/tensor/parameters.js';
 import type { ReaderFacts } from '../facts.js';
 import type { ReaderBasis, ReaderKind } from '../reader.js';
 import type { ReaderSettings } from '../settings.js';
-import { denseStarts, wordBasis, wordInput } from '../words/inputs.js';
+import { denseStarts, wordBasis, wordInput, wordTexts } from '../words/inputs.js';
 import { chainReader } from './chain-reader.js';
 import { type ChainNetwork, factoredNetwork } from './network.js';
 
@@ -83,6 +83,7 @@ const usualHops: Record<Attention, NonNullable<ReaderSettings['hops']>> = {
 const kindOf = (attention: Attention, title: string): ReaderKind => ({
   title,
   networkSize: ({ fit, width }) => ({ rows: fit.batchSize * 16, inputs: 2 * width, units: 3 * width, onHost: true }),
+  texts: wordTexts,
   basis: wordBasis,
   create: (facts, basis) => Promise.resolve(chainReader(facts, attentionNetwork(attention, facts, basis))),
 });

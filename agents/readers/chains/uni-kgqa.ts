@@ -18,7 +18,7 @@ import { relationTexts } from '../../walker/vectors.js';
 import { vectorScale } from '../../relation-walker/question-vectors.js';
 import type { ReaderFacts } from '../facts.js';
 import type { ReaderBasis, ReaderKind } from '../reader.js';
-import { denseStarts, questionBasis, questionInput, ScaledTexts } from '../words/inputs.js';
+import { denseStarts, questionBasis, questionInput, questionTexts, ScaledTexts } from '../words/inputs.js';
 import { chainReader } from './chain-reader.js';
 import { noInstructions } from './independent.js';
 import { type ChainNetwork, factoredNetwork } from './network.js';
@@ -107,7 +107,7 @@ export const uniKgqa: ReaderKind = {
         ]
       : []),
   ],
-  texts: ({ graph }) => relationTexts(graph),
+  texts: (facts, tasks) => [...questionTexts(facts, tasks), ...relationTexts(facts.graph)],
   basis: questionBasis,
   create: async (facts, basis) => chainReader(facts, await uniNetwork(facts, basis)),
 };

@@ -12,7 +12,7 @@ import type { Tape, Taped } from '../../../src/tensor/host/tape.js';
 import { orthogonalValues } from '../../../src/tensor/parameters.js';
 import type { ReaderFacts } from '../facts.js';
 import type { ReaderBasis, ReaderKind } from '../reader.js';
-import { questionBasis, questionInput, type RngOf, type Starts } from '../words/inputs.js';
+import { questionBasis, questionInput, questionTexts, type RngOf, type Starts } from '../words/inputs.js';
 import { chainReader } from './chain-reader.js';
 import { noInstructions } from './independent.js';
 import type { ChainNetwork } from './network.js';
@@ -121,6 +121,7 @@ export const walkerChains: ReaderKind = {
   title: 'relation walker, chain objective',
   networkSize: ({ fit, hidden }, textDim) => ({ rows: fit.batchSize, inputs: textDim, units: hidden, onHost: true }),
   problems: noInstructions,
+  texts: questionTexts,
   basis: questionBasis,
   create: (facts, basis) => Promise.resolve(chainReader(facts, walkerNetwork(facts, basis))),
 };

@@ -1,5 +1,5 @@
 /** What readers see of a question's text: vectors of its words, frozen or learned, or one frozen vector of all of it. */
-import { maskedQuestion, type QuestionSample } from '../../../datasets/question.js';
+import { maskedQuestion, type QuestionSample, type QuestionTask } from '../../../datasets/question.js';
 import type { Tensor } from '../../../checkpoints/safetensors.js';
 import { distinctTexts, type StateEncoder } from '../../../src/encoder/state-encoder.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
@@ -147,6 +147,19 @@ export function wordInput(
     },
   };
 }
+
+/** The words that are encoded of some questions, or with `words=trained` none. */
+export const wordTexts = (
+  { settings: { words, maxWords } }: Pick<ReaderFacts, 'settings'>,
+  tasks: readonly QuestionTask[],
+): readonly string[] =>
+  words === 'trained' ? [] : [...new Set(tasks.flatMap((task) => wordsOf(maskedQuestion(task), maxWords)))];
+
+/** What is encoded of some questions by `reader.reads`. */
+export const questionTexts = (
+  facts: Pick<ReaderFacts, 'settings'>,
+  tasks: readonly QuestionTask[],
+): readonly string[] => (facts.settings.reads === 'words' ? wordTexts(facts, tasks) : tasks.map(maskedQuestion));
 
 /** One vector of a question as a whole. */
 export interface QuestionInput {

@@ -1,0 +1,135 @@
+/** Training of readers: what they make of train, their fit to its questions, and how they are judged on valid. */
+import { setImmediate } from 'node:timers/promises';
+import { type ReaderFacts, readBasis, writeBasis } from '../../agents/readers/facts.js';
+import type { Reader } from '../../agents/readers/reader.js';
+import { readerKind } from '../../agents/readers/registry.js';
+import type { ReaderSettings } from '../../agents/readers/settings.js';
+import { maskedQuestion, type QuestionSample } from '../../datasets/question.js';
+import { questionsHash } from '../../datasets/questions/question-manifest.js';
+import { madeFromSamples } from '../../datasets/sample-source.js';
+import { frontierTrie } from '../../envs/relation-walk/frontier-trie.js';
+import { goldSet } from '../../envs/relation-walk/rules.js';
+import { diffConfig } from '../../src/run/config.js';
+import { numberText } from '../../src/run/figures.js';
+import { sampled } from '../../src/run/seeds.js';
+import { throwIfStopped } from '../../src/run/stop.js';
+import { fitPhase } from '../../trainers/fit-phase.js';
+import { logEncoding, type Session, type Training } from '../../trainers/session.js';
+import { trainSettings, type TrainSettings } from '../../trainers/train-settings.js';
+import type { TrainingQuestions } from './training-data.js';
+
+/** A run of one kind of reader. @throws WorkbenchError `data` for a kept basis that is damaged */
+export function readerTraining(
+  { relationWalk, relationWalker, reader: own }: TrainSettings & { reader: ReaderSettings },
+  questions: TrainingQuestions,
+): Training {
+  const { dataset, graph, valid } = questions;
+  const kind = readerKind(own.kind);
+  const train = shotsOf(questions.train, own.shots);
+  const known = train.length < questions.train.length ? ` (${own.shots} a template)` : '';
+  return {
+    hashes: { graph: graph.hash, dataset: questionsHash(dataset.manifest) },
+    readsTexts: true,
+    notes: [
+      `${train.length} train${known} and ${valid.length} valid questions on graph ${graph.name}`,
+      `reader ${own.kind}: ${kind.title}`,
+    ],
+    async run(session, from) {
+      const { run, tf, encoder, settings, signal, replayed } = session;
+      run.update({ phase: 'encode' });
+      const facts: ReaderFacts = {
+        ...{ graph, encoder, settings: own, seed: settings.seed, folder: run.folder },
+        horizon: relationWalk.horizon,
+        maxTokens: relationWalker.maxTokens,
+        frontiers: frontierTrie(graph, relationWalk.memoryMegabytes * 2 ** 20),
+        tf: () => Promise.resolve(tf),
+      };
+      // Once something is trained on it, it is not made again: its bytes belong to the weights.
+      const basis = from ? readBasis(run.folder) : await kind.basis(facts, train, signal);
+      if (!from) writeBasis(run.folder, basis);
+      const reader = await kind.create(facts, basis);
+      try {
+        await reader.prepare?.(
+          [...train, ...valid].map(({ task }) => task),
+          signal,
+        );
+        logEncoding(session);
+        run.update({ phase: 'fit', done: { ...run.state.done, encode: true } });
+        const chosen = sampled(valid, own.fit.evalSamples ?? Infinity, 'train/eval-samples');
+        await fitPhase(session, {
+          ...{ reader, train, from, settings: own.fit },
+          evaluate: () => evaluateReader(session, reader, chosen),
+        });
+        if (!replayed) run.update({ done: { ...run.state.done, fit: true } });
+      } finally {
+        reader.dispose();
+      }
+    },
+  };
+}
+
+/** Some questions of each template, those that come first; all of them for `null`. */
+function shotsOf(train: readonly QuestionSample[], shots: number | null): readonly QuestionSample[] {
+  if (shots === null) return train;
+  const taken = new Map<string, number>();
+  return train.filter(({ task }) => {
+    const template = maskedQuestion(task);
+    const count = (taken.get(template) ?? 0) + 1;
+    taken.set(template, count);
+    return count <= shots;
+  });
+}
+
+/** Means over questions of valid, under `eval/`; the first chooses the best checkpoint. Gold chains are counted, for information alone. */
+async function evaluateReader(
+  session: Pick<Session, 'progress' | 'signal'>,
+  reader: Pick<Reader, 'answer'>,
+  samples: readonly QuestionSample[],
+): Promise<Record<string, number>> {
+  const line = session.progress('evaluate on valid', samples.length, 'questions');
+  const note = madeFromSamples('choice', 'best checkpoint');
+  const sums = { 'hit@1': 0, f1: 0, exact: 0, chain: 0 };
+  let withChains = false;
+  for (const [i, sample] of samples.entries()) {
+    throwIfStopped(session.signal);
+    note(sample);
+    const { task, gold } = sample;
+    const { entities, chain } = await reader.answer(task, { trace: () => {}, signal: session.signal });
+    const answers = goldSet(gold);
+    const right = entities.filter((entity) => answers.entities.includes(entity)).length;
+    sums['hit@1'] += Number(entities.length > 0 && answers.entities.includes(entities[0]!));
+    sums.f1 += right === 0 ? 0 : (2 * right) / (entities.length + answers.size);
+    sums.exact += Number(right === entities.length && right === answers.size);
+    sums.chain += Number(gold.chains.some((known) => known.join() === chain?.join()));
+    withChains ||= gold.chains.length > 0;
+    line.update(i + 1);
+    if (i % 64 === 63) await setImmediate();
+  }
+  const figures = Object.entries(sums).map(([key, sum]) => [`eval/${key}`, sum / samples.length] as const);
+  line.finish(`Hit@1 ${numberText(sums['hit@1'] / samples.length)} %`);
+  return Object.fromEntries(figures.filter(([key]) => withChains || key !== 'eval/chain'));
+}
+
+const usual = trainSettings.parse({});
+
+/** What readers do not have: walks, clones, PPO and its rules. */
+export function readerProblems({
+  clone,
+  ppo,
+  teacher,
+  relationWalk,
+  reader,
+}: TrainSettings & { reader: ReaderSettings }): string[] {
+  const wanted = (ok: boolean, expected: string, got: unknown) =>
+    ok ? [] : [`expected ${expected} with a section reader, which is fitted without walking, got ${String(got)}`];
+  const others = diffConfig(relationWalk, usual.relationWalk).filter(
+    (key) => !['horizon', 'memoryMegabytes'].includes(key),
+  );
+  return [
+    ...wanted(!ppo.enabled, 'ppo.enabled=false', ppo.enabled),
+    ...wanted(!clone.enabled, 'clone.enabled=false', clone.enabled),
+    ...wanted(teacher === undefined, 'no section teacher', 'one'),
+    ...wanted(others.length === 0, 'relationWalk.horizon and relationWalk.memoryMegabytes alone', others.join(', ')),
+    ...(readerKind(reader.kind).problems?.(reader) ?? []),
+  ];
+}
