@@ -57,8 +57,6 @@ export async function fitPhase(session: Session, { reader, settings, train, eval
     const values = { 'train/loss': loss, 'train/grad_norm': gradNorm, 'train/learning_rate': learningRate };
     logs.metrics('fit', done, { ...values, ...figures });
   };
-  // Those seen before a resume too: what was noted of them may not be kept yet.
-  for (let step = 0; step < done && step * settings.batchSize < train.length; step++) batches(step).forEach(note);
   try {
     // A run that was stopped in an evaluation owes it.
     const scored = Object.keys(from?.header.metrics ?? {}).some((key) => key.startsWith('eval/'));

@@ -80,6 +80,13 @@ const questions = [
   'ppo.minibatchSamples=4',
   'checkpoint.everyUpdates=2',
 ];
+const readers = [
+  'reader.width=8',
+  'reader.fit.steps=8',
+  'reader.fit.batchSize=8',
+  'reader.fit.evalEvery=4',
+  'reader.pretrain.steps=2',
+];
 const links = [
   'backend=wasm',
   ...['transe.dim=16', 'transe.epochs=2', 'bilinear.dim=16', 'bilinear.epochs=2'],
@@ -98,6 +105,7 @@ const shrunk: Readonly<Record<string, readonly string[]>> = {
   demo: [...dialogues, 'clone.batchSize=16'],
   'demo-questions': questions,
   metaqa: questions,
+  readers,
 };
 
 /** A world that is quick to encode. */

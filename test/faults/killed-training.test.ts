@@ -24,7 +24,7 @@ const longestDelay = 25;
 
 /** A phase whose steps can be seen from outside. */
 interface SeenPhase {
-  name: 'transe' | 'clone' | 'ppo';
+  name: 'transe' | 'clone' | 'fit' | 'ppo';
   steps: number;
   kills: number;
 }
@@ -153,4 +153,13 @@ test('PPO on questions, killed and resumed, ends byte for byte as the unbroken r
   await importFilms();
   const overrides = [...filmOverrides, 'ppo.updates=40', 'checkpoint.everyUpdates=3'];
   await expectEqualEnds('metaqa', overrides, [{ name: 'ppo', steps: 40, kills: often(1, 20) }]);
+});
+
+test('a reader of questions, killed and resumed, ends byte for byte as the unbroken run', async () => {
+  await importFilms();
+  const overrides = [
+    ...['data.dataset=films', 'encoder.model=hashed:32', 'reader.width=8', 'reader.wordDim=8'],
+    ...['reader.fit.steps=60', 'reader.fit.batchSize=4', 'reader.fit.evalEvery=4'],
+  ];
+  await expectEqualEnds('readers', overrides, [{ name: 'fit', steps: 60, kills: often(1, 20) }]);
 });

@@ -1,0 +1,120 @@
+import { describe, expect, test } from '@jest/globals';
+import { bestChain } from '../../../../agents/readers/chains/decode.js';
+import { feasibleChains } from '../../../../agents/readers/chains/feasible.js';
+import type { ChainScores } from '../../../../agents/readers/chains/network.js';
+import {
+  chainLoss,
+  chainWeights,
+  type ChosenChains,
+  logSoftmaxRows,
+} from '../../../../agents/readers/chains/objective.js';
+import { frontierTrie } from '../../../../envs/relation-walk/frontier-trie.js';
+import { goldSet } from '../../../../envs/relation-walk/rules.js';
+import { Rng } from '../../../../src/run/seeds.js';
+import { filmGraph, filmQuestions } from '../../../fixtures/toy-questions.js';
+
+/** Three relations, two at most in a chain: rows 0 and 1 score relations, row 2 their number. */
+const rows = Int32Array.of(0, 3, 6, 8);
+
+/** Five feasible chains: two of one relation, three of two. */
+const toy: ChosenChains = {
+  choices: Int32Array.from([
+    ...[0, 0, 2, 0],
+    ...[0, 2, 2, 0],
+    ...[0, 0, 1, 1, 2, 1],
+    ...[0, 0, 1, 2, 2, 1],
+    ...[0, 2, 1, 0, 2, 1],
+  ]),
+  offsets: Int32Array.of(0, 2, 4, 7, 10, 13),
+  f1: Float64Array.of(0, 0.4, 1, 0, 0.25),
+};
+const scores = Float32Array.from({ length: 8 }, (_, i) => Math.sin(3 * i + 1));
+
+describe('the chain objective', () => {
+  test('has the slope that is measured', () => {
+    const { slope } = chainLoss(scores, rows, [toy, { ...toy, f1: Float64Array.of(1, 0, 0, 0, 0) }]);
+    for (const i of scores.keys()) {
+      const at = (offset: number) =>
+        chainLoss(scores.with(i, scores[i]! + offset), rows, [toy, { ...toy, f1: Float64Array.of(1, 0, 0, 0, 0) }])
+          .loss;
+      const step = 2 ** -8;
+      expect((at(step) - at(-step)) / (2 * step)).toBeCloseTo(slope[i]!, 4);
+    }
+  });
+
+  test('shares of the chains sum to 1, and those that earn nothing have next to none', () => {
+    const { weights } = chainWeights(logSoftmaxRows(scores, rows), rows, toy);
+    expect(weights.reduce((a, b) => a + b, 0)).toBeCloseTo(1, 12);
+    expect(weights[0]! + weights[3]!).toBeLessThan(1e-4);
+  });
+
+  test('is −log(1 + 1e-6) where the right chain is certain', () => {
+    const sure = Float32Array.of(100, 0, 0, 0, 100, 0, 0, 100);
+    const { loss, expectedF1 } = chainLoss(sure, rows, [toy]);
+    expect(loss).toBeCloseTo(-Math.log(1 + 1e-6), 9);
+    expect(expectedF1).toBeCloseTo(1, 9);
+  });
+
+  test('is −log Σ F / (H · R^h) before anything is learned', () => {
+    const { loss } = chainLoss(new Float32Array(8), rows, [toy]);
+    const [one, two] = [1 / (2 * 3), 1 / (2 * 9)];
+    const earned = one * (0.4 + 2e-6) + two * (1.25 + 3e-6);
+    expect(loss).toBeCloseTo(-Math.log(earned), 9);
+  });
+});
+
+describe('feasible chains', () => {
+  const graph = filmGraph();
+  const [, , question] = filmQuestions(graph);
+  const root = frontierTrie(graph).root(question!.task.topics.map(({ entity }) => entity));
+
+  test('are all that lead somewhere, each with the F1 of where it leads', () => {
+    const { chains, f1, cut } = feasibleChains(root, goldSet(question!.gold), { horizon: 2, widest: 100 });
+    const named = chains.map((chain, i) =>
+      [...[...chain].map((relation) => graph.relationNames[relation]!), f1[i]!].join(' '),
+    );
+    expect(cut).toBe(false);
+    // From tenet: its director, its actor, its year; then the director's other films, since tenet does not come back.
+    expect(named.sort()).toEqual(['directed_by 0', 'directed_by ~directed_by 1', 'starring 0', 'year 0']);
+  });
+
+  test('can be of one length, and say where a bound cut some off', () => {
+    const bounds = { horizon: 3, widest: 1, length: 3 };
+    const { chains, cut } = feasibleChains(root, goldSet(question!.gold), bounds);
+    expect({ chains, cut }).toEqual({ chains: [], cut: true });
+    const all = feasibleChains(root, goldSet(question!.gold), { ...bounds, widest: 100 });
+    expect(all.chains.every(({ length }) => length === 3)).toBe(true);
+    expect(all.chains.length).toBeGreaterThan(0);
+  });
+
+  test('the best of them is found with the term of its length, as trying all finds it', () => {
+    for (let draw = 0; draw < 50; draw++) {
+      const rng = Rng.named(draw, 'test/scores');
+      const logs = Array.from({ length: 3 }, () =>
+        Float64Array.from({ length: graph.numRelations }, () => -4 * rng.uniform()),
+      );
+      const ends = Float64Array.from({ length: 3 }, () => -8 * rng.uniform());
+      const made: ChainScores = {
+        relations: ({ length }) => logs[length]!,
+        end: ({ length }) => ends[length - 1]!,
+        mostEnd: (length) => Math.max(...ends.subarray(length - 1)),
+      };
+      const probability = (chain: Int32Array) =>
+        chain.reduce((sum, relation, t) => sum + logs[t]![relation]!, ends[chain.length - 1]!);
+      const all = feasibleChains(root, goldSet(question!.gold), { horizon: 3, widest: 100 }).chains.map(probability);
+      const { found } = bestChain(root, made, { horizon: 3 });
+      expect(found!.logProb).toBeCloseTo(Math.max(...all), 12);
+      expect(probability(found!.node.relations)).toBeCloseTo(found!.logProb, 12);
+    }
+  });
+
+  test('of a length that leads nowhere a shorter one is taken', () => {
+    const flat: ChainScores = { relations: () => new Float64Array(graph.numRelations), end: () => 0, mostEnd: () => 0 };
+    const lonely = frontierTrie(graph).root([graph.entityId('washington')]);
+    const [of3, of1] = [3, 1].map(
+      (length) => bestChain(lonely, flat, { horizon: 3, length }).found!.node.relations.length,
+    );
+    expect([of3, of1]).toEqual([3, 1]);
+    expect(bestChain(frontierTrie(graph).root([]), flat, { horizon: 3, length: 2 }).found).toBeUndefined();
+  });
+});

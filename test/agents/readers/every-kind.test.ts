@@ -1,0 +1,139 @@
+/** Every kind of reader, from the registry: a new line there is trained, stopped, resumed, evaluated and asked here. */
+import { join } from 'node:path';
+import { env } from 'node:process';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { loadQuestionRun } from '../../../agents/question-agents.js';
+import { readerKinds } from '../../../agents/readers/settings.js';
+import { readCheckpoint } from '../../../checkpoints/checkpoint.js';
+import { readIndex, resolveCheckpoint } from '../../../checkpoints/store.js';
+import { loadQuestionDataset } from '../../../datasets/questions/question-dataset.js';
+import { readEvaluation } from '../../../evaluation/keep.js';
+import { runSettings } from '../../../presets/schema.js';
+import { loadConfig } from '../../../src/run/config.js';
+import { resolvePreset } from '../../../src/run/locations.js';
+import { readMetrics } from '../../../src/run/metric-log.js';
+import { openRun } from '../../../src/run/run-folder.js';
+import { questionMeasure } from '../../../tasks/questions/score.js';
+import { train } from '../../../tasks/train.js';
+import { kgwalk, kgwalkJson } from '../../fixtures/command-line.js';
+import { folderWith } from '../../fixtures/tiny-release.js';
+import { evaluationOf, runHashes, stopAt } from '../../fixtures/tiny-training.js';
+import { importFilms } from '../../fixtures/toy-question-training.js';
+
+const previousHome = env.KGWALK_HOME;
+const newFolder = () => join(folderWith({}), 'run');
+const settingsOf = (...overrides: string[]) =>
+  loadConfig(runSettings, {
+    file: resolvePreset('readers'),
+    overrides: [
+      ...['data.dataset=demo-questions', 'encoder.model=hashed:32', 'reader.width=16', 'reader.wordDim=16'],
+      ...['reader.hidden=32', 'reader.fit.steps=24', 'reader.fit.batchSize=16', 'reader.fit.evalEvery=8'],
+      ...['reader.fit.evalSamples=40', 'reader.pretrain.steps=6', ...overrides],
+    ],
+  });
+
+beforeAll(async () => {
+  env.KGWALK_HOME = folderWith({});
+  await kgwalk('datasets', 'demo', '--entities', '300', '--dialogues', '30', '--questions', '100');
+  await importFilms();
+});
+afterAll(() => {
+  if (previousHome === undefined) delete env.KGWALK_HOME;
+  else env.KGWALK_HOME = previousHome;
+});
+
+describe.each(readerKinds)('the reader %s', (kind) => {
+  const settings = (...overrides: string[]) => settingsOf(`reader.kind=${kind}`, ...overrides);
+  let whole: string;
+
+  beforeAll(async () => {
+    whole = newFolder();
+    await train({ settings: settings(), folder: whole });
+  });
+
+  test('learns on the demo’s questions, and its best checkpoint is evaluated as its curve says', () => {
+    expect(openRun(whole).state).toMatchObject({ status: 'finished', done: { encode: true, fit: true } });
+    const records = readMetrics(join(whole, 'metrics.jsonl'));
+    const losses = records.flatMap(({ metrics }) => metrics['train/loss'] ?? []);
+    expect(losses.at(-1)!).toBeLessThan(losses[0]!);
+    const { best } = readIndex(whole);
+    expect(best!.phase).toBe('fit');
+    const { record } = readEvaluation(evaluationOf(whole, 'valid-best'), questionMeasure);
+    expect(record.dataset).toBe('demo-questions');
+    // All of valid is what the curve is made of: there are fewer questions than `evalSamples`.
+    for (const key of ['hit@1', 'f1', 'exact']) {
+      expect(record.metrics[key]!.value).toBeCloseTo(best!.metrics[`eval/${key}`]!, 12);
+    }
+  });
+
+  test.each([
+    ['between two checkpoints', stopAt('fit', 13)],
+    ['at an evaluation', stopAt('fit', 16)],
+    ['in an evaluation', stopAt('evaluate on valid', 1, 2)],
+  ])('stopped %s and resumed equals one that was not', async (_, { progress, signal }) => {
+    const folder = newFolder();
+    await expect(train({ settings: settings(), folder, progress, signal })).rejects.toMatchObject({ code: 'stopped' });
+    await train({ settings: settings(), folder, resume: 'last' });
+    expect(runHashes(folder)).toEqual(runHashes(whole));
+  });
+
+  test('answers the same when it is opened again, and is asked in words', async () => {
+    const { agent, graph, close } = await loadQuestionRun(whole);
+    const samples = loadQuestionDataset('demo-questions').questions(graph, { subsets: ['1-hop'], split: 'valid' });
+    const client = { remaining: 0, byLikelihood: false, decide: () => Promise.reject(new Error('nobody')) };
+    const asked = samples.slice(0, 5).map(({ task }) => task);
+    const answers = async () => {
+      const all = [];
+      for (const task of asked) all.push((await agent.answer(task, { client, trace() {} })).entities);
+      return all;
+    };
+    const unprepared = await answers();
+    await agent.prepare?.(asked);
+    expect(await answers()).toEqual(unprepared);
+    expect(unprepared.flat().length).toBeGreaterThan(0);
+    await close();
+    const words = asked[0]!.question.replace(asked[0]!.topics[0]!.name, (name) => `[${name}]`);
+    const said = await kgwalkJson<{ answers: string[] }>('ask', whole, words, '--encoder', 'hashed:32');
+    expect(said.answers.length).toBeGreaterThan(0);
+  });
+
+  test('reads no gold chain: without them in the data its weights have the same bytes', async () => {
+    const overrides = ['data.dataset=films', 'reader.fit.steps=4', 'reader.fit.batchSize=4', 'reader.fit.evalEvery=4'];
+    const weights = async () => {
+      const folder = newFolder();
+      await train({ settings: settings(...overrides, 'reader.pretrain.steps=2'), folder });
+      return readCheckpoint(resolveCheckpoint(folder, 'last').file).tensors;
+    };
+    await importFilms();
+    const withChains = await weights();
+    await importFilms({ withChains: false });
+    expect(await weights()).toEqual(withChains);
+    await importFilms();
+  });
+
+  test('is known by what it was made from', async () => {
+    const { exitCode, out } = await kgwalk('datasets', 'check', 'demo-questions', '--run', whole);
+    expect([exitCode, out]).toEqual([0, expect.stringContaining('fitting')]);
+    expect(out).not.toContain('not noted');
+    const evaluation = evaluationOf(whole, 'valid-best');
+    const checked = await kgwalk('datasets', 'check', 'demo-questions', '--run', evaluation, '--split', 'test');
+    expect([checked.exitCode, checked.out]).toEqual([0, expect.stringContaining('fitting')]);
+    expect(checked.out).not.toContain('not noted');
+  });
+});
+
+test.each([
+  [['ppo.enabled=true', 'ppo.init=scratch', 'ppo.klCoef=0'], 'expected ppo.enabled=false'],
+  [['relationWalk.hops=given'], 'relationWalk.horizon'],
+  [['reader.kind=independent', 'reader.hops=instructions'], 'attends to no words'],
+  [['reader.kind=uni-kgqa', 'reader.pretrain.steps=25'], 'reader.pretrain.steps of at most'],
+  [['env.id=kgwalk/QuestionEdgeWalk-v1'], 'expected no section reader'],
+  [['env.id=kgwalk/OpenDialKG-v1'], 'expected no section reader'],
+])('settings %j are refused before anything is written', async (overrides, message) => {
+  const folder = newFolder();
+  await expect(train({ settings: settingsOf(...overrides), folder })).rejects.toMatchObject({
+    code: 'config',
+    message: expect.stringContaining(message),
+  });
+  expect(() => openRun(folder)).toThrow();
+});
