@@ -31,7 +31,7 @@ export type OpenReader = OpenQuestionWalker & { backend?: ComputerName | 'auto' 
 export function loadReaderRun(runFolder: string, options: OpenReader): Promise<LoadedQuestionWalker> {
   return loadQuestionWalker(runFolder, runConfig, options, async ({ folder, settings, tensors, graph, encoder }) => {
     const { name, reader: own, relationWalk, relationWalker, seed } = settings;
-    const kind = await readerKind(own.kind);
+    const kind = readerKind(own.kind);
     const facts: ReaderFacts = {
       ...{ graph, encoder, seed, folder, settings: own },
       horizon: relationWalk.horizon,

@@ -86,6 +86,8 @@ const readers = [
   'reader.fit.batchSize=8',
   'reader.fit.evalEvery=4',
   'reader.pretrain.steps=2',
+  'reader.table.dim=16',
+  'reader.table.epochs=1',
 ];
 const links = [
   'backend=wasm',

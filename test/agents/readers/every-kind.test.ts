@@ -28,7 +28,14 @@ const settingsOf = (...overrides: string[]) =>
     overrides: [
       ...['data.dataset=demo-questions', 'encoder.model=hashed:32', 'reader.width=16', 'reader.wordDim=16'],
       ...['reader.hidden=32', 'reader.fit.steps=24', 'reader.fit.batchSize=16', 'reader.fit.evalEvery=8'],
-      ...['reader.fit.evalSamples=40', 'reader.pretrain.steps=6', ...overrides],
+      ...[
+        'reader.fit.evalSamples=40',
+        'reader.pretrain.steps=6',
+        'reader.table.dim=16',
+        'reader.table.epochs=2',
+        ...['reader.questionWidth=16', 'reader.negatives=16'],
+        ...overrides,
+      ],
     ],
   });
 
