@@ -37,6 +37,7 @@ runsAsWritten('docs/native-tensorflow.md');
 runsAsWritten('docs/performance.md');
 runsAsWritten('docs/prompted-agents.md', { before: mainJob });
 // Its programs are run by test/clients/python.test.ts.
+runsAsWritten('docs/readers.md');
 runsAsWritten('docs/python.md', {
   saves: {
     'One environment': ['one.py'],
