@@ -33,7 +33,7 @@ const settingsOf = (...overrides: string[]) =>
         'reader.pretrain.steps=6',
         'reader.table.dim=16',
         'reader.table.epochs=2',
-        ...['reader.questionWidth=16', 'reader.negatives=16'],
+        ...['reader.questionWidth=16', 'reader.negatives=16', 'reader.entities.dim=16'],
         ...overrides,
       ],
     ],
@@ -50,9 +50,7 @@ afterAll(() => {
 });
 
 describe.each(readerKinds)('the reader %s', (kind) => {
-  // A bag of words has a table of its own.
-  const own = kind === 'kv-mem' ? ['reader.words=trained'] : [];
-  const settings = (...overrides: string[]) => settingsOf(`reader.kind=${kind}`, ...own, ...overrides);
+  const settings = (...overrides: string[]) => settingsOf(`reader.kind=${kind}`, ...overrides);
   let whole: string;
 
   beforeAll(async () => {
