@@ -31,9 +31,8 @@ const settingsOf = (...overrides: string[]) =>
       ...[
         'reader.fit.evalSamples=40',
         'reader.pretrain.steps=6',
-        'reader.table.dim=16',
-        'reader.table.epochs=2',
-        ...['reader.questionWidth=16', 'reader.negatives=16', 'reader.entities.dim=16'],
+        // A loss against few drawn entities, or over a table that hardly knows the graph, says more of the draw than of learning.
+        ...['reader.table.dim=32', 'reader.table.epochs=8', 'reader.questionWidth=128', 'reader.entities.dim=16'],
         ...overrides,
       ],
     ],
