@@ -87,12 +87,10 @@ async function evaluateReader(
   samples: readonly QuestionSample[],
 ): Promise<Record<string, number>> {
   const line = session.progress('evaluate on valid', samples.length, 'questions');
-  const note = madeFromSamples('choice', 'best checkpoint');
   const sums = { 'hit@1': 0, f1: 0, exact: 0, chain: 0 };
   let withChains = false;
   for (const [i, sample] of samples.entries()) {
     throwIfStopped(session.signal);
-    note(sample);
     const { task, gold } = sample;
     const { entities, chain } = await reader.answer(task, { trace: () => {}, signal: session.signal });
     const answers = goldSet(gold);
@@ -105,6 +103,8 @@ async function evaluateReader(
     line.update(i + 1);
     if (i % 64 === 63) await setImmediate();
   }
+  // Not before: an evaluation that is stopped has chosen nothing.
+  samples.forEach(madeFromSamples('choice', 'best checkpoint'));
   const figures = Object.entries(sums).map(([key, sum]) => [`eval/${key}`, sum / samples.length] as const);
   line.finish(`Hit@1 ${numberText(sums['hit@1'] / samples.length)} %`);
   return Object.fromEntries(figures.filter(([key]) => withChains || key !== 'eval/chain'));

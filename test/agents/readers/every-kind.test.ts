@@ -27,7 +27,7 @@ const settingsOf = (...overrides: string[]) =>
     file: resolvePreset('readers'),
     overrides: [
       ...['data.dataset=demo-questions', 'encoder.model=hashed:32', 'reader.width=16', 'reader.wordDim=16'],
-      ...['reader.hidden=32', 'reader.fit.steps=24', 'reader.fit.batchSize=16', 'reader.fit.evalEvery=8'],
+      ...['reader.hidden=32', 'reader.fit.steps=48', 'reader.fit.batchSize=16', 'reader.fit.evalEvery=16'],
       ...[
         'reader.fit.evalSamples=40',
         'reader.pretrain.steps=6',
@@ -61,7 +61,7 @@ describe.each(readerKinds)('the reader %s', (kind) => {
     expect(openRun(whole).state).toMatchObject({ status: 'finished', done: { encode: true, fit: true } });
     const records = readMetrics(join(whole, 'metrics.jsonl'));
     const losses = records.flatMap(({ metrics }) => metrics['train/loss'] ?? []);
-    expect(losses.at(-1)!).toBeLessThan(losses[0]!);
+    expect((losses.at(-1)! + losses.at(-2)!) / 2).toBeLessThan(losses[0]!);
     const { best } = readIndex(whole);
     expect(best!.phase).toBe('fit');
     const { record } = readEvaluation(evaluationOf(whole, 'valid-best'), questionMeasure);
@@ -132,7 +132,7 @@ test.each([
   [['ppo.enabled=true', 'ppo.init=scratch', 'ppo.klCoef=0'], 'expected ppo.enabled=false'],
   [['relationWalk.hops=given'], 'relationWalk.horizon'],
   [['reader.kind=independent', 'reader.hops=instructions'], 'attends to no words'],
-  [['reader.kind=uni-kgqa', 'reader.pretrain.steps=25'], 'reader.pretrain.steps of at most'],
+  [['reader.kind=uni-kgqa', 'reader.pretrain.steps=49'], 'reader.pretrain.steps of at most'],
   [['env.id=kgwalk/QuestionEdgeWalk-v1'], 'expected no section reader'],
   [['env.id=kgwalk/OpenDialKG-v1'], 'expected no section reader'],
 ])('settings %j are refused before anything is written', async (overrides, message) => {
