@@ -22,6 +22,45 @@ interface Open {
   whole: boolean;
 }
 
+/** What is open as a binary heap: the largest bound comes first, of equal ones the one that was added first. */
+class OpenChains {
+  readonly #items: { one: Open; added: number }[] = [];
+  #added = 0;
+
+  add(one: Open): void {
+    const items = this.#items;
+    let at = items.push({ one, added: this.#added++ }) - 1;
+    for (let parent = (at - 1) >> 1; at > 0 && this.#isBefore(at, parent); parent = (at - 1) >> 1) {
+      this.#swap(at, parent);
+      at = parent;
+    }
+  }
+
+  take(): Open | undefined {
+    const items = this.#items;
+    if (items.length === 0) return undefined;
+    this.#swap(0, items.length - 1);
+    const { one } = items.pop()!;
+    for (let at = 0; ;) {
+      let child = 2 * at + 1;
+      if (child + 1 < items.length && this.#isBefore(child + 1, child)) child++;
+      if (child >= items.length || !this.#isBefore(child, at)) return one;
+      this.#swap(at, child);
+      at = child;
+    }
+  }
+
+  #isBefore(i: number, j: number): boolean {
+    const [a, b] = [this.#items[i]!, this.#items[j]!];
+    return a.one.bound > b.one.bound || (a.one.bound === b.one.bound && a.added < b.added);
+  }
+
+  #swap(i: number, j: number): void {
+    const items = this.#items;
+    [items[i], items[j]] = [items[j]!, items[i]!];
+  }
+}
+
 /**
  * Best-first: what may become the most probable goes on first, so that the first whole chain is the best one. Of equal ones the one
  * found first.
@@ -37,16 +76,16 @@ export function bestChain(
   const last = given ?? horizon;
   const endOf = (chain: Int32Array) => (given === undefined ? scores.end(chain) : 0);
   const mostEnd = (relations: number) => (given === undefined ? scores.mostEnd(relations) : 0);
-  const open: Open[] = [{ node: () => root, log: 0, bound: 0, whole: false }];
+  const open = new OpenChains();
+  open.add({ node: () => root, log: 0, bound: 0, whole: false });
   let tried = 0;
-  for (; open.length > 0 && tried < mostTried; tried++) {
-    const best = open.reduce((first, one, i) => (one.bound > open[first]!.bound ? i : first), 0);
-    const { node: follow, log, bound, whole } = open.splice(best, 1)[0]!;
+  for (let best = open.take(); best && tried < mostTried; best = open.take(), tried++) {
+    const { node: follow, log, bound, whole } = best;
     const node = follow();
     if (whole) return { found: { node, logProb: bound }, tried };
     const chain = node.relations;
     if (given === undefined ? chain.length > 0 : chain.length === given) {
-      open.push({ node: follow, log, bound: log + endOf(chain), whole: true });
+      open.add({ node: follow, log, bound: log + endOf(chain), whole: true });
     }
     if (chain.length === last) continue;
     const choices = node.choices();
@@ -54,7 +93,7 @@ export function bestChain(
     for (let relation = 0; relation + 1 < choices.length; relation++) {
       if (choices[relation] === 0) continue;
       const sum = log + logs[relation]!;
-      open.push({ node: () => node.follow(relation), log: sum, bound: sum + mostEnd(chain.length + 1), whole: false });
+      open.add({ node: () => node.follow(relation), log: sum, bound: sum + mostEnd(chain.length + 1), whole: false });
     }
   }
   if (given === undefined || given <= 1) return { found: undefined, tried };
