@@ -15,7 +15,8 @@ export function nearestFacts(
   selfLoop: number,
   most: number,
 ): TripleColumns {
-  const facts = { heads: new Int32Array(most), relations: new Int32Array(most), tails: new Int32Array(most) };
+  const room = Math.min(most, tails.length);
+  const facts = { heads: new Int32Array(room), relations: new Int32Array(room), tails: new Int32Array(room) };
   let count = 0;
   const size = offsets.length - 1;
   const seen = new Uint8Array(size);

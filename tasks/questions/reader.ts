@@ -94,8 +94,9 @@ async function evaluateReader(
     const { task, gold } = sample;
     const { entities, chain } = await reader.answer(task, { trace: () => {}, signal: session.signal });
     const answers = goldSet(gold);
-    const right = entities.filter((entity) => answers.entities.includes(entity)).length;
-    sums['hit@1'] += Number(entities.length > 0 && answers.entities.includes(entities[0]!));
+    const golds = new Set(answers.entities);
+    const right = entities.filter((entity) => golds.has(entity)).length;
+    sums['hit@1'] += Number(entities.length > 0 && golds.has(entities[0]!));
     sums.f1 += right === 0 ? 0 : (2 * right) / (entities.length + answers.size);
     sums.exact += Number(right === entities.length && right === answers.size);
     sums.chain += Number(gold.chains.some((known) => known.join() === chain?.join()));

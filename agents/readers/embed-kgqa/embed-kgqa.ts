@@ -30,6 +30,14 @@ export const embedKgqa: ReaderKind = {
     onHost: true,
   }),
   hopsGiven: () => false,
+  problems: ({ hops, reads }) => [
+    ...(hops === null
+      ? []
+      : [`expected reader.hops=null with reader.kind=embed-kgqa, which walks no chain, got ${hops}`]),
+    ...(reads === 'sentence'
+      ? []
+      : [`expected reader.reads=sentence with reader.kind=embed-kgqa, which reads no words, got ${reads}`]),
+  ],
   texts: (_facts, tasks) => tasks.map(maskedQuestion),
   async basis(facts, train, signal) {
     const { graph, settings, seed } = facts;

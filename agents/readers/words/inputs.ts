@@ -26,35 +26,57 @@ export function denseStarts(name: string, inputs: number, width: number, rngOf: 
   };
 }
 
-/** Frozen vectors of texts, scaled by what train looks like; each text is encoded once. */
+/** Scaled vectors that are kept beside those prepared last, for servers that run long. */
+const mostKnown = 2 ** 14;
+
+/** Frozen vectors of texts, scaled by what train looks like; each text is encoded once while it is kept. */
 export class ScaledTexts {
   readonly dim: number;
+  /** Longest unused first. */
   readonly #known = new Map<string, Float32Array>();
 
+  /** @param most texts that are kept beside those prepared last; default 16,384 */
   constructor(
     readonly encoder: Pick<StateEncoder, 'encode' | 'dim'>,
     readonly scale: VectorScale,
     readonly maxTokens: number,
+    readonly most = mostKnown,
   ) {
     this.dim = encoder.dim;
   }
 
-  /** Encodes those that are not known. */
+  /** Texts that are kept now. */
+  get kept(): number {
+    return this.#known.size;
+  }
+
+  /** Encodes those that are not known, and forgets what was not asked for since long. */
   async prepare(texts: readonly string[], signal?: AbortSignal): Promise<void> {
-    const missing = [...new Set(texts)].filter((text) => !this.#known.has(text));
-    if (missing.length === 0) return;
-    const { matrix, rows, dim } = await this.encoder.encode(missing, {
-      maxTokens: this.maxTokens,
-      ...(signal && { signal }),
-    });
-    const { mean, deviation } = this.scale;
-    missing.forEach((text, i) => {
-      const vector = matrix.slice(rows[i]! * dim, (rows[i]! + 1) * dim);
-      this.#known.set(
-        text,
-        vector.map((value, k) => (value - mean[k]!) / deviation[k]!),
-      );
-    });
+    // Held from here on: who else prepares meanwhile may make them forgotten.
+    const asked = new Map([...new Set(texts)].map((text) => [text, this.#known.get(text)]));
+    const missing = [...asked.keys()].filter((text) => !asked.get(text));
+    if (missing.length > 0) {
+      const { matrix, rows, dim } = await this.encoder.encode(missing, {
+        maxTokens: this.maxTokens,
+        ...(signal && { signal }),
+      });
+      const { mean, deviation } = this.scale;
+      missing.forEach((text, i) => {
+        const vector = matrix.slice(rows[i]! * dim, (rows[i]! + 1) * dim);
+        asked.set(
+          text,
+          vector.map((value, k) => (value - mean[k]!) / deviation[k]!),
+        );
+      });
+    }
+    for (const [text, vector] of asked) {
+      this.#known.delete(text);
+      this.#known.set(text, vector!);
+    }
+    for (const text of this.#known.keys()) {
+      if (this.#known.size <= this.most + asked.size) break;
+      this.#known.delete(text);
+    }
   }
 
   /** float32 [texts, dim]. @throws WorkbenchError `failure` for a text that was not prepared */
