@@ -133,8 +133,6 @@ test.each([
   [['relationWalk.hops=given'], 'relationWalk.horizon'],
   [['reader.kind=independent', 'reader.hops=instructions'], 'attends to no words'],
   [['reader.kind=uni-kgqa', 'reader.pretrain.steps=49'], 'reader.pretrain.steps of at most'],
-=======
-  [['reader.kind=uni-kgqa', 'reader.pretrain.steps=25'], 'reader.pretrain.steps of at most'],
   [['reader.kind=embed-kgqa', 'reader.hops=given'], 'walks no chain'],
   [['reader.kind=embed-kgqa', 'reader.reads=words'], 'reads no words'],
   [['env.id=kgwalk/QuestionEdgeWalk-v1'], 'expected no section reader'],
