@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { JsonObject } from '../../checkpoints/checkpoint.js';
-import { encodeSafetensors, readSafetensors } from '../../checkpoints/safetensors.js';
+import { encodeSafetensors, readSafetensors, type Tensor } from '../../checkpoints/safetensors.js';
 import type { FrontierTrie } from '../../envs/relation-walk/frontier-trie.js';
 import type { StateEncoder } from '../../src/encoder/state-encoder.js';
 import type { Graph } from '../../src/kg/graph.js';
@@ -11,7 +11,6 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { writeFileAtomic } from '../../src/run/files.js';
 import { runFiles } from '../../src/run/run-folder.js';
 import type { Tf } from '../../src/tensor/backend.js';
-import type { ReaderBasis } from './reader.js';
 import type { ReaderSettings } from './settings.js';
 
 /** What is known of the world. Nothing of questions: those come with `basis`, `step` and `answer`. */
@@ -32,6 +31,12 @@ export interface ReaderFacts {
   seed: number;
   /** The run's folder, for large things that are made before the first step, such as tables of entities. */
   folder: string;
+}
+
+/** What a reader makes of train once, before its first step, and needs to answer: words, scales. Kept in the run folder. */
+export interface ReaderBasis {
+  state: JsonObject;
+  tensors: Record<string, Tensor>;
 }
 
 const file = (runFolder: string) => join(runFiles(runFolder).embeddings, 'reader.safetensors');

@@ -1,18 +1,11 @@
 /** The contract of readers: question agents that are fitted to questions and answers, step by step, without walking by PPO. */
-import type { JsonObject } from '../../checkpoints/checkpoint.js';
 import type { Tensor } from '../../checkpoints/safetensors.js';
 import type { QuestionSample, QuestionTask } from '../../datasets/question.js';
 import type { NetworkSize } from '../../src/tensor/backend.js';
 import type { StoredTensors } from '../../src/tensor/parameters.js';
 import type { QuestionAnswer, QuestionSession } from '../question-agent.js';
-import type { ReaderFacts } from './facts.js';
+import type { ReaderBasis, ReaderFacts } from './facts.js';
 import type { ReaderSettings } from './settings.js';
-
-/** What a reader makes of train once, before its first step, and needs to answer: words, scales. Kept in the run folder. */
-export interface ReaderBasis {
-  state: JsonObject;
-  tensors: Record<string, Tensor>;
-}
 
 /** Where a step stands in training. Every random choice is named by the seed and this, so that resuming needs weights alone. */
 export interface ReaderCourse {

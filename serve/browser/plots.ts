@@ -26,7 +26,14 @@ export interface NamedPlot {
 /** The phases of training, in order; see `src/run/records.ts`. */
 const phases = ['transe', 'bilinear', 'encode', 'clone', 'fit', 'ppo'];
 const phaseTitles: Readonly<Record<string, string>> = {
-  ...{ transe: 'TransE', bilinear: 'Bilinear embeddings', encode: 'Text vectors', clone: 'Cloning', fit: 'Fitting', ppo: 'PPO' },
+  ...{
+    transe: 'TransE',
+    bilinear: 'Bilinear embeddings',
+    encode: 'Text vectors',
+    clone: 'Cloning',
+    fit: 'Fitting',
+    ppo: 'PPO',
+  },
 };
 const kinds = ['eval', 'rollout', 'train'];
 

@@ -112,7 +112,8 @@ export function writeError(error: unknown, path: string): unknown {
   const code = (error as NodeJS.ErrnoException).code;
   const details = { cause: error, fatal: true };
   if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG') {
-    const hint = 'Free some space, or move the folder with --run-dir, KGWALK_RUNS or KGWALK_HOME; what was there before is intact.';
+    const hint =
+      'Free some space, or move the folder with --run-dir, KGWALK_RUNS or KGWALK_HOME; what was there before is intact.';
     const message = `no space left at ${dirname(path)}, writing ${basename(path)}`;
     return new WorkbenchError('failure', message, { hint, ...details });
   }

@@ -75,7 +75,11 @@ async function questionPlan(settings: TrainSettings): Promise<TrainingPlan> {
     const texts = readerKind(reader.kind).texts({ graph, settings: reader }, tasks);
     const { steps, batchSize } = reader.fit;
     return {
-      ...{ notes: [...notes], before: {}, texts: [{ texts: [...texts], maxTokens: settings.relationWalker.maxTokens }] },
+      ...{
+        notes: [...notes],
+        before: {},
+        texts: [{ texts: [...texts], maxTokens: settings.relationWalker.maxTokens }],
+      },
       phases: { fit: `${steps} steps of ${batchSize} questions` },
     };
   }

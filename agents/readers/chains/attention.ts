@@ -16,8 +16,8 @@
 import type { Rng } from '../../../src/run/seeds.js';
 import type { Tape, Taped } from '../../../src/tensor/host/tape.js';
 import { uniformFanIn } from '../../../src/tensor/parameters.js';
-import type { ReaderFacts } from '../facts.js';
-import type { ReaderBasis, ReaderKind } from '../reader.js';
+import type { ReaderBasis, ReaderFacts } from '../facts.js';
+import type { ReaderKind } from '../reader.js';
 import type { ReaderSettings } from '../settings.js';
 import { denseStarts, wordBasis, wordInput, wordTexts } from '../words/inputs.js';
 import { chainReader } from './chain-reader.js';

@@ -4,8 +4,8 @@
  * `independent`: a head for each relation of the chain, l_t = W_t relu(U q + b) + b_t, and one for their number: what a pooled vector
  * can do.
  */
-import type { ReaderFacts } from '../facts.js';
-import type { ReaderBasis, ReaderKind } from '../reader.js';
+import type { ReaderBasis, ReaderFacts } from '../facts.js';
+import type { ReaderKind } from '../reader.js';
 import { denseStarts, questionBasis, questionInput, questionTexts } from '../words/inputs.js';
 import { chainReader } from './chain-reader.js';
 import { type ChainNetwork, factoredNetwork } from './network.js';

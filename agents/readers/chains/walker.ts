@@ -10,8 +10,8 @@
 import type { Rng } from '../../../src/run/seeds.js';
 import type { Tape, Taped } from '../../../src/tensor/host/tape.js';
 import { orthogonalValues } from '../../../src/tensor/parameters.js';
-import type { ReaderFacts } from '../facts.js';
-import type { ReaderBasis, ReaderKind } from '../reader.js';
+import type { ReaderBasis, ReaderFacts } from '../facts.js';
+import type { ReaderKind } from '../reader.js';
 import { questionBasis, questionInput, questionTexts, type RngOf, type Starts } from '../words/inputs.js';
 import { chainReader } from './chain-reader.js';
 import { noInstructions } from './independent.js';

@@ -8,8 +8,7 @@ import type { Tape, Taped } from '../../../src/tensor/host/tape.js';
 import { bidirectionalStarts, type ReadBothWays, readBothWays } from '../../../src/tensor/bidirectional.js';
 import { type HostTensor, normalValues, uniformFanIn } from '../../../src/tensor/parameters.js';
 import { scaleOfSamples, type VectorScale, vectorScale } from '../../relation-walker/question-vectors.js';
-import type { ReaderFacts } from '../facts.js';
-import type { ReaderBasis } from '../reader.js';
+import type { ReaderBasis, ReaderFacts } from '../facts.js';
 import type { ReaderSettings } from '../settings.js';
 import { type Vocabulary, vocabularyOf, wordsOf } from './vocabulary.js';
 
