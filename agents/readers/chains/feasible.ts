@@ -1,6 +1,6 @@
 /** The chains that lead somewhere from a question's topics, and how well each answers: all that training by chains knows of the graph. */
 import type { FrontierNode } from '../../../envs/relation-walk/frontier-trie.js';
-import { type GoldSet, scoreFrontier } from '../../../envs/relation-walk/rules.js';
+import type { GoldSet } from '../../../envs/relation-walk/rules.js';
 
 /** Chains tried on one question: graphs with thousands of relations have no end of them. */
 const mostTried = 20_000;
@@ -29,25 +29,27 @@ export function feasibleChains(
   const f1: number[] = [];
   const end = Math.min(length ?? horizon, horizon);
   let cut = false;
+  let tried = 0;
   let level = [root];
-  for (let hop = 1, tried = 0; hop <= end && level.length > 0; hop++) {
+  for (let hop = 1; hop <= end && level.length > 0 && tried <= mostTried; hop++) {
     const longer: FrontierNode[] = [];
     for (const node of level) {
-      const choices = node.choices();
-      for (let relation = 0; relation + 1 < choices.length; relation++) {
-        if (choices[relation] === 0) continue;
-        if (++tried > mostTried) return { chains, f1: Float64Array.from(f1), cut: true };
-        const next = node.follow(relation);
+      node.countTails(gold.entities, (relation, size, right) => {
+        if (++tried > mostTried) return;
         if (length === undefined || hop === end) {
-          chains.push(next.relations);
-          f1.push(scoreFrontier(next.frontier, gold).f1);
+          const chain = new Int32Array(hop);
+          chain.set(node.relations);
+          chain[hop - 1] = relation;
+          chains.push(chain);
+          f1.push((2 * right) / (size + gold.size));
         }
-        if (hop === end) continue;
-        if (next.frontier.entities.length <= widest) longer.push(next);
+        if (hop === end) return;
+        // What chains go on from alone is computed.
+        if (size <= widest) longer.push(node.follow(relation));
         else cut = true;
-      }
+      });
     }
     level = longer;
   }
-  return { chains, f1: Float64Array.from(f1), cut };
+  return { chains, f1: Float64Array.from(f1), cut: cut || tried > mostTried };
 }
