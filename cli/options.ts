@@ -1,6 +1,8 @@
 /** Options that several commands share; which of those of `evaluate`, `compare` and `ask` a task reads is the task’s to say. */
 import { type Command, Option } from 'commander';
+import type { HoldOut } from '../datasets/questions/question-manifest.js';
 import { WorkbenchError } from '../src/run/errors.js';
+import { printable } from '../src/run/printable.js';
 import { type Choices, choiceModes } from '../tasks/flags.js';
 
 /** Adds what `evaluate` and `compare` share. @param several whether agents may be asked in several ways */
@@ -71,6 +73,14 @@ function choiceOf(text: string, earlier?: Choices): Choices {
   });
 }
 
+function holdOutOf(text: string): HoldOut {
+  if (/^(question|template|type(:\d{1,9})?)$/.test(text)) return text as HoldOut;
+  throw new WorkbenchError(
+    'usage',
+    `expected question, template, type or type:N, got "${printable(text, 80)}", at --hold-out`,
+  );
+}
+
 /** An option that may be given once. @throws WorkbenchError `usage` where it is given again */
 function once(flag: string) {
   return (text: string, earlier?: string) => {
@@ -106,11 +116,10 @@ export function addQuestionOptions(command: Command, several = false): Command {
     )
     .addOption(several ? choices.argParser(choicesOf) : choices.choices([...choiceModes]).argParser(choiceOf))
     .addOption(
-      new Option('--hold-out <what>', 'questions: what no test question may share with a train question').choices([
-        'question',
-        'template',
-        'type',
-      ]),
+      new Option(
+        '--hold-out <what>',
+        'questions: what no test question may share with a train question: question, template, type, or type:N for draw N of types',
+      ).argParser(holdOutOf),
     )
     .option(
       '--set <switch=value>',

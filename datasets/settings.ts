@@ -61,10 +61,10 @@ export const dataSettings = z.strictObject({
     .default('all')
     .describe('Which parts of a question data set, such as [2-hop, 3-hop].'),
   holdOut: z
-    .enum(['question', 'template', 'type'])
+    .union([z.enum(['question', 'template', 'type']), z.templateLiteral(['type:', z.int().min(0).max(999_999_999)])])
     .default('question')
     .describe(
-      'What train shares with neither valid nor test: the questions, their templates (the text without its topic), or, for test alone, their types.',
+      'What train shares with neither valid nor test: the questions, their templates (the text without its topic), or, for test alone, their types: those that the data set names, or with type:N those of draw N.',
     ),
 });
 

@@ -1,4 +1,5 @@
 /** The options of commands that evaluate, compare and ask, as the command line gives them. */
+import type { HoldOut } from '../datasets/questions/question-manifest.js';
 import { WorkbenchError } from '../src/run/errors.js';
 
 const mostThreads = 256;
@@ -37,7 +38,7 @@ export interface EvaluationFlags {
   /** Other settings of the section `data`, where no run says them: those of a kept evaluation that is replayed. */
   drawn?: Record<string, unknown>;
   /** Of questions. */
-  holdOut?: 'question' | 'template' | 'type';
+  holdOut?: HoldOut;
   seed?: string;
   budget?: string;
   budgetMode?: 'strict' | 'reference';

@@ -13,8 +13,10 @@ import {
   readImportedLines,
 } from '../imported-dataset.js';
 import type { QuestionSample } from '../question.js';
+import { drawHeldTypes } from './held-types.js';
 import {
   aliasFileName,
+  drawOfTypes,
   findSplit,
   type HoldOut,
   questionFileName,
@@ -39,8 +41,8 @@ export interface SelectQuestions {
 export interface QuestionDataset extends ImportedDataset<QuestionManifest> {
   /** Names of its parts, in the order of the import. */
   subsets: readonly string[];
-  /** All its splits, hold-outs included. */
-  splits(): QuestionSplit[];
+  /** All its splits, hold-outs included. @param holdOut a draw of types (`type:3`) in the place of the types that the data set holds */
+  splits(holdOut?: HoldOut): QuestionSplit[];
   /** @throws WorkbenchError `usage` for a split it lacks */
   split(select?: Pick<SelectQuestions, 'split' | 'holdOut'>): QuestionSplit;
   /**
@@ -70,12 +72,22 @@ export function loadQuestionDataset(name: string, options: LocateOptions = {}): 
   const subsets = Object.keys(manifest.subsets);
   const storedQuestions = (subset: string, file: string) =>
     readImportedLines(folder, questionFileName(subset, file), manifest.files, storedQuestionSchema);
+  const drawnBy = (holdOutOrSplit: string | undefined) => {
+    const draw = drawOfTypes(holdOutOrSplit);
+    if (draw === undefined) return undefined;
+    const all = Object.entries(manifest.subsets).flatMap(([subset, { files }]) =>
+      Object.keys(files).flatMap((file) => storedQuestions(subset, file)),
+    );
+    return { draw, types: drawHeldTypes(all, draw) };
+  };
+  const find = ({ split, holdOut }: Pick<SelectQuestions, 'split' | 'holdOut'> = {}) =>
+    findSplit(manifest, split, holdOut, drawnBy(holdOut) ?? drawnBy(split));
   return {
     manifest,
     folder,
     subsets,
-    splits: () => splitsOf(manifest),
-    split: ({ split, holdOut } = {}) => findSplit(manifest, split, holdOut),
+    splits: (holdOut) => splitsOf(manifest, drawnBy(holdOut)),
+    split: find,
     loadGraph: async (wanted = subsets) => {
       const graph = graphOf(manifest, wanted);
       const { hash, triples, madeFrom: files } = manifest.graphs[graph]!;
@@ -95,7 +107,7 @@ export function loadQuestionDataset(name: string, options: LocateOptions = {}): 
           hint: 'Import the data set again, or use the graph that loadGraph gives.',
         });
       }
-      const { has } = findSplit(manifest, split, holdOut);
+      const { has } = find({ split, holdOut });
       return wanted.flatMap((subset) =>
         Object.keys(manifest.subsets[subset]!.files).flatMap((file) =>
           storedQuestions(subset, file)

@@ -72,8 +72,17 @@ function releaseFilesOf({ subsets }: Pick<QuestionManifest, 'subsets'>): string[
   return [...known.filter((file) => files.includes(file)), ...files.filter((file) => !known.includes(file)).sort()];
 }
 
-/** What no test question shares with train: nothing more than the question itself, its template, or its type. */
-export type HoldOut = 'question' | 'template' | 'type';
+/**
+ * What no test question shares with train: nothing more than the question itself, its template, or its type; `type` holds the types that
+ * the data set names, `type:3` those of draw 3 (`drawHeldTypes`).
+ */
+export type HoldOut = 'question' | 'template' | 'type' | `type:${number}`;
+
+/** The draw of types that a hold-out, or a split of it, stands for; undefined for others. */
+export function drawOfTypes(holdOutOrSplit: string = ''): number | undefined {
+  const [, draw] = /^type:(\d{1,9})(?:-|$)/.exec(holdOutOrSplit) ?? [];
+  return draw === undefined ? undefined : Number(draw);
+}
 
 /** What a split is for. */
 export type SplitRole = 'train' | 'valid' | 'test';
@@ -98,14 +107,18 @@ export function bucketOf(key: string): number {
  * Every split of a data set. A release with `train` and `dev` or `valid` keeps its files. Elsewhere the first file is
  * partitioned by `bucketOf(group or id)`: 0 to 7 train, 8 valid, 9 test, named `dev-train` and so on, or plainly `train`, `valid`,
  * `test` where the release has no splits at all (file `all`). Hold-outs pool all files: `template-…` by `bucketOf('T|' + masked
- * question)`, 0 to 6 train, 7 valid, 8 and 9 test; `type-…` where the manifest holds types back: those are test, of the others
- * bucket 8 is valid.
+ * question)`, 0 to 6 train, 7 valid, 8 and 9 test; `type-…` where types are held back: those are test, of the others bucket 8 is valid.
+ * @param drawn a draw of types to hold back in the place of the manifest's
  */
-export function splitsOf(manifest: Pick<QuestionManifest, 'subsets' | 'heldTypes'>): QuestionSplit[] {
+export function splitsOf(
+  manifest: Pick<QuestionManifest, 'subsets' | 'heldTypes'>,
+  drawn?: { draw: number; types: readonly string[] },
+): QuestionSplit[] {
   const files = releaseFilesOf(manifest);
   const complete = files.includes('train') && (files.includes('dev') || files.includes('valid'));
   const [partitioned, kept] = complete ? [[], files] : [files.slice(0, 1), files.slice(1)];
-  const held = new Set(manifest.heldTypes);
+  const held = new Set(drawn?.types ?? manifest.heldTypes);
+  const byType: HoldOut = drawn ? `type:${drawn.draw}` : 'type';
   const typeRole = (question: StoredQuestion): SplitRole =>
     held.has(question.type ?? '') ? 'test' : questionBucket(question) === 8 ? 'valid' : 'train';
   return [
@@ -117,21 +130,23 @@ export function splitsOf(manifest: Pick<QuestionManifest, 'subsets' | 'heldTypes
       has: (_: StoredQuestion, file: string) => file === name,
     })),
     ...roles.map((role) => heldOut('template', role, templateRole)),
-    ...(held.size === 0 ? [] : roles.map((role) => heldOut('type', role, typeRole))),
+    ...(held.size === 0 ? [] : roles.map((role) => heldOut(byType, role, typeRole))),
   ];
 }
 
 /**
  * The split of a name (`dev-valid`, `template-test`) or, for `train`, `valid`, `test`, of that role within the hold-out.
  * @param wanted default: the validation split
+ * @param drawn as of `splitsOf`
  * @throws WorkbenchError `usage` that lists what there is
  */
 export function findSplit(
   manifest: Pick<QuestionManifest, 'name' | 'subsets' | 'heldTypes'>,
   wanted: string = 'valid',
   holdOut?: HoldOut,
+  drawn?: { draw: number; types: readonly string[] },
 ): QuestionSplit {
-  const splits = splitsOf(manifest).filter((split) => holdOut === undefined || split.holdOut === holdOut);
+  const splits = splitsOf(manifest, drawn).filter((split) => holdOut === undefined || split.holdOut === holdOut);
   const named = splits.find(({ name }) => name === wanted);
   const found = named ?? splits.find(({ role, holdOut: of }) => role === wanted && of === (holdOut ?? 'question'));
   if (found) return found;

@@ -68,7 +68,7 @@ export function knownQuestions(
   asked: string,
 ): KnownSamples<QuestionSample> {
   const chosen = dataset.split({ split: asked, ...(splitNames.some((role) => role === asked) && { holdOut }) });
-  const ofHoldOut = dataset.splits().filter((split) => split.holdOut === holdOut && split.role !== undefined);
+  const ofHoldOut = dataset.splits(holdOut).filter((split) => split.holdOut === holdOut && split.role !== undefined);
   const all = ofHoldOut.some(({ name }) => name === chosen.name) ? ofHoldOut : [...ofHoldOut, chosen];
   const splits = all.map(({ name, role }) =>
     knownSplit(name, role, dataset.questions(graph, { subsets, split: name })),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { bucketOf, findSplit, splitsOf } from '../../../datasets/questions/question-manifest.js';
+import { bucketOf, drawOfTypes, findSplit, splitsOf } from '../../../datasets/questions/question-manifest.js';
 
 function release(...files: string[]) {
   const counts = { questions: 1, dropped: {}, topicsNotInGraph: 0, answersNotInGraph: 0 };
@@ -47,6 +47,27 @@ describe('splits of questions', () => {
     const question = { id: 'x', question: 'q', topics: [], answers: [] };
     expect(has({ ...question, type: 'a_to_b' }, 'dev')).toBe(true);
     expect(has({ ...question, type: 'b_to_a' }, 'dev')).toBe(false);
+  });
+
+  test('a draw of types takes the place of those that the data set names, under a name of its own', () => {
+    const drawn = { draw: 3, types: ['b_to_a'] };
+    const manifest = { ...release('dev'), heldTypes: ['a_to_b'] };
+    for (const { name, has } of [
+      findSplit(manifest, 'test', 'type:3', drawn),
+      findSplit(manifest, 'type:3-test', undefined, drawn),
+    ]) {
+      expect(name).toBe('type:3-test');
+      const question = { id: 'x', question: 'q', topics: [], answers: [] };
+      expect([{ type: 'a_to_b' }, { type: 'b_to_a' }].map((one) => has({ ...question, ...one }, 'dev'))).toEqual([
+        false,
+        true,
+      ]);
+    }
+    expect(['type:3', 'type:12-train', 'type', 'type:-1', 'type:x', undefined].map((one) => drawOfTypes(one))).toEqual([
+      3,
+      12,
+      ...Array<undefined>(4),
+    ]);
   });
 
   test('every question is in exactly one split of each kind; a group and a template are never torn apart', () => {
