@@ -46,7 +46,7 @@ export const dataSettings = z.strictObject({
     .nullable()
     .default(null)
     .describe(
-      'Train on a seeded draw of so many samples of dialogues, or triples of link data, the same for every seed of a run; null: all. What is counted over train (popular targets, seen targets) is counted over the draw.',
+      'Train on a seeded draw of so many samples of dialogues, questions, or triples of link data, the same for every seed of a run; null: all. What is counted over train (popular targets, seen targets) is counted over the draw.',
     ),
   validSamples: z
     .int()

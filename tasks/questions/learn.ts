@@ -190,7 +190,6 @@ function questionProblems(settings: TrainSettings): string[] {
   const rules = diffConfig(env, envSettings.parse({ id: env.id })).map((key) => `env.${key}`);
   return [
     ...dialogueSettingProblems(settings),
-    ...wanted(data.trainSamples === null, 'data.trainSamples=null, which draws from dialogues,', data.trainSamples),
     ...wanted(data.validSamples === null, 'data.validSamples=null, which draws from dialogues,', data.validSamples),
     ...wanted(!transe.enabled, 'transe.enabled=false', transe.enabled),
     ...wanted(stateText.encode === 'once', 'stateText.encode=once', stateText.encode),

@@ -6,6 +6,7 @@ import { loadQuestionDataset, type QuestionDataset } from '../../datasets/questi
 import type { BatchedEnv } from '../../envs/vector-env.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
+import { sampled } from '../../src/run/seeds.js';
 import type { GreedyWalk } from '../../trainers/greedy-walks.js';
 import type { Learner } from '../../trainers/ppo-step.js';
 import type { Session } from '../../trainers/session.js';
@@ -16,7 +17,7 @@ export interface TrainingQuestions {
   dataset: QuestionDataset;
   subsets: readonly string[];
   graph: Graph;
-  /** Those for entities that have an answer, as `valid`. */
+  /** Those for entities that have an answer, as `valid`; a draw of them with `data.trainSamples`. */
   train: QuestionSample[];
   valid: QuestionSample[];
 }
@@ -37,7 +38,8 @@ export async function loadTrainingQuestions({ data }: Pick<TrainSettings, 'data'
       { hint: '`kgwalk datasets stats` shows what each split holds.' },
     );
   };
-  return { dataset, subsets, graph, train: questionsOf('train'), valid: questionsOf('valid') };
+  const train = sampled(questionsOf('train'), data.trainSamples ?? Infinity, 'data/train-samples');
+  return { dataset, subsets, graph, train, valid: questionsOf('valid') };
 }
 
 /** What a finished walk amounts to. */
