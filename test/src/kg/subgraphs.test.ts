@@ -80,6 +80,15 @@ describe('PageRank', () => {
     expect(ranker([-1], 3).entities).toHaveLength(0);
   });
 
+  test('gives of many the same highest as in the ranking of all', () => {
+    fc.assert(
+      fc.property(rows, topics, fc.integer({ min: 1, max: size }), (triples, starts, most) => {
+        const ranker = pageRanker(bothWays(graphOf(triples)).rows);
+        expect([...ranker(starts, most).entities]).toEqual([...ranker(starts, size).entities].slice(0, most));
+      }),
+    );
+  });
+
   test('passes no mass on where an edge would get less than the least, and loses none', () => {
     const chain = pageRanker(
       bothWays(
