@@ -70,6 +70,25 @@ describe('splits of questions', () => {
     ]);
   });
 
+  test('buckets 0 to 7 are train, 8 valid, 9 test; of templates 0 to 6, 7, 8 and 9; beside held types 8 is valid', () => {
+    const keyOf = (bucket: number, prefix = '') => {
+      for (let i = 0; ; i++) if (bucketOf(`${prefix}${i}`) === bucket) return String(i);
+    };
+    const splits = splitsOf({ ...release('dev'), heldTypes: ['held'] });
+    const rolesOf = (kind: string, ask: (bucket: number) => { id?: string; group?: string; question?: string }) =>
+      Array.from({ length: 10 }, (_, bucket) => {
+        const question = { id: 'x', question: 'q', type: 'other', topics: [], answers: [], ...ask(bucket) };
+        return splits.find(({ holdOut, has }) => holdOut === kind && has(question, 'dev'))!.role;
+      });
+    const times = (train: number, valid: number, test: number) =>
+      [train, valid, test].flatMap((count, i) => Array<string>(count).fill(['train', 'valid', 'test'][i]!));
+    expect(rolesOf('question', (bucket) => ({ id: keyOf(bucket) }))).toEqual(times(8, 1, 1));
+    expect(rolesOf('question', (bucket) => ({ group: keyOf(bucket) }))).toEqual(times(8, 1, 1));
+    expect(rolesOf('template', (bucket) => ({ question: keyOf(bucket, 'T|') }))).toEqual(times(7, 1, 2));
+    const byType = rolesOf('type', (bucket) => ({ id: keyOf(bucket) }));
+    expect(byType).toEqual([...times(8, 1, 0), 'train']);
+  });
+
   test('every question is in exactly one split of each kind; a group and a template are never torn apart', () => {
     const splits = splitsOf({ ...release('dev'), heldTypes: ['held'] });
     const stored = fc.record({

@@ -35,6 +35,19 @@ describe('the interval of a mean', () => {
     expect(bootstrapMeans([[1, 1, 1, 0]], clusters, { seed: 3 })[0]).toEqual(first);
   });
 
+  test('depends on its seed, and on nothing else that is random', () => {
+    const column = Array.from({ length: 50 }, (_, i) => Math.sin(i));
+    const ids = [...column.keys()];
+    const of = (seed?: number) =>
+      bootstrapMeans([column], ids, { resamples: 100, ...(seed !== undefined && { seed }) });
+    expect(of()).toEqual(of(0));
+    expect(of(1)[0]!.value).toBe(of(2)[0]!.value);
+    expect(new Set([0, 1, 2, 3].map((seed) => of(seed)[0]!.low)).size).toBe(4);
+    const difference = (seed: number) =>
+      pairedDifferences([column], [ids.map((i) => Math.cos(i))], ids, { resamples: 100, seed })[0]!;
+    expect(difference(1).low).not.toBe(difference(2).low);
+  });
+
   test('has no width with a single cluster', () => {
     expect(bootstrapMeans([[1, 0]], ['a', 'a'])[0]).toEqual({ value: 0.5, low: 0.5, high: 0.5, n: 2 });
   });
@@ -93,6 +106,19 @@ describe('the paired difference', () => {
       n: 300,
       pValue: 1,
     });
+  });
+
+  test('never has a p value below 2 / (resamples + 1): the observed one counts, too', () => {
+    const gain = clusters.map((c) => 1 + (c % 3));
+    const nothing = clusters.map(() => 0);
+    for (const resamples of [9, 99, 999]) {
+      for (const [a, b] of [
+        [gain, nothing],
+        [nothing, gain],
+      ]) {
+        expect(pairedDifferences([a!], [b!], clusters, { resamples })[0]!.pValue).toBe(2 / (resamples + 1));
+      }
+    }
   });
 
   test('sees a small steady gain that the separate intervals hide', () => {
