@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 /** The command line. Each command registers itself and loads its heavy parts only when it runs. */
 import { Command } from 'commander';
-import { argv, exit, stderr, stdout, umask } from 'node:process';
+import { argv, exit, stderr, umask } from 'node:process';
 import { nameProgram } from '../src/run/command-line.js';
 import { kgwalkVersion } from '../src/run/environment.js';
 import { commands } from './commands.js';
-import { describeFailure, printUsageError } from './output.js';
+import { describeFailure, printUsageError, watchStreams } from './output.js';
 
 const firstSteps = `
 First steps:
@@ -41,11 +41,7 @@ for (const register of commands) register(program);
 process.once('disconnect', () => process.kill(process.pid, 'SIGINT'));
 process.channel?.unref();
 
-// `kgwalk … | head` closes the pipe early; that is no failure.
-stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') exit(0);
-  throw error;
-});
+watchStreams(json);
 
 try {
   if (argv.length <= 2) program.outputHelp();

@@ -1,5 +1,8 @@
 /** Results on standard output: aligned tables for people, JSON for programs; what is said beside them, and how a failure ends. */
-import { stderr, stdout } from 'node:process';
+import { closeSync, openSync } from 'node:fs';
+import { devNull } from 'node:os';
+import process, { stderr, stdout } from 'node:process';
+import { isatty } from 'node:tty';
 import { CommanderError } from 'commander';
 import { asCalled } from '../src/run/command-line.js';
 import { exitCodes, WorkbenchError } from '../src/run/errors.js';
@@ -84,6 +87,36 @@ export function printSections(sections: readonly Section[]): void {
 export function printShown({ json, sections }: { json: unknown; sections: readonly Section[] }, asJson = false): void {
   if (asJson) printJson(json);
   else printSections(sections);
+}
+
+/**
+ * What a stream that vanishes costs: a reader that has enough (`| head`), a terminal that is closed, a disk that is full. Nothing
+ * of the work needs standard error, so that its failures are passed over. A command that would save if it were stopped, and so
+ * listens to signals, works on without standard output, too; any other ends.
+ */
+export function watchStreams(json: boolean): void {
+  stderr.on('error', () => {});
+  let told = false;
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
+    const works = process.listenerCount('SIGTERM') > 0;
+    const unread = error.code === 'EPIPE' || stdout.isTTY;
+    if (!unread && !told) {
+      told = true;
+      const message = `expected a place for what is printed, got ${error.code}, at standard output`;
+      const hint = works ? 'The work goes on.' : 'Send it elsewhere, or free some space.';
+      stderr.write(`${describeFailure(new WorkbenchError('failure', message, { hint }), json).text}\n`);
+      process.exitCode ||= exitCodes.failure;
+    }
+    if (!works) process.exit();
+  });
+  // As it exits Node resets the terminal, and aborts where that is gone: something else must stand in its place.
+  const terminals = [0, 1, 2].filter(isatty);
+  process.on('exit', () => {
+    for (const gone of terminals.filter((descriptor) => !isatty(descriptor))) {
+      closeSync(gone);
+      openSync(devNull, 'r+');
+    }
+  });
 }
 
 /** Exit status and text of an error; commander's own messages are printed by commander, so their text is empty. */

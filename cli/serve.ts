@@ -85,10 +85,10 @@ async function opened(url: string): Promise<boolean> {
   return openPage(url);
 }
 
-/** Ctrl-C or SIGTERM: for a server that is the ordinary end. */
-function interrupted(): Promise<void> {
-  return new Promise((resolve) => {
-    process.once('SIGINT', () => resolve());
-    process.once('SIGTERM', () => resolve());
+/** Ctrl-C, SIGTERM, a terminal that closes: for a server that is the ordinary end. */
+async function interrupted(): Promise<void> {
+  const { stopSignals } = await import('./work.js');
+  await new Promise<void>((resolve) => {
+    for (const asked of stopSignals) process.once(asked, () => resolve());
   });
 }

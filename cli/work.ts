@@ -33,12 +33,15 @@ export async function taskFor(named: readonly Named[], flags: EvaluationFlags): 
   return task;
 }
 
+/** A person, a supervisor, a terminal that closes: who sends one may wait for what is saved. */
+export const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 /** Signals that close are one: supervisors such as `timeout -s INT` signal the program and its process group. */
 const oneInterruptMs = 300;
 let controller: AbortController | undefined;
 
 /**
- * The signal of this process, aborted by the first SIGINT or SIGTERM; the same at every call. A command that takes it
+ * The signal of this process, aborted by the first SIGINT, SIGTERM or SIGHUP (the terminal is gone); the same at every call. A command that takes it
  * must look at it between steps, save, and throw `stopped` (`throwIfStopped`), which exits with 130.
  * Commands that never ask for it keep the system's behaviour.
  */
@@ -55,7 +58,6 @@ export function interruptSignal(): AbortSignal {
     stderr.write('\nstopping after this step; press Ctrl-C again to stop at once\n');
     controller?.abort(new WorkbenchError('stopped', 'stopped by the user'));
   };
-  process.on('SIGINT', interrupted);
-  process.on('SIGTERM', interrupted);
+  for (const asked of stopSignals) process.on(asked, interrupted);
   return signal;
 }
