@@ -3,11 +3,10 @@ import { join } from 'node:path';
 import { throwIfStopped } from '../src/run/stop.js';
 import { trialsOf, type Trial, type TrialEvent, type TrialRun } from '../src/run/sweep.js';
 import { trialSettings } from './draws.js';
-import { goesOn, rungsUpTo } from './halving.js';
 import { type OpenSweep, sameTrial } from './plan.js';
 import { overridesOf } from './space.js';
 import type { RunTrial } from './trial-process.js';
-import { evaluatedIn, isBetter, type Evaluated } from './trial-value.js';
+import { type Evaluated, evaluatedIn, goesOn, isBetter, rungsUpTo } from './trials.js';
 import { WorkbenchError } from '../src/run/errors.js';
 
 /** How a sweep is worked on; none of it changes what comes out, but for the order in which halving sees its runs. */

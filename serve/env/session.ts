@@ -1,8 +1,8 @@
 /** Answers the requests of one client: environments behind frames. */
 import { z } from 'zod';
+import { InvalidAction, ResetNeeded } from '../../envs/env.js';
 import type { Autoreset, BatchedEnv, VectorStep } from '../../envs/vector-env.js';
 import { kgwalkVersion } from '../../src/run/environment.js';
-import { InvalidAction, ResetNeeded } from '../../envs/env.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { ofShape, parseJson } from '../../src/run/read-json.js';
 import {
@@ -15,7 +15,40 @@ import {
   vectorColumn,
 } from './columns.js';
 import { errorBody, frame, type Frame, ops, protocolVersion } from './frames.js';
-import { infoBytes } from './infos.js';
+
+/** Copies, and what is said of each. */
+interface Told {
+  rows: readonly number[];
+  /** @param at place in `rows` */
+  infoOf(row: number, at: number): Record<string, unknown>;
+}
+
+/** Not told: how the copy stands is in columns, and what ended is told by itself. */
+const left = new Set(['done', 'final']);
+
+/**
+ * JSON of `{begun: {rows, values: {key: [one a row]}}, ended: …}`: numbers, booleans and texts alone, null where a row has none.
+ * Nothing where there are no rows.
+ */
+function infoBytes(told: Readonly<Record<string, Told>>): Uint8Array {
+  const parts = Object.entries(told).filter(([, { rows }]) => rows.length > 0);
+  if (parts.length === 0) return new Uint8Array(0);
+  return Buffer.from(JSON.stringify(Object.fromEntries(parts.map(([key, one]) => [key, valuesOf(one)]))));
+}
+
+function valuesOf({ rows, infoOf }: Told) {
+  const values: Record<string, unknown[]> = {};
+  rows.forEach((row, at) => {
+    const info = infoOf(row, at);
+    for (const key of Object.keys(info)) {
+      if (left.has(key)) continue;
+      const value = info[key];
+      if (!['number', 'boolean', 'string'].includes(typeof value)) continue;
+      (values[key] ??= new Array<unknown>(rows.length).fill(null))[at] = value;
+    }
+  });
+  return { rows, values };
+}
 
 /** What a session steps. */
 export interface ServedEnv {

@@ -10,18 +10,50 @@
  * without a path are not written and so leave the denominator; of a hub all paths stand in memory; edges are followed forward only.
  * @source Luo et al. 2025, "Graph-constrained reasoning: faithful reasoning on knowledge graphs with large language models"
  */
+import { z } from 'zod';
 import { excludedTopics, type QuestionTask } from '../../../datasets/question.js';
 import type { PathsReply } from '../../../src/llm/decision.js';
-import { type QuestionAgentResources, type QuestionAnswer, type QuestionSession } from '../../question-agent.js';
+import type { QuestionAgentResources, QuestionAnswer, QuestionSession } from '../../question-agent.js';
 import { unlessSpent } from '../facts.js';
-import { foundTopics, fromFrontier, pathBlock } from '../frontier-steps.js';
+import { answersSwitch, foundTopics, fromFrontier, pathBlock } from '../frontier-steps.js';
+import { hopsSwitch } from '../hops/hops.js';
+import { prefilterSettings } from '../prefilter/settings.js';
+import { planAmong, type Planned } from '../rog/plans.js';
 import { answerFromChains, ended } from '../rog/rog-agent.js';
-import { type Planned, planAmong } from '../rog/plans.js';
 import { type ChainChoice, chainChoice, chainText, executed, type ExecutedChain } from '../self-veqa/chains.js';
 import { walkingAgent, type WalkingParts } from '../walking-agent.js';
 import { hasMorePaths, type Path, realPaths } from './path-space.js';
 import { pathsExamples, pathsTask } from './prompts.js';
-import { type GcrSettings, gcrSettings } from './settings.js';
+
+/** The switches of `gcr`, with their defaults. */
+export const gcrSettings = z.strictObject({
+  beams: z.int().min(1).max(50).default(10).describe('Paths that the model names.'),
+  level: z
+    .enum(['chain', 'path'])
+    .default('chain')
+    .describe('What a named path stands for: everything that its relations lead to, or itself alone (the reference).'),
+  hops: hopsSwitch,
+  maxHops: z.int().min(1).max(4).default(2).describe('Longest path where the length is not given.'),
+  maxChains: z.int().min(1).max(50_000).default(2000).describe('Relation sequences that are walked.'),
+  maxCandidates: z
+    .int()
+    .min(1)
+    .max(5000)
+    .default(200)
+    .describe('Paths that may be named: each relation sequence gives one in turn until there are so many.'),
+  hub: z
+    .int()
+    .min(1)
+    .max(10_000_000)
+    .default(10_000)
+    .describe('Real paths beyond which relation sequences are chosen first, and paths of these alone.'),
+  sequences: z.int().min(1).max(20).default(3).describe('Relation sequences that are chosen at a hub.'),
+  maxPaths: z.int().min(1).max(1000).default(60).describe('Facts of each sequence that the answer is read from.'),
+  answers: answersSwitch,
+  ...prefilterSettings,
+});
+
+export type GcrSettings = z.output<typeof gcrSettings>;
 
 /** The agent `gcr` with its switches. */
 export const gcrEntry = walkingAgent('gcr', gcrSettings, (parts) => (task, session) => answer(task, session, parts));

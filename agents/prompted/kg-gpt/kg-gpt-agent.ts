@@ -12,17 +12,27 @@
  * node (`evidence: reference`); counts a reply that contains an answer.
  * @source Kim et al. 2023, "KG-GPT: A general framework for reasoning on knowledge graphs using large language models"
  */
+import { z } from 'zod';
 import type { QuestionTask } from '../../../datasets/question.js';
-import { type ContextBlock, type DecisionClient } from '../../../src/llm/decision.js';
+import type { ContextBlock, DecisionClient } from '../../../src/llm/decision.js';
 import type { QuestionAnswer, QuestionSession } from '../../question-agent.js';
 import { unlessSpent } from '../facts.js';
-import { frontierDegree, frontierOf, fromFrontier, pathBlock, startWalk, type Walk } from '../frontier-steps.js';
+import {
+  answersSwitch,
+  fromFrontier,
+  frontierDegree,
+  frontierOf,
+  pathBlock,
+  startWalk,
+  type Walk,
+} from '../frontier-steps.js';
+import { hopsSwitch } from '../hops/hops.js';
 import { shareOf } from '../prefilter/prefilter.js';
+import { prefilterSettings } from '../prefilter/settings.js';
 import { chooseSome } from '../walk-choice.js';
 import { walkingAgent, type WalkingParts } from '../walking-agent.js';
 import { chosenAnswer, writtenAnswer } from '../walks-answer.js';
 import { grownWalks } from './evidence.js';
-import * as prompts from './prompts.js';
 import {
   anyStep,
   offeredCandidates,
@@ -32,7 +42,41 @@ import {
   setOf,
   thinned,
 } from './segments.js';
-import { kgGptSettings, type KgGptSettings } from './settings.js';
+import * as prompts from './prompts.js';
+
+/** The switches of `kg-gpt`, with their defaults. */
+export const kgGptSettings = z.strictObject({
+  relations: z.int().min(1).max(20).default(3).describe('Relations chosen for a part of the question, at most (K).'),
+  split: z
+    .enum(['auto', 'model', 'question'])
+    .default('auto')
+    .describe(
+      'What each hop is asked with: a part of the question as the model splits it, or the question itself; auto is the latter where candidates are scored by likelihood.',
+    ),
+  hops: hopsSwitch,
+  maxHops: z.int().min(1).max(8).default(3).describe('Most parts, and so the longest walk, where nobody tells.'),
+  direction: z
+    .enum(['dropped', 'kept'])
+    .default('dropped')
+    .describe(
+      'Whether relations are offered by their bare names, either way (as in the paper), or each way for itself.',
+    ),
+  offered: z
+    .enum(['hop', 'reached'])
+    .default('hop')
+    .describe(
+      'What a later part may choose among: relations at that many steps from the topic (as in the paper), or those that lead on from what the parts before it reached.',
+    ),
+  evidence: z
+    .enum(['all', 'reference'])
+    .default('all')
+    .describe('Which facts the walks give: all, or from the second hop on one tail a node, as in the reference.'),
+  facts: z.int().min(1).max(1000).default(60).describe('Facts in the answer prompt, one way to each entity reached.'),
+  answers: answersSwitch,
+  ...prefilterSettings,
+});
+
+export type KgGptSettings = z.output<typeof kgGptSettings>;
 
 /** The agent `kg-gpt` with its switches. */
 export const kgGptEntry = walkingAgent(

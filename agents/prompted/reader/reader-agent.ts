@@ -8,24 +8,44 @@
  * are ranked, and all that they lead to is read.
  * @source Mavromatis and Karypis 2025, "GNN-RAG: graph neural retrieval for efficient large language model reasoning on knowledge graphs"
  */
+import { z } from 'zod';
 import { excludedTopics, type QuestionTask } from '../../../datasets/question.js';
 import { chainFrontiers } from '../../../src/kg/frontier.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
-import {
-  type QuestionAgent,
-  type QuestionAgentEntry,
-  type QuestionAgentResources,
-  type QuestionAnswer,
-  type QuestionSession,
-  type RankedWalk,
-  type RelationRanker,
+import type {
+  QuestionAgent,
+  QuestionAgentEntry,
+  QuestionAgentResources,
+  QuestionAnswer,
+  QuestionSession,
+  RankedWalk,
+  RelationRanker,
 } from '../../question-agent.js';
-import { fromFrontier, startWalk, type Walk } from '../frontier-steps.js';
-import { type HopsOf, hopsTeller, openHops } from '../hops/hops.js';
+import { answersSwitch, fromFrontier, startWalk, type Walk } from '../frontier-steps.js';
+import { type HopsOf, hopsSwitch, hopsTeller, openHops } from '../hops/hops.js';
 import { answerFromChains, ended } from '../rog/rog-agent.js';
 import { chainText, executed } from '../self-veqa/chains.js';
 import { chooseWalk } from '../walk-choice.js';
-import { type ReaderSettings, readerSettings } from './settings.js';
+
+/** The switches of `reader`, with their defaults. */
+export const readerSettings = z.strictObject({
+  walker: z
+    .string()
+    .default('')
+    .describe('Name or folder of the run of a trained relation walker, a checkpoint behind an @; must be given.'),
+  beams: z.int().min(1).max(50).default(3).describe('Walks that the walker follows at once and hands on.'),
+  hops: hopsSwitch,
+  mass: z
+    .number()
+    .positive()
+    .max(1)
+    .default(1)
+    .describe('Of these, as many as have this much probability together, one at least; 1 leaves them all.'),
+  maxPaths: z.int().min(1).max(1000).default(60).describe('Facts of each walk that the answer is read from.'),
+  answers: answersSwitch,
+});
+
+export type ReaderSettings = z.output<typeof readerSettings>;
 
 /** The agent `reader` with its switches. */
 export const readerEntry: QuestionAgentEntry<typeof readerSettings> = {

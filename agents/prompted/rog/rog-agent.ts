@@ -9,6 +9,7 @@
  * a plan that leads nowhere leaves the model to answer by heart, unmarked; its planner was tuned on the graph's own relations.
  * @source Luo et al. 2024, "Reasoning on graphs: faithful and interpretable large language model reasoning"
  */
+import { z } from 'zod';
 import { excludedTopics, type QuestionTask } from '../../../datasets/question.js';
 import {
   chainEvidence,
@@ -18,12 +19,39 @@ import {
   type QuestionSession,
 } from '../../question-agent.js';
 import { distinctFacts, unlessSpent } from '../facts.js';
-import { decideAnswer, foundTopics, fromFrontier, frontierAnswers, saidAnswers } from '../frontier-steps.js';
+import {
+  answersSwitch,
+  decideAnswer,
+  foundTopics,
+  fromFrontier,
+  frontierAnswers,
+  saidAnswers,
+} from '../frontier-steps.js';
+import { hopsSwitch } from '../hops/hops.js';
+import { prefilterSettings } from '../prefilter/settings.js';
 import { chainChoice, chainText, executed, type ExecutedChain } from '../self-veqa/chains.js';
 import { walkingAgent, type WalkingParts } from '../walking-agent.js';
-import { planAmong, type Planned, planFreely, type RelationNames, relationsByName } from './plans.js';
+import { planAmong, planFreely, type Planned, type RelationNames, relationsByName } from './plans.js';
 import { answerPrompts } from './prompts.js';
-import { type RogSettings, rogSettings } from './settings.js';
+
+/** The switches of `rog`, with their defaults. */
+export const rogSettings = z.strictObject({
+  plans: z.int().min(1).max(20).default(3).describe('Relation sequences that are planned.'),
+  vocabulary: z
+    .enum(['reachable', 'graph', 'free'])
+    .default('reachable')
+    .describe(
+      'What a plan may hold: relations that lead on from the topic, all of the graph, or what the model writes (the paper); where words are scored free is graph.',
+    ),
+  hops: hopsSwitch,
+  maxHops: z.int().min(1).max(4).default(2).describe('Longest plan where the length is not given.'),
+  maxChains: z.int().min(1).max(50_000).default(6000).describe('Sequences that the grammar may hold.'),
+  maxPaths: z.int().min(1).max(1000).default(60).describe('Facts of each plan that the answer is read from.'),
+  answers: answersSwitch,
+  ...prefilterSettings,
+});
+
+export type RogSettings = z.output<typeof rogSettings>;
 
 /** The agent `rog` with its switches. */
 export const rogEntry = walkingAgent('rog', rogSettings, (opened) => {

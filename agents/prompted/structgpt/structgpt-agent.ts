@@ -12,14 +12,16 @@
  * well, ends after one hop, and takes any "no" in a reply, as in "nominated", for a denial.
  * @source Jiang et al. 2023, "StructGPT", section 4.2; RUCAIBox/StructGPT
  */
+import { z } from 'zod';
 import type { QuestionTask } from '../../../datasets/question.js';
 import { canonicalOrder } from '../../../src/kg/frontier.js';
 import { normalizeName } from '../../../src/kg/name-index.js';
-import { type DecisionClient, type JudgeDecision } from '../../../src/llm/decision.js';
+import type { DecisionClient, JudgeDecision } from '../../../src/llm/decision.js';
 import type { QuestionAnswer, QuestionSession } from '../../question-agent.js';
 import { alonePrompts } from '../direct-answer.js';
 import { unlessSpent } from '../facts.js';
 import {
+  answersSwitch,
   askAnswer,
   fromFrontier,
   frontierAnswers,
@@ -34,11 +36,27 @@ import {
   type Walk,
   walkFacts,
 } from '../frontier-steps.js';
+import { hopsOrEndSwitch } from '../hops/hops.js';
 import { shareOf } from '../prefilter/prefilter.js';
+import { prefilterSettings } from '../prefilter/settings.js';
 import { walkingAgent, type WalkingParts } from '../walking-agent.js';
 import { heldBy, isMediator } from './constraints.js';
 import * as prompts from './prompts.js';
-import { type StructGptSettings, structGptSettings } from './settings.js';
+
+/** The switches of `structgpt`, with their defaults. */
+export const structGptSettings = z.strictObject({
+  maxHops: z.int().min(1).max(8).default(3).describe('Longest walk where nothing ends it before.'),
+  hops: hopsOrEndSwitch,
+  answers: answersSwitch,
+  facts: z.int().min(1).max(1000).default(60).describe('Facts in a prompt, one way to each entity reached.'),
+  constraints: z
+    .boolean()
+    .default(true)
+    .describe('On nodes that stand for an event: keep those whose facts hold what the question names.'),
+  ...prefilterSettings,
+});
+
+export type StructGptSettings = z.output<typeof structGptSettings>;
 
 /** The agent `structgpt` with its switches. */
 export const structGptEntry = walkingAgent(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { functionalAnova } from '../../../src/metrics/functional-anova.js';
-import { studentInterval } from '../../../src/metrics/student.js';
+import { studentInterval } from '../../../src/metrics/intervals.js';
 import { Rng } from '../../../src/run/seeds.js';
 
 /** Random places in the unit cube, and what a function says of them. */
