@@ -1,6 +1,8 @@
 /** Every package that is installed: its licence, what it runs at install, and that docs/dependencies.md tells of it. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 // @ts-expect-error plain JavaScript, shared with the lint configuration
 import * as rules from '../layers.js';
@@ -8,9 +10,10 @@ import * as rules from '../layers.js';
 const { layers } = rules as { layers: string[] };
 
 interface Locked {
+  name?: string;
+  version: string;
   dev?: boolean;
   link?: boolean;
-  license?: string;
   integrity?: string;
   hasInstallScript?: boolean;
 }
@@ -52,21 +55,58 @@ describe('the page of dependencies', () => {
   });
 });
 
-describe('a package', () => {
-  test('comes under a licence that lets everybody use it, as installed and as locked', () => {
-    const open = /^\(?((0BSD|MIT|ISC|Apache-2\.0|BSD-[23]-Clause|BlueOak-1\.0\.0|CC0-1\.0)( (AND|OR) (?!\)|$)|\)?$))+$/;
-    const named = [
-      'node_modules/caniuse-lite: CC-BY-4.0',
-      'node_modules/markdown-it/node_modules/argparse: Python-2.0',
-    ];
-    const licences = [
-      ...installed.map(({ place, manifest }) => [place, manifest.license] as const),
-      ...locked.flatMap(([place, { license }]) => (license === undefined ? [] : [[place, license] as const])),
-    ];
-    const others = licences.filter(([, licence]) => !open.test(licence ?? 'none'));
-    expect([...new Set(others.map(([place, licence]) => `${place}: ${licence}`))]).toEqual(named);
+/** `npm run sbom -- FILE` in a folder with a lock file. */
+function billOf(folder = '.') {
+  const file = join(mkdtempSync(join(tmpdir(), 'kgwalk-sbom-')), 'kgwalk.cdx.json');
+  const { status, stdout } = spawnSync('npm', ['run', '--silent', 'sbom', '--', file], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  return { status, stdout, bytes: readFileSync(file, 'utf8') };
+}
+
+interface Bill {
+  bomFormat: string;
+  components: { name: string; version: string; hashes?: object[]; licenses?: object[] }[];
+}
+
+describe('the bill of materials', () => {
+  test('names every package of the lock file, comes out the same twice, and all licences let everybody use them', () => {
+    const { status, stdout, bytes } = billOf();
+    expect([status, stdout]).toEqual([0, expect.not.stringContaining('not on the list')]);
+    const { bomFormat, components } = JSON.parse(bytes) as Bill;
+    expect(bomFormat).toBe('CycloneDX');
+    // Of a package under another name npm tells now its own, now that.
+    const isIn = (set: Set<string>, [place, { name, version }]: [string, Locked]) =>
+      [name, place.split('node_modules/').at(-1)].some((one) => set.has(`${one}@${version}`));
+    const namesOf = (some: Bill['components']) => new Set(some.map(({ name, version }) => `${name}@${version}`));
+    const packed = locked.filter(([, { link }]) => !link);
+    expect(packed.filter((one) => !isIn(namesOf(components), one))).toEqual([]);
+    const told = namesOf(components.filter(({ hashes, licenses }) => hashes && licenses));
+    expect(packed.filter((one) => existsSync(one[0]) && !isIn(told, one))).toEqual([]);
+    expect(billOf().bytes).toBe(bytes);
   });
 
+  test('a licence that is not on the list is named and fails', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'kgwalk-licence-'));
+    const root = { name: 'x', version: '1.0.0', dependencies: { closed: '1.0.0', open: '1.0.0' } };
+    const packages = {
+      '': root,
+      'node_modules/closed': { version: '1.0.0', license: '(MIT AND SSPL-1.0)' },
+      'node_modules/open': { version: '1.0.0', license: '(MIT OR Apache-2.0)' },
+    };
+    const scripts = { sbom: `node ${resolve('.ci/sbom.js')}` };
+    writeFileSync(join(folder, 'package.json'), JSON.stringify({ ...root, scripts }));
+    writeFileSync(join(folder, 'package-lock.json'), JSON.stringify({ ...root, lockfileVersion: 3, packages }));
+    const { status, stdout } = billOf(folder);
+    expect(status).toBe(1);
+    expect(stdout.match(/^not on the list: .*$/gm)).toEqual([
+      'not on the list: node_modules/closed: (MIT AND SSPL-1.0)',
+    ]);
+  });
+});
+
+describe('a package', () => {
   test('runs nothing at install, but for those that the page names', () => {
     const scripts = ['preinstall', 'install', 'postinstall'];
     const running = installed.filter(

@@ -1,7 +1,9 @@
 /** What people get who install the package. Reads `dist`: `npm test` builds it first. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
-import { execPath } from 'node:process';
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process, { execPath } from 'node:process';
 import { describe, expect, test } from '@jest/globals';
 import { nodeSupport } from '../src/run/environment.js';
 
@@ -31,10 +33,24 @@ describe('the library', () => {
 });
 
 describe('the tarball', () => {
-  const [packed] = JSON.parse(
-    execFileSync('npm', ['pack', '--dry-run', '--json'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }),
-  ) as [{ files: { path: string }[]; size: number }];
+  /** What `npm pack` makes under other rights of new files. */
+  function pack(umask: number) {
+    const folder = mkdtempSync(join(tmpdir(), 'kgwalk-pack-'));
+    const before = process.umask(umask);
+    const json = execFileSync('npm', ['pack', '--json', '--pack-destination', folder], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    process.umask(before);
+    const [packed] = JSON.parse(json) as [{ files: { path: string }[]; size: number; filename: string }];
+    return { ...packed, bytes: readFileSync(join(folder, packed.filename)) };
+  }
+  const packed = pack(0o022);
   const paths = packed.files.map((file) => file.path);
+
+  test('comes out the same, byte by byte, when it is made again', () => {
+    expect(packed.bytes.equals(pack(0o077).bytes)).toBe(true);
+  });
 
   test('holds the program, the presets and what must be read first', () => {
     expect(paths).toEqual(

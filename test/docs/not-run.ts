@@ -19,6 +19,7 @@ const lines: readonly [page: string, begin: string, why: string][] = [
     'npx kgwalk datasets check opendialkg --agreement',
     'wants turns that recur, which the stand-in lacks; test/leaks/unseen-turns.test.ts runs it on some',
   ]),
+  ['docs/dependencies.md', 'npm run sbom', 'asks npm; test/dependencies.test.ts runs it'],
   ['docs/performance.md', 'npm run bench', 'takes a quarter of an hour and Python programs'],
   ...['docs/python.md', 'clients/python/README.md'].map((page): [string, string, string] => [
     page,
