@@ -1,5 +1,5 @@
 /** Frontiers of relation sequences, remembered: questions share topics and explorations share prefixes. */
-import { type Frontier, frontierStepper, initialFrontier, type TailCount, tailCounter } from '../../src/kg/frontier.js';
+import { type Frontier, frontierStepper, initialFrontier } from '../../src/kg/frontier.js';
 import type { Graph } from '../../src/kg/graph.js';
 
 /** A relation sequence from some topics and where it leads. What it gives must not be written to. */
@@ -18,8 +18,6 @@ export interface FrontierNode {
   choices(): Uint8Array;
   /** One relation further; its frontier is empty where the relation leads nowhere else. */
   follow(relation: number): FrontierNode;
-  /** Sizes of where each relation leads, and how many of some entities are there: cheaper than to follow it, and nothing is remembered. */
-  countTails(wanted: Int32Array, tell: TailCount): void;
 }
 
 /** Where frontiers come from. */
@@ -53,7 +51,6 @@ interface Tree {
  */
 export function frontierTrie(graph: Graph, maxBytes = defaultTrieBytes): FrontierTrie {
   const step = frontierStepper(graph);
-  const count = tailCounter(graph);
   /** By topics, longest unused first. */
   const trees = new Map<string, Tree>();
   let bytes = 0;
@@ -98,7 +95,6 @@ export function frontierTrie(graph: Graph, maxBytes = defaultTrieBytes): Frontie
         }
         return child;
       },
-      countTails: (wanted, tell) => count(frontier, excluded, wanted, tell),
     };
   };
 

@@ -13,7 +13,7 @@ import { chainAnswer, noAnswer } from '../../question-agent.js';
 import type { ReaderFacts } from '../facts.js';
 import type { Reader, ReaderCourse, ReaderStep } from '../reader.js';
 import { bestChain } from './decode.js';
-import { type FeasibleChains, feasibleChains } from './feasible.js';
+import { chainFinder, type FeasibleChains } from './feasible.js';
 import { type ChainNetwork, type ChainScores, rowsOf } from './network.js';
 import { chainLoss, type ChainLoss, type ChosenChains } from './objective.js';
 
@@ -28,6 +28,7 @@ export function chainReader(facts: ReaderFacts, network: ChainNetwork): Reader {
   const parameters = new HostParameters(network.starts((name) => Rng.named(seed, `reader/${name}`)));
   const optimizer = new HostAdamW(parameters, { maxGradNorm: fit.maxGradNorm });
   const tape = new Tape(parameters);
+  const chainsOf = chainFinder(graph);
   const kept = new Map<string, ChainScores>();
   let version = parameters.version;
   const lengthOf = ({ hops }: QuestionTask) => (given ? hops : undefined);
@@ -53,7 +54,7 @@ export function chainReader(facts: ReaderFacts, network: ChainNetwork): Reader {
         .map(({ task, gold }) => ({
           task,
           text: maskedQuestion(task),
-          feasible: feasibleChains(questionRoot(frontiers, task), goldSet(gold), {
+          feasible: chainsOf(task, goldSet(gold), {
             horizon,
             widest,
             length: lengthOf(task),

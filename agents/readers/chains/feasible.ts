@@ -1,6 +1,8 @@
 /** The chains that lead somewhere from a question's topics, and how well each answers: all that training by chains knows of the graph. */
-import type { FrontierNode } from '../../../envs/relation-walk/frontier-trie.js';
+import { excludedTopics, type QuestionTask } from '../../../datasets/question.js';
 import type { GoldSet } from '../../../envs/relation-walk/rules.js';
+import { firstEdge, initialFrontier } from '../../../src/kg/frontier.js';
+import type { Graph } from '../../../src/kg/graph.js';
 
 /** Chains tried on one question: graphs with thousands of relations have no end of them. */
 const mostTried = 20_000;
@@ -14,42 +16,112 @@ export interface FeasibleChains {
   cut: boolean;
 }
 
-/**
- * Walks the trie of relations from `root`. Gold chains are not read.
- * @param most.horizon relations of a chain at most
- * @param most.widest entities of a set that chains go on from
- * @param most.length chains of this many relations alone; undefined: of any
- */
-export function feasibleChains(
-  root: FrontierNode,
+/** What is tried of a question. */
+export interface ChainBounds {
+  /** Relations of a chain at most. */
+  horizon: number;
+  /** Entities of a set that chains go on from. */
+  widest: number;
+  /** Chains of this many relations alone; undefined: of any. */
+  length?: number | undefined;
+}
+
+/** Finds the chains of a question. Gold chains are not read. */
+export type ChainFinder = (
+  task: Pick<QuestionTask, 'topics' | 'topicsReturn'>,
   gold: GoldSet,
-  { horizon, widest, length }: { horizon: number; widest: number; length?: number | undefined },
-): FeasibleChains {
-  const chains: Int32Array[] = [];
-  const f1: number[] = [];
-  const end = Math.min(length ?? horizon, horizon);
-  let cut = false;
-  let tried = 0;
-  let level = [root];
-  for (let hop = 1; hop <= end && level.length > 0 && tried <= mostTried; hop++) {
-    const longer: FrontierNode[] = [];
-    for (const node of level) {
-      node.countTails(gold.entities, (relation, size, right) => {
-        if (++tried > mostTried) return;
-        if (length === undefined || hop === end) {
-          const chain = new Int32Array(hop);
-          chain.set(node.relations);
-          chain[hop - 1] = relation;
-          chains.push(chain);
-          f1.push((2 * right) / (size + gold.size));
+  bounds: ChainBounds,
+) => FeasibleChains;
+
+/** What an entity brings to a relation that leads to it: one bit that it leads somewhere, one that it leads to an answer. */
+const [never, somewhere, answer] = [0, 1, 3];
+
+/**
+ * Nearly no two questions of a data set share their topics, so nothing is remembered between them: sets are of entities alone, without
+ * counts of paths, and where the last relation of a chain misses all answers no set is made at all. Its scratch has 5 bytes an entity of
+ * the graph, so make one for a graph and keep it.
+ */
+export function chainFinder(graph: Graph): ChainFinder {
+  const { offsets, relations, tails, numEntities, numRelations } = graph;
+  const bits = new Uint8Array(numEntities).fill(somewhere);
+  /** Bits of all that each relation leads to. */
+  const found = new Uint8Array(numRelations);
+  /** The set in which an entity was met last. */
+  const met = new Int32Array(numEntities);
+  let sets = 0;
+  let pool = new Int32Array(1024);
+
+  return ({ topics, topicsReturn }, gold, { horizon, widest, length }) => {
+    const excluded = excludedTopics({ topics, ...(topicsReturn && { topicsReturn }) });
+    for (const entity of gold.entities) bits[entity] = answer;
+    for (const entity of excluded) bits[entity] = never;
+    const chains: Int32Array[] = [];
+    const f1: number[] = [];
+    const end = Math.min(length ?? horizon, horizon);
+    const most = Math.min(widest, numEntities);
+    let [cut, tried] = [false, 0];
+
+    const roots = initialFrontier(topics.map(({ entity }) => entity)).entities;
+    let top = roots.length;
+    if (top > pool.length) pool = new Int32Array(2 * top);
+    pool.set(roots);
+    let level = [{ chain: new Int32Array(0), first: 0, behind: top }];
+    for (let hop = 1; hop <= end && level.length > 0 && tried <= mostTried; hop++) {
+      const longer: typeof level = [];
+      for (const { chain, first, behind } of level) {
+        for (let i = first; i < behind; i++) {
+          const entity = pool[i]!;
+          const last = offsets[entity + 1]!;
+          for (let edge = offsets[entity]!; edge < last; edge++) found[relations[edge]!]! |= bits[tails[edge]!]!;
         }
-        if (hop === end) return;
-        // What chains go on from alone is computed.
-        if (size <= widest) longer.push(node.follow(relation));
-        else cut = true;
-      });
+        for (let relation = 0; relation < numRelations; relation++) {
+          const brings = found[relation]!;
+          if (brings === never) continue;
+          found[relation] = never;
+          if (++tried > mostTried) continue;
+          let [size, right] = [0, 0];
+          if (hop < end || brings === answer) {
+            if (sets === 2 ** 31 - 1) {
+              met.fill(0);
+              sets = 0;
+            }
+            const set = ++sets;
+            if (top + most > pool.length) pool = longerArray(pool, top + most);
+            for (let i = first; i < behind; i++) {
+              const entity = pool[i]!;
+              const last = offsets[entity + 1]!;
+              for (let edge = firstEdge(graph, entity, relation); edge < last && relations[edge] === relation; edge++) {
+                const tail = tails[edge]!;
+                if (met[tail] === set || bits[tail] === never) continue;
+                met[tail] = set;
+                if (size < most) pool[top + size] = tail;
+                size++;
+                right += bits[tail]! >> 1;
+              }
+            }
+          }
+          const walked = new Int32Array(hop);
+          walked.set(chain);
+          walked[hop - 1] = relation;
+          if (length === undefined || hop === end) {
+            chains.push(walked);
+            f1.push(right === 0 ? 0 : (2 * right) / (size + gold.size));
+          }
+          if (hop === end) continue;
+          if (size <= widest) longer.push({ chain: walked, first: top, behind: (top += size) });
+          else cut = true;
+        }
+      }
+      level = longer;
     }
-    level = longer;
-  }
-  return { chains, f1: Float64Array.from(f1), cut: cut || tried > mostTried };
+    for (const entity of gold.entities) bits[entity] = somewhere;
+    for (const entity of excluded) bits[entity] = somewhere;
+    return { chains, f1: Float64Array.from(f1), cut: cut || tried > mostTried };
+  };
+}
+
+function longerArray(array: Int32Array, size: number): Int32Array<ArrayBuffer> {
+  const longer = new Int32Array(2 * size);
+  longer.set(array);
+  return longer;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import { bestChain } from '../../../../agents/readers/chains/decode.js';
-import { feasibleChains } from '../../../../agents/readers/chains/feasible.js';
+import { type ChainBounds, chainFinder } from '../../../../agents/readers/chains/feasible.js';
 import type { ChainScores } from '../../../../agents/readers/chains/network.js';
 import {
   chainLoss,
@@ -9,7 +10,8 @@ import {
   logSoftmaxRows,
 } from '../../../../agents/readers/chains/objective.js';
 import { frontierTrie } from '../../../../envs/relation-walk/frontier-trie.js';
-import { goldSet } from '../../../../envs/relation-walk/rules.js';
+import { type GoldSet, goldSet, scoreFrontier } from '../../../../envs/relation-walk/rules.js';
+import { Graph } from '../../../../src/kg/graph.js';
 import { Rng } from '../../../../src/run/seeds.js';
 import { filmGraph, filmQuestions } from '../../../fixtures/toy-questions.js';
 
@@ -67,9 +69,11 @@ describe('feasible chains', () => {
   const graph = filmGraph();
   const [, , question] = filmQuestions(graph);
   const root = frontierTrie(graph).root(question!.task.topics.map(({ entity }) => entity));
+  const find = chainFinder(graph);
+  const found = (bounds: ChainBounds) => find(question!.task, goldSet(question!.gold), bounds);
 
   test('are all that lead somewhere, each with the F1 of where it leads', () => {
-    const { chains, f1, cut } = feasibleChains(root, goldSet(question!.gold), { horizon: 2, widest: 100 });
+    const { chains, f1, cut } = found({ horizon: 2, widest: 100 });
     const named = chains.map((chain, i) =>
       [...[...chain].map((relation) => graph.relationNames[relation]!), f1[i]!].join(' '),
     );
@@ -80,11 +84,46 @@ describe('feasible chains', () => {
 
   test('can be of one length, and say where a bound cut some off', () => {
     const bounds = { horizon: 3, widest: 1, length: 3 };
-    const { chains, cut } = feasibleChains(root, goldSet(question!.gold), bounds);
+    const { chains, cut } = found(bounds);
     expect({ chains, cut }).toEqual({ chains: [], cut: true });
-    const all = feasibleChains(root, goldSet(question!.gold), { ...bounds, widest: 100 });
+    const all = found({ ...bounds, widest: 100 });
     expect(all.chains.every(({ length }) => length === 3)).toBe(true);
     expect(all.chains.length).toBeGreaterThan(0);
+  });
+
+  test('are those that walking the trie finds, question after question with one scratch', () => {
+    const id = fc.integer({ min: 0, max: 7 });
+    const edges = fc.array(fc.tuple(id, fc.integer({ min: 0, max: 1 }), id), { maxLength: 40 });
+    const asked = fc.record({
+      topics: fc.uniqueArray(id, { minLength: 1 }),
+      golds: fc.uniqueArray(id),
+      topicsReturn: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(edges, fc.array(asked), fc.integer({ min: 1, max: 8 }), (triples, questions, widest) => {
+        const names = Array.from({ length: 8 }, (_, i) => `e${i}`);
+        const column = (k: 0 | 1 | 2) => Int32Array.from(triples, (triple) => triple[k]);
+        const small = new Graph('g', names, ['a', 'b'], { heads: column(0), relations: column(1), tails: column(2) });
+        const findSmall = chainFinder(small);
+        for (const { topics, golds, topicsReturn } of questions) {
+          const gold: GoldSet = { entities: Int32Array.from(golds).sort(), size: golds.length + 1 };
+          const walked: (readonly [string, number])[] = [];
+          let cut = false;
+          let level = [frontierTrie(small).root(topics, topicsReturn ? [] : topics)];
+          for (let hop = 1; hop <= 3; hop++) {
+            const nodes = level.flatMap((node) => [0, 1].map((relation) => node.follow(relation)));
+            const some = nodes.filter(({ frontier }) => frontier.entities.length > 0);
+            walked.push(...some.map((node) => [node.relations.join(), scoreFrontier(node.frontier, gold).f1] as const));
+            level = some.filter(({ frontier }) => frontier.entities.length <= widest);
+            cut ||= hop < 3 && level.length < some.length;
+          }
+          const task = { topics: topics.map((entity) => ({ name: names[entity]!, entity })), topicsReturn };
+          const ours = findSmall(task, gold, { horizon: 3, widest });
+          expect(ours.chains.map((chain, c) => [chain.join(), ours.f1[c]])).toEqual(walked);
+          expect(ours.cut).toBe(cut);
+        }
+      }),
+    );
   });
 
   test('the best of them is found with the term of its length, as trying all finds it', () => {
@@ -101,10 +140,10 @@ describe('feasible chains', () => {
       };
       const probability = (chain: Int32Array) =>
         chain.reduce((sum, relation, t) => sum + logs[t]![relation]!, ends[chain.length - 1]!);
-      const all = feasibleChains(root, goldSet(question!.gold), { horizon: 3, widest: 100 }).chains.map(probability);
-      const { found } = bestChain(root, made, { horizon: 3 });
-      expect(found!.logProb).toBeCloseTo(Math.max(...all), 12);
-      expect(probability(found!.node.relations)).toBeCloseTo(found!.logProb, 12);
+      const all = found({ horizon: 3, widest: 100 }).chains.map(probability);
+      const { found: best } = bestChain(root, made, { horizon: 3 });
+      expect(best!.logProb).toBeCloseTo(Math.max(...all), 12);
+      expect(probability(best!.node.relations)).toBeCloseTo(best!.logProb, 12);
     }
   });
 
