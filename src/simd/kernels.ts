@@ -262,6 +262,67 @@ export interface Kernels {
     n: number,
     count: number,
   ): void;
+  /**
+   * One step of a GRU for `m` sequences, gates in the order update z, reset r, candidate c, with σ(x) = ½ + ½ tanh(x / 2):
+   * `z = σ(given + own)`, `r = σ(given + own)`, `c = tanh(given + r · own)`, `hidden = z · past + (1 − z) · c`.
+   * @param given float32 [m, 3 · dim]: what the inputs bring to the gates
+   * @param own float32 [m, 3 · dim]: what the past states bring
+   * @param past float32 [m, dim]; 0: zeros
+   * @param gates float32 [m, 2 · dim], written
+   * @param candidates float32 [m, dim], written, as `hidden`
+   */
+  gruStep(
+    given: number,
+    own: number,
+    past: number,
+    gates: number,
+    candidates: number,
+    hidden: number,
+    m: number,
+    dim: number,
+  ): void;
+  /**
+   * The way back through `gruStep`, apart from products: writes `ofOwn`, adds to `ofGiven` and, through the update gate alone, to `ofPast`.
+   * @param slopes float32 [m, dim]: by `hidden`
+   */
+  gruSlope(
+    slopes: number,
+    own: number,
+    past: number,
+    gates: number,
+    candidates: number,
+    ofGiven: number,
+    ofOwn: number,
+    ofPast: number,
+    m: number,
+    dim: number,
+  ): void;
+  /**
+   * `shares[j] = softmax_j(query[i] · x[j])` over the rows `offsets[i] .. offsets[i + 1] - 1` of each query, at least one, and
+   * `out[i] = Σ_j shares[j] · x[j]`; rows of `n` values.
+   * @param offsets int32 [m + 1]
+   * @param shares float32 [rows of x], written
+   */
+  attend(query: number, x: number, offsets: number, m: number, n: number, shares: number, out: number): void;
+  /** The way back through `attend`: adds to `ofQuery` and `ofX`, each of which may be 0. @param slopes by `out` */
+  attendSlope(
+    slopes: number,
+    query: number,
+    x: number,
+    offsets: number,
+    m: number,
+    n: number,
+    shares: number,
+    out: number,
+    ofQuery: number,
+    ofX: number,
+  ): void;
+  /** `to[i · toRow + j] += a[i · n + j] · b[i · bRow + j]`, in order; a stride of 0 stays at one row. */
+  addProducts(to: number, toRow: number, a: number, b: number, bRow: number, m: number, n: number): void;
+  /** `to[i · toRow + j] = from[i · fromRow + j]` for `m` rows of `n` values. */
+  copyBlock(to: number, toRow: number, from: number, fromRow: number, m: number, n: number): void;
+  /** The same with `+=`. */
+  addBlock(to: number, toRow: number, from: number, fromRow: number, m: number, n: number): void;
   /** `out[j · m + i] = a[i · n + j]` for `m` rows. */
   transpose(out: number, a: number, m: number, n: number): void;
   /** `Σ g[i]²`, summed in float64; the array goes on with zeros to a multiple of 4. */

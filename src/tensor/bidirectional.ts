@@ -89,68 +89,41 @@ function gru(tape: Tape, given: Taped, recurrent: Taped, begins: Int32Array): Ta
   const gates = tape.room(rows * 2 * dim);
   const candidates = tape.room(rows * dim);
   // What the state brings to the gates; of the first step nothing.
+  const first = begins[1] ?? 0;
   const own = tape.room(rows * 3 * dim);
-  own.fill(0, 0, (begins[1] ?? 0) * 3 * dim);
+  own.fill(0, 0, first * 3 * dim);
+  /** The states that all steps but the first go on with. */
+  const pasts = tape.room((rows - first) * dim);
   const steps = begins.length - 1;
-  const from = (array: Float32Array, row: number, width: number) => array.subarray(row * width);
+  const from = (array: Float32Array, row: number, width: number) => array.byteOffset + 4 * row * width;
+  const part = (array: Float32Array, row: number, width: number) => array.subarray(row * width);
   for (let s = 0; s < steps; s++) {
     const [begin, end] = [begins[s]!, begins[s + 1]!];
-    const before = s === 0 ? -1 : begins[s - 1]!;
-    if (before >= 0) {
-      const states = from(hidden, before, dim);
-      products.product(states, end - begin, dim, recurrent.values, 3 * dim, from(own, begin, 3 * dim));
+    if (s > 0) {
+      const past = part(pasts, begin - first, dim);
+      kernels.copyBlock(past.byteOffset, dim, from(hidden, begins[s - 1]!, dim), dim, end - begin, dim);
+      products.product(past, end - begin, dim, recurrent.values, 3 * dim, part(own, begin, 3 * dim));
     }
-    for (let row = begin; row < end; row++) {
-      const [gate, all] = [row * 2 * dim, row * 3 * dim];
-      // σ(x) = ½ + ½ tanh(x / 2): the kernel has tanh.
-      for (let k = 0; k < 2 * dim; k++) gates[gate + k] = 0.5 * (given.values[all + k]! + own[all + k]!);
-    }
-    kernels.tanhAll(from(gates, begin, 2 * dim).byteOffset, (end - begin) * 2 * dim);
-    for (let row = begin; row < end; row++) {
-      const [gate, all, at] = [row * 2 * dim, row * 3 * dim + 2 * dim, row * dim];
-      for (let k = 0; k < 2 * dim; k++) gates[gate + k] = 0.5 + 0.5 * gates[gate + k]!;
-      for (let k = 0; k < dim; k++)
-        candidates[at + k] = given.values[all + k]! + gates[gate + dim + k]! * own[all + k]!;
-    }
-    kernels.tanhAll(from(candidates, begin, dim).byteOffset, (end - begin) * dim);
-    for (let row = begin; row < end; row++) {
-      const [gate, at, past] = [row * 2 * dim, row * dim, (before + row - begin) * dim];
-      for (let k = 0; k < dim; k++) {
-        const update = gates[gate + k]!;
-        hidden[at + k] = (before < 0 ? 0 : update * hidden[past + k]!) + (1 - update) * candidates[at + k]!;
-      }
-    }
+    kernels.gruStep(
+      ...([from(given.values, begin, 3 * dim), from(own, begin, 3 * dim)] as const),
+      ...([s === 0 ? 0 : from(pasts, begin - first, dim), from(gates, begin, 2 * dim)] as const),
+      ...([from(candidates, begin, dim), from(hidden, begin, dim), end - begin, dim] as const),
+    );
   }
   return tape.taped(hidden, dim, (slopes) => {
     const ofOwn = tape.room(rows * 3 * dim);
     for (let s = steps - 1; s >= 0; s--) {
       const [begin, end] = [begins[s]!, begins[s + 1]!];
-      const before = s === 0 ? -1 : begins[s - 1]!;
-      for (let row = begin; row < end; row++) {
-        const [gate, all, at, past] = [row * 2 * dim, row * 3 * dim, row * dim, (before + row - begin) * dim];
-        for (let k = 0; k < dim; k++) {
-          const slope = slopes[at + k]!;
-          const [update, reset, candidate] = [gates[gate + k]!, gates[gate + dim + k]!, candidates[at + k]!];
-          const state = before < 0 ? 0 : hidden[past + k]!;
-          const ofCandidate = slope * (1 - update) * (1 - candidate * candidate);
-          const ofUpdate = slope * (state - candidate) * update * (1 - update);
-          const ofReset = ofCandidate * own[all + 2 * dim + k]! * reset * (1 - reset);
-          ofOwn[all + k] = ofUpdate;
-          ofOwn[all + dim + k] = ofReset;
-          ofOwn[all + 2 * dim + k] = ofCandidate * reset;
-          if (given.slopes) {
-            given.slopes[all + k]! += ofUpdate;
-            given.slopes[all + dim + k]! += ofReset;
-            given.slopes[all + 2 * dim + k]! += ofCandidate;
-          }
-          if (before >= 0) slopes[past + k]! += slope * update;
-        }
-      }
-      if (before < 0) continue;
-      const [states, ofStates] = [from(hidden, before, dim), from(slopes, before, dim)];
-      const upstream = from(ofOwn, begin, 3 * dim);
-      products.back(upstream, end - begin, 3 * dim, recurrent.values, dim, ofStates, true);
-      products.weights(states, end - begin, dim, upstream, 3 * dim, recurrent.slopes!);
+      const ofPast = s === 0 ? undefined : part(slopes, begins[s - 1]!, dim);
+      kernels.gruSlope(
+        ...([from(slopes, begin, dim), from(own, begin, 3 * dim)] as const),
+        ...([s === 0 ? 0 : from(pasts, begin - first, dim), from(gates, begin, 2 * dim)] as const),
+        ...([from(candidates, begin, dim), from(given.slopes!, begin, 3 * dim)] as const),
+        ...([from(ofOwn, begin, 3 * dim), ofPast?.byteOffset ?? 0, end - begin, dim] as const),
+      );
+      const upstream = part(ofOwn, begin, 3 * dim);
+      if (ofPast) products.back(upstream, end - begin, 3 * dim, recurrent.values, dim, ofPast, true);
     }
+    products.weights(pasts, rows - first, dim, part(ofOwn, first, 3 * dim), 3 * dim, recurrent.slopes!);
   });
 }

@@ -16,3 +16,4 @@ export { adamStep, sumAll, sumSquares } from './adam';
 export { addBias, columnSums, copyRows, tanhAll, tanhSlope } from './layers';
 export { matMul } from './matmul';
 export { addDots, addRows, addScaledRows, mulAll, reluAll, reluSlope, scatterRows, transpose } from './rows';
+export { addBlock, addProducts, attend, attendSlope, copyBlock, gruSlope, gruStep } from './sequences';

@@ -40,7 +40,7 @@ export function columnSums(g: usize, m: i32, n: i32, sums: usize): void {
 /**
  * tanh x = 1 − 2 / (e^{2x} + 1), on |x|, with 2^f for f in [−½, ½] by its Taylor series to the 7th power.
  */
-function tanh4(x: v128): v128 {
+export function tanh4(x: v128): v128 {
   const size = f32x4.min(f32x4.abs(x), f32x4.splat(10));
   const exponent = f32x4.mul(size, f32x4.splat(2.8853900817779268));
   const whole = f32x4.nearest(exponent);

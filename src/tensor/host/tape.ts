@@ -90,7 +90,7 @@ export class Tape {
     this.parameters.kernels.addBias(out.byteOffset, bias.values.byteOffset, x.rows, x.width);
     return this.taped(out, x.width, (slopes) => {
       if (bias.slopes) this.products.bias(slopes, x.rows, bias.slopes);
-      addTo(x.slopes, slopes);
+      this.#add(x.slopes, slopes);
     });
   }
 
@@ -99,7 +99,7 @@ export class Tape {
     this.parameters.kernels.tanhAll(out.byteOffset, out.length);
     return this.taped(out, x.width, (slopes) => {
       this.parameters.kernels.tanhSlope(slopes.byteOffset, out.byteOffset, out.length);
-      addTo(x.slopes, slopes);
+      this.#add(x.slopes, slopes);
     });
   }
 
@@ -108,28 +108,29 @@ export class Tape {
     this.parameters.kernels.reluAll(out.byteOffset, out.length);
     return this.taped(out, x.width, (slopes) => {
       this.parameters.kernels.reluSlope(slopes.byteOffset, out.byteOffset, out.length);
-      addTo(x.slopes, slopes);
+      this.#add(x.slopes, slopes);
     });
   }
 
   add(x: Taped, y: Taped): Taped {
     const out = this.#copy(x);
-    addTo(out, y.values);
+    this.#add(out, y.values);
     return this.taped(out, x.width, (slopes) => {
-      addTo(x.slopes, slopes);
-      addTo(y.slopes, slopes);
+      this.#add(x.slopes, slopes);
+      this.#add(y.slopes, slopes);
     });
   }
 
   /** Number by number; `y` may be one row, by which each row of `x` is multiplied. */
   multiply(x: Taped, y: Taped): Taped {
-    const { values, slopes: ofX } = x;
-    const size = y.values.length;
-    const out = this.room(values.length);
-    for (let i = 0; i < out.length; i++) out[i] = values[i]! * y.values[i % size]!;
-    return this.taped(out, x.width, (slopes) => {
-      if (ofX) for (let i = 0; i < out.length; i++) ofX[i]! += slopes[i]! * y.values[i % size]!;
-      if (y.slopes) for (let i = 0; i < out.length; i++) y.slopes[i % size]! += slopes[i]! * values[i]!;
+    const { kernels } = this.parameters;
+    const { rows, width } = x;
+    const row = y.rows === 1 ? 0 : width;
+    const out = this.room(x.values.length).fill(0);
+    kernels.addProducts(out.byteOffset, width, x.values.byteOffset, y.values.byteOffset, row, rows, width);
+    return this.taped(out, width, ({ byteOffset: slopes }) => {
+      if (x.slopes) kernels.addProducts(x.slopes.byteOffset, width, slopes, y.values.byteOffset, row, rows, width);
+      if (y.slopes) kernels.addProducts(y.slopes.byteOffset, row, slopes, x.values.byteOffset, width, rows, width);
     });
   }
 
@@ -151,18 +152,18 @@ export class Tape {
     const width = parts.reduce((sum, part) => sum + part.width, 0);
     const { rows } = parts[0]!;
     const out = this.room(rows * width);
-    const each = (visit: (part: Taped, from: number, to: number) => void) => {
-      let begin = 0;
-      for (const part of parts) {
-        for (let row = 0; row < rows; row++) visit(part, row * part.width, row * width + begin);
-        begin += part.width;
-      }
-    };
-    each(({ values, width: own }, from, to) => out.set(values.subarray(from, from + own), to));
+    const { kernels } = this.parameters;
+    let begin = out.byteOffset;
+    for (const { values, width: own } of parts) {
+      kernels.copyBlock(begin, width, values.byteOffset, own, rows, own);
+      begin += 4 * own;
+    }
     return this.taped(out, width, (slopes) => {
-      each(({ slopes: ofPart, width: own }, from, to) => {
-        if (ofPart) for (let k = 0; k < own; k++) ofPart[from + k]! += slopes[to + k]!;
-      });
+      let from = slopes.byteOffset;
+      for (const { slopes: ofPart, width: own } of parts) {
+        if (ofPart) kernels.addBlock(ofPart.byteOffset, own, from, width, rows, own);
+        from += 4 * own;
+      }
     });
   }
 
@@ -170,7 +171,8 @@ export class Tape {
   dropout(x: Taped, rate: number, rng: Rng | undefined): Taped {
     if (rng === undefined || rate === 0) return x;
     const kept = this.room(x.values.length);
-    for (let i = 0; i < kept.length; i++) kept[i] = rng.uniform() < rate ? 0 : 1 / (1 - rate);
+    const [below, scale] = [rate * 2 ** 32, 1 / (1 - rate)];
+    for (let i = 0; i < kept.length; i++) kept[i] = rng.uint32() < below ? 0 : scale;
     return this.multiply(x, { rows: x.rows, width: x.width, values: kept });
   }
 
@@ -201,33 +203,18 @@ export class Tape {
    * @returns [queries, width]
    */
   attend(query: Taped, x: Taped, offsets: Int32Array): Taped {
+    const { kernels } = this.parameters;
     const { width } = x;
-    const shares = new Float64Array(x.rows);
-    const out = this.room(query.rows * width).fill(0);
-    for (let i = 0; i < query.rows; i++) {
-      let most = -Infinity;
-      for (let j = offsets[i]!; j < offsets[i + 1]!; j++) {
-        shares[j] = dotOf(query.values, i * width, x.values, j * width, width);
-        most = Math.max(most, shares[j]!);
-      }
-      let sum = 0;
-      for (let j = offsets[i]!; j < offsets[i + 1]!; j++) sum += shares[j] = Math.exp(shares[j]! - most);
-      for (let j = offsets[i]!; j < offsets[i + 1]!; j++) {
-        shares[j]! /= sum;
-        addScaled(out, i * width, x.values, j * width, width, shares[j]!);
-      }
-    }
+    const held = this.index(offsets);
+    const shares = this.room(x.rows);
+    const out = this.room(query.rows * width);
+    const of = [query.values, x.values, held].map(({ byteOffset }) => byteOffset) as [number, number, number];
+    kernels.attend(...of, query.rows, width, shares.byteOffset, out.byteOffset);
     return this.taped(out, width, (slopes) => {
-      for (let i = 0; i < query.rows; i++) {
-        const whole = dotOf(slopes, i * width, out, i * width, width);
-        for (let j = offsets[i]!; j < offsets[i + 1]!; j++) {
-          const ofScore = shares[j]! * (dotOf(slopes, i * width, x.values, j * width, width) - whole);
-          if (query.slopes) addScaled(query.slopes, i * width, x.values, j * width, width, ofScore);
-          if (!x.slopes) continue;
-          addScaled(x.slopes, j * width, slopes, i * width, width, shares[j]!);
-          addScaled(x.slopes, j * width, query.values, i * width, width, ofScore);
-        }
-      }
+      kernels.attendSlope(
+        ...([slopes.byteOffset, ...of, query.rows, width, shares.byteOffset, out.byteOffset] as const),
+        ...([query.slopes?.byteOffset ?? 0, x.slopes?.byteOffset ?? 0] as const),
+      );
     });
   }
 
@@ -252,10 +239,16 @@ export class Tape {
             'expected the latest computation, got an earlier one, at the way back of a tape',
           );
         }
-        each(({ slopes, values: own }, begin) => addTo(slopes, slope.subarray(begin, begin + own.length)));
+        each(({ slopes, values: own }, begin) => {
+          for (let i = 0; slopes && i < own.length; i++) slopes[i]! += slope[begin + i]!;
+        });
         for (let i = this.#way.length - 1; i >= 0; i--) this.#way[i]!();
       },
     };
+  }
+
+  #add(into: Float32Array | undefined, { byteOffset, length }: Float32Array): void {
+    if (into) this.parameters.kernels.addBlock(into.byteOffset, length, byteOffset, length, 1, length);
   }
 
   #copy({ values }: Taped): Float32Array {
@@ -269,25 +262,4 @@ export class Tape {
 export function finite(loss: number): number {
   if (Number.isFinite(loss)) return loss;
   throw new Diverged({ first: { tensor: 'loss', index: 0, value: loss }, loss });
-}
-
-function addTo(into: Float32Array | undefined, from: Float32Array): void {
-  if (into) for (let i = 0; i < from.length; i++) into[i]! += from[i]!;
-}
-
-function dotOf(a: Float32Array, atA: number, b: Float32Array, atB: number, width: number): number {
-  let sum = 0;
-  for (let k = 0; k < width; k++) sum += a[atA + k]! * b[atB + k]!;
-  return sum;
-}
-
-function addScaled(
-  into: Float32Array,
-  at: number,
-  from: Float32Array,
-  atFrom: number,
-  width: number,
-  by: number,
-): void {
-  for (let k = 0; k < width; k++) into[at + k]! += by * from[atFrom + k]!;
 }
