@@ -15,7 +15,7 @@ import type { Reader, ReaderCourse, ReaderStep } from '../reader.js';
 import { bestChain } from './decode.js';
 import { chainFinder, type FeasibleChains } from './feasible.js';
 import { type ChainNetwork, type ChainScores, rowsOf } from './network.js';
-import { chainLoss, type ChainLoss, type ChosenChains } from './objective.js';
+import { chainLoss, type ChainLoss } from './objective.js';
 
 /** Texts whose scores are kept between questions. */
 const mostKept = 4096;
@@ -48,19 +48,20 @@ export function chainReader(facts: ReaderFacts, network: ChainNetwork): Reader {
     prepare: (tasks, signal) => network.prepare(tasks.map(maskedQuestion), signal),
 
     async step(batch: readonly QuestionSample[], { step, learningRate }: ReaderCourse): Promise<ReaderStep> {
-      await network.prepare(batch.map(({ task }) => maskedQuestion(task)));
+      const texts = batch.map(({ task }) => maskedQuestion(task));
+      await network.prepare(texts);
       // By text and id, so that sums do not depend on the order in which questions come.
       const learned = batch
-        .map(({ task, gold }) => ({
+        .map(({ task, gold }, i) => ({
           task,
-          text: maskedQuestion(task),
+          text: texts[i]!,
           feasible: chainsOf(task, goldSet(gold), {
             horizon,
             widest,
             length: lengthOf(task),
           }),
         }))
-        .filter(({ feasible }) => feasible.chains.length > 0)
+        .filter(({ feasible }) => feasible.f1.length > 0)
         .sort((a, b) => compare(a.text, b.text) || compare(a.task.id, b.task.id));
       const pretrained = network.recordPretraining !== undefined && step < pretrain.steps;
       const questions = pretrained
@@ -72,7 +73,7 @@ export function chainReader(facts: ReaderFacts, network: ChainNetwork): Reader {
       const cut = batch.length === 0 ? 0 : learned.filter(({ feasible }) => feasible.cut).length / batch.length;
       if (questions.length === 0) return { loss: 0, gradNorm: 0, figures: { 'train/cut': cut } };
       const { distinct, rows: textOf } = distinctTexts(questions.map(({ text }) => text));
-      const chains = questions.map(({ feasible }) => feasible.chains);
+      const chains = questions.map(({ feasible }) => feasible);
       let result: ChainLoss | undefined;
       const gradNorm = await explainedLater(
         () => ({ place: { step: step + 1 }, ...(result && { loss: result.loss }) }),
@@ -84,9 +85,7 @@ export function chainReader(facts: ReaderFacts, network: ChainNetwork): Reader {
               ? network.recordPretraining!(tape, batchOf)
               : network.record(tape, batchOf, Rng.named(seed, 'reader/dropout', step));
             const { values, back } = await record(() => tape.outputs(recorded.parts));
-            const chosen = questions.map(({ feasible }, i) =>
-              chosenChains(feasible, (chain) => recorded.choicesOf(i, chain)),
-            );
+            const chosen = questions.map(({ feasible: { f1 } }, i) => ({ ...recorded.choicesOf(i), f1 }));
             result = chainLoss(values, rowsOf(recorded.parts), chosen);
             back(result.slope);
           }, learningRate),
@@ -129,17 +128,9 @@ export function chainReader(facts: ReaderFacts, network: ChainNetwork): Reader {
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
 /** The chain that answers best, alone: of equal ones the first, which is the shortest. Undefined where none is right at all. */
-function bestOf({ chains, f1, cut }: FeasibleChains): FeasibleChains | undefined {
+function bestOf({ relations, offsets, f1, cut }: FeasibleChains): FeasibleChains | undefined {
   const best = f1.reduce((first, value, c) => (value > f1[first]! ? c : first), 0);
-  return f1[best]! > 0 ? { chains: [chains[best]!], f1: Float64Array.of(1), cut } : undefined;
-}
-
-function chosenChains(
-  { chains, f1 }: FeasibleChains,
-  choicesOf: (chain: Int32Array) => readonly number[],
-): ChosenChains {
-  const each = chains.map(choicesOf);
-  const offsets = new Int32Array(each.length + 1);
-  each.forEach(({ length }, c) => (offsets[c + 1] = offsets[c]! + length / 2));
-  return { choices: Int32Array.from(each.flat()), offsets, f1 };
+  if (!(f1[best]! > 0)) return undefined;
+  const chain = relations.slice(offsets[best], offsets[best + 1]);
+  return { relations: chain, offsets: Int32Array.of(0, chain.length), f1: Float64Array.of(1), cut };
 }

@@ -7,9 +7,16 @@ import type { Graph } from '../../../src/kg/graph.js';
 /** Chains tried on one question: graphs with thousands of relations have no end of them. */
 const mostTried = 20_000;
 
+/** Chains of relations, one behind the other. */
+export interface Chains {
+  /** int32 */
+  relations: Int32Array;
+  /** int32 [chains + 1]: the relations of chain `c` are `offsets[c] .. offsets[c + 1] - 1`. */
+  offsets: Int32Array;
+}
+
 /** Feasible chains of a question, shorter ones first. */
-export interface FeasibleChains {
-  chains: readonly Int32Array[];
+export interface FeasibleChains extends Chains {
   /** float64 [chains]: F1 of the entities that each leads to against the answers. */
   f1: Float64Array;
   /** Whether bounds left out some. */
@@ -42,7 +49,7 @@ const [never, somewhere, answer] = [0, 1, 3];
  * the graph, so make one for a graph and keep it.
  */
 export function chainFinder(graph: Graph): ChainFinder {
-  const { offsets, relations, tails, numEntities, numRelations } = graph;
+  const { offsets: edges, relations, tails, numEntities, numRelations } = graph;
   const bits = new Uint8Array(numEntities).fill(somewhere);
   /** Bits of all that each relation leads to. */
   const found = new Uint8Array(numRelations);
@@ -55,7 +62,8 @@ export function chainFinder(graph: Graph): ChainFinder {
     const excluded = excludedTopics({ topics, ...(topicsReturn && { topicsReturn }) });
     for (const entity of gold.entities) bits[entity] = answer;
     for (const entity of excluded) bits[entity] = never;
-    const chains: Int32Array[] = [];
+    const chains: number[] = [];
+    const offsets = [0];
     const f1: number[] = [];
     const end = Math.min(length ?? horizon, horizon);
     const most = Math.min(widest, numEntities);
@@ -65,14 +73,14 @@ export function chainFinder(graph: Graph): ChainFinder {
     let top = roots.length;
     if (top > pool.length) pool = new Int32Array(2 * top);
     pool.set(roots);
-    let level = [{ chain: new Int32Array(0), first: 0, behind: top }];
+    let level: { chain: number[]; first: number; behind: number }[] = [{ chain: [], first: 0, behind: top }];
     for (let hop = 1; hop <= end && level.length > 0 && tried <= mostTried; hop++) {
       const longer: typeof level = [];
       for (const { chain, first, behind } of level) {
         for (let i = first; i < behind; i++) {
           const entity = pool[i]!;
-          const last = offsets[entity + 1]!;
-          for (let edge = offsets[entity]!; edge < last; edge++) found[relations[edge]!]! |= bits[tails[edge]!]!;
+          const last = edges[entity + 1]!;
+          for (let edge = edges[entity]!; edge < last; edge++) found[relations[edge]!]! |= bits[tails[edge]!]!;
         }
         for (let relation = 0; relation < numRelations; relation++) {
           const brings = found[relation]!;
@@ -89,7 +97,7 @@ export function chainFinder(graph: Graph): ChainFinder {
             if (top + most > pool.length) pool = longerArray(pool, top + most);
             for (let i = first; i < behind; i++) {
               const entity = pool[i]!;
-              const last = offsets[entity + 1]!;
+              const last = edges[entity + 1]!;
               for (let edge = firstEdge(graph, entity, relation); edge < last && relations[edge] === relation; edge++) {
                 const tail = tails[edge]!;
                 if (met[tail] === set || bits[tail] === never) continue;
@@ -100,15 +108,14 @@ export function chainFinder(graph: Graph): ChainFinder {
               }
             }
           }
-          const walked = new Int32Array(hop);
-          walked.set(chain);
-          walked[hop - 1] = relation;
           if (length === undefined || hop === end) {
-            chains.push(walked);
+            for (const walked of chain) chains.push(walked);
+            chains.push(relation);
+            offsets.push(chains.length);
             f1.push(right === 0 ? 0 : (2 * right) / (size + gold.size));
           }
           if (hop === end) continue;
-          if (size <= widest) longer.push({ chain: walked, first: top, behind: (top += size) });
+          if (size <= widest) longer.push({ chain: [...chain, relation], first: top, behind: (top += size) });
           else cut = true;
         }
       }
@@ -116,7 +123,12 @@ export function chainFinder(graph: Graph): ChainFinder {
     }
     for (const entity of gold.entities) bits[entity] = somewhere;
     for (const entity of excluded) bits[entity] = somewhere;
-    return { chains, f1: Float64Array.from(f1), cut: cut || tried > mostTried };
+    return {
+      relations: new Int32Array(chains),
+      offsets: new Int32Array(offsets),
+      f1: new Float64Array(f1),
+      cut: cut || tried > mostTried,
+    };
   };
 }
 

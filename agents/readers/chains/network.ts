@@ -2,14 +2,15 @@
 import type { Rng } from '../../../src/run/seeds.js';
 import type { Tape, Taped } from '../../../src/tensor/host/tape.js';
 import type { RngOf, Starts } from '../words/inputs.js';
-import { logSoftmaxRows } from './objective.js';
+import type { Chains } from './feasible.js';
+import { type ChosenChains, logSoftmaxRows } from './objective.js';
 
 /** Scores on a tape, and how chains choose among them. */
 export interface RecordedScores {
   /** One behind the other; each row is a choice. */
   parts: readonly Taped[];
-  /** Row, counted through all parts, and place in it for each choice that a chain is made of. */
-  choicesOf(question: number, chain: Int32Array): readonly number[];
+  /** What each chain of a question chooses: rows are counted through all parts. */
+  choicesOf(question: number): Omit<ChosenChains, 'f1'>;
 }
 
 /** Questions of a batch. */
@@ -19,7 +20,7 @@ export interface ChainBatch {
   /** Place among them of each question. */
   textOf: readonly number[];
   /** Feasible chains of each question. */
-  chains: readonly (readonly Int32Array[])[];
+  chains: readonly Chains[];
 }
 
 /** Log-probabilities of one question's chains, relation by relation, as the search for the best one asks for them. */
@@ -78,14 +79,26 @@ export function factoredNetwork(
   },
 ): ChainNetwork {
   const { compute, pretraining } = parts;
-  const recorded = ({ steps, hops }: FactoredScores, { texts, textOf }: ChainBatch): RecordedScores => ({
+  const recorded = ({ steps, hops }: FactoredScores, { texts, textOf, chains }: ChainBatch): RecordedScores => ({
     parts: hops ? [...steps, hops] : steps,
-    choicesOf(question, chain) {
+    choicesOf(question) {
+      const { relations, offsets } = chains[question]!;
       const text = textOf[question]!;
-      const choices: number[] = [];
-      chain.forEach((relation, t) => choices.push(t * texts.length + text, relation));
-      if (hops) choices.push(horizon * texts.length + text, chain.length - 1);
-      return choices;
+      const count = offsets.length - 1;
+      const choices = new Int32Array(2 * (relations.length + (hops ? count : 0)));
+      let at = 0;
+      const choose = (step: number, choice: number) => {
+        choices[at++] = step * texts.length + text;
+        choices[at++] = choice;
+      };
+      const ends = new Int32Array(count + 1);
+      for (let c = 0; c < count; c++) {
+        const [begin, end] = [offsets[c]!, offsets[c + 1]!];
+        for (let i = begin; i < end; i++) choose(i - begin, relations[i]!);
+        if (hops) choose(horizon, end - begin - 1);
+        ends[c + 1] = at / 2;
+      }
+      return { choices, offsets: ends };
     },
   });
   return {

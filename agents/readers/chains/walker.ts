@@ -64,18 +64,22 @@ function walkerNetwork(facts: ReaderFacts, basis: ReaderBasis): ChainNetwork {
         }
         return known;
       };
-      const choicesOf = (at: number, chain: Int32Array) => {
+      const chosen = chains.map(({ relations, offsets }, at) => {
         const text = textOf[at]!;
         const choices: number[] = [];
-        chain.forEach((relation, t) => choices.push(place(text, chain.subarray(0, t)), relation));
-        if (chain.length < horizon && hops !== 'given') choices.push(place(text, chain), stop);
-        return choices;
-      };
-      chains.forEach((own, at) => own.forEach((chain) => choicesOf(at, chain)));
+        const ends = offsets.map((end, c) => {
+          if (c === 0) return 0;
+          const chain = relations.slice(offsets[c - 1], end);
+          chain.forEach((relation, t) => choices.push(place(text, chain.subarray(0, t)), relation));
+          if (chain.length < horizon && hops !== 'given') choices.push(place(text, chain), stop);
+          return choices.length / 2;
+        });
+        return { choices: Int32Array.from(choices), offsets: ends };
+      });
       const textRows = Int32Array.from(states, ({ text }) => text);
       const ofText = textsRead(tape, texts, dropout);
       const behind = states.map(({ chain }) => chain);
-      return { parts: [scored(tape, ofText, textRows, behind)], choicesOf };
+      return { parts: [scored(tape, ofText, textRows, behind)], choicesOf: (question) => chosen[question]! };
     },
     scores(tape, text) {
       const read = textsRead(tape, [text]).values.slice();
