@@ -40,13 +40,16 @@ export type ChainFinder = (
   bounds: ChainBounds,
 ) => FeasibleChains;
 
+/** Edges of an entity from which on it is a hub. */
+const hub = 32;
+
 /** What an entity brings to a relation that leads to it: one bit that it leads somewhere, one that it leads to an answer. */
 const [never, somewhere, answer] = [0, 1, 3];
 
 /**
  * Nearly no two questions of a data set share their topics, so nothing is remembered between them: sets are of entities alone, without
- * counts of paths, and where the last relation of a chain misses all answers no set is made at all. Its scratch has 5 bytes an entity of
- * the graph, so make one for a graph and keep it.
+ * counts of paths, and where the last relation of a chain misses all answers no set is made at all. Its scratch has 9 bytes an entity
+ * of the graph and 8 an edge, so make one for a graph and keep it.
  */
 export function chainFinder(graph: Graph): ChainFinder {
   const { offsets: edges, relations, tails, numEntities, numRelations } = graph;
@@ -57,11 +60,56 @@ export function chainFinder(graph: Graph): ChainFinder {
   const met = new Int32Array(numEntities);
   let sets = 0;
   let pool = new Int32Array(1024);
+  const incoming = incomingEdges(graph);
+  const newSet = () => {
+    if (sets === 2 ** 31 - 1) {
+      met.fill(0);
+      sets = 0;
+    }
+    return ++sets;
+  };
+
+  /**
+   * What each relation of a set brings, into `found`. The edges of a hub are thousands: where those that lead to answers are fewer, they
+   * are looked at from behind, and of the hub's own the first that leads somewhere.
+   * @param ofGold edges that lead to answers
+   */
+  const look = (first: number, behind: number, gold: Int32Array, ofGold: number) => {
+    let ofHubs = 0;
+    for (let i = first; i < behind; i++) {
+      const degree = edges[pool[i]! + 1]! - edges[pool[i]!]!;
+      if (degree > hub) ofHubs += degree;
+    }
+    const fromBehind = ofHubs > ofGold;
+    const set = fromBehind ? newSet() : 0;
+    for (let i = first; i < behind; i++) {
+      const entity = pool[i]!;
+      const last = edges[entity + 1]!;
+      let edge = edges[entity]!;
+      if (fromBehind && last - edge > hub) {
+        met[entity] = set;
+        while (edge < last) {
+          const relation = relations[edge]!;
+          while (edge < last && relations[edge] === relation && bits[tails[edge]!] === never) edge++;
+          if (edge < last && relations[edge] === relation) found[relation]! |= somewhere;
+          edge = firstEdge(graph, entity, relation + 1);
+        }
+      } else for (; edge < last; edge++) found[relations[edge]!]! |= bits[tails[edge]!]!;
+    }
+    if (!fromBehind) return;
+    for (const entity of gold) {
+      if (bits[entity] === never) continue;
+      for (let i = incoming.offsets[entity]!; i < incoming.offsets[entity + 1]!; i++) {
+        if (met[incoming.heads[i]!] === set) found[incoming.relations[i]!] = answer;
+      }
+    }
+  };
 
   return ({ topics, topicsReturn }, gold, { horizon, widest, length }) => {
     const excluded = excludedTopics({ topics, ...(topicsReturn && { topicsReturn }) });
     for (const entity of gold.entities) bits[entity] = answer;
     for (const entity of excluded) bits[entity] = never;
+    const ofGold = gold.entities.reduce((sum, e) => sum + incoming.offsets[e + 1]! - incoming.offsets[e]!, 0);
     const chains: number[] = [];
     const offsets = [0];
     const f1: number[] = [];
@@ -77,11 +125,7 @@ export function chainFinder(graph: Graph): ChainFinder {
     for (let hop = 1; hop <= end && level.length > 0 && tried <= mostTried; hop++) {
       const longer: typeof level = [];
       for (const { chain, first, behind } of level) {
-        for (let i = first; i < behind; i++) {
-          const entity = pool[i]!;
-          const last = edges[entity + 1]!;
-          for (let edge = edges[entity]!; edge < last; edge++) found[relations[edge]!]! |= bits[tails[edge]!]!;
-        }
+        look(first, behind, gold.entities, ofGold);
         for (let relation = 0; relation < numRelations; relation++) {
           const brings = found[relation]!;
           if (brings === never) continue;
@@ -89,11 +133,7 @@ export function chainFinder(graph: Graph): ChainFinder {
           if (++tried > mostTried) continue;
           let [size, right] = [0, 0];
           if (hop < end || brings === answer) {
-            if (sets === 2 ** 31 - 1) {
-              met.fill(0);
-              sets = 0;
-            }
-            const set = ++sets;
+            const set = newSet();
             if (top + most > pool.length) pool = longerArray(pool, top + most);
             for (let i = first; i < behind; i++) {
               const entity = pool[i]!;
@@ -136,4 +176,22 @@ function longerArray(array: Int32Array, size: number): Int32Array<ArrayBuffer> {
   const longer = new Int32Array(2 * size);
   longer.set(array);
   return longer;
+}
+
+/** The edges of a graph by their tails. */
+function incomingEdges({ offsets, relations, tails, numEntities }: Graph) {
+  const begins = new Int32Array(numEntities + 1);
+  for (const tail of tails) begins[tail + 1]!++;
+  for (let entity = 0; entity < numEntities; entity++) begins[entity + 1]! += begins[entity]!;
+  const next = begins.slice();
+  const heads = new Int32Array(tails.length);
+  const ways = new Int32Array(tails.length);
+  for (let head = 0; head < numEntities; head++) {
+    for (let edge = offsets[head]!; edge < offsets[head + 1]!; edge++) {
+      const place = next[tails[edge]!]!++;
+      heads[place] = head;
+      ways[place] = relations[edge]!;
+    }
+  }
+  return { offsets: begins, heads, relations: ways };
 }

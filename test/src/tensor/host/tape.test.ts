@@ -74,15 +74,20 @@ describe('the way back of operations on the tape is their slope', () => {
     check(two, (tape) => [tape.unit(x(tape)), tape.dropout(tape.parameter('y', 4), 0.4, rng('dropout'))]);
   });
   test('attention over rows of its own', () => {
-    check({ x: matrix('x', 6, 4), query: matrix('q', 2, 4) }, (tape) => [
-      tape.attend(tape.parameter('query', 4), x(tape), Int32Array.of(0, 4, 6)),
-    ]);
+    for (const dim of [4, 6]) {
+      check({ x: matrix('x', 6, dim), query: matrix('q', 2, dim) }, (tape) => [
+        tape.attend(tape.parameter('query', dim), tape.parameter('x', dim), Int32Array.of(0, 4, 6)),
+      ]);
+    }
   });
   test('a GRU both ways over sequences of different lengths', () => {
-    check({ x: matrix('x', 8, 4), ...bidirectionalStarts('gru', 4, 3, rng) }, (tape) => {
-      const { states, ends } = readBothWays(tape, 'gru', x(tape), Int32Array.of(0, 1, 5, 8), 3);
-      return [states, ends];
-    });
+    // Of one vector of the processor with lanes to spare, and of one and a part of another.
+    for (const dim of [3, 6]) {
+      check({ x: matrix('x', 8, 4), ...bidirectionalStarts('gru', 4, dim, rng) }, (tape) => {
+        const { states, ends } = readBothWays(tape, 'gru', x(tape), Int32Array.of(0, 1, 5, 8), dim);
+        return [states, ends];
+      });
+    }
   });
 });
 
