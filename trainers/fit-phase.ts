@@ -16,7 +16,7 @@ const logEvery = 10;
 
 /** What is fitted to what, how it is judged, and where it goes on from. */
 export interface FitPhase {
-  reader: Pick<Reader, 'step' | 'state' | 'restore'>;
+  reader: Pick<Reader, 'step' | 'state' | 'restore' | 'restartsAt'>;
   settings: ReaderSettings['fit'];
   /** Questions of train; each of them is seen before any is seen again. */
   train: readonly QuestionSample[];
@@ -65,7 +65,7 @@ export async function fitPhase(session: Session, { reader, settings, train, eval
       throwIfStopped(signal);
       const batch = batches(done);
       batch.forEach(note);
-      const learningRate = learningRateAt(done, settings);
+      const learningRate = learningRateAt(done, settings, reader.restartsAt);
       const told = await reader.step(batch, { step: done, learningRate });
       if (replayed) {
         replayed({ 'train/loss': told.loss, 'train/grad_norm': told.gradNorm });
@@ -89,9 +89,14 @@ export async function fitPhase(session: Session, { reader, settings, train, eval
   }
 }
 
-/** Falls linearly to a share of the first. @param step from 0 */
-function learningRateAt(step: number, { steps, learningRate, finalLearningRateShare }: ReaderSettings['fit']): number {
-  const progress = steps === 1 ? 0 : step / (steps - 1);
+/** Falls linearly to a share of the first, up to `restart` and again from there. @param step from 0 */
+function learningRateAt(
+  step: number,
+  { steps, learningRate, finalLearningRateShare }: ReaderSettings['fit'],
+  restart = 0,
+): number {
+  const [done, of] = step < restart ? [step, restart] : [step - restart, steps - restart];
+  const progress = of === 1 ? 0 : done / (of - 1);
   return learningRate * (1 - progress * (1 - finalLearningRateShare));
 }
 

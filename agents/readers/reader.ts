@@ -49,6 +49,8 @@ export interface Reader {
    * @throws Diverged for numbers that are not finite; nothing has changed then
    */
   step(batch: readonly QuestionSample[], course: ReaderCourse): Promise<ReaderStep>;
+  /** Step from which the learning rate falls anew, since another network is trained from there. */
+  restartsAt?: number;
   /** Reads the task alone. @returns as every question agent */
   answer(task: QuestionTask, session: Pick<QuestionSession, 'trace' | 'signal'>): Promise<QuestionAnswer>;
   /** The whole state of training, in arrays of its own. Restored, the next steps give equal bytes. */

@@ -62,6 +62,23 @@ export function entityBatch(
   return { ...laid, ...runs, reached, candidates: reached.at(-1)! };
 }
 
+/**
+ * The same facts walked back from what was arrived at, by the relations of the way there; the topic may be come to.
+ * @param inverseOf of the subgraphs @param starts float32 [rows]: where it begins, summing to 1 a question; zeros for a question that has none
+ */
+export function walkedBack(batch: EntityBatch, inverseOf: Int32Array, starts: Float32Array): EntityBatch {
+  const numRelations = inverseOf.length;
+  const back = {
+    ...batch,
+    starts,
+    // What comes to a row by a relation stands where it leaves by the inverse.
+    slotOf: batch.slotOf.map((slot) => slot - (slot % numRelations) + inverseOf[slot % numRelations]!),
+    candidates: new Uint8Array(batch.entities.length).fill(1),
+  };
+  const reached = reachedOf(back, back, batch.reached.length);
+  return { ...back, reached, candidates: reached.at(-1)! };
+}
+
 function reachedOf(
   { rowOf, offsets, from }: Pick<EntityBatch, 'rowOf' | 'offsets' | 'from'>,
   { starts, candidates }: LaidQuestions,

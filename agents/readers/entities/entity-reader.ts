@@ -18,16 +18,44 @@ import { rankedAnswer } from './ranked-answer.js';
 import { softmaxOfReached } from './reasoning.js';
 import { shareLoss } from './share-loss.js';
 
+/** What is known of questions in training. */
+export interface Lesson {
+  /** Of dropout. */
+  rng: Rng;
+  /** Rows of each question's answers. */
+  answers: readonly (readonly number[])[];
+  /** What a teacher says of the shares after each step but the last, float32 [rows]; zeros where it cannot tell. */
+  labels?: readonly Float32Array[] | undefined;
+}
+
+/** What a network makes of questions. */
+export interface Computed {
+  /** [rows, 1], of which those of candidates count. */
+  scores: Taped;
+  /** Losses beside that of the scores, one number each: sums over the questions. */
+  more?: readonly Taped[];
+}
+
 /** A network over the parameters that its tape knows. */
 export interface EntityNetwork<Batch extends LaidQuestions> {
   prepare?: WordInput['prepare'];
   starts: Starts;
   /** What it reads of the graph. @param cut subgraph of each task */
   lay(tasks: readonly QuestionTask[], cut: readonly Subgraph[]): Batch;
-  /** [rows, 1], of which those of candidates count. @param rng of dropout, in training */
-  scores(tape: Tape, tasks: readonly QuestionTask[], batch: Batch, rng?: Rng): Taped;
+  /** @param lesson in training */
+  compute(tape: Tape, tasks: readonly QuestionTask[], batch: Batch, lesson?: Lesson): Computed;
   /** Rows of entities, where it learns some. */
   table?: EntityTable;
+  /** Is trained in the first steps and then says what this network's shares shall be. */
+  teacher?: Teacher<Batch> | undefined;
+}
+
+/** A network that is trained before another and never answers itself. */
+export interface Teacher<Batch extends LaidQuestions> {
+  starts: Starts;
+  compute(tape: Tape, tasks: readonly QuestionTask[], batch: Batch, lesson: Lesson): Computed;
+  /** `Lesson.labels`: copies. */
+  labels(tape: Tape, tasks: readonly QuestionTask[], batch: Batch, answers: Lesson['answers']): Float32Array[];
 }
 
 /** Words that are encoded of some questions. */
@@ -37,6 +65,13 @@ export const encodedWords: NonNullable<ReaderKind['texts']> = ({ settings: { wor
 /** Entities that are computed at once: their arrays stay in the cache, and memory does not grow with the batch. */
 const rowsAtOnce = 2048;
 
+const teacherPrefix = `${optimizerPrefix}teacher/`;
+
+function traineeOf(starts: Starts, maxGradNorm: number) {
+  const parameters = new HostParameters(starts);
+  return { parameters, optimizer: new HostAdamW(parameters, { maxGradNorm }), tape: new Tape(parameters) };
+}
+
 /** @throws WorkbenchError `native` without WebAssembly SIMD */
 export function entityReader<Batch extends LaidQuestions>(
   { graph, settings: { entities: of, fit }, seed }: ReaderFacts,
@@ -45,23 +80,30 @@ export function entityReader<Batch extends LaidQuestions>(
   const subgraphs = subgraphsOf(graph, of.most);
   const network = networkOf(subgraphs);
   const { table } = network;
-  const parameters = new HostParameters(network.starts);
-  const optimizer = new HostAdamW(parameters, { maxGradNorm: fit.maxGradNorm });
-  const tape = new Tape(parameters);
+  const student = { ...traineeOf(network.starts, fit.maxGradNorm), compute: network.compute.bind(network) };
+  const teacher = network.teacher && {
+    ...traineeOf(network.teacher.starts, fit.maxGradNorm),
+    ...network.teacher,
+    steps: of.teacherSteps,
+  };
   const prepare: NonNullable<Reader['prepare']> = async (tasks, signal) =>
     network.prepare?.(tasks.map(maskedQuestion), signal);
-  const record = (tasks: readonly QuestionTask[], batch: Batch, rng?: Rng) => {
-    tape.begin();
-    return network.scores(tape, tasks, batch, rng);
+
+  const labelsOf = (tasks: readonly QuestionTask[], laid: Batch, answers: Lesson['answers']) => {
+    teacher?.tape.begin();
+    return teacher?.labels(teacher.tape, tasks, laid, answers);
   };
 
   return {
     prepare,
+    ...(teacher && { restartsAt: teacher.steps }),
 
     async step(batch, { step, learningRate }) {
       await prepare(batch.map(({ task }) => task));
       let [loss, right, covered] = [0, 0, 0];
       const share = 1 / batch.length;
+      const taught = teacher && step < teacher.steps ? teacher : student;
+      const { tape, optimizer } = taught;
       try {
         const gradNorm = await explainedLater(
           () => ({ place: { step: step + 1 }, loss }),
@@ -72,11 +114,20 @@ export function entityReader<Batch extends LaidQuestions>(
                 const tasks = samples.map(({ task }) => task);
                 const laid = network.lay(tasks, cut);
                 const rng = Rng.named(seed, 'reader/dropout', step, part++);
-                const { values, back } = await goForward(() => tape.outputs([record(tasks, laid, rng)]));
                 const answers = samples.map(({ gold }, q) => answerRows(gold, laid, q));
-                const one = shareLoss(values, laid.bounds, laid.candidates, answers, share);
-                back(one.slope);
-                loss += share * one.loss;
+                const labels = taught === student ? labelsOf(tasks, laid, answers) : undefined;
+                const { values, back } = await goForward(() => {
+                  tape.begin();
+                  const { scores, more = [] } = taught.compute(tape, tasks, laid, { rng, answers, labels });
+                  return tape.outputs([scores, ...more]);
+                });
+                const rows = laid.entities.length;
+                const ofScores = values.subarray(0, rows);
+                const one = shareLoss(ofScores, laid.bounds, laid.candidates, answers, share);
+                const slope = new Float32Array(values.length).fill(share);
+                slope.set(one.slope);
+                back(slope);
+                loss += share * values.subarray(rows).reduce((sum, more) => sum + more, one.loss);
                 right += share * one.right;
                 samples.forEach(({ gold }, q) => {
                   const held = answers[q]!.filter((row) => laid.candidates[row] === 1).length;
@@ -103,26 +154,49 @@ export function entityReader<Batch extends LaidQuestions>(
       trace({ event: 'graph', operation: `subgraph of ${subgraph.entities.length} entities`, reads });
       if (reads === 0) return noAnswer('no topic');
       const batch = network.lay([task], [subgraph]);
-      const { values } = record([task], batch);
+      const { tape } = student;
+      tape.begin();
+      const { values } = network.compute(tape, [task], batch).scores;
       const shares = new Float32Array(values.length);
       softmaxOfReached(values, batch.bounds, batch.candidates, shares);
       return rankedAnswer(batch.entities, shares, of.setShare, reads);
     },
 
     async state() {
-      const { steps, tensors } = await optimizer.exportState(optimizerPrefix);
-      return { steps, tensors: { ...(await parameters.export()), ...table?.tensors(), ...tensors } };
+      const { steps, tensors } = await student.optimizer.exportState(optimizerPrefix);
+      const own = { ...(await student.parameters.export()), ...table?.tensors(), ...tensors };
+      if (!teacher) return { steps, tensors: own };
+      const before = await teacher.optimizer.exportState(teacherPrefix);
+      const weights = Object.entries(await teacher.parameters.export());
+      return {
+        steps: before.steps + steps,
+        tensors: {
+          ...own,
+          ...Object.fromEntries(weights.map(([name, tensor]) => [teacherPrefix + name, tensor])),
+          ...before.tensors,
+        },
+      };
     },
 
     restore(tensors, steps) {
-      parameters.import(tensors);
+      student.parameters.import(tensors);
       table?.import(tensors, steps !== undefined);
-      if (steps !== undefined) optimizer.importState(optimizerPrefix, steps, tensors);
+      if (steps === undefined) return;
+      const taught = Math.min(steps, teacher?.steps ?? 0);
+      student.optimizer.importState(optimizerPrefix, steps - taught, tensors);
+      if (!teacher) return;
+      const named = teacher.parameters.names.map((name) => [name, tensors[teacherPrefix + name]] as const);
+      teacher.parameters.import(
+        Object.fromEntries(named.flatMap(([name, tensor]) => (tensor ? [[name, tensor]] : []))),
+      );
+      teacher.optimizer.importState(teacherPrefix, taught, tensors);
     },
 
     dispose() {
-      optimizer.dispose();
-      parameters.dispose();
+      for (const one of [student, teacher]) {
+        one?.optimizer.dispose();
+        one?.parameters.dispose();
+      }
     },
   };
 }

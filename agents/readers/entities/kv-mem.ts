@@ -33,10 +33,16 @@ export const kvMem: ReaderKind = {
     units: entities.dim,
     onHost: true,
   }),
-  problems: ({ hops }) =>
-    hops === null
+  problems: ({ hops, entities: { teacher } }) => [
+    ...(hops === null
       ? []
-      : [`expected reader.hops=null with reader.kind=kv-mem, which always reads as often, got ${hops}`],
+      : [`expected reader.hops=null with reader.kind=kv-mem, which always reads as often, got ${hops}`]),
+    ...(teacher === 'none'
+      ? []
+      : [
+          `expected reader.entities.teacher=none with reader.kind=kv-mem, which takes no shares from step to step, got ${teacher}`,
+        ]),
+  ],
   texts: encodedWords,
   basis: wordBasis,
   create: (facts, basis) => Promise.resolve(entityReader(facts, (subgraphs) => memoryNetwork(facts, basis, subgraphs))),
@@ -79,7 +85,7 @@ function memoryNetwork(
       ...Object.fromEntries(hops.map((name) => [name, { shape: [dim, dim], data: identity }])),
     },
     lay: (tasks, cut) => memoryBatch(subgraphs, tasks, of.memory, cut),
-    scores(tape, tasks, batch) {
+    compute(tape, tasks, batch) {
       const entities = table.rows(tape, batch.entities);
       const relation = tape.parameter('relation', dim);
       const rows = questionOfRows(batch);
@@ -94,7 +100,7 @@ function memoryNetwork(
         const heard = tape.add(query, read(addressed(tape, ofHead, ofRelation, batch)));
         query = tape.product(heard, tape.parameter(name, dim));
       }
-      return rowDots(tape, entities, tableRows, query, rows);
+      return { scores: rowDots(tape, entities, tableRows, query, rows) };
     },
   };
 }

@@ -29,31 +29,47 @@ export interface NsmShape {
   wordWidth: number;
 }
 
+const square = (name: string, dim: number, rngOf: RngOf): Starts => ({
+  [name]: { shape: [dim, dim], data: xavierUniform(rngOf(name), dim, dim) },
+});
+
+const stepStarts = (k: number, dim: number, rngOf: RngOf): Starts => ({
+  ...square(`message.${k}`, dim, rngOf),
+  ...square(`arrival.${k}`, dim, rngOf),
+  ...denseStarts(`state.${k}`, dim, dim, rngOf),
+});
+
+const shareStart = (dim: number, rngOf: RngOf): Starts => ({
+  share: { shape: [dim, 1], data: uniformFanIn(rngOf('share'), dim, dim) },
+});
+
 /** Fresh weights. */
 export function nsmStarts(
   words: Pick<WordInput, 'starts'>,
   { numRelations, hops, dim, wordWidth }: NsmShape,
   rngOf: RngOf,
 ): Starts {
-  const square = (name: string) => ({ [name]: { shape: [dim, dim], data: xavierUniform(rngOf(name), dim, dim) } });
   const steps = Array.from({ length: hops }, (_, k) => ({
     ...denseStarts(`instruction.${k}`, dim, dim, rngOf),
-    ...square(`message.${k}`),
-    ...square(`arrival.${k}`),
-    ...denseStarts(`state.${k}`, dim, dim, rngOf),
+    ...stepStarts(k, dim, rngOf),
   }));
-  const column = (name: string) => uniformFanIn(rngOf(name), dim, dim);
   return {
     ...words.starts(rngOf),
     ...denseStarts('word.state', wordWidth, dim, rngOf),
     ...denseStarts('question', wordWidth, dim, rngOf),
     ...denseStarts('join', 2 * dim, dim, rngOf),
-    attention: { shape: [1, dim], data: column('attention') },
+    attention: { shape: [1, dim], data: uniformFanIn(rngOf('attention'), dim, dim) },
     relation: { shape: [numRelations, dim], data: xavierUniform(rngOf('relation'), numRelations, dim) },
-    ...square('kind'),
+    ...square('kind', dim, rngOf),
     ...Object.assign({}, ...steps),
-    share: { shape: [dim, 1], data: column('share') },
+    ...shareStart(dim, rngOf),
   };
+}
+
+/** Fresh weights of a walk that is told by another network what to do and what relations are. */
+export function walkStarts({ hops, dim }: Pick<NsmShape, 'hops' | 'dim'>, rngOf: RngOf): Starts {
+  const steps = Array.from({ length: hops }, (_, k) => stepStarts(k, dim, rngOf));
+  return { ...Object.assign({}, ...steps), ...shareStart(dim, rngOf) };
 }
 
 /** What each step asks for: [texts, dim] a step. */
@@ -79,11 +95,23 @@ export function instructions(
   return all;
 }
 
+/** How a walk of shares went. */
+export interface Walked {
+  /** [rows, 1]: scores after the last step, of which those that are reached count. */
+  scores: Taped;
+  /** [rows, 1] each: shares after every step but the last. */
+  shares: Taped[];
+  /** [rows, dim] after the last step. */
+  states: Taped;
+  /** [numRelations, dim] */
+  relation: Taped;
+}
+
 /**
  * The walk of shares over the subgraphs of some questions.
  * @param asked instructions by step, [texts, dim]
  * @param textOf int32 [questions]: row of each question's instructions
- * @returns [rows, 1]: scores after the last step, of which those that are reached count
+ * @param after another walk, whose relations it has and whose states it begins with; default its own
  */
 export function reason(
   tape: Tape,
@@ -91,36 +119,36 @@ export function reason(
   textOf: Int32Array,
   batch: EntityBatch,
   { numRelations, dim }: Pick<NsmShape, 'numRelations' | 'dim'>,
-): Taped {
-  const rows = batch.entities.length;
-  const relation = tape.parameter('relation', dim);
+  after?: Pick<Walked, 'states' | 'relation'>,
+): Walked {
+  const relation = after?.relation ?? tape.parameter('relation', dim);
   // A row for each question and relation, as the runs number them.
   const relationOf = Int32Array.from({ length: textOf.length * numRelations }, (_, slot) => slot % numRelations);
   const questionOf = relationOf.map((_, slot) => textOf[Math.floor(slot / numRelations)]!);
   const into = { rows: batch.rowOf };
-  const kinds = tape.product(relation, tape.parameter('kind', dim));
-  let states = sigmoidOfSums(
-    tape,
-    {
-      ...into,
-      weights: tape.given(batch.kinds, 1),
-      table: kinds,
-      tableRows: batch.slotOf.map((slot) => slot % numRelations),
-    },
-    rows,
-  );
-  let shares = tape.given(batch.starts, 1);
-  let scores = shares;
+  const fresh = () => {
+    const tableRows = batch.slotOf.map((slot) => slot % numRelations);
+    const table = tape.product(relation, tape.parameter('kind', dim));
+    return sigmoidOfSums(
+      tape,
+      { ...into, weights: tape.given(batch.kinds, 1), table, tableRows },
+      batch.entities.length,
+    );
+  };
+  let states = after?.states ?? fresh();
+  let last = tape.given(batch.starts, 1);
+  let scores = last;
+  const shares: Taped[] = [];
   asked.forEach((instruction, k) => {
     const messages = tape.rows(tape.product(relation, tape.parameter(`message.${k}`, dim)), relationOf);
     const suited = tape.relu(tape.multiply(messages, tape.rows(instruction, questionOf)));
     // W_E [e ; ẽ] in two parts: the second is made of a question's few messages before they are added up.
     const table = tape.product(suited, tape.parameter(`arrival.${k}`, dim));
-    const weights = arrivals(tape, shares, batch);
+    const weights = arrivals(tape, last, batch);
     const [weight, bias] = [tape.parameter(`state.${k}`, dim), tape.parameter(`state.${k}.bias`, dim)];
     states = nextStates(tape, states, weight, bias, { ...into, weights, table, tableRows: batch.slotOf });
     scores = tape.product(states, tape.parameter('share', 1));
-    if (k + 1 < asked.length) shares = reachedShares(tape, scores, batch.bounds, batch.reached[k]!);
+    if (k + 1 < asked.length) shares.push((last = reachedShares(tape, scores, batch.bounds, batch.reached[k]!)));
   });
-  return scores;
+  return { scores, shares, states, relation };
 }

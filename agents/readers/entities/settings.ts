@@ -23,6 +23,18 @@ export const entitySettings = {
         .max(1)
         .default(0.3)
         .describe('The answer is every entity with at least this share of the best one’s.'),
+      teacher: z
+        .enum(['none', 'parallel', 'hybrid'])
+        .default('none')
+        .describe(
+          'Kind nsm: a network that walks from the answers back as well and says where its walks are in between; both ways by themselves, or with instructions in common.',
+        ),
+      teacherSteps: z
+        .int()
+        .min(1)
+        .default(200)
+        .describe('Of fit.steps the first, in which the teacher is trained; the network that answers has the others.'),
+      guidance: z.number().min(0).max(10).default(0.05).describe('Weight of the distance from what the teacher says.'),
       memory: z
         .int()
         .min(1)

@@ -1,5 +1,5 @@
 /** How far shares of entities are from equal shares for the answers. */
-import { finite } from '../../../src/tensor/host/tape.js';
+import { finite, type Tape, type Taped } from '../../../src/tensor/host/tape.js';
 import { softmaxOfReached } from './reasoning.js';
 
 /** Loss of some questions and its slope by every score. */
@@ -39,4 +39,56 @@ export function shareLoss(
     for (let row = bounds[q]!; row < bounds[q + 1]!; row++) slope[row]! *= scale;
   });
   return { loss: finite(loss), slope, right };
+}
+
+/** A loss of some shares or scores, and its slopes by each of them. */
+export interface SlopedLoss {
+  loss: number;
+  /** float32, as what they are slopes by. */
+  slopes: readonly Float32Array[];
+}
+
+/** A loss that was computed of numbers of a tape, as one number on it. @throws Diverged for one that is not finite */
+export function tapedLoss(tape: Tape, of: readonly Taped[], { loss, slopes }: SlopedLoss): Taped {
+  const out = tape.room(1);
+  out[0] = finite(loss);
+  return tape.taped(out, 1, ([upstream]) => {
+    of.forEach(({ slopes: into }, i) => {
+      if (into) for (let row = 0; row < into.length; row++) into[row]! += upstream! * slopes[i]![row]!;
+    });
+  });
+}
+
+/** Beside shares under a logarithm. */
+const tiny = 1e-8;
+
+/** weight · Σ_q JS(p ‖ q), with m = ½ (p + q) + tiny for their mean. @param told uint8 [rows]: those that count */
+export function disagreement(p: Float32Array, q: Float32Array, told: Uint8Array, weight: number): SlopedLoss {
+  const slopes = [new Float32Array(p.length), new Float32Array(p.length)] as const;
+  let loss = 0;
+  told.forEach((counts, row) => {
+    if (counts === 0) return;
+    const sum = p[row]! + q[row]!;
+    const mean = sum / 2 + tiny;
+    [p[row]!, q[row]!].forEach((share, i) => {
+      if (share === 0) return;
+      const log = Math.log(share / mean);
+      loss += (weight / 2) * share * log;
+      slopes[i]![row] = (weight / 2) * (log + 1 - sum / (2 * mean));
+    });
+  });
+  return { loss, slopes };
+}
+
+/** weight · Σ label · ln(label / (share + tiny)) over the rows that have both: what has no share cannot be learned. */
+export function distance(shares: Float32Array, labels: Float32Array, weight: number): SlopedLoss {
+  const slope = new Float32Array(shares.length);
+  let loss = 0;
+  labels.forEach((label, row) => {
+    if (label === 0 || shares[row] === 0) return;
+    const share = shares[row]! + tiny;
+    loss += weight * label * Math.log(label / share);
+    slope[row] = (-weight * label) / share;
+  });
+  return { loss, slopes: [slope] };
 }

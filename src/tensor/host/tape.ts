@@ -23,6 +23,7 @@ export class Tape {
   readonly #way: (() => void)[] = [];
   #taken = 0;
   #numbers = 0;
+  #prefix = '';
 
   constructor(readonly parameters: HostParameters) {
     this.products = new HostProducts(parameters.arena, parameters.kernels);
@@ -47,8 +48,20 @@ export class Tape {
 
   /** A trained matrix [any, width], or a bias as one row. */
   parameter(name: string, width: number): Taped {
-    const values = this.parameters.value(name);
-    return { rows: values.length / width, width, values, slopes: this.parameters.slope(name) };
+    const whole = this.#prefix + name;
+    const values = this.parameters.value(whole);
+    return { rows: values.length / width, width, values, slopes: this.parameters.slope(whole) };
+  }
+
+  /** What is recorded in between has the parameters whose names begin with `prefix`: a second network of the same make. */
+  under<Made>(prefix: string, record: () => Made): Made {
+    const before = this.#prefix;
+    this.#prefix += prefix;
+    try {
+      return record();
+    } finally {
+      this.#prefix = before;
+    }
   }
 
   /** Numbers that are given. Copied. */

@@ -48,8 +48,18 @@ afterAll(() => {
   else env.KGWALK_HOME = previousHome;
 });
 
-describe.each(readerKinds)('the reader %s', (kind) => {
-  const settings = (...overrides: string[]) => settingsOf(`reader.kind=${kind}`, ...overrides);
+const taught = (teacher: string) => [
+  'reader.kind=nsm',
+  `reader.entities.teacher=${teacher}`,
+  'reader.entities.teacherSteps=1',
+];
+
+describe.each<[what: string, of: string[]]>([
+  ...readerKinds.map((kind): [string, string[]] => [kind, [`reader.kind=${kind}`]]),
+  ['nsm, taught in parallel', taught('parallel')],
+  ['nsm, taught by a hybrid', taught('hybrid')],
+])('the reader %s', (_kind, of) => {
+  const settings = (...overrides: string[]) => settingsOf(...of, ...overrides);
   let whole: string;
 
   beforeAll(async () => {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { kvMem } from '../../../../agents/readers/entities/kv-mem.js';
 import { nsm } from '../../../../agents/readers/entities/nsm.js';
@@ -10,8 +11,15 @@ import { tinyFacts, tinyQuestions } from './tiny-films.js';
 
 const session = { trace: () => {} };
 
-async function opened(kind: ReaderKind, name: 'nsm' | 'kv-mem', more?: object): Promise<Reader> {
-  const facts = tinyFacts(name, more);
+/** A kind with a teacher, or none, of some steps. */
+interface Opened {
+  kind: ReaderKind;
+  name: 'nsm' | 'kv-mem';
+  entities: { teacher?: 'parallel' | 'hybrid'; teacherSteps?: number };
+}
+
+async function opened({ kind, name, entities }: Opened, more: object = {}): Promise<Reader> {
+  const facts = tinyFacts(name, { entities: { most: 13, dim: 12, ...entities }, ...more });
   return kind.create(facts, await kind.basis(facts, tinyQuestions));
 }
 
@@ -38,40 +46,46 @@ const right = async (reader: Reader, samples: readonly QuestionSample[]) => {
   return hits / samples.length;
 };
 
-describe.each([
-  ['nsm', nsm, 150],
-  ['kv-mem', kvMem, 250],
-] as const)('the reader %s', (name, kind, steps) => {
+describe.each<[what: string, of: Opened, steps: number]>([
+  ['nsm', { kind: nsm, name: 'nsm', entities: {} }, 150],
+  ...(['parallel', 'hybrid'] as const).map((teacher): [string, Opened, number] => [
+    `nsm with a ${teacher} teacher`,
+    { kind: nsm, name: 'nsm', entities: { teacher, teacherSteps: 2 } },
+    150,
+  ]),
+  ['kv-mem', { kind: kvMem, name: 'kv-mem', entities: {} }, 250],
+])('the reader %s', (_, of, steps) => {
   test('learns to answer from questions and answers alone', async () => {
-    const reader = await opened(kind, name);
+    const reader = await opened(of);
     expect(await right(reader, tinyQuestions)).toBeLessThan(0.8);
     await trained(reader, steps);
     expect(await right(reader, tinyQuestions)).toBeGreaterThan(0.9);
     reader.dispose();
   });
 
-  test('goes on from a restored state to equal bytes, dropout among it', async () => {
+  test.each([1, 3])('goes on from the state after step %i to equal bytes, dropout among it', async (at) => {
     const more = { fit: { dropout: 0.2, learningRate: 0.02 } };
-    const whole = await opened(kind, name, more);
+    const whole = await opened(of, more);
     await trained(whole, 6);
-    const first = await opened(kind, name, more);
-    await trained(first, 3);
+    const first = await opened(of, more);
+    await trained(first, at);
     const { steps: done, tensors } = await first.state();
-    expect(done).toBe(3);
-    const second = await opened(kind, name, more);
+    expect(done).toBe(at);
+    const second = await opened(of, more);
     // What the second did before it was restored leaves no trace.
+    await trained(second, 3);
     await trained(second, 2, 40);
     second.restore(tensors, done);
-    await trained(second, 3, 3);
+    await trained(second, 6 - at, at);
     expect(await second.state()).toEqual(await whole.state());
   });
 
   test('answers from weights alone, as the reader that they were taken from', async () => {
-    const reader = await opened(kind, name);
+    const reader = await opened(of);
     await trained(reader, 5);
     const { tensors } = await reader.state();
     const own = Object.entries(tensors).filter(([tensor]) => !tensor.startsWith('optimizer/'));
-    const other = await opened(kind, name);
+    const other = await opened(of);
     other.restore(Object.fromEntries(own));
     for (const { task } of tinyQuestions) {
       expect(await other.answer(task, session)).toEqual(await reader.answer(task, session));
@@ -82,11 +96,11 @@ describe.each([
   test('reads no chain and no type, and the order of a batch makes no difference', async () => {
     const stripped = tinyQuestions.map(({ task, gold }) => ({ task, gold: { ...gold, chains: [], type: 'x' } }));
     const states = await Promise.all(
-      [tinyQuestions, stripped].map(async (of) => {
-        const reader = await opened(kind, name);
+      [tinyQuestions, stripped].map(async (questions) => {
+        const reader = await opened(of);
         for (let step = 0; step < 4; step++) {
-          const batch = batchOf(step, of);
-          await reader.step(of === stripped ? batch.reverse() : batch, { step, learningRate: 0.02 });
+          const batch = batchOf(step, questions);
+          await reader.step(questions === stripped ? batch.reverse() : batch, { step, learningRate: 0.02 });
         }
         return reader.state();
       }),
@@ -95,7 +109,7 @@ describe.each([
   });
 
   test('changes nothing in a step whose numbers are not finite', async () => {
-    const reader = await opened(kind, name);
+    const reader = await opened(of);
     await trained(reader, 2);
     const { steps: done, tensors } = await reader.state();
     const spoilt = {
@@ -107,13 +121,13 @@ describe.each([
     expect((await reader.state()).tensors).toEqual(spoilt);
     reader.restore(tensors, done);
     await trained(reader, 1, 2);
-    const whole = await opened(kind, name);
+    const whole = await opened(of);
     await trained(whole, 3);
     expect(await reader.state()).toEqual(await whole.state());
   });
 
   test('never answers with the topic, says where nothing is near, and abstains from claims', async () => {
-    const reader = await opened(kind, name);
+    const reader = await opened(of);
     for (const { task } of tinyQuestions) {
       expect((await reader.answer(task, session)).entities).not.toContain(task.topics[0]!.entity);
     }
@@ -124,7 +138,7 @@ describe.each([
   });
 
   test('counts questions whose answers are not near as not covered, and learns nothing from them', async () => {
-    const reader = await opened(kind, name);
+    const reader = await opened(of);
     const before = (await reader.state()).tensors;
     const gone = { ...tinyQuestions[0]!, gold: { answers: [{ name: 'gone', entity: -1 }], chains: [] } };
     const { loss, gradNorm, figures } = await reader.step([gone], { step: 0, learningRate: 0.02 });
@@ -136,6 +150,29 @@ describe.each([
     const { tensors } = await reader.state();
     for (const key of Object.keys(before)) expect(tensors[key]).toEqual(before[key]);
   });
+});
+
+test('a teacher is trained first, alone, then what answers, and it is told where the rates begin anew', async () => {
+  const reader = await opened({ kind: nsm, name: 'nsm', entities: { teacher: 'hybrid', teacherSteps: 2 } });
+  expect(reader.restartsAt).toBe(2);
+  const states = [(await reader.state()).tensors];
+  for (const step of [0, 1, 2]) {
+    await trained(reader, 1, step);
+    states.push((await reader.state()).tensors);
+  }
+  const ofTeacher = (name: string) => name.startsWith('optimizer/teacher/');
+  const changed = (at: number, among: (name: string) => boolean) =>
+    Object.keys(states[0]!).some((name) => among(name) && !isDeepStrictEqual(states[at]![name], states[at + 1]![name]));
+  expect([0, 1, 2].map((at) => changed(at, ofTeacher))).toEqual([true, true, false]);
+  expect([0, 1, 2].map((at) => changed(at, (name) => !ofTeacher(name)))).toEqual([false, false, true]);
+});
+
+test('a teacher without a student, or of a kind without shares, is refused', () => {
+  const problems = (name: 'nsm' | 'kv-mem', kind: ReaderKind, teacherSteps: number) =>
+    kind.problems!(tinyFacts(name, { entities: { teacher: 'hybrid', teacherSteps }, fit: { steps: 9 } }).settings);
+  expect(problems('nsm', nsm, 8)).toEqual([]);
+  expect(problems('nsm', nsm, 9)).toEqual([expect.stringContaining('teacherSteps below')]);
+  expect(problems('kv-mem', kvMem, 8)).toEqual([expect.stringContaining('teacher=none')]);
 });
 
 test('an answer is the best entity and those near it, best first', () => {

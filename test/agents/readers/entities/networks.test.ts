@@ -1,13 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
-import { entityBatch, type EntityBatch } from '../../../../agents/readers/entities/entity-batch.js';
+import { entityBatch, type EntityBatch, walkedBack } from '../../../../agents/readers/entities/entity-batch.js';
 import { EntityTable } from '../../../../agents/readers/entities/entity-table.js';
 import { kvMem } from '../../../../agents/readers/entities/kv-mem.js';
 import { answerRows, partsOf, topicsOf } from '../../../../agents/readers/entities/laid-questions.js';
 import { addressed, memoryBatch, rowDots } from '../../../../agents/readers/entities/memory.js';
 import { instructions, nsmStarts, reason } from '../../../../agents/readers/entities/nsm-network.js';
+import { nsmTeacher } from '../../../../agents/readers/entities/nsm-teacher.js';
 import { reachedShares, sums } from '../../../../agents/readers/entities/reasoning.js';
-import { shareLoss } from '../../../../agents/readers/entities/share-loss.js';
-import { wordBasis, wordInput } from '../../../../agents/readers/words/inputs.js';
+import { disagreement, distance, shareLoss, tapedLoss } from '../../../../agents/readers/entities/share-loss.js';
+import { wordBasis, wordInput, type WordInput } from '../../../../agents/readers/words/inputs.js';
 import { subgraphsOf } from '../../../../src/kg/subgraphs.js';
 import { Rng } from '../../../../src/run/seeds.js';
 import { HostParameters } from '../../../../src/tensor/host/host-parameters.js';
@@ -103,6 +104,20 @@ describe('a batch of subgraphs', () => {
     expect(kinds.map(([, kind]) => kind)).toEqual([expect.closeTo(Math.log(3), 6), 0]);
   });
 
+  test('is walked back over the same facts, by the relations of the way there, to the topic', () => {
+    const back = walkedBack(batch, subgraphs.inverseOf, batch.starts);
+    const facts = ({ rowOf, offsets, from, slotOf }: EntityBatch, turned: boolean) =>
+      Array.from(rowOf, (row, run) =>
+        Array.from(from.subarray(offsets[run], offsets[run + 1]), (source) =>
+          [turned ? row : source, slotOf[run], turned ? source : row].join(),
+        ),
+      )
+        .flat()
+        .sort();
+    expect(facts(back, true)).toEqual(facts(batch, false));
+    expect([...batch.starts.keys()].every((row) => batch.starts[row] === 0 || back.candidates[row] === 1)).toBe(true);
+  });
+
   test('comes in parts of a bounded size, in one order for every order of the questions', () => {
     const parts = (of: typeof samples) =>
       [...partsOf(subgraphs, of, 20)].map((part) => part.samples.map(({ task }) => task.id));
@@ -131,6 +146,16 @@ test('shares are a softmax over what is reached, zeros where nothing is, and the
   expectClose(slope, [0.5 * (first - 1), 0, 0.5 * (1 - first), 0, 0]);
 });
 
+test('shares that differ disagree, by hand, and those that do not count do not', () => {
+  const [p, q] = [Float32Array.of(0.5, 0.5, 1, 0), Float32Array.of(0.5, 0.5, 0, 1)];
+  expect(disagreement(p, q, Uint8Array.of(1, 1, 0, 0), 1).loss).toBeCloseTo(0, 6);
+  expect(disagreement(p, q, Uint8Array.of(0, 0, 1, 1), 3).loss).toBeCloseTo(3 * Math.log(2), 6);
+  // What has no share is left out.
+  const { loss, slopes } = distance(Float32Array.of(0.25, 0.75, 0), Float32Array.of(0.5, 0.5, 0.3), 1);
+  expect(loss).toBeCloseTo(0.5 * Math.log(2) + 0.5 * Math.log(2 / 3), 6);
+  expectClose(slopes[0]!, [-2, -2 / 3, 0]);
+});
+
 describe('NSM', () => {
   const facts = tinyFacts('nsm');
   const shape = { numRelations: subgraphs.numRelations, hops, dim: 12, wordWidth: 12 };
@@ -139,14 +164,70 @@ describe('NSM', () => {
     const parameters = new HostParameters(nsmStarts(words, shape, (name) => Rng.named(1, name)));
     return { words, parameters };
   };
+  const teacherOf = (form: 'parallel' | 'hybrid', words: WordInput) =>
+    nsmTeacher(
+      form,
+      words,
+      shape,
+      subgraphs.inverseOf,
+      (tape) => ({ asked: instructions(tape, words, texts, shape), textOf }),
+      (name) => Rng.named(1, name),
+    );
   const texts = ['who directed [E]', 'of which genre is [E]', 'which genres have the films that [E] made'];
   const textOf = Int32Array.of(0, 1, 2, 2);
 
   test('has the gradient that its loss has as slopes', async () => {
     const { words, parameters } = await opened();
-    const scores = (tape: Tape) => reason(tape, instructions(tape, words, texts, shape), textOf, batch, shape);
+    const scores = (tape: Tape) => reason(tape, instructions(tape, words, texts, shape), textOf, batch, shape).scores;
     const { loss, back } = lossOf(parameters, scores, batch);
     checkSlopes(parameters, loss, back);
+  });
+
+  test.each(['parallel', 'hybrid'] as const)(
+    'as a %s teacher has the gradient that its losses have as slopes, and labels that are shares',
+    async (form) => {
+      const words = wordInput(facts, await wordBasis(facts, tinyQuestions));
+      const teacher = teacherOf(form, words);
+      const parameters = new HostParameters(teacher.starts);
+      const tape = new Tape(parameters);
+      let way = () => {};
+      const lesson = { rng: Rng.named(1, 'unused'), answers };
+      // Those that are small beside the others count as much.
+      const weights = [1, 10, 100];
+      const loss = () => {
+        tape.begin();
+        const { scores, more } = teacher.compute(tape, tasks, batch, lesson);
+        const { values, back } = tape.outputs([scores, ...more!]);
+        const of = shareLoss(values.subarray(0, batch.entities.length), batch.bounds, batch.candidates, answers, 1);
+        way = () => back(Float32Array.of(...of.slope, ...weights.slice(1)));
+        return values.subarray(batch.entities.length).reduce((sum, one, i) => sum + weights[i + 1]! * one, of.loss);
+      };
+      checkSlopes(parameters, loss, () => way());
+      tape.begin();
+      const labels = teacher.labels(tape, tasks, batch, answers);
+      expect(labels).toHaveLength(hops - 1);
+      for (const q of tasks.keys()) {
+        const ofQuestion = labels[0]!.subarray(batch.bounds[q], batch.bounds[q + 1]);
+        expect(ofQuestion.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 5);
+      }
+      const none = teacher.labels(tape, tasks, batch, [[], ...answers.slice(1)])[0]!;
+      expect([...none.subarray(0, batch.bounds[1])].every((share) => share === 0)).toBe(true);
+    },
+  );
+
+  test('learns from labels with the gradient of their distance', async () => {
+    const { words, parameters } = await opened();
+    const tape = new Tape(parameters);
+    const labels = batch.starts.map((_, row) => batch.reached[0]![row]! / 3);
+    let way = () => {};
+    const loss = () => {
+      tape.begin();
+      const { shares } = reason(tape, instructions(tape, words, texts, shape), textOf, batch, shape);
+      const { values, back } = tape.outputs([tapedLoss(tape, shares, distance(shares[0]!.values, labels, 2))]);
+      way = () => back(Float32Array.of(1));
+      return values[0]!;
+    };
+    checkSlopes(parameters, loss, () => way());
   });
 
   test('is the same as messages that are made fact by fact', async () => {
@@ -154,7 +235,7 @@ describe('NSM', () => {
     const tape = new Tape(parameters);
     const asked = instructions(tape, words, texts, shape);
     const instruction = asked.map(({ values }) => Float64Array.from(values));
-    const got = Float64Array.from(reason(tape, asked, textOf, batch, shape).values);
+    const got = Float64Array.from(reason(tape, asked, textOf, batch, shape).scores.values);
     const { dim, numRelations } = shape;
     const matrix = (name: string) => Float64Array.from(parameters.value(name));
     const times = (vector: readonly number[], weights: Float64Array, width: number) =>
