@@ -131,4 +131,4 @@ function overridesOf(text: string, set: readonly string[]) {
 }
 
 /** The agent of `fiske:stateful=false`. */
-export const agentOf = (text: string): string => text.replace(/:.*$/, '');
+export const agentOf = (text: string): string => text.split(':', 1)[0]!;

@@ -49,7 +49,7 @@ export function printEvaluation(record: EvaluationRecord, speed?: EvaluationSpee
 function printFigures({ figures, metrics }: EvaluationRecord): void {
   const families = new Map<string, Figure[]>();
   for (const figure of figures) {
-    const family = figure.key.replace(/@.*$/, '@k');
+    const family = figure.key.replace(/@.*/, '@k');
     families.set(family, [...(families.get(family) ?? []), figure]);
   }
   const atK = [...families].filter(([, own]) => own.length > 1);

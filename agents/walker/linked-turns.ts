@@ -6,6 +6,7 @@ import type { splitSamples } from '../../datasets/walk-sample.js';
 import { isLeftOut, type SplitSettings, type WalkSample } from '../../datasets/walk-sample.js';
 import { type AdjacencyRows, reversedRows } from '../../src/kg/adjacency.js';
 import { type Graph, type Path, unknownId } from '../../src/kg/graph.js';
+import { withoutQualifier } from '../../src/kg/name-index.js';
 import { maxMentionTokens, tokenize } from './features/dialogue-scratch.js';
 
 /** Golds of train in which two relations must follow one another before a turn is linked by them. */
@@ -97,7 +98,7 @@ class Linker {
     train: readonly WalkSample[],
   ) {
     graph.entityNames.forEach((name, entity) => {
-      const names = [name, name.replace(/\s*\([^)]*\)\s*$/, '')].map((one) => tokenize(one).join(' '));
+      const names = [name, withoutQualifier(name)].map((one) => tokenize(one).join(' '));
       for (const key of new Set(names)) {
         const known = this.#entities.get(key);
         if (known) known.push(entity);

@@ -73,7 +73,7 @@ function bracketed(text: string): { question: string; spans: Span[] } {
   const spans: Span[] = [];
   let question = '';
   let end = 0;
-  for (const match of text.matchAll(/\[([^\]]+)\]/g)) {
+  for (const match of text.matchAll(/\[([^[\]]+)\]/g)) {
     question += text.slice(end, match.index);
     spans.push([question.length, question.length + match[1]!.length]);
     question += match[1]!;
@@ -97,7 +97,7 @@ const littleWords = new Set(
 /** The longest names in a question, or nothing. @throws WorkbenchError `usage` for several */
 function mentionsIn(question: string, names: NameIndex): Span[] {
   const words = [...question.matchAll(/[\p{L}\p{N}\p{M}]\S*/gu)].map(({ 0: word, index }) => {
-    return { begin: index, end: index + word.replace(/[^\p{L}\p{N}\p{M}]+$/u, '').length };
+    return { begin: index, end: index + word.replace(/(?<=[\p{L}\p{N}\p{M}])[^\p{L}\p{N}\p{M}]+$/u, '').length };
   });
   for (let length = Math.min(names.maxWords, words.length); length > 0; length--) {
     const found = words.slice(0, words.length - length + 1).flatMap(({ begin }, i): Span[] => {

@@ -20,6 +20,15 @@ export function normalizeName(name: string): string {
   return words === '' ? folded.trim() : words.replace(leadingArticle, '');
 }
 
+/** A name without what is said of it in brackets behind it: `Heat (film)`, and as it is where there are none. */
+export function withoutQualifier(name: string): string {
+  const text = name.trimEnd();
+  const close = text.length - 1;
+  if (text[close] !== ')') return name;
+  const open = text.indexOf('(', text.lastIndexOf(')', close - 1) + 1);
+  return open < 0 ? name : text.slice(0, open).trimEnd();
+}
+
 const withoutAccents = (name: string) => name.normalize('NFD').replace(/\p{Mn}/gu, '');
 
 /** Entities by normalised name or alias; homonyms keep all their entities. */

@@ -74,7 +74,7 @@ function fromRegistry(name: string): WantedModel {
 
 function fromAddress(spec: string): WantedModel {
   const url = URL.canParse(spec) ? new URL(spec) : undefined;
-  const [file] = url?.pathname.match(/[^/]+\.gguf$/i) ?? [];
+  const [file] = url?.pathname.match(/(?<=\/)[^/]+\.gguf$/i) ?? [];
   if (url === undefined || file === undefined) {
     throw new WorkbenchError('usage', `expected the address of a .gguf file, got ${spec}`, {
       hint: 'Such as https://huggingface.co/ORG/NAME/resolve/main/FILE.gguf.',

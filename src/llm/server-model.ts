@@ -267,7 +267,7 @@ function checkedUrl(text: string): string {
       },
     );
   }
-  return url.href.replace(/\/+$/, '');
+  return url.href.replace(/(?<!\/)\/+$/, '');
 }
 
 async function openClient(baseURL: string, key: string | undefined): Promise<OpenAI> {

@@ -360,7 +360,7 @@ const loopback: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
  */
 function downloadAddress(text: string): URL {
   const wanted = checkedAddress(text);
-  const base = env.KGWALK_DOWNLOADS_BASE?.replace(/\/+$/, '');
+  const base = env.KGWALK_DOWNLOADS_BASE?.replace(/(?<!\/)\/+$/, '');
   return base ? checkedAddress(`${base}/${wanted.host}${wanted.pathname}${wanted.search}`) : wanted;
 }
 

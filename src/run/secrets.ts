@@ -31,11 +31,30 @@ export function serverKey(variables: Variables = env): string | undefined {
   });
 }
 
-/** `text` with `***` for the key, as it is, in base64 or as part of an address. Keys below 8 characters are left. */
+/**
+ * `text` with `***` for the key: as it is, in JSON, in hexadecimal, in base64 whatever stands before it, and each of these as part of
+ * an address. Keys below 8 characters are left.
+ */
 export function withoutKey(text: string, key: string | undefined): string {
   if (key === undefined || key.length < shortestKey) return text;
-  const forms = [key, encodeURIComponent(key), Buffer.from(key).toString('base64').replace(/=+$/, '')];
-  return forms.reduce((rest, form) => rest.replaceAll(form, '***'), text);
+  return writtenForms(key).reduce((rest, form) => rest.replaceAll(form, '***'), text);
+}
+
+function writtenForms(key: string): string[] {
+  const hex = Buffer.from(key).toString('hex');
+  const alone = (['base64', 'base64url'] as const).map((form) => Buffer.from(key).toString(form).split('=', 1)[0]!);
+  const encoded = [0, 1, 2].flatMap((before) => base64Within(key, before));
+  const plain = [key, JSON.stringify(key).slice(1, -1), hex, hex.toUpperCase(), ...alone, ...encoded];
+  const inAddresses = plain.map(encodeURIComponent);
+  const lowerCase = inAddresses.map((form) => form.replace(/%../g, (escape) => escape.toLowerCase()));
+  return [...new Set([...plain, ...inAddresses, ...lowerCase])];
+}
+
+/** What base64 makes of the key alone where so many bytes stand before it, `Bearer ` say: without the signs that it shares with others. */
+function base64Within(key: string, before: number): string[] {
+  const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(key)]);
+  const [begin, end] = [Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6)];
+  return (['base64', 'base64url'] as const).map((form) => bytes.toString(form).slice(begin, end));
 }
 
 /**

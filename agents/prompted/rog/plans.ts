@@ -103,7 +103,7 @@ export async function planFreely(
   if (!decided?.reply) return decided ? 'unparsed' : 'budget';
   const plans = decided.reply.texts.map((text) =>
     text
-      .split(/→|=+>|-+>|,|;/)
+      .split(/→|(?<!=)=+>|(?<!-)-+>|,|;/)
       .map(unwrapped)
       .filter(Boolean),
   );

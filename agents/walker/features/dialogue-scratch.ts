@@ -1,6 +1,7 @@
 /** What a dialogue says of entities: arrays over a graph, filled for one dialogue at a time and cleared by touch. */
 import type { WalkTask } from '../../../datasets/walk-sample.js';
 import type { Graph } from '../../../src/kg/graph.js';
+import { withoutQualifier } from '../../../src/kg/name-index.js';
 import { madeFrom } from '../../../src/run/provenance.js';
 import { CosineMemo, EntityCosines } from './cosines.js';
 
@@ -205,7 +206,7 @@ export class NameIndex {
         ids.push(id);
       }
       offsets[entity + 1] = ids.length;
-      const plain = tokenize(name.replace(/\s*\([^)]*\)\s*$/, ''));
+      const plain = tokenize(withoutQualifier(name));
       for (const key of new Set([tokens.join(' '), plain.join(' ')])) {
         if (key === '') continue;
         for (let end = key.indexOf(' '); end >= 0; end = key.indexOf(' ', end + 1)) {

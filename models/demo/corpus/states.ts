@@ -120,7 +120,7 @@ function rotated(items: readonly string[], rng: Rng): string[] {
 function lastTokens(text: string, most: number, countTokens: (text: string) => number): string {
   let kept = text;
   while (countTokens(kept) > most) {
-    const next = /\s+\S/.exec(kept);
+    const next = /\s\S/.exec(kept);
     if (!next) break;
     kept = kept.slice(next.index).trimStart();
   }

@@ -1,7 +1,31 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { GraphBuilder } from '../../../src/kg/build-graph.js';
-import { NameIndex, normalizeName } from '../../../src/kg/name-index.js';
+import { NameIndex, normalizeName, withoutQualifier } from '../../../src/kg/name-index.js';
+
+describe('a name without what stands in brackets behind it', () => {
+  test.each([
+    ['Heat (film)', 'Heat'],
+    ['Heat (film) ', 'Heat'],
+    ['Heat', 'Heat'],
+    ['f(x) (y)', 'f(x)'],
+    ['a (b (c)', 'a'],
+    ['a)', 'a)'],
+    ['(a)', ''],
+    ['Heat  ', 'Heat  '],
+  ])('%j is %j', (name, expected) => expect(withoutQualifier(name)).toBe(expected));
+
+  test('is what an expression finds that tries every bracket', () => {
+    const pieces = fc.array(fc.constantFrom('(', ')', ' ', 'a', '\n', '\u00a0'), { maxLength: 14 });
+    fc.assert(
+      fc.property(pieces, (parts) => {
+        const name = parts.join('');
+        expect(withoutQualifier(name)).toBe(name.replace(/\s*\([^)]*\)\s*$/, ''));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
 
 describe('a normalised name', () => {
   test.each([

@@ -28,11 +28,32 @@ test('a long text without secrets takes no long time', () => {
 });
 
 describe('the key of a server', () => {
-  const forms = [key, encodeURIComponent(key), Buffer.from(key).toString('base64')];
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+  const forms = [
+    ...[key, encodeURIComponent(key), encodeURIComponent(key).replaceAll('%2B', '%2b').replaceAll('%2F', '%2f')],
+    ...[base64(key), encodeURIComponent(base64(key)).replaceAll('%3D', ''), Buffer.from(key).toString('base64url')],
+    ...[Buffer.from(key).toString('hex'), Buffer.from(key).toString('hex').toUpperCase()],
+  ];
 
   test.each(forms)('is hidden as %s', (form) => {
     for (const name of ['KGWALK_LLM_KEY', 'OPENAI_API_KEY'])
       expect(masked(`got ${form}.`, { [name]: `${key}\n` })).toMatch(/^got \*\*\*=*\.$/);
+  });
+
+  test.each(['Bearer ', 'a:', 'b', 'key='])('is hidden in base64 with %j before it', (before) => {
+    for (const form of ['base64', 'base64url'] as const) {
+      const shown = masked(`got ${Buffer.from(`${before}${key}:x`).toString(form)}.`, { KGWALK_LLM_KEY: key });
+      const left = shown.replace(/^got |\.$/g, '').split('***');
+      expect(left).toHaveLength(2);
+      // Of what stood beside the key, at most the signs that share bits with it.
+      expect(left[0]!.length).toBeLessThanOrEqual(Math.ceil((before.length * 4) / 3));
+      expect(left[1]!.length).toBeLessThanOrEqual(6);
+    }
+  });
+
+  test('is hidden as JSON writes it', () => {
+    const quoted = 'sk-"planted"-0123';
+    expect(masked(JSON.stringify({ said: quoted }), { OPENAI_API_KEY: quoted })).toBe('{"said":"***"}');
   });
 
   test('that is a mere placeholder takes no words away', () => {

@@ -167,7 +167,7 @@ export const answerForm: ReplyForm<AnswerDecision> = {
   },
   readLines(decision, lines) {
     const text = lines.join('\n');
-    const said = /\b(?:answers?|it)\s+(?:is|are|would be)\s*:?\s+([^\n]{1,400})/gi;
+    const said = /\b(?:answers?|it)\s+(?:is|are|would be)(?:\s*:)?\s+([^\n]{1,400})/gi;
     const spoken = [...text.matchAll(said)].at(-1)?.[1];
     const labelled = labelledValues(lines, ['answers', 'final answer', 'final answers', ...answerLabels]).at(-1);
     const value = labelled ?? spoken;

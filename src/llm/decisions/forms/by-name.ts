@@ -147,7 +147,7 @@ const match: ReplyForm<MatchDecision> = {
   },
   readLines(decision, lines) {
     const pairs = lines.flatMap((line) => {
-      const parts = line.split(/\s*(?:->|→|=>|[|:;=])\s*/);
+      const parts = line.split(/->|→|=>|[|:;=]/).map((part) => part.trim());
       return parts.length === 2 ? [{ candidate: parts[0], target: parts[1] }] : [];
     });
     return pairs.length > 0 ? matched(decision, pairs, true) : undefined;

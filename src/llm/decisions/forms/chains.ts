@@ -29,7 +29,7 @@ export const chainsForm: ReplyForm<ChainsDecision> = {
     return reply(decision, single ? [list] : list, lenient);
   },
   readLines(decision, lines) {
-    const written = lines.map((line) => unwrapped(line.replace(/^(?:\w+\s*)?\d{0,2}\s*[.):]\s*/, '')));
+    const written = lines.map((line) => unwrapped(line.replace(/^(?:\w+(?:\s+\d{1,2})?)?\s*[.):]\s*/, '')));
     return reply(decision, written, true);
   },
 };

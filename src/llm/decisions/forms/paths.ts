@@ -64,14 +64,14 @@ function reply(decision: PathsDecision, written: readonly unknown[], lenient: bo
 }
 
 /** Without what numbers it, and without quotes around it. */
-const barePath = (text: string): string => unwrapped(text.replace(/^(?:path\s*)?\d{0,3}\s*[.):]\s+/i, ''));
+const barePath = (text: string): string => unwrapped(text.replace(/^(?:path(?:\s*\d{1,3})?|\d{1,3})?\s*[.):]\s+/i, ''));
 
 /**
  * The paths that a written one means, name by name: each the only near one of those that go on from here. A relation may
  * lack its direction.
  */
 function snapped(decision: PathsDecision, written: string): number[] {
-  const parts = written.split(/\s*(?:→|=+>|-+>)\s*/).map(unwrapped);
+  const parts = written.split(/→|(?<!=)=+>|(?<!-)-+>/).map(unwrapped);
   if (parts.length < 3) return [];
   let paths = decision.allowed.map((path, index) => ({ index, names: pathNames(decision, path) }));
   paths = paths.filter(({ names }) => names.length === parts.length);

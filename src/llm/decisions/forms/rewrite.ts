@@ -51,7 +51,7 @@ export const rewriteForm: ReplyForm<RewriteDecision> = {
 /** Topics are often marked by brackets, and lists of them follow a part: a line of words that holds some is no list. */
 function isSentence(line: string): boolean {
   const outside = line.replace(/\[[^[\]{}]*\]/g, ' ');
-  return !/[[\]{}]/.test(outside) && !/:\s*\[/.test(line) && /\p{L}+\W+\p{L}+/u.test(outside);
+  return !/[[\]{}]/.test(outside) && !/:\s*\[/.test(line) && /\p{L}\W+\p{L}/u.test(outside);
 }
 
 /** A plan may be written as the list of its relations. */
@@ -79,7 +79,7 @@ function sentences(decision: RewriteDecision, lines: readonly string[]): Rewrite
   const items = labelled.length > 0 ? labelled : (numberedItems(lines) ?? lines.filter((line) => !line.endsWith(':')));
   return reply(
     decision,
-    items.map((item) => unwrapped(withoutNumber(item.replace(/[\s,;]*\[\s*(?:["'][^[\]]*)?\]\s*$/, '')))),
+    items.map((item) => unwrapped(withoutNumber(item.replace(/(?<![\s,;])[\s,;]*\[\s*(?:["'][^[\]]*)?\]\s*$/, '')))),
   );
 }
 

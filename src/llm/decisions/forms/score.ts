@@ -34,8 +34,8 @@ export const scoreForm: ReplyForm<ScoreDecision> = {
     // The score ends the line: digits before it belong to names.
     const pairs = lines.flatMap((line) => {
       const [, name, score] =
-        /^(.+?)\s*(?:[:=]|->|→|\(|\s-\s)\s*(?:score\s*[:=]?\s*)?(\d{1,2})(?:\/10)?[.)\s]*$/i.exec(line) ?? [];
-      return name === undefined ? [] : [[name, score] as const];
+        /^(.+?)(?:[:=]|->|→|\(|(?<=\s)-\s)\s*(?:score(?:\s*[:=])?\s*)?(\d{1,2})(?:\/10)?[.)\s]*$/i.exec(line) ?? [];
+      return name === undefined ? [] : [[name.trimEnd(), score] as const];
     });
     return scoredByName(decision, pairs);
   },

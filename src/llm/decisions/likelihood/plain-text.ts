@@ -111,7 +111,7 @@ function blockLines({ label, lines, role }: ContextBlock): string[] {
 
 /** One question mark ends it. */
 function asksFor(question: string): string {
-  return `${question.replace(/[\s?]+$/u, '')}?`;
+  return `${question.replace(/(?<![\s?])[\s?]+$/u, '')}?`;
 }
 
 /**
