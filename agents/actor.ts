@@ -25,6 +25,8 @@ export interface ScoredActions {
   offsets: Int32Array;
   /** Absent where the network scores nothing but legal actions. */
   masked?: MaskedActions;
+  /** Whether scores are log-probabilities already, among more than what is legal or listed. Default false: logits. */
+  normalised?: boolean;
   /**
    * float32 [number of scores]; differentiable, owned by the caller (or its tidy). May be called more than once.
    * @param dropout generator of dropout masks, for networks that have it; absent means no dropout
@@ -95,7 +97,7 @@ export type StateScorer<Request> = Pick<
   'parameters' | 'numScores' | 'scoresAtOnce' | 'scoresReadAtOnce' | 'prepare' | 'score'
 >;
 
-/** Log-probabilities of all legal actions of states, by the arithmetic that trains: the first ratio of a round is 1. */
+/** Log-probabilities of all listed actions of states, by the arithmetic that trains: the first ratio of a round is 1. */
 export async function actionLogProbs<Request>(
   actor: StateScorer<Request>,
   requests: readonly Request[],
@@ -105,10 +107,10 @@ export async function actionLogProbs<Request>(
   const parts: Float32Array[] = [];
   const sizes = requests.map((request) => actor.numScores(request));
   for (const [begin, end] of runsOf(sizes, actor.scoresReadAtOnce ?? actor.scoresAtOnce)) {
-    const { offsets: own, masked, logits, infer } = actor.score(requests.slice(begin, end));
+    const { offsets: own, masked, normalised, logits, infer } = actor.score(requests.slice(begin, end));
     const scores = await (infer ? infer() : actor.parameters.read(() => logits()));
     const legal = masked ? Float32Array.from(masked.legal, (place) => scores[place]!) : scores;
-    parts.push(segmentLogSoftmax(legal, own));
+    parts.push(normalised ? legal : segmentLogSoftmax(legal, own));
     for (let i = 1; i < own.length; i++) offsets[begin + i] = offsets[begin]! + own[i]!;
   }
   return { logProbs: parts.length === 1 ? parts[0]! : joined(parts), offsets };

@@ -59,8 +59,8 @@ export interface Agent {
    */
   answer(tasks: readonly WalkTask[], onProgress?: (done: number) => void): Promise<Answer[]>;
   /**
-   * ln of the probability of given walks among all legal ones, of agents that are a distribution over walks: in order, a number
-   * for each path, NaN where it is not legal. Evaluations alone ask, after the answers; nothing of the paths may be kept.
+   * ln of the probability of given walks among all legal ones, or all that it may write, of agents that are a distribution over walks:
+   * in order, a number for each path, NaN where it is not legal. Evaluations alone ask, after the answers; nothing of the paths may be kept.
    */
   logProbs?(given: readonly GivenWalks[]): Promise<number[][]>;
 }

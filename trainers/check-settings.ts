@@ -107,6 +107,17 @@ export function checkTrainSettings(
     byMargins && walker.edgeFeatures,
     'expected walker.edgeFeatures=false with clone.loss=hinge, in which features of edges have no part, got true',
   );
+  const free = walker.decoder === 'free';
+  refuse(
+    free && walker.head !== 'seq2path',
+    `expected walker.head=seq2path with walker.decoder=free, which writes walks instead of choosing among edges, got ${walker.head}`,
+  );
+  refuse(
+    free &&
+      walker.head === 'seq2path' &&
+      (ppo.enabled || walker.edgeFeatures || (clone.enabled && clone.loss !== 'edges')),
+    `expected ppo.enabled=false, walker.edgeFeatures=false and clone.loss=edges with walker.decoder=free, whose walks may leave the graph, got ${ppo.enabled}, ${walker.edgeFeatures} and ${clone.loss}`,
+  );
   const perStep = stateText.encode === 'per-step';
   refuse(
     perStep && walker.head !== 'pa-mlp',
@@ -158,6 +169,7 @@ export function dialogueSettingProblems({ env, data, clone, walker }: TrainSetti
     ['clone.loss', clone.loss, 'edges'],
     ['clone.linkedTurns', clone.linkedTurns && 'some', null],
     ['walker.pairFeatures', walker.pairFeatures, 'none'],
+    ['walker.decoder', walker.decoder, 'masked'],
   ];
   return ofDialogues
     .filter(([, value, usual]) => value !== usual)

@@ -5,13 +5,14 @@ import {
   type MaskedActions,
   runsOf,
   type Actor,
+  type ScoredActions,
   type StateScorer,
   type TaskRequest,
 } from '../agents/actor.js';
 import { Rng } from '../src/run/seeds.js';
 import { throwIfStopped } from '../src/run/stop.js';
 import { segmentLogSoftmax } from '../src/tensor/categorical.js';
-import { explainedLater, finiteLoss, lossOrNot } from '../src/tensor/diverged.js';
+import { Diverged, explainedLater, finiteLoss, firstNotFinite, lossOrNot } from '../src/tensor/diverged.js';
 import type { Optimizer } from '../src/tensor/trainable.js';
 import type { CloneSettings } from './clone-settings.js';
 import type { Gold, ShownStates, ShownWalks } from './demonstrations.js';
@@ -137,7 +138,7 @@ async function update<Request extends TaskRequest>(
     () =>
       optimizer.step(async (record) => {
         for (const [begin, end] of runs) {
-          const { offsets, masked, logits, marginLosses } = actor.score(requests.slice(begin, end));
+          const { offsets, masked, normalised, logits, marginLosses } = actor.score(requests.slice(begin, end));
           if (settings.loss === 'hinge') {
             const done = golds.slice(begin, end).map(({ gold }) => gold);
             const { values, back } = await record(() => marginLosses!(done, drawing, dropout));
@@ -150,7 +151,7 @@ async function update<Request extends TaskRequest>(
           const legal = legalOf(values, masked);
           scored.push(legal.slice());
           const own = Array.from({ length: end - begin }, (_, i) => weights[begin + i]!);
-          const loss = cloningLoss(legal, { offsets }, golds.slice(begin, end), own, places.length);
+          const loss = cloningLoss(legal, { offsets, normalised }, golds.slice(begin, end), own, places.length);
           total += loss.total;
           finiteLoss(loss.total);
           back(masked ? scatter(loss.gradient, masked.legal, new Float32Array(values.length)) : loss.gradient);
@@ -167,7 +168,7 @@ const legalOf = (scores: Float32Array, masked: MaskedActions | undefined) =>
 
 /**
  * Cross-entropy of what is done, or of all that is as good taken together, with its gradient in closed form.
- * @param logits float32 [N], uncorrected; of legal actions alone
+ * @param logits float32 [N], uncorrected; of legal actions alone; log-probabilities where they are `normalised`
  * @param golds one for each state of the batch
  * @param weights one for each state
  * @param normaliser what the gradient is divided by: the number of walks
@@ -175,19 +176,23 @@ const legalOf = (scores: Float32Array, masked: MaskedActions | undefined) =>
  */
 export function cloningLoss(
   logits: Float32Array,
-  { offsets }: { offsets: Int32Array },
+  { offsets, normalised = false }: Pick<ScoredActions, 'offsets' | 'normalised'>,
   golds: readonly Gold[],
   weights: ArrayLike<number>,
   normaliser: number,
 ): { total: number; gradient: Float32Array } {
   const corrected = logits.slice();
   golds.forEach(({ logWeights }, s) => logWeights?.forEach((weight, i) => (corrected[offsets[s]! + i]! += weight)));
-  const logProbs = segmentLogSoftmax(corrected, offsets);
+  const first = normalised && firstNotFinite('logits', logits);
+  if (first) throw new Diverged({ first, loss: NaN });
+  const logProbs = normalised ? logits : segmentLogSoftmax(corrected, offsets);
   const gradient = new Float32Array(logits.length);
   let total = 0;
   for (let s = 0; s < golds.length; s++) {
     const weight = weights[s]!;
-    for (let i = offsets[s]!; i < offsets[s + 1]!; i++) gradient[i] = (weight * Math.exp(logProbs[i]!)) / normaliser;
+    if (!normalised) {
+      for (let i = offsets[s]!; i < offsets[s + 1]!; i++) gradient[i] = (weight * Math.exp(logProbs[i]!)) / normaliser;
+    }
     const { gold, alike = Int32Array.of(gold) } = golds[s]!;
     const best = alike.reduce((most, place) => Math.max(most, logProbs[offsets[s]! + place]!), -Infinity);
     const shares = Array.from(alike, (place) => Math.exp(logProbs[offsets[s]! + place]! - best));
@@ -211,11 +216,11 @@ async function lossesByTask<Request extends TaskRequest>(
 ): Promise<{ id: string; loss: number }[]> {
   const sums = new Map<string, number>();
   for (const [run, [begin, end]] of runs.entries()) {
-    const { offsets, masked, logits } = actor.score(requests.slice(begin, end));
+    const { offsets, masked, normalised, logits } = actor.score(requests.slice(begin, end));
     const scores = scored[run] ?? legalOf(await actor.parameters.read(() => logits()), masked);
     for (let s = begin; s < end; s++) {
       const own = scores.subarray(offsets[s - begin], offsets[s - begin + 1]);
-      const alone = { offsets: Int32Array.of(0, own.length) };
+      const alone = { offsets: Int32Array.of(0, own.length), normalised };
       const loss = lossOrNot(() => cloningLoss(own, alone, [golds[s]!], [weights[s]!], 1).total);
       const { id } = requests[s]!.task;
       sums.set(id, (sums.get(id) ?? 0) + loss);

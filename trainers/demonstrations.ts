@@ -53,13 +53,16 @@ export interface GoldWalk {
 }
 
 type ShownGoldSettings = Pick<CloneSettings, 'maxCandidates' | 'twoHopWeight'> &
-  Partial<Pick<CloneSettings, 'linkedTurns' | 'loss'>>;
+  Partial<Pick<CloneSettings, 'linkedTurns' | 'loss'>> & {
+    /** Whether nothing but the gold is listed, as for a network that normalises over more than any list. Default false. */
+    goldsAlone?: boolean;
+  };
 
 /** Gold walks of train and valid; hubs of train are sampled anew at every step. */
 export function shownGolds(
   { graph, rules }: Pick<FeaturizerParts, 'graph' | 'rules'>,
   samples: Record<'train' | 'valid', readonly WalkSample[]>,
-  { maxCandidates, twoHopWeight, linkedTurns, loss }: ShownGoldSettings,
+  { maxCandidates, twoHopWeight, linkedTurns, loss, goldsAlone = false }: ShownGoldSettings,
   seed: number,
 ): Record<'train' | 'valid', ShownWalks<StateRequest>> {
   const shown = (walks: readonly GoldWalk[]): ShownWalks<StateRequest> => ({
@@ -70,7 +73,8 @@ export function shownGolds(
     states: (places, step) => {
       const chosen = Array.from(places, (place) => walks[place]!);
       let golds = chosen.flatMap(({ states }) => states);
-      if (step !== undefined) {
+      if (goldsAlone) golds = golds.map((gold) => ({ ...gold, actions: Int32Array.of(gold.gold), gold: 0 }));
+      else if (step !== undefined) {
         const rng = Rng.named(seed, 'clone/candidates', step);
         golds = golds.map((gold) => sampleCandidates(gold, graph, rules, maxCandidates, rng));
       }

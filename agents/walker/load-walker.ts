@@ -54,6 +54,8 @@ export interface LoadedWalker {
   header: CheckpointHeader;
   /** Edges that may be walked, and how. */
   rules: WalkRules;
+  /** Whether its walks may leave the graph. */
+  free: boolean;
   /** What it thinks of walks of some tasks; absent where several threads walk. */
   scorerOf?: ((tasks: readonly WalkTask[]) => Promise<WalkScorer>) | undefined;
   close(): Promise<void>;
@@ -122,7 +124,8 @@ export async function loadWalkerRun(runFolder: string, options: LoadWalkerOption
     };
     const { backend } = parts;
     const encoderIds = [encoder.id];
-    return { ...walker, graph, walks, rules: walkRulesOf(settings.env), encoder, encoderIds, backend, header, close };
+    const [rules, free] = [walkRulesOf(settings.env), settings.walker.decoder === 'free'];
+    return { ...walker, graph, walks, rules, free, encoder, encoderIds, backend, header, close };
   } catch (error) {
     await closeEncoder();
     throw error;
@@ -158,7 +161,16 @@ export async function loadWalkers(
   };
   try {
     for (const { folder, checkpoint } of runs) {
-      members.push(await loadWalkerRun(folder, { ...options, checkpoint, shareEncoder }));
+      const member = await loadWalkerRun(folder, { ...options, checkpoint, shareEncoder });
+      members.push(member);
+      if (!member.free) continue;
+      throw new WorkbenchError(
+        'usage',
+        `expected runs that choose among edges, got walker.decoder=free, at ${folder}`,
+        {
+          hint: 'Walks of such a run may leave the graph; it answers alone.',
+        },
+      );
     }
     const [first] = members as [LoadedWalker];
     const backends = [...new Set(members.map(({ backend }) => backend))];

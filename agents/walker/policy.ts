@@ -17,7 +17,7 @@ import type { Rng } from '../../src/run/seeds.js';
 import type { Actor, StateScorer, ValueNetwork } from '../actor.js';
 import type { Critic } from './critic.js';
 import type { Featurizer, StateRequest } from './features/featurizer.js';
-import type { AnyHead } from './heads/head.js';
+import type { AnyHead, WalkWriter } from './heads/head.js';
 
 /** A network with the featurizer that feeds it. */
 export interface Policy<Head extends AnyHead = AnyHead> {
@@ -47,6 +47,7 @@ export function walkerActor(policy: Policy, forRanking = false): Actor<DialogueW
       const batch = featurizer.batch(requests);
       return {
         offsets: batch.offsets,
+        normalised: head.writer !== undefined,
         logits: (dropout) => head.logits(batch, dropout),
         ...(head.marginLosses && {
           marginLosses: (golds: readonly number[], drawing: Rng, dropout?: Rng) =>
@@ -71,11 +72,17 @@ export interface WalkScorer {
   graph: Graph;
   rules: WalkRules;
   actor: StateScorer<StateRequest>;
+  /** Present where walks may leave the graph; its batches are those of `batch`. */
+  writer?: WalkWriter & Pick<Featurizer, 'batch'>;
 }
 
 /** What a policy thinks of walks, or several do. */
 export function walkScorer(by: Policy | WalkScorer): WalkScorer {
-  return 'actor' in by ? by : { ...by.featurizer.parts, actor: walkerActor(by, true) };
+  if ('actor' in by) return by;
+  const { graph, rules } = by.featurizer.parts;
+  const { writer } = by.head;
+  const batch = (requests: readonly StateRequest[]) => by.featurizer.batch(requests);
+  return { graph, rules, actor: walkerActor(by, true), ...(writer && { writer: { ...writer, batch } }) };
 }
 
 /** Wraps a critic, with the featurizer of the policy it belongs to; disposing one disposes the other. */

@@ -10,6 +10,7 @@ import { arkBeam } from '../ark-beam.js';
 import { boundedHeap } from '../bounded-heap.js';
 import { type Ranking, walkCollector, type WalkCollector } from '../top-paths.js';
 import type { TaskVectors } from './features/featurizer.js';
+import { freeBeam } from './free-beam.js';
 import { type Policy, type WalkScorer, walkScorer } from './policy.js';
 import { walkLogProbs } from './walk-log-probs.js';
 
@@ -57,7 +58,10 @@ export function beamAgent(
       const answers: Answer[] = [];
       for (let begin = 0; begin < tasks.length; begin += tasksPerBatch) {
         const group = tasks.slice(begin, begin + tasksPerBatch);
-        const rankings = await beamSearch(scorer, group, beamWidth, collector, arkBeam);
+        const { writer } = scorer;
+        const rankings = writer
+          ? await freeBeam({ ...scorer, writer }, group, { beamWidth, twoHopBonus })
+          : await beamSearch(scorer, group, beamWidth, collector, arkBeam);
         answers.push(...rankings.map((ranking) => ({ ...ranking, cost: {} })));
         onProgress?.(answers.length);
         // Lets progress lines and interrupts through.

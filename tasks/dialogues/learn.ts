@@ -218,7 +218,9 @@ async function cloneInto(session: DialogueSession, from: Checkpoint | undefined)
       lossName: cloneMetric,
       evaluate: () => evaluateOnValid(session, policy),
       clone: (course) => {
-        const shown = shownGolds(inputs.featurizer.parts, { train, valid }, settings.clone, settings.seed);
+        const goldsAlone = settings.walker.decoder === 'free';
+        const shownBy = { ...settings.clone, goldsAlone };
+        const shown = shownGolds(inputs.featurizer.parts, { train, valid }, shownBy, settings.seed);
         return clone({ ...course, ...shown, actor, optimizer });
       },
       from,

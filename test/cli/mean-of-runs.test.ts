@@ -139,6 +139,17 @@ describe('is refused', () => {
     expect((await evaluated(words, '--backend', 'wasm')).n).toBe(3);
   });
 
+  test('where one of them writes walks that may leave the graph', async () => {
+    const plain = ['transe.enabled=false', 'ppo.enabled=false', 'walker.edgeFeatures=false'];
+    await train({
+      settings: tinySettings(...plain, 'walker.head=seq2path', 'walker.decoder=free'),
+      folder: runOf('free'),
+    });
+    expect(await told(mean('first', 'free'))).toContain(
+      'expected runs that choose among edges, got walker.decoder=free',
+    );
+  });
+
   test('where one of them is not there', async () => {
     expect(await told(mean('first', 'gone'))).toContain('gone');
   });

@@ -201,6 +201,8 @@ describe('a training run is refused', () => {
     [['walker.precision=bf16'], 'expected walker.head=pa-mlp with walker.precision=bf16'],
     [['walker.head=pa-mlp', 'walker.text=words'], 'expected walker.text=frozen with walker.head=pa-mlp'],
     [['walker.text=both', 'walker.width=7'], 'expected an even walker.width with walker.text=both'],
+    [['walker.decoder=free'], 'expected walker.head=seq2path with walker.decoder=free'],
+    [['walker.decoder=free', 'walker.head=seq2path'], 'expected ppo.enabled=false, walker.edgeFeatures=false and'],
     [['clone.loss=hinge'], 'expected walker.head=seq2seq or dialkg-walker with clone.loss=hinge'],
     [['clone.loss=hinge', 'walker.head=seq2seq'], 'expected walker.edgeFeatures=false with clone.loss=hinge'],
     [['evaluation.ks=[5]'], 'expected 1 in evaluation.ks'],

@@ -11,6 +11,7 @@ const ofDialogues = [
   'data.fold=1/2',
   'data.oracle=reply',
   'clone.loss=nodes',
+  'walker.decoder=free',
   'clone.linkedTurns={}',
   'walker.pairFeatures=graph',
 ];

@@ -15,11 +15,12 @@ import { normalValues } from '../../../src/tensor/parameters.js';
 import type { WalkerSettings } from '../settings.js';
 import { createWordEncoder } from '../words/word-encoder.js';
 import { hostRows, renumbering } from './batch-rows.js';
-import type { HeadShape, StateBatch, WalkerHead } from './head.js';
+import type { HeadShape, StateBatch, WalkerHead, WrittenRelations } from './head.js';
 import { allInflowRows } from './inflow.js';
 import { drawnAims } from './margins.js';
-import { type Layers, layersOf, localEntities, type MakeNetwork, type Scene } from './network.js';
+import { allEntities, type Layers, layersOf, localEntities, type MakeNetwork, type Scene } from './network.js';
 
+type Tensor = tfTypes.Tensor;
 type Tensor1D = tfTypes.Tensor1D;
 type Tensor2D = tfTypes.Tensor2D;
 
@@ -60,8 +61,8 @@ export function createEmbeddedHead(
   const network = make(tf, settings, shape, layers, seed);
   const features = network.readsFeatures ? undefined : featureScores(tf, settings, shape, layers);
   const rowWidth = readsEntities ? d + (network.prepared?.width ?? 0) : 0;
-  const localise = localEntities(numEntities, network.others);
-  const { inflow } = network;
+  const localise = network.writes ? allEntities(numEntities) : localEntities(numEntities, network.others);
+  const { inflow, writes } = network;
   const renumberFlow = inflow && renumbering(numEntities);
   const relationTexts = tf.keep(
     tf.tensor2d(padRelations(tables.relations, tables.relationDim), [numRelations + 2, tables.relationDim]),
@@ -92,10 +93,11 @@ export function createEmbeddedHead(
   const sceneOf = (batch: StateBatch, rows: Rows, rng?: Rng, words = said.words?.(batch)): Scene => {
     return { batch, text: said.text(batch, words), ...rows, dropped: droppedBy(rng) };
   };
-  const score = (batch: StateBatch, rows: Rows, rng?: Rng, words?: Tensor2D) => {
-    const logits = network.scores(sceneOf(batch, rows, rng, words));
-    return features ? (tf.add(logits, features(batch)) as Tensor1D) : logits;
+  const scoreOf = (scene: Scene) => {
+    const logits = network.scores(scene);
+    return features ? (tf.add(logits, features(scene.batch)) as Tensor1D) : logits;
   };
+  const score = (batch: StateBatch, rows: Rows, rng?: Rng) => scoreOf(sceneOf(batch, rows, rng));
 
   const rowsOf = (ids: Int32Array) =>
     entityRows(tf.tensor2d(hostRows(tables.entities, tables.entityDim, ids), [ids.length, tables.entityDim]));
@@ -122,7 +124,7 @@ export function createEmbeddedHead(
     }
     return joined(tasks.map((task) => known.get(task)!));
   };
-  const infer = async (batch: StateBatch, words?: Float32Array) => {
+  const infer = async (batch: StateBatch, words?: Float32Array, outputsOf: (scene: Scene) => Tensor = scoreOf) => {
     if (!kept) {
       const rows = tf.tidy(() => tf.keep(relationRows()));
       kept = { relations: rows, entities: allEntityRows(rows) };
@@ -133,14 +135,13 @@ export function createEmbeddedHead(
     return readTensor(tf, () => {
       const local = localise(batch);
       const entities = tf.tensor2d(hostRows(all, width, local.ids), [local.ids.length, width]);
-      return score(
-        batch,
-        { entities, relations, local },
-        undefined,
-        words && tf.tensor2d(words, [words.length / settings.width, settings.width]),
-      );
+      const read = words && tf.tensor2d(words, [words.length / settings.width, settings.width]);
+      return outputsOf(sceneOf(batch, { entities, relations, local }, undefined, read));
     });
   };
+  /** By what words make of it, too, read once. */
+  const ranked = async (batch: StateBatch, outputsOf?: (scene: Scene) => Tensor) =>
+    infer(batch, said.words && (await wordsOnce(batch)), outputsOf);
   const weightsChanged = () => {
     kept?.relations.dispose();
     kept = undefined;
@@ -167,7 +168,13 @@ export function createEmbeddedHead(
       },
     }),
     infer: (batch) => infer(batch),
-    ...(said.words && { rank: async (batch: StateBatch) => infer(batch, await wordsOnce(batch)) }),
+    ...(said.words && { rank: (batch: StateBatch) => ranked(batch) }),
+    ...(writes && {
+      writer: {
+        relations: (batch: StateBatch) => ranked(batch, writes.relations),
+        tails: (batch: StateBatch, pairs: WrittenRelations) => ranked(batch, (scene) => writes.tails(scene, pairs)),
+      },
+    }),
     weightsChanged,
     dispose: () => {
       weightsChanged();

@@ -37,9 +37,27 @@ export interface WalkerHead<
    * same on every backend and however many states are beside; or with what was said read once a task instead of in each batch.
    */
   rank?(batch: StateBatch): Promise<Float32Array>;
+  /** Present where walks may leave the graph: logits are log-probabilities then, among all that might have been chosen. */
+  writer?: WalkWriter;
   /** Forgets what `infer` and `rank` keep. Call after every update. */
   weightsChanged(): void;
   dispose(): void;
+}
+
+/** Writes walks step by step, a relation and then an entity, whatever the graph has; on the host, by what `infer` keeps. */
+export interface WalkWriter {
+  /** float32 [S, numRelations + 1]: ln of the probability of each relation in each state, staying last. */
+  relations(batch: StateBatch): Promise<Float32Array>;
+  /** float32 [pairs, numEntities]: ln of the probability of each entity once a state has written a relation. */
+  tails(batch: StateBatch, pairs: WrittenRelations): Promise<Float32Array>;
+}
+
+/** Relations that states of a batch write. */
+export interface WrittenRelations {
+  /** int32 [pairs]: state of each. */
+  stateOf: Int32Array;
+  /** int32 [pairs] */
+  relations: Int32Array;
 }
 
 /** One that is computed wherever. */

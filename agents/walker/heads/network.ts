@@ -7,7 +7,7 @@ import { ParameterSet, uniformFanIn } from '../../../src/tensor/parameters.js';
 import { createRecurrentLayer, type RecurrentLayer } from '../../../src/tensor/recurrent.js';
 import { renumbering } from './batch-rows.js';
 import type { WalkerSettings } from '../settings.js';
-import { type HeadShape, hopOf, type StateBatch } from './head.js';
+import { type HeadShape, hopOf, type StateBatch, type WrittenRelations } from './head.js';
 import type { Inflow } from './inflow.js';
 
 type Tensor1D = tfTypes.Tensor1D;
@@ -60,6 +60,13 @@ export interface EmbeddedNetwork {
   others?(batch: StateBatch): Int32Array;
   /** Rows of entities made of those of their neighbours. */
   inflow?: Inflow;
+  /** Of a network that writes walks: `scores` are log-probabilities then, and a scene has the rows of all entities, by their ids. */
+  writes?: {
+    /** float32 [S, numRelations + 1]: ln of the probability of each relation, staying last. */
+    relations(scene: Scene): Tensor2D;
+    /** float32 [pairs, numEntities]: ln of the probability of each entity once a state has written a relation. */
+    tails(scene: Scene, pairs: WrittenRelations): Tensor2D;
+  };
   /** float32 [N]: logits of the actions; features of edges are added to them where the network does not read them by itself. */
   scores(scene: Scene): Tensor1D;
   /**
@@ -125,6 +132,16 @@ export function localEntities(
     const [start, current, tails, walked, others] = places as [Int32Array, ...Int32Array[]];
     return { ids, start, current: current!, tails: tails!, walked: walked!, others: others! };
   };
+}
+
+/** The same where every entity of the graph has its row: numbers stay ids, but for what the graph lacks, as in `renumbering`. */
+export function allEntities(numEntities: number): ReturnType<typeof localEntities> {
+  const ids = Int32Array.from({ length: numEntities }, (_, id) => id);
+  const known = (list: Int32Array) => list.map((id) => Math.max(0, id));
+  return ({ start, current, tails, walkedTails }) => ({
+    ...{ ids, start: known(start), current: known(current), tails: known(tails), walked: known(walkedTails) },
+    others: new Int32Array(0),
+  });
 }
 
 /** Of rows for every hop, each [S, width], those of the hop that each state is at. */

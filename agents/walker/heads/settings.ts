@@ -43,6 +43,12 @@ export const pathHeadSettings = {
     .describe(
       'Units of each LSTM layer (kg-cruse and seq2path heads; those of tri-lstm are `hidden`); 1536 in KG-CRuSE as published.',
     ),
+  decoder: z
+    .enum(['masked', 'free'])
+    .default('masked')
+    .describe(
+      'What a walk is chosen among (seq2path head): `masked`, the edges that leave where it stands; `free`, as published, all relations of the graph, then all entities, so that a walk may leave the graph, which counts as a miss. Cloned alone, without features of edges.',
+    ),
   transformerLayers: z
     .int()
     .min(1)

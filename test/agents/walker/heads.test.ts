@@ -23,6 +23,7 @@ const kinds = {
   'pa-mlp over places': { head: 'pa-mlp', pathAware: false },
   'kg-cruse': { head: 'kg-cruse', recurrentUnits: 5, recurrentLayers: 2 },
   seq2path: { head: 'seq2path', recurrentUnits: 5 },
+  'seq2path that writes freely': { head: 'seq2path', recurrentUnits: 5, decoder: 'free' },
   'seq2path with features': { head: 'seq2path', recurrentUnits: 4 },
   hitkg: { head: 'hitkg', transformerHeads: 2 },
   'hitkg that reads words': { head: 'hitkg', text: 'words', transformerHeads: 3 },

@@ -67,6 +67,38 @@ describe.each(heads)('the head %s', (head) => {
   });
 });
 
+describe('the decoder that writes freely', () => {
+  const settings = () =>
+    settingsOf('seq2path', 'walker.decoder=free', 'walker.edgeFeatures=false', 'ppo.enabled=false', 'clone.epochs=12');
+  const whole = () => join(home(), 'free-whole');
+
+  test('is cloned, and what is stopped goes on to the same bytes', async () => {
+    await train({ settings: settings(), folder: whole() });
+    const folder = join(home(), 'free-stopped');
+    await expect(train({ settings: settings(), folder, ...stopAt('clone', 2) })).rejects.toMatchObject({
+      code: 'stopped',
+    });
+    await train({ settings: settings(), folder, resume: 'last' });
+    expect(runHashes(folder)).toEqual(runHashes(whole()));
+  });
+
+  test('is evaluated, compared, and asked for walks that may leave the graph', async () => {
+    const words = ['--encoder', 'hashed:32', '--evaluations', join(home(), 'evaluations')];
+    const record = await kgwalkJson<EvaluationRecord>('evaluate', whole(), ...words);
+    expect(record.n).toBe(2);
+    expect(record.metrics['nll']!.value).toBeGreaterThan(0);
+    const { agents } = await kgwalkJson<{ agents: unknown[] }>('compare', 'random', whole(), ...words);
+    expect(agents).toHaveLength(2);
+    const asked = ['ask', whole(), 'Who made it?', '--start', 'Glass Harbor', ...words.slice(0, 2), '--top', '30'];
+    const { paths } = await kgwalkJson<{ paths: { path: string[][]; probability: number }[] }>(...asked);
+    // Seven entities and a handful of edges: most of what can be written is no edge.
+    expect(paths.length).toBeGreaterThan(20);
+    expect(new Set(paths.map(({ path }) => path.join())).size).toBe(paths.length);
+    const { told } = await kgwalk('evaluate', whole(), ...words, '--count', 'ark');
+    expect(told).toContain('expected an agent that walks step by step');
+  });
+});
+
 test('a run that did not record its processor time leaves the cell empty', async () => {
   const folder = join(home(), 'older');
   await train({ settings: settingsOf('kg-cruse', 'ppo.enabled=false'), folder });
