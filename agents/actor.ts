@@ -75,6 +75,11 @@ export interface Actor<Observation, Request> {
   score(requests: readonly Request[]): ScoredActions;
   /** The environment's action at a place of a state's list of legal ones. Default: the place itself, as where all are legal. */
   envAction?(request: Request, place: number): number;
+  /**
+   * What dropout leaves out from now on, in walking and in learning alike, so that a ratio compares what one network says before and
+   * after; undefined: nothing. Absent where PPO drops nothing.
+   */
+  drop?(drawing: Rng | undefined): void;
   /** Forgets what was kept of the weights. Call after every update. */
   weightsChanged(): void;
   dispose(): void;

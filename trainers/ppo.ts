@@ -58,6 +58,7 @@ export async function ppo<Observation, Request>(options: PpoOptions<Observation,
     throwIfStopped(options.signal);
     const rng = (what: string) => Rng.named(seed, `ppo/${what}`, update);
     const round = async (): Promise<PpoUpdate> => {
+      actor.drop?.(rng('network-dropout'));
       const draw = actionDraw(rng('walk'), { rate: settings.actionDropout, rng: rng('dropout') });
       const experience = await collect(update, draw);
       const { rollout } = experience;
@@ -65,6 +66,7 @@ export async function ppo<Observation, Request>(options: PpoOptions<Observation,
       experience.setAdvantages(advantages);
       const near = anchor && settings.klCoef > 0 ? await actionLogProbs(anchor, experience.states) : undefined;
       const steps = await learn(options, experience, near, update, rng('shuffle'));
+      actor.drop?.(undefined);
       const metrics = {
         ...experience.figures,
         ...meansOf(steps.map(({ figures }) => figures)),

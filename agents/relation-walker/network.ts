@@ -68,6 +68,14 @@ export function createRelationNetwork(
   };
 }
 
+/** What of a trained walker reads questions, whichever network it is. */
+export interface RelationReader {
+  /** Work that is cheaper for many questions at once; `of` does without. */
+  prepare(tasks: readonly QuestionTask[], signal?: AbortSignal): Promise<void>;
+  /** Gives scores of all actions behind relations walked, fewer than the horizon: float32 [numRelations + 1], STOP last. */
+  of(task: QuestionTask, signal?: AbortSignal): Promise<(relations: ArrayLike<number>) => Float32Array>;
+}
+
 /** A state of one question's walk. */
 export interface RelationRequest {
   task: QuestionTask;
@@ -84,8 +92,18 @@ export interface RelationShape {
   horizon: number;
 }
 
-/** S states over Q distinct questions, with N legal actions in all. Every array is row-major. */
-interface RelationBatch {
+/** Legal actions of S states, N in all. */
+interface LegalActions {
+  /** int32 [S + 1]: legal actions of state `s` are `offsets[s] .. offsets[s + 1] - 1` of `legal`. */
+  offsets: Int32Array;
+  /** int32 [N]: place of each legal action among the S · (numRelations + 1) scores, ascending. */
+  legal: Int32Array;
+  /** int32 [S + 1]: multiples of numRelations + 1. */
+  scoredOffsets: Int32Array;
+}
+
+/** S states over Q distinct questions. Every array is row-major. */
+interface RelationBatch extends LegalActions {
   numStates: number;
   numQuestions: number;
   /** float32 [Q, dim]: each text once, however many states ask it. */
@@ -96,12 +114,19 @@ interface RelationBatch {
   slots: Int32Array[];
   /** int32 [S]: relations walked, 0 … horizon − 1. */
   steps: Int32Array;
-  /** int32 [S + 1]: legal actions of state `s` are `offsets[s] .. offsets[s + 1] - 1` of `legal`. */
-  offsets: Int32Array;
-  /** int32 [N]: place of each legal action among the S · (numRelations + 1) scores, ascending. */
-  legal: Int32Array;
-  /** int32 [S + 1]: multiples of numRelations + 1. */
-  scoredOffsets: Int32Array;
+}
+
+/** What the masks of states leave of all actions. */
+export function legalActions(requests: readonly RelationRequest[], numRelations: number): LegalActions {
+  const numActions = numRelations + 1;
+  const offsets = new Int32Array(requests.length + 1);
+  const legal: number[] = [];
+  requests.forEach(({ mask }, s) => {
+    for (let action = 0; action < numActions; action++) if (mask[action] === 1) legal.push(s * numActions + action);
+    offsets[s + 1] = legal.length;
+  });
+  const scoredOffsets = Int32Array.from({ length: requests.length + 1 }, (_, s) => s * numActions);
+  return { offsets, legal: Int32Array.from(legal), scoredOffsets };
 }
 
 /** @throws WorkbenchError `failure` for a task that `vectors` does not hold */
@@ -110,8 +135,6 @@ export function relationBatch(
   { matrix, dim, rowOf }: QuestionVectors,
   { numRelations, horizon }: RelationShape,
 ): RelationBatch {
-  const numStates = requests.length;
-  const numActions = numRelations + 1;
   const places = new Map<number, number>();
   const questionOf = Int32Array.from(requests, ({ task }) => {
     const row = rowOf.get(task.id);
@@ -124,14 +147,9 @@ export function relationBatch(
   const questions = new Float32Array(places.size * dim);
   for (const [row, place] of places) questions.set(matrix.subarray(row * dim, (row + 1) * dim), place * dim);
 
-  const offsets = new Int32Array(numStates + 1);
-  const legal: number[] = [];
-  requests.forEach(({ mask }, s) => {
-    for (let action = 0; action < numActions; action++) if (mask[action] === 1) legal.push(s * numActions + action);
-    offsets[s + 1] = legal.length;
-  });
   return {
-    numStates,
+    ...legalActions(requests, numRelations),
+    numStates: requests.length,
     numQuestions: places.size,
     questions,
     questionOf,
@@ -139,9 +157,6 @@ export function relationBatch(
       Int32Array.from(requests, ({ relations }) => relations[slot] ?? numRelations),
     ),
     steps: Int32Array.from(requests, ({ relations }) => relations.length),
-    offsets,
-    legal: Int32Array.from(legal),
-    scoredOffsets: Int32Array.from({ length: numStates + 1 }, (_, s) => s * numActions),
   };
 }
 
@@ -152,14 +167,15 @@ interface RelationActor extends Actor<RelationWalkObservation, RelationRequest> 
   vectors: QuestionVectors | undefined;
 }
 
-/** Wraps a network; disposing one disposes the other. */
-export function relationActor(network: RelationNetwork, vectors?: QuestionVectors): RelationActor {
-  const { parameters, shape } = network;
-  const numActions = shape.numRelations + 1;
-  const actor: RelationActor = {
-    network,
-    parameters,
-    vectors,
+/** What actors over relations have in common, whatever network scores them. */
+export function relationSteps(
+  numRelations: number,
+): Pick<
+  Actor<RelationWalkObservation, RelationRequest>,
+  'requestOf' | 'stateKey' | 'numScores' | 'scoresReadAtOnce' | 'envAction'
+> {
+  const numActions = numRelations + 1;
+  return {
     requestOf: ({ task, relations, actionMask }) => ({ task, relations, mask: actionMask }),
     stateKey: ({ relations }) => relations.join(),
     numScores: () => numActions,
@@ -170,6 +186,17 @@ export function relationActor(network: RelationNetwork, vectors?: QuestionVector
       for (let skip = place; skip > 0; skip--) action = mask.indexOf(1, action + 1);
       return action;
     },
+  };
+}
+
+/** Wraps a network; disposing one disposes the other. */
+export function relationActor(network: RelationNetwork, vectors?: QuestionVectors): RelationActor {
+  const { parameters, shape } = network;
+  const actor: RelationActor = {
+    ...relationSteps(shape.numRelations),
+    network,
+    parameters,
+    vectors,
     score: (requests) => {
       const batch = batchOf(requests);
       const { offsets, legal, scoredOffsets } = batch;

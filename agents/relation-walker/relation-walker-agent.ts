@@ -13,6 +13,7 @@ import {
 import { relationWalkSettings } from '../../envs/settings.js';
 import { questionRoot, relationWalkId } from '../../envs/relation-walk/relation-walk-env.js';
 import { encoderSettings } from '../../src/encoder/settings.js';
+import type { StateEncoder } from '../../src/encoder/state-encoder.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { openRun } from '../../src/run/run-folder.js';
@@ -20,9 +21,11 @@ import { segmentLogSoftmax } from '../../src/tensor/categorical.js';
 import type { StoredTensors } from '../../src/tensor/parameters.js';
 import { chainAnswer, noAnswer, type QuestionAgent, type RelationRanker } from '../question-agent.js';
 import { type LoadedQuestionWalker, loadQuestionWalker, type OpenQuestionWalker } from '../trained-run.js';
-import type { RelationShape } from './network.js';
+import { readBasis } from '../readers/facts.js';
+import type { RelationReader, RelationShape } from './network.js';
 import { encodeQuestions, type QuestionVectors, readScale, scaledVectors } from './question-vectors.js';
-import { relationWalkerSettings } from './settings.js';
+import { type RelationWalkerSettings, relationWalkerSettings } from './settings.js';
+import { wordFacts, WordNetwork, wordReader } from './word-network.js';
 
 /** Scaled vectors of some questions, scaled as in training: encoded together, each text once. */
 type VectorsOf = (tasks: readonly QuestionTask[], signal?: AbortSignal) => Promise<QuestionVectors>;
@@ -34,8 +37,7 @@ interface RelationWalkerAgentOptions {
   frontiers: FrontierTrie;
   /** Those it was trained with. */
   rules: RelationWalkRules;
-  network: HostNetwork;
-  vectors: VectorsOf;
+  reader: RelationReader;
   /** Walks followed at once; 1 is greedy, as the recipe has it. Default 1. */
   beamWidth?: number;
   note?: string;
@@ -46,22 +48,21 @@ interface RelationWalkerAgentOptions {
  * probable relations from the topic until it chooses STOP or reaches the horizon. Output: everything at the end, in
  * canonical order, with the relations, one path of facts an answer and the probability of the walk.
  *
- * Weights are those of the snapshot in `network`. Truth questions are abstained from: it finds entities.
+ * Weights are those that `reader` has. Truth questions are abstained from: it finds entities.
  */
 export function relationWalkerAgent(options: RelationWalkerAgentOptions): QuestionAgent {
-  const { name, graph, frontiers, network, vectors, beamWidth = 1, note } = options;
-  const questions = questionReader(network, vectors);
+  const { name, graph, frontiers, reader, beamWidth = 1, note } = options;
   return {
     name,
     ...(note !== undefined && { note }),
     topicGiven: true,
     hopsTold: () => (options.rules.hops === 'given' ? 'given' : 'none'),
     prompted: false,
-    prepare: (tasks, signal) => questions.prepare(tasks, signal),
+    prepare: (tasks, signal) => reader.prepare(tasks, signal),
     async answer(task, { trace, signal }) {
       if (task.form !== 'entities') return noAnswer('form');
       trace({ event: 'start', entities: questionRoot(frontiers, task).topics });
-      const { chains, graphReads } = await beamOf(options, questions, task, beamWidth, signal);
+      const { chains, graphReads } = await beamOf(options, task, beamWidth, signal);
       const [best] = chains;
       if (!best) return noAnswer('no topic');
       const { node, logProb, stopped } = best;
@@ -75,56 +76,52 @@ export function relationWalkerAgent(options: RelationWalkerAgentOptions): Questi
   };
 }
 
-/** What the network reads of questions, kept by row of the vectors that `prepare` made; others are encoded when they are asked for. */
-function questionReader(network: HostNetwork, vectors: VectorsOf) {
+/** Reads sentences: what is read is kept by row of the vectors that `prepare` made; others are encoded when they are asked for. */
+export function sentenceReader(network: HostNetwork, vectors: VectorsOf): RelationReader {
   let known: { vectors: QuestionVectors; reads: Map<number, Float64Array> } | undefined;
   return {
-    async prepare(tasks: readonly QuestionTask[], signal?: AbortSignal): Promise<void> {
+    async prepare(tasks, signal) {
       known = { vectors: await vectors(tasks, signal), reads: new Map() };
     },
-    async of(task: QuestionTask, signal?: AbortSignal): Promise<Float64Array> {
+    async of(task, signal) {
       let held = known?.vectors.rowOf.has(task.id) ? known : undefined;
       held ??= { vectors: await vectors([task], signal), reads: new Map() };
       const { matrix, dim, rowOf } = held.vectors;
       const row = rowOf.get(task.id)!;
       let read = held.reads.get(row);
       if (!read) held.reads.set(row, (read = network.read(matrix.subarray(row * dim, (row + 1) * dim))));
-      return read;
+      return (relations) => network.scores(read, relations);
     },
   };
 }
 
 /** The most probable walks of a question, and how many states were scored for them; none where nothing is legal at the start. */
 async function beamOf(
-  { frontiers, rules, network }: Pick<RelationWalkerAgentOptions, 'frontiers' | 'rules' | 'network'>,
-  questions: ReturnType<typeof questionReader>,
+  { frontiers, rules, reader }: Pick<RelationWalkerAgentOptions, 'frontiers' | 'rules' | 'reader'>,
   task: QuestionTask,
   width: number,
   signal: AbortSignal | undefined,
 ): Promise<{ chains: RankedChain[]; graphReads: number }> {
   const initial = initialRelationState(questionRoot(frontiers, task), rules, task.hops);
   if (initial.done) return { chains: [], graphReads: 0 };
-  const read = await questions.of(task, signal);
+  const behind = await reader.of(task, signal);
   let graphReads = 0;
   const scores = (relations: Int32Array) => {
     graphReads++;
-    return network.scores(read, relations);
+    return behind(relations);
   };
   return { chains: decodeChains(initial, scores, width), graphReads };
 }
 
 /** A walker's masked probabilities, of the relations that are asked about and of no others, and its own walks. */
-function relationRanker(
-  options: Pick<RelationWalkerAgentOptions, 'frontiers' | 'rules' | 'network' | 'vectors'>,
-): RelationRanker {
-  const { network, vectors } = options;
-  const questions = questionReader(network, vectors);
+function relationRanker(options: Pick<RelationWalkerAgentOptions, 'frontiers' | 'rules' | 'reader'>): RelationRanker {
+  const { reader } = options;
   return {
     hopsGiven: options.rules.hops === 'given',
-    prepare: (tasks, signal) => questions.prepare(tasks, signal),
+    prepare: (tasks, signal) => reader.prepare(tasks, signal),
     async shares(task, walked, relations, signal) {
-      if (walked.length >= network.shape.horizon) return undefined;
-      const scores = network.scores(await questions.of(task, signal), walked);
+      if (walked.length >= options.rules.horizon) return undefined;
+      const scores = (await reader.of(task, signal))(walked);
       const ends = Int32Array.of(0, relations.length);
       const logProbs = segmentLogSoftmax(
         Float32Array.from(relations, (relation) => scores[relation]!),
@@ -135,7 +132,7 @@ function relationRanker(
     async walks(task, count, hops, signal) {
       const rules = hops === undefined ? options.rules : { ...options.rules, hops: 'given' as const };
       const asked = hops === undefined ? task : { ...task, hops };
-      const { chains } = await beamOf({ ...options, rules }, questions, asked, count, signal);
+      const { chains } = await beamOf({ ...options, rules }, asked, count, signal);
       return chains.map(({ node, logProb }) => ({ relations: [...node.relations], probability: Math.exp(logProb) }));
     },
   };
@@ -196,7 +193,6 @@ export function decodeChains(
 
 /** A snapshot of weights; later updates do not reach it. */
 interface HostNetwork {
-  readonly shape: RelationShape;
   /** What is computed once a question. @param vector float32 [dim], scaled @returns float64 [width] */
   read(vector: Float32Array): Float64Array;
   /**
@@ -233,7 +229,6 @@ export function hostNetwork(tensors: StoredTensors, shape: RelationShape): HostN
   const outBias = data('out.bias', numActions);
 
   return {
-    shape,
     read(vector) {
       const hidden = Float64Array.from(questionBias);
       for (let i = 0; i < dim; i++) addRow(hidden, question, i, vector[i]!);
@@ -282,24 +277,46 @@ export interface LoadedRelationWalker extends LoadedQuestionWalker {
  */
 export function loadRelationWalkerRun(runFolder: string, options: OpenQuestionWalker): Promise<LoadedRelationWalker> {
   return loadQuestionWalker(runFolder, runConfig, options, async ({ folder, settings, tensors, graph, encoder }) => {
-    const scale = readScale(folder);
-    if (!scale) {
-      throw new WorkbenchError('data', `expected the scale of question vectors, got none, at ${folder}`, {
-        hint: 'The run stopped before it trained anything; resume it: `kgwalk train --resume --run-dir DIR`.',
-      });
-    }
     const { name, relationWalk, relationWalker } = settings;
     const { horizon, hops, memoryMegabytes } = relationWalk;
-    const network = hostNetwork(tensors, { dim: scale.mean.length, numRelations: graph.numRelations, horizon });
-    const vectors: VectorsOf = async (tasks, signal) =>
-      scaledVectors(tasks, await encodeQuestions(encoder, tasks, { settings: relationWalker, signal }), scale);
+    const readerOf = relationWalker.reads === 'words' ? loadWordReader : loadSentenceReader;
+    const shape = { numRelations: graph.numRelations, horizon };
     const walking = {
-      ...{ network, vectors, rules: { horizon, hops } },
+      reader: readerOf({ folder, settings: relationWalker, tensors, encoder, shape }),
+      rules: { horizon, hops },
       frontiers: frontierTrie(graph, memoryMegabytes * 2 ** 20),
     };
     const agent = relationWalkerAgent({ name, graph, ...walking, beamWidth: options.beamWidth ?? 1 });
     return { agent, ranker: relationRanker(walking) };
   });
+}
+
+/** What a network is read from. */
+interface KeptNetwork {
+  folder: string;
+  settings: RelationWalkerSettings;
+  tensors: StoredTensors;
+  encoder: StateEncoder;
+  shape: Omit<RelationShape, 'dim'>;
+}
+
+function loadSentenceReader({ folder, settings, tensors, encoder, shape }: KeptNetwork): RelationReader {
+  const scale = readScale(folder);
+  if (!scale) {
+    throw new WorkbenchError('data', `expected the scale of question vectors, got none, at ${folder}`, {
+      hint: 'The run stopped before it trained anything; resume it: `kgwalk train --resume --run-dir DIR`.',
+    });
+  }
+  const network = hostNetwork(tensors, { dim: scale.mean.length, ...shape });
+  return sentenceReader(network, async (tasks, signal) =>
+    scaledVectors(tasks, await encodeQuestions(encoder, tasks, { settings, signal }), scale),
+  );
+}
+
+function loadWordReader({ folder, settings, tensors, encoder, shape }: KeptNetwork): RelationReader {
+  const network = new WordNetwork(wordFacts(settings, encoder), shape, readBasis(folder), 0);
+  network.parameters.import(tensors);
+  return wordReader(network);
 }
 
 /**

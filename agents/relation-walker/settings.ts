@@ -3,6 +3,20 @@ import { z } from 'zod';
 
 /** The `relationWalker` section of a configuration file. */
 export const relationWalkerSettings = z.strictObject({
+  reads: z
+    .enum(['sentence', 'words'])
+    .default('sentence')
+    .describe(
+      'What the walker makes of a question: the frozen vector of its text beside the relations walked, or an attention over the frozen vectors of its words at each step, each conditioned on the last, computed on the host.',
+    ),
+  wordDim: z.int().min(1).max(4096).default(64).describe('Words: numbers of a vector behind the projection.'),
+  wordWidth: z.int().min(2).max(4096).default(64).describe('Words: units of the GRU each way.'),
+  dropout: z
+    .number()
+    .min(0)
+    .max(0.9)
+    .default(0.2)
+    .describe('Words: share of numbers that training leaves out; of a text the same ones throughout a round of PPO.'),
   questionWidth: z.int().min(2).max(8192).default(256).describe('Units of the layer over the question vector.'),
   width: z.int().min(2).max(8192).default(256).describe('Units of the layer that joins question and relations walked.'),
   keepName: z

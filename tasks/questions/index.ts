@@ -2,7 +2,9 @@
 import type { QuestionAnswer } from '../../agents/question-agent.js';
 import { questionAgents } from '../../agents/question-agents.js';
 import { readerKind } from '../../agents/readers/registry.js';
+import { wordTexts } from '../../agents/readers/words/inputs.js';
 import { questionText } from '../../agents/relation-walker/question-vectors.js';
+import { wordSettings } from '../../agents/relation-walker/word-network.js';
 import { entityTexts, relationTexts } from '../../agents/walker/vectors.js';
 import type { QuestionSample } from '../../datasets/question.js';
 import { listDatasets } from '../../datasets/dataset.js';
@@ -89,6 +91,8 @@ async function questionPlan(settings: TrainSettings): Promise<TrainingPlan> {
   const { keepName, maxTokens } = overEdges
     ? { keepName: false, maxTokens: lastMessageTokens }
     : settings.relationWalker;
+  const tasks = [...train, ...valid].map(({ task }) => task);
+  const byWords = !overEdges && settings.relationWalker.reads === 'words';
   return {
     notes: [
       `${train.length} train and ${valid.length} valid questions on graph ${graph.name}`,
@@ -101,7 +105,12 @@ async function questionPlan(settings: TrainSettings): Promise<TrainingPlan> {
     },
     texts: [
       ...(overEdges ? [{ texts: [...entityTexts(graph), ...relationTexts(graph)], maxTokens: nameTokens }] : []),
-      { texts: [...train, ...valid].map(({ task }) => questionText(task, keepName)), maxTokens },
+      {
+        texts: byWords
+          ? [...wordTexts(wordSettings(settings.relationWalker), tasks)]
+          : tasks.map((task) => questionText(task, keepName)),
+        maxTokens,
+      },
     ],
   };
 }

@@ -40,7 +40,11 @@ export const questionLearning: Learning = {
     if (reader) return readerKind(reader.kind).networkSize(reader, textDim);
     const states = Math.max(clone.enabled ? clone.batchSize : 0, ppo.minibatchSamples * ppo.explorations);
     if (env.id === relationWalkId) {
-      return { rows: states * relationWalk.horizon, inputs: textDim, units: relationWalker.questionWidth };
+      const { reads, wordWidth, questionWidth } = relationWalker;
+      if (reads === 'words') {
+        return { rows: ppo.minibatchSamples * 16, inputs: 2 * wordWidth, units: 3 * wordWidth, onHost: true };
+      }
+      return { rows: states * relationWalk.horizon, inputs: textDim, units: questionWidth };
     }
     const inputs = contextDimOf(textDim, stateText.encode === 'per-step');
     return { rows: states * env.horizon, inputs, units: walker.width };
@@ -182,7 +186,7 @@ async function evaluateQuestionsOnValid<Observation, Request extends TaskRequest
 
 /** What walks over questions do not have, and what walks over relations do not. */
 function questionProblems(settings: TrainSettings): string[] {
-  const { data, env, stateText, transe, clone, teacher, ppo, reader } = settings;
+  const { data, env, stateText, transe, clone, teacher, ppo, reader, relationWalker } = settings;
   const wanted = (ok: boolean, expected: string, got: unknown) =>
     ok ? [] : [`expected ${expected} with env.id=${env.id}, got ${String(got)}`];
   const overEdges = env.id !== relationWalkId;
@@ -215,6 +219,11 @@ function questionProblems(settings: TrainSettings): string[] {
           ...wanted(env.edgePolicy === 'full', 'env.edgePolicy=full', env.edgePolicy),
         ]
       : [
+          ...wanted(
+            relationWalker.reads === 'sentence' || !relationWalker.keepName,
+            'relationWalker.keepName=false with relationWalker.reads=words',
+            relationWalker.keepName,
+          ),
           ...wanted(ppo.baseline !== 'critic', 'ppo.baseline=group-mean or none', ppo.baseline),
           ...wanted(rules.length === 0, 'the rules of the walk in the section relationWalk', rules.join(', ')),
         ]),

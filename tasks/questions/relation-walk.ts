@@ -1,5 +1,13 @@
 /** Training of the relation walker: question vectors scaled by train alone, the network, the worlds it walks. */
-import { createRelationNetwork, relationActor, type RelationRequest } from '../../agents/relation-walker/network.js';
+import type { Actor } from '../../agents/actor.js';
+import { writeBasis } from '../../agents/readers/facts.js';
+import { wordBasis } from '../../agents/readers/words/inputs.js';
+import {
+  createRelationNetwork,
+  relationActor,
+  type RelationRequest,
+  type RelationShape,
+} from '../../agents/relation-walker/network.js';
 import {
   encodeQuestions,
   scaledVectors,
@@ -7,6 +15,7 @@ import {
   unitScale,
   writeScale,
 } from '../../agents/relation-walker/question-vectors.js';
+import { wordActor, wordFacts, WordNetwork } from '../../agents/relation-walker/word-network.js';
 import type { QuestionSample } from '../../datasets/question.js';
 import { frontierTrie } from '../../envs/relation-walk/frontier-trie.js';
 import {
@@ -34,11 +43,13 @@ export function relationWalk(
   const copies = (world: RelationWalkWorld, count: number) =>
     new VectorEnv(Array.from({ length: count }, () => new RelationWalkEnv(world)));
   return async (session) => {
-    const { tf, settings } = session;
-    const vectors = await encode(session, questions);
-    const shape = { dim: vectors.dim, numRelations: graph.numRelations, horizon };
-    const newActor = () =>
-      relationActor(createRelationNetwork(tf, settings.relationWalker, shape, settings.seed), vectors);
+    const { settings } = session;
+    const shape = { numRelations: graph.numRelations, horizon };
+    const newActor = await (settings.relationWalker.reads === 'words' ? wordActors : sentenceActors)(
+      session,
+      questions,
+      shape,
+    );
     const actor = newActor();
     const optimizer = adamOf(actor.parameters, ppo);
     return {
@@ -64,6 +75,32 @@ export function relationWalk(
     };
   };
 }
+
+/** Makes actors with fresh weights, whose questions are read. */
+type Actors = (
+  session: Session,
+  questions: Pick<TrainingQuestions, 'train' | 'valid'>,
+  shape: Omit<RelationShape, 'dim'>,
+) => Promise<() => Actor<RelationWalkObservation, RelationRequest>>;
+
+const sentenceActors: Actors = async (session, questions, shape) => {
+  const { tf, settings } = session;
+  const vectors = await encode(session, questions);
+  const whole = { dim: vectors.dim, ...shape };
+  return () => relationActor(createRelationNetwork(tf, settings.relationWalker, whole, settings.seed), vectors);
+};
+
+const wordActors: Actors = async ({ run, encoder, settings, signal }, { train, valid }, shape) => {
+  const facts = wordFacts(settings.relationWalker, encoder);
+  const basis = await wordBasis(facts, train, signal);
+  writeBasis(run.folder, basis);
+  const newNetwork = () => new WordNetwork(facts, shape, basis, settings.seed);
+  await newNetwork().prepare(
+    [...train, ...valid].map(({ task }) => task),
+    signal,
+  );
+  return () => wordActor(newNetwork());
+};
 
 async function encode(
   { run, encoder, settings: { relationWalker }, progress, signal }: Session,

@@ -13,21 +13,31 @@
  *
  * @source He et al. 2021, arXiv:2101.03737, equations 1 to 3 (NSM); Shi et al. 2021, arXiv:2104.07302, equations 3 to 6 (TransferNet)
  */
-import type { Rng } from '../../../src/run/seeds.js';
-import type { Tape, Taped } from '../../../src/tensor/host/tape.js';
+import type { Dropping, Tape, Taped } from '../../../src/tensor/host/tape.js';
 import { uniformFanIn } from '../../../src/tensor/parameters.js';
-import type { ReaderBasis, ReaderFacts } from '../facts.js';
+import type { ReaderBasis } from '../facts.js';
 import type { ReaderKind } from '../reader.js';
 import type { ReaderSettings } from '../settings.js';
-import { denseStarts, wordBasis, wordInput, wordTexts } from '../words/inputs.js';
+import { denseStarts, wordBasis, type WordFacts, wordInput, wordTexts } from '../words/inputs.js';
 import { chainReader } from './chain-reader.js';
-import { type ChainNetwork, factoredNetwork } from './network.js';
+import { type ChainShape, type FactoredParts, factoredNetwork } from './network.js';
 
 /** Whose attention it is. */
 type Attention = 'nsm' | 'transfernet';
 
-function attentionNetwork(attention: Attention, facts: ReaderFacts, basis: ReaderBasis): ChainNetwork {
-  const { graph, horizon, settings } = facts;
+/** What words are told of, and what tells how many relations a question asks for; default the attention's own. */
+export interface AttentionFacts extends WordFacts {
+  settings: WordFacts['settings'] & Partial<Pick<ReaderSettings, 'hops'>>;
+}
+
+/** Attention over words, and what is read of it: scores of relations for each step, and of how many there are. */
+export function attentionScores(
+  attention: Attention,
+  facts: AttentionFacts,
+  { numRelations, horizon }: ChainShape,
+  basis: ReaderBasis,
+): FactoredParts {
+  const { settings } = facts;
   const words = wordInput(facts, basis);
   const wide = 2 * settings.width;
   const hops = settings.hops ?? usualHops[attention];
@@ -35,44 +45,41 @@ function attentionNetwork(attention: Attention, facts: ReaderFacts, basis: Reade
   const hopInputs = ofAttended ? horizon * wide : wide;
   const steps = Array.from({ length: horizon }, (_, k) => `question.${k + 1}`);
   const isNsm = attention === 'nsm';
-  return factoredNetwork(
-    { numRelations: graph.numRelations, horizon },
-    {
-      prepare: words.prepare,
-      starts: (rngOf) => ({
-        ...words.starts(rngOf),
-        ...Object.assign({}, ...steps.map((name) => denseStarts(name, wide, wide, rngOf))),
-        ...(isNsm && {
-          ...denseStarts('instruction', 2 * wide, wide, rngOf),
-          attention: { shape: [wide], data: uniformFanIn(rngOf('attention'), wide, wide) },
-        }),
-        ...denseStarts('relations', wide, graph.numRelations, rngOf),
-        ...(hops !== 'given' && denseStarts('hops', hopInputs, horizon, rngOf)),
+  return {
+    prepare: words.prepare,
+    starts: (rngOf) => ({
+      ...words.starts(rngOf),
+      ...Object.assign({}, ...steps.map((name) => denseStarts(name, wide, wide, rngOf))),
+      ...(isNsm && {
+        ...denseStarts('instruction', 2 * wide, wide, rngOf),
+        attention: { shape: [wide], data: uniformFanIn(rngOf('attention'), wide, wide) },
       }),
-      compute(tape: Tape, texts: readonly string[], dropout?: Rng) {
-        const { states, ends, offsets } = words.read(tape, texts, dropout);
-        const dropped = (x: Taped) => tape.dropout(x, settings.fit.dropout, dropout);
-        let before = tape.given(new Float32Array(ends.values.length), wide);
-        const attended = steps.map((name) => {
-          const asked = tape.dense(dropped(ends), name, wide);
-          // A bias within the softmax would cancel.
-          const query = isNsm
-            ? tape.multiply(
-                tape.dense(tape.beside([before, asked]), 'instruction', wide),
-                tape.parameter('attention', wide),
-              )
-            : tape.tanh(asked);
-          return (before = tape.attend(query, states, offsets));
-        });
-        return {
-          steps: attended.map((x) => tape.dense(x, 'relations', graph.numRelations)),
-          ...(hops !== 'given' && {
-            hops: tape.dense(dropped(ofAttended ? tape.beside(attended) : ends), 'hops', horizon),
-          }),
-        };
-      },
+      ...denseStarts('relations', wide, numRelations, rngOf),
+      ...(hops !== 'given' && denseStarts('hops', hopInputs, horizon, rngOf)),
+    }),
+    compute(tape: Tape, texts: readonly string[], dropout?: Dropping) {
+      const { states, ends, offsets } = words.read(tape, texts, dropout);
+      const dropped = (x: Taped) => tape.dropout(x, settings.fit.dropout, dropout);
+      let before = tape.given(new Float32Array(ends.values.length), wide);
+      const attended = steps.map((name) => {
+        const asked = tape.dense(dropped(ends), name, wide);
+        // A bias within the softmax would cancel.
+        const query = isNsm
+          ? tape.multiply(
+              tape.dense(tape.beside([before, asked]), 'instruction', wide),
+              tape.parameter('attention', wide),
+            )
+          : tape.tanh(asked);
+        return (before = tape.attend(query, states, offsets));
+      });
+      return {
+        steps: attended.map((x) => tape.dense(x, 'relations', numRelations)),
+        ...(hops !== 'given' && {
+          hops: tape.dense(dropped(ofAttended ? tape.beside(attended) : ends), 'hops', horizon),
+        }),
+      };
     },
-  );
+  };
 }
 
 const usualHops: Record<Attention, NonNullable<ReaderSettings['hops']>> = {
@@ -85,7 +92,10 @@ const kindOf = (attention: Attention, title: string): ReaderKind => ({
   networkSize: ({ fit, width }) => ({ rows: fit.batchSize * 16, inputs: 2 * width, units: 3 * width, onHost: true }),
   texts: wordTexts,
   basis: wordBasis,
-  create: (facts, basis) => Promise.resolve(chainReader(facts, attentionNetwork(attention, facts, basis))),
+  create: (facts, basis) => {
+    const shape = { numRelations: facts.graph.numRelations, horizon: facts.horizon };
+    return Promise.resolve(chainReader(facts, factoredNetwork(shape, attentionScores(attention, facts, shape, basis))));
+  },
 });
 
 /** NSM's instruction generator, trained by the chain objective: no subgraph, no states of entities. */

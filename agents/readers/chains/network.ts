@@ -1,6 +1,6 @@
 /** What a network does that reads a question and scores chains of relations, whichever it is. */
 import type { Rng } from '../../../src/run/seeds.js';
-import type { Tape, Taped } from '../../../src/tensor/host/tape.js';
+import type { Dropping, Tape, Taped } from '../../../src/tensor/host/tape.js';
 import type { RngOf, Starts } from '../words/inputs.js';
 import type { Chains } from './feasible.js';
 import { type ChosenChains, logSoftmaxRows } from './objective.js';
@@ -67,17 +67,17 @@ export interface FactoredScores {
   hops?: Taped | undefined;
 }
 
+/** What computes them. */
+export interface FactoredParts extends Pick<ChainNetwork, 'prepare' | 'starts'> {
+  compute(tape: Tape, texts: readonly string[], dropout?: Dropping): FactoredScores;
+  pretraining?(tape: Tape, texts: readonly string[]): FactoredScores;
+}
+
 /**
  * A network whose chains are drawn relation by relation, each by itself: p(c) = softmax(g)_h · Π_t softmax(l_t)_{r_t}. It goes through a
  * text once.
  */
-export function factoredNetwork(
-  { horizon }: ChainShape,
-  parts: Pick<ChainNetwork, 'prepare' | 'starts'> & {
-    compute(tape: Tape, texts: readonly string[], dropout?: Rng): FactoredScores;
-    pretraining?(tape: Tape, texts: readonly string[]): FactoredScores;
-  },
-): ChainNetwork {
+export function factoredNetwork({ horizon }: ChainShape, parts: FactoredParts): ChainNetwork {
   const { compute, pretraining } = parts;
   const recorded = ({ steps, hops }: FactoredScores, { texts, textOf, chains }: ChainBatch): RecordedScores => ({
     parts: hops ? [...steps, hops] : steps,

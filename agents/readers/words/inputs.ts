@@ -4,7 +4,7 @@ import type { Tensor } from '../../../checkpoints/safetensors.js';
 import { distinctTexts, type StateEncoder } from '../../../src/encoder/state-encoder.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
 import type { Rng } from '../../../src/run/seeds.js';
-import type { Tape, Taped } from '../../../src/tensor/host/tape.js';
+import type { Dropping, Tape, Taped } from '../../../src/tensor/host/tape.js';
 import { bidirectionalStarts, type ReadBothWays, readBothWays } from '../../../src/tensor/bidirectional.js';
 import { type HostTensor, normalValues, uniformFanIn } from '../../../src/tensor/parameters.js';
 import { scaleOfSamples, type VectorScale, vectorScale } from '../../relation-walker/question-vectors.js';
@@ -90,17 +90,25 @@ export class ScaledTexts {
   }
 }
 
+/** What readers of words are told of them: by the settings of readers, or by a walker's own. */
+export interface WordFacts extends Pick<ReaderFacts, 'maxTokens'> {
+  settings: Pick<ReaderSettings, 'words' | 'wordDim' | 'width' | 'maxWords'> & {
+    fit: Pick<ReaderSettings['fit'], 'dropout'>;
+  };
+  encoder: Pick<StateEncoder, 'encode' | 'dim'>;
+}
+
 /** Vectors of the words of texts. */
 export interface WordInput {
   prepare(texts: readonly string[], signal?: AbortSignal): Promise<void>;
   starts(rngOf: RngOf): Starts;
-  /** States of all words, and of each text as a whole. @param dropout of words' vectors */
-  read(tape: Tape, texts: readonly string[], dropout?: Rng): ReadBothWays & { offsets: Int32Array };
+  /** States of all words, and of each text as a whole. @param dropout of words' vectors; of each text where there are several */
+  read(tape: Tape, texts: readonly string[], dropout?: Dropping): ReadBothWays & { offsets: Int32Array };
 }
 
 /** What the words of train are, and with `words=frozen` the scale of their vectors. Every word counts once. */
 export async function wordBasis(
-  { settings, encoder, maxTokens }: Pick<ReaderFacts, 'settings' | 'encoder' | 'maxTokens'>,
+  { settings, encoder, maxTokens }: WordFacts,
   train: readonly QuestionSample[],
   signal?: AbortSignal,
 ): Promise<ReaderBasis> {
@@ -145,10 +153,7 @@ export function scaleOf({ tensors }: ReaderBasis, dim: number): VectorScale {
 }
 
 /** A BiGRU over the words of masked questions. @throws WorkbenchError `data` for a basis without words */
-export function wordInput(
-  { settings, encoder, maxTokens }: Pick<ReaderFacts, 'settings' | 'encoder' | 'maxTokens'>,
-  basis: ReaderBasis,
-): WordInput {
+export function wordInput({ settings, encoder, maxTokens }: WordFacts, basis: ReaderBasis): WordInput {
   const { wordDim, width, maxWords, fit } = settings;
   const vectors =
     settings.words === 'frozen'
@@ -163,7 +168,7 @@ export function wordInput(
       const offsets = new Int32Array(texts.length + 1);
       words.forEach(({ length }, i) => (offsets[i + 1] = offsets[i]! + length));
       const { distinct, rows } = distinctTexts(words.flat());
-      const x = tape.dropout(tape.rows(vectors.rows(tape, distinct), rows), fit.dropout, dropout);
+      const x = tape.dropout(tape.rows(vectors.rows(tape, distinct), rows), fit.dropout, dropout, offsets);
       return { ...readBothWays(tape, 'words', x, offsets, width), offsets };
     },
   };
@@ -171,7 +176,7 @@ export function wordInput(
 
 /** The words that are encoded of some questions, or with `words=trained` none. */
 export const wordTexts = (
-  { settings: { words, maxWords } }: Pick<ReaderFacts, 'settings'>,
+  { settings: { words, maxWords } }: { settings: Pick<ReaderSettings, 'words' | 'maxWords'> },
   tasks: readonly QuestionTask[],
 ): readonly string[] =>
   words === 'trained' ? [] : [...new Set(tasks.flatMap((task) => wordsOf(maskedQuestion(task), maxWords)))];
@@ -188,7 +193,7 @@ export interface QuestionInput {
   prepare(texts: readonly string[], signal?: AbortSignal): Promise<void>;
   starts(rngOf: RngOf): Starts;
   /** [texts, dim] */
-  read(tape: Tape, texts: readonly string[], dropout?: Rng): Taped;
+  read(tape: Tape, texts: readonly string[], dropout?: Dropping): Taped;
 }
 
 /** The basis of what `reader.reads` says. */

@@ -3,7 +3,7 @@
  * then played backwards. For networks of a few hundred rows, which a tensor library takes longer to be told of than to compute.
  */
 import { WorkbenchError } from '../../run/errors.js';
-import type { Rng } from '../../run/seeds.js';
+import { Rng } from '../../run/seeds.js';
 import { Diverged } from '../diverged.js';
 import type { HostOutputs, HostParameters } from './host-parameters.js';
 import { HostProducts } from './host-products.js';
@@ -16,6 +16,12 @@ export interface Taped {
   /** Added to on the way back; absent of what nothing is learned behind. */
   readonly slopes?: Float32Array | undefined;
 }
+
+/**
+ * What draws which numbers are left out: one generator for all rows in turn, or one for each run of rows, which then leaves out the same
+ * whatever stands beside it.
+ */
+export type Dropping = Rng | readonly Rng[];
 
 /** Records one computation at a time over the parameters of one network. A row's numbers do not depend on the rows beside it. */
 export class Tape {
@@ -180,12 +186,20 @@ export class Tape {
     });
   }
 
-  /** Each number is left out with this probability and the others grow by what is missing. Without a generator: `x` itself. */
-  dropout(x: Taped, rate: number, rng: Rng | undefined): Taped {
-    if (rng === undefined || rate === 0) return x;
+  /**
+   * Each number is left out with this probability and the others grow by what is missing. Without a generator: `x` itself.
+   * @param offsets int32 [generators + 1]: rows of generator `i` are `offsets[i] .. offsets[i + 1] - 1`; default one row each
+   */
+  dropout(x: Taped, rate: number, dropping: Dropping | undefined, offsets?: Int32Array): Taped {
+    if (dropping === undefined || rate === 0) return x;
     const kept = this.room(x.values.length);
     const [below, scale] = [rate * 2 ** 32, 1 / (1 - rate)];
-    for (let i = 0; i < kept.length; i++) kept[i] = rng.uint32() < below ? 0 : scale;
+    const draw = (rng: Rng, begin: number, end: number) => {
+      for (let i = begin; i < end; i++) kept[i] = rng.uint32() < below ? 0 : scale;
+    };
+    const rowOf = (i: number) => (offsets ? offsets[i]! : i) * x.width;
+    if (dropping instanceof Rng) draw(dropping, 0, kept.length);
+    else dropping.forEach((rng, i) => draw(rng, rowOf(i), rowOf(i + 1)));
     return this.multiply(x, { rows: x.rows, width: x.width, values: kept });
   }
 

@@ -1,5 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { hostNetwork, relationWalkerAgent } from '../../../agents/relation-walker/relation-walker-agent.js';
+import {
+  hostNetwork,
+  relationWalkerAgent,
+  sentenceReader,
+} from '../../../agents/relation-walker/relation-walker-agent.js';
 import { createRelationNetwork, relationActor } from '../../../agents/relation-walker/network.js';
 import { actionLogProbs } from '../../../agents/actor.js';
 import type { TraceEvent } from '../../../agents/question-agent.js';
@@ -88,8 +92,7 @@ describe('the relation walker as an actor', () => {
       graph,
       frontiers: frontierTrie(graph),
       rules: defaultRelationRules,
-      network: hostNetwork(await actor.parameters.export(), actor.network.shape),
-      vectors: encode,
+      reader: sentenceReader(hostNetwork(await actor.parameters.export(), actor.network.shape), encode),
     });
     await agent.prepare!(samples.map(({ task }) => task));
     for (const { task, gold } of samples) {
@@ -126,8 +129,7 @@ describe('the relation walker as an agent', () => {
       graph,
       frontiers: frontierTrie(graph),
       rules: defaultRelationRules,
-      network: hostNetwork(await toy.network.parameters.export(), toy.network.shape),
-      vectors: encode,
+      reader: sentenceReader(hostNetwork(await toy.network.parameters.export(), toy.network.shape), encode),
       beamWidth,
     });
 

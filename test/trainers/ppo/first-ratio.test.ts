@@ -1,10 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Actor, TaskRequest } from '../../../agents/actor.js';
 import { createRelationNetwork, relationActor } from '../../../agents/relation-walker/network.js';
+import { relationWalkerSettings } from '../../../agents/relation-walker/settings.js';
+import { wordActor, wordFacts, WordNetwork } from '../../../agents/relation-walker/word-network.js';
+import { wordBasis } from '../../../agents/readers/words/inputs.js';
 import { walkerActor } from '../../../agents/walker/policy.js';
 import { walkerSettings } from '../../../agents/walker/settings.js';
 import { makeVectorEnv } from '../../../envs/index.js';
 import type { BatchedEnv } from '../../../envs/vector-env.js';
+import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
 import { openBackend } from '../../../src/tensor/backend.js';
 import { adamOf } from '../../../trainers/ppo-phase.js';
 import { ppo } from '../../../trainers/ppo.js';
@@ -12,6 +16,7 @@ import { wholeWalks } from '../../../trainers/rollout.js';
 import { ppoSettings } from '../../../trainers/ppo-settings.js';
 import { often } from '../../fixtures/long-tests.js';
 import { backendsHere } from '../../fixtures/tensor-backends.js';
+import { filmGraph, filmQuestions } from '../../fixtures/toy-questions.js';
 import { shake, toyRelationWalker } from '../../fixtures/toy-relation-walker.js';
 import { ablations, toyWalker } from '../../fixtures/toy-policy.js';
 import { randomize } from '../../fixtures/toy-walker.js';
@@ -44,6 +49,17 @@ async function deviations<Observation, Request extends TaskRequest>(
 
 // Kernels of GPUs and of native TensorFlow round by the shape of a batch; the others do not.
 const backends = await backendsHere(['tensorflow-gpu', 'webgpu', 'tensorflow']);
+
+test('the first minibatch of an update has ratios of 1 under the relation walker that reads words, with its dropout', async () => {
+  const graph = filmGraph();
+  const samples = filmQuestions(graph);
+  const settings = relationWalkerSettings.parse({ reads: 'words', wordDim: 6, wordWidth: 5, dropout: 0.3 });
+  const facts = wordFacts(settings, hashedEncoder(12));
+  const basis = await wordBasis(facts, samples);
+  const actor = wordActor(new WordNetwork(facts, { numRelations: graph.numRelations, horizon: 3 }, basis, 1));
+  const envs = makeVectorEnv('kgwalk/RelationWalk-v1', { graph, samples }, 4 * explorations);
+  expect(Math.max(...(await deviations(actor, envs, samples.length)))).toBe(0);
+});
 
 const heads = walkerSettings.shape.head.unwrap().options;
 

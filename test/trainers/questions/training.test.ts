@@ -105,6 +105,24 @@ describe('a training run on questions', () => {
     await walker.close();
   });
 
+  test('that reads words learns, is stopped and resumed to the same bytes, and answers as its curve says', async () => {
+    const settings = filmSettings(
+      'relationWalker.reads=words',
+      'relationWalker.wordDim=16',
+      'relationWalker.wordWidth=16',
+    );
+    const [whole, stopped] = [newFolder(), newFolder()];
+    await train({ settings, folder: whole });
+    const { best } = readIndex(whole);
+    expect(best!.metrics['eval/f1']).toBeGreaterThan(0.9);
+    const { record } = readEvaluation(evaluationOf(whole, 'valid-best'), questionMeasure);
+    expect(record.metrics['hit@1']!.value).toBeCloseTo(best!.metrics['eval/hit@1']!, 12);
+    const { signal, progress } = stopAt('ppo', 7);
+    await expect(train({ settings, folder: stopped, progress, signal })).rejects.toMatchObject({ code: 'stopped' });
+    await train({ settings, folder: stopped, resume: 'last' });
+    expect(runHashes(stopped)).toEqual(runHashes(whole));
+  });
+
   test.each([
     ['between two checkpoints', stopAt('ppo', 7)],
     ['at an evaluation', stopAt('ppo', 10)],
