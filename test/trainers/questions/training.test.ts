@@ -110,6 +110,7 @@ describe('a training run on questions', () => {
       'relationWalker.reads=words',
       'relationWalker.wordDim=16',
       'relationWalker.wordWidth=16',
+      ...['ppo.samplesPerUpdate=16', 'ppo.entropyCoef=0.5', 'ppo.learningRate=0.01'],
     );
     const [whole, stopped] = [newFolder(), newFolder()];
     await train({ settings, folder: whole });
