@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { matchAnswers, type NamedEntity } from '../../../src/metrics/answers.js';
+import { answerMetrics, findTokens, matchAnswers, type NamedEntity } from '../../../src/metrics/answers.js';
 
 const hanks: NamedEntity = { name: 'Tom Hanks', entity: 3, aliases: ['Thomas Hanks'] };
 const ryan: NamedEntity = { name: 'Meg Ryan', entity: 4 };
@@ -36,6 +36,39 @@ describe('strict matching', () => {
     expect(matchAnswers(said, { golds: [hanks], topics: [], lookup }).items).toEqual([[0], []]);
   });
 
+  test('golds are told in ascending order, whatever was said first, and a name of nothing names nothing', () => {
+    expect(match({ entities: [4, 3] })).toMatchObject({ items: [[1], [0]], strict: [0, 1], lenient: [0, 1] });
+    const nameless: NamedEntity = { name: '', entity: 6 };
+    expect(match({ literals: ['', ' '], text: 'a reply' }, [nameless])).toMatchObject({ items: [], lenient: [] });
+  });
+
+  test('a topic is gold where ids are equal, or names where either has no id; one gold of several is enough', () => {
+    const said = { literals: ['Alien 3'], text: 'Alien 3' };
+    const golds = [hanks, topic];
+    expect(match(said, golds)).toMatchObject({ items: [[1]], lenient: [1] });
+    for (const [gold, about] of [
+      [{ name: 'Alien 3', entity: -1 }, topic],
+      [topic, { name: 'alien 3', entity: -1 }],
+      [
+        { name: 'Alien 3', entity: 0 },
+        { name: 'Alien 3', entity: 0 },
+      ],
+    ] as [NamedEntity, NamedEntity][]) {
+      expect(match(said, [gold], [about])).toEqual({ items: [[0]], strict: [0], lenient: [0] });
+    }
+    // Equal names do not make two ids one, of which 0 is one; nor do two of no id make two names one.
+    for (const [gold, about] of [
+      [{ name: 'Alien 3', entity: 0 }, topic],
+      [topic, { name: 'Alien 3', entity: 0 }],
+      [
+        { name: 'Aliens', entity: -1 },
+        { name: 'Alien 3', entity: -1 },
+      ],
+    ] as [NamedEntity, NamedEntity][]) {
+      expect(match(said, [gold], [about])).toEqual({ items: [[]], strict: [], lenient: [] });
+    }
+  });
+
   test('the topic never matches unless it is gold', () => {
     const namesake: NamedEntity = { name: 'alien 3', entity: 10 };
     expect(match({ literals: ['Alien 3'], text: 'Alien 3' }, [namesake])).toEqual({
@@ -58,6 +91,8 @@ describe('lenient matching', () => {
     }
     const m: NamedEntity = { name: 'M', entity: 5 };
     expect(match({ text: 'm' }, [m]).lenient).toEqual([]);
+    expect(match({ text: ' m ' }, [m]).lenient).toEqual([]);
+    expect(match({ text: 'M.' }, [m]).lenient).toEqual([0]);
     expect(match({ text: 'It is M, by Lang' }, [m]).lenient).toEqual([0]);
   });
 
@@ -92,4 +127,17 @@ describe('lenient matching', () => {
       }),
     );
   });
+});
+
+test('places of words: wherever they stand as a whole, none past the end', () => {
+  expect(findTokens(['a', 'b', 'a', 'b'], ['a', 'b'])).toEqual([
+    [0, 2],
+    [2, 4],
+  ]);
+  expect(findTokens(['a', 'b'], ['b', 'c'])).toEqual([]);
+  expect(findTokens(['a', 'b'], [])).toEqual([]);
+});
+
+test('nothing said has no first item', () => {
+  expect(answerMetrics({ items: [], strict: [], lenient: [] }, 1)).toMatchObject({ 'hit@1': 0, 'hit-any': 0, f1: 0 });
 });
