@@ -21,6 +21,7 @@ const { values, positionals } = parseArgs({
     seed: { type: 'string', default: '0' },
     file: { type: 'string' }, // only files whose path holds this
     log: { type: 'string' }, // a line of JSON a mutant is added here; those that are in it are not tried again
+    seconds: { type: 'string', default: 'Infinity' }, // of the processor; what is not tried then is left out
     again: { type: 'boolean', default: false }, // but for those that survived
   },
   allowPositionals: true,
@@ -48,6 +49,8 @@ const idOf = (source, { key, start }) =>
 /** The process that runs tests, and the seconds of the processor that it took. */
 let child;
 let spent = 0;
+/** Those of this call alone. */
+let trying = 0;
 
 async function start() {
   // Two gigabytes: a mutant that collects for ever ends soon.
@@ -93,6 +96,7 @@ async function tried(mutant, tests, limit) {
   const said = await answer(limit);
   const seconds = said ? secondsOf(child) - from : limit;
   spent += seconds;
+  trying += seconds;
   // Node keeps the modules of every test file that a process has run.
   if (!said || said.rss > 1.5e9) {
     child.kill('SIGKILL');
@@ -123,12 +127,17 @@ for (const name of positionals.length > 0 ? positionals : Object.keys(groups)) {
   const counts = { killed: 0, time: 0, survived: 0 };
   const limits = new Map();
   const began = spent;
+  let left = 0;
   for (const mutant of drawn) {
     const before = known.get(mutant.id);
     if (before && !(values.again && before.outcome === 'survived')) {
       counts[before.outcome]++;
       spent += before.seconds;
       if (before.outcome === 'survived') tell(mutant);
+      continue;
+    }
+    if (trying > Number(values.seconds)) {
+      left++;
       continue;
     }
     const tests = testsOf.get(mutant.file);
@@ -143,8 +152,9 @@ for (const name of positionals.length > 0 ? positionals : Object.keys(groups)) {
     if (values.log) appendFileSync(values.log, `${JSON.stringify({ group: name, outcome, by, seconds, ...mutant })}\n`);
   }
   const noticed = counts.killed + counts.time;
-  const score = drawn.length === 0 ? 1 : noticed / drawn.length;
-  lines.push({ name, score, text: `${name}: ${drawn.length} of ${all.length} mutants, ${all.length - different.length} equal; ${counts.killed} killed by a test, ${counts.time} by time, ${counts.survived} survived: ${(100 * score).toFixed(1)} %; ${Math.round(spent - began)} s` }); // prettier-ignore
+  const tries = drawn.length - left;
+  const score = tries === 0 ? 1 : noticed / tries;
+  lines.push({ name, score, text: `${name}: ${tries} of ${all.length} mutants, ${all.length - different.length} equal; ${counts.killed} killed by a test, ${counts.time} by time, ${counts.survived} survived: ${(100 * score).toFixed(1)} %; ${Math.round(spent - began)} s` }); // prettier-ignore
   stdout.write(`${lines.at(-1).text}\n`);
 }
 child?.kill('SIGKILL');
