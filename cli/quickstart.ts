@@ -20,7 +20,7 @@ export function register(program: Command): void {
   program
     .command('quickstart')
     .description(
-      'see everything work within minutes: make a world, train walkers on the embedded language model, and measure them against baselines and prompted agents',
+      'see everything work within minutes: make a world, train walkers and a reader on the embedded language model, and measure them against baselines and prompted agents',
     )
     .option(
       '--run-dir <dir>',
@@ -29,7 +29,7 @@ export function register(program: Command): void {
     .option('--seed <n>', 'the seed of the runs')
     .option('--questions <n>', 'questions that prompted agents are asked', '20')
     .option('--model <model>', 'language model and text encoder: FILE.gguf or a name (default the embedded model)')
-    .option('--set <key=value>', 'change a setting of both runs, such as ppo.updates=4; repeatable', repeatable, [])
+    .option('--set <key=value>', 'change a setting of all runs, such as ppo.updates=4; repeatable', repeatable, [])
     .option('--no-open', 'do not show the page')
     .option('--json', 'print JSON')
     .action(run);

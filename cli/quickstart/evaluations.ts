@@ -10,7 +10,7 @@ import type { Named, Work } from '../../tasks/task.js';
 
 /** One agent's evaluation. */
 export interface EvaluatedAgent {
-  /** An untrained agent's name, what a checkpoint is of, or `walker`. */
+  /** An untrained agent's name, what a checkpoint is of, or the name of a run's row. */
   name: string;
   folder: string;
   record: EvaluationRecord;
@@ -41,7 +41,8 @@ const questionBaselines = ['random-chain', 'template-lookup'] as const;
 
 /** What is asked, and where evaluations are kept. */
 interface QuestionWork {
-  run: RunInfo;
+  /** What was trained on questions, by the names of their rows. */
+  runs: Readonly<Record<string, RunInfo>>;
   /** As `--model` takes it. */
   model: string;
   /** How many questions the prompted agents are asked. */
@@ -54,23 +55,32 @@ interface QuestionWork {
 /** Calls a question may cost a prompted agent. */
 const callBudget = 30;
 
-/** The walker and the baselines on all valid questions. */
-export function evaluateUnprompted({ run, evaluations, work }: QuestionWork): Promise<EvaluatedAgents> {
-  return onQuestions([...questionBaselines], run, { evaluations }, work);
+/** What was trained and the baselines on all valid questions. */
+export function evaluateUnprompted({ runs, evaluations, work }: QuestionWork): Promise<EvaluatedAgents> {
+  return onQuestions([...questionBaselines], runs, { evaluations }, work);
 }
 
 /** All of them, and prompted agents, on a seeded sample of the valid questions. */
 export function evaluatePrompted(asked: QuestionWork): Promise<EvaluatedAgents> {
-  const { run, model, questions, promptedAgents, evaluations, work } = asked;
+  const { runs, model, questions, promptedAgents, evaluations, work } = asked;
   // What the embedded model chooses well by: it knows words, not the numbers of lines.
   const prompts = promptedAgents.length > 0 && { model, budget: String(callBudget), choices: 'likelihood' as const };
   const flags = { evaluations, limit: String(questions), ...prompts };
-  return onQuestions([...questionBaselines, ...promptedAgents], run, flags, work);
+  return onQuestions([...questionBaselines, ...promptedAgents], runs, flags, work);
 }
 
-function onQuestions(agents: readonly string[], run: RunInfo, flags: Partial<EvaluationFlags>, work: Work) {
-  const named = [...agents.map((name) => ({ name, isRun: false })), { name: run.folder, isRun: true }];
-  return evaluated('questions', named, flags, work, (name) => (name === run.folder ? 'walker' : agentOf(name)));
+function onQuestions(
+  agents: readonly string[],
+  runs: QuestionWork['runs'],
+  flags: Partial<EvaluationFlags>,
+  work: Work,
+) {
+  const names = Object.fromEntries(Object.entries(runs).map(([name, { folder }]) => [folder, name]));
+  const named = [
+    ...agents.map((name) => ({ name, isRun: false })),
+    ...Object.keys(names).map((name) => ({ name, isRun: true })),
+  ];
+  return evaluated('questions', named, flags, work, (name) => names[name] ?? agentOf(name));
 }
 
 async function evaluated(

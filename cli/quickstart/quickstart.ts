@@ -44,8 +44,12 @@ export function quickstartPlan(questions: number): PlannedStep[] {
       parts: { 'encode questions': 5, ppo: 20, 'evaluate the best on valid': 1 },
     },
     {
+      title: 'a reader that answers the same questions, fitted to them without walking',
+      parts: { fit: 8, 'evaluate the best on valid': 1 },
+    },
+    {
       title: 'the same questions, by agents that do not learn',
-      parts: { 'random-chain': 1, 'template-lookup': 4, walker: 1 },
+      parts: { 'random-chain': 1, 'template-lookup': 4, walker: 1, 'nsm-chains': 1 },
     },
     {
       title: 'some of them, by prompted agents over the embedded language model',
@@ -66,14 +70,14 @@ export function quickstartPlan(questions: number): PlannedStep[] {
 interface QuickstartOptions {
   /** Where runs, evaluations and the page go. */
   folder: string;
-  /** Of both runs. Default that of the presets. */
+  /** Of all runs. Default that of the presets. */
   seed?: number | undefined;
   /** Prompted agents are asked so many. */
   questions: number;
   promptedAgents: readonly string[];
   /** Language model and text encoder, as `--model` takes it. */
   model: string;
-  /** What to change in both presets, for a quickstart that is quicker still. */
+  /** What to change in all presets, `reader.…` in that of readers alone, for a quickstart that is quicker still. */
   overrides?: readonly string[];
   progress: OverallProgress;
   signal: AbortSignal;
@@ -81,7 +85,7 @@ interface QuickstartOptions {
 
 /** What was made, and where it is. */
 export interface QuickstartResult {
-  runs: { dialogues: string; questions: string };
+  runs: { dialogues: string; questions: string; reader: string };
   walks: EvaluatedAgent[];
   /** On the sample that prompted agents were asked. */
   questions: EvaluatedAgent[];
@@ -104,11 +108,13 @@ export async function quickstart(options: QuickstartOptions): Promise<Quickstart
   const { folder, seed, questions, promptedAgents, model, overrides = [], progress, signal } = options;
   const work: Work = { ...terminalWork(), progress: (...of) => progress.line(...of), signal };
   const { loadPreset } = await import('../../presets/index.js');
-  const settingsOf = (preset: string) =>
+  const settingsOf = (preset: string, ...own: string[]) =>
     loadPreset(preset, [
+      ...own,
       `encoder.model=${JSON.stringify(model)}`,
       ...(seed === undefined ? [] : [`seed=${seed}`]),
-      ...overrides,
+      // Walkers have no such section.
+      ...overrides.filter((one) => preset === 'readers' || !one.startsWith('reader.')),
     ]);
 
   const step = async <Made extends { reused: boolean }>(told: string, make: () => Promise<Made>): Promise<Made> => {
@@ -126,20 +132,30 @@ export async function quickstart(options: QuickstartOptions): Promise<Quickstart
   const answering = await step('trained', () =>
     trainedRun(settingsOf('demo-questions'), join(folder, 'questions'), work),
   );
+  const reading = await step('trained', () =>
+    trainedRun(settingsOf('readers', ...demoQuestions), join(folder, 'reader'), work),
+  );
   const evaluations = join(folder, 'evaluations');
-  const asked = { run: answering.run, model, questions, promptedAgents, evaluations, work };
+  const asked = {
+    runs: { walker: answering.run, 'nsm-chains': reading.run },
+    model,
+    questions,
+    promptedAgents,
+    evaluations,
+    work,
+  };
   const all = await step('evaluated', () => evaluateUnprompted(asked));
   const some = await step('evaluated', () => evaluatePrompted(asked));
   const page = join(folder, 'report', 'index.html');
   const { reused, ...report } = await step('written', async () => {
-    const done = [world, dialogues, walks, answering, all, some].every((one) => one.reused);
+    const done = [world, dialogues, walks, answering, reading, all, some].every((one) => one.reused);
     return done && existsSync(page) ? { page, pictures: [], reused: true } : { ...(await writePage()), reused: false };
   });
 
   async function writePage() {
     const { writeReport } = await import('../../reports/report.js');
     const { pairedFolders, settingsOfAgent } = await import('../../tasks/paired.js');
-    return writeReport([dialogues.run, answering.run], {
+    return writeReport([dialogues.run, answering.run, reading.run], {
       to: join(folder, 'report'),
       title: 'The quickstart: walks and answers on the demo world',
       evaluations: [...all.rows, ...some.rows].map((row) => row.folder),
@@ -148,7 +164,7 @@ export async function quickstart(options: QuickstartOptions): Promise<Quickstart
     });
   }
   return {
-    runs: { dialogues: dialogues.run.folder, questions: answering.run.folder },
+    runs: { dialogues: dialogues.run.folder, questions: answering.run.folder, reader: reading.run.folder },
     walks: walks.rows,
     questions: some.rows,
     allQuestions: all.rows,
@@ -156,6 +172,9 @@ export async function quickstart(options: QuickstartOptions): Promise<Quickstart
     reused,
   };
 }
+
+/** Truths are for prompted agents: a statement has no answer that a chain leads to. */
+const demoQuestions = ['data.dataset=demo-questions', 'data.subsets=[1-hop, 2-hop, 3-hop]'];
 
 const names = ['demo', 'demo-questions'];
 

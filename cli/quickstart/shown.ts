@@ -21,6 +21,7 @@ const aboutQuestions: Readonly<Record<string, string>> = {
   'random-chain': 'any relations, as many as asked',
   'template-lookup': 'relations of the most similar train question',
   walker: 'trained by PPO, from answers alone',
+  'nsm-chains': 'chains of relations by attention to words, from answers alone',
 };
 
 /** Prints a row an agent, the trained ones last. */

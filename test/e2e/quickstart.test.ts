@@ -29,6 +29,8 @@ const small = [
   'ppo.samplesPerUpdate=8',
   'ppo.minibatchSamples=8',
   'ppo.evalEvery=1',
+  'reader.fit.steps=4',
+  'reader.fit.evalEvery=4',
   'evaluation.resamples=50',
 ];
 
@@ -73,14 +75,24 @@ test('a quickstart that is stopped saves, and says so', async () => {
 
 test('called again it goes on to the tables and the page', async () => {
   const { exitCode, out, told } = await kgwalk(...again);
-  expect(told).toContain('[1/7] ');
+  expect(told).toContain('[1/8] ');
   expect(told).toContain('reusing demo and demo-questions, made before');
-  expect(told).toContain('[7/7] ');
+  expect(told).toContain('[8/8] ');
   expect(exitCode).toBe(0);
   expect(openRun(join(folder, 'dialogues')).environment.resumed).toHaveLength(1);
   for (const agent of ['random', 'frequency', 'transe', 'clone', 'ppo'])
     expect(out).toMatch(new RegExp(`^${agent} .*\\[`, 'm'));
-  for (const agent of ['random-chain', 'template-lookup', 'io', 'cot', 'tog', 'self-veqa', 'fiske', 'walker'])
+  for (const agent of [
+    'random-chain',
+    'template-lookup',
+    'io',
+    'cot',
+    'tog',
+    'self-veqa',
+    'fiske',
+    'walker',
+    'nsm-chains',
+  ])
     expect(out).toMatch(new RegExp(`^${agent} .*\\[`, 'm'));
   const page = join(folder, 'report', 'index.html');
   expect(out).toContain(page);
@@ -93,13 +105,13 @@ test('called again it goes on to the tables and the page', async () => {
 test('a second run reuses everything, and says so', async () => {
   const { told, out, exitCode } = await kgwalk(...again, '--json');
   expect(exitCode).toBe(0);
-  expect(told.match(/reus(ed|ing)/g)).toHaveLength(7);
+  expect(told.match(/reus(ed|ing)/g)).toHaveLength(8);
   const { reused, walks, questions } = JSON.parse(out) as Record<'walks' | 'questions', unknown[]> & {
     reused: boolean;
   };
   expect(reused).toBe(true);
   expect(walks).toHaveLength(5);
-  expect(questions).toHaveLength(8);
+  expect(questions).toHaveLength(9);
 });
 
 test('a folder that holds a quickstart of other settings is left as it is', async () => {
