@@ -90,7 +90,7 @@ export async function fitPhase(session: Session, { reader, settings, train, eval
 }
 
 /** Falls linearly to a share of the first, up to `restart` and again from there. @param step from 0 */
-function learningRateAt(
+export function learningRateAt(
   step: number,
   { steps, learningRate, finalLearningRateShare }: ReaderSettings['fit'],
   restart = 0,
@@ -101,7 +101,7 @@ function learningRateAt(
 }
 
 /** Questions of a step, in an order drawn anew for each pass; the last batch of a pass has what is left. */
-function batchesOf(train: readonly QuestionSample[], size: number, seed: number) {
+export function batchesOf(train: readonly QuestionSample[], size: number, seed: number) {
   const perEpoch = Math.ceil(train.length / size);
   let drawn: { epoch: number; order: Int32Array } | undefined;
   return (step: number): QuestionSample[] => {

@@ -64,6 +64,13 @@ export const readerSettings = z.strictObject({
     .describe(
       'What tells how many relations a question asks for: what was attended, the question as one vector, or the data set. null: the kind’s own.',
     ),
+  order: z
+    .enum(['forward', 'backward'])
+    .nullable()
+    .default(null)
+    .describe(
+      'Which relation of a chain is read first: the one at the topic, or the one at the answer. null: the kind’s own.',
+    ),
   wordDim: z
     .int()
     .min(1)

@@ -93,7 +93,7 @@ const kindOf = (attention: Attention, title: string): ReaderKind => ({
   texts: wordTexts,
   basis: wordBasis,
   create: (facts, basis) => {
-    const shape = { numRelations: facts.graph.numRelations, horizon: facts.horizon };
+    const shape = { numRelations: facts.graph.numRelations, horizon: facts.horizon, order: facts.settings.order };
     return Promise.resolve(chainReader(facts, factoredNetwork(shape, attentionScores(attention, facts, shape, basis))));
   },
 });

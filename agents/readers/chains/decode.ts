@@ -20,6 +20,8 @@ interface Open {
   /** Log-probability of the best chain that begins so, at most; of a whole chain its own. */
   bound: number;
   whole: boolean;
+  /** Relations that it will have; undefined: any number. */
+  fixed?: number | undefined;
 }
 
 /** What is open as a binary heap: the largest bound comes first, of equal ones the one that was added first. */
@@ -73,27 +75,32 @@ export function bestChain(
   { horizon, length }: { horizon: number; length?: number | undefined },
 ): { found: FoundChain | undefined; tried: number } {
   const given = length === undefined ? undefined : Math.min(length, horizon);
-  const last = given ?? horizon;
   const endOf = (chain: Int32Array) => (given === undefined ? scores.end(chain) : 0);
   const mostEnd = (relations: number) => (given === undefined ? scores.mostEnd(relations) : 0);
   const open = new OpenChains();
-  open.add({ node: () => root, log: 0, bound: 0, whole: false });
+  // Read backwards, chains of each length have a tree of their own: what a first relation costs depends on how many come behind it.
+  const lengths =
+    given !== undefined ? [given] : scores.backward ? Array.from({ length: horizon }, (_, i) => i + 1) : [];
+  for (const fixed of lengths) open.add({ node: () => root, log: 0, bound: mostEnd(fixed), whole: false, fixed });
+  if (lengths.length === 0) open.add({ node: () => root, log: 0, bound: 0, whole: false });
   let tried = 0;
   for (let best = open.take(); best && tried < mostTried; best = open.take(), tried++) {
-    const { node: follow, log, bound, whole } = best;
+    const { node: follow, log, bound, whole, fixed } = best;
     const node = follow();
     if (whole) return { found: { node, logProb: bound }, tried };
     const chain = node.relations;
-    if (given === undefined ? chain.length > 0 : chain.length === given) {
+    if (fixed === undefined ? chain.length > 0 : chain.length === fixed) {
       open.add({ node: follow, log, bound: log + endOf(chain), whole: true });
     }
+    const last = fixed ?? horizon;
     if (chain.length === last) continue;
     const choices = node.choices();
-    const logs = scores.relations(chain);
+    const logs = scores.relations(chain, last);
+    const end = mostEnd(fixed ?? chain.length + 1);
     for (let relation = 0; relation + 1 < choices.length; relation++) {
       if (choices[relation] === 0) continue;
       const sum = log + logs[relation]!;
-      open.add({ node: () => node.follow(relation), log: sum, bound: sum + mostEnd(chain.length + 1), whole: false });
+      open.add({ node: () => node.follow(relation), log: sum, bound: sum + end, whole: false, fixed });
     }
   }
   if (given === undefined || given <= 1) return { found: undefined, tried };

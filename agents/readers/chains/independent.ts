@@ -16,7 +16,7 @@ function independentNetwork(facts: ReaderFacts, basis: ReaderBasis): ChainNetwor
   const question = questionInput(facts, basis);
   const heads = Array.from({ length: horizon }, (_, t) => `relations.${t + 1}`);
   return factoredNetwork(
-    { numRelations: graph.numRelations, horizon },
+    { horizon, order: settings.order },
     {
       prepare: question.prepare,
       starts: (rngOf) => ({

@@ -3,6 +3,7 @@ import type { Rng } from '../../../src/run/seeds.js';
 import type { Dropping, Tape, Taped } from '../../../src/tensor/host/tape.js';
 import type { RngOf, Starts } from '../words/inputs.js';
 import type { Chains } from './feasible.js';
+import type { ReaderSettings } from '../settings.js';
 import { type ChosenChains, logSoftmaxRows } from './objective.js';
 
 /** Scores on a tape, and how chains choose among them. */
@@ -25,8 +26,10 @@ export interface ChainBatch {
 
 /** Log-probabilities of one question's chains, relation by relation, as the search for the best one asks for them. */
 export interface ChainScores {
-  /** Of each relation behind a chain: [numRelations] or more. */
-  relations(chain: Int32Array): ArrayLike<number>;
+  /** Whether `relations` asks for the number of relations, since they are read from the last one back. */
+  backward?: boolean;
+  /** Of each relation behind the beginning of a chain: [numRelations] or more. @param length of the whole chain, where `backward` */
+  relations(chain: Int32Array, length: number): ArrayLike<number>;
   /** Of ending behind a chain. */
   end(chain: Int32Array): number;
   /** No chain of this many relations or more has a larger `end`. */
@@ -61,7 +64,7 @@ export function rowsOf(parts: readonly Taped[]): Int32Array {
 
 /** Scores of texts that do not depend on the relations chosen before. */
 export interface FactoredScores {
-  /** [texts, numRelations] for the first relation, the second … */
+  /** [texts, numRelations] for the first relation, the second …; or for the last, the one before … */
   steps: readonly Taped[];
   /** [texts, horizon]: one relation, two …; absent where the data set tells. */
   hops?: Taped | undefined;
@@ -76,8 +79,13 @@ export interface FactoredParts extends Pick<ChainNetwork, 'prepare' | 'starts'> 
 /**
  * A network whose chains are drawn relation by relation, each by itself: p(c) = softmax(g)_h · Π_t softmax(l_t)_{r_t}. It goes through a
  * text once.
+ * @param shape.order `backward`: the network's first step is the last relation of a chain
  */
-export function factoredNetwork({ horizon }: ChainShape, parts: FactoredParts): ChainNetwork {
+export function factoredNetwork(
+  { horizon, order }: Pick<ChainShape, 'horizon'> & { order: ReaderSettings['order'] },
+  parts: FactoredParts,
+): ChainNetwork {
+  const backward = order === 'backward';
   const { compute, pretraining } = parts;
   const recorded = ({ steps, hops }: FactoredScores, { texts, textOf, chains }: ChainBatch): RecordedScores => ({
     parts: hops ? [...steps, hops] : steps,
@@ -94,7 +102,7 @@ export function factoredNetwork({ horizon }: ChainShape, parts: FactoredParts): 
       const ends = new Int32Array(count + 1);
       for (let c = 0; c < count; c++) {
         const [begin, end] = [offsets[c]!, offsets[c + 1]!];
-        for (let i = begin; i < end; i++) choose(i - begin, relations[i]!);
+        for (let i = begin; i < end; i++) choose(backward ? end - 1 - i : i - begin, relations[i]!);
         if (hops) choose(horizon, end - begin - 1);
         ends[c + 1] = at / 2;
       }
@@ -114,7 +122,8 @@ export function factoredNetwork({ horizon }: ChainShape, parts: FactoredParts): 
       const relations = steps.map(logsOf);
       const ends = hops ? logsOf(hops) : new Float64Array(horizon);
       return {
-        relations: (chain) => relations[chain.length]!,
+        backward,
+        relations: (chain, length) => relations[backward ? length - 1 - chain.length : chain.length]!,
         end: (chain) => ends[chain.length - 1]!,
         mostEnd: (length) => ends.subarray(Math.max(length, 1) - 1).reduce((a, b) => Math.max(a, b), -Infinity),
       };

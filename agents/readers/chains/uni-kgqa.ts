@@ -51,7 +51,7 @@ async function uniNetwork(facts: ReaderFacts, basis: ReaderBasis): Promise<Chain
   const ofRelations = (tape: Tape) => tape.product(tape.given(vectors, encoder.dim), tape.parameter('relation', width));
 
   return factoredNetwork(
-    { numRelations, horizon },
+    { horizon, order: settings.order },
     {
       prepare: question.prepare,
       starts: (rngOf) => ({

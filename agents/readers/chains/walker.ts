@@ -124,7 +124,14 @@ function trunkStarts(hidden: number, tables: number, rngOf: RngOf): Starts {
 export const walkerChains: ReaderKind = {
   title: 'relation walker, chain objective',
   networkSize: ({ fit, hidden }, textDim) => ({ rows: fit.batchSize, inputs: textDim, units: hidden, onHost: true }),
-  problems: noInstructions,
+  problems: (settings) => [
+    ...noInstructions(settings),
+    ...(settings.order === 'backward'
+      ? [
+          'expected reader.order=forward with reader.kind=walker-chains, which reads the relations chosen before, got backward',
+        ]
+      : []),
+  ],
   texts: questionTexts,
   basis: questionBasis,
   create: (facts, basis) => Promise.resolve(chainReader(facts, walkerNetwork(facts, basis))),

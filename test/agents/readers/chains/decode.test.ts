@@ -38,7 +38,7 @@ function scanned(root: FrontierNode, scores: ChainScores): number[] {
     if (chain.length > 0) open.push({ node, log, bound: log + scores.end(chain), whole: true });
     if (chain.length === 3) continue;
     for (let relation = 0; relation + 1 < node.choices().length; relation++) {
-      const sum = log + scores.relations(chain)[relation]!;
+      const sum = log + scores.relations(chain, 3)[relation]!;
       const bound = sum + scores.mostEnd(chain.length + 1);
       open.push({ node: node.follow(relation), log: sum, bound, whole: false });
     }

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { bestChain } from '../../../../agents/readers/chains/decode.js';
 import { type ChainBounds, chainFinder, type FeasibleChains } from '../../../../agents/readers/chains/feasible.js';
-import type { ChainScores } from '../../../../agents/readers/chains/network.js';
+import { type ChainScores, factoredNetwork, rowsOf } from '../../../../agents/readers/chains/network.js';
 import {
   chainLoss,
   chainWeights,
@@ -13,6 +13,9 @@ import { frontierTrie } from '../../../../envs/relation-walk/frontier-trie.js';
 import { type GoldSet, goldSet, scoreFrontier } from '../../../../envs/relation-walk/rules.js';
 import { Graph } from '../../../../src/kg/graph.js';
 import { Rng } from '../../../../src/run/seeds.js';
+import { HostParameters } from '../../../../src/tensor/host/host-parameters.js';
+import { Tape, type Taped } from '../../../../src/tensor/host/tape.js';
+import { normalValues } from '../../../../src/tensor/parameters.js';
 import { filmGraph, filmQuestions } from '../../../fixtures/toy-questions.js';
 
 /** Three relations, two at most in a chain: rows 0 and 1 score relations, row 2 their number. */
@@ -131,7 +134,7 @@ describe('feasible chains', () => {
     );
   });
 
-  test('the best of them is found with the term of its length, as trying all finds it', () => {
+  test.each([false, true])('the best of them is found with the term of its length, backward=%p', (backward) => {
     for (let draw = 0; draw < 50; draw++) {
       const rng = Rng.named(draw, 'test/scores');
       const logs = Array.from({ length: 3 }, () =>
@@ -139,17 +142,54 @@ describe('feasible chains', () => {
       );
       const ends = Float64Array.from({ length: 3 }, () => -8 * rng.uniform());
       const made: ChainScores = {
-        relations: ({ length }) => logs[length]!,
+        backward,
+        relations: (chain, length) => logs[backward ? length - 1 - chain.length : chain.length]!,
         end: ({ length }) => ends[length - 1]!,
         mostEnd: (length) => Math.max(...ends.subarray(length - 1)),
       };
       const probability = (chain: Int32Array) =>
-        chain.reduce((sum, relation, t) => sum + logs[t]![relation]!, ends[chain.length - 1]!);
+        chain.reduce(
+          (sum, relation, t) => sum + logs[backward ? chain.length - 1 - t : t]![relation]!,
+          ends[chain.length - 1]!,
+        );
       const all = found({ horizon: 3, widest: 100 }).chains.map(probability);
       const { found: best } = bestChain(root, made, { horizon: 3 });
       expect(best!.logProb).toBeCloseTo(Math.max(...all), 12);
       expect(probability(best!.node.relations)).toBeCloseTo(best!.logProb, 12);
     }
+  });
+
+  test.each([false, true])('have in training the probability that they have in the search, backward=%p', (backward) => {
+    const parameters = new HostParameters({ x: { shape: [1], data: new Float32Array(1) } });
+    const tape = new Tape(parameters);
+    const drawn = (name: string, width: number) => tape.given(normalValues(Rng.named(1, name), 1, 2 * width), width);
+    // The second text's row is what a text alone is computed to be.
+    const lastRow = ({ values, width }: Taped) => tape.given(values.slice(width), width);
+    const compute = (_: Tape, texts: readonly string[]) => {
+      tape.begin();
+      const [steps, hops] = [['a', 'b', 'c'].map((name) => drawn(name, graph.numRelations)), drawn('hops', 3)];
+      return texts.length === 2 ? { steps, hops } : { steps: steps.map(lastRow), hops: lastRow(hops) };
+    };
+    const none = { prepare: () => Promise.resolve(), starts: () => ({}) };
+    const network = factoredNetwork({ horizon: 3, order: backward ? 'backward' : 'forward' }, { ...none, compute });
+    const chains = find(question!.task, goldSet(question!.gold), { horizon: 3, widest: 100 });
+    const { parts, choicesOf } = network.record(tape, { texts: ['', 'x'], textOf: [1], chains: [chains] });
+    const { choices, offsets } = choicesOf(0);
+    const begins = rowsOf(parts);
+    const logs = logSoftmaxRows(tape.outputs(parts).values, begins);
+    const trained = listed(chains).chains.map((_, c) => {
+      let sum = 0;
+      for (let i = offsets[c]!; i < offsets[c + 1]!; i++) sum += logs[begins[choices[2 * i]!]! + choices[2 * i + 1]!]!;
+      return sum;
+    });
+    const scores = network.scores(tape, 'x');
+    const searched = listed(chains).chains.map((chain) =>
+      chain.reduce(
+        (sum, relation, t) => sum + scores.relations(chain.subarray(0, t), chain.length)[relation]!,
+        scores.end(chain),
+      ),
+    );
+    searched.forEach((sum, c) => expect(sum).toBeCloseTo(trained[c]!, 6));
   });
 
   test('of a length that leads nowhere a shorter one is taken', () => {
