@@ -53,6 +53,13 @@ const walker = (path1: number, more: Partial<EvaluationRecord> = {}) =>
 const linkWalker = (mrr: number, more: Partial<EvaluationRecord> = {}) =>
   madeUpLinkEvaluation('walker', mrr, { checkpoint: 'best', ...more });
 
+test('a checkpoint is told by what trained it, that of a reader by its kind', () => {
+  const reader = { reader: { kind: 'nsm-chains' }, ppo: { enabled: false }, clone: { enabled: false } };
+  expect([methodOf(reader, 'best', 'fit'), methodOf(reader, 'best')]).toEqual(['nsm-chains', 'nsm-chains']);
+  expect(methodOf({ ppo: { enabled: true }, clone: { enabled: false } }, 'best')).toBe('PPO');
+  expect(methodOf({ ppo: { enabled: false }, clone: { enabled: true } }, 'best', 'clone')).toBe('clone');
+});
+
 describe('what a checkpoint is called', () => {
   const config = { clone: { enabled: true }, ppo: { enabled: true } };
   const cloned = (hash: string, more: object = {}) =>
