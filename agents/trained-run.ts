@@ -1,8 +1,8 @@
 /** What every trained agent is opened from: its run's settings, a checkpoint and the encoder it was trained with. */
 import { existsSync } from 'node:fs';
 import { z } from 'zod';
-import { checkFits, readCheckpoint, type Checkpoint, type CheckpointHeader } from '../checkpoints/checkpoint.js';
-import { resolveCheckpoint } from '../checkpoints/store.js';
+import { readRunCheckpoint } from '../checkpoints/chain.js';
+import { checkFits, type Checkpoint, type CheckpointHeader } from '../checkpoints/checkpoint.js';
 import { questionsHash } from '../datasets/questions/question-manifest.js';
 import { loadQuestionDataset, type QuestionDataset } from '../datasets/questions/question-dataset.js';
 import type { DataSettings } from '../datasets/settings.js';
@@ -48,10 +48,11 @@ export function openTrainedRun<Schema extends z.ZodType<{ encoder: EncoderSettin
     throw new WorkbenchError('data', `expected the settings of a walker, got ${got}, at ${runFiles(folder).config}`);
   }
   const settings = parsed.data;
-  const { file } = resolveCheckpoint(folder, checkpoint);
   const place = modelPath ?? settings.encoder.model;
+  const { entry, header, tensors } = readRunCheckpoint(folder, checkpoint);
+  const { file } = entry;
   return {
-    ...readCheckpoint(file),
+    ...{ header, tensors },
     folder,
     settings,
     file,

@@ -53,6 +53,8 @@ const checkpointHeader = z.strictObject({
   trainer: jsonObject,
   /** Latest value of each metric by key, finite numbers. */
   metrics: z.record(z.string(), z.number()),
+  /** The files of the run that the weights were trained beside, by their path in it: the sha256 of each. Absent in older ones. */
+  files: z.record(z.string(), z.string()).optional(),
 });
 
 /** What a checkpoint says of itself. */
@@ -65,6 +67,12 @@ export interface Checkpoint {
   header: CheckpointHeader;
   /** Weights by name, and the optimizer's state under `optimizerPrefix`. */
   tensors: Readonly<Record<string, Tensor>>;
+}
+
+/** A checkpoint that was read. */
+export interface ReadCheckpoint extends Checkpoint {
+  /** The sha256 that the file carries; absent in those of the first version. */
+  seal?: string;
 }
 
 /**
@@ -81,12 +89,12 @@ export function writeCheckpoint(file: string, { header, tensors }: Checkpoint): 
  * Reads a checkpoint. Whether it fits what it will be used with is for `checkFits` to say.
  * @throws {WorkbenchError} `data` where the file is missing, damaged, no checkpoint, or of a version this program does not know
  */
-export function readCheckpoint(file: string, options: ReadOptions = {}): Checkpoint {
-  const { tensors, metadata, sealed } = readSafetensors(file, options);
-  const header = parseHeader(metadata, sealed, file);
+export function readCheckpoint(file: string, options: ReadOptions = {}): ReadCheckpoint {
+  const { tensors, metadata, seal } = readSafetensors(file, options);
+  const header = parseHeader(metadata, seal !== undefined, file);
   // Names come from a file: without a prototype, none of them can mean anything but itself.
   const record = Object.assign(Object.create(null) as Record<string, Tensor>, Object.fromEntries(tensors));
-  return { header, tensors: record };
+  return { header, tensors: record, ...(seal !== undefined && { seal }) };
 }
 
 /** Tensors under this prefix are the optimizer's state: needed to go on training, not to answer. */

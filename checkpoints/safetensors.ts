@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { WorkbenchError } from '../src/run/errors.js';
 import { printable } from '../src/run/printable.js';
-import { checkSeal, sealKey, sealSpace, writeSeal } from './seal.js';
+import { checkSeal, sealKey, sealOfFile, sealSpace, statedSeal, writeSeal } from './seal.js';
 
 /** Arrays a file can hold, by the format's name of their dtype. */
 const arrayTypes = {
@@ -54,14 +54,16 @@ export interface SafetensorsContent {
 
 /** What a file holds, and what is known of its bytes. */
 export interface ReadContent extends SafetensorsContent {
-  /** Whether it carries a sha256, which fits; files of other programs carry none. */
-  sealed: boolean;
+  /** The sha256 that it carries, which fits; files of other programs carry none. */
+  seal?: string;
 }
 
 /** How strictly a file is read. */
 export interface ReadOptions {
   /** Refuse NaN and infinities in floating-point tensors. Default false. */
   finite?: boolean;
+  /** Refuse a file without its sha256: all that kgwalk writes carry theirs. Default false. */
+  own?: boolean;
 }
 
 const metadataKey = '__metadata__';
@@ -137,6 +139,7 @@ export function decodeSafetensors(bytes: Uint8Array, place: string, options: Rea
   const header = parseHeader(bytes.subarray(prefixBytes, dataStart), bytes.length - dataStart, place);
   const sealed = checkSeal(bytes, prefixBytes);
   if (sealed === false) throw damaged('the bytes that its sha256 was made of', 'others', place);
+  if (sealed === undefined && options.own) throw damaged('a file with its sha256', 'one without', place);
   const tensors = new Map<string, Tensor>();
   for (const { name, dtype, shape, begin, end } of header.layout) {
     // A copy of its own, because a view would need the element's alignment and keep the whole file alive.
@@ -146,8 +149,12 @@ export function decodeSafetensors(bytes: Uint8Array, place: string, options: Rea
     tensors.set(name, { shape, data });
   }
   header.metadata.delete(sealKey);
-  return { tensors, metadata: header.metadata, sealed: sealed === true };
+  const seal = statedSeal(bytes, prefixBytes);
+  return { tensors, metadata: header.metadata, ...(seal !== undefined && { seal }) };
 }
+
+/** The sha256 that a safetensors file states of itself, without reading the rest; undefined where it states none. */
+export const statedSealOf = (file: string): string | undefined => sealOfFile(file, prefixBytes);
 
 /**
  * Reads a safetensors file.

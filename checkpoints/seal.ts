@@ -3,6 +3,7 @@
  * every byte of the file with zeros in that place.
  */
 import { createHash } from 'node:crypto';
+import { closeSync, openSync, readSync } from 'node:fs';
 
 /** Its key in `__metadata__`. */
 export const sealKey = 'kgwalk-sha256';
@@ -18,11 +19,28 @@ export function writeSeal(bytes: Uint8Array, start: number): void {
   bytes.set(Buffer.from(digestOf(bytes, start)), start + opening.length);
 }
 
-/** Whether the digest fits, or undefined where a file has none. @param start byte at which the header begins */
-export function checkSeal(bytes: Uint8Array, start: number): boolean | undefined {
+/** The digest that a file states, or undefined where it states none. @param start byte at which the header begins */
+export function statedSeal(bytes: Uint8Array, start: number): string | undefined {
   const at = start + opening.length;
   if (!opening.equals(bytes.subarray(start, at))) return undefined;
-  return Buffer.from(bytes.subarray(at, at + sealSpace.length)).toString('latin1') === digestOf(bytes, start);
+  return Buffer.from(bytes.subarray(at, at + sealSpace.length)).toString('latin1');
+}
+
+/** What a file states, without a look at its other bytes; undefined where there is none. @param start byte at which the header begins */
+export function sealOfFile(file: string, start: number): string | undefined {
+  const bytes = Buffer.alloc(start + opening.length + sealSpace.length);
+  const descriptor = openSync(file, 'r');
+  try {
+    return statedSeal(bytes.subarray(0, readSync(descriptor, bytes)), start);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Whether the digest that a file states fits, or undefined where it states none. @param start byte at which the header begins */
+export function checkSeal(bytes: Uint8Array, start: number): boolean | undefined {
+  const stated = statedSeal(bytes, start);
+  return stated === undefined ? undefined : stated === digestOf(bytes, start);
 }
 
 function digestOf(bytes: Uint8Array, start: number): string {

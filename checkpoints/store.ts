@@ -8,6 +8,7 @@ import { readJsonFile } from '../src/run/read-json.js';
 import { phases } from '../src/run/records.js';
 import { runFiles } from '../src/run/run-folder.js';
 import { type Checkpoint, writeCheckpoint } from './checkpoint.js';
+import { statedSealOf } from './safetensors.js';
 import { type CheckpointEntry, choosePointers, compareEntries, type Pointer, survivors } from './keeper.js';
 import type { CheckpointSettings } from './settings.js';
 
@@ -16,6 +17,8 @@ export interface StoredCheckpoint extends CheckpointEntry {
   /** Phase and step, such as `ppo-000120`. */
   name: string;
   file: string;
+  /** The sha256 that the file carries; absent in indexes of earlier versions. */
+  seal?: string | undefined;
 }
 
 /** The checkpoints of a run with the ones that have names. */
@@ -35,6 +38,7 @@ const indexFile = z.object({
       step: z.number().int().nonnegative(),
       metrics: z.record(z.string(), z.number()),
       interim: z.boolean().optional(),
+      seal: z.string().optional(),
     }),
   ),
 });
@@ -62,11 +66,12 @@ export function saveCheckpoint(
   { interim = false } = {},
 ): StoredCheckpoint {
   const { phase, step, metrics } = checkpoint.header;
-  const entry = stored(runFolder, { phase, step, metrics, ...(interim && { interim }) });
+  const entry: StoredCheckpoint = stored(runFolder, { phase, step, metrics, ...(interim && { interim }) });
   const known = readIndex(runFolder).checkpoints;
   const earlier = known.filter((other) => compareEntries(other, entry) < 0 && !other.interim);
   const checkpoints = interim ? [...earlier, entry] : survivors([...earlier, entry], settings);
   writeCheckpoint(entry.file, checkpoint);
+  entry.seal = statedSealOf(entry.file);
   writeIndex(runFolder, checkpoints);
   return entry;
 }
@@ -121,7 +126,7 @@ export function resolveCheckpoint(runFolder: string, which: string): StoredCheck
   });
 }
 
-function stored(runFolder: string, entry: CheckpointEntry): StoredCheckpoint {
+function stored(runFolder: string, entry: CheckpointEntry & Pick<StoredCheckpoint, 'seal'>): StoredCheckpoint {
   const name = checkpointName(entry);
   return { ...entry, name, file: join(runFiles(runFolder).checkpoints, `${name}.safetensors`) };
 }

@@ -73,10 +73,9 @@ async function show(
   which: string,
   { json, tensors = false, settings = false }: JsonOption & { tensors?: boolean; settings?: boolean },
 ): Promise<void> {
-  const { readCheckpoint } = await import('../checkpoints/checkpoint.js');
   const { modelCard } = await import('../checkpoints/model-card.js');
-  const { name, file } = await checkpointOf(run, which);
-  const checkpoint = readCheckpoint(file);
+  const { entry, ...checkpoint } = await checkpointOf(run, which);
+  const { name, file } = entry;
   if (!json) return printLine(modelCard(name, checkpoint, { tensors, settings }).trimEnd());
   const shapes = Object.entries(checkpoint.tensors).map(([tensor, { shape }]) => [tensor, shape]);
   printJson({ name, file, header: checkpoint.header, tensors: Object.fromEntries(shapes) });
@@ -87,16 +86,16 @@ async function exportTo(run: string, which: string, { to, json }: ExportOptions)
   if (!to.endsWith('.safetensors')) {
     throw new WorkbenchError('usage', `expected a name that ends in .safetensors, got ${to}, at --to`);
   }
-  const { readCheckpoint, weightsOnly, writeCheckpoint } = await import('../checkpoints/checkpoint.js');
+  const { weightsOnly, writeCheckpoint } = await import('../checkpoints/checkpoint.js');
   const { frontMatter, modelCard } = await import('../checkpoints/model-card.js');
   const { writeFileAtomic } = await import('../src/run/files.js');
-  const { name, file } = await checkpointOf(run, which);
-  const checkpoint = weightsOnly(readCheckpoint(file, { finite: true }));
+  const { entry, ...read } = await checkpointOf(run, which, { finite: true });
+  const checkpoint = weightsOnly(read);
   const weights = resolve(to);
   const card = weights.replace(/\.safetensors$/, '.md');
   writeCheckpoint(weights, checkpoint);
   const licence = await licenceOf(checkpoint.header.config);
-  writeFileAtomic(card, `${frontMatter(name, checkpoint, licence)}\n${modelCard(name, checkpoint)}`);
+  writeFileAtomic(card, `${frontMatter(entry.name, checkpoint, licence)}\n${modelCard(entry.name, checkpoint)}`);
   if (json) printJson({ weights, card });
   else [weights, card].forEach((path) => printLine(path));
 }
@@ -114,7 +113,7 @@ async function folderOf(run: string): Promise<string> {
   return openRun(run).folder;
 }
 
-async function checkpointOf(run: string, which: string) {
-  const { resolveCheckpoint } = await import('../checkpoints/store.js');
-  return resolveCheckpoint(await folderOf(run), which);
+async function checkpointOf(run: string, which: string, options: { finite?: boolean } = {}) {
+  const { readRunCheckpoint } = await import('../checkpoints/chain.js');
+  return readRunCheckpoint(await folderOf(run), which, options);
 }

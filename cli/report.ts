@@ -47,6 +47,7 @@ async function report(names: string[], { to, title, evaluations: root, json }: R
   }
   const { foundEvaluation, unfinished } = await import('../evaluation/keep.js');
   const { openRun } = await import('../src/run/run-folder.js');
+  const { checkLog } = await import('../checkpoints/chain.js');
   const { writeReport } = await import('../reports/report.js');
   const { pairedFolders, settingsOfAgent } = await import('../tasks/paired.js');
   const named = names.map((name) => {
@@ -55,7 +56,9 @@ async function report(names: string[], { to, title, evaluations: root, json }: R
     // Of one that was stopped, this says how to go on.
     const begun = foundEvaluation(name, root, 'begun');
     if (begun !== undefined) throw unfinished(begun);
-    return { run: openRun(name) };
+    const run = openRun(name);
+    checkLog(run);
+    return { run };
   });
   const folders = named.map(({ run, evaluation }) => run?.folder ?? evaluation!);
   // A comparison lies under its own name: the next one takes the place of none.

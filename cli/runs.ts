@@ -1,4 +1,4 @@
-/** `kgwalk runs list|export`: the runs of the working folder. */
+/** `kgwalk runs list|verify|export`: the runs of the working folder. */
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { WorkbenchError } from '../src/run/errors.js';
@@ -8,13 +8,19 @@ import { printJson, printLine, printTable } from './output.js';
 
 /** Adds `kgwalk runs`. */
 export function register(program: Command): void {
-  const command = program.command('runs').description('list runs and export their metrics');
+  const command = program.command('runs').description('list runs, verify them and export their metrics');
   command
     .command('list')
     .description('list the runs in ./runs, or in another folder')
     .argument('[folder]', 'where run folders lie')
     .option('--json', 'print JSON')
     .action(list);
+  command
+    .command('verify')
+    .description('compare all that a run keeps with the checksums that it keeps')
+    .argument('<run>', 'name or folder of a run')
+    .option('--json', 'print JSON')
+    .action(verify);
   command
     .command('export')
     .description('print the metrics of a run as CSV: phase, step, key, value')
@@ -78,10 +84,22 @@ async function summaryOfSweep(sweep: ListedSweep) {
   };
 }
 
+async function verify(run: string, { json }: { json?: boolean }): Promise<void> {
+  const { verifyRun } = await import('../checkpoints/chain.js');
+  const verified = verifyRun(run);
+  if (json) return printJson(verified);
+  const { checkpoints, tables, unknown } = verified;
+  const whole = `whole: settings, ${checkpoints} checkpoints, ${tables} tables and the log fit each other`;
+  printLine(unknown.length === 0 ? whole : `${whole}; of an earlier version, which did not keep ${unknown.join(', ')}`);
+}
+
 async function exportRun(run: string, { csv, json }: { csv?: string; json?: boolean }): Promise<void> {
   const { openRun, runFiles } = await import('../src/run/run-folder.js');
   const { exportCsv, metricsCsv } = await import('../src/run/metric-log.js');
-  const { metrics } = runFiles(openRun(run).folder);
+  const { checkLog } = await import('../checkpoints/chain.js');
+  const info = openRun(run);
+  checkLog(info);
+  const { metrics } = runFiles(info.folder);
   if (csv === undefined) return printLine(metricsCsv(metrics).trimEnd());
   exportCsv(metrics, csv);
   if (json) printJson({ csv });

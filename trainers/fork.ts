@@ -1,12 +1,7 @@
 /** Forks: new runs that begin with the weights of another run's checkpoint, kept as their own checkpoint of step 0. */
-import {
-  checkFits,
-  readCheckpoint,
-  weightsOnly,
-  type Checkpoint,
-  type CheckpointHashes,
-} from '../checkpoints/checkpoint.js';
-import { readIndex, resolveCheckpoint, saveCheckpoint } from '../checkpoints/store.js';
+import { checkFits, weightsOnly, type Checkpoint, type CheckpointHashes } from '../checkpoints/checkpoint.js';
+import { readRunCheckpoint } from '../checkpoints/chain.js';
+import { readIndex, saveCheckpoint } from '../checkpoints/store.js';
 import { configDifferences, refuseDifferences } from '../src/run/config.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { sha256File } from '../src/run/files.js';
@@ -65,8 +60,11 @@ export async function forkedWeights(
 ): Promise<Forked> {
   const source = openRun(run);
   const forkPhase = forkPhaseOf(learning, settings);
-  const { name, file } = resolveCheckpoint(source.folder, which);
-  const { header, tensors } = weightsOnly(readCheckpoint(file, { finite: true }));
+  const { entry, ...checkpoint } = readRunCheckpoint(source.folder, which, { finite: true });
+  const { name, file } = entry;
+  const { header, tensors } = weightsOnly(checkpoint);
+  // The fork makes tables of its own.
+  const { files: _files, ...kept } = header;
   checkFits(header, hashes, file);
   refuseDifferences(
     configDifferences(meaningOf(settingsOfRun(source)), meaningOf(settings)),
@@ -78,7 +76,7 @@ export async function forkedWeights(
     throw new WorkbenchError('config', 'expected ppo.init=clone in a fork, whose weights it is, got scratch');
   }
   return {
-    weights: { header: { ...header, phase: forkPhase, step: 0, epoch: 0, metrics: {} }, tensors },
+    weights: { header: { ...kept, phase: forkPhase, step: 0, epoch: 0, metrics: {} }, tensors },
     origin: { run: source.folder, checkpoint: name, sha256: await sha256File(file) },
   };
 }
@@ -98,7 +96,7 @@ export function writeStart(folder: string, { weights, origin }: Forked): void {
 export function weightsAtStart(folder: string, hashes: CheckpointHashes): Checkpoint | undefined {
   const first = readIndex(folder).checkpoints.find(({ step }) => step === 0);
   if (!first) return undefined;
-  const checkpoint = readCheckpoint(first.file);
+  const checkpoint = readRunCheckpoint(folder, first);
   checkFits(checkpoint.header, hashes, first.file);
   return checkpoint;
 }

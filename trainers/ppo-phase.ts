@@ -1,6 +1,6 @@
 /** The PPO phase of a run, whatever is walked: evaluates, saves, gives up, and goes on where a run was stopped. */
-import { checkFits, type Checkpoint, type JsonObject, readCheckpoint } from '../checkpoints/checkpoint.js';
-import { resolveCheckpoint } from '../checkpoints/store.js';
+import { readRunCheckpoint } from '../checkpoints/chain.js';
+import { checkFits, type Checkpoint, type JsonObject } from '../checkpoints/checkpoint.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { adamWOf } from '../src/tensor/adamw.js';
 import type { Optimizer, TrainedParameters } from '../src/tensor/trainable.js';
@@ -53,9 +53,8 @@ export function firstWeights({
   start,
 }: Pick<Session, 'run' | 'settings' | 'hashes' | 'start'>): Checkpoint | undefined {
   if (settings.ppo.init === 'scratch') return start;
-  const { file } = resolveCheckpoint(run.folder, 'clone');
-  const clone = readCheckpoint(file);
-  checkFits(clone.header, hashes, file);
+  const clone = readRunCheckpoint(run.folder, 'clone');
+  checkFits(clone.header, hashes, clone.entry.file);
   return clone;
 }
 

@@ -1,5 +1,6 @@
 /** Going on with a run: what must be as it was, and which checkpoint it goes on from. */
-import { checkFits, type Checkpoint, type CheckpointHashes, readCheckpoint } from '../checkpoints/checkpoint.js';
+import { readRunCheckpoint } from '../checkpoints/chain.js';
+import { checkFits, type Checkpoint, type CheckpointHashes } from '../checkpoints/checkpoint.js';
 import { type CheckpointEntry, compareEntries } from '../checkpoints/keeper.js';
 import { dropCheckpoints, readIndex, resolveCheckpoint } from '../checkpoints/store.js';
 import { applyOverrides, configDifferences, decisiveSettings, refuseDifferences } from '../src/run/config.js';
@@ -28,7 +29,7 @@ export function checkpointToResume(
   if (!readIndex(before.folder).last) return undefined;
   const entry = resolveCheckpoint(before.folder, which);
   if (!isTrainedIn(settings, entry)) return undefined;
-  const checkpoint = readCheckpoint(entry.file);
+  const checkpoint = readRunCheckpoint(before.folder, entry);
   checkFits(checkpoint.header, hashes, entry.file);
   return checkpoint;
 }

@@ -8,6 +8,7 @@ import {
   schemaVersion,
 } from '../checkpoints/checkpoint.js';
 import type { Tensor } from '../checkpoints/safetensors.js';
+import { filesBeside } from '../checkpoints/chain.js';
 import { saveCheckpoint } from '../checkpoints/store.js';
 import { type EncoderCounters, noCounts, type StateEncoder } from '../src/encoder/state-encoder.js';
 import { configHash } from '../src/run/config.js';
@@ -135,7 +136,7 @@ interface TraineePlace {
 
 /** The whole training state, in host arrays of its own. */
 export async function traineeCheckpoint(
-  { settings, hashes }: Pick<Session, 'settings' | 'hashes'>,
+  { run, settings, hashes }: Pick<Session, 'run' | 'settings' | 'hashes'>,
   { actor, optimizer, critic, beside }: Trainee,
   { phase, step, epoch, metrics = {}, state }: TraineePlace,
 ): Promise<Checkpoint> {
@@ -155,6 +156,7 @@ export async function traineeCheckpoint(
       epoch,
       trainer: { ...state, ...more?.state, optimizerSteps: own.steps, criticSteps: second?.steps ?? 0 },
       metrics,
+      files: filesBeside(run.folder),
     },
     tensors: {
       ...(await actor.parameters.export()),

@@ -162,7 +162,7 @@ export function readStartVectors(
   { numEntities, numRelations }: { numEntities: number; numRelations: number },
 ): StartVectors {
   const file = vectorsFile(runFolder);
-  const { tensors } = readSafetensors(file, { finite: true });
+  const { tensors } = readSafetensors(file, { finite: true, own: true });
   const table = (name: string, rows: number) => {
     const tensor = tensors.get(name);
     if (tensor?.data instanceof Float32Array && tensor.shape.length === 2 && tensor.shape[0]! >= rows) return tensor;

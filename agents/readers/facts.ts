@@ -57,7 +57,7 @@ export function readBasis(runFolder: string): ReaderBasis {
       hint: 'The run stopped before it trained anything; resume it: `kgwalk train --resume --run-dir DIR`.',
     });
   }
-  const { tensors, metadata } = readSafetensors(place);
+  const { tensors, metadata } = readSafetensors(place, { own: true });
   const damaged = (got: string) =>
     new WorkbenchError('data', `expected the words and scales of a reader, got ${got}, at ${place}`, {
       hint: 'Restore the file from a copy, or train again in another folder.',

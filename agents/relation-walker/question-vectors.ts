@@ -107,7 +107,7 @@ export function writeScale(runFolder: string, { mean, deviation }: VectorScale):
 export function readScale(runFolder: string): VectorScale | undefined {
   const file = scaleFile(runFolder);
   if (!existsSync(file)) return undefined;
-  const { tensors } = readSafetensors(file);
+  const { tensors } = readSafetensors(file, { own: true });
   const mean = tensors.get('mean')?.data;
   const deviation = tensors.get('deviation')?.data;
   if (mean instanceof Float32Array && deviation instanceof Float32Array && mean.length === deviation.length) {

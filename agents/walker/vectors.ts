@@ -128,7 +128,7 @@ export function writeTables(runFolder: string, { entities, entityDim, relations,
 export function readTables(runFolder: string): FrozenTables | undefined {
   const file = tablesFile(runFolder);
   if (!existsSync(file)) return undefined;
-  const { tensors } = readSafetensors(file);
+  const { tensors } = readSafetensors(file, { own: true });
   const table = (name: string) => {
     const tensor = tensors.get(name);
     if (tensor?.data instanceof Float32Array && tensor.shape.length === 2) {

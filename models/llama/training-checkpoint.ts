@@ -39,7 +39,7 @@ export function loadTraining(
   { parameters, optimizer }: { parameters: ParameterSet; optimizer: AdamW },
   settings: string,
 ): SavedTraining {
-  const { tensors, metadata } = readSafetensors(file, { finite: true });
+  const { tensors, metadata } = readSafetensors(file, { finite: true, own: true });
   if (metadata.get('settings') !== settings) {
     throw new WorkbenchError(
       'data',

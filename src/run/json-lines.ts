@@ -1,6 +1,6 @@
 /** Append-only logs of JSON, a value a line: cut at a known offset, or with a checksum a line; what a crash broke is never believed. */
 import { createHash } from 'node:crypto';
-import { closeSync, fstatSync, fsyncSync, ftruncateSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, fsyncSync, ftruncateSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { WorkbenchError } from './errors.js';
@@ -43,15 +43,10 @@ export function openJsonLines(file: string) {
     return { bytes: log.size, sha256: hash.copy().digest('hex') };
   };
 
-  const hashBefore = ({ bytes: offset, sha256 }: LogMark) => {
-    const kept = Buffer.alloc(Math.min(offset, log.size));
+  const hashBefore = (mark: LogMark) => {
+    const kept = Buffer.alloc(Math.min(mark.bytes, log.size));
     readFully(log.descriptor, kept, 0);
-    if (offset > log.size || (offset > 0 && kept.at(-1) !== lineFeed)) {
-      throw otherLog(`a line that ends at byte ${offset}, got ${log.size} bytes, at ${file}`);
-    }
-    const before = createHash('sha256').update(kept);
-    if (sha256 === undefined || before.copy().digest('hex') === sha256) return before;
-    throw otherLog(`the first ${offset} bytes as the checkpoint knows them, got others, at ${file}`);
+    return hashOfBeginning(kept, mark, log.size, file);
   };
 
   return {
@@ -81,6 +76,22 @@ export function openJsonLines(file: string) {
       }
     },
   };
+}
+
+/** @param kept as many of the first bytes of the log as the mark speaks of and there are */
+function hashOfBeginning(kept: Uint8Array, { bytes: offset, sha256 }: LogMark, size: number, file: string) {
+  if (offset > size || (offset > 0 && kept.at(-1) !== lineFeed)) {
+    throw otherLog(`a line that ends at byte ${offset}, got ${size} bytes, at ${file}`);
+  }
+  const before = createHash('sha256').update(kept);
+  if (sha256 === undefined || before.copy().digest('hex') === sha256) return before;
+  throw otherLog(`the first ${offset} bytes as the checkpoint knows them, got others, at ${file}`);
+}
+
+/** Compares a log that nobody writes with what a checkpoint remembers. @throws WorkbenchError `data` where it is shorter, or altered before the mark */
+export function checkLogMark(file: string, mark: LogMark): void {
+  const whole = existsSync(file) ? readFileSync(file) : Buffer.alloc(0);
+  hashOfBeginning(whole.subarray(0, mark.bytes), mark, whole.length, file);
 }
 
 /**

@@ -11,8 +11,8 @@ import {
 import { restoredPolicy } from '../../agents/policy/policy.js';
 import type { PolicyShape } from '../../agents/policy/spaces.js';
 import { AgentRegistry } from '../../agents/registry.js';
-import { checkFits, readCheckpoint } from '../../checkpoints/checkpoint.js';
-import { resolveCheckpoint } from '../../checkpoints/store.js';
+import { readRunCheckpoint } from '../../checkpoints/chain.js';
+import { checkFits } from '../../checkpoints/checkpoint.js';
 import type { AskedEvaluation } from '../../evaluation/keep.js';
 import type { Asker } from '../../evaluation/score.js';
 import { WorkbenchError } from '../../src/run/errors.js';
@@ -107,9 +107,8 @@ export async function openEpisodeAgent(
   const close = () => members.splice(0).forEach(({ actor }) => actor.dispose());
   try {
     for (const { run, checkpoint } of membersOf(trained)) {
-      const { file } = resolveCheckpoint(run.folder, checkpoint);
-      const weights = readCheckpoint(file, { finite: true });
-      checkFits(weights.header, hashes, file);
+      const weights = readRunCheckpoint(run.folder, checkpoint, { finite: true });
+      checkFits(weights.header, hashes, weights.entry.file);
       members.push(restoredPolicy(shape, policyOf(settingsOfRun(run)), weights, own.policy));
     }
   } catch (error) {

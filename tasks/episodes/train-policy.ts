@@ -8,8 +8,7 @@ import {
 } from '../../agents/policy/policy.js';
 import { policySettings } from '../../agents/policy/settings.js';
 import type { VectorObservationEnv } from '../../agents/policy/spaces.js';
-import { readCheckpoint } from '../../checkpoints/checkpoint.js';
-import { resolveCheckpoint } from '../../checkpoints/store.js';
+import { readRunCheckpoint } from '../../checkpoints/chain.js';
 import { bootstrapMeans } from '../../src/metrics/bootstrap.js';
 import { loadConfig } from '../../src/run/config.js';
 import { WorkbenchError } from '../../src/run/errors.js';
@@ -144,7 +143,7 @@ export async function evaluatePolicy(
   const source = sourceOf(env, settings);
   const shape = shapeOf(source);
   const opened = run
-    ? restoredPolicy(shape, policyOf(settings!), readCheckpoint(resolveCheckpoint(run.folder, checkpoint).file), policy)
+    ? restoredPolicy(shape, policyOf(settings!), readRunCheckpoint(run.folder, checkpoint), policy)
     : (trained as TrainedPolicy);
   try {
     const choose = policyChooser<unknown>(opened.actor, { deterministic, normalizer: opened.normalizer });

@@ -1,0 +1,154 @@
+/**
+ * One chain of seals: the index of a run names the sha256 of each checkpoint, a checkpoint the settings that it was trained under, the
+ * sha256 of the tables beside it and that of the log until then. Whatever was swapped, even whole and undamaged, fits no longer.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import { decisiveSettings, diffConfig, valueAt } from '../src/run/config.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import { checkLogMark } from '../src/run/json-lines.js';
+import type { RunInfo } from '../src/run/records.js';
+import { openRun, runFiles } from '../src/run/run-folder.js';
+import { type CheckpointHeader, readCheckpoint, type ReadCheckpoint } from './checkpoint.js';
+import { type ReadOptions, readSafetensors, statedSealOf } from './safetensors.js';
+import { readIndex, resolveCheckpoint, type StoredCheckpoint } from './store.js';
+
+/** The sha256 of what weights are trained beside, by path in the run: its `embeddings`, and the walks of a teacher. */
+export function filesBeside(runFolder: string): Record<string, string> {
+  const { embeddings, teacher } = runFiles(runFolder);
+  const tables = existsSync(embeddings) ? readdirSync(embeddings, { withFileTypes: true }) : [];
+  const own = tables
+    .filter((one) => one.isFile() && !one.name.startsWith('.'))
+    .map(({ name }) => join(embeddings, name));
+  const files = [...own.sort(), ...(existsSync(teacher) ? [teacher] : [])];
+  return Object.fromEntries(files.map((file) => [pathIn(runFolder, file), hashOf(file)]));
+}
+
+const pathIn = (runFolder: string, file: string): string => relative(runFolder, file).split(sep).join('/');
+
+/** What a table states of itself, which its reader compares with its bytes; of other files the hash of their bytes. */
+const hashOf = (file: string): string =>
+  (file.endsWith('.safetensors') ? statedSealOf(file) : undefined) ??
+  createHash('sha256').update(readFileSync(file)).digest('hex');
+
+/** A checkpoint of a run that fits its index, settings and tables. */
+export interface ChainedCheckpoint extends ReadCheckpoint {
+  /** What the index says of it. */
+  entry: StoredCheckpoint;
+}
+
+/**
+ * Reads a checkpoint of a run and compares it with what the run knows of it. Of runs of earlier versions, which know less, what they know.
+ * @param which `best`, `last`, `clone`, a name or a step, or what the index says of it
+ * @throws WorkbenchError `data` where it is missing, damaged, or of another run
+ */
+export function readRunCheckpoint(
+  runFolder: string,
+  which: string | StoredCheckpoint,
+  options: ReadOptions = {},
+): ChainedCheckpoint {
+  const entry = typeof which === 'string' ? resolveCheckpoint(runFolder, which) : which;
+  const checkpoint = readCheckpoint(entry.file, options);
+  const { header, seal } = checkpoint;
+  if (entry.seal !== undefined && entry.seal !== seal) {
+    throw swapped(
+      `the checkpoint whose sha256 the index names (${entry.seal.slice(0, 8)})`,
+      `${seal?.slice(0, 8)}`,
+      entry.file,
+    );
+  }
+  if (header.phase !== entry.phase || header.step !== entry.step) {
+    throw swapped(`${entry.phase} of step ${entry.step}`, `${header.phase} of step ${header.step}`, entry.file);
+  }
+  checkSettings(openRun(runFolder), header, entry.file);
+  checkFiles(runFolder, header);
+  return { ...checkpoint, entry };
+}
+
+/** How long a run is trained may grow; where things lie, and what computes, is not what weights mean. */
+const mayDiffer = ['ppo.updates', 'ppo.patience', 'policy.totalSteps', 'encoder.model', 'backend'];
+
+/** A fork begins, at step 0, with weights of other settings; keys that one of the two versions did not have are not compared. */
+function checkSettings({ config }: RunInfo, { config: trained, kind, step }: CheckpointHeader, file: string): void {
+  if (kind !== 'walker' || step === 0) return;
+  const other = diffConfig(decisiveSettings(trained), decisiveSettings(config)).find(
+    (key) => !mayDiffer.includes(key) && valueAt(trained, key) !== undefined && valueAt(config, key) !== undefined,
+  );
+  if (other === undefined) return;
+  const [want, got] = [config, trained].map((one) => `${other}=${JSON.stringify(valueAt(one, other))}`) as [
+    string,
+    string,
+  ];
+  throw swapped(`a checkpoint trained under the settings of the run, ${want}`, got, file);
+}
+
+/** What is gone is made again, or missed by its reader; what is there must be what it was. */
+function checkFiles(runFolder: string, { files = {} }: CheckpointHeader): void {
+  for (const [path, known] of Object.entries(files)) {
+    const file = join(runFolder, path);
+    if (!existsSync(file)) continue;
+    const found = hashOf(file);
+    if (found === known) continue;
+    throw swapped(`the file that the weights were trained beside (${known.slice(0, 8)})`, found.slice(0, 8), file);
+  }
+}
+
+/**
+ * Compares the log of a run that nobody writes with what its last checkpoint knows of it. A run that has no checkpoint, or no longer,
+ * has nothing to compare with.
+ * @throws WorkbenchError `data` for one that was cut or altered
+ */
+export function checkLog({ folder, state }: RunInfo): void {
+  const { last } = readIndex(folder);
+  if (state.status === 'running' || !last || !existsSync(last.file)) return;
+  const { header } = readRunCheckpoint(folder, last);
+  checkLogUntil(folder, header);
+  // What is logged behind the last checkpoint is of a run that was stopped.
+  const [whole, known] = [statSync(runFiles(folder).metrics).size, Number(header.trainer.metricsBytes ?? 0)];
+  if (state.status === 'finished' && known > 0 && whole > known) {
+    throw swapped(`a log of ${known} bytes`, `${whole}`, runFiles(folder).metrics);
+  }
+}
+
+function checkLogUntil(runFolder: string, { trainer: { metricsBytes = 0, metricsSha256 } }: CheckpointHeader): void {
+  const mark = { bytes: Number(metricsBytes), sha256: metricsSha256 as string | undefined };
+  checkLogMark(runFiles(runFolder).metrics, mark);
+}
+
+/** What was compared of a run, and what an earlier version did not keep to compare with. */
+export interface Verified {
+  checkpoints: number;
+  /** Tables with their own sha256. */
+  tables: number;
+  /** What is not known, in words. */
+  unknown: string[];
+}
+
+/**
+ * Compares all that a run keeps with what it knows of it: every checkpoint, every table, the settings, and the log up to each checkpoint.
+ * @throws WorkbenchError `data` for the first that does not fit
+ */
+export function verifyRun(nameOrFolder: string): Verified {
+  const run = openRun(nameOrFolder);
+  const { folder } = run;
+  const { checkpoints } = readIndex(folder);
+  const unknown = new Set<string>();
+  for (const entry of checkpoints) {
+    const { header } = readRunCheckpoint(folder, entry);
+    if (run.state.status !== 'running') checkLogUntil(folder, header);
+    if (entry.seal === undefined) unknown.add('the sha256 of checkpoints');
+    if (header.files === undefined && header.step > 0) unknown.add('the tables that checkpoints were trained beside');
+    if (header.trainer.metricsSha256 === undefined && header.step > 0) unknown.add('the sha256 of the log');
+  }
+  checkLog(run);
+  const tables = Object.keys(filesBeside(folder)).filter((path) => path.endsWith('.safetensors'));
+  for (const path of tables) readSafetensors(join(folder, path), { own: true });
+  return { checkpoints: checkpoints.length, tables: tables.length, unknown: [...unknown] };
+}
+
+function swapped(expected: string, got: string, place: string): WorkbenchError {
+  return new WorkbenchError('data', `expected ${expected}, got ${got}, at ${place}`, {
+    hint: 'The file was put there from elsewhere, or altered: put it back as it was. `kgwalk runs verify RUN` compares all.',
+  });
+}

@@ -1,0 +1,175 @@
+/** Whole files, undamaged, that come from another run of the same data: every one is found, or makes no difference. */
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { verifyRun } from '../../checkpoints/chain.js';
+import { kgwalk } from '../fixtures/command-line.js';
+import { ran, set, useDemoHome } from '../golden/golden.js';
+
+useDemoHome();
+
+/** What no command believes: the clock, and a copy of the log for other programs. */
+const harmless = ['timing.jsonl', 'metrics.arrow'];
+
+const small = ['encoder.model=hashed:32', 'backend=wasm', 'ppo.updates=2', 'ppo.samplesPerUpdate=8'];
+const kinds: Record<string, { preset: string; settings: string[]; beside: string }> = {
+  dialogues: {
+    preset: 'opendialkg-tiny',
+    settings: ['data.dataset=demo', 'transe.epochs=2', 'transe.dim=8', 'clone.epochs=2', 'ppo.minibatchSamples=4'],
+    beside: 'embeddings/walker-tables.safetensors',
+  },
+  questions: {
+    preset: 'demo-questions',
+    settings: ['relationWalker.questionWidth=16', 'relationWalker.width=16', 'ppo.minibatchSamples=4'],
+    beside: 'embeddings/question-scale.safetensors',
+  },
+  links: {
+    preset: 'umls-walk',
+    settings: [
+      ...[
+        'data.dataset=links',
+        'bilinear.dim=16',
+        'bilinear.epochs=2',
+        'linkWalker.width=16',
+        'ppo.minibatchSamples=4',
+      ],
+      ...[
+        'linkWalker.pathDim=8',
+        'clone.epochs=1',
+        'demonstrations.queries=100',
+        'ppo.explorations=4',
+        'ppo.evalSamples=20',
+      ],
+    ],
+    beside: 'embeddings/link-vectors.safetensors',
+  },
+};
+
+const filesOf = (run: string): string[] =>
+  (readdirSync(run, { recursive: true }) as string[]).filter(
+    (file) => /\.\w+$/.test(file) && !file.startsWith('evaluations'),
+  );
+
+const areEqual = (one: string, two: string): boolean =>
+  readdirSync(one).every((file) => readFileSync(join(one, file)).equals(readFileSync(join(two, file))));
+
+function problemOf(run: string): string | undefined {
+  try {
+    verifyRun(run);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+describe.each(Object.entries(kinds))('a run on %s', (name, { preset, settings, beside }) => {
+  const [own, other] = [`${name}-0`, `${name}-7`];
+
+  test('is whole, and one of another seed, too', async () => {
+    for (const run of [own, other]) {
+      await ran('train', preset, '--run-dir', run, ...set(...small, ...settings, `seed=${run.split('-')[1]}`));
+      expect(await ran('runs', 'verify', run)).toMatch(
+        /^whole: settings, \d checkpoints, [1-9] tables and the log fit each other\n$/,
+      );
+    }
+    expect(filesOf(own)).toContain(beside);
+  });
+
+  test('knows each of its files from that of another run', () => {
+    const missed = filesOf(own).filter((file) => {
+      const [mine, theirs] = [own, other].map((run) => join(run, file));
+      if (!existsSync(theirs!) || readFileSync(mine!).equals(readFileSync(theirs!)) || harmless.includes(file))
+        return false;
+      const swapped = `${name}-swapped`;
+      cpSync(own, swapped, { recursive: true });
+      cpSync(theirs!, join(swapped, file));
+      return problemOf(swapped) === undefined;
+    });
+    expect(missed).toEqual([]);
+  });
+
+  test.each(['checkpoints', 'embeddings'])('knows its %s from the whole folder of another', (folder) => {
+    const swapped = `${name}-${folder}`;
+    cpSync(own, swapped, { recursive: true });
+    cpSync(join(other, folder), join(swapped, folder), { recursive: true });
+    // What is made of equal data alone is equal.
+    if (!areEqual(join(own, folder), join(other, folder))) expect(problemOf(swapped)).toMatch(/^expected /);
+  });
+
+  test('is not evaluated with the weights or tables of another', async () => {
+    for (const file of ['checkpoints/ppo-000002.safetensors', beside]) {
+      const swapped = `${name}-evaluated`;
+      cpSync(own, swapped, { recursive: true });
+      cpSync(join(other, file), join(swapped, file));
+      if (readFileSync(join(own, file)).equals(readFileSync(join(other, file)))) continue;
+      const { exitCode, told } = await kgwalk(
+        'evaluate',
+        swapped,
+        '--checkpoint',
+        'last',
+        '--split',
+        'valid',
+        '--limit',
+        '5',
+      );
+      expect(told).toMatch(
+        /expected the (checkpoint whose sha256 the index names|file that the weights were trained beside)/,
+      );
+      expect(exitCode).toBe(3);
+    }
+  });
+});
+
+describe('a finished run', () => {
+  const altered = (change: (log: string) => string, file = 'metrics.jsonl'): string => {
+    cpSync('dialogues-0', 'altered', { recursive: true });
+    writeFileSync(join('altered', file), change(readFileSync(join('altered', file), 'utf8')));
+    return 'altered';
+  };
+
+  test.each<[string, (log: string) => string]>([
+    ['cut in the middle', (log) => log.slice(0, log.length / 2)],
+    ['cut at a line', (log) => log.slice(0, log.lastIndexOf('\n', log.length - 2) + 1)],
+    ['that had a digit changed', (log) => log.replace(/(0\.\d*?)[1-8]/, '$19')],
+    ['with a line more', (log) => `${log}${log.split('\n')[0]}\n`],
+  ])('shows no log %s', async (_what, change) => {
+    const run = altered(change);
+    for (const command of [
+      ['report', run],
+      ['runs', 'export', run],
+      ['runs', 'verify', run],
+    ]) {
+      const { exitCode, told } = await kgwalk(...command);
+      expect(told).toMatch(/expected (a line that ends at byte|the first \d+ bytes|a log of \d+ bytes)/);
+      expect(exitCode).not.toBe(0);
+    }
+  });
+
+  test('needs the sha256 of each of its tables', async () => {
+    const table = 'embeddings/walker-tables.safetensors';
+    cpSync('dialogues-0', 'unsealed', { recursive: true });
+    const bytes = readFileSync(join('unsealed', table));
+    // One bit of the key that says where the sha256 stands, and a few of the numbers.
+    bytes[bytes.indexOf('kgwalk-sha256')]! ^= 1;
+    for (let i = 1; i <= 20; i++) bytes[bytes.length - 8 * i]! ^= 1;
+    writeFileSync(join('unsealed', table), bytes);
+    const { exitCode, told } = await kgwalk('evaluate', 'unsealed', '--split', 'valid', '--limit', '5');
+    expect([exitCode, told]).toEqual([
+      3,
+      expect.stringContaining('expected the file that the weights were trained beside'),
+    ]);
+    expect(problemOf('unsealed')).toBeDefined();
+  });
+});
+
+test('a run of an earlier version is opened, and what it did not keep is said', async () => {
+  cpSync('dialogues-0', 'earlier', { recursive: true });
+  const index = join('earlier', 'checkpoints', 'index.json');
+  const known = JSON.parse(readFileSync(index, 'utf8')) as { checkpoints: { seal?: string }[] };
+  for (const entry of known.checkpoints) delete entry.seal;
+  writeFileSync(index, JSON.stringify(known));
+  expect(await ran('runs', 'verify', 'earlier')).toContain(
+    'of an earlier version, which did not keep the sha256 of checkpoints',
+  );
+  await ran('evaluate', 'earlier', '--split', 'valid', '--limit', '5');
+});
