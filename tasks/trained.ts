@@ -1,7 +1,6 @@
 /** Trained agents of one run or several: where their weights lie, and what they are. */
 import { createHash } from 'node:crypto';
 import { resolveCheckpoint } from '../checkpoints/store.js';
-import { WorkbenchError } from '../src/run/errors.js';
 import { sha256File } from '../src/run/files.js';
 import { membersOf, type Trained } from './task.js';
 
@@ -16,12 +15,4 @@ export async function weightsOf(trained: Trained): Promise<string> {
     hashes.push(await sha256File(resolveCheckpoint(folder, checkpoint).file));
   }
   return hashes.length === 1 ? hashes[0]! : createHash('sha256').update(hashes.join()).digest('hex');
-}
-
-/** @throws WorkbenchError `usage` for several runs, where one alone can answer. @param what it walks, in words */
-export function onlyOne({ run, checkpoint, others }: Trained, what: string): Pick<Trained, 'run' | 'checkpoint'> {
-  if (!others) return { run, checkpoint };
-  throw new WorkbenchError('usage', `expected one run of ${what}, got ${others.length + 1} as one`, {
-    hint: 'Walkers over dialogues and over link queries, and policies, are averaged. Name one run.',
-  });
 }

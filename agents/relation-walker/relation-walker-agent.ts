@@ -267,6 +267,8 @@ const runConfig = z.object({
 /** A relation walker's run, as an agent and as a judge of relations. */
 export interface LoadedRelationWalker extends LoadedQuestionWalker {
   ranker: RelationRanker;
+  /** What both are made of. */
+  walking: Pick<RelationWalkerAgentOptions, 'frontiers' | 'rules' | 'reader'>;
 }
 
 /**
@@ -287,9 +289,62 @@ export function loadRelationWalkerRun(runFolder: string, options: OpenQuestionWa
       frontiers: frontierTrie(graph, memoryMegabytes * 2 ** 20),
     };
     const agent = relationWalkerAgent({ name, graph, ...walking, beamWidth: options.beamWidth ?? 1 });
-    return { agent, ranker: relationRanker(walking) };
+    return { agent, ranker: relationRanker(walking), walking };
   });
 }
+
+/**
+ * Several runs as one walker, whatever each of them reads: every step goes by the mean of their log-probabilities.
+ * @param runs at least one
+ * @throws as `loadRelationWalkerRun`, and WorkbenchError `usage` for runs that walk by different rules
+ */
+export async function loadRelationWalkers(
+  runs: readonly { folder: string; checkpoint: string }[],
+  options: Omit<OpenQuestionWalker, 'checkpoint'>,
+): Promise<LoadedQuestionWalker & { encoderIds: readonly string[] }> {
+  const members: LoadedRelationWalker[] = [];
+  const close = async () => {
+    for (const member of members) await member.close();
+  };
+  try {
+    for (const { folder, checkpoint } of runs) {
+      const graph = members[0]?.graph ?? options.graph;
+      members.push(await loadRelationWalkerRun(folder, { ...options, checkpoint, ...(graph && { graph }) }));
+    }
+    const [first] = members as [LoadedRelationWalker];
+    const rulesOf = ({ walking: { rules } }: LoadedRelationWalker) => `${rules.horizon} relations, hops ${rules.hops}`;
+    const other = members.find((member) => rulesOf(member) !== rulesOf(first));
+    if (other) {
+      throw new WorkbenchError(
+        'usage',
+        `expected runs that walk by the same rules, got ${rulesOf(first)} and ${rulesOf(other)}`,
+        { hint: 'Average runs with the same relationWalk.horizon and relationWalk.hops.' },
+      );
+    }
+    const name = members.map(({ agent }) => agent.name).join('+');
+    const reader = meanReader(members.map(({ walking }) => walking.reader));
+    const beamWidth = options.beamWidth ?? 1;
+    const agent = relationWalkerAgent({ name, graph: first.graph, ...first.walking, reader, beamWidth });
+    return { ...first, agent, encoderIds: [...new Set(members.map(({ encoder }) => encoder.id))], close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Scores differ from log-probabilities under a mask by what is the same for all actions of a state: their mean does, too. */
+const meanReader = (readers: readonly RelationReader[]): RelationReader => ({
+  async prepare(tasks, signal) {
+    for (const reader of readers) await reader.prepare(tasks, signal);
+  },
+  async of(task, signal) {
+    const behind = await Promise.all(readers.map((reader) => reader.of(task, signal)));
+    return (relations) => {
+      const all = behind.map((scores) => scores(relations));
+      return all[0]!.map((_, action) => all.reduce((sum, scores) => sum + scores[action]!, 0) / all.length);
+    };
+  },
+});
 
 /** What a network is read from. */
 interface KeptNetwork {

@@ -1,10 +1,15 @@
 /** Agents that answer questions, opened: by name with switches, or from the folder of their run. */
 import type { QuestionAgent, QuestionAnswer } from '../../agents/question-agent.js';
 import { loadQuestionRun, questionAgents } from '../../agents/question-agents.js';
-import { loadRelationRanker, type LoadedRelationWalker } from '../../agents/relation-walker/relation-walker-agent.js';
+import {
+  loadRelationRanker,
+  type LoadedRelationWalker,
+  loadRelationWalkers,
+} from '../../agents/relation-walker/relation-walker-agent.js';
 import { missingModel } from '../../agents/trained-run.js';
 import { resolveCheckpoint } from '../../checkpoints/store.js';
 import type { QuestionSample } from '../../datasets/question.js';
+import { relationWalkId } from '../../envs/relation-walk/relation-walk-env.js';
 import { questionAsker } from '../../evaluation/ask.js';
 import { openOracle, oracleError } from '../../evaluation/oracle/open-oracle.js';
 import { openEncoder } from '../../src/encoder/open-encoder.js';
@@ -19,8 +24,8 @@ import { nearestRun } from '../../src/run/run-folder.js';
 import { backendOf } from '../../src/tensor/backend.js';
 import { type EvaluationFlags, flagOf, wholeNumber } from '../flags.js';
 import { findRun } from '../named.js';
-import type { OpenedAgent, OpenOptions, Resolved } from '../task.js';
-import { onlyOne } from '../trained.js';
+import { membersOf, type OpenedAgent, type OpenOptions, type Resolved } from '../task.js';
+import { foldersOf, weightsOf } from '../trained.js';
 import type { QuestionData, QuestionGraph } from './data.js';
 import type { QuestionRow } from './row.js';
 import { questionScorer } from './score.js';
@@ -86,7 +91,7 @@ export async function openQuestionAgent(
   { dataset, graph, names, train }: QuestionGraph,
   { seed, encoder: wanted, flags }: Pick<OpenOptions, 'encoder' | 'flags'> & { seed: number },
 ): Promise<OpenedQuestionAgent> {
-  if (trained) return openTrained(onlyOne(trained, 'questions'), wanted, flags);
+  if (trained) return openTrained(trained, wanted, flags);
   const encoder = wanted ?? defaultModel() ?? 'hashed:256';
   let opened: Promise<StateEncoder> | undefined;
   let helper: OpenedWalker | undefined;
@@ -143,19 +148,34 @@ async function openWalker(
 }
 
 async function openTrained(
-  { run, checkpoint }: NonNullable<Resolved['trained']>,
+  trained: NonNullable<Resolved['trained']>,
   modelPath: string | undefined,
   { backend, beamWidth: width }: EvaluationFlags,
 ): Promise<OpenedQuestionAgent> {
   const beamWidth = wholeNumber(width, '--beam-width', 1);
-  const { agent, encoder, close } = await loadQuestionRun(run.folder, {
-    checkpoint,
-    modelPath,
-    ...(beamWidth !== undefined && { beamWidth }),
-    ...(backend !== undefined && { backend: backendOf(backend) }),
-  });
-  const checkpointHash = await sha256File(resolveCheckpoint(run.folder, checkpoint).file);
-  return { agent, hashes: { checkpoint: checkpointHash, encoder: encoder.id }, encoder: modelPath, close };
+  const { run, checkpoint, others } = trained;
+  const options = { modelPath, ...(beamWidth !== undefined && { beamWidth }) };
+  if (others) refuseOthers(trained);
+  const opened = others
+    ? await loadRelationWalkers(foldersOf(trained), options)
+    : await loadQuestionRun(run.folder, {
+        ...{ ...options, checkpoint },
+        ...(backend !== undefined && { backend: backendOf(backend) }),
+      });
+  const encoder = 'encoderIds' in opened ? opened.encoderIds.join('+') : opened.encoder.id;
+  const { agent, close } = opened;
+  return { agent, hashes: { checkpoint: await weightsOf(trained), encoder }, encoder: modelPath, close };
+}
+
+/** @throws WorkbenchError `usage` for runs as one of which some do not walk relations */
+function refuseOthers(trained: NonNullable<Resolved['trained']>): void {
+  for (const { run } of membersOf(trained)) {
+    const { env, reader } = run.config as { env?: { id?: string }; reader?: unknown };
+    if ((env?.id ?? relationWalkId) === relationWalkId && reader === undefined) continue;
+    throw new WorkbenchError('usage', `expected runs that walk relations, got ${run.id} among those that are one`, {
+      hint: 'Of questions walkers over relations are averaged. Name other runs one by one.',
+    });
+  }
 }
 
 /** Agents that answer from a model's memory, which nothing simulates. */

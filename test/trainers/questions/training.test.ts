@@ -1,6 +1,7 @@
 import { join, relative } from 'node:path';
 import { env } from 'node:process';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { loadRelationWalkers } from '../../../agents/relation-walker/relation-walker-agent.js';
 import { loadQuestionRun } from '../../../agents/question-agents.js';
 import { readIndex } from '../../../checkpoints/store.js';
 import { loadQuestionDataset } from '../../../datasets/questions/question-dataset.js';
@@ -17,6 +18,10 @@ const previousHome = env.KGWALK_HOME;
 let home: string;
 let unbroken: string;
 let runs = 0;
+const nobody = {
+  client: { remaining: 0, byLikelihood: false, decide: () => Promise.reject(new Error('nobody')) },
+  trace() {},
+};
 const newFolder = () => join(home, `run-${++runs}`);
 
 beforeAll(async () => {
@@ -86,10 +91,6 @@ describe('a training run on questions', () => {
   test('is loaded and answers as it was evaluated', async () => {
     const { agent, graph, close } = await loadQuestionRun(unbroken);
     const [sample] = loadQuestionDataset('films').questions(graph, { subsets: ['3-hop'], split: 'valid' });
-    const nobody = {
-      client: { remaining: 0, byLikelihood: false, decide: () => Promise.reject(new Error('nobody')) },
-      trace() {},
-    };
     const { entities, chain } = await agent.answer(sample!.task, nobody);
     expect([...entities].sort()).toEqual(sample!.gold.answers.map(({ entity }) => entity).sort());
     expect(sample!.gold.chains).toContainEqual(chain);
@@ -122,6 +123,30 @@ describe('a training run on questions', () => {
     await expect(train({ settings, folder: stopped, progress, signal })).rejects.toMatchObject({ code: 'stopped' });
     await train({ settings, folder: stopped, resume: 'last' });
     expect(runHashes(stopped)).toEqual(runHashes(whole));
+
+    // Twice the same one is that one; with one that reads sentences it is both.
+    const answersOf = async (folders: string[]) => {
+      const walker = await loadRelationWalkers(
+        folders.map((folder) => ({ folder, checkpoint: 'best' })),
+        {},
+      );
+      const samples = loadQuestionDataset('films').questions(walker.graph, { subsets: ['3-hop'], split: 'valid' });
+      await walker.agent.prepare!(samples.map(({ task }) => task));
+      const answers = await Promise.all(samples.map(({ task }) => walker.agent.answer(task, nobody)));
+      await walker.close();
+      return answers.map(({ entities, confidence }) => ({ entities: [...entities], confidence: confidence! }));
+    };
+    const [words, sentence, both] = [
+      await answersOf([whole]),
+      await answersOf([unbroken]),
+      await answersOf([whole, unbroken]),
+    ];
+    expect(await answersOf([whole, whole])).toEqual(words);
+    both.forEach(({ entities, confidence }, i) => {
+      expect(entities).toEqual(words[i]!.entities);
+      expect(confidence).not.toBe(words[i]!.confidence);
+      expect(confidence).not.toBe(sentence[i]!.confidence);
+    });
   });
 
   test.each([
