@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { rankAllWalks, walkCollector } from '../../agents/top-paths.js';
 import type { WalkTask } from '../../datasets/walk-sample.js';
-import { Graph } from '../../src/kg/graph.js';
+import { Graph, unknownId } from '../../src/kg/graph.js';
 import { finalEntities } from '../fixtures/final-entities.js';
 
 /** 0 -0-> 1, 0 -0-> 2, 1 -1-> 3, 2 -1-> 3, 3 -0-> 0; entity 4 has no edges. */
@@ -84,6 +84,39 @@ describe('ranking all walks of a start', () => {
       expect(rankAllWalks(graph, task(start), scores, collector)).toEqual({ paths: [], answers: [], confidence: 0 });
     }
   });
+});
+
+test('whoever stays at a start that the graph lacks has walked to it', () => {
+  const collector = walkCollector(graph, { beamWidth: 3 });
+  for (const [start, mean] of [
+    [unknownId, -0.5],
+    [2, -0.25],
+  ] as const) {
+    collector.begin(task(start));
+    collector.add(-1, -1, mean);
+    const { paths, answers, confidence } = collector.finish();
+    expect(paths).toEqual([{ path: [], logProb: mean }]);
+    expect(answers).toEqual([{ entity: start, logProb: mean, summedLogProb: mean }]);
+    expect(confidence).toBe(1);
+  }
+});
+
+test('equal scores of all entities, the last one too, are ordered by task', () => {
+  const star = new Graph('star', ['a', 'b', 'c', 'd'], ['r'], {
+    heads: Int32Array.of(0, 0, 0),
+    relations: Int32Array.of(0, 0, 0),
+    tails: Int32Array.of(1, 2, 3),
+  });
+  const collector = walkCollector(star, { beamWidth: 3 });
+  const orderOf = (id: string) => {
+    collector.begin(task(0, id));
+    for (let edge = 0; edge < 3; edge++) collector.add(-1, edge, -1);
+    const { paths, answers } = collector.finish();
+    expect(answers.map(({ entity }) => entity)).toEqual(paths.map(({ path }) => path[0]![2]));
+    return answers.map(({ entity }) => entity).join('');
+  };
+  const orders = Array.from({ length: 60 }, (_, i) => orderOf(`task ${i}`));
+  expect(new Set(orders).size).toBe(6);
 });
 
 test('equal scores are ordered by task, not by id, and repeat', () => {

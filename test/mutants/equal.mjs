@@ -1,5 +1,20 @@
 /** Mutants that change nothing that can be seen, by their keys, with the reason. */
 export const equal = {
+  'agents/top-paths.ts | const mass = new Float64Array(graph.numEntities + 1); | 1 → (1 + 1)':
+    'one place more, which nothing reads',
+  'agents/top-paths.ts | let start = -1; | 1 → (1 + 1)': 'set before each task',
+  'agents/top-paths.ts | if (score > bestScore[entity]! || (score === bestScore[entity] && tie < bestTie[entity]!)) { | < → <=':
+    'writes what stands there',
+  "datasets/questions/question-manifest.ts | held.has(question.type ?? '') ? 'test' : questionBucket(question) === 8 ? 'valid' : 'train'; | question.type ?? '' → question.type":
+    'no type is held that has no name',
+  'trainers/advantages.ts | for (let t = rewards.length - 1; t >= 0; t--) { | - → +':
+    'begins past the end, where what is written is not kept',
+  'trainers/advantages.ts | const begins = new Uint8Array(next.length).fill(1); | 1 → (1 + 1)':
+    'asked for as true or false alone',
+  'trainers/advantages.ts | for (const x of numbers) sum += (x - mean) ** 2; | += → -=':
+    'both variances of a quotient turn their signs',
+  'trainers/ppo-loss.ts | for (let s = 0; s + 1 < offsets.length; s++) { | + → -':
+    'goes past the end, where no action is',
   "src/metrics/answers.ts | return [name, ...aliases].map(normalizeName).filter((text) => text !== ''); | [name, ...aliases].map(normalizeName).filter((text) => text !== '') → [name, ...aliases].map(normalizeName)":
     'no item is an empty name, and an empty name stands nowhere in a reply',
   'src/metrics/answers.ts | for (let begin = 0; begin + wanted.length <= tokens.length; begin++) { | + → -':

@@ -24,6 +24,7 @@ test('of MetaQA as many types are held as the set that the data set names has: f
   const lengths = drawHeldTypes(asked, 1).map((type) => chainOfType(type)!.length);
   expect(lengths.filter((length) => length === 2)).toHaveLength(5);
   expect(lengths.filter((length) => length === 3)).toHaveLength(4);
+  expect(drawHeldTypes(asked, 1)).toEqual([...drawHeldTypes(asked, 1)].sort());
 });
 
 test('train still shows every relation in every place; nothing that goes back the way it came is held', () => {

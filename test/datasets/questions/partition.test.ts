@@ -29,6 +29,16 @@ describe('splits of questions', () => {
     expect(namesOf('test', 'dev')).toEqual(['dev-train', 'dev-valid', 'dev-test', 'test']);
     expect(namesOf('train')).toEqual(['train-train', 'train-valid', 'train-test']);
     expect(namesOf('all')).toEqual(['train', 'valid', 'test']);
+    expect(namesOf('valid', 'more', 'extra', 'train')).toEqual(['train', 'valid', 'extra', 'more']);
+  });
+
+  test('beside an official test file the test of a partition is for nothing', () => {
+    const roleOf = (name: string, ...files: string[]) =>
+      splitsOf(release(...files)).find((one) => one.name === name)!.role;
+    expect(roleOf('dev-test', 'dev', 'test')).toBeUndefined();
+    expect(roleOf('test', 'dev', 'test')).toBe('test');
+    expect(roleOf('dev-test', 'dev')).toBe('test');
+    expect(roleOf('dev-valid', 'dev', 'test')).toBe('valid');
   });
 
   test('a role finds its split: the validation split by default, the official test file before a partition', () => {

@@ -1,3 +1,4 @@
+import { registerReward, rewardKinds } from '../../../envs/dialogue-walk/hits.js';
 import { describe, expect, test } from '@jest/globals';
 import { checkEnv, embeddingPotential, envIds, makeEnv, registerEnv, shapingReward } from '../../../envs/index.js';
 import { envSettings } from '../../../envs/settings.js';
@@ -160,4 +161,11 @@ describe('the registry of environments', () => {
       shaping: 'none',
     });
   });
+});
+
+test('a reward has a name that no other has', () => {
+  registerReward('test/never', () => false);
+  expect(rewardKinds()).toEqual(['target', 'path', 'first-hop', 'test/never']);
+  for (const kind of ['path', 'test/never'])
+    expect(() => registerReward(kind, () => true)).toThrow(`got "${kind}", which is registered already`);
 });
