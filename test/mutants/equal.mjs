@@ -1,5 +1,11 @@
 /** Mutants that change nothing that can be seen, by their keys, with the reason. */
 export const equal = {
+  'agents/link-walker/beam.ts | const stateCost = 128; | 128 → (128 + 1)':
+    'says how many states are scored in one call',
+  'agents/link-walker/beam.ts | let actions = 0; | 0 → (0 + 1)': 'says how many states are scored in one call',
+  'agents/link-walker/beam.ts | if (walk === 0) offered = 0; | offered = 0; → ;':
+    'the numbers that order equal walks rise over queries, too',
+  'agents/link-walker/beam.ts | if (batch.length === 0) return; | batch.length === 0 → false': 'no state has no score',
   'agents/top-paths.ts | const mass = new Float64Array(graph.numEntities + 1); | 1 → (1 + 1)':
     'one place more, which nothing reads',
   'agents/top-paths.ts | let start = -1; | 1 → (1 + 1)': 'set before each task',

@@ -1,6 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { actionLogProbs } from '../../../agents/actor.js';
-import { linkBeams, type LinkLists } from '../../../agents/link-walker/beam.js';
+import {
+  type BeamActor,
+  type BeamOptions,
+  type HeadAndRelation,
+  linkBeams,
+  type LinkLists,
+} from '../../../agents/link-walker/beam.js';
 import { Graph } from '../../../src/kg/graph.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { scriptedActor } from '../../fixtures/scripted-link-actor.js';
@@ -35,12 +41,17 @@ interface Walk {
 }
 
 /** All walks one step longer, in order. */
-async function extended(graph: Graph, head: number, relation: number, walks: Walk[], hop: number): Promise<Walk[]> {
+async function extended(
+  actor: BeamActor,
+  { head, relation }: HeadAndRelation,
+  walks: Walk[],
+  hop: number,
+): Promise<Walk[]> {
   const longer: Walk[] = [];
   for (const { path, current, logProb } of walks) {
     const length = graph.degree(current) + 1;
     const request = { task: { id: '' }, head, relation, current, hop, path: Int32Array.from(path), length };
-    const { logProbs } = await actionLogProbs(scripted, [request]);
+    const { logProbs } = await actionLogProbs(actor, [request]);
     for (let action = 0; action < length; action++) {
       const edge = graph.offsets[current]! + action;
       const stays = action === length - 1;
@@ -52,10 +63,10 @@ async function extended(graph: Graph, head: number, relation: number, walks: Wal
 }
 
 /** The same by lists and sorting. */
-async function bruteForce(graph: Graph, head: number, relation: number, beamWidth: number, horizon: number) {
-  let walks: Walk[] = [{ path: [], current: head, logProb: 0 }];
+async function bruteForce(actor: BeamActor, query: HeadAndRelation, { beamWidth, horizon }: BeamOptions) {
+  let walks: Walk[] = [{ path: [], current: query.head, logProb: 0 }];
   for (let hop = 0; hop < horizon; hop++) {
-    walks = await extended(graph, head, relation, walks, hop);
+    walks = await extended(actor, query, walks, hop);
     if (hop < horizon - 1) walks = walks.sort((a, b) => b.logProb - a.logProb).slice(0, beamWidth);
   }
   const reached = new Map<number, { best: Walk; sum: number }>();
@@ -89,8 +100,8 @@ describe('linkBeams', () => {
   ])('width %i, horizon %i: entities, probabilities and paths are those of brute force', async (beamWidth, horizon) => {
     const found = await linkBeams(scripted, graph, queries, { beamWidth, horizon });
     expect(found).toHaveLength(queries.length);
-    for (const [q, { head, relation }] of queries.entries()) {
-      const wanted = await bruteForce(graph, head, relation, beamWidth, horizon);
+    for (const [q, query] of queries.entries()) {
+      const wanted = await bruteForce(scripted, query, { beamWidth, horizon });
       const { entities, best, sum, order, path } = found[q]!;
       const places = order(best);
       expect(Array.from(places, (i) => entities[i])).toEqual(wanted.map(([entity]) => entity));
@@ -103,6 +114,18 @@ describe('linkBeams', () => {
       expect([...order(best, 3)]).toEqual([...places.subarray(0, 3)]);
       const sums = Array.from(order(sum), (i) => sum[i]!);
       expect(sums).toEqual([...sums].sort((a, b) => b - a));
+    }
+  });
+
+  test('of equal walks those go on that are met first, of whatever walk before', async () => {
+    const even = scriptedActor(({ length }) => new Float32Array(length));
+    for (const beamWidth of [1, 2, 3, 5, 8]) {
+      const found = await linkBeams(even, graph, queries, { beamWidth, horizon: 3 });
+      for (const [q, query] of queries.entries()) {
+        const wanted = await bruteForce(even, query, { beamWidth, horizon: 3 });
+        const reached = new Map(Array.from(found[q]!.entities, (entity, i) => [entity, [...found[q]!.path(i)]]));
+        expect(reached).toEqual(new Map(wanted.map(([entity, { best }]) => [entity, best.path])));
+      }
     }
   });
 
