@@ -87,13 +87,20 @@ const usualHops: Record<Attention, NonNullable<ReaderSettings['hops']>> = {
   transfernet: 'pooled',
 };
 
+/** Read forwards, NSM's instructions lose the last relation of chains that train never shows. */
+const usualOrder: Record<Attention, NonNullable<ReaderSettings['order']>> = {
+  nsm: 'backward',
+  transfernet: 'forward',
+};
+
 const kindOf = (attention: Attention, title: string): ReaderKind => ({
   title,
   networkSize: ({ fit, width }) => ({ rows: fit.batchSize * 16, inputs: 2 * width, units: 3 * width, onHost: true }),
   texts: wordTexts,
   basis: wordBasis,
   create: (facts, basis) => {
-    const shape = { numRelations: facts.graph.numRelations, horizon: facts.horizon, order: facts.settings.order };
+    const order = facts.settings.order ?? usualOrder[attention];
+    const shape = { numRelations: facts.graph.numRelations, horizon: facts.horizon, order };
     return Promise.resolve(chainReader(facts, factoredNetwork(shape, attentionScores(attention, facts, shape, basis))));
   },
 });
