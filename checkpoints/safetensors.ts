@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { WorkbenchError } from '../src/run/errors.js';
 import { printable } from '../src/run/printable.js';
 import { checkSeal, sealKey, sealOfFile, sealSpace, statedSeal, writeSeal } from './seal.js';
+import { refuseSpecial } from '../src/run/files.js';
 
 /** Arrays a file can hold, by the format's name of their dtype. */
 const arrayTypes = {
@@ -161,6 +162,7 @@ export const statedSealOf = (file: string): string | undefined => sealOfFile(fil
  * @throws {WorkbenchError} `data` where it is missing, cut short, damaged or, on demand, holds NaN
  */
 export function readSafetensors(file: string, options: ReadOptions = {}): ReadContent {
+  refuseSpecial(file, 'a readable file');
   let bytes: Uint8Array;
   try {
     bytes = readFileSync(file);

@@ -11,6 +11,7 @@ import { register as doctor } from './doctor.js';
 import { register as evaluate } from './evaluate.js';
 import { register as models } from './models.js';
 import { register as native } from './native.js';
+import { refuseEmptyWords } from './options.js';
 import { register as plugins } from './plugins.js';
 import { register as pretrain } from './pretrain.js';
 import { register as progress } from './progress.js';
@@ -26,6 +27,7 @@ import { register as train } from './train.js';
 export const commands: readonly ((program: Command) => void)[] = [
   plugins,
   progress,
+  refuseEmptyWords,
   quickstart,
   datasets,
   models,

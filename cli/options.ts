@@ -134,6 +134,18 @@ export function addQuestionOptions(command: Command, several = false): Command {
     );
 }
 
+/** For every command: an empty word is a variable of the shell that is not set, never a name, and no folder. */
+export function refuseEmptyWords(program: Command): void {
+  program.hook('preAction', (_, command) => {
+    const given = command.options.filter((option) => command.getOptionValue(option.attributeName()) === '');
+    const empty = given[0]?.long ?? (command.args.includes('') ? command.name() : undefined);
+    if (empty === undefined) return;
+    throw new WorkbenchError('usage', `expected a word, got an empty one, at ${empty}`, {
+      hint: 'Is a variable of the shell not set?',
+    });
+  });
+}
+
 /** For commander: gathers the values of an option that may be given several times, in order. */
 export function repeatable(value: string, earlier: string[]): string[] {
   return [...earlier, value];

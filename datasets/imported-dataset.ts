@@ -1,16 +1,16 @@
 /** An imported data set on disk, of whatever kind: where it lies, what every manifest holds, its files, writing and checking it. */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { readGraphFile } from '../src/kg/graph-file.js';
 import type { Graph } from '../src/kg/graph.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import { readTextFile, sha256File, writeError, writeFileAtomic } from '../src/run/files.js';
+import { makeFolder, readTextFile, sha256File, writeError, writeFileAtomic } from '../src/run/files.js';
 import { kgwalkHome } from '../src/run/locations.js';
 import { nearestName } from '../src/run/printable.js';
 import { ofShape, parseJson } from '../src/run/read-json.js';
-import { lockFolder } from '../src/run/run-lock.js';
+import { lockFile } from '../src/run/run-lock.js';
 
 /** Where to look. */
 export interface LocateOptions {
@@ -69,26 +69,37 @@ const remedy: Record<DatasetKind, string> = {
 const datasetsRoot = (home: string = kgwalkHome()): string => join(home, 'datasets');
 
 /**
- * The folder of one data set, whether it exists or not.
+ * The folder of one data set, whether it exists or not. A reader finds the old data set or the new one, whole, at every moment of a
+ * replacement and after any kill: `NAME` is one of them, and while it is neither, between two renames, the old one is `.NAME.old`.
  * @param home default `KGWALK_HOME`
  * @throws WorkbenchError `usage` for a name that is no plain folder name
  */
 export function datasetFolder(name: string, home?: string): string {
+  const { folder, old } = placesOf(name, home);
+  // The first is looked for again: it may have come between two looks.
+  return [folder, old, folder].find((place) => existsSync(join(place, manifestFileName))) ?? folder;
+}
+
+/** Where a data set lies, where the next one is written, and where the one before steps aside. */
+function placesOf(name: string, home?: string) {
   if (!/^[a-z0-9][a-z0-9._-]{0,63}$/i.test(name)) {
     throw new WorkbenchError('usage', `expected a data set name, got ${JSON.stringify(name)}`, {
       hint: 'Use letters, digits, dots, dashes and underscores, starting with a letter or digit.',
     });
   }
-  return join(datasetsRoot(home), name);
+  const root = datasetsRoot(home);
+  const beside = (what: string) => join(root, `.${name}.${what}`);
+  return { root, folder: join(root, name), next: beside('new'), old: beside('old'), lock: beside('lock') };
 }
 
 /** Names of the folders of imported data sets, sorted. */
 export function importedNames({ home }: LocateOptions = {}): string[] {
   const root = datasetsRoot(home);
   const entries = existsSync(root) ? readdirSync(root, { withFileTypes: true }) : [];
-  return entries
-    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
-    .map((entry) => entry.name)
+  const names = entries.flatMap(({ name }) => (name.startsWith('.') ? (/^\.(.+)\.old$/.exec(name)?.[1] ?? []) : name));
+  const isFolder = (name: string) => statSync(join(root, name), { throwIfNoEntry: false })?.isDirectory() ?? false;
+  return [...new Set(names)]
+    .filter((name) => isFolder(name) || existsSync(join(root, `.${name}.old`, manifestFileName)))
     .sort();
 }
 
@@ -224,7 +235,7 @@ export async function alteredFiles(folder: string, files: Readonly<Record<string
  * @param fill writes all files but the manifest
  * @param describe the manifest, given the sha256 of the files by name
  * @returns the manifest
- * @throws WorkbenchError `usage` for a bad name and while another process replaces a data set of the same home, `failure` when the disk refuses
+ * @throws WorkbenchError `usage` for a bad name and while another process replaces the same data set, `failure` when the disk refuses
  */
 export async function writeDataset<Manifest>(
   name: string,
@@ -232,30 +243,27 @@ export async function writeDataset<Manifest>(
   fill: (folder: string) => void,
   describe: (files: Record<string, string>) => Promise<Manifest>,
 ): Promise<Manifest> {
-  const folder = datasetFolder(name, home);
-  const root = dirname(folder);
-  const temporary = join(root, `.${name}.new`);
-  const old = join(root, `.${name}.old`);
+  const { root, folder, next, old, lock } = placesOf(name, home);
   try {
-    mkdirSync(root, { recursive: true });
-    const unlock = lockFolder(root);
+    makeFolder(root);
+    const unlock = lockFile(lock, `the data set ${name}`);
     try {
-      rmSync(temporary, { recursive: true, force: true });
+      rmSync(next, { recursive: true, force: true });
       if (existsSync(old) && !existsSync(folder)) renameSync(old, folder);
-      mkdirSync(temporary);
-      fill(temporary);
+      mkdirSync(next);
+      fill(next);
       const files: Record<string, string> = {};
-      for (const file of readdirSync(temporary).sort()) files[file] = await sha256File(join(temporary, file));
+      for (const file of readdirSync(next).sort()) files[file] = await sha256File(join(next, file));
       const manifest = await describe(files);
-      writeFileAtomic(join(temporary, manifestFileName), `${JSON.stringify(manifest, null, 2)}\n`);
-      // A folder that is not empty cannot be renamed over: the old one steps aside, for a moment.
+      writeFileAtomic(join(next, manifestFileName), `${JSON.stringify(manifest, null, 2)}\n`);
+      // A folder that is not empty cannot be renamed over: the old one steps aside, and is found there (`datasetFolder`).
       rmSync(old, { recursive: true, force: true });
       if (existsSync(folder)) renameSync(folder, old);
-      renameSync(temporary, folder);
+      renameSync(next, folder);
       rmSync(old, { recursive: true, force: true });
       return manifest;
     } finally {
-      rmSync(temporary, { recursive: true, force: true });
+      rmSync(next, { recursive: true, force: true });
       unlock();
     }
   } catch (error) {

@@ -2,7 +2,7 @@
  * Evaluations in folders of their own. A name follows from what is asked, so that the same command finds it again: what a
  * killed one had asked is not asked again, and a finished one can be compared later.
  */
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { CallTiming } from '../src/llm/client/ask-model.js';
@@ -12,7 +12,7 @@ import type { LanguageModel } from '../src/llm/language-model.js';
 import { configHash } from '../src/run/config.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { aboutEvaluation, evaluationRecord, type EvaluationRecord } from '../src/run/evaluation.js';
-import { writeFileAtomic } from '../src/run/files.js';
+import { removeLeftovers, writeFileAtomic } from '../src/run/files.js';
 import { type JsonLines, openJsonLines, readJsonLines } from '../src/run/json-lines.js';
 import { confined, runsFolder } from '../src/run/locations.js';
 import { openTimingLog, type TimingLog } from '../src/run/metric-log.js';
@@ -140,12 +140,13 @@ async function keepNoted<S extends Sample, Answer, R extends Row>(
   const { asked: what, folder, model, afresh = false, onCall, onTorn, onRow, excluded, examples, signal } = options;
   if (asker.prompted && !model) throw noModel(asker.name);
   const files = evaluationFiles(folder);
-  const unlock = lockFolder(folder);
+  const unlock = lockFolder(folder, 'an evaluation');
   const speed = speedometer();
   let timing: TimingLog | undefined;
   let store: CompletionStore | undefined;
   let partial: JsonLines | undefined;
   try {
+    removeLeftovers(folder);
     const resumed = existsSync(files.asked);
     const before = resumed ? readAsked(folder) : undefined;
     // `best` of a run that was trained for longer may be another by now: what was begun with the former one is left.
@@ -237,7 +238,6 @@ export async function saveEvaluation<R extends Row>(
   { record, rows, traced }: Evaluation<R>,
   { arrow }: Pick<Measure<R>, 'arrow'>,
 ): Promise<void> {
-  mkdirSync(resolve(files.asked, '..'), { recursive: true });
   writeFileAtomic(files.answers, chunksOf(rows.map(rowLine)));
   if (traced.some(({ trace, calls }) => trace.length + calls.length > 0)) {
     writeFileAtomic(files.traces, chunksOf(rows.map(({ id }, i) => traceLine(id, traced[i]!))));

@@ -1,7 +1,7 @@
 /** A run of a trial as a process of this program: `kgwalk train`, with a run folder like any other. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { env, execPath } from 'node:process';
 import { setTimeout } from 'node:timers/promises';
@@ -11,6 +11,7 @@ import { packageRoot } from '../src/run/locations.js';
 import { metricRecord, type MetricRecord } from '../src/run/records.js';
 import { runFiles, runIn } from '../src/run/run-folder.js';
 import { isLocked } from '../src/run/run-lock.js';
+import { makeFolder } from '../src/run/files.js';
 
 /** Milliseconds between two looks at the metric log of a run. */
 const lookEvery = 100;
@@ -56,7 +57,7 @@ export function trialProcesses({ preset, plugins, threads }: TrialProcesses): Ru
       ...['--seed', String(seed), '--run-dir', folder, '--resume', 'last'],
       ...(threads === undefined ? [] : ['--threads', threads]),
     ];
-    mkdirSync(dirname(log), { recursive: true });
+    makeFolder(dirname(log));
     const output = openSync(log, 'a');
     // A group of its own: Ctrl-C at the terminal reaches the sweep alone, which asks once. The channel tells it that the sweep is gone.
     const child = spawn(execPath, [join(packageRoot(), 'dist', 'cli', 'main.js'), ...words], {

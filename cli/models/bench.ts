@@ -1,7 +1,6 @@
 /** `kgwalk models bench`: rates of a model on this machine, by the same code that agents and encoders use. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { rmSync } from 'node:fs';
+import { basename } from 'node:path';
 import { openEncoder } from '../../src/encoder/open-encoder.js';
 import { encoderSettings } from '../../src/encoder/settings.js';
 import type { AnswerDecision } from '../../src/llm/decision.js';
@@ -14,6 +13,7 @@ import type { ProgressReporter } from '../../src/run/progress.js';
 import { throwIfStopped } from '../../src/run/stop.js';
 import { printJson, printLine, printTable } from '../output.js';
 import { terminalWork } from '../work.js';
+import { temporaryFolder } from '../../src/run/files.js';
 
 interface BenchFlags {
   threads?: string;
@@ -121,7 +121,7 @@ function request(number: number, maxTokens: number): CompletionRequest {
 
 async function encoding({ file, device, threads, repeats, progress, signal }: Measured): Promise<Rate> {
   // Vectors that a cache holds would not be measured: this one is new.
-  const cacheFolder = mkdtempSync(join(tmpdir(), 'kgwalk-bench-'));
+  const cacheFolder = temporaryFolder('bench');
   const settings = encoderSettings.parse({ gpu: device, ...(threads !== undefined && { workers: threads }) });
   const encoder = await openEncoder(settings, { modelPath: file, cacheFolder });
   const line = progress('text vectors', repeats + 1, 'repeats');

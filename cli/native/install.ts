@@ -2,7 +2,7 @@
  * `kgwalk native install`: links the addon of tfjs-node against the libraries inside a TensorFlow wheel. The wheel is only
  * unpacked, Python runs none of it; the addon speaks Node-API, so neither node-gyp nor Node's own headers are needed.
  */
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
 import { arch, argv, execPath, platform } from 'node:process';
@@ -10,7 +10,7 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { throwIfStopped } from '../../src/run/stop.js';
 import { nativeAddon, nativeFolder, nativePackage } from '../../src/tensor/native-tensorflow.js';
 import type { Finding } from '../doctor.js';
-import { freeBytes } from '../../src/run/files.js';
+import { freeBytes, makeFolder } from '../../src/run/files.js';
 import { interruptSignal } from '../work.js';
 import { printJson, printLine, printNote } from '../output.js';
 import { cudaWheels, downloadWheels, mustRun, runTool, tensorflowWheel, unpackWheel } from './wheels.js';
@@ -30,7 +30,7 @@ export async function install({ gpu = false, wheel, json }: InstallFlags): Promi
   const wheels = wheel.map((file) => resolve(file));
   await requirePrerequisites(gpu, wheels, folder);
   rmSync(draft, { recursive: true, force: true });
-  mkdirSync(draft, { recursive: true });
+  makeFolder(draft);
   try {
     await unpackAll(wheels.length > 0 ? wheels : await fetchWheels(gpu, join(draft, 'wheels'), signal), draft, signal);
     printNote('building');

@@ -1,10 +1,11 @@
 /** Which wheels hold TensorFlow's libraries, what is taken out of them, and running the tools that this and the build need. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { arch, env } from 'node:process';
 import { WorkbenchError } from '../../src/run/errors.js';
+import { makeFolder } from '../../src/run/files.js';
 
 interface ToolOptions {
   /** Ends the tool. */
@@ -57,7 +58,7 @@ export async function downloadWheels(
   folder: string,
   signal: AbortSignal | undefined,
 ): Promise<string[]> {
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   const platforms = ['manylinux_2_17', 'manylinux2014', 'manylinux_2_27'].flatMap((name) => [
     '--platform',
     `${name}_${machine}`,

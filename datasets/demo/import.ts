@@ -1,6 +1,5 @@
 /** Makes a demo world and imports it: dialogues as one data set, questions as another, over one graph. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ProgressReporter, silentProgress } from '../../src/run/progress.js';
 import type { DialogueManifest } from '../dialogues/dialogue-dataset.js';
@@ -12,6 +11,7 @@ import { type SplitName, splitNames } from '../walk-sample.js';
 import type { DemoQuestion, DemoSubset } from './questions.js';
 import { demoSettings, type DemoSettings } from './settings.js';
 import { demoContents, type DemoContents, releaseFiles, writeDemoRelease } from './write-release.js';
+import { temporaryFolder } from '../../src/run/files.js';
 
 /** Which world, under which name, and where. */
 export interface DemoImportOptions {
@@ -42,7 +42,7 @@ export async function importDemo(options: DemoImportOptions = {}): Promise<DemoI
   const { name = 'demo', home, progress = silentProgress } = options;
   const settings = demoSettings.parse(options.settings ?? {});
   const generated = { by: 'kgwalk datasets demo', settings };
-  const from = mkdtempSync(join(tmpdir(), 'kgwalk-demo-'));
+  const from = temporaryFolder('demo');
   try {
     const contents = demoContents(settings, 'graph');
     writeDemoRelease(from, settings, { contents });

@@ -1,8 +1,8 @@
 /** Writes a demo world as the files that `datasets import opendialkg` and `datasets import custom` read. */
-import { closeSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, openSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { inverseName } from '../../src/kg/graph.js';
-import { writeError, writeFileAtomic, writeFully } from '../../src/run/files.js';
+import { makeFolder, writeError, writeFileAtomic, writeFully } from '../../src/run/files.js';
 import type { Progress } from '../../src/run/progress.js';
 import type { Dialogue } from '../dialogue.js';
 import { type SplitName, splitNames } from '../walk-sample.js';
@@ -71,7 +71,7 @@ function writeTriples(folder: string, settings: DemoSettings, line: Progress | u
   const unfinished = `${file}.part`;
   let triples = 0;
   try {
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
     const descriptor = openSync(unfinished, 'w');
     try {
       let text = '';

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { knownAnswers, type KnownAnswers, withInverses } from '../../src/embedding/known-answers.js';
 import type { Graph, TripleColumns } from '../../src/kg/graph.js';
 import { configHash } from '../../src/run/config.js';
-import { readError, writeFileAtomic } from '../../src/run/files.js';
+import { readError, refuseSpecial, writeFileAtomic } from '../../src/run/files.js';
 import { madeFrom } from '../../src/run/provenance.js';
 import {
   alteredFile,
@@ -180,6 +180,7 @@ export function writeTripleFile(file: string, { heads, relations, tails }: Tripl
 }
 
 function readTripleFile(file: string, sha256: string | undefined, count: number): TripleColumns {
+  refuseSpecial(file, 'a file of an imported data set');
   let bytes: Buffer;
   try {
     bytes = readFileSync(file);

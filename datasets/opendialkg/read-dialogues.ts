@@ -4,7 +4,7 @@ import { basename, extname } from 'node:path';
 import { type Info, parse } from 'csv-parse';
 import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import { readTextFile } from '../../src/run/files.js';
+import { readTextFile, refuseSpecial } from '../../src/run/files.js';
 import { printable } from '../../src/run/printable.js';
 import { shownJson } from '../../src/run/read-json.js';
 import type { Dialogue, Message, PathAction, Sender } from '../dialogue.js';
@@ -50,6 +50,7 @@ async function readCsv(file: string, add: AddConversation): Promise<void> {
   let row = 0;
   let line = 1;
   try {
+    refuseSpecial(file, 'a CSV file');
     const source = createReadStream(file);
     const records = source.pipe(parse({ bom: true, columns: true, info: true, skip_empty_lines: true }));
     source.on('error', (error) => records.destroy(error));

@@ -8,7 +8,6 @@ import {
   existsSync,
   fstatSync,
   mkdirSync,
-  mkdtempSync,
   openSync,
   readSync,
   renameSync,
@@ -17,9 +16,9 @@ import {
   statSync,
   symlinkSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { pid, platform } from 'node:process';
+import { makeFolder, temporaryFolder } from '../run/files.js';
 
 const lockName = 'lock.mdb';
 const dataName = 'data.mdb';
@@ -78,7 +77,7 @@ export function makeFiles(folder: string): DatabaseFiles | undefined {
   const temporary = join(parent, `.${basename(folder)}.${pid}.${++made}.tmp`);
   let files: DatabaseFiles | 'one' | 'none' = 'none';
   try {
-    mkdirSync(parent, { recursive: true });
+    makeFolder(parent);
     // A process of the same number may have been killed here.
     rmSync(temporary, { recursive: true, force: true });
     mkdirSync(temporary);
@@ -111,7 +110,7 @@ function removeEmpty(folder: string): void {
  */
 export function completeFiles(folder: string): void {
   try {
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
     if (!existsSync(join(folder, dataName))) rmSync(join(folder, lockName), { force: true });
     for (const name of [lockName, dataName]) {
       if (!existsSync(join(folder, name))) createEmpty(join(folder, name));
@@ -143,7 +142,7 @@ function linksTo({ lock, data }: DatabaseFiles): string | undefined {
   if (platform !== 'linux' || !existsSync('/proc/self/fd')) return undefined;
   let folder: string | undefined;
   try {
-    folder = mkdtempSync(join(tmpdir(), 'kgwalk-open-'));
+    folder = temporaryFolder('open');
     symlinkSync(`/proc/self/fd/${lock}`, join(folder, lockName));
     symlinkSync(`/proc/self/fd/${data}`, join(folder, dataName));
     return folder;

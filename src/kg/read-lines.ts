@@ -4,6 +4,7 @@ import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { WorkbenchError } from '../run/errors.js';
+import { refuseSpecial } from '../run/files.js';
 
 /** Characters of the longest line that is read: no triple has so many, and no expression over a line may grow with a file. */
 const longestLine = 2 ** 20;
@@ -91,6 +92,7 @@ async function* blocksOf(file: string, what: string, linesBefore: () => number):
 }
 
 function chunksOf(file: string): AsyncIterable<Buffer> {
+  refuseSpecial(file, 'a file');
   const packed = file.endsWith('.gz');
   const raw = createReadStream(file, { highWaterMark: packed ? 1 << 18 : 1 << 20 });
   return packed ? pipeline(raw, createGunzip({ chunkSize: 1 << 18 }), () => {}) : raw;

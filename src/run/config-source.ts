@@ -35,7 +35,10 @@ export function parseConfigText(text: string, source: string): ConfigSource {
   if (problems.length === 0) {
     try {
       value = document.toJS();
+      if (holdsItself(value))
+        throw new TypeError('expected values that end, got an alias inside of what it stands for');
     } catch (error) {
+      value = null;
       // An alias without its anchor, or aliases that multiply beyond the parser's limit.
       problems.push(`${printable((error as Error).message, 200)}, at ${source}`);
     }
@@ -48,6 +51,11 @@ export function parseConfigText(text: string, source: string): ConfigSource {
       return offset === undefined ? undefined : place(offset);
     },
   };
+}
+
+function holdsItself(value: unknown, around: ReadonlySet<unknown> = new Set()): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return around.has(value) || Object.values(value).some((part) => holdsItself(part, new Set(around).add(value)));
 }
 
 /** Whether a value is a section: keys with values, no list. */

@@ -1,11 +1,11 @@
 /** Files from elsewhere: whole, checked by their hash, and resumed where a try broke off. */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { env } from 'node:process';
 import { setTimeout as wait } from 'node:timers/promises';
 import { WorkbenchError } from './errors.js';
-import { hashOfFile, sha256File, writeError } from './files.js';
+import { hashOfFile, makeFolder, sha256File } from './files.js';
 import { PartFile, type PartState } from './part-file.js';
 import { silentProgress, type ProgressReporter } from './progress.js';
 import { lockFolder } from './run-lock.js';
@@ -68,11 +68,7 @@ export async function downloadFile(options: DownloadOptions): Promise<Downloaded
   const here = await existing({ ...options, sha256 });
   if (here) return here;
   const folder = `${file}.download`;
-  try {
-    mkdirSync(folder, { recursive: true });
-  } catch (error) {
-    throw writeError(error, folder);
-  }
+  makeFolder(folder);
   const unlock = lockFolder(folder, 'a download');
   let part: PartFile | undefined;
   let keep = true;

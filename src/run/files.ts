@@ -6,6 +6,7 @@ import {
   existsSync,
   fsyncSync,
   mkdirSync,
+  mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -16,7 +17,8 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { hostname, tmpdir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
 import { kill, pid } from 'node:process';
 import { WorkbenchError } from './errors.js';
 
@@ -32,7 +34,8 @@ export function writeFileAtomic(path: string, data: string | Uint8Array | readon
   const folder = dirname(path);
   let temporary: string | undefined;
   try {
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
+    tidy(folder);
     const opened = openTemporary(path);
     const { descriptor } = opened;
     temporary = opened.temporary;
@@ -64,12 +67,71 @@ function openTemporary(path: string): { temporary: string; descriptor: number } 
 }
 
 /**
+ * Makes a folder where it is missing, with those above it. Not by `recursive`: Node 20 never comes back where the system says that
+ * there is nothing although the folder above is there, as it does below /proc.
+ * @throws WorkbenchError `failure` where it cannot be made
+ */
+export function makeFolder(folder: string): void {
+  for (let tried = 1; ; tried++) {
+    try {
+      if (isFolder(folder)) return;
+      makeFolder(dirname(resolve(folder)));
+      mkdirSync(folder);
+    } catch (error) {
+      // Other processes may make and remove the same folders meanwhile.
+      const mayPass = ['EEXIST', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '');
+      if (!mayPass || tried === 10) throw writeError(error, folder);
+    }
+  }
+}
+
+/** Whether a folder is there. */
+export function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+/**
+ * A new folder of this process in the system's temporary one; what killed processes of this machine left there is removed.
+ * @param use a word of small letters
+ */
+export function temporaryFolder(use: string): string {
+  const root = tmpdir();
+  for (const name of readdirSync(root)) {
+    const [, host, writer] = /^kgwalk-[a-z]+-(.+)-(\d+)-\w{6}$/.exec(name) ?? [];
+    if (host !== hostname() || isRunning(Number(writer))) continue;
+    try {
+      rmSync(join(root, name), { recursive: true, force: true });
+    } catch {
+      // Another user's.
+    }
+  }
+  return mkdtempSync(join(root, `kgwalk-${use}-${hostname()}-${pid}-`));
+}
+
+/** Folders that this process has written in. */
+const tidied = new Set<string>();
+
+/** As a process writes in a folder for the first time: what killed ones left there goes. */
+function tidy(folder: string): void {
+  const place = resolve(folder);
+  if (tidied.has(place)) return;
+  tidied.add(place);
+  for (const name of readdirSync(folder)) {
+    const writer = Number(temporaryName.exec(name)?.[2]);
+    if (writer > 0 && writer !== pid && !isRunning(writer)) rmSync(join(folder, name), { force: true });
+  }
+}
+
+/** Of a file that is being written: its name and the process that writes it. */
+const temporaryName = /^\.(.+)\.(\d+)\.\d+\.tmp$/;
+
+/**
  * Removes what processes that were killed while they wrote left under a folder.
  * @param of the file they were writing; default: any. A living process may be writing it again at the same time
  */
 export function removeLeftovers(folder: string, of?: string): void {
   for (const name of namesIn(folder)) {
-    const [, file, writer] = /^\.(.+)\.(\d+)\.\d+\.tmp$/.exec(basename(name)) ?? [];
+    const [, file, writer] = temporaryName.exec(basename(name)) ?? [];
     if (file === undefined) continue;
     const isOthers = Number(writer) !== pid && isRunning(Number(writer));
     if (of !== undefined && (file !== of || isOthers)) continue;
@@ -133,6 +195,7 @@ export async function hashOfFile(path: string, hash: Hash): Promise<Hash> {
 
 /** sha256 (hex) of a file's bytes. @throws WorkbenchError `data` when it cannot be read */
 export async function sha256File(path: string): Promise<string> {
+  refuseSpecial(path, 'a file');
   try {
     return (await hashOfFile(path, createHash('sha256'))).digest('hex');
   } catch (error) {
@@ -151,6 +214,7 @@ const longestText = 2 ** 29 - 2 ** 10;
  */
 export function readTextFile(path: string, what: string, limit = longestText): string {
   try {
+    refuseSpecial(path, what);
     const { size } = statSync(path);
     if (size > limit) {
       throw new WorkbenchError('data', `expected ${what} of at most ${limit} bytes, got ${size}, at ${path}`, {
@@ -162,6 +226,17 @@ export function readTextFile(path: string, what: string, limit = longestText): s
     if (error instanceof WorkbenchError) throw error;
     throw readError(error, path, what);
   }
+}
+
+/**
+ * A pipe or a device in the place of a file has no end, or never begins; those in /dev were meant.
+ * @throws WorkbenchError `data` for one
+ */
+export function refuseSpecial(path: string, what: string): void {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (!stats || stats.isFile() || stats.isDirectory() || resolve(path).startsWith('/dev/')) return;
+  const got = stats.isFIFO() ? 'a pipe' : stats.isSocket() ? 'a socket' : 'a device';
+  throw new WorkbenchError('data', `expected ${what}, got ${got}, at ${path}`, { hint: 'Put a file in its place.' });
 }
 
 /** What the system says about a failed read, as the error a user sees. @param what what the file is, with its article */

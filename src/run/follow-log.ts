@@ -86,7 +86,7 @@ export function followRecords<T>(file: string, schema: z.ZodType<T>, onRecord: (
 
 function openPlain(file: string): number | undefined {
   try {
-    return openSync(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+    return openSync(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
   } catch (error) {
     if (['ENOENT', 'ENOTDIR', 'ELOOP'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
     throw error;

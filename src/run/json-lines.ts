@@ -1,10 +1,10 @@
 /** Append-only logs of JSON, a value a line: cut at a known offset, or with a checksum a line; what a crash broke is never believed. */
 import { createHash } from 'node:crypto';
-import { closeSync, existsSync, fstatSync, fsyncSync, ftruncateSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, fsyncSync, ftruncateSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { WorkbenchError } from './errors.js';
-import { readFully, readTextFile, writeError, writeFully } from './files.js';
+import { makeFolder, readFully, readTextFile, refuseSpecial, writeError, writeFully } from './files.js';
 import { ofShape, parseJson } from './read-json.js';
 
 /** The beginning of a log, as a checkpoint remembers it. */
@@ -282,9 +282,10 @@ function openForAppending(file: string, readOnly = false) {
 }
 
 function openFile(file: string, readOnly: boolean): number {
+  refuseSpecial(file, 'a log');
   try {
     if (readOnly) return openSync(file, 'r');
-    mkdirSync(dirname(file), { recursive: true });
+    makeFolder(dirname(file));
     // "a" would ignore our positions, "w+" would empty the file: so it is made, then opened.
     closeSync(openSync(file, 'a'));
     return openSync(file, 'r+');

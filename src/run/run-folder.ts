@@ -1,5 +1,5 @@
 /** A run folder: settings, environment and state of one training run, held by one process while it is written. */
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { stringify } from 'yaml';
 import { z } from 'zod';
@@ -7,7 +7,7 @@ import { shownPath } from './command-line.js';
 import { longestConfig, parseConfigText } from './config-source.js';
 import { configHash } from './config.js';
 import { WorkbenchError } from './errors.js';
-import { readTextFile, removeLeftovers, writeError, writeFileAtomic } from './files.js';
+import { isFolder, makeFolder, readError, readTextFile, removeLeftovers, writeFileAtomic } from './files.js';
 import { confined, runsFolder } from './locations.js';
 import { nearestName } from './printable.js';
 import { ofShape, readJsonFile } from './read-json.js';
@@ -96,11 +96,7 @@ export function runId(preset: string, seed: number, now: Date = new Date()): str
 export function createRun({ folder, config, environment, resume = false, prepare }: CreateRunOptions) {
   const place = resolve(folder);
   const files = runFiles(place);
-  try {
-    mkdirSync(place, { recursive: true });
-  } catch (error) {
-    throw writeError(error, files.config);
-  }
+  makeFolder(place);
   const release = lockFolder(place);
   try {
     const resumed = existsSync(files.config);
@@ -177,7 +173,12 @@ export type ListedRun = RunInfo | { id: string; folder: string; problem: string 
 /** The runs directly inside a folder, by name; folders that hold no run are passed over. */
 export function listRuns(runs: string): ListedRun[] {
   if (!existsSync(runs)) return [];
-  const names = readdirSync(runs).sort();
+  let names: string[];
+  try {
+    names = readdirSync(runs).sort();
+  } catch (error) {
+    throw readError(error, runs, 'a folder of runs');
+  }
   return names.flatMap((id): ListedRun[] => {
     const folder = resolve(runs, id);
     if (!existsSync(join(folder, configFile))) return [];
@@ -193,7 +194,7 @@ export function listRuns(runs: string): ListedRun[] {
 /** The run whose name is nearest among those that lie beside it or in the folder of runs, as one would type it. */
 export function nearestRun(folder: string): string | undefined {
   const runs = [dirname(resolve(folder)), runsFolder()].flatMap((parent) => {
-    const names = existsSync(parent) ? readdirSync(parent) : [];
+    const names = isFolder(parent) ? readdirSync(parent) : [];
     return names.filter((name) => existsSync(join(parent, name, configFile))).map((name) => join(parent, name));
   });
   const near = nearestName(

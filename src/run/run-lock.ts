@@ -1,14 +1,18 @@
 /** One process at a time writes a run folder. The lock of a process that died is taken over. */
-import { constants, copyFileSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { linkSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { pid } from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 import { WorkbenchError } from './errors.js';
-import { isRunning, writeError } from './files.js';
+import { isRunning, makeFolder, writeError } from './files.js';
+import { isDone, type LockDisk, type LockState, lockStep, waits } from './lock-steps.js';
 import { throwIfStopped } from './stop.js';
 
 const lockName = '.lock';
+/** This machine, in letters that a file's name may have. */
+const machine = hostname().replace(/[^\w.-]/g, '_');
 
 /** Who holds a lock. `born` tells two processes with one number apart: numbers are reused, above all in containers. */
 interface Holder {
@@ -32,27 +36,79 @@ export function lockFolder(folder: string, what = 'a run'): () => void {
  * @param what that file stands for, with its article
  */
 export function lockFile(lock: string, what: string): () => void {
+  const taken = take(lock);
+  if (typeof taken === 'function') return taken;
+  throw lockedError(lock, what, taken);
+}
+
+/** Who keeps a lock from being taken, and the file that says so. */
+type Blocker = Pick<Holder, 'pid' | 'host'> & { file: string };
+
+/** How often, and for how many milliseconds, a process waits for others that take over the same dead lock. */
+const [patience, pause] = [400, 5];
+
+/** Takes a lock by the steps of `lock-steps.ts`. @returns releases it; or who is in the way */
+function take(lock: string): (() => void) | Blocker {
   const folder = dirname(lock);
-  const own = JSON.stringify({ pid, host: hostname(), born: birthOf(pid) } satisfies Holder);
-  const draft = `${lock}.${pid}`;
+  const own = { pid, host: machine, born: birthOf(pid) } satisfies Holder;
+  const content = JSON.stringify(own);
+  // Who made a claim must be known while it is being written: its name says it.
+  const claim = `${basename(lock)}.${pid}-${own.born}-${randomBytes(6).toString('hex')}-${own.host}`;
+  const draft = join(folder, claim);
+  const disk: LockDisk = {
+    claim: () => writeFileSync(draft, content, { flag: 'wx' }),
+    withdraw: () => rmSync(draft, { force: true }),
+    create: () => tryLink(draft, lock),
+    replace: () => renameSync(draft, lock),
+    read: () => readLock(lock),
+    rivals: () => livingClaims(lock).filter((other) => other !== claim),
+    isAlive: (holder) => isAlive(parseHolder(holder)),
+  };
   try {
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(draft, own);
-    // A link appears whole or fails because a lock is there: no moment where two processes could both think they have it.
-    while (!tryCreate(draft, lock)) {
-      const found = readLock(lock);
-      if (found === undefined) continue;
-      if (isAlive(found)) throw lockedError(lock, what, found);
-      removeStale(lock, found);
+    makeFolder(folder);
+    let state: LockState = { next: 'claim', claim, patience };
+    while (!isDone(state)) {
+      const before = state;
+      state = lockStep(state, disk);
+      if (waits(state, before)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pause);
     }
+    if (state.next === 'refused') {
+      const { by } = state;
+      return 'holder' in by!
+        ? { ...parseHolder(by.holder)!, file: lock }
+        : { ...claimant(lock, by!.claim)!, file: join(folder, by!.claim) };
+    }
+    // What processes left that died before they saw a lock.
+    livingClaims(lock);
   } catch (error) {
-    throw writeError(error, lock);
-  } finally {
     rmSync(draft, { force: true });
+    throw writeError(error, lock);
   }
   return () => {
-    if (readLock(lock) === own) rmSync(lock, { force: true });
+    // While this process lives nobody else changes its lock, unless by hand.
+    if (readLock(lock) === content) rmSync(lock, { force: true });
   };
+}
+
+/** Names of the claims to a lock, of living processes; those of dead ones are removed. */
+function livingClaims(lock: string): string[] {
+  const folder = dirname(lock);
+  return readdirSync(folder).filter((name) => {
+    const by = claimant(lock, name);
+    if (by === undefined) return false;
+    if (isAlive(by)) return true;
+    rmSync(join(folder, name), { force: true });
+    return false;
+  });
+}
+
+/** The process that a claim to a lock is of, by the claim's name; undefined for what is no claim to it. */
+function claimant(lock: string, name: string): Holder | undefined {
+  const prefix = `${basename(lock)}.`;
+  if (!name.startsWith(prefix)) return undefined;
+  const [, id, born, host] = /^(\d+)-(\d*)-[0-9a-f]{12}-([\w.-]+)$/.exec(name.slice(prefix.length)) ?? [];
+  if (id === undefined || born === undefined || host === undefined) return undefined;
+  return { pid: Number(id), born, host };
 }
 
 /** Whether a living process writes this folder. */
@@ -62,7 +118,7 @@ export function isLocked(folder: string): boolean {
 
 function isHeld(lock: string): boolean {
   const found = readLock(lock);
-  return found !== undefined && isAlive(found);
+  return found !== undefined && isAlive(parseHolder(found));
 }
 
 /** Milliseconds between two looks at a lock. */
@@ -73,51 +129,42 @@ const lookEvery = 100;
  * @param signal aborted: it waits no longer
  * @throws WorkbenchError `stopped` once the signal is aborted
  */
-export async function lockedFile(lock: string, what: string, signal?: AbortSignal): Promise<() => void> {
-  while (isHeld(lock)) {
+export async function lockedFile(lock: string, signal?: AbortSignal): Promise<() => void> {
+  for (;;) {
     throwIfStopped(signal);
+    const taken = isHeld(lock) ? undefined : take(lock);
+    if (typeof taken === 'function') return taken;
     await setTimeout(lookEvery);
-  }
-  try {
-    return lockFile(lock, what);
-  } catch (error) {
-    // Somebody was faster.
-    if (error instanceof WorkbenchError && isHeld(lock)) return lockedFile(lock, what, signal);
-    throw error;
   }
 }
 
-function tryCreate(draft: string, lock: string): boolean {
+/** What systems say that have no links. */
+const noLinks = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EINVAL']);
+
+function tryLink(draft: string, lock: string): boolean | undefined {
   try {
     linkSync(draft, lock);
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-  }
-  // A file system without links: the next best that fails where a lock is.
-  try {
-    copyFileSync(draft, lock, constants.COPYFILE_EXCL);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return false;
+    if (noLinks.has(code ?? '')) return undefined;
     throw error;
   }
 }
 
-/** Moves a dead process's lock away; if another process was faster and the lock is new, it is put back. */
-function removeStale(lock: string, stale: string): void {
-  const aside = `${lock}.stale.${pid}`;
-  try {
-    renameSync(lock, aside);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
-    throw error;
-  }
-  if (readLock(aside) !== stale) tryCreate(aside, lock);
-  rmSync(aside, { force: true });
-}
+/** More than any lock holds. */
+const longestLock = 4096;
 
 function readLock(lock: string): string | undefined {
+  const stats = lstatSync(lock, { throwIfNoEntry: false });
+  if (stats === undefined) return undefined;
+  if (!stats.isFile() || stats.size > longestLock) {
+    const got = stats.isFile() ? `${stats.size} bytes` : stats.isDirectory() ? 'a folder' : 'something that is no file';
+    throw new WorkbenchError('failure', `expected the lock of a process, got ${got}, at ${lock}`, {
+      hint: 'No kgwalk made it: move it away.',
+    });
+  }
   try {
     return readFileSync(lock, 'utf8');
   } catch (error) {
@@ -127,10 +174,9 @@ function readLock(lock: string): string | undefined {
 }
 
 /** On another machine nothing can be known: it counts as alive. */
-function isAlive(content: string): boolean {
-  const holder = parseHolder(content);
+function isAlive(holder: Holder | undefined): boolean {
   if (holder === undefined) return false;
-  if (holder.host !== hostname()) return true;
+  if (holder.host !== machine) return true;
   return isRunning(holder.pid) && birthOf(holder.pid) === holder.born;
 }
 
@@ -159,9 +205,8 @@ function birthOf(id: number): string {
   }
 }
 
-function lockedError(lock: string, what: string, content: string): WorkbenchError {
-  const { pid, host } = parseHolder(content)!;
+function lockedError(lock: string, what: string, { pid, host, file }: Blocker): WorkbenchError {
   const message = `expected ${what} that nobody writes, got one held by process ${pid} on ${host}, at ${dirname(lock)}`;
-  const hint = `Wait for it or stop it. If it is gone from ${host}, delete ${lock}.`;
+  const hint = `Wait for it or stop it. If it is gone from ${host}, delete ${file}.`;
   return new WorkbenchError('usage', message, { hint });
 }

@@ -2,12 +2,12 @@
  * TensorBoard event files with scalars, written without TensorBoard.
  * @source TFRecord framing: tensorflow/core/lib/io/record_writer; messages: tensorflow/core/util/event.proto and summary.proto
  */
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { pid } from 'node:process';
 import { z } from 'zod';
-import { writeError, writeFileAtomic, writeFully } from './files.js';
+import { makeFolder, writeError, writeFileAtomic, writeFully } from './files.js';
 
 /** The `log` section of a configuration file. */
 export const logSettings = z.strictObject({
@@ -55,7 +55,7 @@ export function openEventFile(folder: string, options: { name?: string; now?: ()
 
 function create(folder: string, name: () => string): { file: string; descriptor: number } {
   try {
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
     const file = join(folder, name());
     return { file, descriptor: openSync(file, 'w') };
   } catch (error) {

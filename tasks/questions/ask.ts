@@ -1,6 +1,5 @@
 /** `kgwalk ask` on questions: one question of the user's own. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { QuestionAnswer } from '../../agents/question-agent.js';
 import type { QuestionTask } from '../../datasets/question.js';
@@ -20,6 +19,7 @@ import { keptOpen, type OpenedAsk, type Resolved, type ShownAnswer, type Work } 
 import { openQuestionAgent } from './agents.js';
 import { budgetOf, openQuestionGraph, type QuestionGraph } from './data.js';
 import { eventText } from './show.js';
+import { temporaryFolder } from '../../src/run/files.js';
 
 /** Asks; answers, the facts behind them and, if wished, what the agent did. */
 export function openAskQuestion(which: Resolved, flags: EvaluationFlags, work: Work): OpenedAsk {
@@ -101,7 +101,7 @@ async function attemptOf(
   }
   const model = await kept.get();
   // One question is not kept: its completions live as long as it does.
-  const folder = mkdtempSync(join(tmpdir(), 'kgwalk-ask-'));
+  const folder = temporaryFolder('ask');
   const store = openCompletionStore(join(folder, 'completions.jsonl'));
   try {
     const clients = createClients({ model, store, budget: budgetOf(budget), budgetMode, choices, seed, signal });

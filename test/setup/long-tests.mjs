@@ -19,7 +19,9 @@ const { status } = spawnSync(execPath, [...jest, '--json', `--outputFile=${resul
   env: { ...env, KGWALK_TEST_LONG: '1', KGWALK_TEST_TALLY: tally },
 });
 
-const sums = new Map(['moments killed', 'faults injected', 'inputs tried'].map((what) => [what, 0]));
+const sums = new Map(
+  ['moments killed', 'faults injected', 'inputs tried', 'interleavings tried'].map((what) => [what, 0]),
+);
 for (const line of readFileSync(tally, 'utf8').split('\n').filter(Boolean)) {
   const [what, count] = line.split('\t');
   sums.set(what, sums.get(what) + Number(count));

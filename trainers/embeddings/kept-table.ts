@@ -208,7 +208,7 @@ export async function keptTable<Saved extends object, State extends TableState>(
 ): Promise<Saved & { file: string; reused: boolean }> {
   const file = join(folder, `${key}.safetensors`);
   // Runs that start together, such as those of a sweep, train a table once: the others wait, and find it.
-  const release = existsSync(file) ? undefined : await lockedFile(join(folder, `${key}.lock`), 'a table', signal);
+  const release = existsSync(file) ? undefined : await lockedFile(join(folder, `${key}.lock`), signal);
   try {
     return await foundOrTrained(file, join(folder, `${key}.unfinished.safetensors`), maker, {
       folder,

@@ -1,6 +1,7 @@
 /** What a GGUF file says about itself, read and checked before anything heavy loads it. @source ggml docs/gguf.md */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { WorkbenchError } from '../../run/errors.js';
+import { refuseSpecial } from '../../run/files.js';
 
 /** A metadata value that is kept; arrays are counted only. */
 type GgufValue = string | number | boolean;
@@ -37,6 +38,7 @@ class Malformed extends Error {}
 export function readGgufHeader(path: string): GgufHeader {
   const problem = (got: string, hint: string, cause?: unknown) =>
     new WorkbenchError('data', `expected a whole GGUF model file, got ${got}, at ${path}`, { hint, cause });
+  refuseSpecial(path, 'a whole GGUF model file');
   let descriptor: number;
   try {
     descriptor = openSync(path, 'r');

@@ -1,0 +1,106 @@
+/**
+ * How a lock is taken, one look at or change of the disk a step, so that a test can try every interleaving of several processes
+ * and every moment of death (`test/src/run/lock-steps.test.ts`).
+ *
+ * The lock is one file, made by a link, which fails where one is. A dead process's lock stands until it is replaced by one rename,
+ * and who replaces it is agreed by claims: each process has a claim of its own, a file whose name no other ever has, before it looks
+ * at anything. It replaces the lock only after it saw no other living claim and then the dead lock once more; where the file system
+ * has no links, no lock is taken in the same way. Of two processes one
+ * made its claim before the other one looked: the other one sees it and waits, or, where the claim is gone, sees the new lock that
+ * the claim became in one rename. So no live lock is ever moved, replaced or removed by anybody but its holder; what dead processes
+ * leave are claims, and nobody's claim is made again, so that whoever meets them removes them.
+ */
+
+/** What a step may do, each as one call of the system. */
+export interface LockDisk {
+  /** Makes the own claim. */
+  claim(): void;
+  /** Removes the own claim, if it is there. */
+  withdraw(): void;
+  /** Makes the lock of the own claim, which stays; false where a lock is, undefined where the file system has no links. */
+  create(): boolean | undefined;
+  /** Makes the lock of the own claim, which goes, whatever lock was there. */
+  replace(): void;
+  /** What the lock says; undefined where there is none. */
+  read(): string | undefined;
+  /** Names of the other claims of living processes; those of dead ones are removed. */
+  rivals(): readonly string[];
+  isAlive(holder: string): boolean;
+}
+
+/** What one process is about to do; a plain value. */
+export interface LockState {
+  next: 'claim' | 'create' | 'settle' | 'read' | 'look' | 'yield' | 'again' | 'replace' | 'refuse' | 'held' | 'refused';
+  /** Name of the own claim. */
+  claim: string;
+  /** The dead lock that was met; undefined where there was none. */
+  found?: string | undefined;
+  /** Who stands in the way: what a lock says, or the name of a claim. */
+  by?: { holder: string } | { claim: string };
+  /** How often it still waits for other claims to go. */
+  patience: number;
+}
+
+/** Whether a process that is about to do this holds the lock already. */
+export const holds = ({ next }: LockState): boolean => next === 'settle' || next === 'held';
+
+/** Whether there is nothing more to do. */
+export const isDone = ({ next }: LockState): boolean => next === 'held' || next === 'refused';
+
+/** Whether it should wait for a moment before the next step. */
+export const waits = ({ next, patience }: LockState, before: LockState): boolean =>
+  patience < before.patience && next !== 'refuse';
+
+/** Does what is next: one call of `disk`. */
+export function lockStep(state: LockState, disk: LockDisk): LockState {
+  const { next, claim, found, patience } = state;
+  const then = (after: LockState['next'], more: Partial<LockState> = {}): LockState => ({
+    ...state,
+    ...more,
+    next: after,
+  });
+  switch (next) {
+    case 'claim':
+      disk.claim();
+      return then('create');
+    case 'create':
+      switch (disk.create()) {
+        case true:
+          return then('settle');
+        case false:
+          return then('read');
+        case undefined:
+          return then('look', { found: undefined });
+      }
+      break;
+    case 'settle':
+      disk.withdraw();
+      return then('held');
+    case 'read': {
+      const holder = disk.read();
+      if (holder === undefined) return then('create');
+      return disk.isAlive(holder) ? then('refuse', { by: { holder } }) : then('look', { found: holder });
+    }
+    case 'look': {
+      const [rival] = [...disk.rivals()].sort();
+      if (rival === undefined) return then('again');
+      if (patience === 0) return then('refuse', { by: { claim: rival } });
+      // The first by name stays and looks again; the others make room for it.
+      return then(claim < rival ? 'look' : 'yield', { patience: patience - 1 });
+    }
+    case 'yield':
+      disk.withdraw();
+      return then('claim');
+    case 'again':
+      return then(disk.read() === found ? 'replace' : 'read');
+    case 'replace':
+      disk.replace();
+      return then('held');
+    case 'refuse':
+      disk.withdraw();
+      return then('refused');
+    case 'held':
+    case 'refused':
+      return state;
+  }
+}
