@@ -7,6 +7,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { decisiveSettings, diffConfig, valueAt } from '../src/run/config.js';
 import { WorkbenchError } from '../src/run/errors.js';
+import { refuseSpecial } from '../src/run/files.js';
 import { checkLogMark } from '../src/run/json-lines.js';
 import type { RunInfo } from '../src/run/records.js';
 import { openRun, runFiles } from '../src/run/run-folder.js';
@@ -28,9 +29,11 @@ export function filesBeside(runFolder: string): Record<string, string> {
 const pathIn = (runFolder: string, file: string): string => relative(runFolder, file).split(sep).join('/');
 
 /** What a table states of itself, which its reader compares with its bytes; of other files the hash of their bytes. */
-const hashOf = (file: string): string =>
-  (file.endsWith('.safetensors') ? statedSealOf(file) : undefined) ??
-  createHash('sha256').update(readFileSync(file)).digest('hex');
+function hashOf(file: string): string {
+  refuseSpecial(file, 'a table of a run');
+  const stated = file.endsWith('.safetensors') ? statedSealOf(file) : undefined;
+  return stated ?? createHash('sha256').update(readFileSync(file)).digest('hex');
+}
 
 /** A checkpoint of a run that fits its index, settings and tables. */
 export interface ChainedCheckpoint extends ReadCheckpoint {

@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, readSync } from 'node:fs';
+import { refuseSpecial } from '../src/run/files.js';
 
 /** Its key in `__metadata__`. */
 export const sealKey = 'kgwalk-sha256';
@@ -29,6 +30,7 @@ export function statedSeal(bytes: Uint8Array, start: number): string | undefined
 /** What a file states, without a look at its other bytes; undefined where there is none. @param start byte at which the header begins */
 export function sealOfFile(file: string, start: number): string | undefined {
   const bytes = Buffer.alloc(start + opening.length + sealSpace.length);
+  refuseSpecial(file, 'a sealed file');
   const descriptor = openSync(file, 'r');
   try {
     return statedSeal(bytes.subarray(0, readSync(descriptor, bytes)), start);

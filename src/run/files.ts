@@ -229,12 +229,12 @@ export function readTextFile(path: string, what: string, limit = longestText): s
 }
 
 /**
- * A pipe or a device in the place of a file has no end, or never begins; those in /dev were meant.
+ * A pipe or a device in the place of a file has no end, or never begins; those that a shell names, such as /dev/stdin and /dev/fd/63, were meant.
  * @throws WorkbenchError `data` for one
  */
 export function refuseSpecial(path: string, what: string): void {
   const stats = statSync(path, { throwIfNoEntry: false });
-  if (!stats || stats.isFile() || stats.isDirectory() || resolve(path).startsWith('/dev/')) return;
+  if (!stats || stats.isFile() || stats.isDirectory() || /^\/(dev|proc\/self)\/(fd\/|std)/.test(resolve(path))) return;
   const got = stats.isFIFO() ? 'a pipe' : stats.isSocket() ? 'a socket' : 'a device';
   throw new WorkbenchError('data', `expected ${what}, got ${got}, at ${path}`, { hint: 'Put a file in its place.' });
 }

@@ -90,6 +90,7 @@ function hashOfBeginning(kept: Uint8Array, { bytes: offset, sha256 }: LogMark, s
 
 /** Compares a log that nobody writes with what a checkpoint remembers. @throws WorkbenchError `data` where it is shorter, or altered before the mark */
 export function checkLogMark(file: string, mark: LogMark): void {
+  refuseSpecial(file, 'a log');
   const whole = existsSync(file) ? readFileSync(file) : Buffer.alloc(0);
   hashOfBeginning(whole.subarray(0, mark.bytes), mark, whole.length, file);
 }
