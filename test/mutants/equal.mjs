@@ -1,5 +1,6 @@
 /** Mutants that change nothing that can be seen, by their keys, with the reason. */
 export const equal = {
+  'agents/link-walker/beam.ts | if (batch.length === 0) return; | return; → ;': 'no state has no score',
   'agents/link-walker/beam.ts | const stateCost = 128; | 128 → (128 + 1)':
     'says how many states are scored in one call',
   'agents/link-walker/beam.ts | let actions = 0; | 0 → (0 + 1)': 'says how many states are scored in one call',

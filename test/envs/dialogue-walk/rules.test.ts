@@ -96,6 +96,8 @@ describe('rules of a walk', () => {
     expect(actionOf(there, second, [1, 1, 0], rules)).toBe(-1);
     expect(actionOf(there, second, [1, 1, 0], { ...rules, noReturn: false })).toBeGreaterThanOrEqual(0);
     expect(actionTriple(there, second, actionOf(there, second, [1, 1, 2], rules))).toEqual([1, 1, 2]);
+    // From c nothing leads back, though elsewhere an edge does: all of the list is legal.
+    expect(legalActions(there, applyAction(there, second, 1, rules), rules)).toBeUndefined();
     const onlyBack = graphOf('only back', [['a', 'r', 'a']]);
     expect(initialState(onlyBack, 0, rules).done).toBe(true);
     expect(initialState(onlyBack, 0, { ...rules, noReturn: false }).done).toBe(false);

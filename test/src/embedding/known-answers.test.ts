@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { knownAnswers } from '../../../src/embedding/known-answers.js';
+import { knownAnswers, withInverses } from '../../../src/embedding/known-answers.js';
 import type { TripleColumns } from '../../../src/kg/graph.js';
 
 type Ids = [number, number, number];
@@ -50,4 +50,17 @@ describe('known answers', () => {
       }),
     );
   });
+});
+
+test('an inverse relation asks for the other side', () => {
+  const known = knownAnswers([columns([[0, 0, 1], [2, 0, 1], [1, 1, 3], [4, 1, 3]])]); // prettier-ignore
+  const both = withInverses(known, 2);
+  for (const relation of [0, 1]) {
+    for (let entity = 0; entity < 5; entity++) {
+      expect(both.tailsOf(entity, relation)).toEqual(known.tailsOf(entity, relation));
+      expect(both.headsOf(relation, entity)).toEqual(known.headsOf(relation, entity));
+      expect(both.tailsOf(entity, relation + 2)).toEqual(known.headsOf(relation, entity));
+      expect(both.headsOf(relation + 2, entity)).toEqual(known.tailsOf(entity, relation));
+    }
+  }
 });

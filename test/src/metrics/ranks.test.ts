@@ -30,6 +30,8 @@ describe('realistic ranks', () => {
     expect(rankOf(scores, 1)).toBe(2.5);
     expect(rankOf(scores, 1, [0])).toBe(1.5);
     expect(rankOf(scores, 1, [0, 2])).toBe(1);
+    // Nor does one that is worse.
+    expect(rankOf(scores, 1, [3])).toBe(2.5);
   });
 
   test('the answer counts even where it is among the excluded', () => {
