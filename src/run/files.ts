@@ -91,11 +91,12 @@ export function isFolder(path: string): boolean {
 }
 
 /**
- * A new folder of this process in the system's temporary one; what killed processes of this machine left there is removed.
+ * A new folder of this process in the system's temporary one; what killed processes of this machine left there goes.
  * @param use a word of small letters
  */
 export function temporaryFolder(use: string): string {
-  const root = tmpdir();
+  const made = mkdtempSync(join(tmpdir(), `kgwalk-${use}-${hostname()}-${pid}-`));
+  const root = dirname(made);
   for (const name of readdirSync(root)) {
     const [, host, writer] = /^kgwalk-[a-z]+-(.+)-(\d+)-\w{6}$/.exec(name) ?? [];
     if (host !== hostname() || isRunning(Number(writer))) continue;
@@ -105,7 +106,7 @@ export function temporaryFolder(use: string): string {
       // Another user's.
     }
   }
-  return mkdtempSync(join(root, `kgwalk-${use}-${hostname()}-${pid}-`));
+  return made;
 }
 
 /** Folders that this process has written in. */
