@@ -14,11 +14,14 @@ export interface BuildOptions {
   addInverses?: boolean;
 }
 
+/** Triples that are held at least before those that stand twice are dropped: 48 MiB. */
+const mostHeld = 2 ** 22;
 /** Triples of a block: arrays that double would be copied, and be half empty. */
 const blockTriples = 2 ** 18;
 
 /**
- * Collects triples as ids: 12 bytes a triple, plus the names. Entities and relations are numbered by first appearance, so
+ * Collects triples as ids: 12 bytes a triple, plus the names; those that stand twice are dropped on the way, so that memory follows what
+ * is kept, at most twice of it, and not what a file repeats. Entities and relations are numbered by first appearance, so
  * equal files give equal graphs. May go on after `build`: each graph is a snapshot.
  */
 export class GraphBuilder {
@@ -27,10 +30,22 @@ export class GraphBuilder {
   /** int32 [3 · blockTriples] each: head, relation and tail side by side. */
   readonly #blocks: Int32Array[] = [];
   #length = 0;
+  #repeats = 0;
+  #dropAt: number;
   readonly #files = new Set<string>();
+
+  /** @param held triples that are held before any are dropped */
+  constructor(private readonly held = mostHeld) {
+    this.#dropAt = held;
+  }
 
   /** Triples added so far, duplicates counted. */
   get numTriples(): number {
+    return this.#length + this.#repeats;
+  }
+
+  /** Triples that take memory now. */
+  get numHeld(): number {
     return this.#length;
   }
 
@@ -110,7 +125,28 @@ export class GraphBuilder {
     }
   }
 
+  #dropRepeats(): void {
+    const before = this.#length;
+    const { offsets, relations, tails } = adjacencyOf(this.#entities.size, this.#relations.size, (take) =>
+      this.#each(take),
+    );
+    this.#length = 0;
+    for (let head = 0; head + 1 < offsets.length; head++) {
+      for (let edge = offsets[head]!; edge < offsets[head + 1]!; edge++) {
+        const block = this.#blocks[Math.floor(this.#length / blockTriples)]!;
+        const at = 3 * (this.#length++ % blockTriples);
+        block[at] = head;
+        block[at + 1] = relations[edge]!;
+        block[at + 2] = tails[edge]!;
+      }
+    }
+    this.#blocks.length = Math.ceil(this.#length / blockTriples);
+    this.#repeats += before - this.#length;
+    this.#dropAt = Math.max(this.held, 2 * this.#length);
+  }
+
   #addIds(head: number, relation: number, tail: number): void {
+    if (this.#length >= this.#dropAt) this.#dropRepeats();
     const within = this.#length % blockTriples;
     if (within === 0) this.#blocks.push(new Int32Array(this.#length === 0 ? 3 * 64 : 3 * blockTriples));
     let block = this.#blocks[this.#blocks.length - 1]!;

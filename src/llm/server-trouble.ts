@@ -1,5 +1,6 @@
 /** Calls to a language-model server that fail: what that means, how long to wait, and what may be said without giving a key away. */
 import { setTimeout } from 'node:timers/promises';
+import { z } from 'zod';
 import { WorkbenchError } from '../run/errors.js';
 import { printable } from '../run/printable.js';
 import { withoutKey } from '../run/secrets.js';
@@ -133,31 +134,46 @@ export const realDelay: Delay = async (ms, signal) => {
   await setTimeout(ms, undefined, signal && { signal }).catch(() => {});
 };
 
-/** Bytes; a reply of a model has some thousand. */
+/** Bytes of any reply: scores of prompts are a hundred times as long as those. */
 const longestReply = 16 * 2 ** 20;
+/** Bytes of a completion: some a token, those that are said around it, and the prompt, which some servers repeat. */
+const longestAround = 2 ** 18;
+const longestToken = 64;
 
-/** As `fetch`; reading a longer body fails. @throws WorkbenchError `config`, from the body */
+const sentBody = z.object({
+  messages: z.unknown().optional(),
+  max_tokens: z.int().optional(),
+  max_completion_tokens: z.int().optional(),
+});
+
+/** What a reply to this request may have, in bytes: parsing takes many times as much memory. */
+function mostBytes(body: unknown): number {
+  if (typeof body !== 'string') return longestReply;
+  const { messages, max_tokens, max_completion_tokens } = sentBody.parse(JSON.parse(body));
+  if (messages === undefined) return longestReply;
+  const tokens = max_tokens ?? max_completion_tokens ?? 0;
+  return Math.min(longestReply, longestAround + longestToken * tokens + 4 * body.length);
+}
+
+/** As `fetch`; reading a longer body than was asked for fails. @throws WorkbenchError `config`, from the body */
 export async function boundedFetch(...request: Parameters<typeof fetch>): Promise<Response> {
   const response = await fetch(...request);
   if (response.body === null) return response;
+  const most = mostBytes(request[1]?.body);
   let bytes = 0;
   const counted = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       bytes += chunk.byteLength;
-      if (bytes <= longestReply) controller.enqueue(chunk);
-      else controller.error(tooLong(response.url));
+      if (bytes <= most) controller.enqueue(chunk);
+      else controller.error(tooLong(most, response.url));
     },
   });
   const { status, statusText, headers } = response;
   return new Response(response.body.pipeThrough(counted), { status, statusText, headers });
 }
 
-function tooLong(url: string): WorkbenchError {
-  return new WorkbenchError(
-    'config',
-    `expected a reply of at most ${longestReply} bytes, got a longer one, at ${url}`,
-    {
-      hint: 'This is no language-model server, or it does not keep to the length it is asked for.',
-    },
-  );
+function tooLong(most: number, url: string): WorkbenchError {
+  return new WorkbenchError('config', `expected a reply of at most ${most} bytes, got a longer one, at ${url}`, {
+    hint: 'This is no language-model server, or it does not keep to the length it is asked for.',
+  });
 }

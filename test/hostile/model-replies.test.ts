@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { Decision } from '../../src/llm/decision.js';
 import { readReply } from '../../src/llm/decisions/read-reply.js';
 import { writeReply } from '../../src/llm/decisions/reply-forms.js';
+import { OfferedNames, writtenIndex } from '../../src/llm/decisions/reply-values.js';
 import { anyDecisionAndReply } from '../fixtures/any-decision.js';
 import { often, tally } from '../fixtures/long-tests.js';
 import { spoiltText } from '../fixtures/spoilt.js';
@@ -88,6 +89,21 @@ describe('hostile text', () => {
     ]) {
       readReply(decision, part.repeat(50_000), { constrained: false });
     }
+  });
+
+  test('names that are nearly right take a bounded effort, and those that are right are found all the same', () => {
+    const offered = Array.from({ length: 1500 }, (_, i) => `the ${i} relation of some long name ${1500 - i}`);
+    const near = offered.slice(0, 200).map((name) => name.replace('long', 'lomg').replace('some', 'same'));
+    const names = new OfferedNames(offered);
+    const full = names.effort.left;
+    for (const line of near) names.snap(line);
+    // One more list is begun at most.
+    expect(names.effort.left).toBeGreaterThan(-full / 100);
+    expect(names.effort.left).toBeLessThan(0);
+    expect(names.snap(offered[7]!.toUpperCase())).toBe(7);
+    expect(writtenIndex(`3. ${offered[9]}`, names)).toBe(9);
+    const decision = chooseOneDecision({ candidates: candidates(...offered) });
+    expect(read(decision, near.join('\n'))).toBeUndefined();
   });
 
   test('cannot reach a prototype', () => {

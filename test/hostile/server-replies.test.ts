@@ -85,6 +85,17 @@ describe('a server may answer what it likes', () => {
     }
   });
 
+  test('a body of more than was asked for is no answer, however deep', async () => {
+    const deep = `${'['.repeat(3e6)}${']'.repeat(3e6)}`;
+    answer = (response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(`{"choices":[{"message":{"content":"x","z":${deep}}}]}`);
+    };
+    await expect((await open()).complete(request as never)).rejects.toThrow(
+      /expected a reply of at most 26\d{4} bytes/,
+    );
+  });
+
   test('a body that does not end is cut off', async () => {
     let sent = 0;
     answer = (response) => {
@@ -98,7 +109,7 @@ describe('a server may answer what it likes', () => {
       })();
     };
     await expect((await open()).complete(request as never)).rejects.toThrow(
-      /expected a reply of at most 16777216 bytes, got a longer one, at http/,
+      /expected a reply of at most 26\d{4} bytes, got a longer one, at http/,
     );
     expect(sent).toBeLessThan(2 ** 28);
   });

@@ -87,9 +87,8 @@ describe('a step whose numbers are not finite stops the run, and is made again f
     const unbroken = newFolder();
     await train({ settings, folder: unbroken });
     const folder = await stoppedRun(settings, 'clone', 4, 2);
-    const { last } = readIndex(folder);
-    const good = join(runs, 'good.safetensors');
-    cpSync(last!.file, good);
+    const sound = join(runs, 'sound');
+    cpSync(join(folder, 'checkpoints'), sound, { recursive: true });
     poison(folder, 'trunk.2');
     const poisoned = runHashes(folder)['checkpoints/clone-000004.safetensors'];
     const { message, hint, files } = await failureOf(train({ settings, folder, resume: 'last' }), folder);
@@ -108,13 +107,13 @@ describe('a step whose numbers are not finite stops the run, and is made again f
     expect(runHashes(folder)).toEqual(before);
 
     // The same batch under sound weights is finite: the file holds weights and batch, not a verdict.
-    const { tensors } = readCheckpoint(good);
+    const { tensors } = readCheckpoint(join(sound, 'clone-000004.safetensors'));
     change(file, (saved) => Object.assign(saved, { tensors }));
     const finite = await replayBatch({ file, settings, folder });
     expect(finite).toMatchObject({ same: false, figures: { 'train/loss': expect.any(Number) } });
     expect(finite.seen).toBeUndefined();
 
-    cpSync(good, last!.file);
+    cpSync(sound, join(folder, 'checkpoints'), { recursive: true });
     await train({ settings, folder, resume: 'last' });
     rmSync(join(folder, 'replay'), { recursive: true });
     expect(runHashes(folder)).toEqual(runHashes(unbroken));

@@ -53,8 +53,8 @@ export function distinctTexts(values: readonly unknown[], limit: number): string
  * Index of the offered thing that a number (counting from 1) means, -1 for 0; lenient: that a name means, too.
  * Undefined for anything else, such as a number out of range.
  */
-export function offeredIndex(value: unknown, offered: readonly string[], lenient: boolean): number | undefined {
-  const number = wholeNumber(value, 0, offered.length, lenient);
+export function offeredIndex(value: unknown, offered: OfferedNames, lenient: boolean): number | undefined {
+  const number = wholeNumber(value, 0, offered.names.length, lenient);
   if (number !== undefined) return number - 1;
   return lenient && typeof value === 'string' ? writtenIndex(value, offered) : undefined;
 }
@@ -63,14 +63,14 @@ export function offeredIndex(value: unknown, offered: readonly string[], lenient
  * Index of the offered thing that a line means: `3`, `3. name`, `name`, `none`. Where a number and a name stand in one
  * line the name counts: lists are often numbered anew. Digits inside names are never read.
  */
-export function writtenIndex(line: string, offered: readonly string[]): number | undefined {
-  const exact = offered.indexOf(line);
-  if (exact >= 0) return exact;
+export function writtenIndex(line: string, offered: OfferedNames): number | undefined {
+  const exact = offered.exact(line);
+  if (exact !== undefined) return exact;
   const text = unwrapped(line);
   if (/^(?:none|nothing|none of (?:them|these)|no candidate|null|n\/a)\.?$/i.test(text)) return -1;
   const [, number, rest] = /^(\d{1,6})(?:[.):]\s*|\s+[-–]\s+|$)(.*)$/s.exec(text) ?? [];
-  if (rest === '') return Number(number) <= offered.length ? Number(number) - 1 : undefined;
-  return snapName(text, offered) ?? (rest === undefined ? undefined : snapName(unwrapped(rest), offered));
+  if (rest === '') return Number(number) <= offered.names.length ? Number(number) - 1 : undefined;
+  return offered.snap(text) ?? (rest === undefined ? undefined : offered.snap(unwrapped(rest)));
 }
 
 /** Without quotes, brackets, emphasis and a full stop around it. */
@@ -141,33 +141,71 @@ export function splitList(text: string, commas: boolean): string[] {
 /** Longest name that is compared by edits, in UTF-16 units; longer ones must agree but for case and spaces. */
 const longestCompared = 100;
 
-/**
- * Index of the offered name that was meant: the same one; else the only one that agrees but for letter case and white
- * space; else the one nearest by edits, at most a fifth of its length away and at least two edits nearer than any
- * other. Undefined otherwise. Never by containment: `place` is not `place_of_birth`.
- */
-export function snapName(written: string, offered: readonly string[]): number | undefined {
-  const same = offered.indexOf(written);
-  if (same >= 0) return same;
-  const key = nameKey(written);
-  if (key === '') return undefined;
-  const keys = offered.map(nameKey);
-  const alike = keys.indexOf(key);
-  if (alike >= 0) return keys.lastIndexOf(key) === alike ? alike : undefined;
-  return nearest(key, keys);
+/** What reading a reply may still take, in steps of comparing names by edits. */
+export interface Effort {
+  left: number;
 }
 
-function nearest(key: string, keys: readonly string[]): number | undefined {
+/** Some hundredths of a second: nobody can stop a program that reads a reply. Beyond it names must agree but for case and spaces. */
+export const fullEffort = (): Effort => ({ left: 3_000_000 });
+
+/** Names that were offered, for finding those that a reply means. */
+export class OfferedNames {
+  readonly #indices = new Map<string, number>();
+  #keys: string[] | undefined;
+  /** By key; -1 where several names agree. */
+  readonly #byKey = new Map<string, number>();
+
+  /** @param effort shared where several lists are offered at once */
+  constructor(
+    readonly names: readonly string[],
+    readonly effort: Effort = fullEffort(),
+  ) {
+    for (const [index, name] of names.entries()) if (!this.#indices.has(name)) this.#indices.set(name, index);
+  }
+
+  /** Index of that very name. */
+  exact(written: string): number | undefined {
+    return this.#indices.get(written);
+  }
+
+  /**
+   * Index of the name that was meant: the same one; else the only one that agrees but for letter case and white
+   * space; else the one nearest by edits, at most a fifth of its length away and at least two edits nearer than any
+   * other. Undefined otherwise. Never by containment: `place` is not `place_of_birth`.
+   */
+  snap(written: string): number | undefined {
+    const same = this.exact(written);
+    if (same !== undefined) return same;
+    const key = nameKey(written);
+    if (key === '') return undefined;
+    const keys = this.#allKeys();
+    const alike = this.#byKey.get(key);
+    if (alike !== undefined) return alike >= 0 ? alike : undefined;
+    return nearest(key, keys, this.effort);
+  }
+
+  #allKeys(): readonly string[] {
+    if (this.#keys) return this.#keys;
+    this.#keys = this.names.map(nameKey);
+    for (const [index, key] of this.#keys.entries()) this.#byKey.set(key, this.#byKey.has(key) ? -1 : index);
+    return this.#keys;
+  }
+}
+
+function nearest(key: string, keys: readonly string[], effort: Effort): number | undefined {
   if (key.length > longestCompared) return undefined;
   const limit = Math.floor(key.length / 5);
   if (limit === 0) return undefined;
   let best: number | undefined;
   let [smallest, second] = [Infinity, Infinity];
-  keys.forEach((other, i) => {
-    const distance = boundedDistance(key, other, limit + 1);
+  for (const [i, other] of keys.entries()) {
+    const distance = boundedDistance(key, other, limit + 1, effort);
+    // The nearest of some is not the nearest of all.
+    if (effort.left < 0) return undefined;
     if (distance < smallest) [best, smallest, second] = [i, distance, smallest];
     else second = Math.min(second, distance);
-  });
+  }
   return smallest <= limit && second - smallest >= 2 ? best : undefined;
 }
 
@@ -176,19 +214,24 @@ export function nameKey(name: string): string {
   return name.normalize('NFKC').toLowerCase().replace(/\s+/gu, '');
 }
 
-/** Edits between two texts, or Infinity beyond `bound`. */
-function boundedDistance(a: string, b: string, bound: number): number {
+/** Edits between two texts, or Infinity beyond `bound`; only what so many edits reach is looked at. */
+function boundedDistance(a: string, b: string, bound: number, effort: Effort): number {
+  effort.left--;
   if (Math.abs(a.length - b.length) > bound) return Infinity;
   let previous = Int32Array.from({ length: b.length + 1 }, (_, j) => j);
   let row = new Int32Array(b.length + 1);
   for (let i = 1; i <= a.length; i++) {
-    row[0] = i;
-    let least = i;
-    for (let j = 1; j <= b.length; j++) {
+    const [from, to] = [Math.max(1, i - bound), Math.min(b.length, i + bound)];
+    effort.left -= to - from + 1;
+    // Beyond the band everything is further than the bound.
+    row[from - 1] = from === 1 ? i : bound + 1;
+    let least = row[from - 1]!;
+    for (let j = from; j <= to; j++) {
       const substituted = previous[j - 1]! + (a.charCodeAt(i - 1) === b.charCodeAt(j - 1) ? 0 : 1);
       row[j] = Math.min(substituted, previous[j]! + 1, row[j - 1]! + 1);
       least = Math.min(least, row[j]!);
     }
+    if (to < b.length) row[to + 1] = bound + 1;
     if (least > bound) return Infinity;
     [previous, row] = [row, previous];
   }

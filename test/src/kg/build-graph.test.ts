@@ -30,6 +30,31 @@ describe('GraphBuilder', () => {
     expect(graph.name).toBe('toy');
   });
 
+  test('holds in proportion to what is kept, however often it is repeated, and builds the same', () => {
+    const triples = fc.array(fc.tuple(...[6, 3, 6].map((most) => fc.integer({ min: 0, max: most }))), {
+      maxLength: 300,
+    });
+    fc.assert(
+      fc.property(triples, fc.integer({ min: 1, max: 20 }), (drawn, held) => {
+        const [whole, small] = [new GraphBuilder(), new GraphBuilder(held)];
+        for (const [head, relation, tail] of drawn) {
+          for (const builder of [whole, small]) builder.add(`e${head}`, `r${relation}`, `e${tail}`);
+        }
+        const [one, other] = [whole, small].map((builder) => builder.build('toy', { addInverses: true })) as [
+          Graph,
+          Graph,
+        ];
+        expect(other.hash).toBe(one.hash);
+        expect(small.numTriples).toBe(drawn.length);
+        expect(small.numHeld).toBeLessThanOrEqual(Math.max(held, one.numEdges));
+        small.add('e0', 'r0', 'e0');
+        whole.add('e0', 'r0', 'e0');
+        expect(small.build('toy').hash).toBe(whole.build('toy').hash);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
   test('B-RoG-1: merges duplicates and keeps parallel relations', () => {
     const graph = builderOf([
       ['a', 'r', 'b'],

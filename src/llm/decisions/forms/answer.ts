@@ -15,6 +15,7 @@ import {
   labelledValues,
   listOf,
   numberedItems,
+  OfferedNames,
   offeredIndex,
   splitList,
   textOf,
@@ -96,8 +97,8 @@ export const judgeForm: ReplyForm<JudgeDecision> = {
 };
 
 /** Without candidates there is one thing to choose: that the evidence suffices. */
-function offeredTo(decision: JudgeDecision): string[] {
-  return decision.candidates.length > 0 ? offeredTexts(decision) : ['yes'];
+function offeredTo(decision: JudgeDecision): OfferedNames {
+  return new OfferedNames(decision.candidates.length > 0 ? offeredTexts(decision) : ['yes']);
 }
 
 function verdictIndex(decision: JudgeDecision, verdict: unknown): number | undefined {
@@ -190,7 +191,7 @@ function answersOf(decision: AnswerDecision, list: readonly unknown[], lenient: 
     if (texts.length === 1 && texts[0]!.toLowerCase() === noAnswer) return [];
     return list.length > 0 && texts.length === 0 ? undefined : texts;
   }
-  const offered = offeredTexts(decision);
+  const offered = new OfferedNames(offeredTexts(decision));
   const indices = list.map((entry) => offeredIndex(entry, offered, lenient)).filter((index) => index !== undefined);
   if (list.length > 0 && indices.length === 0) return undefined;
   return [...new Set(indices.filter((index) => index >= 0))].map((index) => decision.allowed![index]!);

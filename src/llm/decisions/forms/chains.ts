@@ -2,7 +2,7 @@
 import type { ChainsDecision, ChainsReply } from '../../decision.js';
 import { shownName } from '../prompt-text.js';
 import type { ReplyForm } from '../reply-form.js';
-import { field, listOf, snapName, splitList, unwrapped } from '../reply-values.js';
+import { field, listOf, OfferedNames, splitList, unwrapped } from '../reply-values.js';
 
 /** `{"chains":[["directed_by","~directed_by"]]}`: relation names, each list one of those that exist. */
 export const chainsForm: ReplyForm<ChainsDecision> = {
@@ -43,8 +43,10 @@ function reply(decision: ChainsDecision, written: readonly unknown[], lenient: b
   const vocabulary = [...new Set(decision.allowed.flat())];
   const names = vocabulary.map((relation) => shownName(decision.relationName(relation)));
   const bareNames = [...new Set(names.map(withoutDirection))];
+  const offered = new OfferedNames(names);
+  const bare = new OfferedNames(bareNames, offered.effort);
   const snapped = (part: string) =>
-    names[snapName(part, names) ?? -1] ?? bareNames[snapName(withoutDirection(part), bareNames) ?? -1];
+    names[offered.snap(part) ?? -1] ?? bareNames[bare.snap(withoutDirection(part)) ?? -1];
   const exact = chainsByNames(decision, (name) => name);
   const undirected = lenient ? chainsByNames(decision, withoutDirection) : exact;
   const chains = new Set<readonly number[]>();

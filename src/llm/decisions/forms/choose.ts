@@ -2,7 +2,7 @@
 import type { ChooseManyDecision, ChooseManyReply, ChooseOneDecision, ChooseOneReply } from '../../decision.js';
 import { offeredTexts } from '../prompt-text.js';
 import { type ReplyForm, wholeNumbers } from '../reply-form.js';
-import { field, labelledValues, listOf, offeredIndex, splitList, writtenIndex } from '../reply-values.js';
+import { field, labelledValues, listOf, OfferedNames, offeredIndex, splitList, writtenIndex } from '../reply-values.js';
 
 const choiceNames = ['answer', 'candidate', 'selected', 'best', 'index', 'number'];
 
@@ -15,10 +15,10 @@ export const chooseOneForm: ReplyForm<ChooseOneDecision> = {
   read(decision, value, lenient) {
     const written = field(value, 'choice', lenient, choiceNames) ?? (lenient ? value : undefined);
     const single: unknown = lenient && Array.isArray(written) && written.length === 1 ? written[0] : written;
-    return oneChosen(decision, offeredIndex(single, offeredTexts(decision), lenient));
+    return oneChosen(decision, offeredIndex(single, new OfferedNames(offeredTexts(decision)), lenient));
   },
   readLines(decision, lines) {
-    const offered = offeredTexts(decision);
+    const offered = new OfferedNames(offeredTexts(decision));
     const labelled = labelledValues(lines, ['choice', ...choiceNames]);
     const meant = (labelled.length > 0 ? labelled : lines).map((line) => writtenIndex(line, offered));
     const different = new Set(meant.filter((index) => index !== undefined));
@@ -45,12 +45,12 @@ export const chooseManyForm: ReplyForm<ChooseManyDecision> = {
   read(decision, value, lenient) {
     const list = listOf(field(value, 'choices', lenient, choicesNames) ?? (lenient ? value : undefined));
     if (!list) return undefined;
-    const offered = offeredTexts(decision);
+    const offered = new OfferedNames(offeredTexts(decision));
     const meant = list.map((entry) => offeredIndex(entry, offered, lenient));
     return manyChosen(decision, meant);
   },
   readLines(decision, lines) {
-    const offered = offeredTexts(decision);
+    const offered = new OfferedNames(offeredTexts(decision));
     const labelled = labelledValues(lines, ['choices', ...choicesNames]);
     const parts = (labelled.length > 0 ? labelled : lines).flatMap((line) =>
       writtenIndex(line, offered) === undefined ? splitList(line, /^[\d\s,]+$/.test(line)) : [line],

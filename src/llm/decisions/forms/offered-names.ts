@@ -4,7 +4,7 @@
  */
 import type { Decision } from '../../decision.js';
 import { offeredTexts } from '../prompt-text.js';
-import { labelledValues, nameKey, snapName, splitList, unwrapped } from '../reply-values.js';
+import { labelledValues, OfferedNames, splitList, unwrapped } from '../reply-values.js';
 
 /** What stands for choosing nothing, unless something offered is called so. */
 export const noneName = 'none of these';
@@ -14,9 +14,6 @@ const unnamed = '(without a name)';
 export const longestOrder = 10;
 /** Written names that are looked at for each that is wanted: a model that never stops must not cost time. */
 export const effort = 4;
-/** Names that those of one reply are compared with by edits; beyond that they must agree but for letter case and white space. */
-const mostCompared = 2000;
-
 /** Names as they stand in prompt and schema, in the order in which they were offered; homonyms once. */
 export function namesOffered(decision: Decision): string[] {
   const names = offeredNames(decision);
@@ -54,16 +51,8 @@ export function nameReader(
     else byName.set(name, [index]);
   }
   if (refusable) byName.set(noneOf(names), [-1]);
-  const all = [...byName.keys()];
-  let byKey: Map<string, string | undefined> | undefined;
-  let compared = 0;
-  const snapped = (text: string) => {
-    byKey ??= namesByKey(all);
-    const key = nameKey(text);
-    if (byKey.has(key)) return byName.get(byKey.get(key) ?? '');
-    if ((compared += all.length) > mostCompared) return undefined;
-    return byName.get(all[snapName(text, all) ?? -1] ?? '');
-  };
+  const all = new OfferedNames([...byName.keys()]);
+  const snapped = (text: string) => byName.get(all.names[all.snap(text) ?? -1] ?? '');
   return (value, lenient) => {
     if (typeof value !== 'string') return undefined;
     const exact = byName.get(value);
@@ -74,13 +63,6 @@ export function nameReader(
     const bare = unwrapped(text.replace(/^\(?\d{1,6}(?:[.):]\s*|\s+[-–]\s+)/, ''));
     return snapped(text) ?? (bare === '' || bare === text ? undefined : snapped(bare));
   };
-}
-
-/** Names but for letter case and white space; undefined where several agree in the rest. */
-function namesByKey(names: readonly string[]): Map<string, string | undefined> {
-  const byKey = new Map<string, string | undefined>();
-  for (const name of names) byKey.set(nameKey(name), byKey.has(nameKey(name)) ? undefined : name);
-  return byKey;
 }
 
 export const readerOf = (decision: Decision) => nameReader(offeredNames(decision), mayRefuse(decision));

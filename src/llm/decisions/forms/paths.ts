@@ -3,10 +3,10 @@ import type { PathsDecision, PathsReply } from '../../decision.js';
 import { looseValues } from '../loose-json.js';
 import { arrow, pathNames, pathText } from '../prompt-text.js';
 import type { ReplyForm } from '../reply-form.js';
-import { field, listOf, snapName, unwrapped } from '../reply-values.js';
+import { type Effort, field, fullEffort, listOf, OfferedNames, unwrapped } from '../reply-values.js';
 
 /** Written paths that are looked at for each that is wanted: a model that never stops must not cost time. */
-const effort = 4;
+const namesEach = 4;
 /** Lists within lists that are looked at. */
 const deepest = 3;
 
@@ -49,14 +49,18 @@ function reply(decision: PathsDecision, written: readonly unknown[], lenient: bo
     if (alike) alike.push(index);
     else byText.set(text, [index]);
   }
+  const effort = fullEffort();
   const meant = (entry: unknown, depth = 0): number[] => {
     if (typeof entry === 'string') {
-      return byText.get(entry) ?? (lenient ? (byText.get(barePath(entry)) ?? snapped(decision, barePath(entry))) : []);
+      return (
+        byText.get(entry) ??
+        (lenient ? (byText.get(barePath(entry)) ?? snapped(decision, barePath(entry), effort)) : [])
+      );
     }
     if (!lenient || !Array.isArray(entry) || depth > deepest) return [];
     // A list of names may be one path; where it is not, each of them may.
     const joined = entry.every((name) => typeof name === 'string') ? meant(entry.join(arrow)) : [];
-    const most = effort * Math.max(decision.count, 5);
+    const most = namesEach * Math.max(decision.count, 5);
     return joined.length > 0 ? joined : entry.slice(0, most).flatMap((one) => meant(one, depth + 1));
   };
   const found = new Set(lenient ? meant(written) : written.flatMap((one) => meant(one)));
@@ -70,15 +74,16 @@ const barePath = (text: string): string => unwrapped(text.replace(/^(?:path(?:\s
  * The paths that a written one means, name by name: each the only near one of those that go on from here. A relation may
  * lack its direction.
  */
-function snapped(decision: PathsDecision, written: string): number[] {
+function snapped(decision: PathsDecision, written: string, effort: Effort): number[] {
   const parts = written.split(/→|(?<!=)=+>|(?<!-)-+>/).map(unwrapped);
   if (parts.length < 3) return [];
   let paths = decision.allowed.map((path, index) => ({ index, names: pathNames(decision, path) }));
   paths = paths.filter(({ names }) => names.length === parts.length);
   for (const [place, part] of parts.entries()) {
-    const directed = snapName(part, distinct(paths, place, same)) === undefined ? withoutDirection : same;
-    const names = distinct(paths, place, directed);
-    const name = names[snapName(directed(part), names) ?? -1];
+    const named = new OfferedNames(distinct(paths, place, same), effort);
+    const directed = named.snap(part) === undefined ? withoutDirection : same;
+    const meant = directed === same ? named : new OfferedNames(distinct(paths, place, directed), effort);
+    const name = meant.names[meant.snap(directed(part)) ?? -1];
     paths = paths.filter((path) => directed(path.names[place]!) === name);
   }
   return paths.map(({ index }) => index);

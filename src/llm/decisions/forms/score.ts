@@ -2,7 +2,16 @@
 import type { MatchDecision, MatchReply, ScoreDecision } from '../../decision.js';
 import { offeredTexts, shownName } from '../prompt-text.js';
 import { type ReplyForm, wholeNumbers } from '../reply-form.js';
-import { field, labelledValues, listOf, offeredIndex, splitList, wholeNumber, writtenIndex } from '../reply-values.js';
+import {
+  field,
+  labelledValues,
+  listOf,
+  OfferedNames,
+  offeredIndex,
+  splitList,
+  wholeNumber,
+  writtenIndex,
+} from '../reply-values.js';
 
 /** `{"scores":[7,0,3]}`, one a candidate; never filled up where some are missing. */
 export const scoreForm: ReplyForm<ScoreDecision> = {
@@ -42,8 +51,8 @@ export const scoreForm: ReplyForm<ScoreDecision> = {
 };
 
 function scoredByName(decision: ScoreDecision, pairs: readonly (readonly [string, unknown])[]) {
-  const offered = offeredTexts(decision);
-  const scores = new Array<number | undefined>(offered.length).fill(undefined);
+  const offered = new OfferedNames(offeredTexts(decision));
+  const scores = new Array<number | undefined>(offered.names.length).fill(undefined);
   for (const [name, score] of pairs) {
     const index = writtenIndex(name, offered);
     if (index === undefined || index < 0) continue;
@@ -95,8 +104,8 @@ function isEntry(list: readonly unknown[]): boolean {
 
 /** The best score of a pair counts. Unreadable where entries were written but none can be meant. */
 function matched(decision: MatchDecision, entries: readonly unknown[], lenient: boolean): MatchReply | undefined {
-  const offered = offeredTexts(decision);
-  const targets = decision.targets.map(shownName);
+  const offered = new OfferedNames(offeredTexts(decision));
+  const targets = new OfferedNames(decision.targets.map(shownName), offered.effort);
   const matches = new Map<string, MatchReply['matches'][number]>();
   for (const entry of entries) {
     const [first, second, third] = Array.isArray(entry)
