@@ -70,7 +70,9 @@ const known: Line[] =
         .map((line) => JSON.parse(line) as Line)
     : [];
 
-if (values.table) await show(known);
+// Two that ran at once may have made one of them twice.
+const once = new Map(known.map((line) => [`${line.row} ${line.set} ${line.seed}`, line]));
+if (values.table) await show([...once.values()]);
 else await measureAll();
 
 async function measureAll(): Promise<void> {
@@ -198,13 +200,13 @@ async function show(lines: readonly Line[]): Promise<void> {
       recipe.length > 0 ? `${percent(mean(recipe))} (${percent(Math.min(...recipe))})` : '–',
       hits.length > 0 ? `${percent(mean(hits))}${hits.length > 1 ? ` ± ${percent(deviation)}` : ''}` : '–',
       sets.length > 0 ? `${percent(worst.hit)} (${worst.set})` : '–',
-      mean(own.map(({ seconds }) => seconds)).toFixed(1),
+      row === 'template-lookup' ? '–' : mean(own.map(({ seconds }) => seconds)).toFixed(1),
     ];
     console.log(`| ${cells.join(' | ')} |`);
     const each = sets.map(({ hit }) => hit);
     if (each.length > 0) {
       const range = { value: mean(each), low: Math.min(...each), high: Math.max(...each), n: hits.length };
-      bars.push({ label: row, color: palette[i % palette.length]!, ...range });
+      bars.push({ label: row.replace(',order=', ' '), color: palette[i % palette.length]!, ...range });
     }
   });
   const failing = new Map<string, number>();
