@@ -97,7 +97,7 @@ describe('hostile text', () => {
     const names = new OfferedNames(offered);
     const full = names.effort.left;
     for (const line of near) names.snap(line);
-    // One more list is begun at most.
+    // The last comparison is ended.
     expect(names.effort.left).toBeGreaterThan(-full / 100);
     expect(names.effort.left).toBeLessThan(0);
     expect(names.snap(offered[7]!.toUpperCase())).toBe(7);

@@ -196,7 +196,7 @@ export class OfferedNames {
 function nearest(key: string, keys: readonly string[], effort: Effort): number | undefined {
   if (key.length > longestCompared) return undefined;
   const limit = Math.floor(key.length / 5);
-  if (limit === 0) return undefined;
+  if (limit === 0 || effort.left < 0) return undefined;
   let best: number | undefined;
   let [smallest, second] = [Infinity, Infinity];
   for (const [i, other] of keys.entries()) {
