@@ -85,6 +85,7 @@ export interface RelationRequest {
   mask: Uint8Array;
 }
 
+/** Sizes of what a relation network is made for: width of a relation’s vector, relations of the graph, length of a walk. */
 export interface RelationShape {
   dim: number;
   numRelations: number;
