@@ -127,13 +127,13 @@ const lookEvery = 100;
 /**
  * As `lockFile`, and waits for whoever holds it.
  * @param signal aborted: it waits no longer
- * @throws WorkbenchError `stopped` once the signal is aborted
+ * @throws WorkbenchError `stopped` where it would have to wait and the signal is aborted
  */
 export async function lockedFile(lock: string, signal?: AbortSignal): Promise<() => void> {
   for (;;) {
-    throwIfStopped(signal);
     const taken = isHeld(lock) ? undefined : take(lock);
     if (typeof taken === 'function') return taken;
+    throwIfStopped(signal);
     await setTimeout(lookEvery);
   }
 }

@@ -5,13 +5,12 @@ import { basename, dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
 import type { EvaluationRecord } from '../../src/run/evaluation.js';
-import { configHash } from '../../src/run/config.js';
 import { openRun } from '../../src/run/run-folder.js';
 import { loadPlugin, train } from '../../tasks/library.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
 import { useReleaseHome } from '../fixtures/release-home.js';
 import { folderWith } from '../fixtures/tiny-release.js';
-import { tinyOverrides, tinySettings } from '../fixtures/tiny-training.js';
+import { rewriteConfig, tinyOverrides, tinySettings } from '../fixtures/tiny-training.js';
 
 useReleaseHome();
 
@@ -33,10 +32,8 @@ async function trained(folder: string, preset: string, ...words: string[]): Prom
 function copyTrainedWith(run: string, file: string, sha256: string): string {
   const folder = join(folderWith({}), 'copy');
   cpSync(run, folder, { recursive: true });
-  const { config, environment } = openRun(folder);
-  const other = { ...config, plugins: [`${basename(file)}@sha256:${sha256}`] };
-  writeFileSync(join(folder, 'config.yaml'), stringify(other));
-  const record = { ...environment, configHash: configHash(other), plugins: [{ file, sha256 }] };
+  rewriteConfig(folder, (config) => ({ ...config, plugins: [`${basename(file)}@sha256:${sha256}`] }));
+  const record = { ...openRun(folder).environment, plugins: [{ file, sha256 }] };
   writeFileSync(join(folder, 'environment.json'), JSON.stringify(record));
   return folder;
 }

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { readCheckpoint } from '../../checkpoints/checkpoint.js';
 import { readIndex } from '../../checkpoints/store.js';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
+import type { RunSettings } from '../../presets/schema.js';
 import { openRun } from '../../src/run/run-folder.js';
 import { train } from '../../tasks/train.js';
 import { kgwalk } from '../fixtures/command-line.js';
@@ -133,10 +134,10 @@ describe('train --resume', () => {
 
   test('of a run of an earlier version takes the defaults of what that one lacks, and no other values', async () => {
     const folder = copyOf(stopped);
-    rewriteConfig(folder, ({ relationWalker: _later, ppo: { feasibilityCoef: _new, ...ppo }, ...others }) => ({
-      ...others,
-      ppo,
-    }));
+    const lacking = ({ relationWalker: _later, ppo: { feasibilityCoef: _new, ...ppo }, ...others }: RunSettings) => {
+      return { ...others, ppo };
+    };
+    rewriteConfig(folder, lacking, false);
     const other = await resume(folder, 'last', '--set', 'ppo.feasibilityCoef=1');
     expect(other.told).toContain('ppo.feasibilityCoef: 0 in the run, 1 asked for');
     expect(await resume(folder)).toMatchObject({ exitCode: 0 });

@@ -1,13 +1,14 @@
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { env } from 'node:process';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { readCheckpoint, writeCheckpoint, type Checkpoint } from '../../checkpoints/checkpoint.js';
+import { readCheckpoint } from '../../checkpoints/checkpoint.js';
 import { readIndex } from '../../checkpoints/store.js';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import type { RunSettings } from '../../presets/schema.js';
 import { openRun } from '../../src/run/run-folder.js';
 import { replayBatch, train } from '../../tasks/train.js';
+import { changeCheckpoint, changeSaved } from '../fixtures/changed-checkpoint.js';
 import { kgwalk } from '../fixtures/command-line.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
 import { runHashes, stopAt, tinySettings } from '../fixtures/tiny-training.js';
@@ -54,16 +55,7 @@ async function stoppedRun(settings: RunSettings, ...[phase, done, nth]: Paramete
 
 /** Makes numbers of the last checkpoint nearly as large as float32 holds, as if the run had saved it so. */
 function poison(folder: string, tensor: string): void {
-  const { file, seal } = readIndex(folder).last!;
-  change(file, ({ tensors }) => (tensors[tensor]!.data as Float32Array).fill(3e38));
-  const index = join(folder, 'checkpoints', 'index.json');
-  writeFileSync(index, readFileSync(index, 'utf8').replace(seal!, readCheckpoint(file).seal!));
-}
-
-function change(file: string, how: (checkpoint: Checkpoint) => void): void {
-  const checkpoint = readCheckpoint(file);
-  how(checkpoint);
-  writeCheckpoint(file, checkpoint);
+  changeSaved(folder, readIndex(folder).last!, ({ tensors }) => (tensors[tensor]!.data as Float32Array).fill(3e38));
 }
 
 describe('a step whose numbers are not finite stops the run, and is made again from its file', () => {
@@ -108,7 +100,7 @@ describe('a step whose numbers are not finite stops the run, and is made again f
 
     // The same batch under sound weights is finite: the file holds weights and batch, not a verdict.
     const { tensors } = readCheckpoint(join(sound, 'clone-000004.safetensors'));
-    change(file, (saved) => Object.assign(saved, { tensors }));
+    changeCheckpoint(file, (saved) => Object.assign(saved, { tensors }));
     const finite = await replayBatch({ file, settings, folder });
     expect(finite).toMatchObject({ same: false, figures: { 'train/loss': expect.any(Number) } });
     expect(finite.seen).toBeUndefined();
@@ -186,13 +178,13 @@ describe('a file is refused', () => {
       code: 'data',
       message: expect.stringContaining('expected a step that diverged, got the checkpoint clone 3'),
     });
-    change(file, ({ header }) => (header.trainer.diverged = { place: {}, first: {} }));
+    changeCheckpoint(file, ({ header }) => (header.trainer.diverged = { place: {}, first: {} }));
     await expect(replayBatch({ file, settings, folder })).rejects.toMatchObject({
       code: 'data',
       message: expect.stringContaining('expected the record of a step that diverged'),
     });
     const first = { tensor: 'loss', index: 0, value: 'NaN' };
-    change(file, ({ header }) => (header.trainer.diverged = { place: { step: 4 }, first }));
+    changeCheckpoint(file, ({ header }) => (header.trainer.diverged = { place: { step: 4 }, first }));
     const others = tinySettings('clone.learningRate=0.5');
     await expect(replayBatch({ file, settings: others, folder })).rejects.toMatchObject({
       code: 'data',
