@@ -182,7 +182,7 @@ function partsOf(said: TextScores, step: number, { numRelations, horizon }: Word
 }
 
 /** Log-probabilities of all actions behind `step` relations, where nothing is masked; STOP comes last. */
-export function actionScores(said: TextScores, step: number, shape: WordShape, into: Float32Array): void {
+function actionScores(said: TextScores, step: number, shape: WordShape, into: Float32Array): void {
   const { relations, lengths } = partsOf(said, step, shape);
   const goesOn = logSum(lengths, step);
   const ofAll = logSum(relations, 0);
@@ -192,13 +192,7 @@ export function actionScores(said: TextScores, step: number, shape: WordShape, i
 }
 
 /** Adds the slopes by what a text says to `into`. @param slope by the scores of all actions behind `step` relations */
-export function actionSlopes(
-  said: TextScores,
-  step: number,
-  shape: WordShape,
-  slope: Float32Array,
-  into: Float32Array,
-): void {
+function actionSlopes(said: TextScores, step: number, shape: WordShape, slope: Float32Array, into: Float32Array): void {
   const { relations, lengths } = partsOf(said, step, shape);
   const { relations: byRelations, lengths: byLengths } = partsOf(into, step, shape);
   const stop = step === 0 ? 0 : slope[relations.length]!;

@@ -26,7 +26,7 @@ import { hasMorePaths, type Path, realPaths } from './path-space.js';
 import { pathsExamples, pathsTask } from './prompts.js';
 
 /** The switches of `gcr`, with their defaults. */
-export const gcrSettings = z.strictObject({
+const gcrSettings = z.strictObject({
   beams: z.int().min(1).max(50).default(10).describe('Paths that the model names.'),
   level: z
     .enum(['chain', 'path'])
@@ -53,7 +53,7 @@ export const gcrSettings = z.strictObject({
   ...prefilterSettings,
 });
 
-export type GcrSettings = z.output<typeof gcrSettings>;
+type GcrSettings = z.output<typeof gcrSettings>;
 
 /** The agent `gcr` with its switches. */
 export const gcrEntry = walkingAgent('gcr', gcrSettings, (parts) => (task, session) => answer(task, session, parts));

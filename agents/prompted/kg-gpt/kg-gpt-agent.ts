@@ -45,7 +45,7 @@ import {
 import * as prompts from './prompts.js';
 
 /** The switches of `kg-gpt`, with their defaults. */
-export const kgGptSettings = z.strictObject({
+const kgGptSettings = z.strictObject({
   relations: z.int().min(1).max(20).default(3).describe('Relations chosen for a part of the question, at most (K).'),
   split: z
     .enum(['auto', 'model', 'question'])
@@ -76,7 +76,7 @@ export const kgGptSettings = z.strictObject({
   ...prefilterSettings,
 });
 
-export type KgGptSettings = z.output<typeof kgGptSettings>;
+type KgGptSettings = z.output<typeof kgGptSettings>;
 
 /** The agent `kg-gpt` with its switches. */
 export const kgGptEntry = walkingAgent(

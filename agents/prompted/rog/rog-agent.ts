@@ -35,7 +35,7 @@ import { planAmong, planFreely, type Planned, type RelationNames, relationsByNam
 import { answerPrompts } from './prompts.js';
 
 /** The switches of `rog`, with their defaults. */
-export const rogSettings = z.strictObject({
+const rogSettings = z.strictObject({
   plans: z.int().min(1).max(20).default(3).describe('Relation sequences that are planned.'),
   vocabulary: z
     .enum(['reachable', 'graph', 'free'])
@@ -51,7 +51,7 @@ export const rogSettings = z.strictObject({
   ...prefilterSettings,
 });
 
-export type RogSettings = z.output<typeof rogSettings>;
+type RogSettings = z.output<typeof rogSettings>;
 
 /** The agent `rog` with its switches. */
 export const rogEntry = walkingAgent('rog', rogSettings, (opened) => {

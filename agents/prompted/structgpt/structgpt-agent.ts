@@ -44,7 +44,7 @@ import { heldBy, isMediator } from './constraints.js';
 import * as prompts from './prompts.js';
 
 /** The switches of `structgpt`, with their defaults. */
-export const structGptSettings = z.strictObject({
+const structGptSettings = z.strictObject({
   maxHops: z.int().min(1).max(8).default(3).describe('Longest walk where nothing ends it before.'),
   hops: hopsOrEndSwitch,
   answers: answersSwitch,
@@ -56,7 +56,7 @@ export const structGptSettings = z.strictObject({
   ...prefilterSettings,
 });
 
-export type StructGptSettings = z.output<typeof structGptSettings>;
+type StructGptSettings = z.output<typeof structGptSettings>;
 
 /** The agent `structgpt` with its switches. */
 export const structGptEntry = walkingAgent(
