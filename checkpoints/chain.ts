@@ -7,10 +7,14 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { decisiveSettings, diffConfig, valueAt } from '../src/run/config.js';
 import { WorkbenchError } from '../src/run/errors.js';
+import { checkEvaluationSeal } from '../src/run/evaluation-seal.js';
+import { evaluationRecord } from '../src/run/evaluation.js';
 import { refuseSpecial } from '../src/run/files.js';
 import { checkLogMark } from '../src/run/json-lines.js';
+import { readRunProvenance } from '../src/run/provenance.js';
+import { readJsonFile } from '../src/run/read-json.js';
 import type { RunInfo } from '../src/run/records.js';
-import { openRun, runFiles } from '../src/run/run-folder.js';
+import { evaluationFiles, openRun, runFiles } from '../src/run/run-folder.js';
 import { type CheckpointHeader, readCheckpoint, type ReadCheckpoint } from './checkpoint.js';
 import { type ReadOptions, readSafetensors, statedSealOf } from './safetensors.js';
 import { readIndex, resolveCheckpoint, type StoredCheckpoint } from './store.js';
@@ -119,17 +123,54 @@ function checkLogUntil(runFolder: string, { trainer: { metricsBytes = 0, metrics
   checkLogMark(runFiles(runFolder).metrics, mark);
 }
 
+/**
+ * Compares the evaluations in a run's folder with their seals, and those of a checkpoint that is still there with its weights.
+ * @returns how many there are, and how many of them are of an earlier version, without a seal
+ * @throws WorkbenchError `data` for the first that was altered, or is of other weights
+ */
+export function checkEvaluations({ folder }: RunInfo): { evaluations: number; unsealed: number } {
+  const { evaluations } = runFiles(folder);
+  const names = existsSync(evaluations) ? readdirSync(evaluations).sort() : [];
+  const found = names
+    .map((name) => join(evaluations, name))
+    .filter((one) => existsSync(evaluationFiles(one).evaluation));
+  const { checkpoints } = readIndex(folder);
+  const weights = new Map<string, string>();
+  let unsealed = 0;
+  for (const one of found) {
+    if (!checkEvaluationSeal(one)) unsealed++;
+    const record = readJsonFile(evaluationFiles(one).evaluation, evaluationRecord, 'an evaluation of this version');
+    const { run, phase, step, hashes } = record;
+    const entry = checkpoints.find((known) => known.phase === phase && known.step === step);
+    // One that says whose it is, is of several runs, or of another.
+    if (run !== undefined || hashes.checkpoint === undefined || !entry || !existsSync(entry.file)) continue;
+    const own = weights.get(entry.name) ?? createHash('sha256').update(readFileSync(entry.file)).digest('hex');
+    weights.set(entry.name, own);
+    if (own === hashes.checkpoint) continue;
+    throw new WorkbenchError(
+      'data',
+      `expected an evaluation of ${entry.name} (${own.slice(0, 8)}), got one of other weights (${hashes.checkpoint.slice(0, 8)}), at ${one}`,
+      {
+        hint: 'It was put there from elsewhere, or the run was trained anew since: evaluate again, or delete the folder.',
+      },
+    );
+  }
+  return { evaluations: found.length, unsealed };
+}
+
 /** What was compared of a run, and what an earlier version did not keep to compare with. */
 export interface Verified {
   checkpoints: number;
   /** Tables with their own sha256. */
   tables: number;
+  evaluations: number;
   /** What is not known, in words. */
   unknown: string[];
 }
 
 /**
- * Compares all that a run keeps with what it knows of it: every checkpoint, every table, the settings, and the log up to each checkpoint.
+ * Compares all that a run keeps with what it knows of it: every checkpoint, every table, the settings, the log up to each checkpoint, what
+ * it was made from, and its evaluations.
  * @throws WorkbenchError `data` for the first that does not fit
  */
 export function verifyRun(nameOrFolder: string): Verified {
@@ -147,7 +188,12 @@ export function verifyRun(nameOrFolder: string): Verified {
   checkLog(run);
   const tables = Object.keys(filesBeside(folder)).filter((path) => path.endsWith('.safetensors'));
   for (const path of tables) readSafetensors(join(folder, path), { own: true });
-  return { checkpoints: checkpoints.length, tables: tables.length, unknown: [...unknown] };
+  if (readRunProvenance(run) && run.state.status === 'finished' && run.state.provenanceSha256 === undefined) {
+    unknown.add('the sha256 of notes');
+  }
+  const { evaluations, unsealed } = checkEvaluations(run);
+  if (unsealed > 0) unknown.add('the sha256 of evaluations');
+  return { checkpoints: checkpoints.length, tables: tables.length, evaluations, unknown: [...unknown] };
 }
 
 function swapped(expected: string, got: string, place: string): WorkbenchError {

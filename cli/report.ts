@@ -47,7 +47,7 @@ async function report(names: string[], { to, title, evaluations: root, json }: R
   }
   const { foundEvaluation, unfinished } = await import('../evaluation/keep.js');
   const { openRun } = await import('../src/run/run-folder.js');
-  const { checkLog } = await import('../checkpoints/chain.js');
+  const { checkEvaluations, checkLog } = await import('../checkpoints/chain.js');
   const { writeReport } = await import('../reports/report.js');
   const { pairedFolders, settingsOfAgent } = await import('../tasks/paired.js');
   const named = names.map((name) => {
@@ -58,6 +58,7 @@ async function report(names: string[], { to, title, evaluations: root, json }: R
     if (begun !== undefined) throw unfinished(begun);
     const run = openRun(name);
     checkLog(run);
+    checkEvaluations(run);
     return { run };
   });
   const folders = named.map(({ run, evaluation }) => run?.folder ?? evaluation!);

@@ -88,8 +88,8 @@ async function verify(run: string, { json }: { json?: boolean }): Promise<void> 
   const { verifyRun } = await import('../checkpoints/chain.js');
   const verified = verifyRun(run);
   if (json) return printJson(verified);
-  const { checkpoints, tables, unknown } = verified;
-  const whole = `whole: settings, ${checkpoints} checkpoints, ${tables} tables and the log fit each other`;
+  const { checkpoints, tables, evaluations, unknown } = verified;
+  const whole = `whole: settings, ${checkpoints} checkpoints, ${tables} tables, the log, the notes and ${evaluations} evaluations fit each other`;
   printLine(unknown.length === 0 ? whole : `${whole}; of an earlier version, which did not keep ${unknown.join(', ')}`);
 }
 

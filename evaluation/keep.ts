@@ -11,12 +11,19 @@ import { type ClientSettings, createClients } from '../src/llm/client/create-cli
 import type { LanguageModel } from '../src/llm/language-model.js';
 import { configHash } from '../src/run/config.js';
 import { WorkbenchError } from '../src/run/errors.js';
+import { checkEvaluationSeal, sealEvaluation } from '../src/run/evaluation-seal.js';
 import { aboutEvaluation, evaluationRecord, type EvaluationRecord } from '../src/run/evaluation.js';
 import { removeLeftovers, writeFileAtomic } from '../src/run/files.js';
 import { type JsonLines, openJsonLines, readJsonLines } from '../src/run/json-lines.js';
 import { confined, runsFolder } from '../src/run/locations.js';
 import { openTimingLog, type TimingLog } from '../src/run/metric-log.js';
-import { collectProvenance, keepProvenance, ProvenanceNotes } from '../src/run/provenance.js';
+import {
+  collectProvenance,
+  keepProvenance,
+  ProvenanceNotes,
+  type ProvenanceRecord,
+  readProvenance,
+} from '../src/run/provenance.js';
 import { asWritten, openObject, readJsonFile } from '../src/run/read-json.js';
 import { evaluationFiles, type EvaluationFiles, runFiles } from '../src/run/run-folder.js';
 import { lockFolder } from '../src/run/run-lock.js';
@@ -151,6 +158,7 @@ async function keepNoted<S extends Sample, Answer, R extends Row>(
     const before = resumed ? readAsked(folder) : undefined;
     // `best` of a run that was trained for longer may be another by now: what was begun with the former one is left.
     if (before?.phase !== what.phase || before?.step !== what.step || !before) {
+      rmSync(files.seal, { force: true });
       writeFileAtomic(files.asked, `${JSON.stringify(what, null, 2)}\n`);
       rmSync(files.partial, { force: true });
     }
@@ -195,7 +203,7 @@ async function keepNoted<S extends Sample, Answer, R extends Row>(
     log.record('evaluate', done, speed.lap());
     store?.sync();
     keepProvenance(files.provenance);
-    await saveEvaluation(files, evaluation, scorer.measure);
+    await saveEvaluation(folder, evaluation, scorer.measure);
     partial?.close();
     partial = undefined;
     rmSync(files.partial, { force: true });
@@ -232,18 +240,21 @@ export function subjectOf({ modelId, hashes, agent: _asked, ...rest }: AskedEval
   return { ...rest, hashes: { ...hashes, ...(modelId !== undefined && { model: modelId }) } };
 }
 
-/** The files of an evaluation as they are compared by replays: no wall clock. The record is written last. */
+/** The files of an evaluation as they are compared by replays: no wall clock. The record is written last, after the seal. */
 export async function saveEvaluation<R extends Row>(
-  files: EvaluationFiles,
+  folder: string,
   { record, rows, traced }: Evaluation<R>,
   { arrow }: Pick<Measure<R>, 'arrow'>,
 ): Promise<void> {
+  const files = evaluationFiles(folder);
   writeFileAtomic(files.answers, chunksOf(rows.map(rowLine)));
   if (traced.some(({ trace, calls }) => trace.length + calls.length > 0)) {
     writeFileAtomic(files.traces, chunksOf(rows.map(({ id }, i) => traceLine(id, traced[i]!))));
   }
   writeFileAtomic(files.rows, await arrow(rows));
-  writeFileAtomic(files.evaluation, recordText(record));
+  const text = recordText(record);
+  sealEvaluation(folder, text);
+  writeFileAtomic(files.evaluation, text);
 }
 
 /** A line of `answers.jsonl`; NaN and infinities by name, as in all logs. */
@@ -319,8 +330,16 @@ export function evaluationsIn(folder: string): { name: string; folder: string; r
     .map((one) => ({ name: basename(one), folder: one, record: readRecord(one) }));
 }
 
-const readRecord = (folder: string) =>
-  readJsonFile(evaluationFiles(folder).evaluation, evaluationRecord, 'an evaluation of this version');
+function readRecord(folder: string): EvaluationRecord {
+  checkEvaluationSeal(folder, ['evaluation']);
+  return readJsonFile(evaluationFiles(folder).evaluation, evaluationRecord, 'an evaluation of this version');
+}
+
+/** What an evaluation noted that its agent was made from; undefined for one of an earlier version. */
+export function readEvaluationNotes(folder: string): ProvenanceRecord | undefined {
+  checkEvaluationSeal(folder, ['provenance']);
+  return readProvenance(evaluationFiles(folder).provenance);
+}
 
 /**
  * A finished evaluation.
@@ -334,6 +353,7 @@ export function readEvaluation<R extends Row>(
   const { folder } = readAsked(nameOrFolder, root);
   const files = evaluationFiles(folder);
   if (!existsSync(files.evaluation)) throw unfinished(folder);
+  checkEvaluationSeal(folder, ['asked', 'answers']);
   const record = readRecord(folder);
   const rows = readJsonLines(files.answers, row);
   if (rows.length === record.n) return { folder, record, rows };

@@ -4,6 +4,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { diffConfig, valueAt } from '../src/run/config.js';
+import { checkEvaluationSeal } from '../src/run/evaluation-seal.js';
 import { evaluationRecord, type EvaluationRecord } from '../src/run/evaluation.js';
 import { readJsonLines } from '../src/run/json-lines.js';
 import { runsFolder } from '../src/run/locations.js';
@@ -97,6 +98,7 @@ export function loadRunData(info: RunInfo): RunData {
  */
 export function loadEvaluation(folder: string, run?: RunInfo): EvaluationData {
   const files = evaluationFiles(folder);
+  checkEvaluationSeal(folder, ['evaluation', 'answers']);
   const record = readJsonFile(
     files.evaluation,
     evaluationRecord,

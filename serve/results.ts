@@ -19,8 +19,8 @@ export function openResults(world: World) {
   const known = new Map<string, { at: string; data: EvaluationData }>();
 
   const read = (place: Place): EvaluationData | undefined => {
-    const { evaluation, asked, answers, timing } = evaluationFiles(place.folder);
-    refuseLinks([evaluation, asked, answers, timing]);
+    const { evaluation, asked, answers, timing, seal } = evaluationFiles(place.folder);
+    refuseLinks([evaluation, asked, answers, timing, seal]);
     const found = plainFile(evaluation);
     if (!found) return undefined;
     const at = `${found.mtimeMs} ${found.size} ${found.ino}`;

@@ -1,10 +1,10 @@
 /** Checks for leaks of a split into whatever was made from samples: what a check looks at, and what it tells. */
 import {
-  evaluationFiles,
   evaluationsFolder,
   evaluationsIn,
   readAsked,
   readEvaluation,
+  readEvaluationNotes,
   runOf,
 } from '../evaluation/keep.js';
 import type { ArtifactRow } from '../evaluation/leaks/artifact-rows.js';
@@ -15,7 +15,7 @@ import { WorkbenchError } from '../src/run/errors.js';
 import type { Section } from '../src/run/evaluation.js';
 import { type Estimate, intervalText, numberText } from '../src/run/figures.js';
 import { printable } from '../src/run/printable.js';
-import { readProvenance } from '../src/run/provenance.js';
+import { readRunProvenance } from '../src/run/provenance.js';
 import type { RunInfo } from '../src/run/records.js';
 import { runFiles } from '../src/run/run-folder.js';
 import { findRun, findTrained } from './named.js';
@@ -70,8 +70,7 @@ export function evaluationsOn(
   return [...evaluationsIn(runFiles(run.folder).evaluations), ...elsewhere]
     .filter(({ record }) => record.dataset === dataset && record.split === split)
     .map(({ name, folder: own, record }) => {
-      const { provenance } = evaluationFiles(own);
-      const noted = { of: name, own: record.checkpoint !== undefined, record: readProvenance(provenance) };
+      const noted = { of: name, own: record.checkpoint !== undefined, record: readEvaluationNotes(own) };
       return { name, folder: own, noted };
     });
 }
@@ -114,7 +113,7 @@ export function targetsOf<R extends Row>(
 export const notedRun = (run: RunInfo): NotedAgent => ({
   of: 'run',
   own: true,
-  record: readProvenance(runFiles(run.folder).provenance),
+  record: readRunProvenance(run),
 });
 
 /** What an evaluation by itself asked and noted, with the run of its agent where it has one that is still there. */
@@ -125,7 +124,7 @@ export function notedEvaluation(name: string, folder: string) {
   checkDataset(name, about.dataset, 'the evaluation');
   const found = run === undefined ? undefined : findTrained(run, '');
   const members = found ? membersOf(found).map((one) => one.run) : [];
-  const agents: NotedAgent[] = [{ of: agent, own: true, record: readProvenance(evaluationFiles(folder).provenance) }];
+  const agents: NotedAgent[] = [{ of: agent, own: true, record: readEvaluationNotes(folder) }];
   const several = members.length > 1;
   for (const one of members) agents.push({ ...notedRun(one), ...(several && { of: `run ${one.id}` }) });
   if (run !== undefined && members.length === 0) agents.push({ of: 'run', own: true, record: undefined });

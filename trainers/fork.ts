@@ -5,7 +5,7 @@ import { readIndex, saveCheckpoint } from '../checkpoints/store.js';
 import { configDifferences, refuseDifferences } from '../src/run/config.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { sha256File } from '../src/run/files.js';
-import { readProvenance, unknownWeights, writeProvenance } from '../src/run/provenance.js';
+import { readRunProvenance, unknownWeights, writeProvenance } from '../src/run/provenance.js';
 import type { ForkOrigin, RunInfo } from '../src/run/records.js';
 import { openRun, runFiles } from '../src/run/run-folder.js';
 import type { Learning } from './session.js';
@@ -88,8 +88,7 @@ const forkPhaseOf = ({ forkPhase }: Pick<Learning, 'forkPhase'>, { ppo, teacher 
 /** Writes what a fork begins with into its folder: the weights, and what they were made from as far as the run knows. */
 export function writeStart(folder: string, { weights, origin }: Forked): void {
   saveCheckpoint(folder, weights, { keepLast: 1, keepEvery: 0 });
-  const known = runFiles(origin.run).provenance;
-  writeProvenance(runFiles(folder).provenance, readProvenance(known) ?? unknownWeights);
+  writeProvenance(runFiles(folder).provenance, readRunProvenance(openRun(origin.run)) ?? unknownWeights);
 }
 
 /** The weights that a run began with, as long as it keeps them; undefined for one that is no fork. */

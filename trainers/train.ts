@@ -9,7 +9,13 @@ import { WorkbenchError } from '../src/run/errors.js';
 import { cacheFolder } from '../src/run/locations.js';
 import { writeMetricsArrow } from '../src/run/metric-log.js';
 import { type ProgressReporter, silentProgress } from '../src/run/progress.js';
-import { collectProvenance, keepProvenance, ProvenanceNotes, resumeProvenance } from '../src/run/provenance.js';
+import {
+  collectProvenance,
+  hashOfNotes,
+  keepProvenance,
+  ProvenanceNotes,
+  resumeProvenance,
+} from '../src/run/provenance.js';
 import type { MetricRecord } from '../src/run/records.js';
 import { createRun, type Run, runIn } from '../src/run/run-folder.js';
 import { masked } from '../src/run/secrets.js';
@@ -147,7 +153,8 @@ async function runPhases(
     keepProvenance(run.files.provenance);
     await writeMetricsArrow(run.files.metrics, run.files.metricsArrow);
     await evaluateBest?.(run);
-    run.update({ status: 'finished' });
+    const provenanceSha256 = hashOfNotes(run.files.provenance);
+    run.update({ status: 'finished', ...(provenanceSha256 !== undefined && { provenanceSha256 }) });
   } finally {
     logs.close();
   }

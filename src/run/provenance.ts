@@ -5,12 +5,14 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { WorkbenchError } from './errors.js';
 import { writeFileAtomic } from './files.js';
 import { readJsonFile } from './read-json.js';
+import type { RunInfo } from './records.js';
+import { runFiles } from './run-folder.js';
 
 /** In the words of `kgwalk datasets check`. */
 const artifactKinds = [
@@ -84,6 +86,27 @@ export function writeProvenance(file: string, record: ProvenanceRecord): void {
  */
 export function readProvenance(file: string): ProvenanceRecord | undefined {
   return existsSync(file) ? readJsonFile(file, recordSchema, 'what artifacts were made from') : undefined;
+}
+
+/** What a finished run keeps of its notes; undefined where there are none. */
+export function hashOfNotes(file: string): string | undefined {
+  return existsSync(file) ? createHash('sha256').update(readFileSync(file)).digest('hex') : undefined;
+}
+
+/**
+ * What a run noted, or undefined where it noted nothing.
+ * @throws WorkbenchError `data` for a damaged file, and for one that is not what the finished run left
+ */
+export function readRunProvenance({ folder, state }: Pick<RunInfo, 'folder' | 'state'>): ProvenanceRecord | undefined {
+  const file = runFiles(folder).provenance;
+  const [known, found] = [state.provenanceSha256, hashOfNotes(file)];
+  if (state.status === 'finished' && known !== undefined && found !== undefined && found !== known) {
+    const message = `expected the notes that the run ended with (${known.slice(0, 8)}), got ${found.slice(0, 8)}, at ${file}`;
+    throw new WorkbenchError('data', message, {
+      hint: 'The file was put there from elsewhere, or altered: put it back as it was.',
+    });
+  }
+  return readProvenance(file);
 }
 
 interface Noted extends Pick<ArtifactRecord, 'kind' | 'name'> {

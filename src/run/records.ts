@@ -54,6 +54,8 @@ const stateShape = z.object({
   done: z.record(text, z.boolean()),
   /** Why it failed, or was finished before its last step, one line. */
   reason: text.optional(),
+  /** Of a finished run, the sha256 of its notes, which grow until then. */
+  provenanceSha256: text.optional(),
 });
 /** `state.json`: how far a run is. */
 export type RunState = z.output<typeof stateShape>;

@@ -53,6 +53,8 @@ export function evaluationFiles(folder: string) {
     rows: join(folder, 'rows.arrow'),
     /** What the agent's tables and memories were made from. */
     provenance: join(folder, 'provenance.json'),
+    /** The sha256 of the others, but for completions. */
+    seal: join(folder, 'seal.json'),
     /** The record, written last: where it is, the evaluation is complete. */
     evaluation: join(folder, 'evaluation.json'),
     timing: join(folder, 'timing.jsonl'),
@@ -111,6 +113,7 @@ export function createRun({ folder, config, environment, resume = false, prepare
       const before = readRun(place);
       state = { ...before.state, status: 'running' };
       delete state.reason;
+      delete state.provenanceSha256;
       const { formerConfigHash: _former, ...known } = before.environment;
       const sessions = { ...known, configHash: configHash(config), resumed: [...(known.resumed ?? []), environment] };
       if (sessions.configHash !== before.configHash) {

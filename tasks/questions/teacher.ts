@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { RelationRequest } from '../../agents/relation-walker/network.js';
 import type { QuestionSample, QuestionTask } from '../../datasets/question.js';
 import { questionsHash } from '../../datasets/questions/question-manifest.js';
-import { evaluationFiles, foundEvaluation, readEvaluation } from '../../evaluation/keep.js';
+import { evaluationFiles, foundEvaluation, readEvaluation, readEvaluationNotes } from '../../evaluation/keep.js';
 import { type FrontierTrie, frontierTrie } from '../../envs/relation-walk/frontier-trie.js';
 import { questionRoot } from '../../envs/relation-walk/relation-walk-env.js';
 import {
@@ -18,7 +18,7 @@ import {
 } from '../../envs/relation-walk/rules.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { sha256File, writeFileAtomic } from '../../src/run/files.js';
-import { keepNotes, readProvenance } from '../../src/run/provenance.js';
+import { keepNotes } from '../../src/run/provenance.js';
 import { openObject, readJsonFile } from '../../src/run/read-json.js';
 import { anyNumber } from '../../src/run/records.js';
 import type { Run } from '../../src/run/run-folder.js';
@@ -243,7 +243,7 @@ export function keepTeacher(
       );
     }
   }
-  const notes = readProvenance(evaluationFiles(folder).provenance);
+  const notes = readEvaluationNotes(folder);
   if (notes) keepNotes(notes);
   writeFileAtomic(files.teacher, `${JSON.stringify(record, null, 2)}\n`);
 }

@@ -1,6 +1,6 @@
 /** Whole files, undamaged, that come from another run of the same data: every one is found, or makes no difference. */
-import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, sep } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { verifyRun } from '../../checkpoints/chain.js';
 import { kgwalk } from '../fixtures/command-line.js';
@@ -46,9 +46,16 @@ const kinds: Record<string, { preset: string; settings: string[]; beside: string
 };
 
 const filesOf = (run: string): string[] =>
-  (readdirSync(run, { recursive: true }) as string[]).filter(
-    (file) => /\.\w+$/.test(file) && !file.startsWith('evaluations'),
-  );
+  (readdirSync(run, { recursive: true }) as string[]).filter((file) => /\.\w+$/.test(file));
+
+/** The same file of another run: the names of evaluations end in a hash of the weights. */
+function counterpart(file: string, other: string): string {
+  const [folder, name, ...rest] = file.split(sep);
+  if (folder !== 'evaluations' || name === undefined) return join(other, file);
+  const kind = name.replace(/-[0-9a-f]{8}$/, '');
+  const theirs = readdirSync(join(other, folder)).find((one) => one.startsWith(`${kind}-`));
+  return join(other, folder, theirs!, ...rest);
+}
 
 const areEqual = (one: string, two: string): boolean =>
   readdirSync(one).every((file) => readFileSync(join(one, file)).equals(readFileSync(join(two, file))));
@@ -69,7 +76,7 @@ describe.each(Object.entries(kinds))('a run on %s', (name, { preset, settings, b
     for (const run of [own, other]) {
       await ran('train', preset, '--run-dir', run, ...set(...small, ...settings, `seed=${run.split('-')[1]}`));
       expect(await ran('runs', 'verify', run)).toMatch(
-        /^whole: settings, \d checkpoints, [1-9] tables and the log fit each other\n$/,
+        /^whole: settings, \d checkpoints, [1-9] tables, the log, the notes and 1 evaluations fit each other\n$/,
       );
     }
     expect(filesOf(own)).toContain(beside);
@@ -77,12 +84,12 @@ describe.each(Object.entries(kinds))('a run on %s', (name, { preset, settings, b
 
   test('knows each of its files from that of another run', () => {
     const missed = filesOf(own).filter((file) => {
-      const [mine, theirs] = [own, other].map((run) => join(run, file));
-      if (!existsSync(theirs!) || readFileSync(mine!).equals(readFileSync(theirs!)) || harmless.includes(file))
-        return false;
+      const [mine, theirs] = [join(own, file), counterpart(file, other)];
+      const isHarmless = harmless.some((one) => file.endsWith(one));
+      if (!existsSync(theirs) || readFileSync(mine).equals(readFileSync(theirs)) || isHarmless) return false;
       const swapped = `${name}-swapped`;
       cpSync(own, swapped, { recursive: true });
-      cpSync(theirs!, join(swapped, file));
+      cpSync(theirs, join(swapped, file));
       return problemOf(swapped) === undefined;
     });
     expect(missed).toEqual([]);
@@ -117,6 +124,67 @@ describe.each(Object.entries(kinds))('a run on %s', (name, { preset, settings, b
       );
       expect(exitCode).toBe(3);
     }
+  });
+});
+
+describe('an evaluation', () => {
+  const [own, other] = ['dialogues-0', 'dialogues-7'];
+  const evaluation = (run: string) => join(run, 'evaluations', readdirSync(join(run, 'evaluations'))[0]!);
+
+  test.each(['answers.jsonl', 'evaluation.json'])(
+    'with the %s of another is neither shown nor compared',
+    async (file) => {
+      const swapped = 'dialogues-shown';
+      cpSync(own, swapped, { recursive: true });
+      cpSync(join(evaluation(other), file), join(evaluation(swapped), file));
+      const folder = evaluation(swapped);
+      for (const words of [
+        ['report', swapped],
+        ['report', folder],
+        ['compare', folder, 'random', '--split', 'valid'],
+      ]) {
+        const { exitCode, told } = await kgwalk(...words);
+        expect([words[0], exitCode, told]).toEqual([
+          words[0],
+          3,
+          expect.stringContaining('expected the file that the evaluation was sealed with'),
+        ]);
+      }
+      cpSync(join(evaluation(own), file), join(folder, file));
+    },
+  );
+
+  test('of another run, whole, is not shown as this run’s', async () => {
+    const swapped = 'dialogues-whole';
+    cpSync(own, swapped, { recursive: true });
+    cpSync(evaluation(other), evaluation(swapped), { recursive: true });
+    for (const words of [
+      ['report', swapped],
+      ['runs', 'verify', swapped],
+    ]) {
+      const { exitCode, told } = await kgwalk(...words);
+      expect([exitCode, told]).toEqual([
+        3,
+        expect.stringMatching(/expected an evaluation of .*got one of other weights/),
+      ]);
+    }
+  });
+
+  test('with its digits altered is found, and so are the notes of the run', async () => {
+    const altered = 'dialogues-altered';
+    cpSync(own, altered, { recursive: true });
+    const notes = join(altered, 'provenance.json');
+    writeFileSync(notes, readFileSync(notes, 'utf8').replace(/"count": (\d+)/, '"count": 1$1'));
+    expect(problemOf(altered)).toContain('expected the notes that the run ended with');
+    const { exitCode, told } = await kgwalk('datasets', 'check', 'demo', '--run', altered, '--split', 'test');
+    expect([exitCode, told]).toEqual([3, expect.stringContaining('expected the notes that the run ended with')]);
+  });
+
+  test('of an earlier version is read, and what it did not keep is said', async () => {
+    const earlier = 'dialogues-unsealed';
+    cpSync(own, earlier, { recursive: true });
+    rmSync(join(evaluation(earlier), 'seal.json'));
+    expect(await ran('runs', 'verify', earlier)).toContain('which did not keep the sha256 of evaluations');
   });
 });
 

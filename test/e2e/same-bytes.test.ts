@@ -62,7 +62,7 @@ test('a run and its evaluations do not depend on threads, nor on when they were 
   const [first, ...others] = folders.map(runHashes);
   for (const split of ['valid', 'train']) {
     const kept = relative(folders[0]!, evaluationOf(folders[0]!, `${split}-best`));
-    for (const name of ['asked.json', 'evaluation.json', 'answers.jsonl', 'rows.arrow']) {
+    for (const name of ['asked.json', 'evaluation.json', 'answers.jsonl', 'rows.arrow', 'seal.json']) {
       expect(first).toHaveProperty([`${kept}/${name}`]);
     }
   }

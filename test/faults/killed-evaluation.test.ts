@@ -24,7 +24,7 @@ const words = (root: string) => [
 /** Every file of the only evaluation in `root` whose bytes must not depend on how it came to be. */
 function resultsIn(root: string) {
   const folder = join(root, readdirSync(root)[0]!);
-  const files = ['asked.json', 'answers.jsonl', 'traces.jsonl', 'rows.arrow', 'evaluation.json'];
+  const files = ['asked.json', 'answers.jsonl', 'traces.jsonl', 'rows.arrow', 'evaluation.json', 'seal.json'];
   const stored = readFileSync(join(folder, 'completions.jsonl'), 'utf8')
     .split('\n')
     .flatMap((line) => {

@@ -178,7 +178,9 @@ describe('what is not known', () => {
       const record = JSON.parse(text) as { artifacts: { name: string }[] };
       return JSON.stringify({ ...record, artifacts: record.artifacts.filter(({ name }) => name !== 'cloning') });
     };
-    await altered({ 'run/provenance.json': without }, async () => {
+    // As of an earlier version, which did not know its notes again.
+    const unsealed = (text: string) => text.replace(/,\s*"provenanceSha256": "\w+"/, '');
+    await altered({ 'run/provenance.json': without, 'run/state.json': unsealed }, async () => {
       const { exitCode, out } = await check();
       expect([exitCode, out]).toEqual([3, expect.stringContaining('not noted, so not known: training: cloning')]);
     });

@@ -1,5 +1,5 @@
 /** `kgwalk datasets check NAME --agreement --run A --run B`: a turn is never judged by a run that learned from its dialogue. */
-import { cpSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { env } from 'node:process';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -87,6 +87,9 @@ test('a linked turn of a dialogue that a run learned from keeps it from judging 
   const set = sampleSet(new Map([[`${dialogueId}~7`, '0'.repeat(32)]]));
   const artifacts = [...record.artifacts, { kind: 'training' as const, name: 'more', samples: 'linked' }];
   writeProvenance(file, { ...record, sets: { ...record.sets, linked: set }, artifacts });
+  // As of an earlier version, which did not know its notes again.
+  const state = join(runOf('linked'), 'state.json');
+  writeFileSync(state, readFileSync(state, 'utf8').replace(/,\s*"provenanceSha256": "\w+"/, ''));
   const left = unseenBy(openRun(runOf('linked')), recurring).map(({ task }) => task.id);
   expect(left).toEqual(unseen.map(({ task }) => task.id).filter((one) => one !== id));
 });

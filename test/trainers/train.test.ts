@@ -43,7 +43,7 @@ describe('a training run', () => {
       'embeddings/transe.json',
       'embeddings/transe.safetensors',
       'embeddings/walker-tables.safetensors',
-      ...['answers.jsonl', 'asked.json', 'evaluation.json', 'provenance.json', 'rows.arrow'].map((name) =>
+      ...['answers.jsonl', 'asked.json', 'evaluation.json', 'provenance.json', 'rows.arrow', 'seal.json'].map((name) =>
         join(relative(unbroken, evaluationOf(unbroken, 'valid-best')), name),
       ),
       'metrics.arrow',

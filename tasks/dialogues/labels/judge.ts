@@ -9,7 +9,7 @@ import { type Agreement, type JudgedTurn, judgedAgreementOf } from '../../../src
 import { loadConfig } from '../../../src/run/config.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
 import { printable } from '../../../src/run/printable.js';
-import { readProvenance, unpackIds } from '../../../src/run/provenance.js';
+import { readRunProvenance, unpackIds } from '../../../src/run/provenance.js';
 import type { RunInfo } from '../../../src/run/records.js';
 import { runFiles } from '../../../src/run/run-folder.js';
 import { checkDataset } from '../../leaks.js';
@@ -120,7 +120,7 @@ function checkedData(name: string, run: RunInfo) {
 /** Samples of dialogues that nothing of a run was made from, linked turns (`train-17~3`) included; what merely chose among its checkpoints is no source. */
 export function unseenBy(run: RunInfo, samples: readonly WalkSample[]): WalkSample[] {
   const file = runFiles(run.folder).provenance;
-  const record = readProvenance(file);
+  const record = readRunProvenance(run);
   const unknown = !record || record.artifacts.some(({ facts }) => facts?.sources === 'not known');
   if (unknown) {
     throw new WorkbenchError(

@@ -50,11 +50,12 @@ const cloneOf = (folder: string) => {
   return Object.fromEntries(Object.entries(tensors).filter(([name]) => !name.startsWith('optimizer/')));
 };
 
-/** A copy of an evaluation with other rows. */
+/** A copy of an evaluation with other rows, without its seal. */
 function withRows(folder: string, change: (row: Record<string, unknown>, i: number) => object): string {
   const copy = join(folderWith({}), 'evaluation');
   cpSync(folder, copy, { recursive: true });
-  const { answers } = evaluationFiles(copy);
+  const { answers, seal } = evaluationFiles(copy);
+  rmSync(seal);
   const rows = readFileSync(answers, 'utf8').trim().split('\n');
   const changed = rows.map((line, i) => JSON.stringify(change(JSON.parse(line) as Record<string, unknown>, i)));
   writeFileSync(answers, `${changed.join('\n')}\n`);

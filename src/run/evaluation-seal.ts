@@ -1,0 +1,68 @@
+/**
+ * The seal of an evaluation: `seal.json` names the sha256 of each of its files, and who reads one compares. A file that was altered, or
+ * comes whole and undamaged from another evaluation, fits no longer.
+ */
+import { createHash } from 'node:crypto';
+import { closeSync, existsSync, openSync, readSync } from 'node:fs';
+import { basename } from 'node:path';
+import { z } from 'zod';
+import { WorkbenchError } from './errors.js';
+import { refuseSpecial, writeFileAtomic } from './files.js';
+import { openObject, readJsonFile } from './read-json.js';
+import { evaluationFiles } from './run-folder.js';
+
+/** All but the clock, what is under way, pages, and completions: their order is that of the calls, and each line has its checksum. */
+const sealed = ['asked', 'answers', 'traces', 'rows', 'provenance', 'evaluation'] as const;
+type Sealed = (typeof sealed)[number];
+
+const sealRecord = openObject({ schemaVersion: z.literal(1), sha256: z.record(z.string(), z.string()) });
+
+/**
+ * Seals an evaluation whose record is about to be written: that comes last, for where it is, the evaluation is complete.
+ * @param record the text of `evaluation.json`
+ */
+export function sealEvaluation(folder: string, record: string): void {
+  const files = evaluationFiles(folder);
+  const hashes = sealed.flatMap((name): [string, string][] => {
+    if (name === 'evaluation') return [[basename(files[name]), createHash('sha256').update(record).digest('hex')]];
+    return existsSync(files[name]) ? [[basename(files[name]), hashOf(files[name])]] : [];
+  });
+  const text = JSON.stringify({ schemaVersion: 1, sha256: Object.fromEntries(hashes) }, null, 2);
+  writeFileAtomic(files.seal, `${text}\n`);
+}
+
+/**
+ * Compares files of a finished evaluation with its seal. What is gone is missed by its reader; what is there must be what it was.
+ * @param names default: all that are sealed
+ * @returns whether it has a seal, which evaluations of earlier versions have not
+ * @throws WorkbenchError `data` for the first that was altered or is of another evaluation
+ */
+export function checkEvaluationSeal(folder: string, names: readonly Sealed[] = sealed): boolean {
+  const files = evaluationFiles(folder);
+  if (!existsSync(files.seal)) return false;
+  const { sha256 } = readJsonFile(files.seal, sealRecord, 'the seal of an evaluation');
+  for (const name of names) {
+    const [file, known] = [files[name], sha256[basename(files[name])]];
+    if (!existsSync(file)) continue;
+    const found = hashOf(file);
+    if (found === known) continue;
+    const wanted = `the file that the evaluation was sealed with (${known?.slice(0, 8) ?? 'none'})`;
+    throw new WorkbenchError('data', `expected ${wanted}, got ${found.slice(0, 8)}, at ${file}`, {
+      hint: 'It was put there from elsewhere, or altered: put it back, or run the same `kgwalk evaluate` again, which counts anew.',
+    });
+  }
+  return true;
+}
+
+function hashOf(file: string): string {
+  refuseSpecial(file, 'a file of an evaluation');
+  const hash = createHash('sha256');
+  const chunk = Buffer.allocUnsafe(2 ** 20);
+  const descriptor = openSync(file, 'r');
+  try {
+    for (let read; (read = readSync(descriptor, chunk)) > 0;) hash.update(chunk.subarray(0, read));
+  } finally {
+    closeSync(descriptor);
+  }
+  return hash.digest('hex');
+}
