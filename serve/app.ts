@@ -9,8 +9,8 @@ import { parseJson } from '../src/run/read-json.js';
 import { masked } from '../src/run/secrets.js';
 import { isOwnName, isToken } from './access.js';
 import type { ShownRun } from './api.js';
-import { askedOf, longestQuestion, openAsker } from './asker.js';
-import { followedLogs, type Pace, sendLive } from './live.js';
+import { askedOf, Busy, longestQuestion, openAsker } from './asker.js';
+import { followedLogs, mostStreams, type Pace, sendLive } from './live.js';
 import { openPageFiles } from './page-files.js';
 import { openResults } from './results.js';
 import { checkpointNames, settingsByKey, readPlacedRun, settingDifferences } from './runs.js';
@@ -65,6 +65,7 @@ export function createApp({ world, host, token, pace, signal, onBug }: AppOption
 
   app.onError((error, c) => {
     // Whatever a question is answered with, it was the question: the server goes on.
+    if (error instanceof Busy) return refusal(c, error, 503);
     if (error instanceof WorkbenchError)
       return refusal(c, error, c.req.path === '/ask' ? askStatus(error) : statusOf[error.code]);
     onBug(error);
@@ -116,6 +117,8 @@ export function createApp({ world, host, token, pace, signal, onBug }: AppOption
     return c.json(await asker.ask(body));
   });
   app.get('/api/live', (c) => {
+    if (streams >= mostStreams)
+      throw new Busy('usage', `expected at most ${mostStreams} streams, got more, at /api/live`);
     const followed = followedLogs(world, c.req.queries('run') ?? [], c.req.header('Last-Event-ID'));
     return streamSSE(
       c,
@@ -156,7 +159,7 @@ function severalRuns(c: Context): string[] {
 function refusal(
   c: Context,
   { code, message, hint }: WorkbenchError,
-  status: 400 | 401 | 403 | 404 | 409 | 413 | 422 | 500 | 501,
+  status: 400 | 401 | 403 | 404 | 409 | 413 | 422 | 500 | 501 | 503,
 ) {
   return c.json(
     { error: { code, message: masked(message), ...(hint !== undefined && { hint: masked(hint) }) } },
@@ -178,6 +181,12 @@ function ownName(host: string): MiddlewareHandler {
     const origin = c.req.header('Origin');
     if (origin !== undefined && origin !== `http://${asked}`) {
       return refusal(c, new WorkbenchError('usage', `expected a page of this server, got one of ${origin}`), 403);
+    }
+    // Pictures, scripts and styles that it names come without: browsers say of those, too, that another site asks.
+    const site = c.req.header('Sec-Fetch-Site') ?? 'none';
+    const follows = c.req.header('Sec-Fetch-Mode') === 'navigate' && c.req.path === '/';
+    if (!['same-origin', 'none'].includes(site) && !follows) {
+      return refusal(c, new WorkbenchError('usage', `expected a page of this server, got one that is ${site}`), 403);
     }
     return next();
   };

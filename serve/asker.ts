@@ -17,6 +17,12 @@ import type { World } from './world.js';
 /** Bytes of a question with all that belongs to it. */
 export const longestQuestion = 64 * 1024;
 
+/** Questions that wait for others, at most. */
+export const mostWaiting = 32;
+
+/** Said to who asks while too many wait already. */
+export class Busy extends WorkbenchError {}
+
 /** Answers to show. */
 const mostAnswers = 50;
 const text = z.string().min(1).max(4000);
@@ -52,9 +58,12 @@ export function openAsker(world: World) {
   const loaded = new Map<string, Loaded>();
   // One at a time: runs are loaded once, and networks are not shared by two questions.
   let last: Promise<unknown> = Promise.resolve();
+  let waiting = 0;
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const turn = last.then(work);
     last = turn.catch(() => {});
+    waiting++;
+    void last.then(() => waiting--);
     return turn;
   };
 
@@ -74,8 +83,13 @@ export function openAsker(world: World) {
 
   return {
     /** @param body JSON as it came @throws WorkbenchError `usage` or `data` for a question that nobody can answer */
-    ask(body: unknown): Promise<Answered> {
+    async ask(body: unknown): Promise<Answered> {
       const asked = ofShape(body, question, { what: 'a question as docs/live.md describes it', place: '/ask' });
+      if (waiting >= mostWaiting) {
+        throw new Busy('usage', `expected at most ${mostWaiting} questions at once, got more, at /ask`, {
+          hint: 'They are answered one after the other: ask again when one is.',
+        });
+      }
       return inTurn(async () => {
         const { opened, words } = await open(asked.run, asked.checkpoint);
         const said = words.flatMap((word) => asked[word as 'question' | 'head' | 'relation'] ?? []);

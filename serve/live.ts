@@ -28,6 +28,9 @@ const cursorShape = z.record(z.string(), z.record(z.string(), z.object({ offset:
 /** Most runs that one stream follows. */
 export const mostFollowed = 200;
 
+/** Most streams at once. */
+export const mostStreams = 64;
+
 /** How often is looked, and how often a silent stream says that it is alive, in milliseconds. */
 export interface Pace {
   lookMs: number;

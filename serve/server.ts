@@ -16,9 +16,14 @@ export interface ServeOptions {
   port: number;
   /** How often files are looked at, in milliseconds. Default 500. */
   lookMs?: number;
+  /** How long the headers of a request may take to come, and a third of what all of it may take, in milliseconds. Default 10,000. */
+  patienceMs?: number;
   /** Told of errors that are bugs. Default: nobody. */
   onBug?: (error: unknown) => void;
 }
+
+/** Connections at once; a browser has six and its streams. What comes beyond them is closed at once. */
+export const mostConnections = 256;
 
 /** A server that listens; close it after use. */
 export interface Serving {
@@ -37,13 +42,19 @@ export interface Serving {
  * @throws WorkbenchError `usage` for a port that is taken or may not be used, or an address that is not this machine's
  */
 export async function serve(options: ServeOptions): Promise<Serving> {
-  const { roots, host = '127.0.0.1', port, lookMs = 500, onBug = () => {} } = options;
+  const { roots, host = '127.0.0.1', port, lookMs = 500, patienceMs = 10_000, onBug = () => {} } = options;
   const token = isLoopback(host) ? undefined : newToken();
   const ending = new AbortController();
   const world = openWorld(roots, lookMs);
   const pace = { lookMs, aliveMs: 15_000 };
   const app = createApp({ world, host, token, pace, signal: ending.signal, onBug });
-  const server = createAdaptorServer({ fetch: app.fetch }) as Server;
+  const serverOptions = {
+    headersTimeout: patienceMs,
+    requestTimeout: 3 * patienceMs,
+    connectionsCheckingInterval: patienceMs / 4,
+  };
+  const server = createAdaptorServer({ fetch: app.fetch, serverOptions }) as Server;
+  server.maxConnections = mostConnections;
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(listenError(error, host, port)));
     server.listen({ port, host }, resolve);

@@ -69,6 +69,8 @@ test('killed at random moments and run again it asks nothing twice and gives the
     const { bytes, stored } = resultsIn(root);
     expect(bytes).toEqual(unbroken.bytes);
     expect([...stored].sort()).toEqual([...unbroken.stored].sort());
+    const left = readdirSync(root, { recursive: true }) as string[];
+    expect(left.filter((name) => name.endsWith('.tmp'))).toEqual([]);
   }
   expect(died).toBeGreaterThan(0);
   tally('moments killed', died);

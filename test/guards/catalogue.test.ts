@@ -80,3 +80,15 @@ test.each(Object.entries(bugs))('%s has a guard: %s', (id) => expect(guarded).to
 test('no guard names a bug that is not in the catalogue', () => {
   expect([...guarded].filter((id) => !Object.hasOwn(bugs, id))).toEqual([]);
 });
+
+test('every defect that attacks found, from the first to the last, leads to tests that are there', () => {
+  const defects = JSON.parse(readFileSync(join(root, 'attacks/defects.json'), 'utf8')) as {
+    id: string;
+    file: string;
+    title?: string;
+  }[];
+  expect([...new Set(defects.map(({ id }) => id))]).toEqual(Array.from({ length: 21 }, (_, i) => `D${i + 1}`));
+  for (const { id, file, title = 'test(' } of defects) {
+    expect([id, readFileSync(join(root, '..', file), 'utf8')]).toEqual([id, expect.stringContaining(title)]);
+  }
+});

@@ -9,6 +9,13 @@ import { isLocked, lockFolder } from '../../../src/run/run-lock.js';
 
 const folder = () => mkdtempSync(join(tmpdir(), 'kgwalk-lock-'));
 
+test('the lock of what is no run speaks of what it locks', () => {
+  const place = folder();
+  const release = lockFolder(place, 'an evaluation');
+  expect(() => lockFolder(place, 'an evaluation')).toThrow('expected an evaluation that nobody writes');
+  release();
+});
+
 test('a folder is locked once, and again after its release', () => {
   const place = folder();
   const release = lockFolder(place);
