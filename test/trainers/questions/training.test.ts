@@ -56,9 +56,15 @@ describe('a training run on questions', () => {
     expect(files.filter((file) => !file.startsWith('checkpoints/'))).toEqual([
       'config.yaml',
       'embeddings/question-scale.safetensors',
-      ...['answers.jsonl', 'asked.json', 'evaluation.json', 'provenance.json', 'rows.arrow', 'seal.json', 'traces.jsonl'].map(
-        (name) => join(relative(unbroken, evaluationOf(unbroken, 'valid-best')), name),
-      ),
+      ...[
+        'answers.jsonl',
+        'asked.json',
+        'evaluation.json',
+        'provenance.json',
+        'rows.arrow',
+        'seal.json',
+        'traces.jsonl',
+      ].map((name) => join(relative(unbroken, evaluationOf(unbroken, 'valid-best')), name)),
       'metrics.arrow',
       'metrics.jsonl',
       'provenance.json',
