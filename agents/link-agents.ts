@@ -16,6 +16,16 @@ export interface RankedQuestion {
   reached?: ReachedEntities;
   /** Where rules were followed: the relations of the one that stands for an entity, if one leads there; valid during the call. */
   chainTo?: (entity: number) => readonly number[] | undefined;
+  /** Where chains are weighed: what speaks for an entity, most first; its shares sum to 1. Valid during the call. */
+  reasons?: (entity: number) => readonly Reason[];
+}
+
+/** A chain of relations that leads to an entity, or that the entity is an answer elsewhere, and its share in the entity's score. */
+export interface Reason {
+  /** Relation ids; undefined: how often the entity answers the relation. */
+  chain: readonly number[] | undefined;
+  /** In (0, 1]. */
+  share: number;
 }
 
 /** Ranks all entities. */
@@ -61,6 +71,42 @@ export function scorerRanker(scorer: TailScorer, { offsets }: Pick<LinkLists, 'o
       });
     },
   };
+}
+
+/**
+ * Several rankers as one: the mean of what each makes of an entity, as a log-probability among all entities. What one of them cannot
+ * rank stays so; what speaks for an entity is told by the first that tells it.
+ */
+export function meanRanker(members: readonly LinkRanker[]): LinkRanker {
+  return {
+    name: 'mean',
+    rankings: ['score'],
+    batchSize: 32,
+    async rank(questions, take) {
+      for (const [i, question] of questions.entries()) {
+        let sum: Float64Array | undefined;
+        let reasons: RankedQuestion['reasons'];
+        for (const member of members) {
+          await member.rank([question], (_, ranked) => {
+            sum ??= new Float64Array(ranked.scores[0]!.length);
+            addLogProbabilities(ranked.scores[0]!, 1 / members.length, sum);
+            reasons ??= ranked.reasons;
+          });
+        }
+        take(i, { scores: [sum!], ...(reasons && { reasons }) });
+      }
+    },
+  };
+}
+
+/** Adds `weight` times the logarithm of softmax(scores). */
+function addLogProbabilities(scores: Float64Array, weight: number, out: Float64Array): void {
+  let most = -Infinity;
+  for (const score of scores) most = Math.max(most, score);
+  let sum = 0;
+  for (const score of scores) sum += Math.exp(score - most);
+  const norm = most === -Infinity ? 0 : most + Math.log(sum);
+  for (let entity = 0; entity < scores.length; entity++) out[entity]! += weight * (scores[entity]! - norm);
 }
 
 /** How walks are ranked. */

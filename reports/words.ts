@@ -16,11 +16,11 @@ export function baselineName(agent: string): string {
 }
 
 /**
- * What a checkpoint was trained by: `PPO`, `REINFORCE`, `clone` or the kind of a reader, as its phase says it; where none is known as
+ * What a checkpoint was trained by: `PPO`, `REINFORCE`, `clone` or the kind of a reader or an exact walker, as its phase says it; where none is known as
  * its name and the settings of its run do, and undefined where they do not; the best of a run that was cloned first may be either.
  */
 export function methodOf(config: Record<string, unknown>, checkpoint: string, phase?: string): string | undefined {
-  const { kind } = (config.reader ?? {}) as { kind?: unknown };
+  const { kind } = (config.reader ?? config.exactWalker ?? {}) as { kind?: unknown };
   if (typeof kind === 'string') return kind;
   if (phase !== undefined) return phase === 'ppo' ? algorithmOf(config) : baselineName(phase);
   const [ppo, clone] = [config.ppo, config.clone].map((one) => (one as { enabled?: unknown } | undefined)?.enabled);

@@ -138,6 +138,7 @@ function walkedBy({ config }: RunInfo): Record<string, unknown> {
     'hold-out': data?.holdOut,
     oracle: data?.oracle,
     horizon: horizon ?? env?.horizon,
+    'way to walk': (config as { exactWalker?: unknown }).exactWalker === undefined ? 'by samples' : 'exactly',
     edges: [env?.edgePolicy, env?.maxOut, env?.equalAtStep1],
   };
 }

@@ -51,7 +51,7 @@ const usualWalker = walkerSettings.parse({});
  * @throws WorkbenchError `config` that lists every contradiction
  */
 export function checkTrainSettings(
-  learning: Pick<Learning, 'envIds' | 'problems' | 'networkSize' | 'takesTeacher' | 'takesReader'>,
+  learning: Pick<Learning, 'envIds' | 'problems' | 'networkSize' | 'takesTeacher' | 'takesReader' | 'takesExactWalker'>,
   settings: TrainSettings,
   hasClone: boolean,
 ): void {
@@ -60,7 +60,7 @@ export function checkTrainSettings(
   const refuse = (wrong: boolean, problem: string) => wrong && problems.push(problem);
   const exact = ppo.enabled && ppo.gradient === 'exact';
   refuse(
-    !clone.enabled && !ppo.enabled && settings.reader === undefined,
+    !clone.enabled && !ppo.enabled && settings.reader === undefined && settings.exactWalker === undefined,
     'expected something to train, got clone.enabled=false and ppo.enabled=false',
   );
   refuse(
@@ -147,6 +147,10 @@ export function checkTrainSettings(
   refuse(
     settings.reader !== undefined && learning.takesReader !== true,
     `expected no section reader with env.id=${env.id}: readers answer questions, with env.id=kgwalk/RelationWalk-v1`,
+  );
+  refuse(
+    settings.exactWalker !== undefined && learning.takesExactWalker !== true,
+    `expected no section exactWalker with env.id=${env.id}: exact walkers answer link queries, with env.id=kgwalk/LinkQuery-v1`,
   );
   problems.push(...learning.problems(settings));
   refuse(

@@ -1,46 +1,60 @@
-/** The phase that fits a reader to questions and answers: evaluates and saves on a schedule, and goes on where a run was stopped. */
+/** The phase that fits an agent to train without walking by PPO: evaluates and saves on a schedule, and goes on where a run was stopped. */
 import { setImmediate } from 'node:timers/promises';
-import type { Reader, ReaderStep } from '../agents/readers/reader.js';
 import type { ReaderSettings } from '../agents/readers/settings.js';
 import type { Checkpoint } from '../checkpoints/checkpoint.js';
+import type { Tensor } from '../checkpoints/safetensors.js';
 import type { QuestionSample } from '../datasets/question.js';
-import { madeFromSamples } from '../datasets/sample-source.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { Rng } from '../src/run/seeds.js';
 import { throwIfStopped } from '../src/run/stop.js';
+import type { StoredTensors } from '../src/tensor/parameters.js';
 import { endOfStep } from './saved-step.js';
 import { restoreTrainee, saveTrainee, type Session, type Trainee, traineeCheckpoint } from './session.js';
 
 /** Steps between two records of the metric log. */
 const logEvery = 10;
 
-/** What is fitted to what, how it is judged, and where it goes on from. */
+/** What is fitted, how it is judged, and where it goes on from. */
 export interface FitPhase {
-  reader: Pick<Reader, 'step' | 'state' | 'restore' | 'restartsAt'>;
-  settings: ReaderSettings['fit'];
-  /** Questions of train; each of them is seen before any is seen again. */
-  train: readonly QuestionSample[];
+  /** What checkpoints keep, and go on from. */
+  fitted: {
+    state(): FittedState | Promise<FittedState>;
+    restore(tensors: StoredTensors, steps: number): void;
+  };
+  steps: number;
+  /** What steps are counted in; default `steps`. */
+  unit?: string;
+  /** Whether figures on valid and a checkpoint are due after so many steps; after the last they are. */
+  evaluatesAt: (step: number) => boolean;
+  /**
+   * One step. Every random choice is named by the seed and its number, so that a resumed run gives the bytes of one that was not stopped.
+   * @param at from 0
+   * @returns figures under `train/…`, the loss among them
+   * @throws Diverged for numbers that are not finite; nothing has changed then
+   */
+  step(at: number): Promise<{ loss: number; figures: Readonly<Record<string, number>> }>;
   /** Figures on valid, by `eval/…`; the first chooses the best checkpoint. */
   evaluate: () => Promise<Record<string, number>>;
   /** A checkpoint of this phase to go on from. */
   from: Checkpoint | undefined;
 }
 
-/**
- * Every random choice is named by the seed and its step, so that a resumed run gives the bytes of one that was not stopped.
- * @throws WorkbenchError `stopped` after saving, once the session's signal is aborted; what a step that diverged ends with
- */
-export async function fitPhase(session: Session, { reader, settings, train, evaluate, from }: FitPhase): Promise<void> {
+/** Weights, and what training needs beside them. */
+interface FittedState {
+  /** Steps that its optimizer has done. */
+  steps: number;
+  tensors: Record<string, Tensor>;
+}
+
+/** @throws WorkbenchError `stopped` after saving, once the session's signal is aborted; what a step that diverged ends with */
+export async function fitPhase(session: Session, phase: FitPhase): Promise<void> {
+  const { fitted, steps, unit = 'steps', evaluate, from } = phase;
   const { logs, signal, replayed } = session;
-  const { seed } = session.settings;
-  const { steps, evalEvery } = settings;
-  const trainee = traineeOf(reader);
+  const trainee = traineeOf(fitted);
   if (from) restoreTrainee(trainee, from);
-  const note = madeFromSamples('training', 'fitting');
-  const batches = batchesOf(train, settings.batchSize, seed);
   let done = from?.header.step ?? 0;
   let saved = done;
-  const evaluatesAt = (step: number) => step === steps || step % evalEvery === 0;
+  const evaluatesAt = (step: number) => step === steps || phase.evaluatesAt(step);
   const save = async (metrics: Record<string, number> = {}, interim = false) => {
     await saveTrainee(session, trainee, { phase: 'fit', step: done, epoch: 0, metrics, interim });
     saved = done;
@@ -50,29 +64,18 @@ export async function fitPhase(session: Session, { reader, settings, train, eval
     logs.metrics('fit', done, figures);
     await save(figures);
   };
-  const line = replayed ? undefined : session.progress('fit', steps, 'steps');
-  const tell = ({ loss, gradNorm, figures }: ReaderStep, learningRate: number) => {
-    line?.update(done, `loss ${loss.toFixed(3)}`);
-    if (done % logEvery !== 0 && !evaluatesAt(done)) return;
-    const values = { 'train/loss': loss, 'train/grad_norm': gradNorm, 'train/learning_rate': learningRate };
-    logs.metrics('fit', done, { ...values, ...figures });
-  };
+  const line = replayed ? undefined : session.progress('fit', steps, unit);
   try {
     // A run that was stopped in an evaluation owes it.
     const scored = Object.keys(from?.header.metrics ?? {}).some((key) => key.startsWith('eval/'));
     if (done > 0 && evaluatesAt(done) && !scored && !replayed) await score();
     while (done < steps) {
       throwIfStopped(signal);
-      const batch = batches(done);
-      batch.forEach(note);
-      const learningRate = learningRateAt(done, settings, reader.restartsAt);
-      const told = await reader.step(batch, { step: done, learningRate });
-      if (replayed) {
-        replayed({ 'train/loss': told.loss, 'train/grad_norm': told.gradNorm });
-        return;
-      }
+      const { loss, figures } = await phase.step(done);
+      if (replayed) return replayed(figures);
       done++;
-      tell(told, learningRate);
+      line?.update(done, `loss ${loss.toFixed(3)}`);
+      if (done % logEvery === 0 || evaluatesAt(done)) logs.metrics('fit', done, figures);
       if (evaluatesAt(done)) {
         logs.timing('fit', done);
         await score();
@@ -115,13 +118,13 @@ export function batchesOf(train: readonly QuestionSample[], size: number, seed: 
   };
 }
 
-/** A reader as what checkpoints keep: it names its weights and what its optimizer has itself. */
-function traineeOf(reader: Pick<Reader, 'state' | 'restore'>): Trainee {
+/** As what checkpoints keep: it names its weights and what its optimizer has itself. */
+function traineeOf(fitted: FitPhase['fitted']): Trainee {
   return {
     actor: { parameters: { export: () => Promise.resolve({}), import: () => {} }, weightsChanged: () => {} },
     optimizer: {
-      exportState: () => reader.state(),
-      importState: (_prefix, steps, tensors) => reader.restore(tensors, steps),
+      exportState: () => Promise.resolve(fitted.state()),
+      importState: (_prefix, steps, tensors) => fitted.restore(tensors, steps),
     },
   };
 }

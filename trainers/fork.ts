@@ -36,10 +36,16 @@ export function forkSettings(
   run: RunInfo,
   overrides: readonly string[],
 ): TrainSettings {
-  if (settingsOfRun(run).reader) {
-    throw new WorkbenchError('config', `expected a run of a walker to fork, got one of a reader, at ${run.folder}`, {
-      hint: 'Train a reader of other settings from the beginning: it takes minutes.',
-    });
+  const { reader, exactWalker } = settingsOfRun(run);
+  if (reader ?? exactWalker) {
+    const what = reader ? 'a reader' : 'an exact walker';
+    throw new WorkbenchError(
+      'config',
+      `expected a run of a sampling walker to fork, got one of ${what}, at ${run.folder}`,
+      {
+        hint: 'Train it by other settings from the beginning: it takes minutes.',
+      },
+    );
   }
   const begin = forkPhaseOf(learning, settingsOfRun(run)) === 'clone' ? ['clone.enabled=false', 'ppo.init=clone'] : [];
   const settings = settingsOfRun(run, [...begin, ...overrides]);

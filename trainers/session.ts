@@ -95,6 +95,8 @@ export interface Learning {
   readonly takesTeacher?: boolean;
   /** Whether it fits readers, which the section `reader` names. */
   readonly takesReader?: boolean;
+  /** Whether it fits exact walkers, which the section `exactWalker` names. */
+  readonly takesExactWalker?: boolean;
   /** The phase whose weights a fork begins with: a clone, which PPO starts from and stays near, or PPO itself. */
   readonly forkPhase: 'clone' | 'ppo';
   /** The data of a run, read and checked. @throws WorkbenchError `data` for data that is not there or does not fit */

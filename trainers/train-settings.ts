@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { relationWalkerSettings } from '../agents/relation-walker/settings.js';
 import { readerSettings } from '../agents/readers/settings.js';
+import { exactWalkerSettings } from '../agents/exact-walker/settings.js';
 import { linkWalkerSettings } from '../agents/link-walker/settings.js';
 import { policySettings } from '../agents/policy/settings.js';
 import { walkerSettings } from '../agents/walker/settings.js';
@@ -65,6 +66,11 @@ export const trainSettings = z.strictObject({
   reader: readerSettings
     .optional()
     .describe('Questions: a reader is fitted in the place of a walker. `extends: readers` has the rest.'),
+  exactWalker: exactWalkerSettings
+    .optional()
+    .describe(
+      'Links: an exact walker is fitted in the place of one that draws walks. `extends: link-chains` has the rest.',
+    ),
   policy: policySettings
     .optional()
     .describe('Policies over vectors alone: there where an environment shows vectors. `extends: policy` has it.'),

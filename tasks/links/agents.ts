@@ -3,9 +3,11 @@ import {
   type LinkAgentResources,
   linkAgents,
   type LinkRanker,
+  meanRanker,
   type RankedQuestion,
   walkRanker,
 } from '../../agents/link-agents.js';
+import { loadExactWalker } from '../../agents/exact-walker/registry.js';
 import { type LoadedLinkWalker, loadLinkWalker } from '../../agents/link-walker/link-walker.js';
 import type { LinkRequest } from '../../agents/link-walker/request.js';
 import { meanScorer } from '../../agents/mean-scorer.js';
@@ -17,7 +19,7 @@ import { backendOf } from '../../src/tensor/backend.js';
 import { openLinkScorer } from '../../trainers/embeddings/link-scorers.js';
 import { settingsOfRun, trainSettings } from '../../trainers/train-settings.js';
 import { type EvaluationFlags, flagOf, threadsOf, wholeNumber } from '../flags.js';
-import type { OpenedAgent, OpenOptions, Resolved, Trained } from '../task.js';
+import { membersOf, type OpenedAgent, type OpenOptions, type Resolved, type Trained } from '../task.js';
 import { foldersOf, weightsOf } from '../trained.js';
 import { type LinkData, rankerAsker } from './data.js';
 import type { LinkRow } from './row.js';
@@ -39,11 +41,11 @@ export interface OpenedRanker extends Pick<
 
 /** @throws WorkbenchError `usage` for options that none of the agents reads */
 export function refuseIdle(resolved: readonly Resolved[], flags: EvaluationFlags): void {
-  const walks = resolved.some(({ trained }) => trained);
+  const walks = resolved.some(({ trained }) => trained && !isExact(trained));
   const embeds = resolved.some(({ agent }) => agent === 'transe' || agent === 'bilinear');
   const read = {
-    beamWidth: walks || 'a run',
-    backend: walks || 'a run',
+    beamWidth: walks || 'a run that draws walks',
+    backend: walks || 'a run that draws walks',
     config: embeds || 'transe or bilinear',
     threads: embeds || 'transe or bilinear',
   } as const;
@@ -77,13 +79,30 @@ export async function openRanker(
   horizon: number,
   options: OpenOptions,
 ): Promise<OpenedRanker> {
-  if (trained) return openRunWalker(trained, dataset, options);
+  if (trained) return (isExact(trained) ? openExactWalker : openRunWalker)(trained, dataset, options);
   const made = await linkAgents.create(name!, resourcesOf(dataset, horizon, options), switches);
   const { ranker, table, agent, note, seed, horizon: steps } = made;
   return {
     ...{ ranker, agent, note, pooling: 'max' },
     about: { ...(seed !== undefined && { seed }), ...(steps !== undefined && { horizon: steps }) },
     hashes: table === undefined ? {} : { table: await sha256File(table) },
+  };
+}
+
+/** Whether it draws no walks. */
+const isExact = ({ run: { config } }: Trained) => config.exactWalker !== undefined;
+
+async function openExactWalker(trained: Trained, dataset: LinkDataset): Promise<OpenedRanker> {
+  const members = membersOf(trained).map(({ run, checkpoint }) =>
+    loadExactWalker(run.folder, run.id, checkpoint, dataset),
+  );
+  const [{ ranker, seed, hops }] = members as [(typeof members)[number]];
+  const single = members.length === 1;
+  return {
+    ranker: single ? ranker : meanRanker(members.map((one) => one.ranker)),
+    ...{ agent: 'walker', pooling: 'max' },
+    about: { ...(single && { seed }), horizon: hops },
+    hashes: { checkpoint: await weightsOf(trained) },
   };
 }
 

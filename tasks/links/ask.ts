@@ -21,7 +21,12 @@ interface Answer {
   path?: [string, string, string][];
   /** The path in words, or the relations of the rule that found it. */
   words?: string;
+  /** What speaks for it, most first: the relations of a chain, and its share in the score; no chain: it answers the relation elsewhere. */
+  reasons?: { chain?: string[]; share: number }[];
 }
+
+/** Reasons that are shown of an answer; JSON has so many, too. */
+const mostReasons = 3;
 
 /** Ranks entities; the first, with the walk that led there. */
 export function openAskLink(which: Resolved, flags: EvaluationFlags, work: Work): OpenedAsk {
@@ -58,15 +63,17 @@ async function answersOf(
 ): Promise<Answer[]> {
   const { graph, labels } = dataset;
   let answers: Answer[] = [];
-  await ranker.rank([question], (_, { scores: all, reached, chainTo }) => {
+  await ranker.rank([question], (_, { scores: all, reached, chainTo, reasons }) => {
     const known = dataset.known.tailsOf(question.head, question.relation);
     const scores = all.at(pooling === 'sum' ? -1 : 0)!;
     const places = reached && placesOf(reached.entities);
     // What no rule leads to has a score all the same: the lowest.
-    const found = bestOf(scores).filter((entity) => !chainTo || chainTo(entity));
+    const found = bestOf(scores).filter((entity) => reasons ?? (!chainTo || chainTo(entity)));
     answers = Array.from(found.subarray(0, top), (entity): Answer => {
       const path = places && reached.path(places.get(entity)!);
-      const chain = chainTo?.(entity);
+      const chain = reasons ? undefined : chainTo?.(entity);
+      const own = reasons?.(entity).slice(0, mostReasons);
+      const named = (steps: readonly number[]) => steps.map((step) => graph.relationNames[step]!);
       return {
         entity: labels[entity]!,
         id: graph.entityName(entity)!,
@@ -76,7 +83,10 @@ async function answersOf(
           path: namedSteps(dataset, question.head, path),
           words: verbalisePath(graph, labels, question.head, path),
         }),
-        ...(chain && { words: chain.map((step) => graph.relationNames[step]!).join(' → ') }),
+        ...(chain && { words: named(chain).join(' → ') }),
+        ...(own && {
+          reasons: own.map((one) => ({ ...(one.chain && { chain: named(one.chain) }), share: one.share })),
+        }),
       };
     });
   });
@@ -86,15 +96,17 @@ async function answersOf(
 function shown(question: Query, answers: readonly Answer[], { graph, labels }: LinkDataset): ShownAnswer {
   const asked = { head: labels[question.head]!, relation: graph.relationNames[question.relation]! };
   const unseen = graph.degree(question.head) === 0;
-  const scoreText = ({ path, score }: Answer) => (path ? Math.exp(score).toPrecision(3) : score.toFixed(3));
+  const scoreText = ({ path, reasons, score }: Answer) =>
+    (path ?? reasons) ? Math.exp(score).toPrecision(3) : score.toFixed(3);
   const section: Section = {
     title: `(${asked.head}, ${asked.relation}, ?)`,
     ...(unseen && { lines: [`train has no edge of ${asked.head}: no walk leaves it.`] }),
     rows: answers.map((answer, i) => ({
       rank: i + 1,
       answer: answer.entity,
-      [answer.path ? 'probability' : 'score']: scoreText(answer),
+      [(answer.path ?? answer.reasons) ? 'probability' : 'score']: scoreText(answer),
       known: answer.known ? 'yes' : '',
+      ...(answer.reasons && { because: answer.reasons.map(reasonText).join('; ') }),
       ...(answer.words !== undefined && { [answer.path ? 'path' : 'rule']: answer.words }),
     })),
   };
@@ -108,6 +120,10 @@ function shown(question: Query, answers: readonly Answer[], { graph, labels }: L
     walks: answers.map(({ path = [] }) => path),
   };
 }
+
+/** `0.62 born_in → lies_in` */
+const reasonText = ({ chain, share }: NonNullable<Answer['reasons']>[number]) =>
+  `${share.toFixed(2)} ${chain?.join(' → ') ?? '(answers it elsewhere)'}`;
 
 const placesOf = (entities: Int32Array) => new Map(Array.from(entities, (entity, i) => [entity, i] as const));
 

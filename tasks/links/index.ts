@@ -1,4 +1,5 @@
 /** Link queries: (head, relation, ?), whoever ends on the answer is paid. */
+import { exactWalkerKind } from '../../agents/exact-walker/registry.js';
 import type { RankedQuestion } from '../../agents/link-agents.js';
 import { linkAgents } from '../../agents/link-agents.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
@@ -7,6 +8,7 @@ import { openScoredAgent, refuseIdle } from './agents.js';
 import { openAskLink } from './ask.js';
 import { linkData, type LinkData, linkFlagsOf } from './data.js';
 import { linkEnvironment } from './environment.js';
+import { exactTraining } from './exact.js';
 import { evaluationLeaks, runLeaks } from './leaks.js';
 import { linkLearning } from './learn.js';
 import { pretrainLinks } from './pretrain.js';
@@ -41,7 +43,14 @@ export const links: Task<LinkSample, RankedQuestion, LinkRow, LinkData> = {
 };
 
 async function linkPlan(settings: TrainSettings): Promise<TrainingPlan> {
-  const { dataset, queries, notes } = await openLinkTrainingData(settings);
+  const { exactWalker } = settings;
+  const data = await openLinkTrainingData(settings);
+  if (exactWalker) {
+    const { notes } = exactTraining({ ...settings, exactWalker }, data);
+    const fit = exactWalkerKind(exactWalker.kind).plan({ graph: data.dataset.graph, settings: exactWalker });
+    return { notes: [...notes], before: {}, phases: { fit }, texts: [] };
+  }
+  const { dataset, queries, notes } = data;
   const { linkWalk, transe, bilinear, clone, demonstrations, ppo } = settings;
   const triples = dataset.train.heads.length;
   const shown = Math.min(demonstrations.queries ?? Infinity, queries.heads.length);

@@ -19,6 +19,7 @@ import { ppo } from '../../trainers/ppo.js';
 import { wholeWalks } from '../../trainers/rollout.js';
 import type { Learning, Session, Training } from '../../trainers/session.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
+import { exactProblems, exactTraining } from './exact.js';
 import { type AskedDirection, queriesOf, rankWalks } from './ranks.js';
 import { openScorers, type RunScorers } from './scorers.js';
 import { linkProblems, type LinkTrainingData, openLinkTrainingData } from './training-data.js';
@@ -27,8 +28,10 @@ import { linkProblems, type LinkTrainingData, openLinkTrainingData } from './tra
 export const linkLearning: Learning = {
   envIds: [linkQueryId],
   forkPhase: 'clone',
-  problems: linkProblems,
-  networkSize({ clone, ppo, linkWalk, linkWalker }) {
+  takesExactWalker: true,
+  problems: (settings) => [...linkProblems(settings), ...(settings.exactWalker ? exactProblems(settings) : [])],
+  networkSize({ clone, ppo, linkWalk, linkWalker, exactWalker }) {
+    if (exactWalker) return { rows: 1, inputs: 1, units: 1, onHost: true };
     const { vectorDim, pathDim, width } = linkWalker;
     const states = Math.max(clone.enabled ? clone.batchSize : 0, ppo.minibatchSamples * ppo.explorations);
     const inputs = pathDim + 2 * vectorDim;
@@ -40,6 +43,7 @@ export const linkLearning: Learning = {
 /** @throws WorkbenchError `data` for a data set that is not there or holds something else */
 async function openLinkTraining(settings: TrainSettings): Promise<Training> {
   const data = await openLinkTrainingData(settings);
+  if (settings.exactWalker) return exactTraining({ ...settings, exactWalker: settings.exactWalker }, data);
   const { graph, manifest } = data.dataset;
   return {
     readsTexts: false,

@@ -148,7 +148,8 @@ function firstBeyondTrain(
     return { entity: reached.entities[place]!, chain: chainOf(reached.path(place), world.graph.numRelations) };
   }
   const entity = chainTo ? bestBeyond(scores[0]!, given) : -1;
-  return entity < 0 ? undefined : { entity, chain: [...chainTo!(entity)!] };
+  const chain = entity < 0 ? undefined : chainTo!(entity);
+  return chain && { entity, chain: [...chain] };
 }
 
 /** The entity with the highest score, ties to the lowest id, but for those of a list; -1 where none was reached. */

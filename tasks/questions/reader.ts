@@ -13,7 +13,7 @@ import { diffConfig } from '../../src/run/config.js';
 import { numberText } from '../../src/run/figures.js';
 import { sampled } from '../../src/run/seeds.js';
 import { throwIfStopped } from '../../src/run/stop.js';
-import { fitPhase } from '../../trainers/fit-phase.js';
+import { batchesOf, fitPhase, learningRateAt } from '../../trainers/fit-phase.js';
 import { logEncoding, type Session, type Training } from '../../trainers/session.js';
 import { trainSettings, type TrainSettings } from '../../trainers/train-settings.js';
 import type { TrainingQuestions } from './training-data.js';
@@ -56,8 +56,19 @@ export function readerTraining(
         logEncoding(session);
         run.update({ phase: 'fit', done: { ...run.state.done, encode: true } });
         const chosen = sampled(valid, own.fit.evalSamples ?? Infinity, 'train/eval-samples');
+        const note = madeFromSamples('training', 'fitting');
+        const batches = batchesOf(train, own.fit.batchSize, settings.seed);
         await fitPhase(session, {
-          ...{ reader, train, from, settings: own.fit },
+          ...{ fitted: reader, steps: own.fit.steps, from },
+          evaluatesAt: (step) => step % own.fit.evalEvery === 0,
+          async step(at) {
+            const batch = batches(at);
+            batch.forEach(note);
+            const learningRate = learningRateAt(at, own.fit, reader.restartsAt);
+            const { loss, gradNorm, figures } = await reader.step(batch, { step: at, learningRate });
+            const told = { 'train/loss': loss, 'train/grad_norm': gradNorm, 'train/learning_rate': learningRate };
+            return { loss, figures: { ...told, ...figures } };
+          },
           evaluate: () => evaluateReader(session, reader, chosen),
         });
         if (!replayed) run.update({ done: { ...run.state.done, fit: true } });

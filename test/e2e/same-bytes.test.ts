@@ -5,6 +5,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { env, execPath } from 'node:process';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { tinyLinkFiles } from '../fixtures/tiny-links.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 import { evaluationOf, runHashes, tinyOverrides } from '../fixtures/tiny-training.js';
 
@@ -44,6 +45,17 @@ test('a table of TransE does not depend on threads, nor on when it was trained',
   // Three threads do not divide 64: shares are of different size.
   expect(trained(64, '--threads', '3')).toBe(batched);
   expect(trained(64)).toBe(batched);
+});
+
+test('an exact walker does not depend on threads', () => {
+  kgwalk('datasets', 'import', 'triples', '--name', 'links', '--from', folderWith(tinyLinkFiles));
+  const [alone, together] = ['1', '2'].map((threads) => {
+    const folder = join(home, `chains-${threads}`);
+    kgwalk('train', 'link-chains', '--run-dir', folder, '--threads', threads);
+    return runHashes(folder);
+  });
+  expect(Object.keys(alone!).length).toBeGreaterThan(3);
+  expect(together).toEqual(alone);
 });
 
 test('a run and its evaluations do not depend on threads, nor on when they were made', () => {

@@ -1,0 +1,242 @@
+/**
+ * Exact chain walkers: a policy over chains of relations for each query relation, and a prior that jumps to answers the relation has
+ * elsewhere. S(e) = Σ_p π_p f_p(e) is the chance that a walk ends on e, and ranks it; π_p f_p(e) / S(e) is the share of a chain in it.
+ * No entity has a vector. Relations learn apart, so a step of training is a relation.
+ */
+import type { Graph } from '../../../src/kg/graph.js';
+import { relationRows } from '../../../src/kg/relation-rows.js';
+import { WorkbenchError } from '../../../src/run/errors.js';
+import { startWorkers } from '../../../src/run/worker-pool.js';
+import type { StoredTensors } from '../../../src/tensor/parameters.js';
+import { type LinkRanker, type Reason, scorerRanker } from '../../link-agents.js';
+import type { HeadAndRelation } from '../../link-walker/beam.js';
+import type { ExactCourse, ExactFacts, ExactLearner, ExactWalker, ExactWalkerKind } from '../exact-walker.js';
+import { ChainWalk, endMarks, mostHops, noRelation, nothingHidden } from './chain-walk.js';
+import {
+  type ChainWork,
+  chainWork,
+  degreesOf,
+  type LearnedRelation,
+  priorOf,
+  relationLearner,
+  triplesOf,
+} from './learn-relation.js';
+import { mixtureOf } from './mixture.js';
+
+/** A relation that was not learned yet has the prior alone. */
+const unlearned: Pick<LearnedRelation, 'chains' | 'theta'> = { chains: new Int32Array(0), theta: Float32Array.of(0) };
+
+/** The kind `chains`. */
+export const chainWalker: ExactWalkerKind = {
+  title: 'chains',
+  create: (facts) => createChainWalker(facts),
+  plan: ({ graph, settings: { chains } }) =>
+    `${graph.numRelations} relations, ${chains.chains} chains and ${chains.queries} train queries of each at most`,
+};
+
+function createChainWalker({ graph, settings, hops, seed }: ExactFacts): ExactWalker {
+  const order = mostTriplesFirst(graph);
+  let learned = new Map<number, Pick<LearnedRelation, 'chains' | 'theta'>>();
+  return {
+    ranker: (name) => chainRanker(name, graph, (relation) => learned.get(relation) ?? unlearned),
+    learner({ queries, pairs, threads, signal }) {
+      const work = chainWork(graph, queries, { settings: settings.chains, seed, hops, pairs });
+      return chainLearner(work, order, { threads, signal }, (relation, own) => learned.set(relation, own));
+    },
+    state() {
+      const relations = [...learned.keys()].sort((a, b) => a - b);
+      const parts = relations.map((relation) => learned.get(relation)!);
+      const counts = new Int32Array(graph.numRelations).fill(-1);
+      relations.forEach((relation, i) => (counts[relation] = parts[i]!.chains.length / mostHops));
+      const chains = joined(
+        parts.map((part) => part.chains),
+        Int32Array,
+      );
+      const theta = joined(
+        parts.map((part) => part.theta),
+        Float32Array,
+      );
+      return {
+        steps: relations.length,
+        tensors: {
+          'chains.counts': { shape: [counts.length], data: counts },
+          'chains.relations': { shape: [chains.length / mostHops, mostHops], data: chains },
+          'chains.theta': { shape: [theta.length], data: theta },
+        },
+      };
+    },
+    restore: (tensors) => (learned = restored(tensors, graph)),
+  };
+}
+
+function joined<T extends Int32Array | Float32Array>(parts: readonly T[], type: new (length: number) => T): T {
+  const all = new type(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
+
+/** By relation, from tensors of `state`. */
+function restored(tensors: StoredTensors, { numRelations }: Graph) {
+  const column = <T>(name: string, type: new (length: number) => T): T => {
+    const data = tensors[name]?.data;
+    if (data instanceof type) return data;
+    throw unfit(`${type.name} at ${name}`, data ? data.constructor.name : 'none');
+  };
+  const counts = column('chains.counts', Int32Array);
+  const chains = column('chains.relations', Int32Array);
+  const theta = column('chains.theta', Float32Array);
+  const learned = [...counts.keys()].filter((relation) => counts[relation]! >= 0);
+  const total = learned.reduce((sum, relation) => sum + counts[relation]!, 0);
+  if (counts.length !== numRelations || chains.length !== total * mostHops || theta.length !== total + learned.length) {
+    throw unfit(
+      `chains of ${numRelations} relations`,
+      `${counts.length} relations, ${chains.length / mostHops} chains and ${theta.length} weights`,
+    );
+  }
+  if (!chains.every((relation) => relation >= noRelation && relation < numRelations)) {
+    throw unfit(`relations below ${numRelations} in chains`, 'others');
+  }
+  let at = 0;
+  return new Map(
+    learned.map((relation, i) => {
+      const end = at + counts[relation]!;
+      const own = {
+        chains: chains.slice(at * mostHops, end * mostHops),
+        theta: theta.slice(at + i, end + i + 1),
+      };
+      at = end;
+      return [relation, own] as const;
+    }),
+  );
+}
+
+const unfit = (expected: string, got: string) =>
+  new WorkbenchError('data', `expected ${expected}, got ${got}, in the weights of a chain walker`, {
+    hint: 'Train it again.',
+  });
+
+/** Those with most triples first, so that curves show early what most queries get, and no thread is left with a large one in the end. */
+function mostTriplesFirst(graph: Graph): Int32Array {
+  const counts = new Int32Array(graph.numRelations);
+  for (const relation of graph.relations) counts[relation]!++;
+  return Int32Array.from(counts.keys()).sort((a, b) => counts[b]! - counts[a]! || a - b);
+}
+
+/** Relations that are asked for ahead of the one that is waited for, a thread. */
+const ahead = 2;
+
+function chainLearner(
+  work: ChainWork,
+  order: Int32Array,
+  { threads, signal }: Pick<ExactCourse, 'threads' | 'signal'>,
+  keep: (relation: number, learned: LearnedRelation) => void,
+): ExactLearner {
+  const pool =
+    threads === 1
+      ? undefined
+      : startWorkers<number, LearnedRelation>({
+          work: 'learning chains',
+          module: new URL('./relation-thread.js', import.meta.url),
+          threads,
+          data: work,
+          memoryHint: 'Lower --threads or exactWalker.chains.queries.',
+          signal,
+        });
+  const alone = pool ? undefined : relationLearner(work);
+  const asked = new Map<number, Promise<LearnedRelation>>();
+  const learn = (at: number) => {
+    if (!pool) return Promise.resolve(alone!(order[at]!));
+    for (let next = at; next < Math.min(at + ahead * threads, order.length); next++) {
+      if (!asked.has(next)) asked.set(next, pool.run(order[next]!));
+    }
+    const own = asked.get(at)!;
+    asked.delete(at);
+    return own;
+  };
+  return {
+    steps: order.length,
+    unit: 'relations',
+    async step(at) {
+      const learned = await learn(at);
+      keep(order[at]!, learned);
+      const { chains, queries, firstLoss, loss } = learned;
+      const figures = {
+        'train/first_loss': firstLoss,
+        'train/chains': chains.length / mostHops,
+        'train/queries': queries,
+      };
+      return { loss, figures };
+    },
+    close: async () => pool?.close(),
+  };
+}
+
+function chainRanker(
+  name: string,
+  graph: Graph,
+  learnedOf: (relation: number) => Pick<LearnedRelation, 'chains' | 'theta'>,
+): LinkRanker {
+  const { numEntities } = graph;
+  const rows = relationRows(graph);
+  const walk = new ChainWalk(rows, numEntities);
+  const degrees = degreesOf(graph);
+  const weightsOf = ({ theta }: Pick<LearnedRelation, 'theta'>) => {
+    const pi = new Float64Array(theta.length);
+    mixtureOf(Float64Array.from(theta), pi);
+    return pi;
+  };
+  const prior = (relation: number, entity: number) =>
+    priorOf({ rows, degrees }, graph.inverseOf[relation]!, entity, 0) / Math.max(1, triplesOf(rows, relation));
+
+  const scoreTails = (head: number, relation: number, out: Float64Array) => {
+    const learned = learnedOf(relation);
+    const pi = weightsOf(learned);
+    out.fill(0);
+    walk.begin(head, nothingHidden);
+    walk.each(learned.chains, (chain, hops, last) => walk.spread(hops, last, pi[chain]!, out));
+    // Walks do not come back.
+    out[head] = 0;
+    const own = pi.at(-1)!;
+    for (let entity = 0; entity < numEntities; entity++) {
+      out[entity] = Math.log(out[entity]! + own * prior(relation, entity));
+    }
+  };
+
+  const marks = new Int32Array(numEntities).fill(endMarks.free);
+  const reasonsOf = ({ head, relation }: HeadAndRelation, entity: number): Reason[] => {
+    const { chains, theta } = learnedOf(relation);
+    const pi = weightsOf({ theta });
+    const out = new Float64Array(2);
+    const reasons: Reason[] = [{ chain: undefined, share: pi.at(-1)! * prior(relation, entity) }];
+    if (entity !== head) {
+      marks[entity] = endMarks.answer;
+      walk.begin(head, nothingHidden);
+      walk.each(chains, (chain, hops, last) => {
+        walk.ends(hops, last, marks, out);
+        if (out[0] === 0) return;
+        const begin = chain * mostHops;
+        reasons.push({ chain: [...chains.subarray(begin, begin + hops)], share: pi[chain]! * out[0]! });
+      });
+      marks[entity] = endMarks.free;
+    }
+    const sum = reasons.reduce((all, { share }) => all + share, 0);
+    return reasons
+      .map(({ chain, share }) => ({ chain, share: sum > 0 ? share / sum : 0 }))
+      .filter(({ share }) => share > 0)
+      .sort((a, b) => b.share - a.share);
+  };
+
+  const ranker = scorerRanker({ name, numEntities, scoreTails }, graph);
+  return {
+    ...ranker,
+    rank: (questions, take) =>
+      ranker.rank(questions, (i, ranked) => {
+        const reasons = (entity: number) => reasonsOf(questions[i]!, entity);
+        take(i, { ...ranked, reasons, chainTo: (entity) => reasons(entity)[0]?.chain });
+      }),
+  };
+}

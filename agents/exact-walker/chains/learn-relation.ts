@@ -1,0 +1,167 @@
+/** What one query relation learns: its chains, what its train queries say of them, and the policy over them. Relations know nothing of each other. */
+import { Graph, type SharedGraph, type TripleColumns } from '../../../src/kg/graph.js';
+import { int32Column } from '../../../src/kg/adjacency.js';
+import { type RelationRows, relationRows, rowOf } from '../../../src/kg/relation-rows.js';
+import { Rng } from '../../../src/run/seeds.js';
+import type { ChainSettings } from '../settings.js';
+import { ChainWalk, endMarks, type HiddenEdges } from './chain-walk.js';
+import { mineChains, type RelationQueries } from './mine-chains.js';
+import { fitMixture, meanLoss, type MixtureTable } from './mixture.js';
+
+/** Logit that the prior starts from; a chain starts from the logarithm of its confidence. */
+const priorStart = -3;
+const leastConfidence = 1e-4;
+/** Answers that no chain reaches are told apart by their edges. */
+const degreeShare = 1e-4;
+/** Where one answer has nearly all triples, the prior's mass beside it is not nothing. */
+const leastPriorMass = 0.01;
+
+/** All that relations learn from, in shared memory. */
+export interface ChainWork {
+  graph: SharedGraph;
+  rows: RelationRows;
+  queries: QueriesByRelation;
+  settings: ChainSettings;
+  seed: number;
+  /** Relations of the longest chain. */
+  hops: number;
+  /** Whether every edge between the ends of a train query is hidden, or its own alone. */
+  pairs: boolean;
+}
+
+/** Queries of relation `r` are `offsets[r] .. offsets[r + 1] - 1`. */
+export interface QueriesByRelation extends RelationQueries {
+  offsets: Int32Array;
+}
+
+/** What came of one relation. */
+export interface LearnedRelation {
+  /** int32 [n, mostHops], sorted. */
+  chains: Int32Array;
+  /** float32 [n + 1]: logits of the chains, and of the prior behind them. */
+  theta: Float32Array;
+  /** Train queries that were learned from, and their mean loss at the start and in the end. */
+  queries: number;
+  firstLoss: number;
+  loss: number;
+}
+
+/** @param queries relations with inverses; none of them need have any */
+export function chainWork(
+  graph: Graph,
+  queries: TripleColumns,
+  facts: Pick<ChainWork, 'settings' | 'seed' | 'hops' | 'pairs'>,
+): ChainWork {
+  const offsets = int32Column(graph.numRelations + 1);
+  for (const relation of queries.relations) offsets[relation + 1]!++;
+  for (let relation = 0; relation < graph.numRelations; relation++) offsets[relation + 1]! += offsets[relation]!;
+  const [heads, tails] = [int32Column(queries.heads.length), int32Column(queries.heads.length)];
+  const next = offsets.slice();
+  queries.relations.forEach((relation, i) => {
+    const place = next[relation]!++;
+    heads[place] = queries.heads[i]!;
+    tails[place] = queries.tails[i]!;
+  });
+  return { graph: graph.shared(), rows: relationRows(graph), queries: { offsets, heads, tails }, ...facts };
+}
+
+/** How often an entity answers a relation in train, plus a little for each of its edges. */
+export function priorOf(
+  { rows, degrees }: { rows: RelationRows; degrees: Int32Array },
+  inverse: number,
+  entity: number,
+  own: 0 | 1,
+): number {
+  const row = rowOf(rows, inverse, entity);
+  const answers = row < 0 ? 0 : rows.edges[row + 1]! - rows.edges[row]!;
+  return Math.max(0, answers - own) + degreeShare * Math.max(0, degrees[entity]! - own);
+}
+
+/** Number of triples of a relation. */
+export function triplesOf({ begins, edges }: RelationRows, relation: number): number {
+  return edges[begins[relation + 1]!]! - edges[begins[relation]!]!;
+}
+
+/** Number of edges that leave each entity, int32 [numEntities]. */
+export function degreesOf({ offsets }: Pick<Graph, 'offsets'>): Int32Array {
+  return Int32Array.from({ length: offsets.length - 1 }, (_, entity) => offsets[entity + 1]! - offsets[entity]!);
+}
+
+/** Learns relations, one after another: scratch of one thread. */
+export function relationLearner(work: ChainWork): (relation: number) => LearnedRelation {
+  const { rows, queries, settings, seed, pairs, hops } = work;
+  const graph = Graph.fromShared(work.graph);
+  const walk = new ChainWalk(rows, graph.numEntities);
+  const marks = new Int32Array(graph.numEntities).fill(endMarks.free);
+  const degrees = degreesOf(graph);
+  const markAll = (relation: number) => (head: number, tail: number, on: boolean) => {
+    const row = rowOf(rows, relation, head);
+    const mark = on ? endMarks.out : endMarks.free;
+    if (row >= 0)
+      for (let edge = rows.edges[row]!; edge < rows.edges[row + 1]!; edge++) marks[rows.tails[edge]!] = mark;
+    marks[tail] = on ? endMarks.answer : mark;
+    marks[head] = mark;
+  };
+
+  const tableOf = (relation: number, inverse: number, chains: Int32Array, own: RelationQueries, places: Int32Array) => {
+    const columns = chains.length / 3 + 1;
+    const table: MixtureTable = {
+      ...{ queries: places.length, columns },
+      answer: new Float32Array(places.length * columns),
+      free: new Float32Array(places.length * columns),
+    };
+    const mark = markAll(relation);
+    const out = new Float64Array(2);
+    const triples = triplesOf(rows, relation);
+    places.forEach((place, query) => {
+      const [head, tail] = [own.heads[place]!, own.tails[place]!];
+      const base = query * columns;
+      mark(head, tail, true);
+      walk.begin(head, { tail, relation, inverse, pairs });
+      walk.each(chains, (chain, length, last) => {
+        walk.ends(length, last, marks, out);
+        table.answer[base + chain] = out[0]!;
+        table.free[base + chain] = out[1]!;
+      });
+      mark(head, tail, false);
+      table.answer[base + columns - 1] = priorOf({ rows, degrees }, inverse, tail, 1) / triples;
+      table.free[base + columns - 1] = Math.max(
+        leastPriorMass,
+        1 - knownShare(relation, inverse, head, tail) / triples,
+      );
+    });
+    return table;
+  };
+
+  /** Triples of a relation whose answer is another known answer of a head. */
+  const knownShare = (relation: number, inverse: number, head: number, tail: number) => {
+    const row = rowOf(rows, relation, head);
+    let share = 0;
+    if (row < 0) return share;
+    for (let edge = rows.edges[row]!; edge < rows.edges[row + 1]!; edge++) {
+      if (rows.tails[edge] === tail) continue;
+      const back = rowOf(rows, inverse, rows.tails[edge]!);
+      share += rows.edges[back + 1]! - rows.edges[back]!;
+    }
+    return share;
+  };
+
+  return (relation) => {
+    const [begin, end] = [queries.offsets[relation]!, queries.offsets[relation + 1]!];
+    const own = { heads: queries.heads.subarray(begin, end), tails: queries.tails.subarray(begin, end) };
+    const inverse = graph.inverseOf[relation]!;
+    const rngOf = (what: string) => Rng.named(seed, `chains/${what}`, relation);
+    const hide = (tail: number): HiddenEdges => ({ tail, relation, inverse, pairs });
+    const world = { graph, walk, marks, settings, hops };
+    const { chains, confidence } = mineChains(world, own, hide, markAll(relation), rngOf('mined'));
+    const order = rngOf('queries').shuffle(Int32Array.from({ length: end - begin }, (_, i) => i));
+    const table = tableOf(relation, inverse, chains, own, order.slice(0, settings.queries));
+    const theta = Float64Array.from(
+      [...confidence].map((value) => Math.log(value + leastConfidence)).concat(priorStart),
+    );
+    const firstLoss = meanLoss(table, theta);
+    fitMixture(table, theta, settings, rngOf('fit'));
+    const kept = Float32Array.from(theta);
+    return { chains, theta: kept, queries: table.queries, firstLoss, loss: meanLoss(table, Float64Array.from(kept)) };
+  };
+}

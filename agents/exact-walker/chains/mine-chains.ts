@@ -1,0 +1,194 @@
+/** Which chains of relations a query relation may be walked by: those that lead from heads to answers most often, and lead there well. */
+import { byIds, type Graph } from '../../../src/kg/graph.js';
+import type { Rng } from '../../../src/run/seeds.js';
+import { type ChainWalk, endMarks, type HiddenEdges, mostHops, noRelation } from './chain-walk.js';
+import { ChainCounts } from './chain-counts.js';
+import type { ChainSettings } from '../settings.js';
+
+/** Triples of one query relation, as queries. */
+export interface RelationQueries {
+  heads: Int32Array;
+  tails: Int32Array;
+}
+
+/** Chains of one query relation, sorted, with how often they are right. */
+export interface MinedChains {
+  /** int32 [n, mostHops], `noRelation` behind the last relation of each. */
+  chains: Int32Array;
+  /** float64 [n], in (0, 1): of the entities that a chain leads to, the share that is the answer. */
+  confidence: Float64Array;
+}
+
+/** What mining reads. */
+export interface MiningWorld {
+  graph: Graph;
+  walk: ChainWalk;
+  /** int32 [numEntities]: scratch, all `endMarks.free`. */
+  marks: Int32Array;
+  settings: Pick<ChainSettings, 'minedTriples' | 'minedEdges' | 'candidates' | 'measuredTriples' | 'chains'>;
+  hops: number;
+}
+
+/** Added to what a chain reaches: few cases prove little. */
+const smoothing = 5;
+
+/**
+ * Chains of at most `hops` relations, counted on some triples and measured on some.
+ * @param hide what is hidden of a query
+ * @param markKnown marks the other answers of a query's head, or unmarks them
+ * @param rng draws the triples
+ */
+export function mineChains(
+  world: MiningWorld,
+  queries: RelationQueries,
+  hide: (tail: number) => HiddenEdges,
+  markKnown: (head: number, tail: number, on: boolean) => void,
+  rng: Rng,
+): MinedChains {
+  const { settings } = world;
+  const order = rng.shuffle(Int32Array.from(queries.heads.keys()));
+  const counts = new ChainCounts(world.graph.numRelations);
+  const finder = new PathFinder(world, counts, rng);
+  const mined = order.subarray(0, settings.minedTriples);
+  for (const place of mined) {
+    counts.nextTriple();
+    finder.count(queries.heads[place]!, hide(queries.tails[place]!));
+  }
+  const candidates = counts.most(settings.candidates, world.hops).sort(byIds);
+  const chains = flat(candidates);
+  const scores = measured(world, chains, queries, order.subarray(0, settings.measuredTriples), hide, markKnown);
+  return best(chains, scores, settings.chains);
+}
+
+interface Scores {
+  confidence: Float64Array;
+  /** Mean chance to end on the answer. */
+  chance: Float64Array;
+}
+
+function measured(
+  { walk, marks }: MiningWorld,
+  chains: Int32Array,
+  { heads, tails }: RelationQueries,
+  places: Int32Array,
+  hide: (tail: number) => HiddenEdges,
+  markKnown: (head: number, tail: number, on: boolean) => void,
+): Scores {
+  const count = chains.length / mostHops;
+  const [hits, reached] = [new Float64Array(count), new Float64Array(count)];
+  const chance = new Float64Array(count);
+  for (const place of places) {
+    const [head, tail] = [heads[place]!, tails[place]!];
+    markKnown(head, tail, true);
+    walk.begin(head, hide(tail));
+    walk.each(chains, (chain, hops, relation) => {
+      walk.reached(hops, relation, (entity, own) => {
+        if (entity === tail) {
+          hits[chain]!++;
+          chance[chain]! += own;
+        }
+        if (marks[entity] !== endMarks.out) reached[chain]!++;
+      });
+    });
+    markKnown(head, tail, false);
+  }
+  return { confidence: hits.map((own, chain) => own / (reached[chain]! + smoothing)), chance };
+}
+
+/** So many by turns: the next best by confidence, the next best by chance; of equal ones the first. */
+function best(chains: Int32Array, { confidence, chance }: Scores, most: number): MinedChains {
+  const some = [...confidence.keys()].filter((chain) => confidence[chain]! > 0);
+  const ranked = [confidence, chance].map((score) => [...some].sort((a, b) => score[b]! - score[a]! || a - b));
+  const taken = new Set<number>();
+  for (let i = 0; i < some.length && taken.size < most; i++) {
+    for (const order of ranked) if (taken.size < most) taken.add(order[i]!);
+  }
+  const kept = [...taken].sort((a, b) => a - b);
+  return {
+    chains: flat(kept.map((chain) => chains.subarray(chain * mostHops, (chain + 1) * mostHops))),
+    confidence: Float64Array.from(kept, (chain) => confidence[chain]!),
+  };
+}
+
+function flat(chains: readonly ArrayLike<number>[]): Int32Array {
+  const rows = new Int32Array(chains.length * mostHops).fill(noRelation);
+  chains.forEach((chain, i) => rows.set(chain, i * mostHops));
+  return rows;
+}
+
+/** Counts the chains of all walks between two entities: forward from the head, met by the edges of the tail. */
+class PathFinder {
+  readonly #graph: Graph;
+  readonly #hops: number;
+  readonly #most: number;
+  readonly #counts: ChainCounts;
+  readonly #rng: Rng;
+  /** int32 [numEntities]: first of the tail's edges to an entity, -1 for none. */
+  readonly #firstTo: Int32Array;
+  /** The next of them to the same entity. */
+  #nextTo = new Int32Array(64);
+
+  constructor({ graph, hops, settings }: MiningWorld, counts: ChainCounts, rng: Rng) {
+    this.#graph = graph;
+    this.#hops = hops;
+    this.#most = settings.minedEdges;
+    this.#counts = counts;
+    this.#rng = rng;
+    this.#firstTo = new Int32Array(graph.numEntities).fill(-1);
+  }
+
+  count(head: number, hidden: HiddenEdges): void {
+    const { offsets, relations, tails } = this.#graph;
+    const { tail } = hidden;
+    if (head === tail) return;
+    const [begin, end] = [offsets[tail]!, offsets[tail + 1]!];
+    if (end - begin > this.#nextTo.length) this.#nextTo = new Int32Array(2 * (end - begin));
+    for (let edge = begin; edge < end; edge++) {
+      const to = tails[edge]!;
+      if (to === head && (hidden.pairs || relations[edge] === hidden.inverse)) continue;
+      this.#nextTo[edge - begin] = this.#firstTo[to]!;
+      this.#firstTo[to] = edge;
+    }
+    this.#from(head, hidden);
+    for (let edge = begin; edge < end; edge++) this.#firstTo[tails[edge]!] = -1;
+  }
+
+  #from(head: number, hidden: HiddenEdges): void {
+    const { offsets, relations, tails } = this.#graph;
+    const { tail } = hidden;
+    const base = offsets[tail]!;
+    const [firstTo, nextTo] = [this.#firstTo, this.#nextTo];
+    const inverseOf = this.#graph.inverseOf;
+    const counts = this.#counts;
+    for (let at = firstTo[head]!; at >= 0; at = nextTo[at - base]!) counts.add(inverseOf[relations[at]!]!, -1, -1);
+    if (this.#hops < 2) return;
+    let left = this.#most;
+    for (const edge of this.#firstEdges(head)) {
+      const middle = tails[edge]!;
+      if (middle === head || middle === tail) continue;
+      const first = relations[edge]!;
+      for (let at = firstTo[middle]!; at >= 0; at = nextTo[at - base]!) {
+        counts.add(first, inverseOf[relations[at]!]!, -1);
+      }
+      if (this.#hops < 3) continue;
+      for (let next = offsets[middle]!, end = offsets[middle + 1]!; next < end; next++) {
+        const entity = tails[next]!;
+        let at = firstTo[entity]!;
+        if (at < 0 || entity === head || entity === tail) continue;
+        const second = relations[next]!;
+        for (; at >= 0; at = nextTo[at - base]!) counts.add(first, second, inverseOf[relations[at]!]!);
+      }
+      left -= offsets[middle + 1]! - offsets[middle]!;
+      if (left < 0) return;
+    }
+  }
+
+  /** Edges of the head, in an order that is drawn where not all of them will be followed. */
+  #firstEdges(head: number): Int32Array {
+    const { offsets, tails } = this.#graph;
+    const edges = Int32Array.from({ length: offsets[head + 1]! - offsets[head]! }, (_, i) => offsets[head]! + i);
+    let second = 0;
+    for (const edge of edges) second += offsets[tails[edge]! + 1]! - offsets[tails[edge]!]!;
+    return second > this.#most ? this.#rng.shuffle(edges) : edges;
+  }
+}

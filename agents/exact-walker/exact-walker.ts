@@ -1,0 +1,64 @@
+/** The contract of exact walkers: agents of link queries that are fitted to train's triples step by step, without walking by PPO. */
+import type { Tensor } from '../../checkpoints/safetensors.js';
+import type { Graph, TripleColumns } from '../../src/kg/graph.js';
+import type { StoredTensors } from '../../src/tensor/parameters.js';
+import type { LinkRanker } from '../link-agents.js';
+import type { ExactWalkerSettings } from './settings.js';
+
+/** What an exact walker is made from. */
+export interface ExactFacts {
+  /** Edges of train and their inverses. */
+  graph: Graph;
+  settings: ExactWalkerSettings;
+  /** Hops of the longest walk. */
+  hops: number;
+  seed: number;
+}
+
+/** What it learns from beside that. */
+export interface ExactCourse {
+  /** Train's triples as queries of the directions that are trained. */
+  queries: TripleColumns;
+  /** Whether every edge between the ends of a train query is hidden, or its own and its inverse alone. */
+  pairs: boolean;
+  /** No byte depends on it. */
+  threads: number;
+  signal?: AbortSignal | undefined;
+}
+
+/** What a step tells. */
+export interface ExactStep {
+  loss: number;
+  /** More for the curves, under `train/…`. */
+  figures: Readonly<Record<string, number>>;
+}
+
+/** Goes on from whatever the walker has been restored to; close it after use. */
+export interface ExactLearner {
+  readonly steps: number;
+  /** What steps are counted in, such as `relations`. */
+  readonly unit: string;
+  /** @param at from 0, in order; every random choice is named by the seed and this, so that resuming needs weights alone */
+  step(at: number): Promise<ExactStep>;
+  close(): Promise<void>;
+}
+
+/** An exact walker, fresh or as it was trained. */
+export interface ExactWalker {
+  /** Ranks all entities, by what it knows so far. */
+  ranker(name: string): LinkRanker;
+  learner(course: ExactCourse): ExactLearner;
+  /** The whole state of training, in arrays of its own. Restored, the next steps give equal bytes. */
+  state(): { steps: number; tensors: Record<string, Tensor> };
+  /** @throws WorkbenchError `data` where a tensor is missing or of another shape */
+  restore(tensors: StoredTensors, steps: number): void;
+}
+
+/** A kind of exact walker: a line in `registry.ts`. */
+export interface ExactWalkerKind {
+  /** Its row's name in tables. */
+  title: string;
+  create(facts: ExactFacts): ExactWalker;
+  /** What a training of this kind would do, for its plan. */
+  plan(facts: Pick<ExactFacts, 'graph' | 'settings'>): string;
+}

@@ -1,0 +1,63 @@
+/** Settings of exact walkers: agents of link queries that sum over all walks instead of drawing some. */
+import { z } from 'zod';
+
+/** Names of the kinds, in the order of the documentation; `registry.ts` has a line for each. */
+export const exactWalkerKinds = ['chains'] as const;
+/** One of `exactWalkerKinds`. */
+export type ExactWalkerKindName = (typeof exactWalkerKinds)[number];
+
+const chainSettings = z.strictObject({
+  chains: z.int().min(1).max(10_000).default(200).describe('Chains that a query relation keeps.'),
+  queries: z
+    .int()
+    .min(1)
+    .default(400)
+    .describe('Train queries that a relation learns from; drawn where there are more.'),
+  minedTriples: z.int().min(1).default(200).describe('Train triples of a relation whose walks are counted.'),
+  minedEdges: z
+    .int()
+    .min(1)
+    .default(100_000)
+    .describe(
+      'Edges of the second hop that are followed from a head while counting; first edges are drawn where there are more.',
+    ),
+  candidates: z
+    .tuple([z.int().min(1), z.int().min(1), z.int().min(1)])
+    .default([60, 150, 300])
+    .describe('Most frequent chains of one, two and three relations that are measured.'),
+  measuredTriples: z.int().min(1).default(40).describe('Train triples of a relation that chains are measured on.'),
+  steps: z.int().min(1).default(400).describe('Steps of Adam a relation.'),
+  batchSize: z.int().min(1).max(65536).default(16).describe('Queries a step.'),
+  learningRate: z.number().positive().max(10).default(0.05).describe('Of the first step; falls linearly to 0.'),
+});
+/** See `exactWalkerSettings.chains`. */
+export type ChainSettings = z.output<typeof chainSettings>;
+
+/** The `exactWalker` section of a configuration file. */
+export const exactWalkerSettings = z.strictObject({
+  kind: z
+    .enum(exactWalkerKinds)
+    .default('chains')
+    .describe('Which one: `chains`, a policy over chains of relations whose walk distribution is computed exactly.'),
+  hide: z
+    .enum(['auto', 'pairs', 'own'])
+    .default('auto')
+    .describe(
+      'Edges that a train query does not see: `pairs`, all between its head and its answer; `own`, itself and its inverse; `auto`: pairs where valid has less than a tenth as many such parallel edges as train.',
+    ),
+  evaluations: z
+    .int()
+    .min(1)
+    .max(1000)
+    .default(4)
+    .describe('Evaluations on valid, spread over the steps of training, each of which writes a checkpoint.'),
+  evalSamples: z
+    .int()
+    .min(1)
+    .nullable()
+    .default(500)
+    .describe('Valid triples that curves and the best checkpoint are made of, a seeded sample; null: all.'),
+  chains: chainSettings.prefault({}).describe('Kind chains.'),
+});
+/** Every setting with its value. */
+export type ExactWalkerSettings = z.output<typeof exactWalkerSettings>;

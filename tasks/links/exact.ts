@@ -1,0 +1,146 @@
+/** Training of exact walkers: what of train they see, their fit to it, and how they are judged on valid. */
+import { exactWalkerKind } from '../../agents/exact-walker/registry.js';
+import type { ExactWalkerSettings } from '../../agents/exact-walker/settings.js';
+import type { LinkRanker } from '../../agents/link-agents.js';
+import { linksHash } from '../../datasets/links/link-dataset.js';
+import type { Graph, TripleColumns } from '../../src/kg/graph.js';
+import { sampledTriples } from '../../src/kg/graph.js';
+import { hitsAtK, mrr } from '../../src/metrics/ranks.js';
+import { diffConfig } from '../../src/run/config.js';
+import { madeFrom } from '../../src/run/provenance.js';
+import { fitPhase } from '../../trainers/fit-phase.js';
+import type { Session, Training } from '../../trainers/session.js';
+import { trainSettings, type TrainSettings } from '../../trainers/train-settings.js';
+import { type AskedDirection, queriesOf, rankLinks } from './ranks.js';
+import type { LinkTrainingData } from './training-data.js';
+
+/** Settings with the section that names an exact walker. */
+export type ExactSettings = TrainSettings & { exactWalker: ExactWalkerSettings };
+
+/** A run of one kind of exact walker. */
+export function exactTraining(settings: ExactSettings, data: LinkTrainingData): Training {
+  const { exactWalker: own, linkWalk, seed } = settings;
+  const { dataset, queries } = data;
+  const { graph, manifest } = dataset;
+  const kind = exactWalkerKind(own.kind);
+  const hiding = hidingOf(dataset, own.hide);
+  return {
+    readsTexts: false,
+    hashes: { graph: graph.hash, dataset: linksHash(manifest) },
+    notes: [...data.notes, `exact walker ${own.kind}: ${kind.plan({ graph, settings: own })}`, hiding.note],
+    async run(session, from) {
+      const { run, threads = 1, signal, replayed } = session;
+      run.update({ phase: 'fit' });
+      madeFrom('training', 'fitting', { graph: graph.hash, split: 'train', queries: queries.heads.length });
+      const walker = kind.create({ graph, settings: own, hops: linkWalk.horizon, seed });
+      const ranker = walker.ranker(own.kind);
+      const watched = sampledTriples(data.valid, own.evalSamples ?? Infinity, 'train/eval-samples');
+      const learner = walker.learner({ queries, pairs: hiding.pairs, threads, signal });
+      const { steps, unit } = learner;
+      const share = (step: number) => Math.floor((step * own.evaluations) / steps);
+      try {
+        await fitPhase(session, {
+          ...{ fitted: walker, steps, unit, from },
+          evaluatesAt: (step) => share(step) > share(step - 1),
+          async step(at) {
+            const { loss, figures } = await learner.step(at);
+            return { loss, figures: { 'train/loss': loss, ...figures } };
+          },
+          evaluate: () => evaluateExact(session, data, ranker, watched),
+        });
+      } finally {
+        await learner.close();
+      }
+      if (!replayed) run.update({ done: { ...run.state.done, fit: true } });
+    },
+  };
+}
+
+/** Below this share of train's parallel edges valid is another world than train: what is never there must not be learned from. */
+const fewPairs = 0.1;
+
+/**
+ * Which edges a train query must not see. Where valid's pairs hardly ever have another edge in train, those of train are hidden from its
+ * queries, for they would tell what no query will ever be told; elsewhere they are what a query may know.
+ */
+export function hidingOf(
+  { graph, train, valid }: Pick<LinkTrainingData['dataset'], 'graph' | 'train' | 'valid'>,
+  hide: ExactWalkerSettings['hide'],
+): { pairs: boolean; note: string } {
+  const [ofTrain, ofValid] = [pairShare(graph, train), pairShare(graph, valid)];
+  const pairs = hide === 'auto' ? valid.heads.length > 0 && ofValid < fewPairs * ofTrain : hide === 'pairs';
+  const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
+  const what = pairs ? 'every edge between its two entities' : 'its own edge and the inverse';
+  return {
+    pairs,
+    note: `hidden from a train query: ${what} (another edge of train between the two have ${percent(ofTrain)} of train and ${percent(ofValid)} of valid)`,
+  };
+}
+
+/** Share of triples whose head and tail some other edge of the graph links, in either direction. */
+function pairShare(graph: Graph, { heads, relations, tails }: TripleColumns): number {
+  const plain = graph.numRelations / 2;
+  let linked = 0;
+  heads.forEach((head, i) => {
+    const [relation, tail] = [relations[i]!, tails[i]!];
+    for (let edge = graph.offsets[head]!; edge < graph.offsets[head + 1]!; edge++) {
+      if (graph.tails[edge] !== tail) continue;
+      const own = graph.relations[edge]! % plain === relation && (graph.relations[edge] === relation || head === tail);
+      if (own) continue;
+      linked++;
+      break;
+    }
+  });
+  return heads.length === 0 ? 0 : linked / heads.length;
+}
+
+/** `eval/mrr` and `eval/hits@k` over the directions that are trained, `eval/tail_mrr` of the tails alone. */
+async function evaluateExact(
+  { settings, progress, signal }: Session,
+  { dataset }: LinkTrainingData,
+  ranker: LinkRanker,
+  watched: TripleColumns,
+): Promise<Record<string, number>> {
+  const directions: AskedDirection[] = settings.linkWalk.bothDirections ? ['tail', 'head'] : ['tail'];
+  const line = progress('evaluate on valid', watched.heads.length * directions.length, 'queries');
+  const ranks: number[] = [];
+  for (const direction of directions) {
+    const before = ranks.length;
+    const queries = queriesOf(dataset.graph, watched, direction);
+    const onProgress = (done: number) => line.update(before + done);
+    const { ranks: own } = await rankLinks(ranker, dataset, queries, { signal, onProgress });
+    ranks.push(...own.score!);
+  }
+  // Not before: an evaluation that is stopped has chosen nothing.
+  madeFrom('choice', 'best checkpoint', { graph: dataset.graph.hash, split: 'valid', triples: watched.heads.length });
+  line.finish(`MRR ${mrr(ranks).toFixed(3)}`);
+  return {
+    'eval/mrr': mrr(ranks),
+    'eval/hits@1': hitsAtK(ranks, 1),
+    'eval/hits@3': hitsAtK(ranks, 3),
+    'eval/hits@10': hitsAtK(ranks, 10),
+    'eval/tail_mrr': mrr(ranks.slice(0, watched.heads.length)),
+  };
+}
+
+const usual = trainSettings.parse({});
+
+/** What exact walkers do not have: clones, PPO and its rules, and walks of more than three hops. */
+export function exactProblems({ clone, ppo, linkWalk, linkWalker, env }: TrainSettings): string[] {
+  const wanted = (ok: boolean, expected: string, got: unknown) =>
+    ok ? [] : [`expected ${expected} with a section exactWalker, which draws no walk, got ${String(got)}`];
+  const others = [
+    ...diffConfig(linkWalk, usual.linkWalk).filter((key) => !['horizon', 'bothDirections'].includes(key)),
+    ...diffConfig(linkWalker, usual.linkWalker).map((key) => `linkWalker.${key}`),
+  ];
+  return [
+    ...wanted(!ppo.enabled, 'ppo.enabled=false', ppo.enabled),
+    ...wanted(!clone.enabled, 'clone.enabled=false', clone.enabled),
+    ...wanted(linkWalk.horizon <= 3, 'linkWalk.horizon of at most 3', linkWalk.horizon),
+    ...wanted(
+      others.length === 0,
+      `linkWalk.horizon and linkWalk.bothDirections alone of env.id=${env.id}`,
+      others.join(', '),
+    ),
+  ];
+}

@@ -1,0 +1,279 @@
+/** Exact chain walkers against brute force: every walk enumerated on a graph small enough for that. */
+import { describe, expect, test } from '@jest/globals';
+import { ChainCounts } from '../../../agents/exact-walker/chains/chain-counts.js';
+import {
+  ChainWalk,
+  endMarks,
+  type HiddenEdges,
+  mostHops,
+  noRelation,
+  nothingHidden,
+} from '../../../agents/exact-walker/chains/chain-walk.js';
+import { chainWork, relationLearner } from '../../../agents/exact-walker/chains/learn-relation.js';
+import {
+  fitMixture,
+  meanLoss,
+  mixtureLoss,
+  mixtureOf,
+  type MixtureTable,
+} from '../../../agents/exact-walker/chains/mixture.js';
+import { type LinkRanker, meanRanker } from '../../../agents/link-agents.js';
+import { exactWalkerKind } from '../../../agents/exact-walker/registry.js';
+import { exactWalkerSettings } from '../../../agents/exact-walker/settings.js';
+import { byIds, Graph, type TripleColumns } from '../../../src/kg/graph.js';
+import { relationRows } from '../../../src/kg/relation-rows.js';
+import { Rng } from '../../../src/run/seeds.js';
+
+const [numEntities, plain] = [12, 3];
+const names = ['a', 'b', 'c'];
+
+/** Forty triples, among them pairs with several relations in both directions, and one of an entity with itself. */
+function smallWorld(): { graph: Graph; queries: TripleColumns } {
+  const rng = new Rng(5);
+  const triples = new Set(['0 0 0', '1 0 2', '2 1 1', '1 2 2']);
+  while (triples.size < 44)
+    triples.add([rng.integer(numEntities), rng.integer(plain), rng.integer(numEntities)].join(' '));
+  const rows = [...triples].map((one) => one.split(' ').map(Number) as [number, number, number]);
+  const both = rows.flatMap(([head, relation, tail]) => [
+    [head, relation, tail] as const,
+    [tail, relation + plain, head] as const,
+  ]);
+  const column = (i: 0 | 1 | 2) => Int32Array.from(both, (row) => row[i]);
+  const queries = { heads: column(0), relations: column(1), tails: column(2) };
+  const entities = Array.from({ length: numEntities }, (_, i) => `e${i}`);
+  return { graph: new Graph('small', entities, [...names, ...names.map((name) => `~${name}`)], queries), queries };
+}
+
+const { graph, queries } = smallWorld();
+const rows = relationRows(graph);
+const inverseOf = (relation: number) => graph.inverseOf[relation]!;
+
+/** The chance to end on each entity, walk by walk. */
+function chancesOf(head: number, chain: readonly number[], hidden: HiddenEdges): Float64Array {
+  const chances = new Float64Array(numEntities);
+  const isHidden = (from: number, relation: number, to: number) => {
+    const { tail } = hidden;
+    if (from === head && to === tail) return hidden.pairs || relation === hidden.relation;
+    if (from === tail && to === head) return hidden.pairs || relation === hidden.inverse;
+    return false;
+  };
+  const go = (at: number, hop: number, chance: number): void => {
+    if (hop === chain.length) {
+      chances[at]! += chance;
+      return;
+    }
+    const ends: number[] = [];
+    for (let edge = graph.offsets[at]!; edge < graph.offsets[at + 1]!; edge++) {
+      const [relation, to] = [graph.relations[edge]!, graph.tails[edge]!];
+      if (relation === chain[hop] && !(hidden.tail >= 0 && isHidden(at, relation, to))) ends.push(to);
+    }
+    for (const to of ends) if (to !== head) go(to, hop + 1, chance / ends.length);
+  };
+  go(head, 0, 1);
+  return chances;
+}
+
+/** Every chain of one and two relations and some of three. */
+const all = Array.from({ length: 6 }, (_, relation) => relation);
+const chains = [
+  ...all.map((a) => [a]),
+  ...all.flatMap((a) => all.map((b) => [a, b])),
+  ...all.flatMap((a) => all.map((b) => [a, b, (2 * a + b) % 6])),
+].sort(byIds);
+const flat = new Int32Array(chains.length * mostHops).fill(noRelation);
+chains.forEach((chain, i) => flat.set(chain, i * mostHops));
+
+test('rows by relation are the edges of the graph', () => {
+  const found: number[][] = [];
+  for (let relation = 0; relation < graph.numRelations; relation++) {
+    for (let row = rows.begins[relation]!; row < rows.begins[relation + 1]!; row++) {
+      for (let edge = rows.edges[row]!; edge < rows.edges[row + 1]!; edge++) {
+        found.push([rows.heads[row]!, relation, rows.tails[edge]!]);
+      }
+    }
+  }
+  const edges = Array.from({ length: numEntities }, (_, head) => head).flatMap((head) =>
+    [...graph.tails.keys()]
+      .filter((edge) => edge >= graph.offsets[head]! && edge < graph.offsets[head + 1]!)
+      .map((edge) => [head, graph.relations[edge]!, graph.tails[edge]!]),
+  );
+  expect(found.sort(byIds)).toEqual(edges.sort(byIds));
+});
+
+describe.each([
+  ['with nothing hidden', false, false],
+  ['with the own edge hidden', true, false],
+  ['with every edge between head and answer hidden', true, true],
+])('walks along chains %s', (_, hides, pairs) => {
+  test('end where all walks one by one do, and with the mass that is free there', () => {
+    const walk = new ChainWalk(rows, numEntities);
+    const marks = new Int32Array(numEntities).fill(endMarks.free);
+    let [compared, farthest] = [0, 0];
+    // Half a million comparisons one by one would be half a minute of the test library.
+    const far = (got: number, wanted: number) => (farthest = Math.max(farthest, Math.abs(got - wanted)));
+    queries.heads.forEach((head, i) => {
+      const [relation, tail] = [queries.relations[i]!, queries.tails[i]!];
+      const hidden = hides ? { tail, relation, inverse: inverseOf(relation), pairs } : nothingHidden;
+      const out = (tail + 5) % numEntities;
+      marks[out] = endMarks.out;
+      marks[tail] = endMarks.answer;
+      marks[head] = endMarks.out;
+      walk.begin(head, hidden);
+      const seen = new Set<number>();
+      walk.each(flat, (chain, hops, last) => {
+        seen.add(chain);
+        const wanted = chancesOf(head, chains[chain]!, hidden);
+        const ends = new Float64Array(2);
+        walk.ends(hops, last, marks, ends);
+        const free = wanted.reduce((sum, own, entity) => sum + (marks[entity] === endMarks.out ? 0 : own), 0);
+        far(ends[0]!, head === tail ? 0 : wanted[tail]!);
+        far(ends[1]!, free);
+        const reached = new Float64Array(numEntities);
+        walk.reached(hops, last, (entity, chance) => (reached[entity] = chance));
+        reached.forEach((own, entity) => far(own, wanted[entity]!));
+        if (!hides) {
+          const spread = new Float64Array(numEntities);
+          walk.spread(hops, last, 0.5, spread);
+          spread[head] = 0;
+          spread.forEach((own, entity) => far(own, wanted[entity]! / 2));
+        }
+        compared++;
+      });
+      chains.forEach((chain, c) => {
+        if (!seen.has(c)) far(Math.max(...chancesOf(head, chain, hidden)), 0);
+      });
+      marks.fill(endMarks.free);
+    });
+    expect(compared).toBeGreaterThan(3000);
+    expect(farthest).toBeLessThan(1e-12);
+  });
+});
+
+test('the gradient of the loss is its slope', () => {
+  const rng = new Rng(2);
+  const [count, columns] = [3, 5];
+  const free = Float32Array.from({ length: count * columns }, () => rng.uniform());
+  const table: MixtureTable = { queries: count, columns, free, answer: free.map((mass) => mass * rng.uniform()) };
+  // No chain leads to the answer of the last one.
+  table.answer.fill(0, 2 * columns);
+  const theta = Float64Array.from({ length: columns }, () => rng.normal());
+  const lossAt = (query: number, at: Float64Array) => {
+    const pi = new Float64Array(columns);
+    mixtureOf(at, pi);
+    return mixtureLoss(table, query, pi);
+  };
+  for (let query = 0; query < count; query++) {
+    const [pi, slope] = [new Float64Array(columns), new Float64Array(columns)];
+    mixtureOf(theta, pi);
+    mixtureLoss(table, query, pi, slope);
+    slope.forEach((own, p) => {
+      const moved = (by: number) => theta.map((value, i) => (i === p ? value + by : value));
+      expect(own).toBeCloseTo((lossAt(query, moved(1e-5)) - lossAt(query, moved(-1e-5))) / 2e-5, 6);
+    });
+  }
+  const before = meanLoss(table, theta);
+  fitMixture(table, theta, { steps: 50, batchSize: 2, learningRate: 0.05 }, new Rng(1));
+  expect(meanLoss(table, theta)).toBeLessThan(before);
+});
+
+test('chains are counted once a triple, the most frequent of each length first, whatever the table grows to', () => {
+  const counts = new ChainCounts(500);
+  const rng = new Rng(3);
+  const known = new Map<string, Set<number>>();
+  for (let triple = 0; triple < 20; triple++) {
+    counts.nextTriple();
+    for (let i = 0; i < 400; i++) {
+      const length = 1 + rng.integer(3);
+      const chain = Array.from({ length }, () => rng.integer(500) % (triple % 2 === 0 ? 500 : 4));
+      counts.add(chain[0]!, chain[1] ?? -1, chain[2] ?? -1);
+      known.set(chain.join(), (known.get(chain.join()) ?? new Set()).add(triple));
+    }
+  }
+  const wanted = [1, 2, 3].flatMap((length) =>
+    [...known]
+      .map(([key, triples]) => ({ chain: key.split(',').map(Number), count: triples.size }))
+      .filter(({ chain }) => chain.length === length)
+      .sort((a, b) => b.count - a.count || byIds(a.chain, b.chain))
+      .slice(0, [3, 30, 200][length - 1])
+      .map(({ chain }) => chain),
+  );
+  expect(counts.most([3, 30, 200], 3)).toEqual(wanted);
+});
+
+describe('a relation', () => {
+  const settings = exactWalkerSettings.parse({ chains: { chains: 40, candidates: [6, 36, 60], steps: 60 } });
+  const work = chainWork(graph, queries, { settings: settings.chains, seed: 1, hops: 3, pairs: true });
+
+  test('learns the same whatever was learned before it', () => {
+    const inOrder = all.map(relationLearner(work));
+    const backwards = [...all].reverse().map(relationLearner(work)).reverse();
+    expect(backwards).toEqual(inOrder);
+    for (const { loss, firstLoss, chains: own } of inOrder) {
+      expect(own.length).toBeGreaterThan(0);
+      expect(loss).toBeLessThan(firstLoss);
+    }
+  });
+
+  test('ranks by the chance of its walks, whose shares are told', async () => {
+    const walker = exactWalkerKind('chains').create({ graph, settings, hops: 3, seed: 1 });
+    const learner = walker.learner({ queries, pairs: true, threads: 1 });
+    for (let at = 0; at < learner.steps; at++) await learner.step(at);
+    const { tensors } = walker.state();
+    const again = exactWalkerKind('chains').create({ graph, settings, hops: 3, seed: 7 });
+    again.restore(tensors, 6);
+    const learned = relationLearner(work)(4);
+    const pi = new Float64Array(learned.theta.length);
+    mixtureOf(Float64Array.from(learned.theta), pi);
+    const count = pi.length - 1;
+    const triples = queries.relations.filter((relation) => relation === 4).length;
+    await again.ranker('again').rank([{ head: 3, relation: 4 }], (_, { scores, reasons }) => {
+      for (let entity = 0; entity < numEntities; entity++) {
+        const answers = queries.tails.filter((tail, i) => tail === entity && queries.relations[i] === 4).length;
+        const parts = Array.from({ length: count }, (_, p) => {
+          const chain = [...learned.chains.subarray(p * mostHops, (p + 1) * mostHops)].filter((one) => one >= 0);
+          return { chain, share: pi[p]! * chancesOf(3, chain, nothingHidden)[entity]! };
+        });
+        const prior = (pi[count]! * (answers + 1e-4 * graph.degree(entity))) / triples;
+        const sum = parts.reduce((all, { share }) => all + share, prior);
+        expect(scores[0]![entity]).toBeCloseTo(Math.log(sum), 10);
+        const shown = reasons!(entity);
+        expect(shown.reduce((all, { share }) => all + share, 0)).toBeCloseTo(1, 12);
+        const most = parts.reduce((best, one) => (one.share > best.share ? one : best), {
+          share: prior,
+          chain: undefined! as number[],
+        });
+        expect(shown[0]).toEqual({ chain: most.chain, share: expect.closeTo(most.share / sum, 10) });
+      }
+    });
+  });
+
+  test('is averaged with others by log-probability', async () => {
+    const scored = (scores: readonly number[]): LinkRanker => ({
+      ...{ name: 'some', rankings: ['score'], batchSize: 1 },
+      rank: (questions, take) => questions.forEach((_, i) => take(i, { scores: [Float64Array.from(scores)] })),
+    });
+    const logs = [
+      [0.5, 0.25, 0.25, 0],
+      [0.1, 0.1, 0.8, 0],
+    ].map((shares) => shares.map(Math.log));
+    // A score may be anything up to a sum.
+    const mean = meanRanker([scored(logs[0]!.map((one) => one + 3)), scored(logs[1]!)]);
+    const taken: number[][] = [];
+    const asked = { head: 0, relation: 0 };
+    await mean.rank([asked, asked], (_, { scores }) => taken.push([...scores[0]!]));
+    const wanted = logs[0]!.map((one, i) => expect.closeTo((one + logs[1]![i]!) / 2, 12) as unknown);
+    expect(taken).toEqual([
+      [...wanted.slice(0, 3), -Infinity],
+      [...wanted.slice(0, 3), -Infinity],
+    ]);
+  });
+
+  test('has weights that are refused where they are of another graph', () => {
+    const walker = exactWalkerKind('chains').create({ graph, settings, hops: 3, seed: 1 });
+    const { tensors } = walker.state();
+    expect(() => walker.restore({ ...tensors, 'chains.counts': { shape: [5], data: new Int32Array(5) } }, 1)).toThrow(
+      'expected chains of 6 relations, got 5 relations',
+    );
+    expect(() => walker.restore({}, 1)).toThrow('expected Int32Array at chains.counts, got none');
+  });
+});

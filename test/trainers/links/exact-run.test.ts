@@ -1,0 +1,89 @@
+/** Runs of exact walkers. */
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { readIndex } from '../../../checkpoints/store.js';
+import { importLinks } from '../../../datasets/links/import-links.js';
+import { loadPreset } from '../../../presets/index.js';
+import { Graph, inverseName, type TripleColumns } from '../../../src/kg/graph.js';
+import { readMetrics } from '../../../src/run/metric-log.js';
+import { hidingOf } from '../../../tasks/links/exact.js';
+import { train } from '../../../tasks/train.js';
+import { useOwnHome } from '../../fixtures/own-home.js';
+import { tinyLinkFiles } from '../../fixtures/tiny-links.js';
+import { folderWith } from '../../fixtures/tiny-release.js';
+import { runHashes, stopAt } from '../../fixtures/tiny-training.js';
+
+useOwnHome();
+
+const settings = (...overrides: string[]) =>
+  loadPreset('link-chains', ['data.dataset=tiny', 'exactWalker.chains.steps=60', ...overrides]);
+
+test('go on where they were stopped, byte for byte, and rank better than before they have learned', async () => {
+  await importLinks({ name: 'tiny', from: folderWith(tinyLinkFiles) });
+  const [whole, broken] = [join(folderWith({}), 'whole'), join(folderWith({}), 'broken')];
+  await train({ settings: settings(), folder: whole });
+  await expect(train({ settings: settings(), folder: broken, ...stopAt('fit', 3) })).rejects.toMatchObject({
+    code: 'stopped',
+  });
+  expect(readIndex(broken)).toMatchObject({ last: { phase: 'fit', step: 3 } });
+  await train({ settings: settings(), folder: broken, resume: 'last' });
+  expect(runHashes(broken)).toEqual(runHashes(whole));
+  expect(readIndex(whole)).toMatchObject({ last: { phase: 'fit', step: 8 } });
+  const told = readMetrics(join(whole, 'metrics.jsonl'));
+  const ranks = told.flatMap(({ metrics }) => metrics['eval/mrr'] ?? []);
+  expect(ranks).toHaveLength(4);
+  // Two citizens of two countries, whose chain is a rule without exception.
+  expect(ranks.at(-1)).toBeGreaterThan(ranks[0]!);
+  expect(told.every(({ metrics }) => Object.values(metrics).every(Number.isFinite))).toBe(true);
+});
+
+test('are refused with what they would not read', async () => {
+  await importLinks({ name: 'tiny', from: folderWith(tinyLinkFiles) });
+  const folder = join(folderWith({}), 'run');
+  const trainWith = (...overrides: string[]) => train({ settings: settings(...overrides), folder });
+  await expect(trainWith('ppo.enabled=true', 'ppo.init=scratch', 'ppo.klCoef=0')).rejects.toThrow(
+    'expected ppo.enabled=false with a section exactWalker',
+  );
+  await expect(trainWith('linkWalk.horizon=4')).rejects.toThrow('expected linkWalk.horizon of at most 3');
+  await expect(trainWith('linkWalker.width=8')).rejects.toThrow('got linkWalker.width');
+});
+
+test('hide the edges between head and answer where valid has none of them, else the own alone', () => {
+  const columns = (rows: readonly (readonly number[])[]): TripleColumns => ({
+    heads: Int32Array.from(rows, (row) => row[0]!),
+    relations: Int32Array.from(rows, (row) => row[1]!),
+    tails: Int32Array.from(rows, (row) => row[2]!),
+  });
+  // 0 and 1 are linked twice, 2 and 3 in both directions, 4 with itself, the rest once.
+  const rows = [
+    ...[
+      [0, 0, 1],
+      [0, 1, 1],
+      [2, 0, 3],
+      [3, 1, 2],
+      [4, 0, 4],
+    ],
+    ...Array.from({ length: 5 }, (_, i) => [5, 0, 6 + i]),
+  ];
+  const train = columns(rows);
+  const relations = ['r', 's'];
+  const both = columns([...rows, ...rows.map(([head, relation, tail]) => [tail!, relation! + 2, head!])]);
+  const names = Array.from({ length: 11 }, (_, i) => String(i));
+  const graph = new Graph('train', names, [...relations, ...relations.map(inverseName)], both);
+  const apart = columns([
+    [6, 0, 7],
+    [7, 0, 8],
+  ]);
+  const linked = columns([
+    [6, 0, 7],
+    [5, 1, 6],
+  ]);
+  expect(hidingOf({ graph, train, valid: apart }, 'auto')).toMatchObject({
+    pairs: true,
+    note: expect.stringContaining('have 40.0 % of train and 0.0 % of valid'),
+  });
+  expect(hidingOf({ graph, train, valid: linked }, 'auto').pairs).toBe(false);
+  expect(hidingOf({ graph, train, valid: columns([]) }, 'auto').pairs).toBe(false);
+  expect(hidingOf({ graph, train, valid: apart }, 'own').pairs).toBe(false);
+  expect(hidingOf({ graph, train, valid: linked }, 'pairs').pairs).toBe(true);
+});
