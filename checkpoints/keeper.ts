@@ -25,8 +25,8 @@ export function compareEntries(a: CheckpointEntry, b: CheckpointEntry): number {
 
 /**
  * Points into the entries. `clone` is the epoch of cloning with the lowest valid loss, or the best score where none is told. `best` has the highest
- * metric of valid among the clone and all later checkpoints; ties go to the earlier. Where nothing was scored, `best` is the
- * clone, else the last.
+ * metric of valid among the clone and all later checkpoints; ties go to the later: where a small valid part is answered whole, training has
+ * still made it surer. Where nothing was scored, `best` is the clone, else the last.
  * @param entries in the order they were reached
  */
 export function choosePointers<T extends CheckpointEntry>(entries: readonly T[]): Partial<Record<Pointer, T>> {
@@ -62,9 +62,9 @@ export function mainFigureOf(metrics: Readonly<Record<string, number>>): string 
 
 const scoreOf = ({ metrics }: CheckpointEntry) => metrics[mainFigureOf(metrics) ?? ''] ?? NaN;
 
-/** The first entry with the highest value; NaN is no value. */
+/** The last entry with the highest value; NaN is no value. */
 function highest<T>(entries: readonly T[], valueOf: (entry: T) => number): T | undefined {
   let best: T | undefined;
-  for (const entry of entries) if (valueOf(entry) > (best === undefined ? -Infinity : valueOf(best))) best = entry;
+  for (const entry of entries) if (valueOf(entry) >= (best === undefined ? -Infinity : valueOf(best))) best = entry;
   return best;
 }

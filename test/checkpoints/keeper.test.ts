@@ -15,14 +15,14 @@ const ppo = (step: number, path1?: number): CheckpointEntry => ({
 });
 
 describe('the pointers', () => {
-  test('the best has the highest path@1 and a tie goes to the earlier', () => {
+  test('the best has the highest path@1 and a tie goes to the later', () => {
     const entries = [clone(1, 2, 0.29), ppo(10, 0.3), ppo(20, 0.3), ppo(30, 0.1)];
-    expect(choosePointers(entries)).toEqual({ best: entries[1], clone: entries[0], last: entries[3] });
+    expect(choosePointers(entries)).toEqual({ best: entries[2], clone: entries[0], last: entries[3] });
   });
 
   test('epochs of cloning compete by loss, and their winner by path@1', () => {
     const entries = [clone(1, 2.5, 0.31), clone(2, 2.1, 0.3), clone(3, 2.1, 0.4), ppo(10, 0.29)];
-    expect(choosePointers(entries)).toEqual({ best: entries[1], clone: entries[1], last: entries[3] });
+    expect(choosePointers(entries)).toEqual({ best: entries[2], clone: entries[2], last: entries[3] });
   });
 
   test('where no loss is told, epochs of cloning compete by score', () => {
