@@ -1,10 +1,12 @@
 /**
- * From which size on which tensor backend is the faster: CPU milliseconds of a training step of a small net on each, one
- * after the other in every round, medians of the rounds. One JSON line a size. What `auto` goes by was read off it
+ * From which size on which tensor backend is the faster: milliseconds of a training step of a small net on each, one after the
+ * other in every round, medians of the rounds; of all threads of the processor, or by the clock, which alone sees a GPU's. One JSON
+ * line a size. What `auto` goes by was read off it
  * (docs/decisions/backends.md).
  *
  *     TF_NUM_INTRAOP_THREADS=1 TF_NUM_INTEROP_THREADS=1 node dist/bench/backend-sizes.js
  *         [--backends tensorflow,wasm,cpu] [--widths 16,64] [--batches 1,64] [--rounds 5]
+ *         [--clock cpu|wall] [--seconds 0.2]
  *
  * The net: `width` inputs, two hidden layers of `width`, 16 classes; cross-entropy, Adam, the loss read back.
  */
@@ -20,9 +22,11 @@ const { values } = parseArgs({
     widths: { type: 'string', default: '8,16,32,64,128,256,512' },
     batches: { type: 'string', default: '1,8,64,256,1024' },
     rounds: { type: 'string', default: '5' },
+    clock: { type: 'string', default: 'cpu' },
     seconds: { type: 'string', default: '0.2' },
   },
 });
+const by = values.clock === 'wall' ? 'wall' : 'cpu';
 const numbers = (list: string) => list.split(',').map(Number);
 const names = values.backends.split(',').map((word) => backendOf(word) as BackendName);
 const classes = 16;
@@ -43,7 +47,8 @@ for (const width of numbers(values.widths)) {
     const median = (list: number[]) => list.sort((a, b) => a - b)[list.length >> 1]!;
     const shown = (of: 'step' | 'forward') =>
       Object.fromEntries(names.map((name) => [name, Number(median(times[name]![of]).toPrecision(3))]));
-    console.log(JSON.stringify({ width, batch, step_cpu_ms: shown('step'), forward_cpu_ms: shown('forward') }));
+    const [step, forward] = [shown('step'), shown('forward')];
+    console.log(JSON.stringify({ width, batch, [`step_${by}_ms`]: step, [`forward_${by}_ms`]: forward }));
   }
 }
 
@@ -91,6 +96,6 @@ async function milliseconds(work: () => Promise<void>): Promise<number> {
   do {
     await work();
     count++;
-  } while (clock.cpu() < Number(values.seconds));
-  return (clock.cpu() * 1000) / count;
+  } while (clock[by]() < Number(values.seconds));
+  return (clock[by]() * 1000) / count;
 }

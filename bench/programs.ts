@@ -1,4 +1,6 @@
-/** The programs of the bench, ours and the peers', by name: what is run, and what it needs. */
+/** The programs of the bench, ours and the peers', by name: what is run, what it needs, and how it is run. */
+import { spawnSync } from 'node:child_process';
+import { env as environment } from 'node:process';
 
 /** One program: words with `{place}` in them, which are filled in. */
 export interface Program {
@@ -103,6 +105,46 @@ export const programs: readonly Program[] = [
 ];
 
 /** What a program's command leaves to be filled in. */
-export function placesOf({ command }: Program): string[] {
+export function placesOf({ command }: Pick<Program, 'command'>): string[] {
   return command.flatMap((word) => [...word.matchAll(/\{([\w-]+)\}/g)].map(([, place]) => place!));
+}
+
+/** What came of a program. */
+export interface Ran {
+  /** The lines of JSON that it printed. */
+  lines: Record<string, unknown>[];
+  /** By the clock, its start included. */
+  seconds: number;
+  /** Of one that failed. */
+  failure?: {
+    exit: number | null;
+    /** The end of what it said on standard error. */
+    said: string;
+  };
+}
+
+/**
+ * Runs a program to its end.
+ * @param places what stands for each `{place}`
+ * @param options seconds after which it is ended, and variables of its environment beside this program's
+ */
+export function runProgram(
+  { command }: Pick<Program, 'command'>,
+  places: Readonly<Record<string, string | undefined>>,
+  { seconds, env = {} }: { seconds: number; env?: Record<string, string> },
+): Ran {
+  const filled = command.map((word) => word.replace(/\{([\w-]+)\}/g, (_, place: string) => places[place]!));
+  const begun = performance.now();
+  const ran = spawnSync(filled[0]!, filled.slice(1), {
+    encoding: 'utf8',
+    timeout: seconds * 1000,
+    maxBuffer: 2 ** 26,
+    env: { ...environment, PYTHONDONTWRITEBYTECODE: '1', ...env },
+  });
+  const lines = (ran.stdout ?? '').split('\n').filter((line) => line.startsWith('{'));
+  return {
+    lines: lines.map((line) => JSON.parse(line) as Record<string, unknown>),
+    seconds: (performance.now() - begun) / 1000,
+    ...(ran.status !== 0 && { failure: { exit: ran.status, said: (ran.error?.message ?? ran.stderr).slice(-3000) } }),
+  };
 }

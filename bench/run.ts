@@ -8,14 +8,13 @@
  * each, instead of the short ones. Lines are added to OUT/lines.jsonl as they come and the table is of all that is there, so
  * that a bench can be gone on with: give another OUT for another machine or another build.
  */
-import { spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, release, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { argv, env, execPath, stderr, stdout } from 'node:process';
+import { argv, execPath, stderr, stdout } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { placesOf, programs, type Program } from './programs.js';
+import { placesOf, programs, runProgram, type Program } from './programs.js';
 import { markdown, others, tableOf, type Line } from './table.js';
 
 const { values } = parseArgs({
@@ -74,29 +73,15 @@ function choose(): Program[] {
 }
 
 /** Runs one program to its end and keeps its lines; a program that fails is told and costs its own row alone. */
-function run({ name, command, long }: Program, round: number): void {
-  const words = command.map((word) => word.replace(/\{([\w-]+)\}/g, (_, place: string) => places[place]!));
-  const begun = performance.now();
-  const {
-    status,
-    stdout: text,
-    stderr: said,
-  } = spawnSync(words[0]!, words.slice(1), {
-    encoding: 'utf8',
-    timeout: long ? 3_600_000 : 600_000,
-    maxBuffer: 2 ** 26,
-    // One thread against one thread; the peers set theirs by themselves.
-    env: { ...env, TF_NUM_INTRAOP_THREADS: '1', TF_NUM_INTEROP_THREADS: '1', PYTHONDONTWRITEBYTECODE: '1' },
-  });
-  const found = text.split('\n').filter((line) => line.startsWith('{'));
-  const seconds = Math.round((performance.now() - begun) / 1000);
-  stderr.write(
-    `${name}, round ${round}: ${found.length} lines, ${seconds} s${status === 0 ? '' : `, exit ${status}`}\n`,
-  );
-  if (status !== 0) stderr.write(`${said.slice(-1000)}\n`);
-  for (const line of found) {
-    appendFileSync(file, `${JSON.stringify({ program: name, round, ...(JSON.parse(line) as object) })}\n`);
-  }
+function run(program: Program, round: number): void {
+  const { name, long } = program;
+  // One thread against one thread; the peers set theirs by themselves.
+  const env = { TF_NUM_INTRAOP_THREADS: '1', TF_NUM_INTEROP_THREADS: '1' };
+  const { lines, seconds, failure } = runProgram(program, places, { seconds: long ? 3600 : 600, env });
+  const exit = failure === undefined ? '' : `, exit ${failure.exit}`;
+  stderr.write(`${name}, round ${round}: ${lines.length} lines, ${Math.round(seconds)} s${exit}\n`);
+  if (failure !== undefined) stderr.write(`${failure.said.slice(-1000)}\n`);
+  for (const line of lines) appendFileSync(file, `${JSON.stringify({ program: name, round, ...line })}\n`);
 }
 
 function readLines(): Line[] {

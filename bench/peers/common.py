@@ -17,13 +17,15 @@ def _threads_from_argv() -> int:
 
 
 THREADS = _threads_from_argv()
+ON_GPU = "--device=cuda" in sys.argv or ("--device" in sys.argv and sys.argv[sys.argv.index("--device") + 1] == "cuda")
 COUNT_CPU = "--clock=cpu" in sys.argv or ("--clock" in sys.argv and sys.argv[sys.argv.index("--clock") + 1] == "cpu")
 # Before numpy or torch are imported: they read these once.
 for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS"):
     os.environ[name] = str(THREADS)
 # Barriers sleep instead of spinning: on a busy machine spinning made 2 threads 10 to 30 times slower than 1.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
+if not ON_GPU:
+    os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
 
 
 def parser(doc: str, data: bool = True) -> argparse.ArgumentParser:

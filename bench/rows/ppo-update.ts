@@ -2,9 +2,10 @@
  * PPO's update on one minibatch, forward, backward, clip and Adam, on shapes equal to the peer's: samples per second.
  *
  *     node dist/bench/rows/ppo-update.js [--backend auto] [--threads 1] [--seconds 4]
+ *       [--batch 1024] [--state 576] [--hidden 400] [--actions 50]
  *
- * 1,024 states of 576 numbers with 1 to 50 edges each (uniform) of 400 numbers, half by the relation (570 of them) and half
- * by the tail, of which none occurs twice. Actor 576→400→400→400 and critic 576→400→400→1 are the plain head's networks,
+ * By default 1,024 states of 576 numbers with 1 to 50 edges each (uniform) of 400 numbers, half by the relation (570 of them) and
+ * half by the tail, of which none occurs twice. Actor 576→400→400→400 and critic 576→400→400→1 are the plain head's networks,
  * the step is the trainer's. What a featurizer makes, state vectors and edge lists, stands ready in memory, as the peer's
  * arrays do; the frozen vectors lie in their tables, where the peer's stand side by side. Two minibatches take turns.
  * `--threads` is for native TensorFlow.
@@ -27,12 +28,21 @@ const { values } = parseArgs({
     backend: { type: 'string', default: 'auto' },
     threads: { type: 'string', default: '1' },
     seconds: { type: 'string', default: '4' },
+    batch: { type: 'string', default: '1024' },
+    state: { type: 'string', default: '576' },
+    hidden: { type: 'string', default: '400' },
+    actions: { type: 'string', default: '50' },
   },
 });
 process.env.TF_NUM_INTRAOP_THREADS = values.threads;
 process.env.TF_NUM_INTEROP_THREADS = '1';
 
-const shape = { state: 576, hidden: 400, actions: 50, batch: 1024 };
+const shape = {
+  state: Number(values.state),
+  hidden: Number(values.hidden),
+  actions: Number(values.actions),
+  batch: Number(values.batch),
+};
 const numRelations = 570;
 const learning = {
   algorithm: 'ppo' as const,

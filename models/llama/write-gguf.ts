@@ -108,17 +108,21 @@ const single = new Float32Array(word.buffer);
 
 /** Bits of each value, rounded to the nearest half, ties to even; beyond ±65,504 infinite. */
 export function toFloat16(values: Float32Array): Uint16Array {
-  return Uint16Array.from(values, (value) => {
-    single[0] = value;
-    const sign = (word[0]! >>> 16) & 0x8000;
-    const bits = word[0]! & 0x7fffffff;
-    if (bits > 0x7f800000) return sign | 0x7e00;
-    if (bits >= 0x47800000) return sign | 0x7c00;
-    if (bits < 0x38800000) {
-      // Subnormal halves count 2^-24, the last place of a single between 0.5 and 1: the addition rounds.
-      single[0] = Math.abs(value) + 0.5;
-      return sign | (word[0]! - 0x3f000000);
-    }
-    return sign | ((bits + 0xfff + ((bits >>> 13) & 1) - 0x38000000) >>> 13);
-  });
+  const halves = new Uint16Array(values.length);
+  for (let i = 0; i < values.length; i++) halves[i] = halfOf(values[i]!);
+  return halves;
+}
+
+function halfOf(value: number): number {
+  single[0] = value;
+  const sign = (word[0]! >>> 16) & 0x8000;
+  const bits = word[0]! & 0x7fffffff;
+  if (bits > 0x7f800000) return sign | 0x7e00;
+  if (bits >= 0x47800000) return sign | 0x7c00;
+  if (bits < 0x38800000) {
+    // Subnormal halves count 2^-24, the last place of a single between 0.5 and 1: the addition rounds.
+    single[0] = Math.abs(value) + 0.5;
+    return sign | (word[0]! - 0x3f000000);
+  }
+  return sign | ((bits + 0xfff + ((bits >>> 13) & 1) - 0x38000000) >>> 13);
 }

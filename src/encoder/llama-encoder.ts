@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { basename } from 'node:path';
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import { llamaVersion } from '../llm/llama-library.js';
+import { type LlamaDevice, llamaVersion } from '../llm/llama-library.js';
 import { WorkbenchError } from '../run/errors.js';
 import { hashedFile } from '../run/files.js';
 import { type Batch, blockTokens, encodeBatch } from './prefix-context.js';
@@ -32,7 +32,7 @@ import type { EncoderSettings } from './settings.js';
 /** Which model, how it computes, and where its vectors are kept. */
 export interface LlamaEncoderOptions {
   modelPath: string;
-  settings: Pick<EncoderSettings, 'pooling' | 'normalize' | 'workers' | 'prefixReuse' | 'gpu'>;
+  settings: Pick<EncoderSettings, 'pooling' | 'normalize' | 'workers' | 'prefixReuse'> & { gpu: LlamaDevice };
   cacheFolder: string;
 }
 
@@ -62,7 +62,7 @@ export async function openLlamaEncoder(options: LlamaEncoderOptions): Promise<St
   const reuse = settings.prefixReuse === 'auto' && causal;
   const evaluated = reuse ? `blocks-${blockTokens}` : 'single';
   const id = `gguf:${file.hash}:${pooling}:${scale}:${evaluated}:node-llama-cpp@${version}`;
-  const store = cache.space({ encoder: id, name, mode: settings.gpu === 'auto' ? 'gpu' : 'cpu', dim });
+  const store = cache.space({ encoder: id, name, mode: settings.gpu === 'off' ? 'cpu' : 'gpu', dim });
   const counters = noCounts();
   const count = settings.workers || Math.min(4, availableParallelism());
   let contexts: Promise<LlamaContexts> | undefined;

@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 import type { Llama } from 'node-llama-cpp';
 import { WorkbenchError } from '../run/errors.js';
 
-/** Where a model runs: `off` is the processor alone, `auto` takes a graphics card when there is one. */
-export type LlamaDevice = 'off' | 'auto';
+/** Where a model runs: `off` is the processor alone, `auto` takes a graphics card when there is one, the others one way to it alone. */
+export type LlamaDevice = 'off' | 'auto' | 'cuda' | 'vulkan' | 'metal';
 
 const opened = new Map<LlamaDevice, Promise<Llama>>();
 
@@ -36,7 +36,7 @@ async function loadLibrary(device: LlamaDevice): Promise<Llama> {
   const library = await llamaLibrary();
   try {
     return await library.getLlama({
-      gpu: device === 'auto' ? 'auto' : false,
+      gpu: device === 'off' ? false : device,
       build: 'never',
       progressLogs: false,
       // Callers size their own contexts; a limit here would make them wait for each other.
