@@ -115,7 +115,9 @@ export class NameTable {
 
   /** Gives a name the next id, whether it is there or not. */
   push(name: string): number {
-    const id = this.#append(this.#scratch, 0, this.#encode(name));
+    // First, since a long name gets another scratch.
+    const length = this.#encode(name);
+    const id = this.#append(this.#scratch, 0, length);
     this.#slots = undefined;
     return id;
   }

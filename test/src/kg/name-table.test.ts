@@ -66,3 +66,8 @@ describe('NameTable', () => {
     expect(bytes.buffer).toBeInstanceOf(SharedArrayBuffer);
   });
 });
+
+test('the first long name is kept whole', () => {
+  const long = 'r'.repeat(90);
+  expect([...NameTable.of(['short', long, `${long}2`]).names()]).toEqual(['short', long, `${long}2`]);
+});
