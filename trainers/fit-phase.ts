@@ -18,7 +18,7 @@ const logEvery = 10;
 export interface FitPhase {
   /** What checkpoints keep, and go on from. */
   fitted: {
-    state(): FittedState | Promise<FittedState>;
+    state(): Promise<FittedState>;
     restore(tensors: StoredTensors, steps: number): void;
   };
   steps: number;
@@ -123,7 +123,7 @@ function traineeOf(fitted: FitPhase['fitted']): Trainee {
   return {
     actor: { parameters: { export: () => Promise.resolve({}), import: () => {} }, weightsChanged: () => {} },
     optimizer: {
-      exportState: () => Promise.resolve(fitted.state()),
+      exportState: () => fitted.state(),
       importState: (_prefix, steps, tensors) => fitted.restore(tensors, steps),
     },
   };

@@ -28,7 +28,7 @@ export type RecordedStep = z.output<typeof recorded>;
 const remedies: Partial<Record<Phase, string>> = {
   transe: 'Lower transe.learningRate or transe.margin',
   clone: 'Lower clone.learningRate or clone.maxGradNorm',
-  fit: 'Lower reader.fit.learningRate or reader.fit.maxGradNorm',
+  fit: 'Lower learningRate or maxGradNorm of reader.fit or exactWalker.messages',
   ppo: 'Lower ppo.learningRate or ppo.maxGradNorm',
 };
 

@@ -49,9 +49,12 @@ export interface ExactWalker {
   ranker(name: string): LinkRanker;
   learner(course: ExactCourse): ExactLearner;
   /** The whole state of training, in arrays of its own. Restored, the next steps give equal bytes. */
-  state(): { steps: number; tensors: Record<string, Tensor> };
-  /** @throws WorkbenchError `data` where a tensor is missing or of another shape */
-  restore(tensors: StoredTensors, steps: number): void;
+  state(): Promise<{ steps: number; tensors: Record<string, Tensor> }>;
+  /**
+   * @param steps of the optimizer; undefined where it will rank only: tensors under `optimizerPrefix` may be missing then
+   * @throws WorkbenchError `data` where a tensor is missing or of another shape
+   */
+  restore(tensors: StoredTensors, steps?: number): void;
 }
 
 /** A kind of exact walker: a line in `registry.ts`. */

@@ -8,10 +8,12 @@ import type { LinkRanker } from '../link-agents.js';
 import { openTrainedRun } from '../trained-run.js';
 import { chainWalker } from './chains/chains-walker.js';
 import type { ExactWalkerKind } from './exact-walker.js';
+import { messageWalker } from './messages/message-walker.js';
 import { type ExactWalkerKindName, exactWalkerSettings } from './settings.js';
 
 const kinds: Readonly<Record<ExactWalkerKindName, ExactWalkerKind>> = {
   chains: chainWalker,
+  messages: messageWalker,
 };
 
 /** A kind of exact walker by the name that settings have for it. */
@@ -49,6 +51,6 @@ export function loadExactWalker(
   const { exactWalker, seed, linkWalk } = settings;
   const hops = linkWalk.horizon;
   const walker = exactWalkerKind(exactWalker.kind).create({ graph, settings: exactWalker, hops, seed });
-  walker.restore(tensors, header.step);
+  walker.restore(tensors);
   return { ranker: walker.ranker(name), seed, hops };
 }

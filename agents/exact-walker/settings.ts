@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 /** Names of the kinds, in the order of the documentation; `registry.ts` has a line for each. */
-export const exactWalkerKinds = ['chains'] as const;
+export const exactWalkerKinds = ['chains', 'messages'] as const;
 /** One of `exactWalkerKinds`. */
 export type ExactWalkerKindName = (typeof exactWalkerKinds)[number];
 
@@ -33,12 +33,32 @@ const chainSettings = z.strictObject({
 /** See `exactWalkerSettings.chains`. */
 export type ChainSettings = z.output<typeof chainSettings>;
 
+const messageSettings = z.strictObject({
+  steps: z.int().min(1).default(4000).describe('Steps of Adam.'),
+  batchSize: z.int().min(1).max(65536).default(32).describe('Train queries a step.'),
+  learningRate: z
+    .number()
+    .positive()
+    .max(1)
+    .default(5e-3)
+    .describe('After the warm-up, from where it falls linearly to 0.'),
+  warmupSteps: z.int().min(0).default(100).describe('Steps until it is reached.'),
+  maxGradNorm: z.number().positive().default(5).describe('Largest global gradient norm.'),
+  answers: z.int().min(0).default(48).describe('Answers of the relation that a query is told from, drawn.'),
+  ends: z.int().min(0).default(12).describe('Ends of any triples that it is told from, drawn.'),
+  others: z.int().min(0).default(40).describe('Entities that it is told from, drawn.'),
+});
+/** See `exactWalkerSettings.messages`. */
+export type MessageSettings = z.output<typeof messageSettings>;
+
 /** The `exactWalker` section of a configuration file. */
 export const exactWalkerSettings = z.strictObject({
   kind: z
     .enum(exactWalkerKinds)
     .default('chains')
-    .describe('Which one: `chains`, a policy over chains of relations whose walk distribution is computed exactly.'),
+    .describe(
+      'Which one: `chains`, a policy over chains of relations whose walk distribution is computed exactly, or `messages`, message passing over all walks of three hops.',
+    ),
   hide: z
     .enum(['auto', 'pairs', 'own'])
     .default('auto')
@@ -58,6 +78,7 @@ export const exactWalkerSettings = z.strictObject({
     .default(500)
     .describe('Valid triples that curves and the best checkpoint are made of, a seeded sample; null: all.'),
   chains: chainSettings.prefault({}).describe('Kind chains.'),
+  messages: messageSettings.prefault({}).describe('Kind messages.'),
 });
 /** Every setting with its value. */
 export type ExactWalkerSettings = z.output<typeof exactWalkerSettings>;

@@ -325,6 +325,33 @@ export interface Kernels {
   addBlock(to: number, toRow: number, from: number, fromRow: number, m: number, n: number): void;
   /** `out[j · m + i] = a[i · n + j]` for `m` rows. */
   transpose(out: number, a: number, m: number, n: number): void;
+
+  // Messages along edges: each brings `x[from] ⊙ w[relation]`, rows of 16 values, of which the last 8 are scaled by the edge's share.
+
+  /** The graph, once an instance. @param offsets int32 [entities + 1] @param tails int32 [edges], as is `relations` */
+  messageGraph(offsets: number, tails: number, relations: number): void;
+  /**
+   * Edges between two entities that are left out from now on: all of them, or where `own` is not negative those of `own` from `first` and
+   * those of `inverse` from `second`. @param first -1: none is
+   */
+  messageHidden(first: number, second: number, own: number, inverse: number): void;
+  /** `out[tail] += message` along the edges of some rows. @param rows int32 [count] @param shares float32 [edges] */
+  pushMessages(rows: number, count: number, shares: number, x: number, w: number, out: number): void;
+  /** `out[row] += message` along the same edges walked the other way: from their tails. */
+  pullMessages(rows: number, count: number, shares: number, x: number, w: number, out: number): void;
+  /** The way back through either: adds to `ofX` and `ofW`. @param slopes by `out` */
+  messageSlopes(
+    rows: number,
+    count: number,
+    shares: number,
+    x: number,
+    w: number,
+    slopes: number,
+    ofX: number,
+    ofW: number,
+    pulled: boolean,
+  ): void;
+
   /** `Σ g[i]²`, summed in float64; the array goes on with zeros to a multiple of 4. */
   sumSquares(g: number, count: number): number;
   /** `Σ g[i]`, summed in float64, so not finite where one of them is not; the same of its end. */

@@ -56,14 +56,14 @@ function createChainWalker({ graph, settings, hops, seed }: ExactFacts): ExactWa
         parts.map((part) => part.theta),
         Float32Array,
       );
-      return {
+      return Promise.resolve({
         steps: relations.length,
         tensors: {
           'chains.counts': { shape: [counts.length], data: counts },
           'chains.relations': { shape: [chains.length / mostHops, mostHops], data: chains },
           'chains.theta': { shape: [theta.length], data: theta },
         },
-      };
+      });
     },
     restore: (tensors) => (learned = restored(tensors, graph)),
   };

@@ -15,5 +15,6 @@ export { transeDistances, transeDrawn, transeGradients, transeMoves, transeTrain
 export { adamStep, sumAll, sumSquares } from './adam';
 export { addBias, columnSums, copyRows, tanhAll, tanhSlope } from './layers';
 export { matMul } from './matmul';
+export { messageGraph, messageHidden, messageSlopes, pullMessages, pushMessages } from './messages';
 export { addDots, addRows, addScaledRows, mulAll, reluAll, reluSlope, scatterRows, transpose } from './rows';
 export { addBlock, addProducts, attend, attendSlope, copyBlock, gruSlope, gruStep } from './sequences';

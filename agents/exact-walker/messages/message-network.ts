@@ -1,0 +1,408 @@
+/**
+ * Message passing over all walks of three hops from a head, with small vectors, forward and back (after NBFNet):
+ *
+ *   w^l_q = B^l_q + A^l_q z_r        S^l_v = Σ over edges (u, q, v) of x^(l−1)_u ⊙ w^l_q ⊙ c + [v = head] a_r
+ *   x^l_v = ReLU(W^l [slog S^l_v ; x^(l−1)_v ; 1])       slog x = sign(x) log(1 + |x|)       x^0 = a_r at the head alone
+ *   s(v)  = c_r · φ(v) + u · ReLU(V [slog S^3_v ; x^2_v ; φ(v)] + V_z z_r)
+ *   φ(v)  = [0.3 log(1 + freq_r(v)), freq_r(v) > 0, 0.2 log(1 + degree)]
+ *
+ * c is 1 in the first half of the channels and 1 / |edges of q at u| in the other. What no walk reaches stays 0. The last hop is pulled by
+ * those alone who are scored; w^3 has the relation of the edge as it is seen from there.
+ */
+import type { Graph } from '../../../src/kg/graph.js';
+import { HostParameters } from '../../../src/tensor/host/host-parameters.js';
+import { d, features, fillShares, headInputs, hidden, messageWeights, relationDim } from './message-weights.js';
+
+/** Edges that a train query does not see: as `messageHidden` takes them. */
+export interface HiddenPair {
+  tail: number;
+  relation: number;
+  inverse: number;
+  pairs: boolean;
+}
+
+type Level = { list: Int32Array; size: number };
+
+/** Network and scratch of one thread: about 700 bytes an entity and 20 an edge. */
+export class MessageNetwork {
+  readonly parameters: HostParameters;
+  readonly #graph: Graph;
+  readonly #forth: Float32Array;
+  readonly #back: Float32Array;
+  readonly #w: Float32Array[];
+  readonly #ofW: Float32Array;
+  /** S of each hop, x behind each, and their slopes: float32 [numEntities, d]; all zero between queries. */
+  readonly #sums: Float32Array[];
+  readonly #states: Float32Array[];
+  readonly #ofSums: Float32Array;
+  readonly #ofStates: Float32Array[];
+  readonly #inputs: Float32Array[];
+  readonly #ofInputs: Float32Array;
+  readonly #outputs: Float32Array;
+  readonly #gathered: Float32Array;
+  readonly #head: { inputs: Float32Array; outputs: Float32Array; slopes: Float32Array };
+  readonly #panel: Float32Array;
+  readonly #small: Float32Array;
+  /** Entities that walks of at most so many hops reach. */
+  readonly #levels: Level[];
+  readonly #scored: Int32Array;
+  readonly #reachedAt: Uint8Array;
+  readonly #degrees: Float32Array;
+  #query = { head: -1, relation: -1 };
+
+  /** @param seed of the first weights */
+  constructor(graph: Graph, seed: number) {
+    this.#graph = graph;
+    const { numEntities, numRelations } = graph;
+    this.parameters = new HostParameters(messageWeights(numRelations, seed));
+    const { arena, kernels } = this.parameters;
+    const rows = (n: number, of = d) => arena.float32(n * of + 16);
+    const [offsets, tails] = [arena.int32(graph.offsets.length), arena.int32(graph.numEdges)];
+    const relations = arena.int32(graph.numEdges);
+    offsets.set(graph.offsets);
+    tails.set(graph.tails);
+    relations.set(graph.relations);
+    kernels.messageGraph(offsets.byteOffset, tails.byteOffset, relations.byteOffset);
+    this.#forth = arena.float32(graph.numEdges + 4);
+    this.#back = arena.float32(graph.numEdges + 4);
+    fillShares(graph, this.#forth, this.#back);
+    this.#w = [0, 1, 2].map(() => rows(numRelations));
+    this.#ofW = rows(numRelations);
+    this.#sums = [0, 1, 2].map(() => rows(numEntities));
+    this.#states = [0, 1, 2].map(() => rows(numEntities));
+    this.#ofSums = rows(numEntities);
+    this.#ofStates = [0, 1, 2].map(() => rows(numEntities));
+    this.#inputs = [0, 1].map(() => rows(numEntities, 2 * d));
+    this.#ofInputs = rows(numEntities, 2 * d);
+    this.#outputs = rows(numEntities);
+    this.#gathered = rows(numEntities);
+    this.#head = {
+      inputs: rows(numEntities, headInputs),
+      outputs: rows(numEntities, hidden),
+      slopes: rows(numEntities, headInputs),
+    };
+    this.#panel = arena.float32(8 * Math.max(numEntities, numRelations * d, 64) + 32);
+    this.#small = arena.float32(numRelations * d + 64);
+    this.#levels = [0, 1, 2].map(() => ({ list: arena.int32(numEntities + 4), size: 0 }));
+    this.#scored = arena.int32(numEntities + 4);
+    this.#reachedAt = new Uint8Array(numEntities);
+    this.#degrees = Float32Array.from({ length: numEntities }, (_, v) => 0.2 * Math.log1p(graph.degree(v)));
+  }
+
+  /**
+   * Scores some entities; `back` may follow, and `clear` must.
+   * @param entities each once
+   * @param frequency how often an entity answers the relation, the query itself left out
+   * @param out float64 [entities], written
+   */
+  score(
+    head: number,
+    relation: number,
+    pair: HiddenPair | undefined,
+    entities: Int32Array,
+    frequency: (entity: number) => number,
+    out: Float64Array,
+  ): void {
+    this.#query = { head, relation };
+    const { kernels } = this.parameters;
+    const own = pair && !pair.pairs;
+    kernels.messageHidden(pair ? head : -1, pair?.tail ?? -1, own ? pair.relation : -1, own ? pair.inverse : -1);
+    this.#reach(head, pair);
+    for (let hop = 0; hop < 3; hop++) this.#relationWeights(hop);
+    const start = this.parameters.value('start').subarray(relation * d, (relation + 1) * d);
+    this.#states[0]!.set(start, head * d);
+    for (let hop = 0; hop < 2; hop++) {
+      const { list, size } = this.#levels[hop]!;
+      const [shares, x] = [this.#forth.byteOffset, this.#states[hop]!.byteOffset];
+      kernels.pushMessages(list.byteOffset, size, shares, x, this.#w[hop]!.byteOffset, this.#sums[hop]!.byteOffset);
+      for (let k = 0; k < d; k++) this.#sums[hop]![head * d + k]! += start[k]!;
+      this.#update(hop);
+    }
+    this.#scored.set(entities);
+    const count = entities.length;
+    const last = this.#sums[2]!;
+    const [x, w] = [this.#states[2]!.byteOffset, this.#w[2]!.byteOffset];
+    kernels.pullMessages(this.#scored.byteOffset, count, this.#back.byteOffset, x, w, last.byteOffset);
+    if (entities.includes(head)) for (let k = 0; k < d; k++) last[head * d + k]! += start[k]!;
+    this.#readHead(entities, frequency, out);
+  }
+
+  /** Adds to the slopes of the parameters. @param entities as they were scored @param slopes float64 [entities]: of the scores */
+  back(entities: Int32Array, slopes: Float64Array): void {
+    const { parameters } = this;
+    const { kernels } = parameters;
+    const { head, relation } = this.#query;
+    const ofStart = parameters.slope('start');
+    this.#headBack(entities, slopes);
+    const ofSums = this.#ofSums;
+    kernels.messageSlopes(
+      ...([this.#scored.byteOffset, entities.length, this.#back.byteOffset, this.#states[2]!.byteOffset] as const),
+      ...([this.#w[2]!.byteOffset, ofSums.byteOffset, this.#ofStates[2]!.byteOffset, this.#ofW.byteOffset] as const),
+      true,
+    );
+    const own = entities.includes(head);
+    if (own) for (let k = 0; k < d; k++) ofStart[relation * d + k]! += ofSums[head * d + k]!;
+    for (const entity of entities) ofSums.fill(0, entity * d, (entity + 1) * d);
+    this.#relationBack(2);
+    for (let hop = 1; hop >= 0; hop--) {
+      this.#updateBack(hop);
+      for (let k = 0; k < d; k++) ofStart[relation * d + k]! += ofSums[head * d + k]!;
+      const { list, size } = this.#levels[hop]!;
+      kernels.messageSlopes(
+        ...([list.byteOffset, size, this.#forth.byteOffset, this.#states[hop]!.byteOffset] as const),
+        ...([this.#w[hop]!.byteOffset, ofSums.byteOffset, this.#ofStates[hop]!.byteOffset] as const),
+        this.#ofW.byteOffset,
+        false,
+      );
+      this.#zero(ofSums, this.#levels[hop + 1]!);
+      this.#relationBack(hop);
+    }
+    for (let k = 0; k < d; k++) ofStart[relation * d + k]! += this.#ofStates[0]![head * d + k]!;
+    this.#ofStates.slice(0, 2).forEach((array) => this.#zero(array, this.#levels[2]!));
+    // The last hop writes slopes of all states around whom it scores, reached or not.
+    this.#ofStates[2]!.fill(0);
+  }
+
+  /** Forgets the query. */
+  clear(entities: Int32Array): void {
+    this.#sums.forEach((array) => this.#zero(array, this.#levels[2]!));
+    this.#states.forEach((array) => this.#zero(array, this.#levels[2]!));
+    for (const entity of entities) this.#sums[2]!.fill(0, entity * d, (entity + 1) * d);
+    const { list, size } = this.#levels[2]!;
+    for (let i = 0; i < size; i++) this.#reachedAt[list[i]!] = 0;
+  }
+
+  #zero(array: Float32Array, { list, size }: Level): void {
+    if (4 * size > this.#graph.numEntities) {
+      array.fill(0);
+      return;
+    }
+    for (let i = 0; i < size; i++) {
+      const row = list[i]! * d;
+      for (let k = 0; k < d; k++) array[row + k] = 0;
+    }
+  }
+
+  /** Each level has those of the one before, and whom their edges lead to. */
+  #reach(head: number, pair: HiddenPair | undefined): void {
+    const { offsets, relations, tails } = this.#graph;
+    const reached = this.#reachedAt;
+    const all = this.#levels[2]!.list;
+    all[0] = head;
+    reached[head] = 1;
+    let size = 1;
+    this.#levels[0]!.size = 1;
+    for (let hop = 0, begin = 0; hop < 2; hop++) {
+      const end = size;
+      for (let i = begin; i < end; i++) {
+        const from = all[i]!;
+        for (let edge = offsets[from]!; edge < offsets[from + 1]!; edge++) {
+          const to = tails[edge]!;
+          if (reached[to] !== 0) continue;
+          const atPair = pair && ((from === head && to === pair.tail) || (from === pair.tail && to === head));
+          if (atPair && (pair.pairs || relations[edge] === (from === head ? pair.relation : pair.inverse))) continue;
+          reached[to] = 1;
+          all[size++] = to;
+        }
+      }
+      begin = end;
+      this.#levels[hop + 1]!.size = size;
+    }
+    for (const level of this.#levels) level.list.set(all.subarray(0, level.size));
+  }
+
+  /** w = B + A z */
+  #relationWeights(hop: number): void {
+    const { kernels } = this.parameters;
+    const count = this.#graph.numRelations * d;
+    const w = this.#w[hop]!;
+    w.set(this.parameters.value(`B.${hop}`));
+    kernels.matMul(
+      ...([
+        this.parameters.value(`A.${hop}`).byteOffset,
+        relationDim,
+        1,
+        this.#asked('value').byteOffset,
+        1,
+        1,
+      ] as const),
+      ...([w.byteOffset, count, relationDim, 1, this.#panel.byteOffset, 1] as const),
+    );
+  }
+
+  /** From `ofW`, which is zero again then. */
+  #relationBack(hop: number): void {
+    const { kernels } = this.parameters;
+    const count = this.#graph.numRelations * d;
+    const ofW = this.#ofW;
+    const ofB = this.parameters.slope(`B.${hop}`);
+    for (let i = 0; i < count; i++) ofB[i]! += ofW[i]!;
+    const [A, ofA] = [this.parameters.value(`A.${hop}`), this.parameters.slope(`A.${hop}`)];
+    const panel = this.#panel.byteOffset;
+    kernels.matMul(
+      ...([ofW.byteOffset, 1, 1, this.#asked('value').byteOffset, 1, 1] as const),
+      ...([ofA.byteOffset, count, 1, relationDim, panel, 1] as const),
+    );
+    kernels.matMul(
+      ...([ofW.byteOffset, count, 1, A.byteOffset, relationDim, 1] as const),
+      ...([this.#asked('slope').byteOffset, 1, count, relationDim, panel, 1] as const),
+    );
+    ofW.fill(0);
+  }
+
+  /** z of the relation that is asked for. */
+  #asked(what: 'value' | 'slope'): Float32Array {
+    const { relation } = this.#query;
+    return this.parameters[what]('asked').subarray(relation * relationDim, (relation + 1) * relationDim);
+  }
+
+  /** x = ReLU(W [slog S ; x before ; 1]) of all that is reached by then. */
+  #update(hop: number): void {
+    const { kernels } = this.parameters;
+    const { list, size } = this.#levels[hop + 1]!;
+    const [inputs, outputs] = [this.#inputs[hop]!, this.#outputs];
+    const before = this.#gathered;
+    kernels.copyRows(outputs.byteOffset, this.#sums[hop]!.byteOffset, list.byteOffset, size, d);
+    kernels.copyRows(before.byteOffset, this.#states[hop]!.byteOffset, list.byteOffset, size, d);
+    for (let i = 0; i < size; i++) {
+      for (let k = 0; k < d; k++) {
+        inputs[i * 2 * d + k] = slog(outputs[i * d + k]!);
+        inputs[i * 2 * d + d + k] = before[i * d + k]!;
+      }
+    }
+    kernels.matMul(
+      ...([inputs.byteOffset, 2 * d, 1, this.parameters.value(`W.${hop}`).byteOffset, d, 1] as const),
+      ...([outputs.byteOffset, size, 2 * d, d, this.#panel.byteOffset, 0] as const),
+    );
+    kernels.addBias(outputs.byteOffset, this.parameters.value(`bias.${hop}`).byteOffset, size, d);
+    kernels.reluAll(outputs.byteOffset, size * d);
+    // Zero before.
+    kernels.scatterRows(this.#states[hop + 1]!.byteOffset, outputs.byteOffset, list.byteOffset, size, d);
+  }
+
+  #updateBack(hop: number): void {
+    const { kernels } = this.parameters;
+    const { list, size } = this.#levels[hop + 1]!;
+    const [slopes, gathered] = [this.#outputs, this.#gathered];
+    kernels.copyRows(slopes.byteOffset, this.#ofStates[hop + 1]!.byteOffset, list.byteOffset, size, d);
+    kernels.copyRows(gathered.byteOffset, this.#states[hop + 1]!.byteOffset, list.byteOffset, size, d);
+    kernels.reluSlope(slopes.byteOffset, gathered.byteOffset, size * d);
+    const [inputs, ofInputs] = [this.#inputs[hop]!, this.#ofInputs];
+    const panel = this.#panel.byteOffset;
+    kernels.matMul(
+      ...([inputs.byteOffset, 1, 2 * d, slopes.byteOffset, d, 1] as const),
+      ...([this.parameters.slope(`W.${hop}`).byteOffset, 2 * d, size, d, panel, 1] as const),
+    );
+    this.#addColumns(slopes, size, d, this.parameters.slope(`bias.${hop}`));
+    kernels.matMul(
+      ...([slopes.byteOffset, d, 1, this.parameters.value(`W.${hop}`).byteOffset, 1, d] as const),
+      ...([ofInputs.byteOffset, size, d, 2 * d, panel, 0] as const),
+    );
+    kernels.copyRows(gathered.byteOffset, this.#sums[hop]!.byteOffset, list.byteOffset, size, d);
+    const [ofSums, ofStates] = [this.#ofSums, this.#ofStates[hop]!];
+    for (let i = 0; i < size; i++) {
+      const row = list[i]! * d;
+      for (let k = 0; k < d; k++) {
+        ofSums[row + k] = ofInputs[i * 2 * d + k]! / (1 + Math.abs(gathered[i * d + k]!));
+        ofStates[row + k]! += ofInputs[i * 2 * d + d + k]!;
+      }
+    }
+  }
+
+  #addColumns(rows: Float32Array, count: number, width: number, to: Float32Array): void {
+    this.parameters.kernels.columnSums(rows.byteOffset, count, width, this.#small.byteOffset);
+    for (let k = 0; k < width; k++) to[k]! += this.#small[k]!;
+  }
+
+  #readHead(entities: Int32Array, frequency: (entity: number) => number, out: Float64Array): void {
+    const { parameters } = this;
+    const { kernels } = parameters;
+    const { inputs, outputs } = this.#head;
+    const count = entities.length;
+    const panel = this.#panel.byteOffset;
+    entities.forEach((entity, i) => {
+      const at = i * headInputs;
+      for (let k = 0; k < d; k++) {
+        inputs[at + k] = slog(this.#sums[2]![entity * d + k]!);
+        inputs[at + d + k] = this.#states[2]![entity * d + k]!;
+      }
+      const often = frequency(entity);
+      inputs[at + 2 * d] = 0.3 * Math.log1p(often);
+      inputs[at + 2 * d + 1] = Number(often > 0);
+      inputs[at + 2 * d + 2] = this.#degrees[entity]!;
+    });
+    kernels.matMul(
+      ...([
+        this.#asked('value').byteOffset,
+        relationDim,
+        1,
+        parameters.value('V.asked').byteOffset,
+        hidden,
+        1,
+      ] as const),
+      ...([this.#small.byteOffset, 1, relationDim, hidden, panel, 0] as const),
+    );
+    kernels.matMul(
+      ...([inputs.byteOffset, headInputs, 1, parameters.value('V').byteOffset, hidden, 1] as const),
+      ...([outputs.byteOffset, count, headInputs, hidden, panel, 0] as const),
+    );
+    kernels.addBias(outputs.byteOffset, this.#small.byteOffset, count, hidden);
+    kernels.reluAll(outputs.byteOffset, count * hidden);
+    const [u, c] = [parameters.value('u'), this.#direct('value')];
+    for (let i = 0; i < count; i++) {
+      let score = 0;
+      for (let k = 0; k < features; k++) score += c[k]! * inputs[i * headInputs + 2 * d + k]!;
+      for (let k = 0; k < hidden; k++) score += u[k]! * outputs[i * hidden + k]!;
+      out[i] = score;
+    }
+  }
+
+  #direct(what: 'value' | 'slope'): Float32Array {
+    const { relation } = this.#query;
+    return this.parameters[what]('direct').subarray(relation * features, (relation + 1) * features);
+  }
+
+  #headBack(entities: Int32Array, slopes: Float64Array): void {
+    const { parameters } = this;
+    const { kernels } = parameters;
+    const { inputs, outputs, slopes: ofInputs } = this.#head;
+    const count = entities.length;
+    const panel = this.#panel.byteOffset;
+    const [u, ofU, ofC] = [parameters.value('u'), parameters.slope('u'), this.#direct('slope')];
+    for (let i = 0; i < count; i++) {
+      const own = slopes[i]!;
+      for (let k = 0; k < features; k++) ofC[k]! += own * inputs[i * headInputs + 2 * d + k]!;
+      for (let k = 0; k < hidden; k++) {
+        const output = outputs[i * hidden + k]!;
+        ofU[k]! += own * output;
+        outputs[i * hidden + k] = output > 0 ? own * u[k]! : 0;
+      }
+    }
+    kernels.matMul(
+      ...([inputs.byteOffset, 1, headInputs, outputs.byteOffset, hidden, 1] as const),
+      ...([parameters.slope('V').byteOffset, headInputs, count, hidden, panel, 1] as const),
+    );
+    kernels.matMul(
+      ...([outputs.byteOffset, hidden, 1, parameters.value('V').byteOffset, 1, hidden] as const),
+      ...([ofInputs.byteOffset, count, hidden, headInputs, panel, 0] as const),
+    );
+    const sums = this.#small;
+    kernels.columnSums(outputs.byteOffset, count, hidden, sums.byteOffset);
+    const [z, ofZ] = [this.#asked('value'), this.#asked('slope')];
+    const [Vz, ofVz] = [parameters.value('V.asked'), parameters.slope('V.asked')];
+    for (let j = 0; j < relationDim; j++) {
+      for (let k = 0; k < hidden; k++) {
+        ofVz[j * hidden + k]! += z[j]! * sums[k]!;
+        ofZ[j]! += Vz[j * hidden + k]! * sums[k]!;
+      }
+    }
+    entities.forEach((entity, i) => {
+      for (let k = 0; k < d; k++) {
+        this.#ofSums[entity * d + k] = ofInputs[i * headInputs + k]! / (1 + Math.abs(this.#sums[2]![entity * d + k]!));
+        if (this.#reachedAt[entity] !== 0) this.#ofStates[2]![entity * d + k]! += ofInputs[i * headInputs + d + k]!;
+      }
+    });
+  }
+}
+
+const slog = (x: number) => (x < 0 ? -Math.log1p(-x) : Math.log1p(x));

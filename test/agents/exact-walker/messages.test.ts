@@ -1,0 +1,180 @@
+/** Message passing against plain loops over a small graph, and its gradient against differences. */
+import { expect, test } from '@jest/globals';
+import { MessageNetwork } from '../../../agents/exact-walker/messages/message-network.js';
+import { exactWalkerKind } from '../../../agents/exact-walker/registry.js';
+import { exactWalkerSettings } from '../../../agents/exact-walker/settings.js';
+import { Graph, type TripleColumns } from '../../../src/kg/graph.js';
+import { Rng } from '../../../src/run/seeds.js';
+
+const [numEntities, plain, d] = [15, 2, 16];
+
+function smallWorld(): { graph: Graph; queries: TripleColumns } {
+  const rng = new Rng(4);
+  const triples = new Set(['0 0 1', '1 1 0', '0 1 1']);
+  while (triples.size < 24)
+    triples.add([rng.integer(numEntities), rng.integer(plain), rng.integer(numEntities)].join(' '));
+  const rows = [...triples].map((one) => one.split(' ').map(Number) as [number, number, number]);
+  const both = rows.flatMap(([head, relation, tail]) => [
+    [head, relation, tail] as const,
+    [tail, relation + plain, head] as const,
+  ]);
+  const column = (i: 0 | 1 | 2) => Int32Array.from(both, (row) => row[i]);
+  const queries = { heads: column(0), relations: column(1), tails: column(2) };
+  const names = Array.from({ length: numEntities }, (_, i) => `e${i}`);
+  return { graph: new Graph('small', names, ['a', 'b', '~a', '~b'], queries), queries };
+}
+
+const { graph, queries } = smallWorld();
+const frequency = (entity: number) => entity % 3;
+const entities = Int32Array.of(1, 0, 4, 7, 9, 13);
+
+type Pair = { tail: number; relation: number; inverse: number; pairs: boolean } | undefined;
+
+/** The scores by the equations, one edge after another. */
+function plainScores(network: MessageNetwork, head: number, relation: number, pair: Pair): number[] {
+  const value = (name: string) => network.parameters.value(name);
+  const slog = (x: number) => Math.sign(x) * Math.log1p(Math.abs(x));
+  const z = value('asked').subarray(relation * 32, (relation + 1) * 32);
+  const start = value('start').subarray(relation * d, (relation + 1) * d);
+  const hides = (from: number, own: number, to: number) => {
+    if (!pair) return false;
+    if (from === head && to === pair.tail) return pair.pairs || own === pair.relation;
+    return from === pair.tail && to === head && (pair.pairs || own === pair.inverse);
+  };
+  const weight = (hop: number, own: number, k: number) => {
+    let sum = value(`B.${hop}`)[own * d + k]!;
+    for (let j = 0; j < 32; j++) sum += value(`A.${hop}`)[(own * d + k) * 32 + j]! * z[j]!;
+    return sum;
+  };
+  const countAt = (from: number, own: number) => {
+    let count = 0;
+    for (let e = graph.offsets[from]!; e < graph.offsets[from + 1]!; e++) count += Number(graph.relations[e] === own);
+    return count;
+  };
+  let x = Array.from({ length: numEntities }, (_, v) =>
+    Array.from({ length: d }, (_, k) => (v === head ? start[k]! : 0)),
+  );
+  const reached = new Set([head]);
+  let sums: number[][] = [];
+  for (let hop = 0; hop < 3; hop++) {
+    sums = Array.from({ length: numEntities }, (_, v) =>
+      Array.from({ length: d }, (_, k) => (v === head ? start[k]! : 0)),
+    );
+    const next = new Set(reached);
+    for (let u = 0; u < numEntities; u++) {
+      for (let e = graph.offsets[u]!; e < graph.offsets[u + 1]!; e++) {
+        const [own, v] = [graph.relations[e]!, graph.tails[e]!];
+        if (hides(u, own, v)) continue;
+        if (reached.has(u)) next.add(v);
+        // The last hop is pulled: there the relation is that of the edge back.
+        const kind = hop === 2 ? graph.inverseOf[own]! : own;
+        for (let k = 0; k < d; k++) {
+          sums[v]![k]! += x[u]![k]! * weight(hop, kind, k) * (k < 8 ? 1 : 1 / countAt(u, own));
+        }
+      }
+    }
+    if (hop === 2) break;
+    const [W, bias] = [value(`W.${hop}`), value(`bias.${hop}`)];
+    x = x.map((before, v) =>
+      Array.from({ length: d }, (_, k) => {
+        if (!next.has(v)) return 0;
+        let sum = bias[k]!;
+        for (let j = 0; j < d; j++) sum += slog(sums[v]![j]!) * W[j * d + k]! + before[j]! * W[(d + j) * d + k]!;
+        return Math.max(0, sum);
+      }),
+    );
+    for (const one of next) reached.add(one);
+  }
+  return Array.from(entities, (v) => {
+    const phi = [0.3 * Math.log1p(frequency(v)), Number(frequency(v) > 0), 0.2 * Math.log1p(graph.degree(v))];
+    const inputs = [...sums[v]!.map(slog), ...x[v]!, ...phi];
+    let score = phi.reduce((sum, one, k) => sum + one * value('direct')[relation * 3 + k]!, 0);
+    for (let k = 0; k < 16; k++) {
+      let unit = 0;
+      inputs.forEach((one, j) => (unit += one * value('V')[j * 16 + k]!));
+      for (let j = 0; j < 32; j++) unit += z[j]! * value('V.asked')[j * 16 + k]!;
+      score += value('u')[k]! * Math.max(0, unit);
+    }
+    return score;
+  });
+}
+
+const hidden: Pair[] = [
+  undefined,
+  { tail: 1, relation: 0, inverse: 2, pairs: false },
+  { tail: 1, relation: 0, inverse: 2, pairs: true },
+];
+
+test.each(hidden)('scores are those of the equations, with %o hidden, and again after another query', (pair) => {
+  const network = new MessageNetwork(graph, 3);
+  network.parameters.value('bias.0').fill(0.1);
+  network.parameters.value('bias.1').fill(0.05);
+  const out = new Float64Array(entities.length);
+  const scored = (head: number, relation: number) => {
+    network.score(head, relation, pair, entities, frequency, out);
+    network.back(entities, new Float64Array(entities.length).fill(0.3));
+    network.clear(entities);
+    return [...out];
+  };
+  const wanted = plainScores(network, 0, 0, pair).map((one) => expect.closeTo(one, 4) as unknown);
+  expect(new Set(plainScores(network, 0, 0, pair)).size).toBe(entities.length);
+  expect(scored(0, 0)).toEqual(wanted);
+  expect(scored(5, 3)).toEqual(plainScores(network, 5, 3, pair).map((one) => expect.closeTo(one, 4) as unknown));
+  expect(scored(0, 0)).toEqual(wanted);
+});
+
+test('the gradient is the slope of the scores', () => {
+  const network = new MessageNetwork(graph, 3);
+  const { parameters } = network;
+  parameters.value('bias.0').fill(0.1);
+  parameters.value('bias.1').fill(0.05);
+  const pair = hidden[2];
+  const weights = Float64Array.of(0.5, -1, 0.3, 0.7, -0.2, 0.4);
+  const out = new Float64Array(entities.length);
+  network.score(0, 0, pair, entities, frequency, out);
+  network.back(entities, Float64Array.from(weights));
+  network.clear(entities);
+  const valueNow = () => plainScores(network, 0, 0, pair).reduce((sum, one, i) => sum + one * weights[i]!, 0);
+  let compared = 0;
+  for (const name of parameters.names) {
+    const [values, slopes] = [parameters.value(name), Float32Array.from(parameters.slope(name))];
+    // The largest of each, and two others: all would be ten thousand forward passes.
+    const places = [...slopes.keys()].sort((a, b) => Math.abs(slopes[b]!) - Math.abs(slopes[a]!)).slice(0, 3);
+    for (const place of [...places, 0, slopes.length >> 1]) {
+      const before = values[place]!;
+      const at = (by: number) => {
+        values[place] = before + by;
+        return valueNow();
+      };
+      const difference = (at(1e-3) - at(-1e-3)) / (Math.fround(before + 1e-3) - Math.fround(before - 1e-3));
+      values[place] = before;
+      expect([name, place, slopes[place]]).toEqual([name, place, expect.closeTo(difference, 2)]);
+      compared += Number(Math.abs(difference) > 0.01);
+    }
+  }
+  expect(compared).toBeGreaterThan(20);
+});
+
+test('training lowers the loss, and goes on from its state to the same numbers', async () => {
+  const settings = exactWalkerSettings.parse({
+    kind: 'messages',
+    messages: { steps: 40, batchSize: 8, warmupSteps: 4, learningRate: 0.03 },
+  });
+  const course = { queries, pairs: false, threads: 1 };
+  const made = () => exactWalkerKind('messages').create({ graph, settings, hops: 3, seed: 2 });
+  const walker = made();
+  const learner = walker.learner(course);
+  const losses: number[] = [];
+  let half: Awaited<ReturnType<typeof walker.state>> | undefined;
+  for (let at = 0; at < learner.steps; at++) {
+    if (at === 20) half = await walker.state();
+    losses.push((await learner.step(at)).loss);
+  }
+  const mean = (some: number[]) => some.reduce((sum, one) => sum + one, 0) / some.length;
+  expect(mean(losses.slice(-8))).toBeLessThan(0.8 * mean(losses.slice(0, 8)));
+  const again = made();
+  again.restore(half!.tensors, half!.steps);
+  const second = again.learner(course);
+  for (let at = 20; at < second.steps; at++) expect((await second.step(at)).loss).toBe(losses[at]);
+  expect(await again.state()).toEqual(await walker.state());
+});
