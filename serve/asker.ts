@@ -11,7 +11,7 @@ import type { EvaluationFlags } from '../tasks/flags.js';
 import { resolve, taskOf } from '../tasks/named.js';
 import type { OpenedAsk, Work } from '../tasks/task.js';
 import type { Answered } from './api.js';
-import { readPlacedRun } from './runs.js';
+import { readPlacedRun, stampOfRun } from './runs.js';
 import type { World } from './world.js';
 
 /** Bytes of a question with all that belongs to it. */
@@ -68,9 +68,9 @@ export function openAsker(world: World) {
   };
 
   const open = async (key: string, checkpoint: string): Promise<Loaded> => {
-    const run = readPlacedRun(world.place(key, 'run'));
-    const name = `${run.folder}@${checkpoint} ${stampOf(run.folder)}`;
-    const found = loaded.get(name) ?? (await openRunOf(run.folder, checkpoint));
+    const place = world.place(key, 'run');
+    const name = `${place.folder}@${checkpoint} ${stampOf(place.folder)}`;
+    const found = loaded.get(name) ?? (await openRunOf(readPlacedRun(place).folder, checkpoint));
     loaded.delete(name);
     loaded.set(name, found);
     for (const [old, { opened }] of loaded) {
@@ -117,10 +117,10 @@ export function openAsker(world: World) {
   };
 }
 
-/** What a run that trains on will have changed: then its checkpoint is loaded anew. */
+/** What a run that trains on will have changed: then it is read and its checkpoint loaded anew. */
 function stampOf(folder: string): string {
   const index = statSync(join(runFiles(folder).checkpoints, 'index.json'), { throwIfNoEntry: false });
-  return index ? `${index.mtimeMs} ${index.size}` : '-';
+  return `${stampOfRun(folder)} ${index ? `${index.mtimeMs} ${index.size}` : '-'}`;
 }
 
 async function openRunOf(folder: string, checkpoint: string): Promise<Loaded> {

@@ -17,7 +17,7 @@ export function openRunList() {
   return (places: Iterable<Place>): RunSummary[] => {
     const runs = [...places].filter(({ kind }) => kind === 'run');
     const summaries = runs.map((place) => {
-      const at = stampOf(place.folder);
+      const at = stampOfRun(place.folder);
       const before = known.get(place.folder);
       // Whether a process still holds a run stands in no file of it.
       const isCurrent = before?.at === at && before.summary.state !== 'running' && before.summary.key === place.key;
@@ -37,7 +37,8 @@ function filesOf(folder: string): string[] {
   return [config, environment, state];
 }
 
-function stampOf(folder: string): string {
+/** What changes with the files of a run that say what it is; of a file that is none, or a link, that it is. */
+export function stampOfRun(folder: string): string {
   return filesOf(folder)
     .map((file) => {
       const found = plainFile(file);
