@@ -1,0 +1,64 @@
+/**
+ * A preload that ends the program as `kill -9` does, right before the change of the disk whose number KGWALK_KILL_AT is; of a folder that is
+ * removed or copied, and of what is written, half is done. Without a number it counts, into the file KGWALK_KILL_COUNT. Programs that
+ * the program starts are left alone.
+ */
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import process from 'node:process';
+import { isMainThread } from 'node:worker_threads';
+
+const { KGWALK_KILL_AT: at, KGWALK_KILL_COUNT: count, KGWALK_KILL_PARENT: parent } = process.env;
+const names = [
+  ...[
+    'writeFileSync',
+    'appendFileSync',
+    'writeSync',
+    'renameSync',
+    'rmSync',
+    'rmdirSync',
+    'unlinkSync',
+    'mkdirSync',
+    'mkdtempSync',
+  ],
+  ...['linkSync', 'openSync', 'ftruncateSync', 'truncateSync', 'copyFileSync', 'cpSync'],
+];
+/** Of the terminal nothing is counted, nor of opening to read. */
+const isChange = (name, [first, flags = 'r']) =>
+  name === 'openSync' ? /[wax+]/.test(String(flags)) : !(name === 'writeSync' && first <= 2);
+
+function half(name, of, plain) {
+  const [first, second] = of;
+  if (name === 'writeSync' && ArrayBuffer.isView(second)) plain(first, second.subarray(0, second.length >> 1));
+  if (name !== 'rmSync' || !fs.existsSync(first) || !fs.statSync(first).isDirectory()) return;
+  for (const one of fs.readdirSync(first, { withFileTypes: true }).slice(0, 1)) {
+    if (one.isFile()) plain(`${first}/${one.name}`);
+  }
+}
+
+if (isMainThread && String(process.ppid) === parent) {
+  let changes = 0;
+  let inside = false;
+  for (const name of names) {
+    const plain = fs[name];
+    fs[name] = (...of) => {
+      // What a change is made of is no change of its own.
+      if (inside || !isChange(name, of)) return plain(...of);
+      inside = true;
+      try {
+        if (++changes === Number(at)) {
+          half(name, of, plain);
+          process.kill(process.pid, 'SIGKILL');
+        }
+        return plain(...of);
+      } finally {
+        inside = false;
+      }
+    };
+  }
+  syncBuiltinESMExports();
+  process.on('exit', () => {
+    inside = true;
+    if (count) fs.writeFileSync(count, String(changes));
+  });
+}
