@@ -224,8 +224,11 @@ export interface NetworkSize {
   onHost?: boolean;
 }
 
-/** Million multiply-adds of the largest product from which on a rung is worth its calls. */
-const worthFrom = { tensorflow: 4, gpu: 100 };
+/**
+ * Million multiply-adds of the largest product from which on a rung is worth its calls; `webgpu` beside native TensorFlow on the
+ * processor, `gpu` beside the others. Measured (docs/decisions/backends.md).
+ */
+const worthFrom = { tensorflow: 4, gpu: 100, webgpu: 2000 };
 
 /** The order to try rungs in, and why, as half a sentence. Without a size: the order for large networks. */
 export function autoOrder(size?: NetworkSize): { names: readonly ComputerName[]; why: string } {
@@ -233,7 +236,11 @@ export function autoOrder(size?: NetworkSize): { names: readonly ComputerName[];
   if (size === undefined) return { names: large, why: 'the first that works' };
   const millions = (size.rows * size.inputs * size.units) / 1e6;
   const product = `the largest product is ${size.rows} × ${size.inputs} × ${size.units}, ${rounded(millions)} million multiply-adds`;
-  if (millions >= worthFrom.gpu) return { names: large, why: `${product}, where a GPU pays` };
+  if (millions >= worthFrom.webgpu) return { names: large, why: `${product}, where a GPU pays` };
+  if (millions >= worthFrom.gpu) {
+    const names = ['tensorflow-gpu', 'tensorflow', 'webgpu', 'wasm', 'cpu'] as const;
+    return { names, why: `${product}, where CUDA or native TensorFlow pays, else a GPU` };
+  }
   if (size.onHost) {
     return {
       names: ['host', 'wasm', 'cpu', 'tensorflow'],

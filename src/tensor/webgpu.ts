@@ -6,7 +6,7 @@ import { WorkbenchError } from '../run/errors.js';
 import type { Tf } from './ops.js';
 
 interface WebgpuDevice {
-  /** As its driver calls it, such as `SwiftShader driver 5.0.0`. */
+  /** The device and its driver, as they call themselves, such as `nvidia-h200, NVIDIA: 580.159.04`. */
   name: string;
   /** Whether it is a program on the processor, which is slower than every other backend. */
   software: boolean;
@@ -46,6 +46,11 @@ export async function registerWebgpu(tf: Tf): Promise<WebgpuDevice> {
   });
 
   class Backend extends WebGPUBackend {
+    constructor(...made: ConstructorParameters<typeof WebGPUBackend>) {
+      super(...made);
+      boundFreeBuffers(this.bufferManager as unknown as Buffers);
+    }
+
     override async read(dataId: object) {
       const values = await super.read(dataId);
       if (failure === undefined) return values;
@@ -79,7 +84,8 @@ export function mayHaveGpu(): boolean {
 
 /** How to get a device. */
 export const driverRemedy =
-  'needs a GPU and its Vulkan driver (Debian: apt-get install libvulkan1 mesa-vulkan-drivers; NVIDIA: its own driver); ' +
+  'needs a GPU and its Vulkan driver (Debian: apt-get install libvulkan1 mesa-vulkan-drivers; NVIDIA: its own driver, and ' +
+  'libvulkan1 libegl1 libgl1 on a machine without a display); ' +
   'training works without it';
 
 /**
@@ -106,6 +112,37 @@ function limitsOf(limits: GPUSupportedLimits): Record<string, number> {
     'maxComputeInvocationsPerWorkgroup',
   ] as const;
   return Object.fromEntries(names.map((name) => [name, limits[name]]));
+}
+
+/** The insides of the library's store of buffers: freed ones wait under their size and use for a tensor of the very same. */
+interface Buffers {
+  numBytesUsed: number;
+  numBytesAllocated: number;
+  numFreeBuffers: number;
+  freeBuffers: Map<string, GPUBuffer[]>;
+  releaseBuffer(buffer: GPUBuffer, reuse?: boolean): void;
+}
+
+/** Bytes of freed buffers that may wait beside twice the most that was ever in use at once. */
+const freeBytes = 2 ** 26;
+
+/**
+ * Gives freed buffers back once they are more than a step can take up again. The library keeps them for ever, and batches of walks
+ * have other shapes each time, so that nothing but freed buffers would fill a card.
+ */
+function boundFreeBuffers(buffers: Buffers): void {
+  const { releaseBuffer } = buffers;
+  let most = 0;
+  buffers.releaseBuffer = (buffer, reuse) => {
+    most = Math.max(most, buffers.numBytesUsed);
+    releaseBuffer.call(buffers, buffer, reuse);
+    if (buffers.numBytesAllocated - buffers.numBytesUsed <= freeBytes + 2 * most) return;
+    for (const waiting of buffers.freeBuffers.values()) {
+      for (const { size } of waiting) buffers.numBytesAllocated -= size;
+      buffers.numFreeBuffers -= waiting.length;
+      for (const one of waiting.splice(0)) one.destroy();
+    }
+  };
 }
 
 /** The kernel of `addN` binds all of its inputs at once, of which a device takes few (eight are certain). */
@@ -144,7 +181,7 @@ function withNavigator<T>(gpu: GPU, make: () => T): T {
 function deviceOf({ vendor, architecture, device, description, isFallbackAdapter }: GPUAdapterInfo): WebgpuDevice {
   const words = [vendor, architecture, device, description].join(' ');
   return {
-    name: description || device || architecture || vendor || 'unnamed',
+    name: [device, description].filter(Boolean).join(', ') || architecture || vendor || 'unnamed',
     software: isFallbackAdapter || /swiftshader|llvmpipe|lavapipe|softpipe|software|basic render/i.test(words),
   };
 }

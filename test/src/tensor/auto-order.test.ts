@@ -11,6 +11,12 @@ test('a small network goes to wasm, a middling one to native TensorFlow, a large
   ]);
 });
 
+test('WebGPU goes before wasm where a GPU pays, and before native TensorFlow for the largest products alone', () => {
+  const after = (rows: number) => autoOrder({ rows, inputs: 1024, units: 1024 }).names.slice(1, 4);
+  expect(after(100)).toEqual(['tensorflow', 'webgpu', 'wasm']);
+  expect(after(2000)).toEqual(['webgpu', 'tensorflow', 'wasm']);
+});
+
 test('a network that is written for the host stays there until it is worth a GPU', () => {
   const onHost = (rows: number) => autoOrder({ rows, inputs: 256, units: 64, onHost: true });
   expect([onHost(1).names[0], onHost(1024).names[0], onHost(10_000).names[0]]).toEqual([

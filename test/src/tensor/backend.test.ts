@@ -125,6 +125,27 @@ describe('a GPU in software', () => {
     product.dispose();
   });
 
+  inSoftware('keeps no more freed memory than a step takes up again, though no two shapes are alike', async () => {
+    const { tf } = await openBackend('webgpu');
+    const { bufferManager: buffers } = tf.backend() as unknown as {
+      bufferManager: { numBytesUsed: number; numBytesAllocated: number; getNumFreeBuffers(): number };
+    };
+    let [most, freed] = [0, 0];
+    for (let i = 0; i < 40; i++) {
+      const sum = tf.tidy(() => tf.sum(tf.square(tf.zeros([2 ** 20 + 1024 * i]))));
+      expect((await sum.data())[0]).toBe(0);
+      most = Math.max(most, buffers.numBytesUsed);
+      sum.dispose();
+      const free = buffers.numBytesAllocated - buffers.numBytesUsed;
+      expect(free).toBeLessThanOrEqual(2 ** 26 + 3 * (most + 2 ** 24));
+      freed = Math.max(freed, buffers.getNumFreeBuffers());
+    }
+    expect(buffers.numBytesAllocated).toBeGreaterThanOrEqual(buffers.numBytesUsed);
+    // It was given back on the way, and is kept for the shapes that come again.
+    expect(buffers.getNumFreeBuffers()).toBeLessThan(freed);
+    expect(freed).toBeGreaterThan(2);
+  });
+
   inSoftware('leaves no navigator behind, which packages take for a browser', async () => {
     const before = Object.getOwnPropertyDescriptor(globalThis, 'navigator');
     await openBackend('webgpu');
