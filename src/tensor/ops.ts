@@ -5,6 +5,7 @@
  */
 import type * as tfTypes from '@tensorflow/tfjs-core';
 import { addRowDots, addRowDotsGradient } from './row-dots.js';
+import { deviceRows } from './row-sums.js';
 
 /** The tfjs module, as a value that is passed around. */
 export type Tf = typeof tfTypes;
@@ -120,9 +121,7 @@ export function gatherSum(tf: Tf, tables: Tensor2D[], indices: Int32Array[]): Te
   const width = tables[0]!.shape[1];
   const count = indices[0]!.length;
   if (!onHost(tf)) {
-    return tables
-      .map((table, k) => tf.gather(table, tf.tensor1d(indices[k]!, 'int32')) as Tensor2D)
-      .reduce((sum, rows) => tf.add(sum, rows));
+    return tables.map((table, k) => deviceRows(tf, table, indices[k]!)).reduce((sum, rows) => tf.add(sum, rows));
   }
   const op = tf.customGrad((...args) => {
     const inputs = args.slice(0, -1) as Tensor2D[];
@@ -157,8 +156,7 @@ export function pairDot(
 ): Tensor1D {
   const width = left.shape[1];
   if (!onHost(tf)) {
-    const rows = tf.gather(left, tf.tensor1d(leftIndex, 'int32'));
-    return tf.sum(tf.mul(rows, tf.gather(right, tf.tensor1d(rightIndex, 'int32'))), 1) as Tensor1D;
+    return tf.sum(tf.mul(deviceRows(tf, left, leftIndex), deviceRows(tf, right, rightIndex)), 1) as Tensor1D;
   }
   const op = tf.customGrad((a, b, save) => {
     (save as Save)([]);

@@ -6,6 +6,7 @@
 import type * as tfTypes from '@tensorflow/tfjs-core';
 import { gatherRows, readsAtOnce, type Tf } from './ops.js';
 import { type RowDots, simdRowDots } from './row-dots.js';
+import { deviceRowSums } from './row-sums.js';
 
 type Tensor2D = tfTypes.Tensor2D;
 type Save = (tensors: tfTypes.Tensor[]) => void;
@@ -134,7 +135,7 @@ export function weightedRowSums(
     const width = table.shape[1];
     if (!readsAtOnce(tf)) {
       const scaled = tf.mul(gatherRows(tf, table, right), tf.reshape(weights, [-1, 1])) as Tensor2D;
-      return tf.unsortedSegmentSum(scaled, tf.tensor1d(left, 'int32'), rows) as Tensor2D;
+      return deviceRowSums(tf, scaled, left, rows);
     }
     const dots = (opened ??= simdRowDots());
     const rowsOf = (values: Float32Array) => ({ values, stride: width, column: 0 });
