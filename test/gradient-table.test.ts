@@ -65,6 +65,8 @@ const table: Readonly<Record<string, string | string[]>> = {
   'src/tensor/host/tape.ts': 'src/tensor/host/tape.test.ts',
   'src/tensor/bidirectional.ts': 'src/tensor/host/tape.test.ts',
   'agents/readers/chains/objective.ts': 'agents/readers/chains/objective.test.ts',
+  'agents/exact-walker/chains/mixture.ts': 'agents/exact-walker/chains.test.ts',
+  'agents/exact-walker/messages/message-network.ts': 'agents/exact-walker/messages.test.ts',
   // The step itself, beside a scalar version of the paper's.
   'src/tensor/adamw.ts': 'src/tensor/adamw.test.ts',
   'src/tensor/host/mirrored-adamw.ts': 'src/tensor/adamw.test.ts',
