@@ -7,6 +7,7 @@ import type { Graph, TripleColumns } from '../../src/kg/graph.js';
 import { sampledTriples } from '../../src/kg/graph.js';
 import { hitsAtK, mrr } from '../../src/metrics/ranks.js';
 import { diffConfig } from '../../src/run/config.js';
+import { WorkbenchError } from '../../src/run/errors.js';
 import { madeFrom } from '../../src/run/provenance.js';
 import { fitPhase } from '../../trainers/fit-phase.js';
 import type { Session, Training } from '../../trainers/session.js';
@@ -17,11 +18,12 @@ import type { LinkTrainingData } from './training-data.js';
 /** Settings with the section that names an exact walker. */
 export type ExactSettings = TrainSettings & { exactWalker: ExactWalkerSettings };
 
-/** A run of one kind of exact walker. */
+/** A run of one kind of exact walker. @throws WorkbenchError `data` for a graph without inverses */
 export function exactTraining(settings: ExactSettings, data: LinkTrainingData): Training {
   const { exactWalker: own, linkWalk, seed } = settings;
   const { dataset, queries } = data;
   const { graph, manifest } = dataset;
+  requireInverses(graph);
   const kind = exactWalkerKind(own.kind);
   const hiding = hidingOf(dataset, own.hide);
   return {
@@ -54,6 +56,16 @@ export function exactTraining(settings: ExactSettings, data: LinkTrainingData): 
       if (!replayed) run.update({ done: { ...run.state.done, fit: true } });
     },
   };
+}
+
+/** @throws WorkbenchError `data` for a relation that cannot be walked back, as in an import of before long names were kept whole */
+function requireInverses({ name, inverseOf, relationNames }: Graph): void {
+  const alone = inverseOf.indexOf(-1);
+  if (alone < 0) return;
+  const relation = JSON.stringify(relationNames[alone]);
+  throw new WorkbenchError('data', `expected the inverse of each relation, got none of ${relation}, at graph ${name}`, {
+    hint: 'Import the data set again: `kgwalk datasets import`.',
+  });
 }
 
 /** Below this share of train's parallel edges valid is another world than train: what is never there must not be learned from. */
