@@ -77,7 +77,10 @@ describe('kgwalk evaluate on links', () => {
     [['evaluate', '--agent', 'random', '--split', 'train'], /valid or test, got train/],
     [['evaluate', '--agent', 'random', '--limit', '0'], /whole number from 1, got 0, at --limit/],
     [['evaluate', '--agent', 'nobody'], /expected an agent, got "nobody"/],
-    [['evaluate', '--agent', 'random', '--beam-width', '8'], /expected a run with --beam-width, got random/],
+    [
+      ['evaluate', '--agent', 'random', '--beam-width', '8'],
+      /expected a run that draws walks with --beam-width, got random/,
+    ],
     [['evaluate', '--agent', 'random', '--config', 'x'], /expected transe or bilinear with --config/],
     [
       ['evaluate', '--agent', 'random', '--turns', 'all'],

@@ -156,7 +156,7 @@ describe('a trained walker as a pre-filter', () => {
     };
     const best = (await opened(run)).walker;
     expect(best).toMatch(/^[0-9a-f]{64}$/);
-    expect((await opened(`${run}@last`)).walker).not.toBe(best);
+    expect((await opened(`${run}@ppo-000018`)).walker).not.toBe(best);
     await expect(opened('nowhere')).rejects.toThrow('expected the name or folder of a run, got "nowhere", at walker');
   });
 });

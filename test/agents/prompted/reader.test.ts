@@ -212,7 +212,7 @@ describe('a trained walker', () => {
       return hashes.walker;
     };
     expect(await hashOf(run)).toMatch(/^[0-9a-f]{64}$/);
-    expect(await hashOf(`${run}@last`)).not.toBe(await hashOf(run));
+    expect(await hashOf(`${run}@ppo-000018`)).not.toBe(await hashOf(run));
   });
 
   test('is refused where there is none, before anything is asked', async () => {
