@@ -8,6 +8,7 @@ const table: Readonly<Record<string, string | string[]>> = {
   // Straight through what is rounded to bfloat16: by what is defined, since slopes of steps are none.
   'src/tensor/ops.ts': ['src/tensor/ops.test.ts', 'src/tensor/bfloat16.test.ts'],
   'src/tensor/segments.ts': 'src/tensor/segments.test.ts',
+  'src/tensor/row-sums.ts': 'src/tensor/row-sums.test.ts',
   'src/tensor/table-dots.ts': ['src/tensor/ops.test.ts', 'agents/walker/edge-scorers.test.ts'],
   'models/llama/causal-attention.ts': 'models/llama/gradients.test.ts',
   'models/llama/gated-unit.ts': 'models/llama/gradients.test.ts',
