@@ -5,6 +5,7 @@ import { expect, test } from '@jest/globals';
 
 /** Files that name samples or golds and make nothing of them, with what they do. */
 const handsOn: Record<string, string> = {
+  'agents/exact-walker/registry.ts': 'opens what a run trained',
   'agents/link-walker/link-walker.ts': 'opens what a run trained',
   'agents/prompted/hops/hops.ts': 'gives train to the hop predictor',
   'agents/prompted/self-veqa/self-veqa-agent.ts': 'gives train to the memory and the hop predictor',
@@ -61,6 +62,7 @@ const handsOn: Record<string, string> = {
   'trainers/clone.ts': 'takes walks, noted where they were made',
   'trainers/embeddings/link-scorers.ts': 'gives train and valid to the trainers of embeddings',
   'trainers/expected-reward.ts': 'takes gold walks, noted where they were made',
+  'trainers/fit-phase.ts': 'draws the questions of a step, noted by whoever fits them',
   'trainers/index.ts': 'names what others import',
 };
 
