@@ -2,14 +2,13 @@
  * One chain of seals: the index of a run names the sha256 of each checkpoint, a checkpoint the settings that it was trained under, the
  * sha256 of the tables beside it and that of the log until then. Whatever was swapped, even whole and undamaged, fits no longer.
  */
-import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { decisiveSettings, diffConfig, valueAt } from '../src/run/config.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { checkEvaluationSeal } from '../src/run/evaluation-seal.js';
 import { evaluationRecord } from '../src/run/evaluation.js';
-import { refuseSpecial } from '../src/run/files.js';
+import { refuseSpecial, sha256FileSync } from '../src/run/files.js';
 import { checkLogMark } from '../src/run/json-lines.js';
 import { readRunProvenance } from '../src/run/provenance.js';
 import { readJsonFile } from '../src/run/read-json.js';
@@ -34,9 +33,10 @@ const pathIn = (runFolder: string, file: string): string => relative(runFolder, 
 
 /** What a table states of itself, which its reader compares with its bytes; of other files the hash of their bytes. */
 function hashOf(file: string): string {
-  refuseSpecial(file, 'a table of a run');
+  const table = 'a table of a run';
+  refuseSpecial(file, table);
   const stated = file.endsWith('.safetensors') ? statedSealOf(file) : undefined;
-  return stated ?? createHash('sha256').update(readFileSync(file)).digest('hex');
+  return stated ?? sha256FileSync(file, table);
 }
 
 /** A checkpoint of a run that fits its index, settings and tables. */
@@ -144,7 +144,7 @@ export function checkEvaluations({ folder }: RunInfo): { evaluations: number; un
     const entry = checkpoints.find((known) => known.phase === phase && known.step === step);
     // One that says whose it is, is of several runs, or of another.
     if (run !== undefined || hashes.checkpoint === undefined || !entry || !existsSync(entry.file)) continue;
-    const own = weights.get(entry.name) ?? createHash('sha256').update(readFileSync(entry.file)).digest('hex');
+    const own = weights.get(entry.name) ?? sha256FileSync(entry.file);
     weights.set(entry.name, own);
     if (own === hashes.checkpoint) continue;
     throw new WorkbenchError(

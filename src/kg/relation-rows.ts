@@ -60,28 +60,34 @@ export function rowOf(
   relation: number,
   head: number,
 ): number {
-  let low = begins[relation]!;
-  let high = begins[relation + 1]! - 1;
+  return placeOf(heads, begins[relation]!, begins[relation + 1]!, head);
+}
+
+/** Whether a row has a tail. O(log edges of the row). */
+export function rowHolds({ edges, tails }: Pick<RelationRows, 'edges' | 'tails'>, row: number, tail: number): boolean {
+  return placeOf(tails, edges[row]!, edges[row + 1]!, tail) >= 0;
+}
+
+/** How many tails a relation leads to from a head. O(log rows). */
+export function numTails(
+  rows: Pick<RelationRows, 'begins' | 'heads' | 'edges'>,
+  relation: number,
+  head: number,
+): number {
+  const row = rowOf(rows, relation, head);
+  return row < 0 ? 0 : rows.edges[row + 1]! - rows.edges[row]!;
+}
+
+/** Where among the ascending values from `begin` to before `end` one is, or -1. */
+function placeOf(values: Int32Array, begin: number, end: number, wanted: number): number {
+  let low = begin;
+  let high = end - 1;
   while (low <= high) {
     const middle = (low + high) >>> 1;
-    const order = heads[middle]! - head;
+    const order = values[middle]! - wanted;
     if (order === 0) return middle;
     if (order < 0) low = middle + 1;
     else high = middle - 1;
   }
   return -1;
-}
-
-/** Whether a row has a tail. O(log edges of the row). */
-export function rowHolds({ edges, tails }: Pick<RelationRows, 'edges' | 'tails'>, row: number, tail: number): boolean {
-  let low = edges[row]!;
-  let high = edges[row + 1]! - 1;
-  while (low <= high) {
-    const middle = (low + high) >>> 1;
-    const order = tails[middle]! - tail;
-    if (order === 0) return true;
-    if (order < 0) low = middle + 1;
-    else high = middle - 1;
-  }
-  return false;
 }

@@ -3,11 +3,11 @@
  * comes whole and undamaged from another evaluation, fits no longer.
  */
 import { createHash } from 'node:crypto';
-import { closeSync, existsSync, openSync, readSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { z } from 'zod';
 import { WorkbenchError } from './errors.js';
-import { refuseSpecial, writeFileAtomic } from './files.js';
+import { sha256FileSync, writeFileAtomic } from './files.js';
 import { openObject, readJsonFile } from './read-json.js';
 import { evaluationFiles } from './run-folder.js';
 
@@ -54,15 +54,4 @@ export function checkEvaluationSeal(folder: string, names: readonly Sealed[] = s
   return true;
 }
 
-function hashOf(file: string): string {
-  refuseSpecial(file, 'a file of an evaluation');
-  const hash = createHash('sha256');
-  const chunk = Buffer.allocUnsafe(2 ** 20);
-  const descriptor = openSync(file, 'r');
-  try {
-    for (let read; (read = readSync(descriptor, chunk)) > 0;) hash.update(chunk.subarray(0, read));
-  } finally {
-    closeSync(descriptor);
-  }
-  return hash.digest('hex');
-}
+const hashOf = (file: string) => sha256FileSync(file, 'a file of an evaluation');

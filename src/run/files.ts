@@ -204,6 +204,20 @@ export async function sha256File(path: string): Promise<string> {
   }
 }
 
+/** The same where there is nobody to wait. @param what it is, for the error of one that is no ordinary file, such as `a table` */
+export function sha256FileSync(path: string, what = 'a file'): string {
+  refuseSpecial(path, what);
+  const hash = createHash('sha256');
+  const chunk = Buffer.allocUnsafe(2 ** 20);
+  const descriptor = openSync(path, 'r');
+  try {
+    for (let read; (read = readSync(descriptor, chunk)) > 0;) hash.update(chunk.subarray(0, read));
+  } finally {
+    closeSync(descriptor);
+  }
+  return hash.digest('hex');
+}
+
 /** Bytes of the longest text that is read at once: near what one string can hold. */
 const longestText = 2 ** 29 - 2 ** 10;
 

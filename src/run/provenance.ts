@@ -5,11 +5,11 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { WorkbenchError } from './errors.js';
-import { writeFileAtomic } from './files.js';
+import { sha256FileSync, writeFileAtomic } from './files.js';
 import { readJsonFile } from './read-json.js';
 import type { RunInfo } from './records.js';
 import { runFiles } from './run-folder.js';
@@ -90,7 +90,7 @@ export function readProvenance(file: string): ProvenanceRecord | undefined {
 
 /** What a finished run keeps of its notes; undefined where there are none. */
 export function hashOfNotes(file: string): string | undefined {
-  return existsSync(file) ? createHash('sha256').update(readFileSync(file)).digest('hex') : undefined;
+  return existsSync(file) ? sha256FileSync(file) : undefined;
 }
 
 /**

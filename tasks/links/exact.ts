@@ -5,14 +5,14 @@ import type { LinkRanker } from '../../agents/link-agents.js';
 import { linksHash } from '../../datasets/links/link-dataset.js';
 import type { Graph, TripleColumns } from '../../src/kg/graph.js';
 import { sampledTriples } from '../../src/kg/graph.js';
-import { hitsAtK, mrr } from '../../src/metrics/ranks.js';
+import { mrr } from '../../src/metrics/ranks.js';
 import { diffConfig } from '../../src/run/config.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { madeFrom } from '../../src/run/provenance.js';
 import { fitPhase } from '../../trainers/fit-phase.js';
 import type { Session, Training } from '../../trainers/session.js';
 import { trainSettings, type TrainSettings } from '../../trainers/train-settings.js';
-import { type AskedDirection, queriesOf, rankLinks } from './ranks.js';
+import { type AskedDirection, queriesOf, rankFigures, rankLinks } from './ranks.js';
 import type { LinkTrainingData } from './training-data.js';
 
 /** Settings with the section that names an exact walker. */
@@ -126,13 +126,7 @@ async function evaluateExact(
   // Not before: an evaluation that is stopped has chosen nothing.
   madeFrom('choice', 'best checkpoint', { graph: dataset.graph.hash, split: 'valid', triples: watched.heads.length });
   line.finish(`MRR ${mrr(ranks).toFixed(3)}`);
-  return {
-    'eval/mrr': mrr(ranks),
-    'eval/hits@1': hitsAtK(ranks, 1),
-    'eval/hits@3': hitsAtK(ranks, 3),
-    'eval/hits@10': hitsAtK(ranks, 10),
-    'eval/tail_mrr': mrr(ranks.slice(0, watched.heads.length)),
-  };
+  return rankFigures(ranks, watched.heads.length);
 }
 
 const usual = trainSettings.parse({});

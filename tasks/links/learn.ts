@@ -7,7 +7,7 @@ import { type Checkpoint } from '../../checkpoints/checkpoint.js';
 import { linksHash } from '../../datasets/links/link-dataset.js';
 import { linkQueryId, type LinkQueryOptions, linkQueryWorld } from '../../envs/link-query/world.js';
 import { makeVectorEnv } from '../../envs/registry.js';
-import { hitsAtK, mrr } from '../../src/metrics/ranks.js';
+import { mrr } from '../../src/metrics/ranks.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { madeFrom } from '../../src/run/provenance.js';
 import { adamWOf } from '../../src/tensor/adamw.js';
@@ -20,7 +20,7 @@ import { wholeWalks } from '../../trainers/rollout.js';
 import type { Learning, Session, Training } from '../../trainers/session.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
 import { exactProblems, exactTraining } from './exact.js';
-import { type AskedDirection, queriesOf, rankWalks } from './ranks.js';
+import { type AskedDirection, queriesOf, rankFigures, rankWalks } from './ranks.js';
 import { openScorers, type RunScorers } from './scorers.js';
 import { linkProblems, type LinkTrainingData, openLinkTrainingData } from './training-data.js';
 
@@ -206,14 +206,9 @@ async function evaluateLinksOnValid(
     pooled.sum.push(...sum);
   }
   const ranks = pooled[evaluation.pooling];
-  const tails = ranks.slice(0, watched.heads.length);
   line.finish(`MRR ${mrr(ranks).toFixed(3)}`);
   return {
-    'eval/mrr': mrr(ranks),
-    'eval/hits@1': hitsAtK(ranks, 1),
-    'eval/hits@3': hitsAtK(ranks, 3),
-    'eval/hits@10': hitsAtK(ranks, 10),
-    'eval/tail_mrr': mrr(tails),
+    ...rankFigures(ranks, watched.heads.length),
     'eval/max_mrr': mrr(pooled.max),
     'eval/sum_mrr': mrr(pooled.sum),
   };

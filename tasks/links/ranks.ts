@@ -3,7 +3,7 @@ import { type LinkRanker, type RankedQuestion, walkRanker, type WalkRankerOption
 import type { BeamActor } from '../../agents/link-walker/beam.js';
 import type { KnownAnswers } from '../../src/embedding/known-answers.js';
 import type { Graph, TripleColumns } from '../../src/kg/graph.js';
-import { filteredRank } from '../../src/metrics/ranks.js';
+import { filteredRank, hitsAtK, mrr } from '../../src/metrics/ranks.js';
 import { throwIfStopped } from '../../src/run/stop.js';
 
 /** What ranks are taken among and filtered by; a link data set is one. */
@@ -121,4 +121,20 @@ export async function rankWalks(
 ): Promise<WalkRanks> {
   const { ranks, reached } = await rankLinks(walkRanker(actor, world.graph, options), world, queries, options);
   return { max: ranks.max!, sum: ranks.sum!, reached };
+}
+
+/**
+ * What curves show of ranks on valid, the first of which chooses the best checkpoint: `eval/mrr` and `eval/hits@k` of all, `eval/tail_mrr`
+ * of the tails alone.
+ * @param ranks from 1, those of the tails first
+ * @param numTails how many those are
+ */
+export function rankFigures(ranks: readonly number[], numTails: number): Record<string, number> {
+  return {
+    'eval/mrr': mrr(ranks),
+    'eval/hits@1': hitsAtK(ranks, 1),
+    'eval/hits@3': hitsAtK(ranks, 3),
+    'eval/hits@10': hitsAtK(ranks, 10),
+    'eval/tail_mrr': mrr(ranks.slice(0, numTails)),
+  };
 }

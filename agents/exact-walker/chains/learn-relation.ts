@@ -1,7 +1,7 @@
 /** What one query relation learns: its chains, what its train queries say of them, and the policy over them. Relations know nothing of each other. */
 import { Graph, type SharedGraph, type TripleColumns } from '../../../src/kg/graph.js';
 import { int32Column } from '../../../src/kg/adjacency.js';
-import { type RelationRows, relationRows, rowOf } from '../../../src/kg/relation-rows.js';
+import { numTails, type RelationRows, relationRows, rowOf } from '../../../src/kg/relation-rows.js';
 import { Rng } from '../../../src/run/seeds.js';
 import type { ChainSettings } from '../settings.js';
 import { ChainWalk, endMarks, type HiddenEdges } from './chain-walk.js';
@@ -72,9 +72,7 @@ export function priorOf(
   entity: number,
   own: 0 | 1,
 ): number {
-  const row = rowOf(rows, inverse, entity);
-  const answers = row < 0 ? 0 : rows.edges[row + 1]! - rows.edges[row]!;
-  return Math.max(0, answers - own) + degreeShare * Math.max(0, degrees[entity]! - own);
+  return Math.max(0, numTails(rows, inverse, entity) - own) + degreeShare * Math.max(0, degrees[entity]! - own);
 }
 
 /** Number of triples of a relation. */

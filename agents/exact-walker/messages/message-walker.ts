@@ -3,7 +3,7 @@
  * entities. Its walks are no probabilities, so nothing speaks for an answer but its score; beside chains (`RUN+RUN`) those speak for both.
  */
 import { optimizerPrefix } from '../../../checkpoints/checkpoint.js';
-import { type RelationRows, relationRows, rowOf } from '../../../src/kg/relation-rows.js';
+import { numTails, type RelationRows, relationRows, rowOf } from '../../../src/kg/relation-rows.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { explainedLater } from '../../../src/tensor/diverged.js';
 import { HostAdamW } from '../../../src/tensor/host/host-adamw.js';
@@ -39,12 +39,6 @@ function createMessageWalker(facts: ExactFacts): ExactWalker {
   };
 }
 
-/** How often an entity answers a relation in train. */
-function frequencyOf(rows: RelationRows, inverse: number, entity: number): number {
-  const row = rowOf(rows, inverse, entity);
-  return row < 0 ? 0 : rows.edges[row + 1]! - rows.edges[row]!;
-}
-
 function messageRanker(name: string, { graph }: ExactFacts, network: MessageNetwork, rows: RelationRows) {
   const { numEntities } = graph;
   const known = Int32Array.from({ length: numEntities }, (_, entity) => entity).filter(
@@ -56,7 +50,7 @@ function messageRanker(name: string, { graph }: ExactFacts, network: MessageNetw
       ...{ name, numEntities },
       scoreTails(head, relation, out) {
         const inverse = graph.inverseOf[relation]!;
-        network.score(head, relation, undefined, known, (entity) => frequencyOf(rows, inverse, entity), scores);
+        network.score(head, relation, undefined, known, (entity) => numTails(rows, inverse, entity), scores);
         network.clear(known);
         known.forEach((entity, i) => (out[entity] = scores[i]!));
       },
@@ -80,7 +74,7 @@ function messageLearner(
     const inverse = graph.inverseOf[relation]!;
     const entities = candidatesOf(head, relation, tail, rng);
     const scores = new Float64Array(entities.length);
-    const frequency = (entity: number) => frequencyOf(rows, inverse, entity) - Number(entity === tail);
+    const frequency = (entity: number) => numTails(rows, inverse, entity) - Number(entity === tail);
     network.score(head, relation, { tail, relation, inverse, pairs }, entities, frequency, scores);
     const loss = softmaxLoss(scores, batchSize);
     network.back(entities, scores);
