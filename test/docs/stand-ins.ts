@@ -104,9 +104,11 @@ const shrunk: Readonly<Record<string, readonly string[]>> = {
   'opendialkg-walkers': dialogues,
   'llm-ark-2024': dialogues,
   'llm-ark-2024-ui': dialogues,
+  dialogues,
   demo: [...dialogues, 'clone.batchSize=16'],
   'demo-questions': questions,
   metaqa: questions,
+  questions,
   readers,
 };
 
@@ -123,7 +125,8 @@ export function shrink(words: readonly string[]): string[] {
     if (words[i - 1] === '--limit') return '1';
     if (words[i - 1] === '--trials') return '2';
     if (words[i - 1] === '--halving') return '1';
-    return words[i - 1] === '--seeds' ? word.split(',').slice(0, 2).join() : word;
+    if (words[i - 1] === '--seeds') return word.split(',', 2).join();
+    return words[i - 1] === '--grid' ? word.split(',', 2).join() : word;
   });
   return [...less, ...settings.flatMap((setting) => ['--set', setting]), ...ownFolder(words), ...briefly(words)];
 }

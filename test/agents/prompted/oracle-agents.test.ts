@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { questionAgents } from '../../../agents/question-agents.js';
 import { importMetaQa } from '../../../datasets/metaqa/import.js';
 import { frontierRelations, initialFrontier, stepFrontier } from '../../../src/kg/frontier.js';
+import { inTurn } from '../../fixtures/long-tests.js';
 import { useOwnHome } from '../../fixtures/own-home.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
 import { importFilms } from '../../fixtures/toy-question-training.js';
@@ -59,14 +60,14 @@ describe('where the model never errs, on films', () => {
   );
 });
 
-test.each(every)(
+test.each(every.map(([name, choices], turn) => [name, choices, turn] as const))(
   '%s, %s, killed on the way, goes on to the same bytes and asks nothing twice',
-  async (name, choices) => {
+  async (name, choices, turn) => {
     const oracle = await openOracleRun(name, await films(), { ...runOf(name, choices), error: 0.3 });
     const whole = await oracle.run();
     const stored = whole.completions.toString().split(/(?<=\n)/);
     const decided = stored.flatMap((line, i) => (/"line":"(completion|scores)"/.test(line) ? [i] : []));
-    for (const share of [0.2, 0.7]) {
+    for (const share of inTurn([0.2, 0.7, 0.45], turn)) {
       // In the middle of a line, as a process that dies may leave it.
       const end = decided[Math.ceil(share * (decided.length - 1))]!;
       const again = await oracle.run(Buffer.from(`${stored.slice(0, end).join('')}${stored[end]!.slice(0, 40)}`));
@@ -121,7 +122,6 @@ if (!shared)
         const oracle = await openOracleRun(name, world, runOf(name, choices));
         const done = await oracle.run();
         expectSound(world, done, 30);
-        expect(await oracle.replay(done.folder)).toMatchObject({ identical: true });
         const percent = (key: string) => 100 * meanOf(done.rows, ({ metrics }) => metrics[key]!);
         const stated = line.exceptions?.find(({ mode }) => mode === choices);
         if (!stated) expect(percent('complete')).toBeGreaterThanOrEqual(99);

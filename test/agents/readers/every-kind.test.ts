@@ -16,6 +16,7 @@ import { openRun } from '../../../src/run/run-folder.js';
 import { questionMeasure } from '../../../tasks/questions/score.js';
 import { train } from '../../../tasks/train.js';
 import { kgwalk, kgwalkJson } from '../../fixtures/command-line.js';
+import { inTurn } from '../../fixtures/long-tests.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
 import { evaluationOf, runHashes, stopAt } from '../../fixtures/tiny-training.js';
 import { importFilms } from '../../fixtures/toy-question-training.js';
@@ -54,11 +55,18 @@ const taught = (teacher: string) => [
   'reader.entities.teacherSteps=1',
 ];
 
-describe.each<[what: string, of: string[]]>([
+const stops = [
+  ['between two checkpoints', stopAt('fit', 13)],
+  ['at an evaluation', stopAt('fit', 16)],
+  ['in an evaluation', stopAt('evaluate on valid', 1, 2)],
+] as const;
+const readers: [what: string, of: string[]][] = [
   ...readerKinds.map((kind): [string, string[]] => [kind, [`reader.kind=${kind}`]]),
   ['nsm, taught in parallel', taught('parallel')],
   ['nsm, taught by a hybrid', taught('hybrid')],
-])('the reader %s', (_kind, of) => {
+];
+
+describe.each(readers.map(([what, of], turn) => [what, of, turn] as const))('the reader %s', (_kind, of, turn) => {
   const settings = (...overrides: string[]) => settingsOf(...of, ...overrides);
   let whole: string;
 
@@ -82,11 +90,7 @@ describe.each<[what: string, of: string[]]>([
     }
   });
 
-  test.each([
-    ['between two checkpoints', stopAt('fit', 13)],
-    ['at an evaluation', stopAt('fit', 16)],
-    ['in an evaluation', stopAt('evaluate on valid', 1, 2)],
-  ])('stopped %s and resumed equals one that was not', async (_, { progress, signal }) => {
+  test.each(inTurn(stops, turn))('stopped %s and resumed equals one that was not', async (_, { progress, signal }) => {
     const folder = newFolder();
     await expect(train({ settings: settings(), folder, progress, signal })).rejects.toMatchObject({ code: 'stopped' });
     await train({ settings: settings(), folder, resume: 'last' });

@@ -104,7 +104,7 @@ describe.each([
 
   withModel('gives the same to questions that are scored at once', async () => {
     const bodies = ['\nwho drew it? =', '\nwhere was it built? =', '\nwho kept it? = drawn by, then'];
-    const ask = (body: string) => model.scoreTexts!({ ...request, body }, names);
+    const ask = (body: string) => model.scoreTexts!({ ...request, body }, names.slice(0, 12));
     const apart = [];
     for (const body of bodies) apart.push((await ask(body)).logProbs);
     const together = await Promise.all(bodies.map(ask));

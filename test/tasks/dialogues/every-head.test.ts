@@ -10,6 +10,7 @@ import { cpuFigure, readTimings } from '../../../src/run/metric-log.js';
 import { openRun, runFiles } from '../../../src/run/run-folder.js';
 import { train } from '../../../tasks/train.js';
 import { kgwalk, kgwalkJson } from '../../fixtures/command-line.js';
+import { inTurn } from '../../fixtures/long-tests.js';
 import { useReleaseHome } from '../../fixtures/release-home.js';
 import { runHashes, stopAt, tinySettings } from '../../fixtures/tiny-training.js';
 
@@ -18,11 +19,11 @@ const heads = walkerSettings.shape.head.unwrap().options;
 const settingsOf = (head: string, ...overrides: string[]) =>
   tinySettings('transe.enabled=false', `walker.head=${head}`, 'ppo.updates=2', ...overrides);
 
-describe.each(heads)('the head %s', (head) => {
+describe.each(heads.map((head, turn) => [head, turn] as const))('the head %s', (head, turn) => {
   const settings = () => settingsOf(head);
   const whole = () => join(home(), `${head}-whole`);
 
-  test('is cloned, PPO goes on from the clone, and what is stopped in either goes on to the same bytes', async () => {
+  test('is cloned, PPO goes on from the clone, and what is stopped in one goes on to the same bytes', async () => {
     await train({ settings: settings(), folder: whole() });
     expect(openRun(whole()).state).toMatchObject({ status: 'finished', done: { clone: true, ppo: true } });
     const { clone, last } = readIndex(whole());
@@ -30,10 +31,11 @@ describe.each(heads)('the head %s', (head) => {
     const learned = Object.keys(cloned!).filter((name) => !name.startsWith('optimizer/'));
     const moved = learned.filter((name) => String(cloned![name]!.data) !== String(trained![name]!.data));
     expect(moved).not.toEqual([]);
-    for (const [phase, done] of [
+    const stops = [
       ['clone', 2],
       ['ppo', 1],
-    ] as const) {
+    ] as const;
+    for (const [phase, done] of inTurn(stops, turn)) {
       const folder = join(home(), `${head}-${phase}`);
       const stopped = train({ settings: settings(), folder, ...stopAt(phase, done) });
       await expect(stopped).rejects.toMatchObject({ code: 'stopped' });

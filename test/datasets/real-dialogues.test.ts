@@ -1,11 +1,18 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { env, stderr } from 'node:process';
+import { dialogueAgents } from '../../agents/dialogue-agents.js';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { type DialogueDataset, loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { samplesOfFile } from '../../datasets/opendialkg/read-dialogues.js';
 import { dialogueStatistics } from '../../datasets/dialogues/dialogue-statistics.js';
 import { walkSamples } from '../../datasets/walk-sample.js';
+import { walkGraph } from '../../envs/dialogue-walk/walk-graph.js';
+import { countsByName, entityCounts, goldShareByCount } from '../../evaluation/leaks/count-shares.js';
+import { evaluationSettings } from '../../evaluation/settings.js';
+import { seenEntities } from '../../tasks/dialogues/row.js';
+import { evaluatedDialogues } from '../fixtures/evaluated.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 
 const shared = env.KGWALK_TEST_DATA;
@@ -74,5 +81,65 @@ if (!shared)
     const wide = await dialogueStatistics(dataset, 'wide');
     expect(wide.splits.valid.startDegree).toMatchObject({ mean: expect.closeTo(71.9, 1), median: 19 });
     expect(wide.splits.test.startDegree).toMatchObject({ mean: expect.closeTo(68.8, 1), median: 22 });
+  });
+
+  test.each(['dialogue', 'wide'])('edge policies leave the golds of graph %s that docs/data.md says', async (name) => {
+    const graph = await dataset.loadGraph(name);
+    const splits = (['train', 'valid', 'test'] as const).map((split) =>
+      walkSamples(dataset.loadDialogues(split), graph),
+    );
+    const cells = (['full', 'topk-degree', 'ark'] as const).map((edgePolicy) => {
+      const walks = walkGraph(graph, { edgePolicy, maxOut: 50 }, dataset).graph;
+      const shares = splits.map(
+        (samples) => samples.filter(({ gold }) => walks.holds(gold.path)).length / samples.length,
+      );
+      return { walks, cell: shares.map((share) => (100 * share).toFixed(1)).join(' / ') };
+    });
+    const [, short, ark] = cells.map(({ walks }) => walks.numEdges);
+    expect(ark).toBe(short);
+    const row = [`\`${name}\``, ...cells.map(({ cell }) => cell), `${((100 * short!) / graph.numEdges).toFixed(1)} %`];
+    const table = readFileSync(join(import.meta.dirname, '../../docs/data.md'), 'utf8').replace(/ +/g, ' ');
+    expect(table).toContain(`| ${row.join(' | ')} |`);
+  });
+
+  test('B-ARK-6: of LLM-ARK’s lists of 50 these edges stand there for a dialogue’s sake alone', async () => {
+    const walks = walkGraph(await dataset.loadGraph(), { edgePolicy: 'ark', maxOut: 50 }, dataset);
+    expect(walks.selection).toMatchObject({ entitiesCut: 234, brought: { train: 986, valid: 124, test: 113 } });
+  });
+
+  const trainAndValid = async () => {
+    const graph = await dataset.loadGraph();
+    const [train, valid] = (['train', 'valid'] as const).map((split) =>
+      walkSamples(dataset.loadDialogues(split), graph),
+    );
+    return { graph, train: train!, valid: valid! };
+  };
+
+  test('the entity count of train marks answers by being zero, the counts that walkers read do not', async () => {
+    const { graph, train, valid } = await trainAndValid();
+    const entity = goldShareByCount(valid, graph, entityCounts(train));
+    expect(entity.monotone).toBe(false);
+    expect(entity.shares[0]!.goldShare).toBeGreaterThan(2 * entity.shares[1]!.goldShare);
+    for (const [name, { of, over }] of Object.entries(countsByName)) {
+      const { monotone } = goldShareByCount(valid, graph, of(train), 3, over);
+      expect([name, monotone]).toEqual([name, name !== 'entity']);
+    }
+  });
+
+  test('popularity and memory score what is known of them', async () => {
+    const { graph, train, valid } = await trainAndValid();
+    const settings = evaluationSettings.parse({ resamples: 50 });
+    const samples = valid.filter((_, i) => i % 10 === 0);
+    const score = async (name: string) => {
+      const agent = await dialogueAgents.create(name, { graph, train, ranking: settings } as never);
+      const about = { dataset: 'opendialkg', split: 'valid', turns: 'all' };
+      const options = { graph, settings, seenTargets: seenEntities(train), about };
+      return (await evaluatedDialogues(agent, samples, options)).record.metrics;
+    };
+    const popularity = await score('popularity');
+    expect(popularity['path@1']!.value).toBeGreaterThan(0.12);
+    expect(popularity['path@1']!.value).toBeLessThan(0.3);
+    expect(popularity['path@25']!.value).toBeGreaterThan(0.68);
+    expect((await score('memory'))['path@1']!.value).toBeGreaterThan(0.12);
   });
 });
