@@ -1,4 +1,5 @@
 /** Whatever ranks entities as answers of link queries: walks, scores of an embedding, rules; by name without a run. */
+import { z } from 'zod';
 import {
   type BeamActor,
   type HeadAndRelation,
@@ -153,8 +154,11 @@ export interface LinkAgentResources {
   /** Edges of train and their inverses. */
   graph: LinkLists;
   horizon: number;
-  /** A scorer trained on the graph, the seed it was trained by, and the file of its table. */
-  embedding(kind: 'transe' | 'bilinear'): Promise<{ scorer: TailScorer; seed: number; file: string }>;
+  /** A scorer trained on the graph, the seed it was trained by, and the file of its table. @param imported name of vectors of another program */
+  embedding(
+    kind: 'transe' | 'bilinear',
+    imported?: string,
+  ): Promise<{ scorer: TailScorer; seed: number; file: string }>;
   /** Rules mined on train, as they rank valid best. @returns with what is to be known of them */
   rules(): Promise<{ ranker: LinkRanker; note: string }>;
 }
@@ -172,6 +176,9 @@ export interface LinkAgent {
   table?: string;
 }
 
+/** Vectors of another program take the place of those that the settings train. */
+const embeddingSwitches = z.strictObject({ imported: z.string().default('') });
+
 /** What ranks without a run; an embedding that is not kept yet is trained. */
 export const linkAgents = new AgentRegistry<LinkAgentResources, LinkAgent>({
   transe: embeddingEntry('transe'),
@@ -188,12 +195,15 @@ export const linkAgents = new AgentRegistry<LinkAgentResources, LinkAgent>({
   },
 });
 
-function embeddingEntry(kind: 'transe' | 'bilinear'): AgentEntry<LinkAgentResources, LinkAgent> {
+function embeddingEntry(
+  kind: 'transe' | 'bilinear',
+): AgentEntry<LinkAgentResources, LinkAgent, typeof embeddingSwitches> {
   return {
     needs: ['train', 'embedding'],
-    async create({ graph, embedding }) {
-      const { scorer, seed, file } = await embedding(kind);
-      return { ranker: scorerRanker(scorer, graph), agent: scorer.name, seed, table: file };
+    settings: embeddingSwitches,
+    async create({ graph, embedding }, { imported }) {
+      const { scorer, seed, file } = await embedding(kind, imported || undefined);
+      return { ranker: scorerRanker(scorer, graph), agent: scorer.name, ...(!imported && { seed }), table: file };
     },
   };
 }

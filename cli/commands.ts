@@ -8,6 +8,7 @@ import { register as completion } from './completion.js';
 import { register as config } from './config.js';
 import { register as datasets } from './datasets.js';
 import { register as doctor } from './doctor.js';
+import { register as embeddings } from './embeddings.js';
 import { register as evaluate } from './evaluate.js';
 import { register as models } from './models.js';
 import { register as native } from './native.js';
@@ -32,6 +33,7 @@ export const commands: readonly ((program: Command) => void)[] = [
   datasets,
   models,
   pretrain,
+  embeddings,
   train,
   sweep,
   evaluate,

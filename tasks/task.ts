@@ -252,6 +252,8 @@ export interface Task<S extends Sample = Sample, Answer = unknown, R extends Row
   plan(settings: TrainSettings): Promise<TrainingPlan>;
   /** Options by which a run of these settings is evaluated on valid, where they are not the usual ones. */
   validFlags?(settings: TrainSettings): Partial<EvaluationFlags>;
+  /** The graph whose entities may have vectors of another program; absent where nothing reads any. @param graph default the usual one */
+  embeddedGraph?(dataset: string, graph?: string): Promise<Graph>;
   /** Trains or finds the vectors that the settings enable. */
   pretrain(settings: TrainSettings, flags: PretrainFlags, work: Work): Promise<Shown>;
 

@@ -103,7 +103,7 @@ function verdictOn(
   if (byContent > openings) return { verdict: 'found', why: 'the same samples under other ids' };
   if ((texts?.asked ?? 0) > 0) return { verdict: 'found', why: 'examples that are questions of the split' };
   if (kind === 'edge list') return onEdges(facts);
-  if (facts.sources === 'not known') return { verdict: 'not known', why: 'they come from a run that kept no notes' };
+  if (facts.sources === 'not known') return { verdict: 'not known', why: 'nobody noted what they were made from' };
   return { verdict: 'none found' };
 }
 

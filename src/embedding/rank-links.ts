@@ -64,3 +64,9 @@ export function rankShare(
     else for (const query of queries) ranks[query.place] = plainRank(table, query);
   }
 }
+
+/** The figures in a line, for people. */
+export function shownMetrics({ n, ...metrics }: LinkMetrics): string {
+  const shares = (['mrr', 'hits@1', 'hits@3', 'hits@10'] as const).map((key) => `${key} ${metrics[key].toFixed(3)}`);
+  return `${shares.join('  ')}  (${n} queries)`;
+}

@@ -10,6 +10,7 @@ import {
   relationTexts,
   windowText,
 } from '../../agents/walker/vectors.js';
+import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { dataSettings } from '../../datasets/settings.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import { goldWalks } from '../../trainers/demonstrations.js';
@@ -49,6 +50,7 @@ export const dialogues: Task<WalkSample, Answer, DialogueRow, DialogueEvaluation
   learning: dialogueLearning,
   environment: dialogueEnvironment,
   plan: dialoguePlan,
+  embeddedGraph: (dataset, graph) => loadDialogueDataset(dataset).loadGraph(graph),
   pretrain: pretrainDialogues,
   imported: dialoguesImported,
   listed: listedDialogues,

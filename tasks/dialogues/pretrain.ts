@@ -1,5 +1,6 @@
 /** `kgwalk pretrain` on the graph of a data set of dialogues. */
 import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
+import { shownMetrics } from '../../src/embedding/rank-links.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
 import { pretrainEmbeddings } from '../../trainers/transe/pretrain.js';
@@ -29,8 +30,7 @@ export async function pretrainDialogues(
   const page = new ShownPage({ file, reused, epochs: history.length, metrics });
   page.line(`${reused ? 'kept from before' : `trained in ${history.length} epochs`}: ${file}`);
   if (metrics) {
-    const shares = (['mrr', 'hits@1', 'hits@3', 'hits@10'] as const).map((key) => `${key} ${metrics[key].toFixed(3)}`);
-    page.line(`held-out facts, filtered: ${shares.join('  ')}  (${metrics.n} queries)`);
+    page.line(`held-out facts, filtered: ${shownMetrics(metrics)}`);
   }
   return page;
 }

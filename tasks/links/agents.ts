@@ -148,7 +148,7 @@ function resourcesOf(dataset: LinkDataset, horizon: number, { flags, runs, work 
       const note = `${count} relation chains mined on train, taken together by ${ranking} (chosen on valid)`;
       return { ranker, note };
     },
-    async embedding(kind) {
+    async embedding(kind, imported) {
       // Of a preset that is named, else of the last run, else the defaults.
       const run = runs.at(-1);
       const settings =
@@ -158,7 +158,8 @@ function resourcesOf(dataset: LinkDataset, horizon: number, { flags, runs, work 
             ? settingsOfRun(run)
             : trainSettings.parse({});
       const threads = threadsOf(flags.threads);
-      const { scorer, file } = await openLinkScorer(kind, dataset, settings, { threads, progress, signal });
+      const chosen = imported === undefined ? settings : { ...settings, [kind]: { ...settings[kind], imported } };
+      const { scorer, file } = await openLinkScorer(kind, dataset, chosen, { threads, progress, signal });
       return { scorer, file, seed: settings.seed };
     },
   };

@@ -2,6 +2,7 @@
 import { exactWalkerKind } from '../../agents/exact-walker/registry.js';
 import type { RankedQuestion } from '../../agents/link-agents.js';
 import { linkAgents } from '../../agents/link-agents.js';
+import { loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
 import type { Task, TrainingPlan } from '../task.js';
 import { openScoredAgent, refuseIdle } from './agents.js';
@@ -34,6 +35,7 @@ export const links: Task<LinkSample, RankedQuestion, LinkRow, LinkData> = {
   environment: linkEnvironment,
   validFlags: ({ data: { validSamples } }) => (validSamples === null ? {} : { limit: String(validSamples) }),
   plan: linkPlan,
+  embeddedGraph: async (dataset) => (await loadLinkDataset(dataset)).graph,
   pretrain: pretrainLinks,
   imported: linksImported,
   listed: listedLinks,

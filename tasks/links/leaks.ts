@@ -95,6 +95,9 @@ function rowOf({ kind, name, facts = {} }: ArtifactRecord, hash: string, asked: 
     const why = 'it notes no graph, or another one';
     return { kind, name, madeFrom: 'not noted', verdict: 'not known' as const, why };
   }
+  if (facts.sources === 'not known') {
+    return { kind, name, madeFrom: 'not noted', verdict: 'not known' as const, why: 'another program made it' };
+  }
   const split = typeof facts.split === 'string' ? facts.split : 'edges of train';
   // Trainers of embeddings note how many triples they hold out to choose the epoch by.
   const heldOut = Number(facts.valid ?? facts['held out'] ?? 0) > 0;

@@ -20,6 +20,11 @@ const lines: readonly [page: string, begin: string, why: string][] = [
     'wants turns that recur, which the stand-in lacks; test/leaks/unseen-turns.test.ts runs it on some',
   ]),
   ['docs/dependencies.md', 'npm run sbom', 'asks npm; test/dependencies.test.ts runs it'],
+  [
+    'docs/link-queries.md',
+    'npx kgwalk embeddings import',
+    'reads what another program has trained; test/trainers/embeddings/import-table.test.ts makes such files',
+  ],
   ['docs/performance.md', 'npm run bench', 'takes a quarter of an hour and Python programs'],
   ...['docs/python.md', 'clients/python/README.md'].map((page): [string, string, string] => [
     page,

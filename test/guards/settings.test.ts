@@ -206,5 +206,5 @@ describe('TransE', () => {
   });
 
   test('has no other setting, but those of pretraining', () =>
-    expectAllKeys(transeSettings.shape, changes, ['enabled', 'validShare']));
+    expectAllKeys(transeSettings.shape, changes, ['enabled', 'validShare', 'imported']));
 });

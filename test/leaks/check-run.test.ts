@@ -155,7 +155,7 @@ describe('what is not known', () => {
     const unknown = await forkOf(false);
     expect([unknown.exitCode, unknown.out]).toEqual([
       3,
-      expect.stringMatching(/weights it began with .* not known: they come/),
+      expect.stringMatching(/weights it began with .* not known: nobody noted/),
     ]);
     expect(unknown.out).toContain('not noted, so not known: training: cloning');
   });

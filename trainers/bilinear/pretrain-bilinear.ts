@@ -7,6 +7,7 @@ import { configHash } from '../../src/run/config.js';
 import { madeFrom } from '../../src/run/provenance.js';
 import {
   hashOfTriples,
+  importedTable,
   keptTable,
   metricsOf,
   readVectors,
@@ -37,6 +38,9 @@ export async function pretrainBilinear(
   options: KeptTableOptions,
 ): Promise<SavedBilinear & { file: string; reused: boolean }> {
   const { graph, settings, seed } = identity;
+  if (settings.imported !== undefined) {
+    return importedTable(settings.imported, graph, options.folder, (file) => readBilinear(file, graph));
+  }
   const { numEntities, numRelations } = graph;
   const facts = { train: train.heads.length, valid: valid.heads.length };
   // Said of a table that is reused too: its name says that it was made from these.

@@ -7,6 +7,12 @@ export const bilinearSettings = z.strictObject({
     .boolean()
     .default(false)
     .describe('Train a bilinear scorer of links beside TransE: for shaping, and as a row of the link tables.'),
+  imported: z
+    .string()
+    .optional()
+    .describe(
+      'Name of vectors of another program that `kgwalk embeddings import` keeps: they are used as they are, and nothing is trained.',
+    ),
   model: z
     .enum(['complex', 'distmult'])
     .default('complex')

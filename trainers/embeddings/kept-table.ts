@@ -16,6 +16,7 @@ import { configHash } from '../../src/run/config.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { removeLeftovers } from '../../src/run/files.js';
 import { silentProgress, type ProgressReporter } from '../../src/run/progress.js';
+import { madeFrom } from '../../src/run/provenance.js';
 import { lockedFile } from '../../src/run/run-lock.js';
 import { throwIfStopped } from '../../src/run/stop.js';
 import type { EpochReport, EpochSettings, TableResult, TableState, VectorTable } from './epochs.js';
@@ -50,6 +51,29 @@ export function tableHeader(
     trainer: trainer as JsonObject,
     metrics: { ...metrics },
   };
+}
+
+/** Where vectors that another program trained are kept. @param name as settings have it */
+export const importedFile = (name: string, folder: string): string => join(folder, `imported-${name}.safetensors`);
+
+/**
+ * A table of another program, noted as one whose sources nobody knows.
+ * @throws WorkbenchError `data` where there is none of that name, or as `read` for one of another graph
+ */
+export function importedTable<Saved extends object>(
+  name: string,
+  graph: Graph,
+  folder: string,
+  read: (file: string) => Saved,
+): Saved & { file: string; reused: boolean } {
+  const file = importedFile(name, folder);
+  if (!existsSync(file)) {
+    throw new WorkbenchError('data', `expected imported vectors named ${name}, got none, at ${file}`, {
+      hint: 'Bring them by `kgwalk embeddings import`.',
+    });
+  }
+  madeFrom('embedding', `${name}, imported`, { graph: graph.hash, sources: 'not known' });
+  return { ...read(file), file, reused: true };
 }
 
 /** The metrics of a header; absent where nothing was held out. */

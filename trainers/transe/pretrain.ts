@@ -13,6 +13,7 @@ import { Diverged } from '../../src/tensor/diverged.js';
 import type { EpochReport } from '../embeddings/epochs.js';
 import {
   hashOfTriples,
+  importedTable,
   keptTable,
   metricsOf,
   readVectors,
@@ -81,6 +82,10 @@ export interface Pretrained extends SavedTable {
  */
 export async function pretrainEmbeddings(graph: Graph, options: PretrainOptions): Promise<Pretrained> {
   const { settings, seed, split, threads, progress, signal, exclude = [] } = options;
+  const { folder = join(kgwalkHome(), 'embeddings') } = options;
+  if (settings.imported !== undefined) {
+    return importedTable(settings.imported, graph, folder, (file) => readTable(file, graph));
+  }
   const identity: TransEIdentity = { graph, settings, seed };
   const data = trainingData(identity, split ?? heldOut(identity, exclude));
   const { train, valid } = data;
@@ -119,7 +124,7 @@ export async function pretrainEmbeddings(graph: Graph, options: PretrainOptions)
         writeTable(file, identity, { table, ...(metrics && { metrics }), history });
       },
     },
-    { folder: options.folder ?? join(kgwalkHome(), 'embeddings'), progress, signal },
+    { folder, progress, signal },
   );
 }
 
@@ -169,7 +174,7 @@ function named(error: Diverged, graph: Graph): Diverged {
 }
 
 /** The table with the vector of each relation that is told backwards replaced by the negative of its forward one. */
-function withInverses(table: EmbeddingTable, graph: Graph): EmbeddingTable {
+export function withInverses(table: EmbeddingTable, graph: Graph): EmbeddingTable {
   const { dim } = table;
   const relations = table.relations.slice();
   forwardRelations(graph).forEach((told, relation) => {
@@ -189,7 +194,9 @@ function recordOf({ epoch, loss, learningRate, metrics }: EpochReport): EpochRec
 
 /** Writes a normalised table. Equal content gives equal bytes. */
 export function writeTable(file: string, identity: TransEIdentity, { table, metrics, history }: SavedTable): void {
-  const header = tableHeader('transe', identity, history.length, { history }, metrics);
+  // An imported table has a norm and a width of its own, whatever the settings say.
+  const settings = { ...identity.settings, norm: table.norm, dim: table.dim };
+  const header = tableHeader('transe', { ...identity, settings }, history.length, { history }, metrics);
   writeCheckpoint(file, { header, tensors: tableTensors(table) });
 }
 

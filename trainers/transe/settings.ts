@@ -7,6 +7,12 @@ export const transeSettings = z.strictObject({
     .boolean()
     .default(true)
     .describe('Pretrain entity and relation vectors on the graph. Off: agents that need them get none.'),
+  imported: z
+    .string()
+    .optional()
+    .describe(
+      'Name of vectors of another program that `kgwalk embeddings import` keeps: they are used as they are, and nothing is trained.',
+    ),
   dim: z.int().min(1).max(4096).default(100).describe('Width of the vectors. Time and size grow with it.'),
   norm: z
     .union([z.literal(1), z.literal(2)])

@@ -1,0 +1,328 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { env } from 'node:process';
+import { describe, expect, test } from '@jest/globals';
+import { scorerRanks } from '../../../src/embedding/scorers.js';
+import { Graph, inverseName } from '../../../src/kg/graph.js';
+import { Rng } from '../../../src/run/seeds.js';
+import { importTable, type ImportTableOptions } from '../../../trainers/embeddings/import-table.js';
+import { openLinkScorer } from '../../../trainers/embeddings/link-scorers.js';
+import { trainSettings } from '../../../trainers/train-settings.js';
+import { kgwalk, kgwalkJson } from '../../fixtures/command-line.js';
+import { npyBytes, rowsAt } from '../../fixtures/npy-files.js';
+import { useOwnHome } from '../../fixtures/own-home.js';
+import { tinyLinkFiles, tinyLinkWorld } from '../../fixtures/tiny-links.js';
+import { folderWith, releaseFiles } from '../../fixtures/tiny-release.js';
+import { tinyOverrides } from '../../fixtures/tiny-training.js';
+
+useOwnHome();
+
+const world = tinyLinkWorld();
+const { graph } = world;
+const plain = graph.relationNames.slice(0, graph.numRelations / 2);
+
+/** Vectors drawn by a seed, of plain relations only, as another program has them. */
+function drawn(width: number) {
+  const rng = Rng.named(3, 'import');
+  const values = (rows: number) => Float32Array.from({ length: rows * width }, () => rng.normal());
+  return { entities: values(graph.numEntities), relations: values(plain.length) };
+}
+
+interface Given {
+  entities: Float32Array | Float64Array;
+  relations: Float32Array | Float64Array;
+}
+
+/** The files of vectors, entities backwards with their row numbers, and one that the graph lacks. */
+function filesOf({ entities, relations }: Given, width: number): Pick<ImportTableOptions, 'entities' | 'relations'> {
+  const order = [...graph.entityNames.keys()].reverse();
+  const names = ['nobody', ...order.map((entity) => graph.entityNames[entity]!)];
+  const rows = [...new Float32Array(width), ...rowsAt(Float32Array.from(entities), width, order)];
+  const matrix = entities instanceof Float64Array ? Float64Array.from(rows) : Float32Array.from(rows);
+  const folder = folderWith({
+    'e.npy': npyBytes(matrix, width),
+    'e.tsv': names.map((name, row) => `${row}\t${name}\n`).join(''),
+    'r.npy': npyBytes(relations, width),
+    'r.txt': plain.join('\n'),
+  });
+  const at = (name: string) => join(folder, name);
+  return {
+    entities: { vectors: at('e.npy'), names: at('e.tsv') },
+    relations: { vectors: at('r.npy'), names: at('r.txt') },
+  };
+}
+
+describe('imported vectors', () => {
+  test.each([
+    ['transe', 1, 5],
+    ['transe', 2, 8],
+    ['distmult', 2, 6],
+    ['complex', 2, 8],
+    ['complex', 2, 6],
+  ] as const)('of %s (norm %d, %d numbers) rank as by the model’s own formula', async (model, norm, width) => {
+    const { entities, relations } = drawn(width);
+    const { file, dim, others, missing } = await importTable({
+      ...{ name: 'theirs', model, norm, graph },
+      ...filesOf({ entities: Float64Array.from(entities), relations }, width),
+    });
+    expect([existsSync(file), dim, others, missing]).toEqual([true, width, 1, 0]);
+    const section = model === 'transe' ? 'transe' : 'bilinear';
+    const { scorer, table } = await openLinkScorer(
+      section,
+      world,
+      trainSettings.parse({ [section]: { imported: 'theirs' } }),
+    );
+    expect([scorer.name, table.entities.length % graph.numEntities]).toEqual([model, 0]);
+
+    const half = width / 2;
+    const at = (rows: Float32Array, row: number) => rows.subarray(row * width, (row + 1) * width);
+    /** The score of (head, plain relation, tail), as the papers write it. */
+    const formula = (head: number, relation: number, tail: number) => {
+      const [h, r, t] = [at(entities, head), at(relations, relation), at(entities, tail)];
+      if (model === 'distmult') return h.reduce((sum, x, k) => sum + x * r[k]! * t[k]!, 0);
+      if (model === 'complex') {
+        return h.slice(0, half).reduce((sum, re, k) => {
+          const [im, rr, ri, tr, ti] = [h[half + k]!, r[k]!, r[half + k]!, t[k]!, t[half + k]!];
+          return sum + (re * rr - im * ri) * tr + (re * ri + im * rr) * ti;
+        }, 0);
+      }
+      const parts = [...h].map((x, k) => x + r[k]! - t[k]!);
+      return norm === 1 ? -parts.reduce((sum, part) => sum + Math.abs(part), 0) : -Math.hypot(...parts);
+    };
+    const numRelations = graph.numRelations;
+    const byFormula = {
+      name: model,
+      ...{ numEntities: graph.numEntities, numRelations },
+      score: formula,
+      scoreTails(given: number, relation: number, out: Float64Array | Float32Array) {
+        for (let other = 0; other < graph.numEntities; other++) {
+          out[other] =
+            relation < plain.length ? formula(given, relation, other) : formula(other, relation - plain.length, given);
+        }
+      },
+    };
+    expect(scorerRanks(scorer, world.train, world.known)).toEqual(scorerRanks(byFormula, world.train, world.known));
+  });
+
+  test('of inverse relations are theirs where they are named: ~r', async () => {
+    const { entities, relations } = drawn(8);
+    const files = filesOf({ entities, relations }, 8);
+    const both = Float32Array.of(...relations, ...relations.map((value) => 2 - value));
+    const folder = folderWith({ 'r.npy': npyBytes(both, 8), 'r.txt': graph.relationNames.join('\n') });
+    const named = { vectors: join(folder, 'r.npy'), names: join(folder, 'r.txt') };
+    await importTable({ ...files, name: 'theirs', model: 'complex', graph, relations: named });
+    const settings = trainSettings.parse({ bilinear: { imported: 'theirs' } });
+    const { scorer } = await openLinkScorer('bilinear', world, settings);
+    const [re, im] = [both.subarray(32, 36), both.subarray(36, 40)];
+    const [a, b] = [entities.subarray(0, 4), entities.subarray(4, 8)];
+    const [c, d] = [entities.subarray(8, 12), entities.subarray(12, 16)];
+    const score = a.reduce(
+      (sum, x, k) => sum + (x * re[k]! - b[k]! * im[k]!) * c[k]! + (x * im[k]! + b[k]! * re[k]!) * d[k]!,
+      0,
+    );
+    expect(scorer.score(0, plain.length, 1)).toBeCloseTo(score, 5);
+  });
+
+  test('of an entity in a hundred may lack: it gets one of the usual length, the same each time', async () => {
+    const names = Array.from({ length: 200 }, (_, i) => `e${i}`);
+    const columns = { heads: Int32Array.of(0, 1), relations: Int32Array.of(0, 1), tails: Int32Array.of(1, 0) };
+    const large = new Graph('large', names, ['r', inverseName('r')], columns);
+    const vectors = Float32Array.from({ length: 198 * 8 }, (_, i) => Math.sin(i));
+    const folder = folderWith({
+      'e.npy': npyBytes(vectors, 8),
+      'e.txt': names.slice(2).join('\n'),
+      'r.npy': npyBytes(vectors.slice(0, 8), 8),
+      'r.txt': 'r',
+    });
+    const given = {
+      ...({ model: 'transe', graph: large } as const),
+      entities: { vectors: join(folder, 'e.npy'), names: join(folder, 'e.txt') },
+      relations: { vectors: join(folder, 'r.npy'), names: join(folder, 'r.txt') },
+    };
+    const first = await importTable({ ...given, name: 'one' });
+    expect(first).toMatchObject({ missing: 2, others: 0 });
+    const settings = trainSettings.parse({ transe: { imported: 'one' } });
+    const data = { graph: large, train: columns, valid: columns };
+    const { entities } = (await openLinkScorer('transe', data, settings)).table;
+    const length = (row: number) => Math.hypot(...entities.subarray(row * 8, row * 8 + 8));
+    expect([0, 1].every((row) => length(row) > 0.3 && length(row) < 3)).toBe(true);
+    const again = await importTable({ ...given, name: 'two' });
+    expect(again.metrics).toEqual(first.metrics);
+  });
+
+  const width = 8;
+  const made = drawn(width);
+  const good = (): ImportTableOptions => ({ name: 'theirs', model: 'complex', graph, ...filesOf(made, width) });
+  const inPlaceOf = (part: 'entities' | 'relations', what: 'vectors' | 'names', content: string | Uint8Array) => {
+    const options = good();
+    const file = join(folderWith({ file: content }), 'file');
+    return { ...options, [part]: { ...options[part], [what]: file } };
+  };
+  const { relations } = made;
+  test.each<[what: string, options: () => ImportTableOptions, message: string]>([
+    ['a name that leads elsewhere', () => ({ ...good(), name: '../x' }), 'expected a name of letters'],
+    [
+      'a file of another kind',
+      () => inPlaceOf('relations', 'vectors', 'PK\x03\x04'),
+      'expected a .npy file, got another',
+    ],
+    ['objects', () => inPlaceOf('relations', 'vectors', npyBytes(relations, width, { descr: '|O' })), 'got |O'],
+    [
+      'big-endian numbers',
+      () => inPlaceOf('relations', 'vectors', npyBytes(relations, width, { descr: '>f4' })),
+      'got >f4',
+    ],
+    [
+      'columns first',
+      () => inPlaceOf('relations', 'vectors', npyBytes(relations, width, { fortran: 'True' })),
+      'fortran_order',
+    ],
+    [
+      'a vector',
+      () => inPlaceOf('relations', 'vectors', npyBytes(relations, width, { shape: '32,' })),
+      'the shape (32,)',
+    ],
+    [
+      'a file cut short',
+      () => inPlaceOf('relations', 'vectors', npyBytes(relations, width, { shape: '90, 8' })),
+      'expected 90 rows of 32 bytes, got 128 bytes',
+    ],
+    [
+      'a shape that lies',
+      () => inPlaceOf('relations', 'vectors', npyBytes(relations, width, { shape: '9007199254740991, 8' })),
+      'expected 9007199254740991 rows',
+    ],
+    [
+      'another width',
+      () => inPlaceOf('relations', 'vectors', npyBytes(relations.slice(0, 16), 4)),
+      'expected relations of 8 numbers, as entities have, got 4',
+    ],
+    [
+      'no number',
+      () =>
+        inPlaceOf(
+          'relations',
+          'vectors',
+          npyBytes(
+            relations.map(() => NaN),
+            width,
+          ),
+        ),
+      'expected finite numbers',
+    ],
+    ['too few names', () => inPlaceOf('relations', 'names', plain.slice(1).join('\n')), 'expected 4 names'],
+    ['too many names', () => inPlaceOf('relations', 'names', [...plain, 'more'].join('\n')), 'got more'],
+    [
+      'a name twice',
+      () => inPlaceOf('relations', 'names', plain.map(() => plain[0]).join('\n')),
+      'expected each name once',
+    ],
+    [
+      'rows out of order',
+      () => inPlaceOf('relations', 'names', plain.map((name, i) => `${3 - i}\t${name}`).join('\n')),
+      'expected row 0, got "3"',
+    ],
+    [
+      'a relation that is not there',
+      () => inPlaceOf('relations', 'names', ['x', ...plain.slice(1)].join('\n')),
+      `got none of "${plain[0]}"`,
+    ],
+    [
+      'names of another graph',
+      () => inPlaceOf('entities', 'names', Array.from({ length: graph.numEntities + 1 }, (_, i) => `x${i}`).join('\n')),
+      `got those of 0 (and ${graph.numEntities + 1} others)`,
+    ],
+  ])('refuses %s, and keeps nothing', async (_, options, message) => {
+    await expect(importTable(options())).rejects.toMatchObject({ message: expect.stringContaining(message) });
+    expect(existsSync(join(env.KGWALK_HOME!, 'embeddings'))).toBe(false);
+  });
+
+  test('under a name that is taken are refused', async () => {
+    await importTable(good());
+    await expect(importTable(good())).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining('a new name'),
+    });
+  });
+});
+
+describe('kgwalk embeddings import', () => {
+  const words = (model: string, files: Pick<ImportTableOptions, 'entities' | 'relations'>) => [
+    ...['embeddings', 'import', 'theirs', '--model', model],
+    ...['--entities', files.entities.vectors, '--entity-names', files.entities.names],
+    ...['--relations', files.relations.vectors, '--relation-names', files.relations.names],
+  ];
+
+  test('of links: they rank, shape and start walks, and a check says that nobody knows their sources', async () => {
+    await kgwalk('datasets', 'import', 'triples', '--name', 'links', '--from', folderWith(tinyLinkFiles));
+    const { exitCode, out, told } = await kgwalk(...words('complex', filesOf(drawn(8), 8)), '--dataset', 'links');
+    expect([exitCode, out]).toEqual([0, expect.stringMatching(/^theirs: complex, 8 numbers a row[^]*mrr 0\.\d{3}/)]);
+    expect(told).toContain('bilinear.imported=theirs');
+    const { agents } = await kgwalkJson<{ agents: { agent: string }[] }>(
+      ...['compare', 'bilinear:imported=theirs', 'random', '--dataset', 'links', '--split', 'valid'],
+    );
+    expect(agents.map(({ agent }) => agent)).toEqual(['complex', 'random']);
+    const run = join(folderWith({}), 'run');
+    const less = [
+      'clone.enabled=false',
+      'ppo.init=scratch',
+      'ppo.klCoef=0',
+      'ppo.updates=2',
+      'ppo.samplesPerUpdate=4',
+      'ppo.minibatchSamples=4',
+    ];
+    const settings = [
+      'bilinear.imported=theirs',
+      'linkWalker.vectors=bilinear',
+      'linkWalk.shapingScorer=bilinear',
+      'linkWalk.shaping=terminal',
+      ...less,
+    ];
+    const trained = await kgwalk(
+      ...['train', 'links', '--run-dir', run, '--set', 'data.dataset=links', '--backend', 'wasm'],
+      ...settings.flatMap((one) => ['--set', one]),
+    );
+    expect([trained.exitCode, trained.exitCode ? trained.told : '']).toEqual([0, '']);
+    const checked = await kgwalk('datasets', 'check', 'links', '--run', run);
+    expect(checked.out).toMatch(/theirs, imported.*not known/);
+    const other = await kgwalk(
+      'pretrain',
+      'links',
+      '--dataset',
+      'links',
+      ...['--set', 'transe.enabled=true', '--set', 'transe.imported=nobody'],
+    );
+    expect(other.told).toContain('expected imported vectors named nobody, got none');
+  });
+
+  test('of dialogues: a walker reads them, and its run keeps them', async () => {
+    await kgwalk('datasets', 'import', 'opendialkg', '--from', folderWith(releaseFiles));
+    const { loadDialogueDataset } = await import('../../../datasets/dialogues/dialogue-dataset.js');
+    const talked = await loadDialogueDataset('opendialkg').loadGraph();
+    const rng = Rng.named(1, 'talked');
+    const values = (rows: number) => Float32Array.from({ length: rows * 12 }, () => rng.normal());
+    const folder = folderWith({
+      'e.npy': npyBytes(values(talked.numEntities), 12),
+      'e.txt': talked.entityNames.join('\n'),
+      'r.npy': npyBytes(values(talked.numRelations), 12),
+      'r.txt': talked.relationNames.join('\n'),
+    });
+    const files = {
+      entities: { vectors: join(folder, 'e.npy'), names: join(folder, 'e.txt') },
+      relations: { vectors: join(folder, 'r.npy'), names: join(folder, 'r.txt') },
+    };
+    expect(await kgwalk(...words('distmult', files), '--dataset', 'opendialkg')).toMatchObject({
+      told: expect.stringContaining('expected data of links for DistMult or ComplEx'),
+    });
+    expect((await kgwalk(...words('transe', files), '--dataset', 'opendialkg')).exitCode).toBe(0);
+    const run = join(folderWith({}), 'run');
+    const settings = [...tinyOverrides, 'transe.imported=theirs'];
+    const trained = await kgwalk(
+      ...['train', 'opendialkg-tiny', '--run-dir', run, ...settings.flatMap((one) => ['--set', one])],
+    );
+    expect([trained.exitCode, trained.exitCode ? trained.told : '']).toEqual([0, '']);
+    const evaluated = await kgwalkJson<{ n: number }>('evaluate', run, '--encoder', 'hashed:32');
+    expect(evaluated.n).toBe(2);
+    expect((await kgwalk('runs', 'verify', run)).exitCode).toBe(0);
+  });
+});

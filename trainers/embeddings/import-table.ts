@@ -1,0 +1,268 @@
+/** Vectors that another program has trained, as a table of a graph: whatever reads ours reads them. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeCheckpoint } from '../../checkpoints/checkpoint.js';
+import { partName } from '../../datasets/imported-dataset.js';
+import { knownAnswers } from '../../src/embedding/known-answers.js';
+import { openNpy } from '../../src/embedding/npy.js';
+import type { LinkMetrics } from '../../src/embedding/rank-links.js';
+import {
+  bilinearScorer,
+  type LinkScorer,
+  scorerRanks,
+  sidedLinkMetrics,
+  transeScorer,
+} from '../../src/embedding/scorers.js';
+import { type EmbeddingTable, normalisedTable, type Norm } from '../../src/embedding/transe.js';
+import { type Graph, inversePrefix, sampledTriples } from '../../src/kg/graph.js';
+import { readLines } from '../../src/kg/read-lines.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { sha256File } from '../../src/run/files.js';
+import { kgwalkHome } from '../../src/run/locations.js';
+import { Rng } from '../../src/run/seeds.js';
+import { bilinearSettings } from '../bilinear/settings.js';
+import { withInverses } from '../transe/pretrain.js';
+import { transeSettings } from '../transe/settings.js';
+import { graphFacts } from '../transe/triples.js';
+import { importedFile, tableHeader, tableTensors } from './kept-table.js';
+
+/** Models whose scores are known here. */
+export const importedModels = ['transe', 'distmult', 'complex'] as const;
+
+/** A matrix in a `.npy` file, and whose row is whose. */
+export interface NamedRows {
+  vectors: string;
+  /** A line a row, in their order: a name, or the number of the row (from 0), a tab and the name, as DGL-KE writes them. */
+  names: string;
+}
+
+/** What is imported. */
+export interface ImportTableOptions {
+  /** What settings and agents will call it. */
+  name: string;
+  model: (typeof importedModels)[number];
+  /** Under `transe`: the distance that it was trained for. Default 2. */
+  norm?: Norm;
+  graph: Graph;
+  entities: NamedRows;
+  relations: NamedRows;
+  /** Default `embeddings` in `KGWALK_HOME`. */
+  folder?: string;
+}
+
+/** What became of it. */
+export interface ImportedTable {
+  file: string;
+  dim: number;
+  /** Rows of the file that the graph has no entity for. */
+  others: number;
+  /** Entities of the graph that the file has no row for: theirs are drawn. */
+  missing: number;
+  /** Facts of the graph, drawn by a fixed seed, ranked in both directions with all other facts known. */
+  metrics: LinkMetrics;
+}
+
+/** Share of the graph's entities that may lack a row. */
+const mostMissing = 0.01;
+/** Facts that it is tried on. */
+const triedFacts = 1000;
+
+/**
+ * Keeps the rows of a graph's entities and relations under a name, for `transe.imported` or `bilinear.imported`. An inverse
+ * relation has the row of its name (`~r`) under DistMult and ComplEx, as models with reciprocal relations have one; else its vector
+ * follows from the model: −r under TransE, r under DistMult, the conjugate of r under ComplEx. ComplEx has the real parts of a row
+ * first, then as many imaginary ones, as DGL-KE and PyTorch-BigGraph have them.
+ * @throws WorkbenchError `data` for files that do not fit each other or the graph, `usage` for a name that is taken; nothing is then kept
+ */
+export async function importTable(options: ImportTableOptions): Promise<ImportedTable> {
+  const { name, model, norm = 2, graph, folder = join(kgwalkHome(), 'embeddings') } = options;
+  if (!partName.safeParse(name).success) {
+    throw new WorkbenchError('usage', `expected a name of letters, digits, - and _, got ${JSON.stringify(name)}`);
+  }
+  const file = importedFile(name, folder);
+  if (existsSync(file)) {
+    throw new WorkbenchError('usage', `expected a new name, got ${name}, which is kept at ${file}`, {
+      hint: 'Runs may have been trained from it: import under another name, or delete the file.',
+    });
+  }
+  if (model !== 'transe') expectInverses(graph);
+  const entities = await rowsOf(options.entities, graph.numEntities, (one) => graph.entityId(one), 'entities');
+  const relations = await rowsOf(options.relations, graph.numRelations, (one) => graph.relationId(one), 'relations');
+  const { width } = entities;
+  if (relations.width !== width) {
+    throw new WorkbenchError(
+      'data',
+      `expected relations of ${width} numbers, as entities have, got ${relations.width}, at ${options.relations.vectors}`,
+      { hint: `The models are ${importedModels.join(', ')}: is it another?` },
+    );
+  }
+  const missing = drawMissing(entities, graph, options.entities.names);
+  expectRelations(relations.found, graph, options.relations.names);
+  const sizes = { numEntities: graph.numEntities, numRelations: graph.numRelations };
+  const rows = { dim: width, ...sizes, entities: entities.values, relations: relations.values };
+  const sources = {
+    entities: await sha256File(options.entities.vectors),
+    relations: await sha256File(options.relations.vectors),
+  };
+  const trainer = { history: [], importedFrom: sources };
+  let scorer: LinkScorer;
+  if (model === 'transe') {
+    const { table } = normalisedTable(withInverses({ model, norm, ...rows } satisfies EmbeddingTable, graph));
+    const settings = transeSettings.parse({ imported: name, norm, dim: width });
+    writeCheckpoint(file, {
+      header: tableHeader('transe', { graph, settings, seed: 0 }, 0, trainer),
+      tensors: tableTensors(table),
+    });
+    scorer = transeScorer(table);
+  } else {
+    const table = { ...padded({ ...rows, relations: bothWays(relations, model) }, model), ...sizes, model };
+    const settings = bilinearSettings.parse({ imported: name, model, dim: table.dim });
+    writeCheckpoint(file, {
+      header: tableHeader('bilinear', { graph, settings, seed: 0 }, 0, trainer),
+      tensors: tableTensors(table),
+    });
+    scorer = bilinearScorer(table);
+  }
+  return { file, dim: width, others: entities.others, missing, metrics: triedOn(graph, scorer) };
+}
+
+interface FoundRows {
+  width: number;
+  /** float32 [count, width]; zeros where no row was found. */
+  values: Float32Array;
+  /** [count]: 1 where one was. */
+  found: Uint8Array;
+  others: number;
+}
+
+/** The rows of what the graph has, by name. */
+async function rowsOf(
+  { vectors, names }: NamedRows,
+  count: number,
+  idOf: (name: string) => number,
+  what: string,
+): Promise<FoundRows> {
+  const matrix = openNpy(vectors);
+  try {
+    const { rows, width } = matrix;
+    const idOfRow = new Int32Array(rows).fill(-1);
+    const found = new Uint8Array(count);
+    let lines = 0;
+    let others = 0;
+    const wrong = (expected: string, got: string, line: number) =>
+      new WorkbenchError('data', `expected ${expected}, got ${got}, at ${names}:${line}`, {
+        hint: 'A line a row of the matrix, in its order: NAME, or ROW, a tab and NAME.',
+      });
+    await readLines(names, `names of ${what}`, (text, line) => {
+      const row = lines++;
+      if (row >= rows) throw wrong(`${rows} names, one a row of ${vectors}`, 'more', line);
+      const tab = text.indexOf('\t');
+      if (tab >= 0 && text.slice(0, tab) !== String(row))
+        throw wrong(`row ${row}`, JSON.stringify(text.slice(0, tab)), line);
+      const id = idOf(text.slice(tab + 1));
+      if (id < 0) return void others++;
+      if (found[id]) throw wrong('each name once', JSON.stringify(text.slice(tab + 1)), line);
+      found[id] = 1;
+      idOfRow[row] = id;
+    });
+    if (lines < rows) throw wrong(`${rows} names, one a row of ${vectors}`, `${lines}`, lines);
+    const values = new Float32Array(count * width);
+    matrix.eachRow((row, i) => {
+      const id = idOfRow[i]!;
+      if (id < 0) return;
+      if (!row.every(Number.isFinite)) {
+        throw new WorkbenchError('data', `expected finite numbers, got others, at row ${i} of ${vectors}`);
+      }
+      values.set(row, id * width);
+    });
+    return { width, values, found, others };
+  } finally {
+    matrix.close();
+  }
+}
+
+/**
+ * Gives entities without a row one of the usual length in a drawn direction: zeros would be near to everything under TransE.
+ * @returns how many there are
+ */
+function drawMissing({ values, found, width, others }: FoundRows, graph: Graph, names: string): number {
+  const lacking = [...found.keys()].filter((entity) => !found[entity]);
+  if (lacking.length > mostMissing * found.length) {
+    const example = JSON.stringify(graph.entityName(lacking[0]!));
+    throw new WorkbenchError(
+      'data',
+      `expected the names of at least ${100 * (1 - mostMissing)} % of ${found.length} entities, got those of ${found.length - lacking.length} (and ${others} others): ${example} is not among them, at ${names}`,
+      { hint: 'Names must be those of the imported data set, letter by letter.' },
+    );
+  }
+  const square = values.reduce((sum, value) => sum + value * value, 0);
+  const deviation = Math.sqrt(square / Math.max(1, (found.length - lacking.length) * width));
+  const rng = Rng.named(0, 'embeddings/missing');
+  for (const entity of lacking) {
+    for (let k = 0; k < width; k++) values[entity * width + k] = deviation * rng.normal();
+  }
+  return lacking.length;
+}
+
+/** Relations that are walked forwards must be there; what they are backwards follows. */
+function expectRelations(found: Uint8Array, { relationNames }: Graph, names: string): void {
+  const lacking = relationNames.filter((name, relation) => !found[relation] && !name.startsWith(inversePrefix));
+  if (lacking.length === 0) return;
+  throw new WorkbenchError(
+    'data',
+    `expected the names of all relations, got none of ${lacking
+      .slice(0, 3)
+      .map((name) => JSON.stringify(name))
+      .join(', ')}${lacking.length > 3 ? ` and ${lacking.length - 3} more` : ''}, at ${names}`,
+  );
+}
+
+/** @throws WorkbenchError `usage` for a graph whose second half of relations are not the inverses of the first */
+function expectInverses({ inverseOf, numRelations }: Graph): void {
+  const plain = numRelations / 2;
+  if (inverseOf.every((inverse, relation) => inverse === (relation + plain) % numRelations)) return;
+  throw new WorkbenchError('usage', 'expected data of links for DistMult or ComplEx, got another graph', {
+    hint: 'Walkers over dialogues read TransE: --model transe.',
+  });
+}
+
+/** Rows of inverse relations that the files lack, from those of the relations themselves. */
+function bothWays({ values, found, width }: FoundRows, model: 'distmult' | 'complex'): Float32Array {
+  const half = values.length / 2;
+  const conjugates = model === 'complex';
+  return values.map((value, at) => {
+    if (at < half || found[Math.floor(at / width)]) return value;
+    const forward = values[at - half]!;
+    return conjugates && at % width >= width / 2 ? -forward : forward;
+  });
+}
+
+/** Rows with zeros behind their parts, up to a width that the kernels take; no score changes. */
+function padded(
+  { dim, entities, relations }: Pick<EmbeddingTable, 'dim' | 'entities' | 'relations'>,
+  model: 'distmult' | 'complex',
+) {
+  if (model === 'complex' && dim % 2 === 1) {
+    throw new WorkbenchError(
+      'data',
+      `expected an even width under complex, got ${dim}: real parts, then imaginary ones`,
+    );
+  }
+  const parts = model === 'complex' ? 2 : 1;
+  const wide = 8 * Math.ceil(dim / 8);
+  if (wide === dim) return { dim, entities, relations };
+  const [from, to] = [dim / parts, wide / parts];
+  const widened = (rows: Float32Array) => {
+    const out = new Float32Array((rows.length / dim) * wide);
+    for (let part = 0; part < rows.length / from; part++)
+      out.set(rows.subarray(part * from, (part + 1) * from), part * to);
+    return out;
+  };
+  return { dim: wide, entities: widened(entities), relations: widened(relations) };
+}
+
+function triedOn(graph: Graph, scorer: LinkScorer): LinkMetrics {
+  const facts = graphFacts(graph);
+  const tried = sampledTriples(facts, triedFacts, 'embeddings/tried');
+  return sidedLinkMetrics(scorerRanks(scorer, tried, knownAnswers([facts], tried))).both;
+}
