@@ -12,7 +12,8 @@ import { once } from 'node:events';
 import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { execPath, pid as ownPid } from 'node:process';
+import { execPath, kill, pid as ownPid } from 'node:process';
+import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { loadQuestionRun } from '../agents/question-agents.js';
 import { loadQuestionDataset } from '../datasets/questions/question-dataset.js';
@@ -69,12 +70,21 @@ async function measure(kind: Kind, pid: number, ask: (i: number) => Promise<numb
     }
     // What is garbage already is not held: without this, heaps saw up and down.
     if (pid === ownPid) globalThis.gc?.();
+    else await collected(pid);
     const median = Number(times.sort((a, b) => a - b)[times.length >> 1]!.toFixed(3));
     const cpu = Number(((cpuOf(pid) - spent) / (done - before)).toFixed(3));
     const line: Window = { kind, requests: done, ...held(pid), median, cpu };
     appendFileSync(values.lines, `${JSON.stringify(line)}\n`);
   }
 }
+
+/** Has the server collect its garbage, which `collecting` does at a signal. */
+async function collected(pid: number): Promise<void> {
+  kill(pid, 'SIGUSR2');
+  await setTimeout(200);
+}
+
+const collecting = 'data:text/javascript,process.on("SIGUSR2", () => globalThis.gc())';
 
 /** Of a process, on Linux. */
 function held(pid: number): Pick<Window, 'rss' | 'files'> {
@@ -121,7 +131,8 @@ async function evaluateInLoop(folder: string): Promise<void> {
 
 async function askServer(folder: string, questions: readonly string[]): Promise<void> {
   const main = resolve(import.meta.dirname, '../cli/main.js');
-  const server = spawn(execPath, [main, 'serve', folder, '--port', '0', '--json'], {
+  const words = ['--expose-gc', '--import', collecting, main, 'serve', folder, '--port', '0', '--json'];
+  const server = spawn(execPath, words, {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let said = '';

@@ -92,10 +92,8 @@ export function leakReport({ dataset, known, chosen, agents, expected, targets }
 const isDialogues = (known: LeakReportParts['known']): known is KnownSamples<WalkSample> =>
   known.asked.samples.some(({ task }) => 'messages' in task);
 
-function artifactText({ of, kind, name, byId, byContent, openings, why }: ArtifactRow, split: string): string {
-  const what =
-    why ?? (byId > 0 ? `made from ${byId} samples of ${split}` : `${byContent - openings} samples repeat ${split}`);
-  return `${of}: ${kind} "${name}": ${what}`;
+function artifactText({ of, kind, name, byId, why }: ArtifactRow, split: string): string {
+  return `${of}: ${kind} "${name}": ${why ?? `made from ${byId} samples of ${split}`}`;
 }
 
 const countText = (count: string, of: string): string =>

@@ -46,6 +46,18 @@ describe('the checkpoints of a run', () => {
     expect(readCheckpoint(resolveCheckpoint(run, 'last').file).header.step).toBe(30);
   });
 
+  test('a step that is saved again stands once, and stays unless it was saved for a stop', () => {
+    save('ppo', 10, { 'eval/path@1': 0.3 });
+    save('ppo', 10, { 'eval/path@1': 0.2 });
+    expect(readIndex(run).checkpoints.map(({ step, metrics }) => [step, metrics['eval/path@1']])).toEqual([[10, 0.2]]);
+    const { header, tensors } = readCheckpoint(resolveCheckpoint(run, 'last').file);
+    saveCheckpoint(run, { header: { ...header, step: 20 }, tensors }, { keepLast: 2, keepEvery: 0 });
+    expect(readIndex(run).checkpoints.map(({ step, interim }) => [step, interim])).toEqual([
+      [10, undefined],
+      [20, undefined],
+    ]);
+  });
+
   test('B-ARK-14: a checkpoint that is not there is refused with those that are', () => {
     expect(() => resolveCheckpoint(run, 'best')).toThrow('got a run that saved none yet');
     save('ppo', 10, {});

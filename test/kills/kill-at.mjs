@@ -28,8 +28,9 @@ const isChange = (name, [first, flags = 'r']) =>
   name === 'openSync' ? /[wax+]/.test(String(flags)) : !(name === 'writeSync' && first <= 2);
 
 function half(name, of, plain) {
-  const [first, second] = of;
-  if (name === 'writeSync' && ArrayBuffer.isView(second)) plain(first, second.subarray(0, second.length >> 1));
+  const [first, second, offset = 0, length = second?.byteLength - offset, position] = of;
+  // Where the whole would stand: logs are written by places.
+  if (name === 'writeSync' && ArrayBuffer.isView(second)) plain(first, second, offset, length >> 1, position);
   if (name !== 'rmSync' || !fs.existsSync(first) || !fs.statSync(first).isDirectory()) return;
   for (const one of fs.readdirSync(first, { withFileTypes: true }).slice(0, 1)) {
     if (one.isFile()) plain(`${first}/${one.name}`);

@@ -3,6 +3,8 @@ import { describe, expect, test } from '@jest/globals';
 import { rankingAgent } from '../../agents/baselines/baseline.js';
 import { memoryBaseline, popularityBaseline } from '../../agents/baselines/frequency.js';
 import { entityCounts } from '../../evaluation/leaks/count-shares.js';
+import { graphCut } from '../../evaluation/leaks/graph-cut.js';
+import { isOpening } from '../../evaluation/leaks/known-samples.js';
 import { leakReport } from '../../evaluation/leaks/leak-report.js';
 import { seenUnseen, type ScoredTarget } from '../../evaluation/leaks/seen-unseen.js';
 import { evaluationSettings } from '../../evaluation/settings.js';
@@ -51,6 +53,13 @@ describe('a graph restricted to dialogue entities', () => {
     });
   });
 
+  test('says how many golds it holds', () => {
+    const [one, other] = samples as [(typeof samples)[0], (typeof samples)[0]];
+    const lacking = { ...other, gold: { ...other.gold, inGraph: false, path: [[0, 0, -1] as const] } };
+    const asked = { ...known.asked, samples: [one, lacking] };
+    expect(graphCut({ ...known, asked }, true).golds).toEqual({ samples: 2, inGraph: 1 });
+  });
+
   test('whose unseen targets score above seen ones, by a count that is not monotone, is found twice', async () => {
     const { targets, counts, found } = await reportOn(shunning);
     expect(targets[0]).toMatchObject({ unseen: { value: 1, n: 120 }, verdict: 'above' });
@@ -74,6 +83,15 @@ describe('a graph restricted to dialogue entities', () => {
   });
 });
 
+test('a dialogue of at most one message may be somebody else’s, too', () => {
+  const [{ task }] = samples as [(typeof samples)[0]];
+  const said = (count: number) => ({
+    ...samples[0]!,
+    task: { ...task, messages: Array(count).fill({ sender: 'user', text: 'Hi' }) },
+  });
+  expect([0, 1, 2].map((count) => isOpening(said(count)))).toEqual([true, true, false]);
+});
+
 describe('seen against unseen targets', () => {
   const about = { evaluation: 'test-best', agent: 'walker', metric: 'path@1' };
   const targets = (seen: boolean, n: number, share: number): ScoredTarget[] =>
@@ -85,6 +103,8 @@ describe('seen against unseen targets', () => {
     expect(verdict(targets(true, 400, 0.3), targets(false, 200, 0.3))).toBe('not below');
     expect(verdict(targets(true, 400, 0.1), targets(false, 200, 0.3))).toBe('above');
     expect(verdict(targets(true, 400, 0.3), targets(false, 60, 0.3))).toBe('too few');
+    // Few are enough where the difference is clear.
+    expect(verdict(targets(true, 400, 0.9), targets(false, 60, 0))).toBe('below');
     expect(verdict(targets(true, 400, 0.3), targets(false, 10, 0))).toBe('too few');
     expect(verdict(targets(true, 400, 0.3), [])).toBe('too few');
   });

@@ -1,5 +1,18 @@
 /** Mutants that change nothing that can be seen, by their keys, with the reason. */
 export const equal = {
+  "checkpoints/keeper.ts | const scoreOf = ({ metrics }: CheckpointEntry) => metrics[mainFigureOf(metrics) ?? ''] ?? NaN; | metrics[mainFigureOf(metrics) ?? ''] ?? NaN → metrics[mainFigureOf(metrics) ?? '']":
+    'nothing compares with undefined as nothing does with NaN',
+  "checkpoints/keeper.ts | const scoreOf = ({ metrics }: CheckpointEntry) => metrics[mainFigureOf(metrics) ?? ''] ?? NaN; | mainFigureOf(metrics) ?? '' → mainFigureOf(metrics)":
+    'no metric is called undefined',
+  'src/embedding/known-answers.ts | if (!(entity >= 0 && entity < rows.offsets.length - 1)) return none; | < → <=':
+    'the row behind the last one is empty',
+  'src/run/run-lock.ts | if (waits(state, before)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pause); | waits(state, before) → false':
+    'looks again without a pause',
+  'src/run/run-lock.ts | withdraw: () => rmSync(draft, { force: true }), | true → false':
+    'a claim is withdrawn while it is there',
+  'src/run/run-lock.ts | return false; | false → true': 'a claim that was removed is not there at the next look',
+  'src/run/run-lock.ts | const taken = isHeld(lock) ? undefined : take(lock); | isHeld(lock) → false':
+    'a lock that is held is not taken either',
   'agents/link-walker/beam.ts | if (batch.length === 0) return; | return; → ;': 'no state has no score',
   'agents/link-walker/beam.ts | const stateCost = 128; | 128 → (128 + 1)':
     'says how many states are scored in one call',

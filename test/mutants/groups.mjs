@@ -7,7 +7,7 @@ export const groups = {
   metrics: [
     metrics('ranks', 'ranks', 'spread'),
     metrics('bootstrap', 'bootstrap', 'group-difference'),
-    metrics('intervals', 'bootstrap', 'functional-anova'),
+    metrics('intervals', 'intervals', 'bootstrap'),
     metrics('path-hits', 'path-hits', 'ark-ranks'),
     metrics('ark-ranks', 'ark-ranks'),
     metrics('agreement', 'agreement'),
@@ -64,10 +64,13 @@ export const groups = {
       ['planted-samples', 'check-run', 'linked-turns', 'check-evaluation'].map((test) => `test/leaks/${test}.test.ts`),
     ]),
   ],
-  lock: [['src/run/run-lock.ts', ['test/src/run/run-lock.test.ts']]],
+  lock: [
+    ['src/run/run-lock.ts', ['run-lock', 'run-lock-claims'].map((test) => `test/src/run/${test}.test.ts`)],
+    ['src/run/lock-steps.ts', ['test/src/run/lock-steps.test.ts']],
+  ],
   resume: [
     ['checkpoints/store.ts', ['test/checkpoints/store.test.ts']],
     ['checkpoints/keeper.ts', ['test/checkpoints/keeper.test.ts']],
-    ['trainers/resume.ts', ['test/trainers/train.test.ts']],
+    ['trainers/resume.ts', ['test/trainers/train.test.ts', 'test/cli/resume.test.ts']],
   ],
 };

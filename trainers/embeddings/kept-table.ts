@@ -231,8 +231,10 @@ export async function keptTable<Saved extends object, State extends TableState>(
   { folder, progress, signal }: KeptTableOptions,
 ): Promise<Saved & { file: string; reused: boolean }> {
   const file = join(folder, `${key}.safetensors`);
-  // Runs that start together, such as those of a sweep, train a table once: the others wait, and find it.
-  const release = existsSync(file) ? undefined : await lockedFile(join(folder, `${key}.lock`), signal);
+  const lock = join(folder, `${key}.lock`);
+  // Runs that start together, such as those of a sweep, train a table once: the others wait, and find it. A process that was killed
+  // after it had written the table leaves its lock, which goes with the next call.
+  const release = existsSync(file) && !existsSync(lock) ? undefined : await lockedFile(lock, signal);
   try {
     return await foundOrTrained(file, join(folder, `${key}.unfinished.safetensors`), maker, {
       folder,

@@ -42,6 +42,10 @@ test('every count that artifacts name is counted as they count', () => {
     2, 1, 2,
   ]);
   expect(['edge', 'first edge', 'head and relation'].map((name) => countOf(name, mann!, directed!))).toEqual([1, 1, 1]);
+  const unused = Object.keys(countsByName).map((name) =>
+    countOf(name, world.entityId('Drama'), world.relationId('genre')),
+  );
+  expect(unused).toEqual([0, 0, 0, 0, 0]);
 });
 
 test('a count that edges of one relation share is looked at over relations', () => {
@@ -52,6 +56,18 @@ test('a count that edges of one relation share is looked at over relations', () 
     { count: 0, candidates: 1, goldShare: 0 },
     { count: 1, candidates: 2, goldShare: 0.5 },
   ]);
+  const { low, high } = goldShareByCount(valid, world, of(train), 3, over).shares[1]!;
+  // Wilson: what lies 1.96 of its own standard errors away.
+  expect(0.5 - low).toBeCloseTo(1.96 * Math.sqrt((low * (1 - low)) / 2), 10);
+  expect(high).toBeCloseTo(1 - low, 10);
+});
+
+test('golds of two hops, and those that the graph lacks, are not looked at', () => {
+  const one = sampleOf('v', namedWalk('Heat', 'starred', 'De Niro'));
+  const two = sampleOf('w', namedWalk('Ali', 'directed_by', 'Mann', '~directed_by', 'Heat'));
+  const lacking = { ...one, gold: { ...one.gold, inGraph: false } };
+  expect(goldShareByCount([two], world, entityCounts(train)).shares).toEqual([]);
+  expect(goldShareByCount([lacking], world, entityCounts(train)).shares).toEqual([]);
 });
 
 test('pair counts tell starts apart', () => {

@@ -20,6 +20,11 @@ describe('annotators of one context', () => {
     ]);
   });
 
+  test('agree with the majority by what most of the others chose, and with no other', () => {
+    const turns = [turn('1', 'rb'), turn('2', 'ra'), turn('3', 'ra'), turn('4', 'rb'), turn('5', 'ra')];
+    expect(turnAgreements(turns).map((one) => one!.majority)).toEqual([0, 0.5, 0.5, 0, 0.5]);
+  });
+
   test('are not held against themselves', () => {
     expect(turnAgreements([turn('1', 'a'), turn('1', 'a')])).toEqual([undefined, undefined]);
     expect(turnAgreements([turn('1', 'a'), turn('1', 'b'), turn('2', 'a')]).map((one) => one!.same)).toEqual([

@@ -87,7 +87,9 @@ describe('at an edge', () => {
 
   test('a difference that all samples have is tested by signs, and its interval has a width', () => {
     const [three] = pairedDifferences([all(1, 3)], [all(0, 3)], ids(3), share);
-    expect(three!.pValue).toBe(0.25);
+    expect(three).toMatchObject({ value: 1, high: 1, pValue: 0.25 });
+    // Three of three are 43.9 to 100 %.
+    expect(three!.low).toBeCloseTo(2 * 0.4385 - 1, 3);
     const [ten] = pairedDifferences([all(0, 10)], [all(1, 10)], ids(10), share);
     expect(ten!.pValue).toBeCloseTo(2 / 2 ** 10, 12);
     expect(ten).toMatchObject({ value: -1, low: -1 });

@@ -43,6 +43,13 @@ describe('the share of a setting', () => {
     expect(functionalAnova(...sampleOf(3, 2, ([a]) => a!))).toBeUndefined();
   });
 
+  test('does not change with the unit of the values, nor does what is foretold', () => {
+    const [rows, values] = sampleOf(40, 3, ([a, b], rng) => a! + 0.5 * b! + 0.3 * rng.normal());
+    // A power of two rounds nothing.
+    const scaled = values.map((value) => 4096 * value);
+    expect(functionalAnova(rows, scaled)).toEqual(functionalAnova(rows, values));
+  });
+
   test('is the same at every call', () => {
     const sample = sampleOf(30, 3, ([a, b]) => a! * b!);
     expect(functionalAnova(...sample)).toEqual(functionalAnova(...sample));

@@ -11,6 +11,21 @@ test('is the difference of the means, with the same interval at every call', () 
   expect(groupDifference(values, inGroup, clusters(6))).toEqual(difference);
 });
 
+test('is drawn 2,000 times unless it is said how often', () => {
+  const values = Array.from({ length: 40 }, (_, i) => Math.sin(i));
+  const of = (options: { resamples?: number; seed: number }) =>
+    groupDifference(
+      values,
+      values.map((_, i) => i % 3 === 0),
+      values.map((_, i) => `d${i}`),
+      options,
+    );
+  const seeds = Array.from({ length: 60 }, (_, seed) => seed);
+  for (const seed of seeds) expect(of({ seed })).toEqual(of({ seed, resamples: 2000 }));
+  // One draw more moves an end, though not with every seed.
+  expect(seeds.some((seed) => of({ seed }).high !== of({ seed, resamples: 2001 }).high)).toBe(true);
+});
+
 test('has the interval of two independent shares where every sample is a cluster', () => {
   // 30 % of 400 and 10 % of 200: the standard error is √(.3 · .7 / 400 + .1 · .9 / 200).
   const n = 600;

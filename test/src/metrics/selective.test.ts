@@ -57,6 +57,11 @@ describe('risk and coverage', () => {
     );
   });
 
+  test('has a curve over the hundredths of all answers', () => {
+    const { curve } = riskCoverage(answers([0.9, true], [0.8, false]), { resamples: 5 });
+    expect(curve.map(([coverage]) => coverage)).toEqual(Array.from({ length: 100 }, (_, i) => (i + 1) / 100));
+  });
+
   test('says nothing of the order where all are equally sure: the risk at every coverage is that of all', () => {
     const { aurc, curve } = riskCoverage(answers([1, true], [1, false], [1, false], [1, true]));
     expect(aurc.value).toBeCloseTo(0.5, 12);
