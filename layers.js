@@ -13,6 +13,7 @@ export const layers = [
   'src/tensor',
   'src/llm',
   'src/encoder',
+  'src/sparql',
   'datasets',
   'envs',
   'checkpoints',

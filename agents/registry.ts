@@ -13,6 +13,8 @@ export interface AgentEntry<Resources, Made, Settings extends z.ZodType = z.ZodT
   needs?: readonly ('encoder' | 'model' | 'embedding' | 'train')[];
   /** Switches without which it cannot be opened. Default none. */
   required?: readonly string[];
+  /** It awaits `graph.ensure` before it reads edges, so that the graph may lie behind an endpoint. Default false. */
+  walksRemote?: boolean;
   create(resources: Resources, settings: z.output<Settings>): Made | Promise<Made>;
 }
 

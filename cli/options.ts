@@ -21,7 +21,10 @@ export function addInputOptions(command: Command, several = false): Command {
         'for agents that need text vectors: FILE.gguf, a name from `models list`, or hashed:DIM (default: the embedded model, demo)',
       )
       .option('--backend <name>', 'for a run: tensorflow, wasm or cpu instead of the backend it was trained on')
-      .option('--graph <name>', 'dialogues: graph of the data set (default: the run’s own, else dialogue)')
+      .option(
+        '--graph <name>',
+        'dialogues: graph of the data set (default: the run’s own, else dialogue); questions: sparql:URL of an endpoint whose graph the agents walk (docs/sparql.md)',
+      )
       .option('--turns <who>', 'dialogues: all or assistant (default: the run’s own, else all)')
       .option(
         '--data <file>',

@@ -106,7 +106,11 @@ describe('the architecture', () => {
         ['cli/native/wheels.ts', 'cli/quickstart/shown.ts', 'sweep/trial-process.ts'],
       ],
       ['other programs through a shell', /\bshell:|\bexec(Sync)?\(['"`]/, []],
-      ['addresses', /\bfetch\(/, ['serve/browser/server.ts', 'src/llm/server-trouble.ts', 'src/run/download.ts']],
+      [
+        'addresses',
+        /\bfetch\(/,
+        ['serve/browser/server.ts', 'src/llm/server-trouble.ts', 'src/run/download.ts', 'src/sparql/client.ts'],
+      ],
       ['a server of models', /(?<!typeof )import\('openai'\)/, ['src/llm/server-model.ts']],
       ['sockets', /'(node:)?net'/, ['serve/env/transports.ts', 'tasks/language-model.ts']],
       [

@@ -21,10 +21,12 @@ export function walkingAgent<Schema extends z.ZodType<PrefilterSettings & { hops
   name: string,
   settings: Schema,
   answering: (parts: WalkingParts<z.output<Schema>>) => QuestionAgent['answer'] | Promise<QuestionAgent['answer']>,
+  { walksRemote = false }: Pick<QuestionAgentEntry, 'walksRemote'> = {},
 ): QuestionAgentEntry<Schema> {
   return {
     settings,
     needs: ['model', 'encoder', 'train'],
+    walksRemote,
     async create(resources, chosen): Promise<QuestionAgent> {
       const prefilter = await openPrefilter(resources, chosen);
       const hopsOf = await openHops(resources, chosen.hops);

@@ -44,7 +44,7 @@ export class Graph {
   /** Name of each relation id, `~name` for an inverse. */
   readonly relationNames: readonly string[];
   readonly #entities: NameTable;
-  readonly #relationIds = new Map<string, number>();
+  protected readonly relationIds = new Map<string, number>();
   #entityNames: readonly string[] | undefined;
   #hash: string | undefined;
 
@@ -69,7 +69,7 @@ export class Graph {
     this.relations = rows.relations;
     this.tails = rows.tails;
     this.relationNames = relationNames;
-    relationNames.forEach((relation, id) => this.#relationIds.set(relation, id));
+    relationNames.forEach((relation, id) => this.relationIds.set(relation, id));
     this.inverseOf = Int32Array.from(relationNames, (relation) => this.relationId(inverseName(relation)));
   }
 
@@ -129,12 +129,30 @@ export class Graph {
 
   /** Id of a relation by its exact name, or `unknownId`. */
   relationId(name: string): number {
-    return this.#relationIds.get(name) ?? unknownId;
+    return this.relationIds.get(name) ?? unknownId;
   }
 
   /** Number of edges that leave `entity`; 0 for `unknownId`. */
   degree(entity: number): number {
     return entity < 0 ? 0 : this.offsets[entity + 1]! - this.offsets[entity]!;
+  }
+
+  /**
+   * To be awaited before the edges of these entities are read, by whoever may walk a graph that lies elsewhere: it brings them.
+   * Here all are in memory, and nothing is done.
+   */
+  ensure(_entities: Iterable<number>, _signal?: AbortSignal): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** The part that is in memory as a whole, with the ids that it has here: all of it, unless the graph lies elsewhere. */
+  get local(): Graph {
+    return this;
+  }
+
+  /** Gives up what lies elsewhere. */
+  close(): Promise<void> {
+    return Promise.resolve();
   }
 
   /** Index of the edge (head, relation, tail), or -1. O(log degree). */

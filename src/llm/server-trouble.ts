@@ -130,6 +130,7 @@ export function backOff(tries: number, asked: number | undefined, rng: Rng): num
   return Math.round(Math.max(asked ?? 0, whole * (0.5 + rng.uniform() / 2)));
 }
 
+/** Waits in earnest. */
 export const realDelay: Delay = async (ms, signal) => {
   await setTimeout(ms, undefined, signal && { signal }).catch(() => {});
 };

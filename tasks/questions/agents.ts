@@ -15,16 +15,19 @@ import { openOracle, oracleError } from '../../evaluation/oracle/open-oracle.js'
 import { openEncoder } from '../../src/encoder/open-encoder.js';
 import { encoderSettings } from '../../src/encoder/settings.js';
 import type { StateEncoder } from '../../src/encoder/state-encoder.js';
+import type { Graph } from '../../src/kg/graph.js';
 import type { LanguageModel } from '../../src/llm/language-model.js';
 import { defaultModel } from '../../src/llm/model-files.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { sha256File } from '../../src/run/files.js';
 import { cacheFolder } from '../../src/run/locations.js';
 import { nearestRun } from '../../src/run/run-folder.js';
+import { RemoteGraph } from '../../src/sparql/remote-graph.js';
+import { parseSparqlSource } from '../../src/sparql/source.js';
 import { backendOf } from '../../src/tensor/backend.js';
 import { type EvaluationFlags, flagOf, wholeNumber } from '../flags.js';
 import { findRun } from '../named.js';
-import { membersOf, type OpenedAgent, type OpenOptions, type Resolved } from '../task.js';
+import { membersOf, type OpenedAgent, type OpenOptions, type Resolved, type Work } from '../task.js';
 import { foldersOf, weightsOf } from '../trained.js';
 import type { QuestionData, QuestionGraph } from './data.js';
 import type { QuestionRow } from './row.js';
@@ -54,6 +57,7 @@ export function refuseIdle(resolved: readonly Resolved[], flags: EvaluationFlags
       hint: 'Such as prefilter=bm25,keep=2: without a pre-filter nothing is left out.',
     });
   }
+  refuseRemote(resolved, flags);
   if (resolved.some(({ trained }) => trained)) return;
   for (const key of ['beamWidth', 'backend'] as const) {
     if (flags[key] === undefined) continue;
@@ -64,13 +68,32 @@ export function refuseIdle(resolved: readonly Resolved[], flags: EvaluationFlags
   }
 }
 
+/**
+ * Said before anything is loaded: agents that read edges at once cannot wait for an endpoint.
+ * @throws WorkbenchError `usage` for a graph that is none of an endpoint, or agents that cannot read one
+ */
+export function refuseRemote(resolved: readonly Resolved[], { graph }: EvaluationFlags): void {
+  if (graph === undefined) return;
+  parseSparqlSource(graph);
+  const able = questionAgents.names().filter((name) => questionAgents.entry(name).walksRemote);
+  const unable = resolved.find(({ agent }) => agent === undefined || !able.includes(agent));
+  if (!unable) return;
+  throw new WorkbenchError(
+    'usage',
+    `expected an agent that reads a graph behind an endpoint, got ${unable.name}, at --graph`,
+    {
+      hint: `These do: ${able.join(', ')}.`,
+    },
+  );
+}
+
 /** The agent with its way of being asked and scored. */
 export async function openScoredAgent(
   which: Resolved,
   data: QuestionData,
   options: OpenOptions,
 ): Promise<OpenedAgent<QuestionSample, QuestionAnswer, QuestionRow>> {
-  const { agent, ...opened } = await openQuestionAgent(which, data, { ...options, seed: data.seed });
+  const { agent, close, ...opened } = await openQuestionAgent(which, data, { ...options, seed: data.seed });
   const { topicGiven, prompted } = agent;
   const hops = agent.hopsTold?.(options.flags.choices === 'likelihood') ?? 'none';
   // What the data set does not tell, or is not to, nobody is given.
@@ -79,10 +102,24 @@ export async function openScoredAgent(
   const beamWidth = which.trained && wholeNumber(options.flags.beamWidth, '--beam-width', 1);
   return {
     ...opened,
+    async close() {
+      await close();
+      await closeRemote(data.graph, options.work);
+    },
     asker: questionAsker(agent, data.hopsGiven),
     scorer: questionScorer({ graph: data.graph, names: data.names, budget, topicGiven }),
     about: { topicGiven, ...(hops !== 'none' && told && { hops }), ...(beamWidth !== undefined && { beamWidth }) },
   };
+}
+
+const closed = new WeakSet<Graph>();
+
+/** Says what an endpoint was asked; all agents share its graph, and are closed together. */
+export async function closeRemote(graph: Graph, work: Pick<Work, 'note'>): Promise<void> {
+  if (!(graph instanceof RemoteGraph) || closed.has(graph)) return;
+  closed.add(graph);
+  work.note(graph.summary());
+  await graph.close();
 }
 
 /** Loads one agent. */
@@ -198,7 +235,7 @@ export async function openSimulated(
   const error = oracleError(spec);
   if (error === undefined) return undefined;
   const unfit = agents.find((agent) => !suitsModel(agent, { model: spec }));
-  if (unfit === undefined) return openOracle({ graph, samples, error, seed });
+  if (unfit === undefined) return openOracle({ graph: graph.local, samples, error, seed });
   throw new WorkbenchError('usage', `expected a real model for agent ${unfit}, got ${spec}, at --model`, {
     hint: 'IO and CoT answer from a model’s memory, which is not simulated.',
   });

@@ -16,15 +16,18 @@ import { type EvaluationFlags, wholeNumber } from '../flags.js';
 import { embeddedChatModel, likelihoodNote, openRealModel } from '../language-model.js';
 import { datasetOf } from '../named.js';
 import { keptOpen, type OpenedAsk, type Resolved, type ShownAnswer, type Work } from '../task.js';
-import { openQuestionAgent } from './agents.js';
+import { closeRemote, openQuestionAgent, refuseRemote } from './agents.js';
 import { budgetOf, openQuestionGraph, type QuestionGraph } from './data.js';
 import { eventText } from './show.js';
 import { temporaryFolder } from '../../src/run/files.js';
 
 /** Asks; answers, the facts behind them and, if wished, what the agent did. */
 export function openAskQuestion(which: Resolved, flags: EvaluationFlags, work: Work): OpenedAsk {
-  const data = keptOpen(async () =>
-    openQuestionGraph(which.trained ? datasetOf(which.trained.run)! : flags.dataset!, flags.holdOut),
+  refuseRemote([which], flags);
+  const data = keptOpen(
+    async () =>
+      openQuestionGraph(which.trained ? datasetOf(which.trained.run)! : flags.dataset!, flags.holdOut, flags.graph),
+    ({ graph }) => closeRemote(graph, work),
   );
   const seedOf = () => wholeNumber(flags.seed ?? '0', '--seed', 0);
   const openIt = async () => {
@@ -64,6 +67,7 @@ export function openAskQuestion(which: Resolved, flags: EvaluationFlags, work: W
     async close() {
       await agent.close();
       await model.close();
+      await data.close();
     },
   };
 }

@@ -10,6 +10,8 @@ import { questionsHash } from '../../datasets/questions/question-manifest.js';
 import type { AskedEvaluation } from '../../evaluation/keep.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { NameIndex } from '../../src/kg/name-index.js';
+import { openRemoteGraph } from '../../src/sparql/remote-graph.js';
+import { isSparqlSource } from '../../src/sparql/source.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { AboutEvaluation } from '../../src/run/evaluation.js';
 import type { RunInfo } from '../../src/run/records.js';
@@ -50,11 +52,11 @@ export async function questionData(flags: EvaluationFlags, runs: readonly RunInf
   const seed = wholeNumber(flags.seed ?? '0', '--seed', 0);
   const budget = budgetOf(flags.budget);
   const data = dataOf(flags, runs);
-  const opened = await openQuestionGraph(data.dataset, data.holdOut);
+  const opened = await openQuestionGraph(data.dataset, data.holdOut, flags.graph);
   const { dataset, subsets, graph } = opened;
   const select = { split: flags.split ?? 'valid', ...(data.holdOut && { holdOut: data.holdOut }) };
   const split = dataset.split(select);
-  const all = dataset.questions(graph, { subsets, ...select });
+  const all = dataset.questions(graph.local, { subsets, ...select });
   const scored = all.filter(({ task, gold }) => task.form === 'truth' || gold.answers.length > 0);
   // The same for every agent, in the order of the data set.
   const samples = sampled(scored, limit, 'evaluate/questions');
@@ -91,9 +93,11 @@ export async function questionData(flags: EvaluationFlags, runs: readonly RunInf
 
 /** The options that ask the questions of a kept evaluation. */
 export function questionFlagsOf({ about, checkpoint = 'best' }: AskedEvaluation): EvaluationFlags {
-  const { dataset, subsets, split, holdOut, limit, seed, budget, budgetMode, choices, hopsWithheld, beamWidth } = about;
+  const { dataset, graph, subsets, split, holdOut, limit, seed, budget, budgetMode, choices, hopsWithheld, beamWidth } =
+    about;
   return {
     dataset: `${dataset}/${(subsets as string[]).join(',')}`,
+    ...(isSparqlSource(graph) && { graph }),
     split,
     holdOut: holdOut as HoldOut,
     ...(limit !== undefined && { limit: String(limit) }),
@@ -107,8 +111,11 @@ export function questionFlagsOf({ about, checkpoint = 'best' }: AskedEvaluation)
   };
 }
 
-/** @param name such as `metaqa/2-hop` */
-export async function openQuestionGraph(name: string, holdOut?: HoldOut): Promise<QuestionGraph> {
+/**
+ * @param name such as `metaqa/2-hop`
+ * @param remote `sparql:URL` of the graph that agents walk instead; questions keep the ids of the data set's own
+ */
+export async function openQuestionGraph(name: string, holdOut?: HoldOut, remote?: string): Promise<QuestionGraph> {
   const { name: plain, subsets: wanted } = parseDatasetName(name);
   const dataset = loadQuestionDataset(plain);
   const subsets = wanted ?? dataset.subsets;
@@ -119,7 +126,7 @@ export async function openQuestionGraph(name: string, holdOut?: HoldOut): Promis
   return {
     dataset,
     subsets,
-    graph,
+    graph: remote === undefined ? graph : await openRemoteGraph(remote, graph),
     names: new NameIndex(graph, dataset.aliases(graph)),
     train: () =>
       (train ??= dataset.questions(graph, { subsets: siblings, split: 'train', ...(holdOut && { holdOut }) })),

@@ -33,7 +33,7 @@ export const questions: Task<QuestionSample, QuestionAnswer, QuestionRow, Questi
   name: 'questions',
   exampleDataset: 'metaqa/2-hop',
   flags: [
-    ...(['budget', 'budgetMode', 'choices', 'holdOut', 'seed', 'withholdHops', 'trace'] as const),
+    ...(['budget', 'budgetMode', 'choices', 'holdOut', 'seed', 'withholdHops', 'trace', 'graph'] as const),
     ...(['encoder', 'model', 'modelSet'] as const),
   ],
   measure: questionMeasure,

@@ -91,7 +91,7 @@ export interface QuestionScoring {
 
 /** Scores what an agent says to questions. */
 export function questionScorer(scoring: QuestionScoring): Scorer<QuestionSample, QuestionAnswer, QuestionRow> {
-  const context = { ...scoring, reach: goldReach(scoring.graph) };
+  const context = { ...scoring, reach: goldReach(scoring.graph.local) };
   return {
     measure: questionMeasure,
     figures: questionFigures,
@@ -131,7 +131,7 @@ function rowOf(sample: QuestionSample, attempt: Attempt<QuestionAnswer>, context
     ? { accuracy: crash === undefined ? truthAccuracy(answer.truth, gold.truth === true) : 0 }
     : { ...answerMetrics(matches, gold.answers.length) };
   const reach = isTruth ? { some: true, all: true } : context.reach(sample);
-  const decisions = countDecisions(graph, sample, attempt.decisions ?? []);
+  const decisions = countDecisions(graph.local, sample, attempt.decisions ?? []);
   const unparsed = Object.values(phases).some(({ stages }) => (stages.unparsed ?? 0) > 0);
   const row: QuestionRow = {
     id: task.id,

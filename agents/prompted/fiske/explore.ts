@@ -47,6 +47,8 @@ export async function explore(starts: readonly StartNode[], exploration: Explora
         extended.add(from);
       }
     };
+    const heads = branches.map(({ head }) => head);
+    await exploration.graph.ensure(heads, exploration.session.signal);
     const groups = new Map<string, { steps: Step[]; asked: ClueSet }>();
     for (const branch of branches) {
       const all = stepsOf(branch, exploration);

@@ -47,6 +47,7 @@ import { fiskeSettings, type FiskeSettings } from './settings.js';
 export const fiskeEntry: QuestionAgentEntry<typeof fiskeSettings> = {
   settings: fiskeSettings,
   needs: ['model', 'encoder', 'train'],
+  walksRemote: true,
   async create(resources, settings): Promise<QuestionAgent> {
     const words = wordIndex(resources.graph);
     const prefilter = await openPrefilter(resources, settings);

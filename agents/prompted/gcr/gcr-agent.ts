@@ -80,7 +80,9 @@ async function answer(task: QuestionTask, session: QuestionSession, parts: Parts
     return { ...found, ...(sure !== undefined && { confidence: sure }) };
   };
   // A path would stand for its sequence, which is chosen already.
-  if (isChosen && settings.level === 'chain') return answered(wholeSequences(graph, task, topics, chains), confidence);
+  if (isChosen && settings.level === 'chain') {
+    return answered(await wholeSequences(graph, task, topics, chains), confidence);
+  }
   const paths = realPaths(graph, topics, excludedTopics(task), chains, settings.maxCandidates);
   const decided = await unlessSpent(named(task, session, parts, topics, paths));
   if (!decided) return ended(session, 'budget');
@@ -88,7 +90,7 @@ async function answer(task: QuestionTask, session: QuestionSession, parts: Parts
   const chosen = (decided.reply as PathsReply).paths.map((index) => paths[index]!);
   trace({ event: 'decision', phase: 'paths', summary: decided.text });
   const relations = chosen.map((path) => path.map(([, relation]) => relation));
-  const leading = settings.level === 'path' ? alone(chosen) : wholeSequences(graph, task, topics, relations);
+  const leading = settings.level === 'path' ? alone(chosen) : await wholeSequences(graph, task, topics, relations);
   return answered(leading, decided.confidence);
 }
 
@@ -136,9 +138,9 @@ function wholeSequences(
   task: QuestionTask,
   topics: readonly number[],
   chains: readonly (readonly number[])[],
-): ExecutedChain[] {
+): Promise<ExecutedChain[]> {
   const distinct = [...new Map(chains.map((chain) => [chain.join(), chain])).values()];
-  return distinct.map((chain) => executed(graph, topics, chain, excludedTopics(task)));
+  return Promise.all(distinct.map((chain) => executed(graph, topics, chain, excludedTopics(task))));
 }
 
 /** The ends of the paths alone, by their relation sequences. */

@@ -72,6 +72,7 @@ export async function explored(standing: readonly Standing[], exploration: Explo
 async function chosenRelations({ walk, returned }: Standing, exploration: Exploration): Promise<number[]> {
   const { graph, settings, prefilter, task, session, notes, followed } = exploration;
   const frontier = frontierOf(walk);
+  await graph.ensure(frontier.entities, session.signal);
   exploration.read(frontierDegree(graph, frontier));
   const last = walk.relations.at(-1);
   const back = settings.noReturn === 'relation' && last !== undefined ? graph.inverseOf[last] : undefined;

@@ -43,6 +43,7 @@ export const pogEntry = walkingAgent(
   'pog',
   pogSettings,
   (parts) => (task, session) => answerQuestion(task, session, parts),
+  { walksRemote: true },
 );
 
 type Parts = WalkingParts<PogSettings>;

@@ -112,7 +112,9 @@ async function answer(task: QuestionTask, session: QuestionSession, parts: Parts
   if (walks.length === 0) return ended(session, 'no-way');
   const text = ({ relations, probability }: RankedWalk) => `${chainText(graph, relations)} (${probability.toFixed(3)})`;
   trace({ event: 'note', text: `The walker goes ${walks.map(text).join('; ')}.` });
-  const leading = walks.map(({ relations }) => executed(graph, topics, relations, excludedTopics(task)));
+  const leading = await Promise.all(
+    walks.map(({ relations }) => executed(graph, topics, relations, excludedTopics(task))),
+  );
   const found = { resources, settings, topics };
   if (!fromFrontier(settings.answers, client)) {
     const read = await answerFromChains(task, session, { ...found, leading });

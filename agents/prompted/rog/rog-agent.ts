@@ -74,7 +74,7 @@ async function answer(task: QuestionTask, session: QuestionSession, parts: Parts
   if (typeof planned === 'string') return ended(session, planned, planned === 'unparsed');
   const { chains, note, confidence } = planned;
   if (note !== undefined) trace({ event: 'note', text: note });
-  const walked = chains.map((chain) => executed(graph, topics, chain, excludedTopics(task)));
+  const walked = await Promise.all(chains.map((chain) => executed(graph, topics, chain, excludedTopics(task))));
   const summary = walked.map(({ chain, answers }) => `${chainText(graph, chain)} (${answers.length})`).join('; ');
   trace({ event: 'decision', phase: 'propose', summary });
   const leading = walked.filter(({ answers }) => answers.length > 0);

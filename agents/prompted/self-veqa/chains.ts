@@ -54,7 +54,7 @@ export async function chainChoice(
   const bounds = { topics, excluded, shortest, longest, most: maxChains, likeness: suits };
   const keep = (walked: readonly number[], relations: readonly number[]) =>
     prefilter.keep(task, walked, relations, signal);
-  const { chains, cut } = await reachableChains(graph, { ...bounds, keep });
+  const { chains, cut } = await reachableChains(graph, { ...bounds, keep, signal });
   const which = likeness ? `${maxChains} chains most like the question` : `first ${maxChains} chains by id`;
   const note = cut ? { note: `only the ${which} may be written` } : {};
   if (vocabulary === 'examples') {
@@ -95,6 +95,7 @@ interface ChainBounds {
   likeness: (relation: number) => number;
   /** Of the relations behind a prefix, those that chains may go on with. */
   keep: (walked: readonly number[], relations: readonly number[]) => Promise<readonly number[]>;
+  signal?: AbortSignal | undefined;
 }
 
 /** The chains that exist, or those that were kept of them. */
@@ -124,6 +125,10 @@ async function reachableChains(graph: Graph, bounds: ChainBounds): Promise<Chain
   let prefixes: Prefix[] = [{ chain: [], frontier: initialFrontier(topics), likeness: 0 }];
   for (let length = 1; length <= bounds.longest; length++) {
     const rated = [];
+    await graph.ensure(
+      prefixes.flatMap(({ frontier }) => [...frontier.entities]),
+      bounds.signal,
+    );
     for (const prefix of prefixes) {
       const onward = [...frontierRelations(graph, prefix.frontier, excluded)];
       for (const relation of await bounds.keep(prefix.chain, onward)) {
@@ -174,14 +179,16 @@ export interface ExecutedChain {
 }
 
 /** Follows a chain with whole frontiers. @param excluded entities that never come back */
-export function executed(
+export async function executed(
   graph: Graph,
   topics: readonly number[],
   chain: readonly number[],
   excluded: readonly number[],
-): ExecutedChain {
+  signal?: AbortSignal,
+): Promise<ExecutedChain> {
   let frontier = initialFrontier(topics);
   for (let hop = 0; hop < chain.length; hop++) {
+    await graph.ensure(frontier.entities, signal);
     frontier = stepFrontier(graph, frontier, chain[hop]!, excluded);
     if (frontier.entities.length === 0) return { chain, answers: [], brokenAt: hop + 1 };
   }

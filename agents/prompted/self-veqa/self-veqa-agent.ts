@@ -38,6 +38,7 @@ import { readableRelation, similarFacts } from './sub-graph.js';
 export const selfVeqaEntry: QuestionAgentEntry<typeof selfVeqaSettings> = {
   settings: selfVeqaSettings,
   needs: ['model', 'encoder', 'train'],
+  walksRemote: true,
   async create(resources, settings): Promise<QuestionAgent> {
     const remembers = settings.memory !== 'off';
     const encoder =
@@ -174,7 +175,9 @@ async function runRounds(
     });
     if (!proposal) rounds.degraded = true;
     rounds.confidence = client.byLikelihood ? proposal?.confidence : undefined;
-    const proposed = (proposal?.chains ?? []).map((chain) => executed(graph, topics, chain, excludedTopics(task)));
+    const proposed = await Promise.all(
+      (proposal?.chains ?? []).map((chain) => executed(graph, topics, chain, excludedTopics(task), signal)),
+    );
     rounds.tried.push(...proposed);
     const leading = proposed.filter(({ answers }) => answers.length > 0);
     const summary = proposed.map(({ chain, answers }) => `${chainText(graph, chain)} (${answers.length})`).join('; ');
@@ -227,5 +230,6 @@ async function relationLikeness(
   const [question] = await vectors.of([maskedQuestion(task)]);
   const rows = await vectors.of(graph.relationNames.map(readableRelation));
   const cosines = rows.map((row) => dot(question!, row));
-  return (relation) => cosines[relation]!;
+  // A graph that grows may meet relations later that nobody knew.
+  return (relation) => cosines[relation] ?? 0;
 }

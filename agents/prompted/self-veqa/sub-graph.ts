@@ -23,7 +23,7 @@ interface SubGraphQuery {
 
 /** At most `triples` facts within `hops` of the topics, most like the question first, by the cosine of "head relation tail". */
 export async function similarFacts(graph: Graph, encoder: StateEncoder, query: SubGraphQuery): Promise<NamedTriple[]> {
-  const facts = distinctFacts(nearbyTriples(graph, query).map((triple) => factOf(graph, triple)));
+  const facts = distinctFacts((await nearbyTriples(graph, query)).map((triple) => factOf(graph, triple)));
   if (facts.length === 0) return [];
   const texts = facts.map(([head, relation, tail]) => `${head} ${readableRelation(relation)} ${tail}`);
   const [question, ...rows] = await unitVectors(encoder, [query.question, ...texts], query.signal);
@@ -35,14 +35,19 @@ export async function similarFacts(graph: Graph, encoder: StateEncoder, query: S
 }
 
 /** Breadth first; of each distance the edges whose relations suit the question best. */
-function nearbyTriples(graph: Graph, { topics, hops, candidates, likeness, read }: SubGraphQuery): Triple[] {
+async function nearbyTriples(
+  graph: Graph,
+  { topics, hops, candidates, likeness, read, signal }: SubGraphQuery,
+): Promise<Triple[]> {
   const nearby: Triple[] = [];
   const seen = new Set(topics.filter((topic) => topic >= 0));
   let level = [...seen];
   for (let hop = 0; hop < hops && level.length > 0; hop++) {
     const edges: { triple: Triple; likeness: number }[] = [];
     const next = new Set<number>();
-    for (const head of level.slice(0, mostEntities)) {
+    const heads = level.slice(0, mostEntities);
+    await graph.ensure(heads, signal);
+    for (const head of heads) {
       read(graph.degree(head));
       for (let edge = graph.offsets[head]!; edge < graph.offsets[head + 1]!; edge++) {
         const relation = graph.relations[edge]!;

@@ -63,6 +63,7 @@ export const structGptEntry = walkingAgent(
   'structgpt',
   structGptSettings,
   (parts) => (task, session) => answer(task, session, parts),
+  { walksRemote: true },
 );
 
 type Parts = WalkingParts<StructGptSettings>;
@@ -110,7 +111,7 @@ async function answer(task: QuestionTask, session: QuestionSession, parts: Parts
 async function walkOn(task: QuestionTask, session: QuestionSession, parts: Parts, progress: Progress): Promise<string> {
   const { resources, settings, hopsOf } = parts;
   const { graph } = resources;
-  const { client, trace } = session;
+  const { client, trace, signal } = session;
   const hops = await hopsOf(task, session);
   const constraints = constraintsOnce(task, client);
   for (let hop = 1; hop <= (hops ?? settings.maxHops); hop++) {
@@ -120,6 +121,7 @@ async function walkOn(task: QuestionTask, session: QuestionSession, parts: Parts
     progress.walk = walk;
     trace({ event: 'decision', phase: 'relation', summary: pathText(graph, walk) });
     if (settings.constraints && frontierOf(walk).entities.some((entity) => isMediator(graph, entity))) {
+      await graph.ensure(frontierOf(walk).entities, signal);
       const narrowed = heldBy(graph, frontierOf(walk), await constraints());
       progress.graphReads += frontierDegree(graph, frontierOf(walk));
       progress.walk = { ...walk, frontiers: [...walk.frontiers.slice(0, -1), narrowed] };
@@ -137,6 +139,7 @@ async function nextRelation(
   progress: Progress,
 ): Promise<number | 'no-way' | 'unread'> {
   const { walk } = progress;
+  await graph.ensure(frontierOf(walk).entities, signal);
   progress.graphReads += frontierDegree(graph, frontierOf(walk));
   const onward = onwardRelations(graph, frontierOf(walk), walk.excluded);
   const relations = await prefilter.keep(task, walk.relations, onward, signal);

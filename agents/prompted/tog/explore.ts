@@ -37,6 +37,8 @@ const schemaRelation = /^~?(?:type\.object\.(?:type|name)|common\.|freebase\.)|s
 
 /** The beams one edge further, best first, at most `width`; empty where no way leads on. */
 export async function explore(beams: readonly Beam[], exploration: Exploration): Promise<Beam[]> {
+  const standing = beams.map(({ entity }) => entity);
+  await exploration.graph.ensure(standing, exploration.session.signal);
   const grown: Beam[] = [];
   const shared = exploration.settings.share === 'beams' && beams.length > 1;
   const ways = shared ? await scoredWays(beams, exploration) : [];

@@ -28,13 +28,18 @@ import { togSettings, type TogSettings } from './settings.js';
 import { walkSets } from './walk-sets.js';
 
 /** The agent `tog` with its switches. */
-export const togEntry = walkingAgent('tog', togSettings, async (opened) => {
-  const parts = { ...opened, scorer: await scorerOf(opened.resources, opened.settings) };
-  return (task, session) =>
-    fromFrontier(opened.settings.answers, session.client)
-      ? answerFromSets(task, session, parts)
-      : answer(task, session, parts);
-});
+export const togEntry = walkingAgent(
+  'tog',
+  togSettings,
+  async (opened) => {
+    const parts = { ...opened, scorer: await scorerOf(opened.resources, opened.settings) };
+    return (task, session) =>
+      fromFrontier(opened.settings.answers, session.client)
+        ? answerFromSets(task, session, parts)
+        : answer(task, session, parts);
+  },
+  { walksRemote: true },
+);
 
 async function scorerOf({ encoder }: QuestionAgentResources, { prune }: TogSettings): Promise<Scorer> {
   if (prune === 'embedding') return textScorer(vectorSource(textVectors(await encoder())));

@@ -91,6 +91,10 @@ export async function walkSets(exploration: SetExploration): Promise<SetWalk> {
 async function grownBeams(beams: readonly SetBeam[], exploration: SetExploration): Promise<SetBeam[]> {
   const { graph, settings, prefilter, task, session, read } = exploration;
   const standing = beams.map((beam) => ({ ...beam, walk: narrowedWalk(beam.walk, exploration) }));
+  await graph.ensure(
+    standing.flatMap(({ walk }) => [...frontierOf(walk).entities]),
+    session.signal,
+  );
   const onward: number[][] = [];
   const alone: number[] = [];
   for (const { walk } of standing) {

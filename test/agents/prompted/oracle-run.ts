@@ -77,7 +77,7 @@ export async function openOracleRun(
   };
   const agent = await questionAgents.create(name, resources, switches);
   const { topicGiven } = agent;
-  const simulated = openOracle({ graph, samples, error, seed: 3 });
+  const simulated = openOracle({ graph: graph.local, samples, error, seed: 3 });
   const subsets = [...new Set(samples.map(({ task }) => task.subset))];
   const about = {
     ...{ dataset, graph: graph.name, subsets, split: 'valid', holdOut: 'question', seed: 0, topicGiven },

@@ -1,0 +1,360 @@
+/**
+ * Edges of entities out of an endpoint, kept on disk as they come: what one command asked for, no later one asks for again. An entity
+ * is asked for its relations with their numbers of tails first, so that hubs are known before they are read and an answer that was cut is noticed.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { openStore } from '../encoder/lmdb-store.js';
+import type { Delay } from '../llm/server-trouble.js';
+import { WorkbenchError } from '../run/errors.js';
+import { throwIfStopped } from '../run/stop.js';
+import { type Direction, queries, type ResultRow, sparqlClient } from './client.js';
+import { type SparqlSource, sourceFolder } from './source.js';
+import { iriTerm, literalTerm, termOf } from './terms.js';
+
+/** One relation of an entity. */
+export interface KeptRelation {
+  direction: Direction;
+  /** Terms, as `terms.ts` writes them. */
+  relation: string;
+  /** Ascending; without blank nodes, which cannot be asked for again. */
+  tails: readonly string[];
+  /** How many there are. */
+  count: number;
+  /** Not all were brought: more than `maxTails`, or the endpoint cut them. */
+  cut: boolean;
+}
+
+/** What is counted of a source since it was opened. */
+export interface SourceCounts {
+  queries: number;
+  rows: number;
+  /** Tries that failed. */
+  failures: number;
+  /** Entities that the cache had, and those that were asked for. */
+  remembered: number;
+  asked: number;
+  /** Relations of entities of which not all tails were brought. */
+  cut: number;
+}
+
+/** An endpoint with its cache. */
+export interface Neighbourhoods {
+  /** sha256 (hex) of the endpoint, its options and its number of triples: what answers depend on. */
+  readonly id: string;
+  readonly counts: SourceCounts;
+  /** All relations of each entity. @param terms of entities @throws WorkbenchError, always `fatal` */
+  of(terms: readonly string[], signal?: AbortSignal): Promise<ReadonlyMap<string, readonly KeptRelation[]>>;
+  /** Labels of the entities that have one; of several the first in English, or in no language. */
+  labels(terms: readonly string[], signal?: AbortSignal): Promise<ReadonlyMap<string, string>>;
+  /** The entity of each label; of several the first in the order of their IRIs. */
+  labelled(labels: readonly string[], signal?: AbortSignal): Promise<ReadonlyMap<string, string>>;
+  close(): Promise<void>;
+}
+
+interface About {
+  triples: number;
+  /** A query and the sha256 of its answer, by which another graph of the same size is told. */
+  probe?: { query: string; hash: string };
+}
+
+/** Entities of a query for counts, rows that a query for tails may have, and terms of a query for labels. */
+const entitiesAtOnce = 25;
+const rowsAtOnce = 5000;
+const pairsAtOnce = 400;
+const labelsAtOnce = 200;
+/** Queries after which the graph is looked at again. */
+const lookEvery = 500;
+
+/** @throws WorkbenchError `config` or `failure` where no endpoint answers, `data` where it holds another graph than the cache */
+export async function openNeighbourhoods(
+  source: SparqlSource,
+  { delay, cache }: { delay?: Delay; cache?: string } = {},
+): Promise<Neighbourhoods> {
+  const { endpoint, maxTails, offline, timeout, retries } = source;
+  const address = endpoint.href;
+  const label = source.label === undefined ? undefined : iriTerm(source.label);
+  const folder = sourceFolder(source, cache);
+  if (offline && !existsSync(folder)) throw notKept('any answer', address);
+  const client = sparqlClient(endpoint, {
+    ...{ concurrency: 4, timeoutMs: timeout * 1000, retries },
+    ...(delay && { delay }),
+  });
+  const sizeOf = async (signal?: AbortSignal) => numberOf((await client.ask(queries.size, signal)).rows[0]?.n?.value);
+  const triples = offline ? undefined : await sizeOf();
+  if (triples === 0) {
+    throw new WorkbenchError('data', `expected a graph with triples, got none, at ${address}`, {
+      hint: 'What lies in named graphs is asked for by ?default-graph-uri=IRI.',
+    });
+  }
+  const { tables, close } = await openStore(folder, (root) => ({
+    relations: root.openDB<KeptRelation[], string>({ name: 'relations', encoding: 'json' }),
+    labels: root.openDB<string, string>({ name: 'labels', encoding: 'json' }),
+    about: root.openDB<About, string>({ name: 'about', encoding: 'json' }),
+  }));
+  const counts = { remembered: 0, asked: 0, cut: 0 };
+  let about = tables.about.get('graph');
+  try {
+    if (offline && !about) throw notKept('any answer', address);
+    if (about && triples !== undefined && about.triples !== triples) throw otherGraph(address, about.triples, triples);
+    if (about && !offline) await checkProbe();
+    if (!about) await tables.about.put('graph', (about = { triples: triples! }));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  let seen = { returns: client.counts.returns, queries: client.counts.queries };
+
+  async function checkProbe(signal?: AbortSignal): Promise<void> {
+    const { probe } = about!;
+    if (probe && hashOf((await client.ask(probe.query, signal)).rows) !== probe.hash) throw otherGraph(address);
+  }
+
+  /** An endpoint that was away may come back with another graph. */
+  async function checkGraph(signal: AbortSignal | undefined): Promise<void> {
+    const { returns, queries: asked } = client.counts;
+    if (returns === seen.returns && asked - seen.queries < lookEvery) return;
+    seen = { returns, queries: asked };
+    const now = await sizeOf(signal);
+    if (now !== about!.triples) throw otherGraph(address, about!.triples, now);
+    await checkProbe(signal);
+  }
+
+  /** Asks for all at once; an answer that was cut is asked for again in halves. */
+  async function inParts<Asked>(
+    asked: readonly Asked[],
+    ask: (part: readonly Asked[]) => Promise<{ rows: readonly ResultRow[]; cut: boolean }>,
+  ): Promise<{ rows: readonly ResultRow[]; cut: boolean }> {
+    const answer = await ask(asked);
+    if (!answer.cut || asked.length < 2) return answer;
+    const middle = asked.length >>> 1;
+    const [first, second] = [await inParts(asked.slice(0, middle), ask), await inParts(asked.slice(middle), ask)];
+    return { rows: [...first.rows, ...second.rows], cut: first.cut || second.cut };
+  }
+
+  async function bringDirection(direction: Direction, entities: readonly string[], signal: AbortSignal) {
+    const found = new Map<string, Map<string, KeptRelation>>(entities.map((entity) => [entity, new Map()]));
+    const counted = await inParts(entities, (part) => client.ask(queries.counts(direction, part), signal));
+    for (const { e, r, n } of counted.rows) {
+      const [entity, relation] = [e && termOf(e), r && termOf(r)];
+      const count = numberOf(n?.value);
+      if (entity === undefined || relation === undefined || count === 0) continue;
+      found.get(entity)?.set(relation, { direction, relation, count, tails: [], cut: false });
+    }
+    const pairs = [...found].flatMap(([entity, relations]) =>
+      [...relations.values()].map((kept) => ({ entity, kept, tails: new Set<string>() })),
+    );
+    const hubs = pairs.filter(({ kept }) => kept.count > maxTails);
+    const parts = partsOf(pairs.filter(({ kept }) => kept.count <= maxTails));
+    await Promise.all([
+      ...hubs.map(async ({ entity, kept, tails }) => {
+        const { rows } = await client.ask(queries.someTails(direction, entity, kept.relation, maxTails), signal);
+        kept.cut = true;
+        for (const { x } of rows) addTail(tails, x && termOf(x));
+      }),
+      ...parts.map(async (part) => {
+        const byKey = new Map(part.map((pair) => [`${pair.entity} ${pair.kept.relation}`, pair]));
+        await inParts(part, async (some) => {
+          const asked = some.map(({ entity, kept }) => [entity, kept.relation] as const);
+          const { rows } = await client.ask(queries.tails(direction, asked), signal);
+          const expected = some.reduce((sum, { kept }) => sum + kept.count, 0);
+          if (rows.length > expected) throw otherGraph(address);
+          for (const { e, r, x } of rows) {
+            const pair = byKey.get(`${(e && termOf(e)) ?? ''} ${(r && termOf(r)) ?? ''}`);
+            if (pair) addTail(pair.tails, x && termOf(x));
+          }
+          const cut = rows.length < expected;
+          if (cut && some.length === 1) some[0]!.kept.cut = true;
+          return { rows: [], cut };
+        });
+      }),
+    ]);
+    for (const { kept, tails } of pairs) kept.tails = [...tails].sort();
+    return { found, counted };
+  }
+
+  /** A part of the entities, kept at once: what comes later may fail. */
+  async function bring(entities: readonly string[], signal: AbortSignal): Promise<void> {
+    const [out, back] = await Promise.all([
+      bringDirection('out', entities, signal),
+      bringDirection('in', entities, signal),
+    ]);
+    await checkGraph(signal);
+    if (!about!.probe && out.counted.rows.length > 0) {
+      about = { ...about!, probe: { query: queries.counts('out', entities), hash: hashOf(out.counted.rows) } };
+      await tables.about.put('graph', about);
+    }
+    const relationsOf = (found: typeof out.found, entity: string) =>
+      [...found.get(entity)!.values()].sort((a, b) => (a.relation < b.relation ? -1 : 1));
+    await Promise.all(
+      entities.map((entity) =>
+        tables.relations.put(keyOf(entity), [...relationsOf(out.found, entity), ...relationsOf(back.found, entity)]),
+      ),
+    );
+  }
+
+  /** Looks up what is kept, and brings the rest in parts, several at once. The first failure ends all. */
+  async function throughCache<Value>(
+    wanted: readonly string[],
+    get: (one: string) => Value | undefined,
+    size: number,
+    load: (part: readonly string[], signal: AbortSignal) => Promise<void>,
+    signal: AbortSignal | undefined,
+  ): Promise<Map<string, Value>> {
+    throwIfStopped(signal);
+    const missing = wanted.filter((one) => get(one) === undefined);
+    if (offline && missing.length > 0) throw notKept(missing[0]!, address);
+    const failed = new AbortController();
+    const both = signal ? AbortSignal.any([signal, failed.signal]) : failed.signal;
+    const parts = Array.from({ length: Math.ceil(missing.length / size) }, (_, i) =>
+      missing.slice(i * size, (i + 1) * size),
+    );
+    let first: unknown;
+    await Promise.all(
+      parts.map((part) =>
+        load(part, both).catch((error: unknown) => {
+          first ??= error;
+          failed.abort(error);
+        }),
+      ),
+    );
+    if (first !== undefined) throw first as Error;
+    return new Map(wanted.map((one) => [one, get(one)!]));
+  }
+
+  return {
+    id: createHash('sha256')
+      .update(JSON.stringify([address, source.label, maxTails, source.version, about.triples]))
+      .digest('hex'),
+    get counts() {
+      const { queries: answered, rows, failures } = client.counts;
+      return { ...counts, queries: answered, rows, failures };
+    },
+    async of(terms, signal) {
+      const wanted = [...new Set(terms)];
+      const get = (term: string) => tables.relations.get(keyOf(term));
+      const missing = wanted.filter((term) => get(term) === undefined).length;
+      const found = await throughCache(wanted, get, entitiesAtOnce, bring, signal);
+      counts.asked += missing;
+      counts.remembered += wanted.length - missing;
+      for (const relations of found.values()) counts.cut += relations.filter(({ cut }) => cut).length;
+      return found;
+    },
+    async labels(terms, signal) {
+      if (label === undefined) return new Map();
+      const wanted = [...new Set(terms)].filter((term) => !term.startsWith('"'));
+      const load = async (part: readonly string[], both: AbortSignal) => {
+        const { rows } = await inParts(part, (some) => client.ask(queries.labels(label, some), both));
+        await putFirst(
+          part,
+          firstBy(rows, 'e', ({ x }) => x && labelKey(x)),
+          (text) => text.slice(1),
+        );
+      };
+      const found = await throughCache(wanted, (term) => tables.labels.get(keyOf(term)), labelsAtOnce, load, signal);
+      return new Map([...found].filter(([, text]) => text !== ''));
+    },
+    async labelled(labels, signal) {
+      if (label === undefined) return new Map();
+      const texts = new Map(labels.map((text) => [literalTerm(text), text]));
+      const load = async (part: readonly string[], both: AbortSignal) => {
+        const asked = part.flatMap((text) => [text, `${text}@en`]);
+        const { rows } = await inParts(asked, (some) => client.ask(queries.labelled(label, some), both));
+        const plain = rows.map(({ e, x }) => ({
+          ...(e && { e }),
+          ...(x && { x: { type: 'literal' as const, value: x.value } }),
+        }));
+        await putFirst(
+          part,
+          firstBy(plain, 'x', ({ e }) => e && termOf(e)),
+          (term) => term,
+        );
+      };
+      const get = (text: string) => tables.labels.get(keyOf(text));
+      const found = await throughCache([...texts.keys()], get, labelsAtOnce, load, signal);
+      return new Map([...found].flatMap(([text, term]) => (term === '' ? [] : [[texts.get(text)!, term] as const])));
+    },
+    close,
+  };
+
+  /** What was not found is kept as that. */
+  async function putFirst(
+    asked: readonly string[],
+    found: ReadonlyMap<string, string>,
+    value: (text: string) => string,
+  ) {
+    await Promise.all(asked.map((one) => tables.labels.put(keyOf(one), found.has(one) ? value(found.get(one)!) : '')));
+  }
+}
+
+/** Names of a language go before those of none. */
+const labelKey = ({ value, 'xml:lang': language }: NonNullable<ResultRow[string]>) =>
+  (language === undefined ? '1' : '0') + value;
+
+/** The smallest value of each term of a variable. */
+function firstBy(rows: readonly ResultRow[], key: 'e' | 'x', of: (row: ResultRow) => string | undefined) {
+  const first = new Map<string, string>();
+  for (const row of rows) {
+    const term = row[key] && termOf(row[key]);
+    const value = of(row);
+    if (term === undefined || value === undefined) continue;
+    const known = first.get(term);
+    if (known === undefined || value < known) first.set(term, value);
+  }
+  return first;
+}
+
+interface Counted {
+  kept: KeptRelation;
+}
+
+/** In parts of about as many rows as one answer may have. */
+function partsOf<Pair extends Counted>(pairs: readonly Pair[]): Pair[][] {
+  const parts: Pair[][] = [];
+  let rows = Infinity;
+  for (const pair of pairs) {
+    rows += pair.kept.count;
+    if (rows > rowsAtOnce || parts.at(-1)!.length >= pairsAtOnce) {
+      parts.push([]);
+      rows = pair.kept.count;
+    }
+    parts.at(-1)!.push(pair);
+  }
+  return parts;
+}
+
+function addTail(tails: Set<string>, term: string | undefined): void {
+  if (term !== undefined) tails.add(term);
+}
+
+/** Terms may be longer than a key of the database. */
+const keyOf = (term: string) => createHash('sha256').update(term).digest('hex');
+
+const numberOf = (text: string | undefined) => {
+  const value = Number(text);
+  return Number.isSafeInteger(value) && value >= 0 ? value : 0;
+};
+
+const hashOf = (rows: readonly ResultRow[]) =>
+  keyOf(
+    rows
+      .map(({ e, r, n }) => [e?.value, r?.value, n?.value].join(' '))
+      .sort()
+      .join('\n'),
+  );
+
+function otherGraph(address: string, before?: number, now?: number): WorkbenchError {
+  const [expected, got] =
+    before === undefined ? ['the graph asked before', 'another'] : [`${before} triples as before`, String(now)];
+  return new WorkbenchError('data', `expected ${expected}, got ${got}, at ${address}`, {
+    hint: 'Another graph lies behind the address, or it changed. Start anew with another version: #version=2.',
+    fatal: true,
+  });
+}
+
+function notKept(what: string, address: string): WorkbenchError {
+  return new WorkbenchError('data', `expected ${what} in the cache, got none, at ${address} with offline=true`, {
+    hint: 'Ask once without offline: every answer is kept.',
+    fatal: true,
+  });
+}

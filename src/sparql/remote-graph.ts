@@ -1,0 +1,187 @@
+/** A graph behind an endpoint that agents walk like one in memory: it holds what `ensure` has brought so far. */
+import type { RelationColumn } from '../kg/adjacency.js';
+import { Graph, inverseName, unknownId } from '../kg/graph.js';
+import { NameTable } from '../kg/name-table.js';
+import { semaphore } from '../llm/concurrency.js';
+import type { Delay } from '../llm/server-trouble.js';
+import { type KeptRelation, type Neighbourhoods, openNeighbourhoods } from './neighbourhoods.js';
+import { parseSparqlSource, type SparqlSource } from './source.js';
+import { nameOfTerm, termOfName } from './terms.js';
+
+/** Edges of one entity, by relation and tail; int32, of equal length. */
+interface Row {
+  relations: Int32Array;
+  tails: Int32Array;
+}
+
+/**
+ * A graph whose rows grow. Entities and relations of `known` keep their ids, so that questions, golds and ties are what they are in memory; all
+ * others get the next ids in the order in which they are met. Memory: 14 bytes an edge that was brought, and a name an entity.
+ */
+export class RemoteGraph extends Graph {
+  declare offsets: Int32Array;
+  declare relations: RelationColumn;
+  declare tails: Int32Array;
+  declare inverseOf: Int32Array;
+  readonly #names: string[];
+  readonly #known: Graph;
+  /** Ids of names that `known` lacks. */
+  readonly #added = new Map<string, number>();
+  readonly #terms: (string | undefined)[] = [];
+  readonly #idOfTerm = new Map<string, number>();
+  readonly #rows = new Map<number, Row>();
+  readonly #relationList: string[];
+  readonly #inTurn = semaphore(1);
+
+  constructor(
+    readonly source: SparqlSource,
+    known: Graph,
+    readonly remote: Neighbourhoods,
+  ) {
+    const relationNames = [...known.relationNames];
+    const nothing = { heads: new Int32Array(), relations: new Int32Array(), tails: new Int32Array() };
+    super(`sparql:${source.endpoint.href}`, new NameTable(known.shared().entities), relationNames, nothing);
+    this.#relationList = relationNames;
+    this.#names = [...known.entityNames];
+    this.#known = known;
+  }
+
+  override get local(): Graph {
+    return this.#known;
+  }
+
+  override get hash(): string {
+    return this.remote.id;
+  }
+
+  override get entityNames(): readonly string[] {
+    return this.#names;
+  }
+
+  override get numEntities(): number {
+    return this.#names.length;
+  }
+
+  override entityName(entity: number): string | undefined {
+    return this.#names[entity];
+  }
+
+  override entityId(name: string): number {
+    const id = this.#known.entityId(name);
+    return id === unknownId ? (this.#added.get(name) ?? unknownId) : id;
+  }
+
+  override ensure(entities: Iterable<number>, signal?: AbortSignal): Promise<void> {
+    const missing = () => [...new Set(entities)].filter((entity) => entity >= 0 && !this.#rows.has(entity));
+    if (missing().length === 0) return Promise.resolve();
+    return this.#inTurn(() => this.#bring(missing(), signal));
+  }
+
+  override close(): Promise<void> {
+    return this.remote.close();
+  }
+
+  /** What was asked, in words. */
+  summary(): string {
+    const { queries, rows, asked, remembered, cut } = this.remote.counts;
+    const hubs =
+      cut > 0 ? `; ${cut} relations of hubs were cut, to ${this.source.maxTails} tails or by the endpoint` : '';
+    return `${this.name}: ${queries} queries, ${rows} rows; ${asked} entities asked for, ${remembered} remembered${hubs}`;
+  }
+
+  async #bring(entities: readonly number[], signal: AbortSignal | undefined): Promise<void> {
+    await this.#findTerms(entities, signal);
+    const termOf = (entity: number) => this.#terms[entity];
+    const found = await this.remote.of(
+      entities.flatMap((entity) => termOf(entity) ?? []),
+      signal,
+    );
+    const tails = [...found.values()].flatMap((relations) => relations.flatMap((one) => one.tails));
+    const labels = await this.remote.labels(
+      tails.filter((term) => !this.#idOfTerm.has(term)),
+      signal,
+    );
+    for (const entity of entities) this.#rows.set(entity, this.#rowOf(found.get(termOf(entity) ?? '') ?? [], labels));
+    this.#rebuild();
+  }
+
+  /** Where names are labels, the endpoint says whose; a name that nothing carries stays without a term, and without edges. */
+  async #findTerms(entities: readonly number[], signal: AbortSignal | undefined): Promise<void> {
+    const missing = entities.filter((entity) => this.#terms[entity] === undefined);
+    const { label, prefix } = this.source;
+    const nameOf = (entity: number) => this.#names[entity]!;
+    const labelled = await this.remote.labelled(label === undefined ? [] : missing.map(nameOf), signal);
+    for (const entity of missing) {
+      const term = label === undefined ? termOfName(nameOf(entity), prefix) : labelled.get(nameOf(entity));
+      if (term !== undefined && !this.#idOfTerm.has(term)) this.#bind(entity, term);
+    }
+  }
+
+  #bind(entity: number, term: string): void {
+    this.#terms[entity] = term;
+    this.#idOfTerm.set(term, entity);
+  }
+
+  #rowOf(found: readonly KeptRelation[], labels: ReadonlyMap<string, string>): Row {
+    const edges: [number, number][] = [];
+    for (const { direction, relation, tails } of found) {
+      const id = this.#relation(relation, direction === 'in');
+      for (const tail of tails) edges.push([id, this.#entity(tail, labels)]);
+    }
+    edges.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+    return { relations: Int32Array.from(edges, ([id]) => id), tails: Int32Array.from(edges, ([, tail]) => tail) };
+  }
+
+  #relation(term: string, backwards: boolean): number {
+    const name = nameOfTerm(term, this.source.relationPrefix);
+    for (const one of [name, inverseName(name)]) {
+      if (this.relationIds.has(one)) continue;
+      this.relationIds.set(one, this.#relationList.length);
+      this.#relationList.push(one);
+    }
+    return this.relationId(backwards ? inverseName(name) : name);
+  }
+
+  /** The entity of a term: one of its name whose term nobody knows yet, else a new one. */
+  #entity(term: string, labels: ReadonlyMap<string, string>): number {
+    const bound = this.#idOfTerm.get(term);
+    if (bound !== undefined) return bound;
+    const name = labels.get(term) ?? nameOfTerm(term, this.source.prefix);
+    let id = this.entityId(name);
+    if (id === unknownId || this.#terms[id] !== undefined) {
+      id = this.#names.length;
+      this.#names.push(name);
+      if (!this.#added.has(name)) this.#added.set(name, id);
+    }
+    this.#bind(id, term);
+    return id;
+  }
+
+  #rebuild(): void {
+    const offsets = new Int32Array(this.numEntities + 1);
+    for (const [entity, { tails }] of this.#rows) offsets[entity + 1] = tails.length;
+    for (let i = 0; i < this.numEntities; i++) offsets[i + 1]! += offsets[i]!;
+    const edges = offsets.at(-1)!;
+    const [relations, tails] = [new Int32Array(edges), new Int32Array(edges)];
+    for (const [entity, row] of this.#rows) {
+      relations.set(row.relations, offsets[entity]);
+      tails.set(row.tails, offsets[entity]);
+    }
+    Object.assign(this, { offsets, relations, tails });
+    this.inverseOf = Int32Array.from(this.relationNames, (name) => this.relationId(inverseName(name)));
+  }
+}
+
+/**
+ * Opens the graph behind `sparql:URL#options`; `close` it after use.
+ * @param known whose entities and relations keep their ids
+ * @throws WorkbenchError `usage` for an address that is none, and as `openNeighbourhoods`
+ */
+export async function openRemoteGraph(
+  text: string,
+  known: Graph,
+  options: { delay?: Delay; cache?: string } = {},
+): Promise<RemoteGraph> {
+  const source = parseSparqlSource(text);
+  return new RemoteGraph(source, known, await openNeighbourhoods(source, options));
+}

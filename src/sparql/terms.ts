@@ -1,0 +1,78 @@
+/** Terms of an endpoint as texts of N-Triples, which is how a query writes them, and the names that agents read for them. */
+import { z } from 'zod';
+import { WorkbenchError } from '../run/errors.js';
+
+/** A term of a result. @source SPARQL 1.1 Query Results JSON Format, 3.2.2 */
+export const bindingSchema = z.object({
+  type: z.enum(['uri', 'literal', 'typed-literal', 'bnode']),
+  value: z.string(),
+  'xml:lang': z.string().optional(),
+  datatype: z.string().optional(),
+});
+
+export type Binding = z.output<typeof bindingSchema>;
+
+/** What an IRI between `<` and `>` may not hold. @source SPARQL 1.1, `IRIREF` */
+
+const forbidden = /[\u0000-\u0020<>"{}|^`\\]/gu;
+
+const isIri = (text: string) => /^[a-z][a-z0-9+.-]*:/i.test(text) && text.search(forbidden) < 0;
+
+/** `<iri>`. @throws WorkbenchError `data` for what would end the brackets before they end */
+export function iriTerm(iri: string): string {
+  if (isIri(iri)) return `<${iri}>`;
+  throw new WorkbenchError('data', `expected an IRI, got ${JSON.stringify(iri)}, at a term of the graph`, {
+    hint: 'An IRI begins with its scheme, and holds no space, quote, bracket or backslash.',
+  });
+}
+
+/** `"text"@en`: quotes, backslashes and ends of lines escaped. */
+export function literalTerm(text: string, { language, datatype }: { language?: string; datatype?: string } = {}) {
+  const quoted = `"${text.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\r', '\\r')}"`;
+  if (language !== undefined && /^[a-z]+(?:-[a-z0-9]+)*$/i.test(language)) return `${quoted}@${language}`;
+  return datatype === undefined ? quoted : `${quoted}^^${iriTerm(datatype)}`;
+}
+
+/** A term as a query writes it; undefined for what cannot be asked for again: blank nodes, and IRIs that are none. */
+export function termOf({ type, value, datatype, 'xml:lang': language }: Binding): string | undefined {
+  if (type === 'bnode') return undefined;
+  if (type === 'uri') return isIri(value) ? `<${value}>` : undefined;
+  if (datatype !== undefined && !isIri(datatype)) return undefined;
+  return literalTerm(value, {
+    ...(language !== undefined && { language }),
+    ...(datatype !== undefined && { datatype }),
+  });
+}
+
+/** The IRI of a name: itself where it is one, else behind the prefix, what IRIs may not hold in per cent. @throws as `iriTerm` */
+export function termOfName(name: string, prefix: string): string {
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(name)) return iriTerm(name);
+  return iriTerm(prefix + escaped(name));
+}
+
+/** Servers hold an IRI against RFC 3987 as well, which wants brackets and `#` escaped. */
+const escaped = (name: string) =>
+  name
+    .replaceAll('%', '%25')
+    .replace(forbidden, encodeURIComponent)
+    .replace(/[[\]#]/g, encodeURIComponent);
+
+/** The name of a term, which `termOfName` turns back into it: an IRI without the prefix, a literal's text. */
+export function nameOfTerm(term: string, prefix: string): string {
+  if (term.startsWith('"')) {
+    const text = term.slice(1, term.lastIndexOf('"'));
+    return text.replace(/\\(.)/gu, (_, code: string) => ({ n: '\n', r: '\r' })[code] ?? code);
+  }
+  const iri = term.slice(1, -1);
+  if (!iri.startsWith(prefix) || iri === prefix) return iri;
+  const name = unescaped(iri.slice(prefix.length));
+  return name !== undefined && prefix + escaped(name) === iri && !name.includes('://') ? name : iri;
+}
+
+function unescaped(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}

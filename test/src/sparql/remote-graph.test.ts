@@ -1,0 +1,298 @@
+/** A graph behind an endpoint: agents walk it as one in memory, whatever the endpoint does. */
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { env } from 'node:process';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { questionAgents } from '../../../agents/question-agents.js';
+import { Graph } from '../../../src/kg/graph.js';
+import { openRemoteGraph, type RemoteGraph } from '../../../src/sparql/remote-graph.js';
+import { openOracleRun, worldOf } from '../../agents/prompted/oracle-run.js';
+import { useOwnHome } from '../../fixtures/own-home.js';
+import { nTriplesOf, openTestEndpoint, type TestEndpoint, testPrefix } from '../../fixtures/sparql-endpoint.js';
+import { importFilms } from '../../fixtures/toy-question-training.js';
+
+useOwnHome();
+
+const open: { endpoints: TestEndpoint[]; graphs: RemoteGraph[] } = { endpoints: [], graphs: [] };
+afterEach(async () => {
+  for (const graph of open.graphs.splice(0)) await graph.close();
+  for (const endpoint of open.endpoints.splice(0)) await endpoint.stop();
+});
+
+async function endpointOf(nTriples: string): Promise<TestEndpoint> {
+  const endpoint = await openTestEndpoint(nTriples);
+  open.endpoints.push(endpoint);
+  return endpoint;
+}
+
+const newCache = () => mkdtempSync(join(tmpdir(), 'kgwalk-sparql-'));
+const noDelay = () => Promise.resolve();
+const emptyGraph = () =>
+  new Graph('nothing', [], [], { heads: new Int32Array(), relations: new Int32Array(), tails: new Int32Array() });
+
+interface Opening {
+  known?: Graph;
+  options?: string;
+  cache?: string;
+  delay?: () => Promise<void>;
+}
+
+async function opened(
+  endpoint: Pick<TestEndpoint, 'url'>,
+  { known, options = '', cache, delay = noDelay }: Opening = {},
+) {
+  const source = `sparql:${endpoint.url}#prefix=${testPrefix}&maxTails=50${options}`;
+  const graph = await openRemoteGraph(source, known ?? emptyGraph(), { delay, cache: cache ?? newCache() });
+  open.graphs.push(graph);
+  return graph;
+}
+
+/** Edges of an entity by name, as sorted texts. */
+function edgesOf(graph: Graph, name: string): string[] {
+  const head = graph.entityId(name);
+  const edges = [];
+  for (let edge = graph.offsets[head]!; edge < graph.offsets[head + 1]!; edge++) {
+    edges.push(`${graph.relationNames[graph.relations[edge]!]} ${graph.entityNames[graph.tails[edge]!]}`);
+  }
+  return edges.sort();
+}
+
+const graphWith = (...names: string[]) =>
+  new Graph('topics', names, [], { heads: new Int32Array(), relations: new Int32Array(), tails: new Int32Array() });
+
+const line = (...names: [string, string, string]) => `${names.map((name) => `<${testPrefix}${name}>`).join(' ')} .`;
+const fan = (hub: string, count: number) => Array.from({ length: count }, (_, i) => line(hub, 'has', `part${i}`));
+
+async function films() {
+  await importFilms();
+  return worldOf('films', ['2-hop'], { home: env.KGWALK_HOME! });
+}
+
+const able = questionAgents.names().filter((name) => questionAgents.entry(name).walksRemote);
+
+describe('agents with the model that never errs', () => {
+  test('there are those that the page promises', () => {
+    expect(able).toEqual(['tog', 'fiske', 'self-veqa', 'structgpt', 'pog']);
+  });
+
+  test.each(able.flatMap((name) => (['written', 'likelihood'] as const).map((choices) => [name, choices] as const)))(
+    '%s, %s: answers, traces and rows are those of the graph in memory, byte for byte',
+    async (name, choices) => {
+      const world = await films();
+      const endpoint = await endpointOf(nTriplesOf(world.graph));
+      const here = await (await openOracleRun(name, world, { choices })).run();
+      const graph = await opened(endpoint, { known: world.graph });
+      const there = await (await openOracleRun(name, { ...world, graph }, { choices })).run();
+      expect(there.failures).toEqual([]);
+      expect(there.bytes.slice(1, 4)).toEqual(here.bytes.slice(1, 4));
+      expect(graph.remote.counts.asked).toBeGreaterThan(0);
+    },
+  );
+
+  test('an endpoint that is killed and started again on the way loses nothing and is asked nothing twice', async () => {
+    const world = await films();
+    const endpoint = await endpointOf(nTriplesOf(world.graph));
+    const here = await (await openOracleRun('tog', world, { choices: 'written' })).run();
+    let down = false;
+    endpoint.trick = (_, response, count) => {
+      if (count !== 12) return false;
+      down = true;
+      void endpoint.stop();
+      response.destroy();
+      return true;
+    };
+    const delay = async () => {
+      if (!down) return;
+      down = false;
+      await endpoint.start();
+    };
+    const graph = await opened(endpoint, { known: world.graph, delay });
+    const there = await (await openOracleRun('tog', { ...world, graph }, { choices: 'written' })).run();
+    expect(there.bytes.slice(1, 4)).toEqual(here.bytes.slice(1, 4));
+    // What was asked when it died had no answer; the number of triples and a probe tell that the graph is the same.
+    const walked = endpoint.queries.filter((query) => query.includes('VALUES'));
+    const twice = walked.filter((query, i) => walked.indexOf(query) < i);
+    // At most the four under way, and the probe.
+    expect(twice.length).toBeGreaterThan(0);
+    expect(twice.length).toBeLessThanOrEqual(5);
+    expect(graph.remote.counts.failures).toBeGreaterThan(0);
+  });
+
+  test('is replayed out of the cache without the endpoint', async () => {
+    const world = await films();
+    const endpoint = await endpointOf(nTriplesOf(world.graph));
+    const cache = newCache();
+    const graph = await opened(endpoint, { known: world.graph, cache });
+    const first = await (await openOracleRun('fiske', { ...world, graph }, { choices: 'written' })).run();
+    await endpoint.stop();
+    const kept = await opened(endpoint, { known: world.graph, cache, options: '&offline=true' });
+    const again = await (await openOracleRun('fiske', { ...world, graph: kept }, { choices: 'written' })).run();
+    expect(again.bytes).toEqual(first.bytes);
+    expect(kept.remote.counts).toMatchObject({ queries: 0, asked: 0 });
+    await endpoint.start();
+  });
+});
+
+describe('what was brought', () => {
+  test('has both directions, literals as names, and IRIs without the prefix', async () => {
+    const text = '<http://example.org/a> <http://example.org/says> "say \\"hi\\"\\n"@en .';
+    const endpoint = await endpointOf([line('a', 'knows', 'b'), line('c', 'knows', 'a'), text].join('\n'));
+    const graph = await opened(endpoint, { known: graphWith('a') });
+    await graph.ensure([0]);
+    expect(edgesOf(graph, 'a')).toEqual(['knows b', 'says say "hi"\n', '~knows c']);
+    await graph.ensure([graph.entityId('say "hi"\n')]);
+    expect(edgesOf(graph, 'say "hi"\n')).toEqual(['~says a']);
+  });
+
+  test('is asked for once, also by two at the same time', async () => {
+    const endpoint = await endpointOf(line('a', 'knows', 'b'));
+    const graph = await opened(endpoint, { known: graphWith('a') });
+    await Promise.all([graph.ensure([0]), graph.ensure([0])]);
+    expect(graph.remote.counts.asked).toBe(1);
+  });
+
+  test('of a hub is as much as the cap, counted and said', async () => {
+    const endpoint = await endpointOf([...fan('hub', 120), line('hub', 'is', 'big')].join('\n'));
+    const graph = await opened(endpoint, { known: graphWith('hub') });
+    await graph.ensure([0]);
+    const edges = edgesOf(graph, 'hub');
+    expect([edges.length, edges.at(-1)]).toEqual([51, 'is big']);
+    expect(graph.remote.counts.cut).toBe(1);
+    expect(graph.summary()).toContain('1 relations of hubs were cut, to 50 tails');
+  });
+
+  test.each([true, false])('is whole where the endpoint cuts at 45 rows (said in the header: %s)', async (says) => {
+    const nTriples = ['a', 'b', 'c', 'd'].flatMap((hub) => fan(hub, 40));
+    const endpoint = await endpointOf(nTriples.join('\n'));
+    endpoint.limit = { rows: 45, says };
+    const graph = await opened(endpoint, { known: graphWith('a', 'b', 'c', 'd') });
+    await graph.ensure([0, 1, 2, 3]);
+    expect(['a', 'b', 'c', 'd'].map((name) => edgesOf(graph, name).length)).toEqual([40, 40, 40, 40]);
+    expect(graph.remote.counts.cut).toBe(0);
+  });
+
+  test('is said to be cut where the endpoint gives fewer rows than one relation has', async () => {
+    const endpoint = await endpointOf(fan('a', 40).join('\n'));
+    endpoint.limit = { rows: 30, says: false };
+    const graph = await opened(endpoint, { known: graphWith('a') });
+    await graph.ensure([0]);
+    expect([edgesOf(graph, 'a').length, graph.remote.counts.cut]).toEqual([30, 1]);
+  });
+
+  test('goes by labels where they are the names: of one label by the first IRI', async () => {
+    const label = (name: string, text: string) => `<${testPrefix}${name}> <${testPrefix}label> ${text} .`;
+    const lines = [line('m1', 'knows', 'm2'), label('m1', '"Ann"@en'), label('m9', '"Ann"@en')];
+    lines.push(label('m2', '"Bernd"@de'), label('m2', '"Ben"@en'));
+    const endpoint = await endpointOf(lines.join('\n'));
+    const graph = await opened(endpoint, { known: graphWith('Ann', 'Nobody'), options: `&label=${testPrefix}label` });
+    await graph.ensure([0, 1]);
+    expect(edgesOf(graph, 'Ann')).toContain('knows Ben');
+    expect(edgesOf(graph, 'Nobody')).toEqual([]);
+  });
+
+  test('is of one graph of the endpoint where the address names it', async () => {
+    const endpoint = await endpointOf(line('a', 'knows', 'b'));
+    await opened({ url: `${endpoint.url}?default-graph-uri=http%3A%2F%2Fg` });
+    expect(endpoint.graphs).toEqual(['http://g']);
+  });
+});
+
+describe('an endpoint that', () => {
+  const html = { 'content-type': 'text/html' };
+
+  test('answers a page is refused before work', async () => {
+    const endpoint = await endpointOf('');
+    endpoint.trick = (_, response) => Boolean(response.writeHead(200, html).end('<html>'));
+    await expect(opened(endpoint)).rejects.toMatchObject({
+      code: 'config',
+      message: expect.stringContaining('text/html'),
+    });
+  });
+
+  test('answers 500 once is asked again; one that goes on so is given up with an error that ends the work', async () => {
+    const endpoint = await endpointOf(line('a', 'knows', 'b'));
+    endpoint.trick = (_, response, count) => count === 1 && Boolean(response.writeHead(500).end('busy'));
+    const graph = await opened(endpoint, { known: graphWith('a') });
+    endpoint.trick = (_, response) => Boolean(response.writeHead(500).end('busy'));
+    const gaveUp = { code: 'failure', fatal: true, message: expect.stringContaining('status 500: busy (9 tries)') };
+    await expect(graph.ensure([0])).rejects.toMatchObject(gaveUp);
+  });
+
+  test('says nothing in time is given up', async () => {
+    const endpoint = await endpointOf('');
+    endpoint.trick = () => true;
+    const message = expect.stringContaining('no whole answer within 50 ms (2 tries)');
+    await expect(opened(endpoint, { options: '&timeout=0.05' })).rejects.toMatchObject({ code: 'failure', message });
+  });
+
+  test('is not there is told at once', async () => {
+    const endpoint = await openTestEndpoint();
+    await endpoint.stop();
+    await expect(opened(endpoint)).rejects.toMatchObject({
+      code: 'failure',
+      message: expect.stringContaining('ECONNREFUSED'),
+    });
+  });
+
+  test('holds no triples is refused before work', async () => {
+    const message = expect.stringContaining('expected a graph with triples, got none');
+    await expect(opened(await endpointOf(''))).rejects.toMatchObject({ code: 'data', message });
+  });
+
+  test('refuses a query says why, and is not asked again', async () => {
+    const endpoint = await endpointOf('');
+    endpoint.trick = (_, response) => Boolean(response.writeHead(400).end('no such thing'));
+    await expect(opened(endpoint)).rejects.toMatchObject({
+      code: 'config',
+      message: expect.stringContaining('no such thing'),
+    });
+    expect(endpoint.queries).toHaveLength(1);
+  });
+
+  test('holds another graph than the cache is told, at the start and after it was away', async () => {
+    const endpoint = await endpointOf(line('a', 'knows', 'b') + '\n' + line('b', 'knows', 'c'));
+    const cache = newCache();
+    const graph = await opened(endpoint, { known: graphWith('a', 'b'), cache });
+    await graph.ensure([0]);
+    endpoint.clear();
+    // As many triples, of another graph.
+    endpoint.load(line('x', 'knows', 'b') + '\n' + line('b', 'knows', 'y'));
+    let failed = false;
+    endpoint.trick = (_, response) => {
+      if (failed) return false;
+      failed = true;
+      return Boolean(response.writeHead(503).end());
+    };
+    const other = { code: 'data', fatal: true, message: expect.stringContaining('expected the graph asked before') };
+    await expect(graph.ensure([1])).rejects.toMatchObject(other);
+    await expect(opened(endpoint, { cache })).rejects.toMatchObject(other);
+    endpoint.load(line('x', 'knows', 'z'));
+    await expect(opened(endpoint, { cache })).rejects.toMatchObject({
+      message: expect.stringContaining('expected 2 triples'),
+    });
+  });
+});
+
+test('an IRI that would end its brackets is never asked for', async () => {
+  const endpoint = await endpointOf(line('a', 'knows', 'b'));
+  const evil = 'http://example.org/a> ?p ?o } #';
+  const graph = await opened(endpoint, { known: graphWith('a> <b', evil) });
+  await graph.ensure([0]);
+  expect(endpoint.queries.some((query) => query.includes('<http://example.org/a%3E%20%3Cb>'))).toBe(true);
+  await expect(graph.ensure([1])).rejects.toMatchObject({
+    code: 'data',
+    message: expect.stringContaining('expected an IRI'),
+  });
+});
+
+test('what the cache lacks is told where nothing may be asked', async () => {
+  const endpoint = await endpointOf(line('a', 'knows', 'b'));
+  const cache = newCache();
+  await expect(opened(endpoint, { cache, options: '&offline=true' })).rejects.toMatchObject({ code: 'data' });
+  await opened(endpoint, { cache });
+  const graph = await opened(endpoint, { cache, known: graphWith('a'), options: '&offline=true' });
+  await expect(graph.ensure([0])).rejects.toMatchObject({
+    message: expect.stringContaining('expected <http://example.org/a> in the cache'),
+  });
+});
