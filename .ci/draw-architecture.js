@@ -21,6 +21,7 @@ const says = {
   'src/tensor': 'backends, optimiser, gradients',
   'src/llm': 'language models and decisions',
   'src/encoder': 'texts to vectors, cached',
+  'src/sparql': 'graphs behind an endpoint',
   datasets: 'releases to samples {task, gold}',
   envs: 'reset, step, action mask, reward',
   checkpoints: 'weights on disk, which to keep',
