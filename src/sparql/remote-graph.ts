@@ -40,7 +40,7 @@ export class RemoteGraph extends Graph {
   ) {
     const relationNames = [...known.relationNames];
     const nothing = { heads: new Int32Array(), relations: new Int32Array(), tails: new Int32Array() };
-    super(`sparql:${source.endpoint.href}`, new NameTable(known.shared().entities), relationNames, nothing);
+    super(source.name, new NameTable(known.shared().entities), relationNames, nothing);
     this.#relationList = relationNames;
     this.#names = [...known.entityNames];
     this.#known = known;

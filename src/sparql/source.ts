@@ -35,6 +35,8 @@ const optionsSchema = z.strictObject({
 /** A graph behind an endpoint. */
 export interface SparqlSource extends z.output<typeof optionsSchema> {
   endpoint: URL;
+  /** The whole of it but `offline`, which changes no answer: what a record keeps, and a replay opens again. */
+  name: string;
   relationPrefix: string;
 }
 
@@ -47,7 +49,8 @@ export function parseSparqlSource(text: string): SparqlSource {
       hint: 'The address of a SPARQL 1.1 endpoint, without a user name; `?default-graph-uri=IRI` chooses one graph of it.',
     });
   }
-  const options = optionsSchema.safeParse(Object.fromEntries(new URLSearchParams(endpoint.hash.slice(1))));
+  const given = new URLSearchParams(endpoint.hash.slice(1));
+  const options = optionsSchema.safeParse(Object.fromEntries(given));
   if (!options.success) {
     const problems = options.error.issues.map(({ path, message }) => [...path, message].join(': ')).join('; ');
     throw new WorkbenchError('usage', `expected options of a graph behind #, got ${problems}, at ${text}`, {
@@ -55,7 +58,9 @@ export function parseSparqlSource(text: string): SparqlSource {
     });
   }
   endpoint.hash = '';
-  return { ...options.data, endpoint, relationPrefix: options.data.relationPrefix ?? options.data.prefix };
+  given.delete('offline');
+  const name = `${scheme}${endpoint.href}${given.size > 0 ? `#${given.toString()}` : ''}`;
+  return { ...options.data, endpoint, name, relationPrefix: options.data.relationPrefix ?? options.data.prefix };
 }
 
 /** Where the answers of a source are kept: by all that they depend on. How names are made does not belong to that. */

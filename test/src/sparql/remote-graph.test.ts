@@ -8,6 +8,7 @@ import { questionAgents } from '../../../agents/question-agents.js';
 import { Graph } from '../../../src/kg/graph.js';
 import { openRemoteGraph, type RemoteGraph } from '../../../src/sparql/remote-graph.js';
 import { openOracleRun, worldOf } from '../../agents/prompted/oracle-run.js';
+import { parseSparqlSource } from '../../../src/sparql/source.js';
 import { useOwnHome } from '../../fixtures/own-home.js';
 import { nTriplesOf, openTestEndpoint, type TestEndpoint, testPrefix } from '../../fixtures/sparql-endpoint.js';
 import { importFilms } from '../../fixtures/toy-question-training.js';
@@ -132,6 +133,14 @@ describe('agents with the model that never errs', () => {
     expect(kept.remote.counts).toMatchObject({ queries: 0, asked: 0 });
     await endpoint.start();
   });
+});
+
+test('a graph has the name that opens it again, offline apart', async () => {
+  const { url } = await endpointOf(line('a', 'knows', 'b'));
+  const cache = newCache();
+  const { name } = await opened({ url }, { cache });
+  expect((await opened({ url }, { cache, options: '&offline=true' })).name).toBe(name);
+  expect(parseSparqlSource(name)).toMatchObject({ prefix: testPrefix, maxTails: 50, offline: false });
 });
 
 describe('what was brought', () => {
