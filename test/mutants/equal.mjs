@@ -10,6 +10,17 @@ export const equal = {
     'looks again without a pause',
   'src/run/run-lock.ts | withdraw: () => rmSync(draft, { force: true }), | true → false':
     'a claim is withdrawn while it is there',
+  'src/run/run-lock.ts | if (waits(state, before)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pause); | 0 → (0 + 1)':
+    'of the two the second: another value is not waited for, so that it looks again without a pause',
+  'src/run/run-lock.ts | const [patience, pause] = [400, 5]; | 400 → (400 + 1)': 'waits once more',
+  'src/run/run-lock.ts | if (readLock(lock) === content) rmSync(lock, { force: true }); | true → false':
+    'its own lock is there',
+  'src/embedding/rank-links.ts | const places = Int32Array.from(ranks.keys()).filter((place) => Math.floor(place / blockSize) % shares === share); | Int32Array.from(ranks.keys()).filter((place) => Math.floor(place / blockSize) % shares === share) → Int32Array.from(ranks.keys())':
+    'every share ranks all, to the same numbers',
+  'src/metrics/bootstrap.ts | for (let k = 0; k < 4; k++) totals[k]! += sums[begin + k]!; | += → -=':
+    'both parts of each quotient turn their signs',
+  'src/metrics/functional-anova.ts | for (const dimension of rows[0]!.keys()) { | 0 → (0 + 1)':
+    'all rows have the same dimensions',
   'src/run/run-lock.ts | return false; | false → true': 'a claim that was removed is not there at the next look',
   'src/run/run-lock.ts | const taken = isHeld(lock) ? undefined : take(lock); | isHeld(lock) → false':
     'a lock that is held is not taken either',

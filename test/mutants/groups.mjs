@@ -71,6 +71,9 @@ export const groups = {
   resume: [
     ['checkpoints/store.ts', ['test/checkpoints/store.test.ts']],
     ['checkpoints/keeper.ts', ['test/checkpoints/keeper.test.ts']],
-    ['trainers/resume.ts', ['test/trainers/train.test.ts', 'test/cli/resume.test.ts']],
+    [
+      'trainers/resume.ts',
+      ['trainers/train', 'trainers/longer', 'cli/resume', 'cli/fork'].map((test) => `test/${test}.test.ts`),
+    ],
   ],
 };

@@ -64,3 +64,9 @@ test('an inverse relation asks for the other side', () => {
     }
   }
 });
+
+test('of no triples nothing is known', () => {
+  const none = { heads: new Int32Array(), relations: new Int32Array(), tails: new Int32Array() };
+  const known = knownAnswers([none]);
+  expect([[...known.tailsOf(0, 0)], [...known.headsOf(0, 0)]]).toEqual([[], []]);
+});

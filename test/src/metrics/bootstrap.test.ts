@@ -90,6 +90,13 @@ describe('at an edge', () => {
     expect(three).toMatchObject({ value: 1, high: 1, pValue: 0.25 });
     // Three of three are 43.9 to 100 %.
     expect(three!.low).toBeCloseTo(2 * 0.4385 - 1, 3);
+    // Of what is no share nobody knows how far it may go, and a half is no edge.
+    const [other] = pairedDifferences([all(1, 3)], [all(0, 3)], ids(3));
+    const [half] = pairedDifferences([all(0.5, 3)], [all(0, 3)], ids(3), share);
+    expect([other, half]).toMatchObject([
+      { low: 1, high: 1 },
+      { low: 0.5, high: 0.5 },
+    ]);
     const [ten] = pairedDifferences([all(0, 10)], [all(1, 10)], ids(10), share);
     expect(ten!.pValue).toBeCloseTo(2 / 2 ** 10, 12);
     expect(ten).toMatchObject({ value: -1, low: -1 });

@@ -50,6 +50,17 @@ describe('the share of a setting', () => {
     expect(functionalAnova(rows, scaled)).toEqual(functionalAnova(rows, values));
   });
 
+  test('does not change with the zero of the values, nor does what is foretold', () => {
+    const [rows, values] = sampleOf(60, 2, ([a]) => (a! < 0.5 ? 1 : 2));
+    const shifted = values.map((value) => value + 64);
+    expect(functionalAnova(rows, shifted)!.foretold).toBeCloseTo(functionalAnova(rows, values)!.foretold, 6);
+  });
+
+  test('is found in four trials, the fewest that are split', () => {
+    const { shares } = functionalAnova([[0], [0.2], [0.8], [1]], [0, 0, 1, 1])!;
+    expect(shares[0]!.value).toBeCloseTo(1, 9);
+  });
+
   test('is the same at every call', () => {
     const sample = sampleOf(30, 3, ([a, b]) => a! * b!);
     expect(functionalAnova(...sample)).toEqual(functionalAnova(...sample));

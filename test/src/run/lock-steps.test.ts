@@ -3,7 +3,7 @@
  * a small model checker that visits every state there is.
  */
 import { describe, expect, test } from '@jest/globals';
-import { holds, isDone, type LockDisk, type LockState, lockStep } from '../../../src/run/lock-steps.js';
+import { holds, isDone, type LockDisk, type LockState, lockStep, waits } from '../../../src/run/lock-steps.js';
 import { tally } from '../../fixtures/long-tests.js';
 
 interface Process {
@@ -196,5 +196,24 @@ describe('the checker finds what is wrong with steps that', () => {
     const step: typeof lockStep = (state, disk) =>
       state.next === 'again' ? lockStep({ ...state, next: 'replace' }, disk) : lockStep(state, disk);
     expect(found(step)).toBe('two hold the lock');
+  });
+});
+
+describe('where several claim a dead lock', () => {
+  const look = (claim: string, rivals: readonly string[]) =>
+    lockStep({ next: 'look', claim, found: dead, patience: 9 }, { rivals: () => rivals } as unknown as LockDisk);
+
+  test('the first by name stays and looks again, whatever order they are met in; the others make room', () => {
+    expect(look('a', ['c', 'b'])).toMatchObject({ next: 'look', patience: 8 });
+    expect(look('b', ['c', 'a'])).toMatchObject({ next: 'yield', patience: 8 });
+    expect(look('c', ['b', 'a'])).toMatchObject({ next: 'yield', patience: 8 });
+    expect(look('a', [])).toMatchObject({ next: 'again' });
+  });
+
+  test('each waits after a look, not where it gives up', () => {
+    const before = { next: 'look', claim: 'b', patience: 9 } as const;
+    expect(waits(look('b', ['a']), before)).toBe(true);
+    expect(waits(look('b', []), before)).toBe(false);
+    expect(waits({ ...before, next: 'refuse', patience: 8 }, before)).toBe(false);
   });
 });
