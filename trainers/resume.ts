@@ -63,7 +63,7 @@ export function leaveLater(
 }
 
 /** Whether the run itself trained it: it did not train what a fork begins with, nor a clone that was put there. */
-function isTrainedIn({ clone }: TrainSettings, { phase, step }: CheckpointEntry): boolean {
+export function isTrainedIn({ clone }: TrainSettings, { phase, step }: CheckpointEntry): boolean {
   return step > 0 && (phase === 'ppo' || phase === 'fit' || clone.enabled);
 }
 

@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { env } from 'node:process';
 import { beforeEach, expect, test } from '@jest/globals';
 import { Command } from 'commander';
@@ -34,6 +35,15 @@ test('pretrain keeps a table of the graph in the home folder, says where, and fi
   const { table } = readTable(first.file, await loadDialogueDataset('toy').loadGraph());
   expect(table.dim).toBe(8);
   expect(await pretrain()).toBe(`kept from before: ${first.file}\n`);
+});
+
+test('what a process left that was killed after it had written the table goes with the next call', async () => {
+  const { file } = JSON.parse(await pretrain('--json')) as { file: string };
+  const left = ['.lock', '.unfinished.safetensors'].map((end) => file.replace('.safetensors', end));
+  // No process has this number.
+  for (const path of left) writeFileSync(path, JSON.stringify({ pid: 2 ** 22 + 1, host: hostname(), born: '1' }));
+  expect(await pretrain()).toBe(`kept from before: ${file}\n`);
+  expect(left.filter((path) => existsSync(path))).toEqual([]);
 });
 
 test('another seed or graph trains another table', async () => {

@@ -8,6 +8,8 @@ import { readMetrics } from '../../src/run/metric-log.js';
 import { openRun, runFiles } from '../../src/run/run-folder.js';
 import { train } from '../../tasks/train.js';
 import { trainPolicy } from '../../tasks/trainers.js';
+import { isTrainedIn } from '../../trainers/resume.js';
+import { trainSettings } from '../../trainers/train-settings.js';
 import { useReleaseHome } from '../fixtures/release-home.js';
 import { tinySettings } from '../fixtures/tiny-training.js';
 
@@ -74,3 +76,21 @@ describe('a finished run that is trained for longer', () => {
     expect(after.environment).not.toHaveProperty('formerConfigHash');
   });
 });
+
+test.each([
+  ['ppo', 5, true, true],
+  ['ppo', 5, false, true],
+  ['fit', 5, false, true],
+  ['clone', 5, true, true],
+  // Of a clone that was put there, and before the first step, nothing was trained.
+  ['clone', 5, false, false],
+  ['ppo', 0, true, false],
+  ['clone', 0, true, false],
+  ['ppo', 1, false, true],
+] as const)(
+  'a checkpoint of %s at step %d, cloning %j, was trained by the run itself: %j',
+  (phase, step, enabled, own) => {
+    const settings = trainSettings.parse({ clone: { enabled }, ppo: { init: 'scratch', klCoef: 0 } });
+    expect(isTrainedIn(settings, { phase, step, metrics: {} })).toBe(own);
+  },
+);
