@@ -25,6 +25,7 @@ const lines: readonly [page: string, begin: string, why: string][] = [
     'npx kgwalk embeddings import',
     'reads what another program has trained; test/trainers/embeddings/import-table.test.ts makes such files',
   ],
+  ['docs/sparql.md', 'kgwalk evaluate', 'asks an endpoint; test/src/sparql/remote-graph.test.ts asks one'],
   ['docs/performance.md', 'npm run bench', 'takes a quarter of an hour and Python programs'],
   ...['docs/python.md', 'clients/python/README.md'].map((page): [string, string, string] => [
     page,

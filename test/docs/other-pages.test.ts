@@ -47,6 +47,7 @@ runsAsWritten('docs/python.md', {
     'An environment of your own': ['own.py'],
   },
 });
+runsAsWritten('docs/sparql.md');
 runsAsWritten('docs/sweeps.md', { saves: { 'Told by another program': ['asker.py'] } });
 runsAsWritten('docs/what-the-labels-allow.md', {
   before: [mainJob[0]!, 'kgwalk train opendialkg --model MODEL.gguf --run-dir runs/clone'],
