@@ -26,7 +26,7 @@ describe.each(presetNames())('the preset %s', (name) => {
   });
 });
 
-test('every key has a description and, but for plugins, options and the model, a default', () => {
+test('every key has a description and, but for plugins, options, the model and vectors of other programs, a default', () => {
   const keys = explainConfig(runSettings);
   expect(keys.filter(({ description }) => description === '').map(({ key }) => key)).toEqual([]);
   expect(keys.filter((key) => key.default === undefined).map(({ key }) => key)).toEqual([
