@@ -33,6 +33,8 @@ test('every key has a description and, but for plugins, options, the model and v
     'plugins',
     'env.options',
     'encoder.model',
+    'transe.imported',
+    'bilinear.imported',
     'teacher.evaluation',
   ]);
 });
