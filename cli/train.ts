@@ -85,8 +85,12 @@ async function train(preset: string | undefined, flags: TrainFlags): Promise<voi
 async function isFinished({ folder, resume, settings }: PlannedRun): Promise<boolean> {
   const { runIn } = await import('../src/run/run-folder.js');
   const { longerConfig } = await import('../trainers/resume.js');
+  const { removeDeadLock } = await import('../src/run/run-lock.js');
   const run = resume === undefined ? undefined : runIn(folder);
-  return run?.state.status === 'finished' && longerConfig(run, settings) === undefined;
+  if (run?.state.status !== 'finished' || longerConfig(run, settings) !== undefined) return false;
+  // A process that was killed after its last word left it.
+  removeDeadLock(folder);
+  return true;
 }
 
 function opening({ folder, fork }: PlannedRun): string {

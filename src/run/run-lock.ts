@@ -1,6 +1,6 @@
 /** One process at a time writes a run folder. The lock of a process that died is taken over. */
 import { randomBytes } from 'node:crypto';
-import { linkSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { pid } from 'node:process';
@@ -119,6 +119,17 @@ export function isLocked(folder: string): boolean {
 function isHeld(lock: string): boolean {
   const found = readLock(lock);
   return found !== undefined && isAlive(parseHolder(found));
+}
+
+/** Removes the lock of a folder that a dead process left; of a folder that cannot be written it stays. */
+export function removeDeadLock(folder: string): void {
+  const lock = join(folder, lockName);
+  if (!existsSync(lock) || isHeld(lock)) return;
+  try {
+    lockFile(lock, 'a run')();
+  } catch {
+    // It keeps nobody from anything.
+  }
 }
 
 /** Milliseconds between two looks at a lock. */

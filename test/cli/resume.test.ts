@@ -1,5 +1,6 @@
 /** `kgwalk train --resume`: from which checkpoint, under which settings, and that the end is that of the unbroken run. */
 import { appendFileSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { env } from 'node:process';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -79,8 +80,10 @@ describe('train --resume', () => {
     expect(hashesOf(folder)).toEqual(hashesOf(unbroken));
   });
 
-  test('of a finished run does nothing', async () => {
+  test('of a finished run does nothing, but for the lock of a process that was killed at its end', async () => {
     const before = runHashes(unbroken);
+    // No process has this number.
+    writeFileSync(join(unbroken, '.lock'), JSON.stringify({ pid: 2 ** 22 + 1, host: hostname(), born: '1' }));
     const { exitCode, told } = await resume(unbroken, 'best');
     expect([exitCode, told]).toEqual([0, expect.stringContaining('is finished; nothing to do')]);
     expect(runHashes(unbroken)).toEqual(before);
