@@ -61,7 +61,9 @@ export const groups = {
     ]),
     ...['artifact-rows', 'known-samples', 'leak-report'].map((name) => [
       `evaluation/leaks/${name}.ts`,
-      ['planted-samples', 'check-run', 'linked-turns', 'check-evaluation'].map((test) => `test/leaks/${test}.test.ts`),
+      ['planted-samples', 'check-run', 'linked-turns', 'check-evaluation', 'cut-graph'].map(
+        (test) => `test/leaks/${test}.test.ts`,
+      ),
     ]),
   ],
   lock: [
