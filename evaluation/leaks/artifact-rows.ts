@@ -1,5 +1,11 @@
 /** What each artifact was made from, held against a split that it must not know. */
-import { type ArtifactRecord, type ProvenanceRecord, sampleSet, unpackIds } from '../../src/run/provenance.js';
+import {
+  type ArtifactRecord,
+  hasUnknownSources,
+  type ProvenanceRecord,
+  sampleSet,
+  unpackIds,
+} from '../../src/run/provenance.js';
 import { plainText } from '../../datasets/sample-source.js';
 import { askedText, isOpening, type KnownSamples } from './known-samples.js';
 
@@ -103,7 +109,7 @@ function verdictOn(
   if (byContent > openings) return { verdict: 'found', why: 'the same samples under other ids' };
   if ((texts?.asked ?? 0) > 0) return { verdict: 'found', why: 'examples that are questions of the split' };
   if (kind === 'edge list') return onEdges(facts);
-  if (facts.sources === 'not known') return { verdict: 'not known', why: 'nobody noted what they were made from' };
+  if (hasUnknownSources(facts)) return { verdict: 'not known', why: 'nobody noted what they were made from' };
   return { verdict: 'none found' };
 }
 

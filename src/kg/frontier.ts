@@ -14,6 +14,11 @@ export interface Frontier {
   counts: Float64Array;
 }
 
+/** Entities of several frontiers, one after the other, without copying them. */
+export function* entitiesOf(frontiers: readonly Frontier[]): Generator<number> {
+  for (const { entities } of frontiers) yield* entities;
+}
+
 /** The frontier before the first step. Topics the graph lacks (`unknownId`) are left out. */
 export function initialFrontier(topics: readonly number[]): Frontier {
   const entities = Int32Array.from(new Set(topics.filter((topic) => topic >= 0))).sort();

@@ -68,11 +68,18 @@ export type ProvenanceRecord = z.output<typeof recordSchema>;
 export type ArtifactRecord = ProvenanceRecord['artifacts'][number];
 type SampleSet = ProvenanceRecord['sets'][string];
 
+/** The facts of what is made from nobody knows what. */
+export const unknownSources = { sources: 'not known' } as const;
+
+/** Whether nobody knows what an artifact was made from. */
+export const hasUnknownSources = (facts: ArtifactFacts | undefined): boolean =>
+  facts?.sources === unknownSources.sources;
+
 /** What is known of weights that come from a run without notes. */
 export const unknownWeights: ProvenanceRecord = {
   schemaVersion: 1,
   sets: {},
-  artifacts: [{ kind: 'training', name: 'weights it began with', facts: { sources: 'not known' } }],
+  artifacts: [{ kind: 'training', name: 'weights it began with', facts: unknownSources }],
 };
 
 /** Writes a record, atomically. */

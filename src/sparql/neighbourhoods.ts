@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { openStore } from '../encoder/lmdb-store.js';
 import type { Delay } from '../llm/server-trouble.js';
+import { configHash } from '../run/config.js';
 import { WorkbenchError } from '../run/errors.js';
 import { throwIfStopped } from '../run/stop.js';
 import { type Direction, queries, type ResultRow, sparqlClient } from './client.js';
@@ -193,16 +194,17 @@ export async function openNeighbourhoods(
     );
   }
 
-  /** Looks up what is kept, and brings the rest in parts, several at once. The first failure ends all. */
+  /** Looks up what is kept, each once, and brings the rest in parts, several at once. The first failure ends all. */
   async function throughCache<Value>(
     wanted: readonly string[],
     get: (one: string) => Value | undefined,
     size: number,
     load: (part: readonly string[], signal: AbortSignal) => Promise<void>,
     signal: AbortSignal | undefined,
-  ): Promise<Map<string, Value>> {
+  ): Promise<{ found: Map<string, Value>; missing: number }> {
     throwIfStopped(signal);
-    const missing = wanted.filter((one) => get(one) === undefined);
+    const known = new Map(wanted.map((one) => [one, get(one)]));
+    const missing = wanted.filter((one) => known.get(one) === undefined);
     if (offline && missing.length > 0) throw notKept(missing[0]!, address);
     const failed = new AbortController();
     const both = signal ? AbortSignal.any([signal, failed.signal]) : failed.signal;
@@ -219,13 +221,11 @@ export async function openNeighbourhoods(
       ),
     );
     if (first !== undefined) throw first as Error;
-    return new Map(wanted.map((one) => [one, get(one)!]));
+    return { found: new Map(wanted.map((one) => [one, known.get(one) ?? get(one)!])), missing: missing.length };
   }
 
   return {
-    id: createHash('sha256')
-      .update(JSON.stringify([address, source.label, maxTails, source.version, about.triples]))
-      .digest('hex'),
+    id: configHash([address, source.label, maxTails, source.version, about.triples]),
     get counts() {
       const { queries: answered, rows, failures } = client.counts;
       return { ...counts, queries: answered, rows, failures };
@@ -233,8 +233,7 @@ export async function openNeighbourhoods(
     async of(terms, signal) {
       const wanted = [...new Set(terms)];
       const get = (term: string) => tables.relations.get(keyOf(term));
-      const missing = wanted.filter((term) => get(term) === undefined).length;
-      const found = await throughCache(wanted, get, entitiesAtOnce, bring, signal);
+      const { found, missing } = await throughCache(wanted, get, entitiesAtOnce, bring, signal);
       counts.asked += missing;
       counts.remembered += wanted.length - missing;
       for (const relations of found.values()) counts.cut += relations.filter(({ cut }) => cut).length;
@@ -251,7 +250,8 @@ export async function openNeighbourhoods(
           (text) => text.slice(1),
         );
       };
-      const found = await throughCache(wanted, (term) => tables.labels.get(keyOf(term)), labelsAtOnce, load, signal);
+      const get = (term: string) => tables.labels.get(keyOf(term));
+      const { found } = await throughCache(wanted, get, labelsAtOnce, load, signal);
       return new Map([...found].filter(([, text]) => text !== ''));
     },
     async labelled(labels, signal) {
@@ -271,7 +271,7 @@ export async function openNeighbourhoods(
         );
       };
       const get = (text: string) => tables.labels.get(keyOf(text));
-      const found = await throughCache([...texts.keys()], get, labelsAtOnce, load, signal);
+      const { found } = await throughCache([...texts.keys()], get, labelsAtOnce, load, signal);
       return new Map([...found].flatMap(([text, term]) => (term === '' ? [] : [[texts.get(text)!, term] as const])));
     },
     close,

@@ -72,7 +72,8 @@ export class RemoteGraph extends Graph {
   }
 
   override ensure(entities: Iterable<number>, signal?: AbortSignal): Promise<void> {
-    const missing = () => [...new Set(entities)].filter((entity) => entity >= 0 && !this.#rows.has(entity));
+    const wanted = [...new Set(entities)];
+    const missing = () => wanted.filter((entity) => entity >= 0 && !this.#rows.has(entity));
     if (missing().length === 0) return Promise.resolve();
     return this.#inTurn(() => this.#bring(missing(), signal));
   }

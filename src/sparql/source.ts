@@ -1,7 +1,7 @@
 /** A graph behind an endpoint as a command names it: `sparql:http://127.0.0.1:7878/query#prefix=http://example.org/&maxTails=1000`. */
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { configHash } from '../run/config.js';
 import { WorkbenchError } from '../run/errors.js';
 import { cacheFolder } from '../run/locations.js';
 
@@ -65,8 +65,5 @@ export function parseSparqlSource(text: string): SparqlSource {
 
 /** Where the answers of a source are kept: by all that they depend on. How names are made does not belong to that. */
 export function sourceFolder({ endpoint, label, maxTails, version }: SparqlSource, cache = cacheFolder()): string {
-  const key = createHash('sha256')
-    .update(JSON.stringify([endpoint.href, label, maxTails, version]))
-    .digest('hex');
-  return join(cache, 'graphs', key.slice(0, 16));
+  return join(cache, 'graphs', configHash([endpoint.href, label, maxTails, version]).slice(0, 16));
 }

@@ -13,7 +13,6 @@ export const bindingSchema = z.object({
 export type Binding = z.output<typeof bindingSchema>;
 
 /** What an IRI between `<` and `>` may not hold. @source SPARQL 1.1, `IRIREF` */
-
 const forbidden = /[\u0000-\u0020<>"{}|^`\\]/gu;
 
 const isIri = (text: string) => /^[a-z][a-z0-9+.-]*:/i.test(text) && text.search(forbidden) < 0;

@@ -5,7 +5,7 @@ import type { Verdict } from '../../evaluation/leaks/artifact-rows.js';
 import type { NotedAgent } from '../../evaluation/leaks/leak-report.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { printable } from '../../src/run/printable.js';
-import type { ArtifactRecord } from '../../src/run/provenance.js';
+import { type ArtifactRecord, hasUnknownSources } from '../../src/run/provenance.js';
 import type { RunInfo } from '../../src/run/records.js';
 import { checkDataset, checkGraph, evaluationsOn, notedEvaluation, notedRun, otherGraph } from '../leaks.js';
 import { type CheckedRun, type LeakCheck, ShownPage } from '../task.js';
@@ -95,7 +95,7 @@ function rowOf({ kind, name, facts = {} }: ArtifactRecord, hash: string, asked: 
     const why = 'it notes no graph, or another one';
     return { kind, name, madeFrom: 'not noted', verdict: 'not known' as const, why };
   }
-  if (facts.sources === 'not known') {
+  if (hasUnknownSources(facts)) {
     return { kind, name, madeFrom: 'not noted', verdict: 'not known' as const, why: 'another program made it' };
   }
   const split = typeof facts.split === 'string' ? facts.split : 'edges of train';

@@ -20,10 +20,9 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { sha256File } from '../../src/run/files.js';
 import { kgwalkHome } from '../../src/run/locations.js';
 import { Rng } from '../../src/run/seeds.js';
-import { bilinearSettings } from '../bilinear/settings.js';
 import { withInverses } from '../transe/pretrain.js';
-import { transeSettings } from '../transe/settings.js';
 import { graphFacts } from '../transe/triples.js';
+import type { VectorTable } from './epochs.js';
 import { importedFile, tableHeader, tableTensors } from './kept-table.js';
 
 /** Models whose scores are known here. */
@@ -62,6 +61,8 @@ export interface ImportedTable {
   metrics: LinkMetrics;
 }
 
+/** Numbers of a row, as of the tables that are trained here. */
+const widest = 4096;
 /** Share of the graph's entities that may lack a row. */
 const mostMissing = 0.01;
 /** Facts that it is tried on. */
@@ -96,6 +97,12 @@ export async function importTable(options: ImportTableOptions): Promise<Imported
       { hint: `The models are ${importedModels.join(', ')}: is it another?` },
     );
   }
+  if (width > widest) {
+    throw new WorkbenchError(
+      'data',
+      `expected rows of at most ${widest} numbers, got ${width}, at ${options.entities.vectors}`,
+    );
+  }
   const missing = drawMissing(entities, graph, options.entities.names);
   expectRelations(relations.found, graph, options.relations.names);
   const sizes = { numEntities: graph.numEntities, numRelations: graph.numRelations };
@@ -104,25 +111,27 @@ export async function importTable(options: ImportTableOptions): Promise<Imported
     entities: await sha256File(options.entities.vectors),
     relations: await sha256File(options.relations.vectors),
   };
-  const trainer = { history: [], importedFrom: sources };
-  let scorer: LinkScorer;
-  if (model === 'transe') {
-    const { table } = normalisedTable(withInverses({ model, norm, ...rows } satisfies EmbeddingTable, graph));
-    const settings = transeSettings.parse({ imported: name, norm, dim: width });
-    writeCheckpoint(file, {
-      header: tableHeader('transe', { graph, settings, seed: 0 }, 0, trainer),
-      tensors: tableTensors(table),
-    });
-    scorer = transeScorer(table);
-  } else {
-    const table = { ...padded({ ...rows, relations: bothWays(relations, model) }, model), ...sizes, model };
-    const settings = bilinearSettings.parse({ imported: name, model, dim: table.dim });
-    writeCheckpoint(file, {
-      header: tableHeader('bilinear', { graph, settings, seed: 0 }, 0, trainer),
-      tensors: tableTensors(table),
-    });
-    scorer = bilinearScorer(table);
-  }
+  const keep = <Table extends VectorTable>(section: 'transe' | 'bilinear', known: object, table: Table): Table => {
+    // Of the settings that they were trained with these alone are known.
+    const settings = { imported: name, ...known, dim: table.dim };
+    const header = tableHeader(section, { graph, settings, seed: 0 }, 0, { history: [], importedFrom: sources });
+    writeCheckpoint(file, { header, tensors: tableTensors(table) });
+    return table;
+  };
+  const scorer =
+    model === 'transe'
+      ? transeScorer(keep('transe', { norm }, normalisedTable(withInverses({ model, norm, ...rows }, graph)).table))
+      : bilinearScorer(
+          keep(
+            'bilinear',
+            { model },
+            {
+              ...padded({ ...rows, relations: bothWays(relations, model) }, model),
+              ...sizes,
+              model,
+            },
+          ),
+        );
   return { file, dim: width, others: entities.others, missing, metrics: triedOn(graph, scorer) };
 }
 
@@ -154,7 +163,8 @@ async function rowsOf(
         hint: 'A line a row of the matrix, in its order: NAME, or ROW, a tab and NAME.',
       });
     await readLines(names, `names of ${what}`, (text, line) => {
-      const row = lines++;
+      const row = line - 1;
+      lines = line;
       if (row >= rows) throw wrong(`${rows} names, one a row of ${vectors}`, 'more', line);
       const tab = text.indexOf('\t');
       if (tab >= 0 && text.slice(0, tab) !== String(row))

@@ -16,7 +16,7 @@ import { configHash } from '../../src/run/config.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { removeLeftovers } from '../../src/run/files.js';
 import { silentProgress, type ProgressReporter } from '../../src/run/progress.js';
-import { madeFrom } from '../../src/run/provenance.js';
+import { madeFrom, unknownSources } from '../../src/run/provenance.js';
 import { lockedFile } from '../../src/run/run-lock.js';
 import { throwIfStopped } from '../../src/run/stop.js';
 import type { EpochReport, EpochSettings, TableResult, TableState, VectorTable } from './epochs.js';
@@ -72,7 +72,7 @@ export function importedTable<Saved extends object>(
       hint: 'Bring them by `kgwalk embeddings import`.',
     });
   }
-  madeFrom('embedding', `${name}, imported`, { graph: graph.hash, sources: 'not known' });
+  madeFrom('embedding', `${name}, imported`, { graph: graph.hash, ...unknownSources });
   return { ...read(file), file, reused: true };
 }
 

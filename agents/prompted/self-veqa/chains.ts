@@ -3,6 +3,7 @@ import { excludedTopics, type QuestionTask } from '../../../datasets/question.js
 import {
   canonicalOrder,
   type Frontier,
+  entitiesOf,
   frontierRelations,
   initialFrontier,
   stepFrontier,
@@ -125,10 +126,7 @@ async function reachableChains(graph: Graph, bounds: ChainBounds): Promise<Chain
   let prefixes: Prefix[] = [{ chain: [], frontier: initialFrontier(topics), likeness: 0 }];
   for (let length = 1; length <= bounds.longest; length++) {
     const rated = [];
-    await graph.ensure(
-      prefixes.flatMap(({ frontier }) => [...frontier.entities]),
-      bounds.signal,
-    );
+    await graph.ensure(entitiesOf(prefixes.map(({ frontier }) => frontier)), bounds.signal);
     for (const prefix of prefixes) {
       const onward = [...frontierRelations(graph, prefix.frontier, excluded)];
       for (const relation of await bounds.keep(prefix.chain, onward)) {

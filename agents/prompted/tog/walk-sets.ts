@@ -3,7 +3,7 @@
  * variant. For models whose choices are scored by likelihood: they tell relations apart, not the equals that one leads to.
  */
 import type { QuestionTask } from '../../../datasets/question.js';
-import { canonicalOrder } from '../../../src/kg/frontier.js';
+import { canonicalOrder, entitiesOf } from '../../../src/kg/frontier.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import { BudgetSpent } from '../../../src/llm/decision.js';
 import type { QuestionSession } from '../../question-agent.js';
@@ -91,10 +91,7 @@ export async function walkSets(exploration: SetExploration): Promise<SetWalk> {
 async function grownBeams(beams: readonly SetBeam[], exploration: SetExploration): Promise<SetBeam[]> {
   const { graph, settings, prefilter, task, session, read } = exploration;
   const standing = beams.map((beam) => ({ ...beam, walk: narrowedWalk(beam.walk, exploration) }));
-  await graph.ensure(
-    standing.flatMap(({ walk }) => [...frontierOf(walk).entities]),
-    session.signal,
-  );
+  await graph.ensure(entitiesOf(standing.map(({ walk }) => frontierOf(walk))), session.signal);
   const onward: number[][] = [];
   const alone: number[] = [];
   for (const { walk } of standing) {

@@ -9,7 +9,7 @@ import { type Agreement, type JudgedTurn, judgedAgreementOf } from '../../../src
 import { loadConfig } from '../../../src/run/config.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
 import { printable } from '../../../src/run/printable.js';
-import { readRunProvenance, unpackIds } from '../../../src/run/provenance.js';
+import { hasUnknownSources, readRunProvenance, unpackIds } from '../../../src/run/provenance.js';
 import type { RunInfo } from '../../../src/run/records.js';
 import { runFiles } from '../../../src/run/run-folder.js';
 import { checkDataset } from '../../leaks.js';
@@ -121,7 +121,7 @@ function checkedData(name: string, run: RunInfo) {
 export function unseenBy(run: RunInfo, samples: readonly WalkSample[]): WalkSample[] {
   const file = runFiles(run.folder).provenance;
   const record = readRunProvenance(run);
-  const unknown = !record || record.artifacts.some(({ facts }) => facts?.sources === 'not known');
+  const unknown = !record || record.artifacts.some(({ facts }) => hasUnknownSources(facts));
   if (unknown) {
     throw new WorkbenchError(
       'data',

@@ -232,6 +232,11 @@ describe('imported vectors', () => {
       () => inPlaceOf('entities', 'names', Array.from({ length: graph.numEntities + 1 }, (_, i) => `x${i}`).join('\n')),
       `got those of 0 (and ${graph.numEntities + 1} others)`,
     ],
+    [
+      'rows that are too wide',
+      () => ({ ...good(), model: 'transe', ...filesOf(drawn(4097), 4097) }),
+      'expected rows of at most 4096 numbers, got 4097',
+    ],
   ])('refuses %s, and keeps nothing', async (_, options, message) => {
     await expect(importTable(options())).rejects.toMatchObject({ message: expect.stringContaining(message) });
     expect(existsSync(join(env.KGWALK_HOME!, 'embeddings'))).toBe(false);
