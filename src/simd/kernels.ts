@@ -339,8 +339,8 @@ export interface Kernels {
   pushMessages(rows: number, count: number, shares: number, x: number, w: number, out: number): void;
   /** `out[row] += message` along the same edges walked the other way: from their tails. */
   pullMessages(rows: number, count: number, shares: number, x: number, w: number, out: number): void;
-  /** The way back through either: adds to `ofX` and `ofW`. @param slopes by `out` */
-  messageSlopes(
+  /** The way back through `pushMessages`: adds to `ofX` and `ofW`. @param slopes by `out` */
+  pushSlopes(
     rows: number,
     count: number,
     shares: number,
@@ -349,8 +349,28 @@ export interface Kernels {
     slopes: number,
     ofX: number,
     ofW: number,
-    pulled: boolean,
   ): void;
+  /** The way back through `pullMessages`. */
+  pullSlopes: Kernels['pushSlopes'];
+  /** `out[i] = b[i] + Σⱼ a[i · k + j] · z[j]` for `count` rows. @param k a multiple of 4 */
+  messageWeights(a: number, b: number, z: number, count: number, k: number, out: number): void;
+  /** The way back: adds to `ofA`, `ofB` and `ofZ`; `ofW` is zero then. */
+  messageWeightSlopes(
+    ofW: number,
+    a: number,
+    z: number,
+    count: number,
+    k: number,
+    ofA: number,
+    ofB: number,
+    ofZ: number,
+  ): void;
+  /** `out[i] = sign(x) · ln(1 + |x|)` of `x = table[index[i]]`, rows of 16 values; relative error below 4e-7. */
+  slogRows(out: number, table: number, index: number, m: number): void;
+  /** The way back, written: `ofTable[index[i]] = g[i] / (1 + |x|)`. @param index each once */
+  slogSlopeRows(ofTable: number, table: number, g: number, index: number, m: number): void;
+  /** `table[index[i]] = 0`, rows of 16 values. */
+  zeroRows(table: number, index: number, m: number): void;
 
   /** `Σ g[i]²`, summed in float64; the array goes on with zeros to a multiple of 4. */
   sumSquares(g: number, count: number): number;

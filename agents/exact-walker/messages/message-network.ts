@@ -11,7 +11,7 @@
  */
 import type { Graph } from '../../../src/kg/graph.js';
 import { HostParameters } from '../../../src/tensor/host/host-parameters.js';
-import { d, features, fillShares, headInputs, hidden, messageWeights, relationDim } from './message-weights.js';
+import { d, features, fillShares, hidden, messageWeights, relationDim } from './message-weights.js';
 
 /** Edges that a train query does not see: as `messageHidden` takes them. */
 export interface HiddenPair {
@@ -36,11 +36,15 @@ export class MessageNetwork {
   readonly #states: Float32Array[];
   readonly #ofSums: Float32Array;
   readonly #ofStates: Float32Array[];
-  readonly #inputs: Float32Array[];
-  readonly #ofInputs: Float32Array;
+  /** What enters the layers of the first two hops and of the head, in the order of who is there: slog S, then x before. */
+  readonly #slogs: Float32Array[];
+  readonly #befores: Float32Array[];
+  readonly #ofSlogs: Float32Array;
+  readonly #ofBefores: Float32Array;
   readonly #outputs: Float32Array;
   readonly #gathered: Float32Array;
-  readonly #head: { inputs: Float32Array; outputs: Float32Array; slopes: Float32Array };
+  /** φ of those who are scored. */
+  readonly #features: Float32Array;
   readonly #panel: Float32Array;
   readonly #small: Float32Array;
   /** Entities that walks of at most so many hops reach. */
@@ -72,15 +76,13 @@ export class MessageNetwork {
     this.#states = [0, 1, 2].map(() => rows(numEntities));
     this.#ofSums = rows(numEntities);
     this.#ofStates = [0, 1, 2].map(() => rows(numEntities));
-    this.#inputs = [0, 1].map(() => rows(numEntities, 2 * d));
-    this.#ofInputs = rows(numEntities, 2 * d);
-    this.#outputs = rows(numEntities);
+    this.#slogs = [0, 1, 2].map(() => rows(numEntities));
+    this.#befores = [0, 1, 2].map(() => rows(numEntities));
+    this.#ofSlogs = rows(numEntities);
+    this.#ofBefores = rows(numEntities);
+    this.#outputs = rows(numEntities, Math.max(d, hidden));
     this.#gathered = rows(numEntities);
-    this.#head = {
-      inputs: rows(numEntities, headInputs),
-      outputs: rows(numEntities, hidden),
-      slopes: rows(numEntities, headInputs),
-    };
+    this.#features = rows(numEntities, features);
     this.#panel = arena.float32(8 * Math.max(numEntities, numRelations * d, 64) + 32);
     this.#small = arena.float32(numRelations * d + 64);
     this.#levels = [0, 1, 2].map(() => ({ list: arena.int32(numEntities + 4), size: 0 }));
@@ -135,24 +137,22 @@ export class MessageNetwork {
     const ofStart = parameters.slope('start');
     this.#headBack(entities, slopes);
     const ofSums = this.#ofSums;
-    kernels.messageSlopes(
+    kernels.pullSlopes(
       ...([this.#scored.byteOffset, entities.length, this.#back.byteOffset, this.#states[2]!.byteOffset] as const),
       ...([this.#w[2]!.byteOffset, ofSums.byteOffset, this.#ofStates[2]!.byteOffset, this.#ofW.byteOffset] as const),
-      true,
     );
     const own = entities.includes(head);
     if (own) for (let k = 0; k < d; k++) ofStart[relation * d + k]! += ofSums[head * d + k]!;
-    for (const entity of entities) ofSums.fill(0, entity * d, (entity + 1) * d);
+    kernels.zeroRows(ofSums.byteOffset, this.#scored.byteOffset, entities.length);
     this.#relationBack(2);
     for (let hop = 1; hop >= 0; hop--) {
       this.#updateBack(hop);
       for (let k = 0; k < d; k++) ofStart[relation * d + k]! += ofSums[head * d + k]!;
       const { list, size } = this.#levels[hop]!;
-      kernels.messageSlopes(
+      kernels.pushSlopes(
         ...([list.byteOffset, size, this.#forth.byteOffset, this.#states[hop]!.byteOffset] as const),
         ...([this.#w[hop]!.byteOffset, ofSums.byteOffset, this.#ofStates[hop]!.byteOffset] as const),
         this.#ofW.byteOffset,
-        false,
       );
       this.#zero(ofSums, this.#levels[hop + 1]!);
       this.#relationBack(hop);
@@ -163,11 +163,11 @@ export class MessageNetwork {
     this.#ofStates[2]!.fill(0);
   }
 
-  /** Forgets the query. */
+  /** Forgets the query. @param entities as they were scored */
   clear(entities: Int32Array): void {
     this.#sums.forEach((array) => this.#zero(array, this.#levels[2]!));
     this.#states.forEach((array) => this.#zero(array, this.#levels[2]!));
-    for (const entity of entities) this.#sums[2]!.fill(0, entity * d, (entity + 1) * d);
+    this.parameters.kernels.zeroRows(this.#sums[2]!.byteOffset, this.#scored.byteOffset, entities.length);
     const { list, size } = this.#levels[2]!;
     for (let i = 0; i < size; i++) this.#reachedAt[list[i]!] = 0;
   }
@@ -177,10 +177,7 @@ export class MessageNetwork {
       array.fill(0);
       return;
     }
-    for (let i = 0; i < size; i++) {
-      const row = list[i]! * d;
-      for (let k = 0; k < d; k++) array[row + k] = 0;
-    }
+    this.parameters.kernels.zeroRows(array.byteOffset, list.byteOffset, size);
   }
 
   /** Each level has those of the one before, and whom their edges lead to. */
@@ -213,41 +210,22 @@ export class MessageNetwork {
 
   /** w = B + A z */
   #relationWeights(hop: number): void {
-    const { kernels } = this.parameters;
-    const count = this.#graph.numRelations * d;
-    const w = this.#w[hop]!;
-    w.set(this.parameters.value(`B.${hop}`));
-    kernels.matMul(
-      ...([
-        this.parameters.value(`A.${hop}`).byteOffset,
-        relationDim,
-        1,
-        this.#asked('value').byteOffset,
-        1,
-        1,
-      ] as const),
-      ...([w.byteOffset, count, relationDim, 1, this.#panel.byteOffset, 1] as const),
+    const { parameters } = this;
+    parameters.kernels.messageWeights(
+      ...([parameters.value(`A.${hop}`).byteOffset, parameters.value(`B.${hop}`).byteOffset] as const),
+      ...([this.#asked('value').byteOffset, this.#graph.numRelations * d, relationDim] as const),
+      this.#w[hop]!.byteOffset,
     );
   }
 
   /** From `ofW`, which is zero again then. */
   #relationBack(hop: number): void {
-    const { kernels } = this.parameters;
-    const count = this.#graph.numRelations * d;
-    const ofW = this.#ofW;
-    const ofB = this.parameters.slope(`B.${hop}`);
-    for (let i = 0; i < count; i++) ofB[i]! += ofW[i]!;
-    const [A, ofA] = [this.parameters.value(`A.${hop}`), this.parameters.slope(`A.${hop}`)];
-    const panel = this.#panel.byteOffset;
-    kernels.matMul(
-      ...([ofW.byteOffset, 1, 1, this.#asked('value').byteOffset, 1, 1] as const),
-      ...([ofA.byteOffset, count, 1, relationDim, panel, 1] as const),
+    const { parameters } = this;
+    parameters.kernels.messageWeightSlopes(
+      ...([this.#ofW.byteOffset, parameters.value(`A.${hop}`).byteOffset, this.#asked('value').byteOffset] as const),
+      ...([this.#graph.numRelations * d, relationDim, parameters.slope(`A.${hop}`).byteOffset] as const),
+      ...([parameters.slope(`B.${hop}`).byteOffset, this.#asked('slope').byteOffset] as const),
     );
-    kernels.matMul(
-      ...([ofW.byteOffset, count, 1, A.byteOffset, relationDim, 1] as const),
-      ...([this.#asked('slope').byteOffset, 1, count, relationDim, panel, 1] as const),
-    );
-    ofW.fill(0);
   }
 
   /** z of the relation that is asked for. */
@@ -260,24 +238,45 @@ export class MessageNetwork {
   #update(hop: number): void {
     const { kernels } = this.parameters;
     const { list, size } = this.#levels[hop + 1]!;
-    const [inputs, outputs] = [this.#inputs[hop]!, this.#outputs];
-    const before = this.#gathered;
-    kernels.copyRows(outputs.byteOffset, this.#sums[hop]!.byteOffset, list.byteOffset, size, d);
-    kernels.copyRows(before.byteOffset, this.#states[hop]!.byteOffset, list.byteOffset, size, d);
-    for (let i = 0; i < size; i++) {
-      for (let k = 0; k < d; k++) {
-        inputs[i * 2 * d + k] = slog(outputs[i * d + k]!);
-        inputs[i * 2 * d + d + k] = before[i * d + k]!;
-      }
-    }
-    kernels.matMul(
-      ...([inputs.byteOffset, 2 * d, 1, this.parameters.value(`W.${hop}`).byteOffset, d, 1] as const),
-      ...([outputs.byteOffset, size, 2 * d, d, this.#panel.byteOffset, 0] as const),
-    );
+    const outputs = this.#outputs;
+    this.#layer(hop, list, size, this.parameters.value(`W.${hop}`), d);
     kernels.addBias(outputs.byteOffset, this.parameters.value(`bias.${hop}`).byteOffset, size, d);
     kernels.reluAll(outputs.byteOffset, size * d);
     // Zero before.
     kernels.scatterRows(this.#states[hop + 1]!.byteOffset, outputs.byteOffset, list.byteOffset, size, d);
+  }
+
+  /** Into `outputs`: W [slog S ; x before] of some entities, `width` numbers each. */
+  #layer(hop: number, list: Int32Array, size: number, W: Float32Array, width: number): void {
+    const { kernels } = this.parameters;
+    const [slogs, befores] = [this.#slogs[hop]!, this.#befores[hop]!];
+    kernels.slogRows(slogs.byteOffset, this.#sums[hop]!.byteOffset, list.byteOffset, size);
+    kernels.copyRows(befores.byteOffset, this.#states[hop]!.byteOffset, list.byteOffset, size, d);
+    [slogs, befores].forEach((rows, i) => {
+      const part = W.byteOffset + i * d * width * Float32Array.BYTES_PER_ELEMENT;
+      kernels.matMul(
+        ...([rows.byteOffset, d, 1, part, width, 1, this.#outputs.byteOffset, size, d, width] as const),
+        ...([this.#panel.byteOffset, i] as const),
+      );
+    });
+  }
+
+  /** From the slopes in `slopes` to those of W, and to `ofSlogs` and `ofBefores`. */
+  #layerBack(hop: number, size: number, slopes: Float32Array, name: string, width: number): void {
+    const { kernels } = this.parameters;
+    const panel = this.#panel.byteOffset;
+    const W = this.parameters.value(name).byteOffset;
+    const ofW = this.parameters.slope(name).byteOffset;
+    const inputs = [this.#slogs[hop]!, this.#befores[hop]!];
+    [this.#ofSlogs, this.#ofBefores].forEach((ofInputs, i) => {
+      const part = i * d * width * Float32Array.BYTES_PER_ELEMENT;
+      kernels.matMul(
+        ...([inputs[i]!.byteOffset, 1, d, slopes.byteOffset, width, 1, ofW + part, d, size, width, panel, 1] as const),
+      );
+      kernels.matMul(
+        ...([slopes.byteOffset, width, 1, W + part, 1, width, ofInputs.byteOffset, size, width, d, panel, 0] as const),
+      );
+    });
   }
 
   #updateBack(hop: number): void {
@@ -287,26 +286,17 @@ export class MessageNetwork {
     kernels.copyRows(slopes.byteOffset, this.#ofStates[hop + 1]!.byteOffset, list.byteOffset, size, d);
     kernels.copyRows(gathered.byteOffset, this.#states[hop + 1]!.byteOffset, list.byteOffset, size, d);
     kernels.reluSlope(slopes.byteOffset, gathered.byteOffset, size * d);
-    const [inputs, ofInputs] = [this.#inputs[hop]!, this.#ofInputs];
-    const panel = this.#panel.byteOffset;
-    kernels.matMul(
-      ...([inputs.byteOffset, 1, 2 * d, slopes.byteOffset, d, 1] as const),
-      ...([this.parameters.slope(`W.${hop}`).byteOffset, 2 * d, size, d, panel, 1] as const),
-    );
+    this.#layerBack(hop, size, slopes, `W.${hop}`, d);
     this.#addColumns(slopes, size, d, this.parameters.slope(`bias.${hop}`));
-    kernels.matMul(
-      ...([slopes.byteOffset, d, 1, this.parameters.value(`W.${hop}`).byteOffset, 1, d] as const),
-      ...([ofInputs.byteOffset, size, d, 2 * d, panel, 0] as const),
-    );
-    kernels.copyRows(gathered.byteOffset, this.#sums[hop]!.byteOffset, list.byteOffset, size, d);
-    const [ofSums, ofStates] = [this.#ofSums, this.#ofStates[hop]!];
-    for (let i = 0; i < size; i++) {
-      const row = list[i]! * d;
-      for (let k = 0; k < d; k++) {
-        ofSums[row + k] = ofInputs[i * 2 * d + k]! / (1 + Math.abs(gathered[i * d + k]!));
-        ofStates[row + k]! += ofInputs[i * 2 * d + d + k]!;
-      }
-    }
+    this.#inputsBack(hop, list, size);
+  }
+
+  /** To the slopes of S, which are written, and of the states before, which are added to. */
+  #inputsBack(hop: number, list: Int32Array, size: number): void {
+    const { kernels } = this.parameters;
+    const [ofSlogs, ofBefores] = [this.#ofSlogs.byteOffset, this.#ofBefores.byteOffset];
+    kernels.slogSlopeRows(this.#ofSums.byteOffset, this.#sums[hop]!.byteOffset, ofSlogs, list.byteOffset, size);
+    kernels.scatterRows(this.#ofStates[hop]!.byteOffset, ofBefores, list.byteOffset, size, d);
   }
 
   #addColumns(rows: Float32Array, count: number, width: number, to: Float32Array): void {
@@ -317,41 +307,31 @@ export class MessageNetwork {
   #readHead(entities: Int32Array, frequency: (entity: number) => number, out: Float64Array): void {
     const { parameters } = this;
     const { kernels } = parameters;
-    const { inputs, outputs } = this.#head;
+    const [phi, outputs] = [this.#features, this.#outputs];
     const count = entities.length;
     const panel = this.#panel.byteOffset;
     entities.forEach((entity, i) => {
-      const at = i * headInputs;
-      for (let k = 0; k < d; k++) {
-        inputs[at + k] = slog(this.#sums[2]![entity * d + k]!);
-        inputs[at + d + k] = this.#states[2]![entity * d + k]!;
-      }
       const often = frequency(entity);
-      inputs[at + 2 * d] = 0.3 * Math.log1p(often);
-      inputs[at + 2 * d + 1] = Number(often > 0);
-      inputs[at + 2 * d + 2] = this.#degrees[entity]!;
+      phi[i * features] = often > 0 ? 0.3 * Math.log1p(often) : 0;
+      phi[i * features + 1] = Number(often > 0);
+      phi[i * features + 2] = this.#degrees[entity]!;
     });
+    const V = parameters.value('V');
     kernels.matMul(
-      ...([
-        this.#asked('value').byteOffset,
-        relationDim,
-        1,
-        parameters.value('V.asked').byteOffset,
-        hidden,
-        1,
-      ] as const),
-      ...([this.#small.byteOffset, 1, relationDim, hidden, panel, 0] as const),
+      ...([this.#asked('value').byteOffset, relationDim, 1, parameters.value('V.asked').byteOffset] as const),
+      ...([hidden, 1, this.#small.byteOffset, 1, relationDim, hidden, panel, 0] as const),
     );
+    this.#layer(2, this.#scored, count, V, hidden);
     kernels.matMul(
-      ...([inputs.byteOffset, headInputs, 1, parameters.value('V').byteOffset, hidden, 1] as const),
-      ...([outputs.byteOffset, count, headInputs, hidden, panel, 0] as const),
+      ...([phi.byteOffset, features, 1, V.subarray(2 * d * hidden).byteOffset, hidden, 1] as const),
+      ...([outputs.byteOffset, count, features, hidden, panel, 1] as const),
     );
     kernels.addBias(outputs.byteOffset, this.#small.byteOffset, count, hidden);
     kernels.reluAll(outputs.byteOffset, count * hidden);
     const [u, c] = [parameters.value('u'), this.#direct('value')];
     for (let i = 0; i < count; i++) {
       let score = 0;
-      for (let k = 0; k < features; k++) score += c[k]! * inputs[i * headInputs + 2 * d + k]!;
+      for (let k = 0; k < features; k++) score += c[k]! * phi[i * features + k]!;
       for (let k = 0; k < hidden; k++) score += u[k]! * outputs[i * hidden + k]!;
       out[i] = score;
     }
@@ -365,26 +345,23 @@ export class MessageNetwork {
   #headBack(entities: Int32Array, slopes: Float64Array): void {
     const { parameters } = this;
     const { kernels } = parameters;
-    const { inputs, outputs, slopes: ofInputs } = this.#head;
+    const [phi, outputs] = [this.#features, this.#outputs];
     const count = entities.length;
-    const panel = this.#panel.byteOffset;
     const [u, ofU, ofC] = [parameters.value('u'), parameters.slope('u'), this.#direct('slope')];
     for (let i = 0; i < count; i++) {
       const own = slopes[i]!;
-      for (let k = 0; k < features; k++) ofC[k]! += own * inputs[i * headInputs + 2 * d + k]!;
+      for (let k = 0; k < features; k++) ofC[k]! += own * phi[i * features + k]!;
       for (let k = 0; k < hidden; k++) {
         const output = outputs[i * hidden + k]!;
         ofU[k]! += own * output;
         outputs[i * hidden + k] = output > 0 ? own * u[k]! : 0;
       }
     }
+    this.#layerBack(2, count, outputs, 'V', hidden);
     kernels.matMul(
-      ...([inputs.byteOffset, 1, headInputs, outputs.byteOffset, hidden, 1] as const),
-      ...([parameters.slope('V').byteOffset, headInputs, count, hidden, panel, 1] as const),
-    );
-    kernels.matMul(
-      ...([outputs.byteOffset, hidden, 1, parameters.value('V').byteOffset, 1, hidden] as const),
-      ...([ofInputs.byteOffset, count, hidden, headInputs, panel, 0] as const),
+      ...([phi.byteOffset, 1, features, outputs.byteOffset, hidden, 1] as const),
+      ...([parameters.slope('V').subarray(2 * d * hidden).byteOffset, features, count, hidden] as const),
+      ...([this.#panel.byteOffset, 1] as const),
     );
     const sums = this.#small;
     kernels.columnSums(outputs.byteOffset, count, hidden, sums.byteOffset);
@@ -396,13 +373,6 @@ export class MessageNetwork {
         ofZ[j]! += Vz[j * hidden + k]! * sums[k]!;
       }
     }
-    entities.forEach((entity, i) => {
-      for (let k = 0; k < d; k++) {
-        this.#ofSums[entity * d + k] = ofInputs[i * headInputs + k]! / (1 + Math.abs(this.#sums[2]![entity * d + k]!));
-        if (this.#reachedAt[entity] !== 0) this.#ofStates[2]![entity * d + k]! += ofInputs[i * headInputs + d + k]!;
-      }
-    });
+    this.#inputsBack(2, this.#scored, count);
   }
 }
-
-const slog = (x: number) => (x < 0 ? -Math.log1p(-x) : Math.log1p(x));

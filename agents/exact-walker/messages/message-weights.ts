@@ -12,7 +12,7 @@ export const hidden = 16;
 /** Numbers of φ. */
 export const features = 3;
 /** Inputs of the last layer. */
-export const headInputs = 2 * d + features;
+const headInputs = 2 * d + features;
 
 /** Shares of each edge: one over the edges of its relation at its head, and the same of the edge that goes back. */
 export function fillShares(graph: Graph, forth: Float32Array, back: Float32Array): void {

@@ -15,6 +15,18 @@ export { transeDistances, transeDrawn, transeGradients, transeMoves, transeTrain
 export { adamStep, sumAll, sumSquares } from './adam';
 export { addBias, columnSums, copyRows, tanhAll, tanhSlope } from './layers';
 export { matMul } from './matmul';
-export { messageGraph, messageHidden, messageSlopes, pullMessages, pushMessages } from './messages';
+export {
+  messageGraph,
+  messageHidden,
+  messageWeights,
+  messageWeightSlopes,
+  pullMessages,
+  pullSlopes,
+  pushMessages,
+  pushSlopes,
+  slogRows,
+  slogSlopeRows,
+  zeroRows,
+} from './messages';
 export { addDots, addRows, addScaledRows, mulAll, reluAll, reluSlope, scatterRows, transpose } from './rows';
 export { addBlock, addProducts, attend, attendSlope, copyBlock, gruSlope, gruStep } from './sequences';

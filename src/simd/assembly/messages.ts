@@ -1,5 +1,5 @@
 /**
- * Messages along the edges of a graph, float32: every edge brings `x[from] ⊙ w[relation]`, 16 values of which the last 8 are scaled by the
+ * Message passing over a graph, float32: every edge brings `x[from] ⊙ w[relation]`, 16 values of which the last 8 are scaled by the
  * edge's share. Arguments named as arrays are byte offsets. Edges of row `i` are `offsets[i] .. offsets[i + 1] - 1`; those between `first`
  * and `second` are left out, of all relations or, where `forth` is not negative, of `forth` from `first` and of `back` from `second`.
  */
@@ -108,7 +108,7 @@ export function pullMessages(rows: usize, count: i32, shares: usize, x: usize, w
 }
 
 /** See `../kernels.ts`. */
-export function messageSlopes(
+export function pushSlopes(
   rows: usize,
   count: i32,
   shares: usize,
@@ -117,26 +117,179 @@ export function messageSlopes(
   slopes: usize,
   ofX: usize,
   ofW: usize,
-  pulled: bool,
 ): void {
   for (let i = 0; i < count; i++) {
     const row = load<i32>(rows + ((<usize>i) << 2));
+    const from = x + <usize>row * rowBytes;
+    const a = v128.load(from);
+    const b = v128.load(from, 16);
+    const c = v128.load(from, 32);
+    const d = v128.load(from, 48);
+    let ofA = f32x4.splat(0);
+    let ofB = ofA;
+    let ofC = ofA;
+    let ofD = ofA;
     const watched = row == first || row == second;
     const end = edgesEnd(row);
     for (let edge = load<i32>(offsets + ((<usize>row) << 2)); edge < end; edge++) {
       const tail = tailOf(edge);
       const relation = relationOf(edge);
       if (watched && isHidden(row, tail, relation)) continue;
-      const from = <usize>(pulled ? tail : row) * rowBytes;
-      const to = slopes + <usize>(pulled ? row : tail) * rowBytes;
+      const to = slopes + <usize>tail * rowBytes;
       const by = <usize>relation * rowBytes;
       const share = v128.load32_splat(shares + ((<usize>edge) << 2));
-      for (let at: usize = 0; at < rowBytes; at += 16) {
-        let slope = v128.load(to + at);
-        if (at >= 32) slope = f32x4.mul(slope, share);
-        addTo(ofX + from + at, f32x4.mul(slope, v128.load(w + by + at)));
-        addTo(ofW + by + at, f32x4.mul(slope, v128.load(x + from + at)));
-      }
+      const p = v128.load(to);
+      const q = v128.load(to, 16);
+      const r = f32x4.mul(v128.load(to, 32), share);
+      const s = f32x4.mul(v128.load(to, 48), share);
+      ofA = f32x4.add(ofA, f32x4.mul(p, v128.load(w + by)));
+      ofB = f32x4.add(ofB, f32x4.mul(q, v128.load(w + by, 16)));
+      ofC = f32x4.add(ofC, f32x4.mul(r, v128.load(w + by, 32)));
+      ofD = f32x4.add(ofD, f32x4.mul(s, v128.load(w + by, 48)));
+      addTo(ofW + by, f32x4.mul(p, a));
+      addTo(ofW + by + 16, f32x4.mul(q, b));
+      addTo(ofW + by + 32, f32x4.mul(r, c));
+      addTo(ofW + by + 48, f32x4.mul(s, d));
+    }
+    const own = ofX + <usize>row * rowBytes;
+    addTo(own, ofA);
+    addTo(own + 16, ofB);
+    addTo(own + 32, ofC);
+    addTo(own + 48, ofD);
+  }
+}
+
+/** See `../kernels.ts`. */
+export function pullSlopes(
+  rows: usize,
+  count: i32,
+  shares: usize,
+  x: usize,
+  w: usize,
+  slopes: usize,
+  ofX: usize,
+  ofW: usize,
+): void {
+  for (let i = 0; i < count; i++) {
+    const row = load<i32>(rows + ((<usize>i) << 2));
+    const to = slopes + <usize>row * rowBytes;
+    const a = v128.load(to);
+    const b = v128.load(to, 16);
+    const c = v128.load(to, 32);
+    const d = v128.load(to, 48);
+    const watched = row == first || row == second;
+    const end = edgesEnd(row);
+    for (let edge = load<i32>(offsets + ((<usize>row) << 2)); edge < end; edge++) {
+      const tail = tailOf(edge);
+      const relation = relationOf(edge);
+      if (watched && isHidden(row, tail, relation)) continue;
+      const from = <usize>tail * rowBytes;
+      const by = <usize>relation * rowBytes;
+      const share = v128.load32_splat(shares + ((<usize>edge) << 2));
+      const r = f32x4.mul(c, share);
+      const s = f32x4.mul(d, share);
+      addTo(ofX + from, f32x4.mul(a, v128.load(w + by)));
+      addTo(ofX + from + 16, f32x4.mul(b, v128.load(w + by, 16)));
+      addTo(ofX + from + 32, f32x4.mul(r, v128.load(w + by, 32)));
+      addTo(ofX + from + 48, f32x4.mul(s, v128.load(w + by, 48)));
+      addTo(ofW + by, f32x4.mul(a, v128.load(x + from)));
+      addTo(ofW + by + 16, f32x4.mul(b, v128.load(x + from, 16)));
+      addTo(ofW + by + 32, f32x4.mul(r, v128.load(x + from, 32)));
+      addTo(ofW + by + 48, f32x4.mul(s, v128.load(x + from, 48)));
     }
   }
+}
+
+/** See `../kernels.ts`. */
+export function messageWeights(a: usize, b: usize, z: usize, count: i32, k: i32, out: usize): void {
+  const bytes = (<usize>k) << 2;
+  for (let i = 0; i < count; i++, a += bytes, b += 4, out += 4) {
+    let sum = f32x4.splat(0);
+    for (let at: usize = 0; at < bytes; at += 16) sum = f32x4.add(sum, f32x4.mul(v128.load(a + at), v128.load(z + at)));
+    const pairs = f32x4.add(sum, v128.shuffle<i32>(sum, sum, 2, 3, 0, 1));
+    store<f32>(out, load<f32>(b) + f32x4.extract_lane(pairs, 0) + f32x4.extract_lane(pairs, 1));
+  }
+}
+
+/** See `../kernels.ts`. */
+export function messageWeightSlopes(
+  ofW: usize,
+  a: usize,
+  z: usize,
+  count: i32,
+  k: i32,
+  ofA: usize,
+  ofB: usize,
+  ofZ: usize,
+): void {
+  const bytes = (<usize>k) << 2;
+  for (let i = 0; i < count; i++, ofW += 4, ofB += 4, a += bytes, ofA += bytes) {
+    const slope = load<f32>(ofW);
+    // Relations that no walk took.
+    if (slope == 0) continue;
+    store<f32>(ofB, load<f32>(ofB) + slope);
+    const own = f32x4.splat(slope);
+    for (let at: usize = 0; at < bytes; at += 16) {
+      addTo(ofA + at, f32x4.mul(own, v128.load(z + at)));
+      addTo(ofZ + at, f32x4.mul(own, v128.load(a + at)));
+    }
+    store<f32>(ofW, 0);
+  }
+}
+
+/** See `../kernels.ts`. */
+export function slogRows(out: usize, table: usize, index: usize, m: i32): void {
+  for (let i = 0; i < m; i++, out += rowBytes) {
+    const from = table + <usize>load<i32>(index + ((<usize>i) << 2)) * rowBytes;
+    for (let at: usize = 0; at < rowBytes; at += 16) v128.store(out + at, slog4(v128.load(from + at)));
+  }
+}
+
+/** See `../kernels.ts`. */
+export function slogSlopeRows(ofTable: usize, table: usize, g: usize, index: usize, m: i32): void {
+  const one = f32x4.splat(1);
+  for (let i = 0; i < m; i++, g += rowBytes) {
+    const row = <usize>load<i32>(index + ((<usize>i) << 2)) * rowBytes;
+    for (let at: usize = 0; at < rowBytes; at += 16) {
+      const size = f32x4.abs(v128.load(table + row + at));
+      v128.store(ofTable + row + at, f32x4.div(v128.load(g + at), f32x4.add(one, size)));
+    }
+  }
+}
+
+/** See `../kernels.ts`. */
+export function zeroRows(table: usize, index: usize, m: i32): void {
+  for (let i = 0; i < m; i++) {
+    memory.fill(table + <usize>load<i32>(index + ((<usize>i) << 2)) * rowBytes, 0, rowBytes);
+  }
+}
+
+/**
+ * sign(x) ln(1 + |x|), relative error below 4e-7. With u = 1 + |x| rounded, ln u · |x| / (u − 1) mends what the rounding took; u is 2^e m with m
+ * in [√½, √2], and ln m = 2 artanh s with s = (m − 1) / (m + 1) by its series to the 9th power.
+ */
+function slog4(x: v128): v128 {
+  const one = f32x4.splat(1);
+  const size = f32x4.abs(x);
+  const u = f32x4.add(size, one);
+  // One in the exponent where the mantissa is √2 or more.
+  const up = i32x4.sub(u, i32x4.splat(0x3f3504f3));
+  const exponent = i32x4.shr_s(up, 23);
+  const m = i32x4.sub(u, i32x4.shl(exponent, 23));
+  const s = f32x4.div(f32x4.sub(m, one), f32x4.add(m, one));
+  const square = f32x4.mul(s, s);
+  let series = f32x4.splat(0.2222222222222222);
+  series = f32x4.add(f32x4.mul(series, square), f32x4.splat(0.2857142857142857));
+  series = f32x4.add(f32x4.mul(series, square), f32x4.splat(0.4));
+  series = f32x4.add(f32x4.mul(series, square), f32x4.splat(0.6666666666666666));
+  series = f32x4.add(f32x4.mul(series, square), f32x4.splat(2));
+  const log = f32x4.add(
+    f32x4.mul(f32x4.convert_i32x4_s(exponent), f32x4.splat(0.6931471805599453)),
+    f32x4.mul(series, s),
+  );
+  const rounded = f32x4.sub(u, one);
+  const mended = f32x4.div(f32x4.mul(log, size), rounded);
+  // Too small to be seen beside 1; NaN is not.
+  const value = v128.bitselect(size, mended, f32x4.eq(rounded, f32x4.splat(0)));
+  return v128.or(value, v128.and(x, i32x4.splat(<i32>0x80000000)));
 }

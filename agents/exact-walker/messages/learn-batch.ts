@@ -1,0 +1,114 @@
+/** The slopes of a batch of train queries. A batch has parts whose slopes are summed in their order, so that no byte depends on who made them. */
+import { Graph, type SharedGraph, type TripleColumns } from '../../../src/kg/graph.js';
+import { numTails, type RelationRows, rowOf } from '../../../src/kg/relation-rows.js';
+import { Rng } from '../../../src/run/seeds.js';
+import type { MessageSettings } from '../settings.js';
+import { MessageNetwork } from './message-network.js';
+
+/** Parts of a batch: threads beyond these have nothing to do. */
+export const mostParts = 8;
+
+/** All that threads learn from, in shared memory. */
+export interface MessageWork {
+  graph: SharedGraph;
+  rows: RelationRows;
+  queries: TripleColumns;
+  settings: MessageSettings;
+  seed: number;
+  /** Whether every edge between the ends of a train query is hidden, or its own and its inverse alone. */
+  pairs: boolean;
+  /** float32 [all parameters]: as they stand at the beginning of a step. */
+  values: Float32Array;
+  /** float32 [all parameters] of each part: its slopes, written. */
+  slopes: readonly Float32Array[];
+}
+
+/** What a thread is asked for. */
+export interface BatchPart {
+  /** From 0. */
+  step: number;
+  part: number;
+}
+
+/**
+ * The scratch of one thread.
+ * @param network default one of its own, whose values are copied from the work's at each step
+ * @returns what writes the slopes of a part and returns its share of the batch's loss
+ */
+export function partLearner(work: MessageWork, network?: MessageNetwork): (asked: BatchPart) => number {
+  const { rows, queries, settings, seed, pairs, slopes: slopesOfParts } = work;
+  const { batchSize } = settings;
+  const graph = Graph.fromShared(work.graph);
+  const own = network ?? new MessageNetwork(graph, seed);
+  const { values, slopes } = own.parameters;
+  const candidatesOf = candidateDrawer(graph, rows, settings);
+  let known = -1;
+
+  const learn = (place: number, rng: Rng): number => {
+    const [head, relation, tail] = [queries.heads[place]!, queries.relations[place]!, queries.tails[place]!];
+    const inverse = graph.inverseOf[relation]!;
+    const entities = candidatesOf(head, relation, tail, rng);
+    const scores = new Float64Array(entities.length);
+    const frequency = (entity: number) => numTails(rows, inverse, entity) - Number(entity === tail);
+    own.score(head, relation, { tail, relation, inverse, pairs }, entities, frequency, scores);
+    const loss = softmaxLoss(scores, batchSize);
+    own.back(entities, scores);
+    own.clear(entities);
+    return loss / batchSize;
+  };
+
+  return ({ step, part }) => {
+    if (network === undefined && known !== step) values.set(work.values);
+    known = step;
+    slopes.fill(0);
+    const parts = slopesOfParts.length;
+    const [begin, end] = [part, part + 1].map((at) => Math.floor((at * batchSize) / parts)) as [number, number];
+    let loss = 0;
+    for (let i = begin; i < end; i++) {
+      const rng = Rng.named(seed, 'messages/query', step * batchSize + i);
+      loss += learn(rng.integer(queries.heads.length), rng);
+    }
+    slopesOfParts[part]!.set(slopes);
+    return loss;
+  };
+}
+
+/** Cross-entropy of the first among all. @param scores become its slopes, over the batch */
+function softmaxLoss(scores: Float64Array, batchSize: number): number {
+  const most = scores.reduce((all, one) => Math.max(all, one), -Infinity);
+  const sum = scores.reduce((all, one) => all + Math.exp(one - most), 0);
+  const loss = most + Math.log(sum) - scores[0]!;
+  for (let i = 0; i < scores.length; i++) {
+    scores[i] = (Math.exp(scores[i]! - most) / sum - Number(i === 0)) / batchSize;
+  }
+  return loss;
+}
+
+/** The answer, then whom it is told from: each once, other known answers left out. */
+function candidateDrawer(
+  { numEntities, numEdges, tails, inverseOf }: Graph,
+  rows: RelationRows,
+  settings: MessageSettings,
+) {
+  const taken = new Uint8Array(numEntities);
+  return (head: number, relation: number, tail: number, rng: Rng): Int32Array => {
+    const row = rowOf(rows, relation, head);
+    const known = row < 0 ? [] : rows.tails.subarray(rows.edges[row], rows.edges[row + 1]);
+    for (const entity of known) taken[entity] = 1;
+    taken[tail] = 1;
+    const chosen = [tail];
+    const add = (entity: number) => {
+      if (taken[entity] === 1) return;
+      taken[entity] = 1;
+      chosen.push(entity);
+    };
+    const inverse = inverseOf[relation]!;
+    const [begin, end] = [rows.begins[inverse]!, rows.begins[inverse + 1]!];
+    for (let i = 0; i < settings.answers && end > begin; i++) add(rows.heads[begin + rng.integer(end - begin)]!);
+    for (let i = 0; i < settings.ends; i++) add(tails[rng.integer(numEdges)]!);
+    for (let i = 0; i < settings.others; i++) add(rng.integer(numEntities));
+    for (const entity of chosen) taken[entity] = 0;
+    for (const entity of known) taken[entity] = 0;
+    return Int32Array.from(chosen);
+  };
+}
