@@ -52,7 +52,7 @@ export async function clonePhase(
           replayed({ 'train/loss': update.loss, 'train/grad_norm': update.gradNorm });
           return true;
         }
-        line ??= session.progress('clone', update.numSteps, 'updates');
+        line ??= session.progress('clone', update.numSteps, 'updates', step - 1);
         line.update(step, `loss ${update.loss.toFixed(3)}`);
         if (step % logEvery === 0) {
           logs.metrics('clone', step, {

@@ -64,7 +64,7 @@ export async function fitPhase(session: Session, phase: FitPhase): Promise<void>
     logs.metrics('fit', done, figures);
     await save(figures);
   };
-  const line = replayed ? undefined : session.progress('fit', steps, unit);
+  const line = replayed ? undefined : session.progress('fit', steps, unit, done);
   try {
     // A run that was stopped in an evaluation owes it.
     const scored = Object.keys(from?.header.metrics ?? {}).some((key) => key.startsWith('eval/'));

@@ -85,7 +85,7 @@ export async function ppoPhase(session: Session, phase: PpoPhase): Promise<void>
     best: leastFigure,
     evaluationsWithoutGain: 0,
   };
-  const line = session.progress('ppo', settings.updates, 'updates');
+  const line = session.progress('ppo', settings.updates, 'updates', startUpdate);
   let done = startUpdate;
   let saved = startUpdate;
   const save = async (metrics: Record<string, number> = {}, interim = false) => {

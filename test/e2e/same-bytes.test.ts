@@ -46,11 +46,14 @@ test('a table of TransE does not depend on threads, nor on when it was trained',
   expect(trained(64)).toBe(batched);
 });
 
-test('an exact walker does not depend on threads', () => {
+test.each([
+  ['link-chains', []],
+  ['link-messages', ['--set', 'exactWalker.messages.steps=12']],
+])('the exact walker of %s does not depend on threads', (preset, words) => {
   kgwalk('datasets', 'import', 'triples', '--name', 'links', '--from', folderWith(tinyLinkFiles));
-  const [alone, together] = ['1', '2'].map((threads) => {
-    const folder = join(home, `chains-${threads}`);
-    kgwalk('train', 'link-chains', '--run-dir', folder, '--threads', threads);
+  const [alone, together] = ['1', '3'].map((threads) => {
+    const folder = join(home, `${preset}-${threads}`);
+    kgwalk('train', preset, ...words, '--run-dir', folder, '--threads', threads);
     return runHashes(folder);
   });
   expect(Object.keys(alone!).length).toBeGreaterThan(3);

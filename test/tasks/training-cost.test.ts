@@ -3,6 +3,7 @@ import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import { cpuFigure, readTimings } from '../../src/run/metric-log.js';
+import { type ProgressReporter, silentProgress } from '../../src/run/progress.js';
 import { runFiles } from '../../src/run/run-folder.js';
 import { train } from '../../tasks/train.js';
 import { trainingCostOf } from '../../tasks/training-cost.js';
@@ -20,18 +21,35 @@ const spentIn = (...phases: string[]) =>
     .filter((one) => phases.includes(one.phase) && one['time/reused'] !== 1)
     .reduce((sum, one) => sum + Number(one[cpuFigure]), 0) / 1000;
 
+const numSteps = 3;
+/** What each line of progress was told to have been done before, by its label. */
+const opened = new Map<string, number[]>();
+const noted =
+  (report: ProgressReporter): ProgressReporter =>
+  (label, total, unit, before = 0) => {
+    opened.set(label, [...(opened.get(label) ?? []), before]);
+    return report(label, total, unit, before);
+  };
+
 beforeAll(async () => {
   const settings = tinySettings('ppo.updates=3');
-  const { numSteps, stops } = { numSteps: 3, stops: [['clone', 2] as const, ['ppo', 2] as const] };
+  const stops = [['clone', 2] as const, ['ppo', 2] as const];
   for (const [phase, done] of stops) {
     const resume = phase === 'clone' ? {} : ({ resume: 'last' } as const);
-    const stopped = train({ settings, folder: run(), ...resume, ...stopAt(phase, done) });
+    const { progress, signal } = stopAt(phase, done);
+    const stopped = train({ settings, folder: run(), ...resume, progress: noted(progress), signal });
     await expect(stopped).rejects.toMatchObject({ code: 'stopped' });
     // In the middle of the first epoch what was done so far is in a record of its own.
     if (phase === 'clone') expect(stepsOf('clone')).toEqual([done]);
   }
-  await train({ settings, folder: run(), resume: 'last' });
+  await train({ settings, folder: run(), resume: 'last', progress: noted(silentProgress) });
   expect(stepsOf('clone')).toEqual([2, numSteps, 2 * numSteps]);
+});
+
+test('what was done before says nothing of the rate that progress lines show', () => {
+  // Each epoch has a line; the first one was stopped after two steps, and so was PPO.
+  expect(opened.get('clone')).toEqual([0, 2, numSteps]);
+  expect(opened.get('ppo')).toEqual([0, 2]);
 });
 
 test('a run that was stopped in either phase has recorded each step once, and its cost is of all of them', () => {

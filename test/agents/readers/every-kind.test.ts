@@ -12,6 +12,7 @@ import { runSettings } from '../../../presets/schema.js';
 import { loadConfig } from '../../../src/run/config.js';
 import { resolvePreset } from '../../../src/run/locations.js';
 import { readMetrics } from '../../../src/run/metric-log.js';
+import { type ProgressReporter, silentProgress } from '../../../src/run/progress.js';
 import { openRun } from '../../../src/run/run-folder.js';
 import { questionMeasure } from '../../../tasks/questions/score.js';
 import { train } from '../../../tasks/train.js';
@@ -55,11 +56,11 @@ const taught = (teacher: string) => [
   'reader.entities.teacherSteps=1',
 ];
 
-const stops = [
-  ['between two checkpoints', stopAt('fit', 13)],
-  ['at an evaluation', stopAt('fit', 16)],
-  ['in an evaluation', stopAt('evaluate on valid', 1, 2)],
-] as const;
+const stops: [what: string, place: Parameters<typeof stopAt>][] = [
+  ['between two checkpoints', ['fit', 13]],
+  ['at an evaluation', ['fit', 16]],
+  ['in an evaluation', ['evaluate on valid', 1, 2]],
+];
 const readers: [what: string, of: string[]][] = [
   ...readerKinds.map((kind): [string, string[]] => [kind, [`reader.kind=${kind}`]]),
   ['nsm, taught in parallel', taught('parallel')],
@@ -90,11 +91,20 @@ describe.each(readers.map(([what, of], turn) => [what, of, turn] as const))('the
     }
   });
 
-  test.each(inTurn(stops, turn))('stopped %s and resumed equals one that was not', async (_, { progress, signal }) => {
+  test.each(inTurn(stops, turn))('stopped %s and resumed equals one that was not', async (_, place) => {
     const folder = newFolder();
+    const { progress, signal } = stopAt(...place);
     await expect(train({ settings: settings(), folder, progress, signal })).rejects.toMatchObject({ code: 'stopped' });
-    await train({ settings: settings(), folder, resume: 'last' });
+    const before: unknown[] = [];
+    const noted: ProgressReporter = (label, total, unit, ...done) => {
+      if (label === 'fit') before.push(done[0]);
+      return silentProgress(label, total, unit);
+    };
+    await train({ settings: settings(), folder, resume: 'last', progress: noted });
     expect(runHashes(folder)).toEqual(runHashes(whole));
+    // The rate that the line shows is of what is done now.
+    expect(before).toEqual([expect.any(Number)]);
+    expect(before[0]).toBeGreaterThan(0);
   });
 
   test('answers the same when it is opened again, and is asked in words', async () => {
