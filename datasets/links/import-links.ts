@@ -1,12 +1,17 @@
 /** Imports triples whose links are to be predicted, from files the user has. */
+import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { writeGraphFile } from '../../src/kg/graph-file.js';
 import type { Graph, TripleColumns } from '../../src/kg/graph.js';
 import { writeFileAtomic } from '../../src/run/files.js';
+import { readJsonFile } from '../../src/run/read-json.js';
 import { datasetFolder, describeSources, graphFileName, jsonLines, writeDataset } from '../imported-dataset.js';
 import { type AnyImportOptions, type Importer, inSteps } from '../importer.js';
 import { splitNames } from '../walk-sample.js';
 import {
+  type Extraction,
+  extractionFileName,
+  extractionSchema,
   labelFileName,
   linkGraphName,
   type LinkManifest,
@@ -36,6 +41,7 @@ export async function importLinks(options: AnyImportOptions): Promise<LinkManife
   const { from, name = nameOf(from), home, allowOverlap = false, progress } = options;
   datasetFolder(name, home);
   const files = findLinkFiles(from);
+  const extracted = readExtraction(from);
   return inSteps(progress, 3, async (done) => {
     const reader = new LinkReader();
     const splits = await readSplits(reader, files, allowOverlap);
@@ -60,6 +66,7 @@ export async function importLinks(options: AnyImportOptions): Promise<LinkManife
         format: 'triples',
         licence: 'as its source says',
         ...(valid === undefined && { drawn: drawnSplits }),
+        ...(extracted && { extracted }),
         splits: describeSplits(graph, splits),
         overlaps: splits.overlaps,
         graph: { entities, relations: numRelations / 2, edges, madeFrom: [...madeFrom], hash },
@@ -79,6 +86,12 @@ export const triples: Importer<'links'> = {
   nameOf,
   import: importLinks,
 };
+
+/** How the triples of a folder were cut out of a larger graph, where a file says so. */
+function readExtraction(from: string): Extraction | undefined {
+  const file = join(from, extractionFileName);
+  return existsSync(file) ? readJsonFile(file, extractionSchema, 'a record of an extraction') : undefined;
+}
 
 const noLabels = { labels: new Map<number, string>(), unused: 0 };
 

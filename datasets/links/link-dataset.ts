@@ -48,6 +48,34 @@ const judgedSchema = readSchema.extend({
   symmetricInTrain: count,
 });
 
+/** How a graph was cut out of another: `extraction.json` beside the triples, and part of the manifest of what was imported from there. */
+export const extractionSchema = z.strictObject({
+  /** The endpoint with its options. */
+  source: z.string(),
+  /** Edges of all entities that are less than so many hops from a topic are there. */
+  hops: z.int().min(1),
+  /** Tails of one relation of an entity that were brought at most. */
+  maxTails: z.int().min(1),
+  /** Topics whose edges were found, and those that the graph does not have. */
+  topics: count,
+  notFound: count,
+  /** Topics that were drawn from the rim, by `seed`. */
+  distractors: count,
+  seed: z.int(),
+  /** Entities whose edges are there, and those of the rim, which have only the edges that lead to them. */
+  expanded: count,
+  rim: count,
+  triples: count,
+  /** Relations of entities of which not all tails were brought. */
+  cut: count,
+});
+
+/** See `extractionSchema`. */
+export type Extraction = z.output<typeof extractionSchema>;
+
+/** Name of the file that says how the triples beside it were extracted. */
+export const extractionFileName = 'extraction.json';
+
 /** The shape of `dataset.json` of links; unknown keys are refused. */
 export const linkManifestSchema = z.strictObject({
   schemaVersion: z.literal(1),
@@ -58,6 +86,8 @@ export const linkManifestSchema = z.strictObject({
   licence: z.string(),
   /** How valid and test were drawn where the source has one file: by this seed, each this share of the triples. Absent: files. */
   drawn: z.strictObject({ seed: count, share: z.number().gt(0).lt(0.5) }).optional(),
+  /** How the triples were cut out of a larger graph; absent where they were not. */
+  extracted: extractionSchema.optional(),
   splits: z.strictObject({ train: readSchema, valid: judgedSchema, test: judgedSchema }),
   /** Triples that stand in two splits: none, unless overlaps were allowed. */
   overlaps: z.strictObject({ trainValid: count, trainTest: count, validTest: count }),
@@ -200,8 +230,24 @@ function readTripleFile(file: string, sha256: string | undefined, count: number)
 
 const bytesOf = (column: Int32Array) => new Uint8Array(column.buffer, column.byteOffset, column.byteLength);
 
+/** How a graph was cut out of a larger one, and what that tells of what is asked in it. */
+export function extractionLines({ source, hops, maxTails, ...extracted }: Extraction): string[] {
+  const { topics, notFound, distractors, seed, expanded, rim, cut } = extracted;
+  const topicsFound = `${topics} topics${notFound > 0 ? ` (${notFound} more were not found)` : ''}`;
+  const drawn = distractors > 0 ? ` and ${distractors} distractors (seed ${seed})` : ', no distractors';
+  return [
+    `cut out of ${source}: ${hops} hops around ${topicsFound}${drawn}; ${expanded} entities with their edges, ${rim} at the rim with those that lead to them alone; ${cut} relations of hubs cut to ${maxTails} tails`,
+    'what is cut out around topics tells where questions begin, and keeps what does not answer them away: compare within this graph alone, with distractors among the topics',
+  ];
+}
+
 /** One line a thing; none where nothing is amiss. */
-export function linkNotes({ splits, overlaps, drawn }: Pick<LinkManifest, 'splits' | 'overlaps' | 'drawn'>): string[] {
+export function linkNotes({
+  splits,
+  overlaps,
+  drawn,
+  extracted,
+}: Pick<LinkManifest, 'splits' | 'overlaps' | 'drawn' | 'extracted'>): string[] {
   const { valid, test } = splits;
   const counted: [string, number, number][] = [
     ['have an entity that train lacks, and rank last', valid.triplesOfUnseenEntities, test.triplesOfUnseenEntities],
@@ -210,6 +256,7 @@ export function linkNotes({ splits, overlaps, drawn }: Pick<LinkManifest, 'split
     ['are pairs that train links the other way round', valid.reversedInTrain, test.reversedInTrain],
   ];
   return [
+    ...(extracted ? extractionLines(extracted) : []),
     ...(drawn ? [`valid and test were drawn by the import, ${100 * drawn.share} % of the triples each`] : []),
     ...counted.flatMap(([what, ofValid, ofTest]) =>
       ofValid + ofTest > 0 ? [`of valid ${ofValid} and of test ${ofTest} triples ${what}`] : [],

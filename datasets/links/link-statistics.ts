@@ -24,6 +24,7 @@ export interface RelationStatistics {
 export interface LinkStatistics extends Pick<LinkManifest, 'splits' | 'overlaps' | 'graph' | 'names'> {
   dataset: string;
   drawn: LinkManifest['drawn'] | null;
+  extracted: LinkManifest['extracted'] | null;
   /** Out-edges of an entity, inverses counted: what a walk chooses from. */
   degree: Spread;
   /** Known answers of the queries of a split, in all splits: the right one and those that filtered ranks leave out. */
@@ -38,10 +39,10 @@ const many = 1.5;
 /** Works on what is loaded; a second for some hundred thousand triples. */
 export function linkStatistics(dataset: LinkDataset): LinkStatistics {
   const { manifest, graph } = dataset;
-  const { name, drawn = null, splits, overlaps, names } = manifest;
+  const { name, drawn = null, extracted = null, splits, overlaps, names } = manifest;
   const degrees = Array.from({ length: graph.numEntities }, (_, entity) => graph.degree(entity));
   return {
-    ...{ dataset: name, drawn, splits, overlaps, graph: manifest.graph, names },
+    ...{ dataset: name, drawn, extracted, splits, overlaps, graph: manifest.graph, names },
     degree: spreadOf(degrees),
     answers: { valid: answersOf(dataset, dataset.valid), test: answersOf(dataset, dataset.test) },
     relations: relationStatistics(dataset),

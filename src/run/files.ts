@@ -27,10 +27,10 @@ let writes = 0;
 /**
  * Writes a file so that readers see the old content or the new one, never a part: temporary name in the same folder,
  * fsync, rename, fsync of the folder where the system allows it. Missing folders are created.
- * @param data text (UTF-8), bytes, or chunks of bytes written one after the other without joining them in memory
+ * @param data text (UTF-8), bytes, or chunks of bytes, each written as it comes
  * @throws WorkbenchError `failure` when the disk is full or the place cannot be written; nothing half-written is left
  */
-export function writeFileAtomic(path: string, data: string | Uint8Array | readonly Uint8Array[]): void {
+export function writeFileAtomic(path: string, data: string | Uint8Array | Iterable<Uint8Array>): void {
   const folder = dirname(path);
   let temporary: string | undefined;
   try {

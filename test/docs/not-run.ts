@@ -26,6 +26,8 @@ const lines: readonly [page: string, begin: string, why: string][] = [
     'reads what another program has trained; test/trainers/embeddings/import-table.test.ts makes such files',
   ],
   ['docs/sparql.md', 'kgwalk evaluate', 'asks an endpoint; test/src/sparql/remote-graph.test.ts asks one'],
+  ['docs/sparql.md', 'kgwalk datasets get', 'asks an endpoint; test/datasets/links/extract-links.test.ts asks one'],
+  ['docs/sparql.md', 'kgwalk train', 'trains on what the line above cut out; the same test plans it'],
   ['docs/performance.md', 'npm run bench', 'takes a quarter of an hour and Python programs'],
   ...['docs/python.md', 'clients/python/README.md'].map((page): [string, string, string] => [
     page,

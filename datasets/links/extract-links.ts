@@ -1,0 +1,179 @@
+/**
+ * The neighbourhoods of topics out of a graph behind an endpoint, as files of triples and names that an importer reads: what is trained
+ * needs its graph in memory. Breadth first, each entity asked once; what was asked is kept, so that an extraction that was stopped goes on.
+ */
+import { join } from 'node:path';
+import { NameTable } from '../../src/kg/name-table.js';
+import type { Delay } from '../../src/llm/server-trouble.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { readTextFile, writeFileAtomic } from '../../src/run/files.js';
+import { silentProgress, type ProgressReporter } from '../../src/run/progress.js';
+import { Rng } from '../../src/run/seeds.js';
+import { throwIfStopped } from '../../src/run/stop.js';
+import { openNeighbourhoods } from '../../src/sparql/neighbourhoods.js';
+import type { SparqlSource } from '../../src/sparql/source.js';
+import { iriTerm, nameOfTerm, termOfName } from '../../src/sparql/terms.js';
+import { type Extraction, extractionFileName } from './link-dataset.js';
+import { TripleSet } from './read-triples.js';
+
+/** What is cut out. */
+export interface ExtractOptions {
+  source: SparqlSource;
+  /** Names as `source` has them: IRIs, names behind its prefix, or labels. */
+  topics: readonly string[];
+  /** 1 to 4. */
+  hops: number;
+  /** So many further topics are drawn from the entities that the topics' neighbourhoods end at. */
+  distractors: number;
+  seed: number;
+  /** Where `triples.tsv`, `names.tsv` and `extraction.json` go. */
+  folder: string;
+  /** Entities whose edges are asked for at most. */
+  maxEntities: number;
+  progress?: ProgressReporter;
+  signal?: AbortSignal;
+  /** For tests. */
+  delay?: Delay;
+  cache?: string;
+}
+
+/** Entities of one round of questions. */
+const atOnce = 500;
+
+/**
+ * @throws WorkbenchError `data` where no topic has edges, or more entities would be asked for than `maxEntities`; as `openNeighbourhoods`;
+ *   `stopped` once the signal is aborted. What was asked by then is kept and not asked again.
+ */
+export async function extractLinks(options: ExtractOptions): Promise<Extraction> {
+  const { source, topics, hops, distractors, seed, folder, maxEntities, progress = silentProgress, signal } = options;
+  const { delay, cache } = options;
+  const remote = await openNeighbourhoods(source, { ...(delay && { delay }), ...(cache !== undefined && { cache }) });
+  const [entities, relations, triples] = [new NameTable(), new NameTable(), new TripleSet()];
+  /** By entity: hops that can be walked from it along edges that are there; 0 at the rim. */
+  let left = new Int8Array(1024);
+  const counts = { expanded: 0, cut: 0 };
+
+  const entityOf = (term: string): number => {
+    const id = entities.add(term);
+    if (id === left.length) {
+      const larger = new Int8Array(2 * id);
+      larger.set(left);
+      left = larger;
+    }
+    return id;
+  };
+
+  async function termsOf(names: readonly string[]): Promise<string[]> {
+    const labelled = await remote.labelled(source.label === undefined ? [] : names, signal);
+    return [...new Set(names.map((name) => labelled.get(name) ?? termOfName(name, source.prefix)))];
+  }
+
+  /** Breadth first, so that an entity is expanded with the most hops it can have left. */
+  async function walk(from: readonly string[], what: string): Promise<number> {
+    let level = from;
+    let found = 0;
+    for (let hop = hops; hop > 0; hop--) {
+      const next = new Set<string>();
+      const fresh = level.filter((term) => left[entityOf(term)]! < hop);
+      const wanted = counts.expanded + fresh.filter((term) => left[entityOf(term)] === 0).length;
+      if (wanted > maxEntities) throw tooMany(wanted, maxEntities);
+      const line = progress(`${what}, hop ${hops - hop + 1}`, fresh.length, 'entities');
+      for (let at = 0; at < fresh.length; at += atOnce) {
+        throwIfStopped(signal);
+        const part = fresh.slice(at, at + atOnce);
+        for (const [term, kept] of await remote.of(part, signal)) {
+          const own = entityOf(term);
+          const first = left[own] === 0;
+          if (first && kept.length > 0) counts.expanded++;
+          if (hop === hops && kept.length > 0) found++;
+          left[own] = hop;
+          for (const { direction, relation, tails, cut } of kept) {
+            if (first && cut) counts.cut++;
+            const id = relations.add(relation);
+            for (const tail of tails) {
+              const other = entityOf(tail);
+              if (direction === 'out') triples.add(own, id, other);
+              else triples.add(other, id, own);
+              if (!tail.startsWith('"')) next.add(tail);
+            }
+          }
+        }
+        line.update(Math.min(fresh.length, at + atOnce), `${triples.size} triples`);
+      }
+      line.finish();
+      level = [...next];
+    }
+    return found;
+  }
+
+  try {
+    const asked = await termsOf(topics);
+    const found = await walk(asked, 'topics');
+    if (triples.size === 0) throw noTopics(source, topics);
+    const drawn = drawFromRim();
+    await walk(drawn, 'distractors');
+    const rim = [...left.subarray(0, entities.size)].filter((hop) => hop === 0).length;
+    const extraction: Extraction = {
+      ...{ source: source.name, hops, maxTails: source.maxTails, topics: found, notFound: asked.length - found },
+      ...{ distractors: drawn.length, seed, ...counts, rim, triples: triples.size },
+    };
+    const labels = await remote.labels([...entities.names()], signal);
+    const names = [...labels].map(([term, label]) => `${fieldOf(term)}\t${oneLine(label)}\n`);
+    writeFileAtomic(join(folder, 'names.tsv'), names.join(''));
+    writeFileAtomic(join(folder, 'triples.tsv'), tripleLines());
+    writeFileAtomic(join(folder, extractionFileName), `${JSON.stringify(extraction, null, 2)}\n`);
+    return extraction;
+  } finally {
+    await remote.close();
+  }
+
+  function drawFromRim(): string[] {
+    const rim = [...entities.names()].filter((term, id) => left[id] === 0 && !term.startsWith('"'));
+    const order = Rng.named(seed, 'datasets/extract/distractors').shuffle(Int32Array.from(rim.keys()));
+    return Array.from(order.subarray(0, distractors), (i) => rim[i]!);
+  }
+
+  function fieldOf(term: string): string {
+    return oneLine(nameOfTerm(term, source.prefix));
+  }
+
+  function* tripleLines(): Generator<Uint8Array> {
+    const columns = triples.columns();
+    const relationNames = Array.from(relations.names(), (term) => oneLine(nameOfTerm(term, source.relationPrefix)));
+    for (let at = 0; at < triples.size; at += 10_000) {
+      const lines = [];
+      for (let i = at; i < Math.min(at + 10_000, triples.size); i++) {
+        const [head, tail] = [entities.name(columns.heads[i]!)!, entities.name(columns.tails[i]!)!];
+        lines.push(`${fieldOf(head)}\t${relationNames[columns.relations[i]!]}\t${fieldOf(tail)}\n`);
+      }
+      yield Buffer.from(lines.join(''));
+    }
+  }
+}
+
+/** A name as a field of a line: a literal may hold TABs and ends of lines, or nothing. */
+const oneLine = (name: string) => name.replace(/\s+/gu, ' ').trim() || '""';
+
+/** Topics of a file, one a line. @throws WorkbenchError `data` for a file without any, or that cannot be read */
+export function readTopics(file: string): string[] {
+  const lines = readTextFile(file, 'a file of topics').split(/\r?\n/);
+  const topics = new Set(lines.map((line) => line.trim()).filter((line) => line !== ''));
+  if (topics.size > 0) return [...topics];
+  throw new WorkbenchError('data', `expected topics, one a line, got none, at ${file}`, {
+    hint: 'The names of entities, as questions have them: those of train, valid and test.',
+  });
+}
+
+function noTopics({ name, prefix, label }: SparqlSource, topics: readonly string[]): WorkbenchError {
+  const asked =
+    label === undefined ? termOfName(topics[0]!, prefix) : `${JSON.stringify(topics[0])} by ${iriTerm(label)}`;
+  return new WorkbenchError('data', `expected a topic with edges, got none, such as ${asked}, at ${name}`, {
+    hint: 'Topics are IRIs, names behind #prefix=IRI, or labels with #label=IRI.',
+  });
+}
+
+function tooMany(wanted: number, most: number): WorkbenchError {
+  return new WorkbenchError('data', `expected at most ${most} entities whose edges are asked for, got ${wanted}`, {
+    hint: 'Lower --hops or --max-tails, give fewer topics, or raise --max-entities: what was asked by now is kept.',
+  });
+}
