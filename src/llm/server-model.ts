@@ -2,9 +2,7 @@
 import type { OpenAI } from 'openai';
 import { z } from 'zod';
 import { WorkbenchError } from '../run/errors.js';
-import { serverKey, withoutKey } from '../run/secrets.js';
-import { Rng } from '../run/seeds.js';
-import { throwIfStopped } from '../run/stop.js';
+import { withoutKey } from '../run/secrets.js';
 import {
   type Completion,
   type CompletionRequest,
@@ -14,19 +12,12 @@ import {
 } from './language-model.js';
 import { withinLimits } from './server-schema.js';
 import { type EchoRequest, refusesToScore, serverScorer } from './server-scores.js';
-import {
-  backOff,
-  boundedFetch,
-  type Delay,
-  type OptionalPart,
-  realDelay,
-  ServerBusy,
-  troubleOf,
-} from './server-trouble.js';
+import { connectServer, type Limits, type ServerPatience, usualRetries, type Wants } from './server-connection.js';
+import type { OptionalPart } from './server-trouble.js';
 import { semaphore } from './concurrency.js';
 
 /** Which server and model, and how patient to be with it. */
-export interface ServerModelOptions {
+export interface ServerModelOptions extends ServerPatience {
   /** Where `/chat/completions` is, often ending in `/v1`. */
   baseUrl: string;
   /** The server's name of the model. */
@@ -35,42 +26,21 @@ export interface ServerModelOptions {
   contextLength?: number;
   /** Requests under way at once, default 4. */
   concurrency?: number;
-  /** Further tries after a failure that may pass, default 6. */
-  retries?: number;
-  /** Milliseconds for one try, from request to the reply's last byte; default 300 000. */
-  timeoutMs?: number;
   /**
    * Whether texts are scored, through `/completions` with `echo` and `logprobs`: `auto` tries it at once and goes without where the
    * server gives no log-probabilities of a prompt, `on` fails there. Default `off`: the server is first spoken to at the first request.
    */
   scores?: 'auto' | 'on' | 'off';
-  /** Of the jitter between tries. */
-  seed?: number;
-  /** Where the key is: KGWALK_LLM_KEY, else OPENAI_API_KEY. Default the process's environment. */
-  env?: Readonly<Record<string, string | undefined>>;
-  delay?: Delay;
 }
+
+const completions: Wants = {
+  what: 'a completion',
+  server: 'a language-model server',
+  model: 'a chat model',
+  path: '/chat/completions',
+};
 
 type Body = OpenAI.Chat.Completions.ChatCompletionCreateParamsNonStreaming;
-
-/** A server that asks for a longer pause than this will not come back within an evaluation. Milliseconds. */
-const longestWait = 600_000;
-
-/** Milliseconds, and what ends a request before. */
-interface Limits {
-  timeout: number;
-  signal: AbortSignal;
-}
-
-/** How a request is gone on with where the server does not do what it asks. */
-interface Patience {
-  signal: AbortSignal | undefined;
-  /** Leaves a part out of further tries; false where that does not help. */
-  leaveOut?: (part: OptionalPart) => boolean;
-  /** What is thrown in the place of a refusal. */
-  refused?: (error: WorkbenchError) => Error;
-  retries?: number;
-}
 
 /**
  * Opens a server. Servers that refuse a JSON schema are asked without one from then on, or once where they have taken others; and
@@ -80,18 +50,14 @@ interface Patience {
  *   though it has to, `native` without the `openai` package
  */
 export async function openServerModel(options: ServerModelOptions): Promise<LanguageModel> {
-  const { model, contextLength = 8192, concurrency = 4, retries = 6, timeoutMs = 300_000 } = options;
-  const { seed = 0, delay = realDelay, scores = 'off' } = options;
-  const baseUrl = checkedUrl(options.baseUrl);
-  const name = `${baseUrl}#${model}`;
-  const key = serverKey(options.env);
-  const client = await openClient(baseUrl, key);
+  const { model, contextLength = 8192, concurrency = 4, scores = 'off' } = options;
+  const server = await connectServer({ ...options, wants: completions });
+  const { name, key, client, patiently } = server;
+  const retries = options.retries ?? usualRetries;
   const inTurn = semaphore(concurrency);
-  const rng = Rng.named(seed, 'server-model/back-off');
   const refused = new Set<OptionalPart>();
   let takesSchemas = false;
   let obeys = true;
-  let reached = false;
 
   function bodyOf(request: CompletionRequest, left: ReadonlySet<OptionalPart>): { sent: Body; bound: boolean } {
     const { system, head, body, format, maxTokens, temperature } = request;
@@ -108,54 +74,6 @@ export async function openServerModel(options: ServerModelOptions): Promise<Lang
       ...(schema && { response_format: responseFormat(schema.schema) }),
     };
     return { sent, bound: schema?.whole ?? false };
-  }
-
-  /** One try. The package's own time-out ends when the headers are there, so this one is ours. */
-  async function once<Reply>(ask: (limits: Limits) => Promise<Reply>, signal: AbortSignal | undefined): Promise<Reply> {
-    const limit = new AbortController();
-    const end = () => limit.abort();
-    const timer = setTimeout(end, timeoutMs);
-    signal?.addEventListener('abort', end, { once: true });
-    try {
-      return await ask({ signal: limit.signal, timeout: timeoutMs });
-    } catch (error) {
-      if (limit.signal.aborted) throw new Error(`no whole reply within ${timeoutMs} ms`, { cause: error });
-      throw error;
-    } finally {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', end);
-    }
-  }
-
-  /** One request, tried until the server answers it or is given up. */
-  async function patiently<Reply>(
-    ask: (limits: Limits) => Promise<Reply>,
-    { signal, leaveOut = () => false, refused: thrown = (error) => error, retries: most = retries }: Patience,
-  ): Promise<Reply> {
-    for (let tries = 0; ;) {
-      throwIfStopped(signal);
-      try {
-        const reply = await once(ask, signal);
-        reached = true;
-        return reply;
-      } catch (error) {
-        throwIfStopped(signal);
-        if (error instanceof WorkbenchError) throw error;
-        const trouble = troubleOf(error, { name, key });
-        if (trouble.kind === 'final') throw trouble.closed ? trouble.error : thrown(trouble.error);
-        if (trouble.kind === 'refuses') {
-          // A part that was not sent cannot be what is refused.
-          if (leaveOut(trouble.part)) continue;
-          throw thrown(gaveUp(name, `a refusal of ${trouble.part}, which was not sent`, 1));
-        }
-        if (trouble.kind === 'away' && !reached) throw notThere(name, trouble.reason);
-        const asked = trouble.kind === 'again' ? trouble.waitMs : undefined;
-        if (++tries > most || (asked ?? 0) > longestWait) {
-          throw gaveUp(name, trouble.reason, tries, trouble.kind === 'again' && trouble.busy);
-        }
-        await delay(backOff(tries, asked, rng), signal);
-      }
-    }
   }
 
   async function complete(request: CompletionRequest): Promise<Completion> {
@@ -253,56 +171,4 @@ function isJson(text: string): boolean {
   } catch {
     return false;
   }
-}
-
-function checkedUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash) {
-    // The text itself may hold a password.
-    throw new WorkbenchError(
-      'usage',
-      'expected the URL of a server such as http://127.0.0.1:8080/v1, got another text',
-      {
-        hint: 'Leave user name, password and `?` out; a key goes into the environment variable KGWALK_LLM_KEY.',
-      },
-    );
-  }
-  return url.href.replace(/(?<!\/)\/+$/, '');
-}
-
-async function openClient(baseURL: string, key: string | undefined): Promise<OpenAI> {
-  const library = await import('openai').catch((error: unknown) => {
-    throw new WorkbenchError('native', 'expected the package openai, got nothing that can be loaded', {
-      hint: 'Run `npm install` in the project.',
-      cause: error,
-    });
-  });
-  return new library.OpenAI({
-    baseURL,
-    apiKey: key ?? 'none',
-    ...{ adminAPIKey: null, webhookSecret: null, organization: null, project: null },
-    maxRetries: 0,
-    logLevel: 'off',
-    // Neither prompts nor the key follow a redirect to another place.
-    fetchOptions: { redirect: 'manual' },
-    fetch: boundedFetch,
-    // A server without keys must not be sent one.
-    defaultHeaders: key ? {} : { Authorization: null },
-  });
-}
-
-function notThere(name: string, reason: string): WorkbenchError {
-  return new WorkbenchError('config', `expected a language-model server, got ${reason}, at ${name}`, {
-    hint: 'Start the server, or check host and port.',
-  });
-}
-
-function gaveUp(name: string, reason: string, tries: number, busy = false): WorkbenchError {
-  return new (busy ? ServerBusy : WorkbenchError)(
-    'failure',
-    `expected a completion, got ${reason} (${tries} tries), at ${name}`,
-    {
-      hint: 'Run the same command again when the server is well: what was answered so far is kept.',
-    },
-  );
 }

@@ -22,11 +22,24 @@ type Trouble =
   /** `closed`: whatever is asked, such as for want of a key. */
   | { kind: 'final'; error: WorkbenchError; closed?: boolean };
 
+/** What a server is asked for, for messages. */
+export interface Wants {
+  /** Such as `a completion`. */
+  what: string;
+  /** Such as `a language-model server`. */
+  server: string;
+  /** Such as `a chat model`. */
+  model: string;
+  /** Where it is asked, below the address: `/chat/completions`. */
+  path: string;
+}
+
 interface ServerAddress {
   /** Base URL and model, as the user gave them. */
   name: string;
   /** Never part of a message. */
   key: string | undefined;
+  wants: Wants;
 }
 
 /** Too many requests, and a server, or one behind it, that is not there for the moment. */
@@ -55,9 +68,13 @@ export function troubleOf(error: unknown, address: ServerAddress): Trouble {
   if (status >= 300 && status < 400) {
     const to = headers?.get('location') ?? '';
     const where = URL.canParse(to, address.name) ? `to ${new URL(to, address.name).origin}` : 'to nowhere';
-    const error = new WorkbenchError('config', `expected a completion, got a redirect ${where}, at ${address.name}`, {
-      hint: 'Give the address where the server answers itself, if you trust it.',
-    });
+    const error = new WorkbenchError(
+      'config',
+      `expected ${address.wants.what}, got a redirect ${where}, at ${address.name}`,
+      {
+        hint: 'Give the address where the server answers itself, if you trust it.',
+      },
+    );
     return { kind: 'final', error, closed: true };
   }
   if (status === 401 || status === 403) {
@@ -65,14 +82,15 @@ export function troubleOf(error: unknown, address: ServerAddress): Trouble {
     return { ...final('config', `a server that accepts ${address.key ? 'the key' : 'requests without a key'}`, `${hint} in the environment variable KGWALK_LLM_KEY or OPENAI_API_KEY.`), closed: true }; // prettier-ignore
   }
   if (status === 404) {
-    return final('config', 'a chat model under this name', 'Check the model name and that the URL ends where `/chat/completions` begins, often in `/v1`.'); // prettier-ignore
+    const hint = `Check the model name and that the URL ends where \`${address.wants.path}\` begins, often in \`/v1\`.`;
+    return final('config', `${address.wants.model} under this name`, hint);
   }
   if (status === 413 || /context|too long|too large|maximum.{0,40}tokens/i.test(said)) {
     return final('data', 'a prompt that fits the model', 'Give fewer examples, candidates or facts.');
   }
   const part = refusedPart(said);
   if (part) return { kind: 'refuses', part };
-  return final('failure', 'a completion', 'See what the server says about the request.');
+  return final('failure', address.wants.what, 'See what the server says about the request.');
 }
 
 function refusedPart(said: string): OptionalPart | undefined {
