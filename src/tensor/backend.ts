@@ -222,6 +222,8 @@ export interface NetworkSize {
   units: number;
   /** Whether the networks are written for `host`, too. */
   onHost?: boolean;
+  /** Whether each row meets the vectors of edges, dozens and more: there WebGPU was behind wasm whatever the product (docs/performance.md). */
+  meetsEdges?: boolean;
 }
 
 /**
@@ -236,10 +238,12 @@ export function autoOrder(size?: NetworkSize): { names: readonly ComputerName[];
   if (size === undefined) return { names: large, why: 'the first that works' };
   const millions = (size.rows * size.inputs * size.units) / 1e6;
   const product = `the largest product is ${size.rows} × ${size.inputs} × ${size.units}, ${rounded(millions)} million multiply-adds`;
-  if (millions >= worthFrom.webgpu) return { names: large, why: `${product}, where a GPU pays` };
+  const withoutWebGpu = (names: readonly BackendName[]) =>
+    size.meetsEdges ? names.filter((name) => name !== 'webgpu') : names;
+  if (millions >= worthFrom.webgpu) return { names: withoutWebGpu(large), why: `${product}, where a GPU pays` };
   if (millions >= worthFrom.gpu) {
-    const names = ['tensorflow-gpu', 'tensorflow', 'webgpu', 'wasm', 'cpu'] as const;
-    return { names, why: `${product}, where CUDA or native TensorFlow pays, else a GPU` };
+    const names = withoutWebGpu(['tensorflow-gpu', 'tensorflow', 'webgpu', 'wasm', 'cpu']);
+    return { names, why: `${product}, where CUDA or native TensorFlow pays${size.meetsEdges ? '' : ', else a GPU'}` };
   }
   if (size.onHost) {
     return {

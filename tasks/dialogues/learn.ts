@@ -71,7 +71,8 @@ export const dialogueLearning: Learning = {
   networkSize({ clone, ppo, env, stateText, walker }, textDim) {
     const states = Math.max(clone.enabled ? clone.batchSize : 0, ppo.minibatchSamples * ppo.explorations);
     const inputs = contextDimOf(textDim, stateText.encode === 'per-step');
-    return { rows: states * env.horizon, inputs, units: walker.width, onHost: computedOnHost(walker) };
+    const own = { onHost: computedOnHost(walker), meetsEdges: walker.pathAware };
+    return { rows: states * env.horizon, inputs, units: walker.width, ...own };
   },
   open: openDialogueTraining,
 };

@@ -39,3 +39,13 @@ test('the reason names the product and what follows from it', () => {
     'the largest product is 128 × 384 × 128, 6.3 million multiply-adds, too small for a GPU to pay',
   );
 });
+
+test('WebGPU is not taken where states meet the vectors of many edges, whatever the product', () => {
+  for (const rows of [200, 10_000]) {
+    const size = { rows, inputs: 1024, units: 1024 };
+    expect(autoOrder(size).names).toContain('webgpu');
+    expect(autoOrder({ ...size, meetsEdges: true }).names).toEqual(
+      autoOrder(size).names.filter((name) => name !== 'webgpu'),
+    );
+  }
+});
