@@ -6,7 +6,7 @@ import { checkFits, type Checkpoint, type CheckpointHeader } from '../checkpoint
 import { questionsHash } from '../datasets/questions/question-manifest.js';
 import { loadQuestionDataset, type QuestionDataset } from '../datasets/questions/question-dataset.js';
 import type { DataSettings } from '../datasets/settings.js';
-import { modelFile } from '../src/llm/model-files.js';
+import { isServerAddress, modelFile } from '../src/llm/model-files.js';
 import { openEncoder } from '../src/encoder/open-encoder.js';
 import type { EncoderSettings } from '../src/encoder/settings.js';
 import type { StateEncoder } from '../src/encoder/state-encoder.js';
@@ -70,7 +70,8 @@ export function openTrainedRun<Schema extends z.ZodType<{ encoder: EncoderSettin
 
 /** The file of a text encoder where it is not there; undefined where it is, or where none is needed. */
 export function missingModel(place: string | undefined): string | undefined {
-  const file = place === undefined || place.startsWith('hashed:') ? undefined : modelFile(place);
+  const isFile = place !== undefined && !place.startsWith('hashed:') && !isServerAddress(place);
+  const file = isFile ? modelFile(place) : undefined;
   return file === undefined || existsSync(file) ? undefined : file;
 }
 

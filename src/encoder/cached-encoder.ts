@@ -42,7 +42,7 @@ export interface TextEvaluator extends Pick<StateEncoder, 'id' | 'name' | 'dim' 
 export interface EvaluateOptions {
   /** Most tokens of a text. */
   budget: number;
-  /** Texts side by side; default as many as it can. */
+  /** Most texts side by side on this machine; default as many as it can. */
   lanes: number | undefined;
   stopped(): boolean;
   signal: AbortSignal | undefined;

@@ -168,6 +168,12 @@ export async function openEncoderCache(cacheFolder: string) {
       await files.put(key, hash).catch(failCommit);
       return hash;
     },
+    /** What `remember` was told under a name. */
+    recall: (name: string): string | undefined => files.get(sha256(`\0${name}`).toString('hex')),
+    async remember(name: string, text: string): Promise<void> {
+      requireSpace(folder, text.length);
+      await files.put(sha256(`\0${name}`).toString('hex'), text).catch(failCommit);
+    },
     info(): CacheInfo {
       const encoders = [...spaces.getRange()].map(({ key, value }) => {
         const start = Buffer.concat([Buffer.from(key, 'hex'), Buffer.alloc(24)]);

@@ -64,14 +64,12 @@ export function hashedEncoder(dim: number, normalize = true): StateEncoder {
   };
 }
 
-/** Runs of letters and digits, and every other visible character by itself; lower case, composed form. */
+/** Runs of letters and digits, and every other visible character by itself. */
+export const wordPattern = /[\p{L}\p{M}\p{N}]+|[^\s\p{L}\p{M}\p{N}]/gu;
+
+/** In lower case and composed form. */
 function wordsOf(text: string): string[] {
-  return (
-    text
-      .normalize('NFKC')
-      .toLowerCase()
-      .match(/[\p{L}\p{M}\p{N}]+|[^\s\p{L}\p{M}\p{N}]/gu) ?? []
-  );
+  return text.normalize('NFKC').toLowerCase().match(wordPattern) ?? [];
 }
 
 function addWord(row: Float32Array, word: string): void {

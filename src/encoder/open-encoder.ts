@@ -1,9 +1,10 @@
 /** From a setting or a `--model` to an encoder. */
-import { modelFile } from '../llm/model-files.js';
+import { isServerAddress, modelFile } from '../llm/model-files.js';
 import { WorkbenchError } from '../run/errors.js';
 import { type ProgressReporter, silentProgress } from '../run/progress.js';
 import { hashedEncoder } from './hashed-encoder.js';
 import { openLlamaEncoder } from './llama-encoder.js';
+import { openServerEncoder } from './server-encoder.js';
 import type { EncoderSettings } from './settings.js';
 import type { EncodedTexts, EncodeOptions, StateEncoder } from './state-encoder.js';
 
@@ -15,7 +16,8 @@ export interface OpenEncoderOptions {
 }
 
 /**
- * `hashed:DIM` opens the model-free encoder, anything else a GGUF file, by path or by name.
+ * `hashed:DIM` opens the model-free encoder, `http(s)://HOST/v1#MODEL` one or, with commas between, several servers, anything else a GGUF
+ * file, by path or by name.
  * @throws WorkbenchError `config` without a model, as `modelFile` for a name that leads nowhere, else what the encoder throws
  */
 export async function openEncoder(settings: EncoderSettings, options: OpenEncoderOptions): Promise<StateEncoder> {
@@ -27,6 +29,9 @@ export async function openEncoder(settings: EncoderSettings, options: OpenEncode
   }
   const hashed = /^hashed:(.*)$/.exec(model);
   if (hashed) return hashedEncoder(Number(hashed[1] || NaN), settings.normalize);
+  if (isServerAddress(model)) {
+    return openServerEncoder({ servers: model, normalize: settings.normalize, cacheFolder: options.cacheFolder });
+  }
   return openLlamaEncoder({ modelPath: modelFile(model), settings, cacheFolder: options.cacheFolder });
 }
 

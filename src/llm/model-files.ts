@@ -81,19 +81,28 @@ export function modelFile(spec: string): string {
   });
 }
 
-/**
- * How a run remembers a model: names stay, so that they mean the same elsewhere; paths become absolute.
- * @throws WorkbenchError `usage` for an address
- */
+/** How a run remembers a model: names and addresses stay, so that they mean the same elsewhere; paths become absolute. */
 export function lastingModelName(spec: string): string {
-  refuseAddress(spec);
-  return isModelPath(spec) ? resolve(spec) : spec;
+  return isModelPath(spec) && !isServerAddress(spec) ? resolve(spec) : spec;
 }
 
+/** Whether a server is meant. */
+export const isServerAddress = (spec: string): boolean => /^https?:\/\//i.test(spec);
+
 function refuseAddress(spec: string): void {
-  if (!/^https?:\/\//i.test(spec)) return;
+  if (!isServerAddress(spec)) return;
   throw new WorkbenchError('usage', `expected a model’s file or name, got the address ${masked(spec)}`, {
-    hint: 'Text vectors come from a local file; `kgwalk models get URL` downloads one.',
+    hint: '`kgwalk models get URL` downloads a file.',
+  });
+}
+
+/** Splits `http(s)://HOST/v1#MODEL`. @throws WorkbenchError `usage` for a server without a model */
+export function serverAndModel(spec: string): { baseUrl: string; model: string } {
+  const mark = spec.indexOf('#');
+  const model = mark < 0 ? '' : spec.slice(mark + 1);
+  if (model !== '') return { baseUrl: spec.slice(0, mark), model };
+  throw new WorkbenchError('usage', 'expected a server and its model as URL#MODEL, got a URL without a model', {
+    hint: 'For example http://127.0.0.1:8080/v1#qwen2.5-7b-instruct.',
   });
 }
 
@@ -109,15 +118,6 @@ export interface OpenModelOptions {
  * @throws WorkbenchError as `modelFile`, `usage` for a server without a model; what the model's own opening throws
  */
 export async function openLanguageModel(spec: string, options: OpenModelOptions = {}): Promise<LanguageModel> {
-  if (/^https?:\/\//i.test(spec)) {
-    const mark = spec.indexOf('#');
-    const [baseUrl, model] = mark < 0 ? [spec, ''] : [spec.slice(0, mark), spec.slice(mark + 1)];
-    if (model === '') {
-      throw new WorkbenchError('usage', 'expected a server and its model as URL#MODEL, got a URL without a model', {
-        hint: 'For example http://127.0.0.1:8080/v1#qwen2.5-7b-instruct.',
-      });
-    }
-    return openServerModel({ ...options.server, baseUrl, model });
-  }
+  if (isServerAddress(spec)) return openServerModel({ ...options.server, ...serverAndModel(spec) });
   return openLlamaModel(modelFile(spec), options.local);
 }

@@ -30,6 +30,9 @@ export interface ServerPatience {
   delay?: Delay;
 }
 
+/** Nothing answers at the address. */
+export class ServerAway extends WorkbenchError {}
+
 /** See `ServerPatience.retries`. */
 export const usualRetries = 6;
 
@@ -71,6 +74,7 @@ export async function connectServer(options: ServerOptions) {
   const client = await openClient(baseUrl, key);
   const rng = Rng.named(seed, 'server-model/back-off');
   let reached = false;
+  let failures = 0;
 
   /** One try. The package's own time-out ends when the headers are there, so this one is ours. */
   async function once<Reply>(ask: (limits: Limits) => Promise<Reply>, signal: AbortSignal | undefined): Promise<Reply> {
@@ -103,6 +107,7 @@ export async function connectServer(options: ServerOptions) {
       } catch (error) {
         throwIfStopped(signal);
         if (error instanceof WorkbenchError) throw error;
+        failures++;
         const trouble = troubleOf(error, { name, key, wants });
         if (trouble.kind === 'final') throw trouble.closed ? trouble.error : thrown(trouble.error);
         if (trouble.kind === 'refuses') {
@@ -120,7 +125,13 @@ export async function connectServer(options: ServerOptions) {
     }
   }
 
-  return { name, key, client, patiently };
+  return {
+    ...{ name, key, client, patiently },
+    /** Tries that failed. */
+    get failures() {
+      return failures;
+    },
+  };
 }
 
 function checkedUrl(text: string): string {
@@ -160,7 +171,7 @@ async function openClient(baseURL: string, key: string | undefined): Promise<Ope
 }
 
 function notThere(wants: Wants, name: string, reason: string): WorkbenchError {
-  return new WorkbenchError('config', `expected ${wants.server}, got ${reason}, at ${name}`, {
+  return new ServerAway('config', `expected ${wants.server}, got ${reason}, at ${name}`, {
     hint: 'Start the server, or check host and port.',
   });
 }

@@ -38,6 +38,8 @@ const completions: Wants = {
   server: 'a language-model server',
   model: 'a chat model',
   path: '/chat/completions',
+  fits: 'a prompt',
+  shorten: 'Give fewer examples, candidates or facts.',
 };
 
 type Body = OpenAI.Chat.Completions.ChatCompletionCreateParamsNonStreaming;

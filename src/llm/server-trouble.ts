@@ -32,6 +32,9 @@ export interface Wants {
   model: string;
   /** Where it is asked, below the address: `/chat/completions`. */
   path: string;
+  /** What fits the model, such as `a prompt`, and how what is too long gets shorter. */
+  fits: string;
+  shorten: string;
 }
 
 interface ServerAddress {
@@ -86,7 +89,7 @@ export function troubleOf(error: unknown, address: ServerAddress): Trouble {
     return final('config', `${address.wants.model} under this name`, hint);
   }
   if (status === 413 || /context|too long|too large|maximum.{0,40}tokens/i.test(said)) {
-    return final('data', 'a prompt that fits the model', 'Give fewer examples, candidates or facts.');
+    return final('data', `${address.wants.fits} that fits the model`, address.wants.shorten);
   }
   const part = refusedPart(said);
   if (part) return { kind: 'refuses', part };

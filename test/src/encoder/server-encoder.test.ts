@@ -1,0 +1,177 @@
+/** Text vectors of servers: those of the model behind them, kept like all others, whatever the servers do meanwhile. */
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { env } from 'node:process';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
+import { openServerEncoder } from '../../../src/encoder/server-encoder.js';
+import type { StateEncoder } from '../../../src/encoder/state-encoder.js';
+import { embeddingServer, type EmbeddingServer } from '../../fixtures/embedding-server.js';
+
+const open: { servers: EmbeddingServer[]; encoders: StateEncoder[] } = { servers: [], encoders: [] };
+afterEach(async () => {
+  for (const encoder of open.encoders.splice(0)) await encoder.dispose();
+  for (const server of open.servers.splice(0)) await server.stop();
+});
+
+const newFolder = () => mkdtempSync(join(tmpdir(), 'kgwalk-server-encoder-'));
+async function started(dim = 32): Promise<EmbeddingServer> {
+  const server = await embeddingServer(dim);
+  open.servers.push(server);
+  return server;
+}
+
+async function opened(servers: string, cacheFolder = newFolder(), more: { normalize?: boolean } = {}) {
+  const patience = { delay: () => Promise.resolve(), retries: 2, env: {} };
+  const encoder = await openServerEncoder({ ...{ servers, cacheFolder, patience, normalize: true }, ...more });
+  open.encoders.push(encoder);
+  return encoder;
+}
+
+const texts = Array.from({ length: 300 }, (_, i) => `the bird number ${i} sang ${i * i} songs`);
+async function vectorsOf(encoder: StateEncoder, some: readonly string[] = texts): Promise<number[][]> {
+  const { matrix, rows, dim } = await encoder.encode(some);
+  return Array.from(rows, (row) => [...matrix.subarray(row * dim, (row + 1) * dim)]);
+}
+const close = (vectors: number[][]) => vectors.map((one) => one.map((x) => expect.closeTo(x, 6) as unknown));
+const asked = (server: EmbeddingServer) => server.asked.flat();
+
+test.each([false, true])('vectors are those of the model behind the server; as numbers: %s', async (plain) => {
+  const server = await started();
+  server.plain = plain;
+  const encoder = await opened(server.spec);
+  const wanted = close(await vectorsOf(hashedEncoder(32)));
+  expect(await vectorsOf(encoder)).toEqual(wanted);
+  expect(encoder).toMatchObject({ name: 'words', dim: 32, prefixBlock: 0 });
+  expect(encoder.counters).toMatchObject({ encodes: 300, cacheHits: 0 });
+  expect(Math.max(...server.asked.map(({ length }) => length))).toBe(64);
+  // A server without keys is sent none.
+  expect(new Set(server.authorizations)).toEqual(new Set([undefined]));
+});
+
+test('each text is asked once, blank ones never; a second encoder asks for the probe alone', async () => {
+  const server = await started();
+  const cacheFolder = newFolder();
+  const first = await opened(server.spec, cacheFolder);
+  const vectors = await vectorsOf(first, [...texts, '  ', texts[0]!]);
+  expect(asked(server)).toHaveLength(8 + 300);
+  const second = await opened(server.spec, cacheFolder);
+  expect(second.id).toBe(first.id);
+  expect(await vectorsOf(second, [...texts, '  ', texts[0]!])).toEqual(vectors);
+  expect(asked(server)).toHaveLength(8 + 300 + 8);
+  // A server elsewhere with the same model has the same vectors.
+  const elsewhere = await started();
+  expect((await opened(elsewhere.spec, cacheFolder)).id).toBe(first.id);
+});
+
+test('a budget keeps the newest words', async () => {
+  const server = await started();
+  const encoder = await opened(server.spec);
+  await encoder.encode(['one, two three four', 'four'], { maxTokens: 2 });
+  expect(asked(server).slice(8)).toEqual(['three four', 'four']);
+  expect([...(await encoder.countTokens(['one, two', '']))]).toEqual([3, 0]);
+});
+
+test('without the server what the cache holds is there, and nothing else', async () => {
+  const server = await started();
+  const cacheFolder = newFolder();
+  const vectors = await vectorsOf(await opened(server.spec, cacheFolder), texts.slice(0, 5));
+  await server.stop();
+  const offline = await opened(server.spec, cacheFolder);
+  expect(await vectorsOf(offline, texts.slice(0, 5))).toEqual(vectors);
+  await expect(vectorsOf(offline)).rejects.toMatchObject({ name: 'WorkbenchError' });
+  await expect(opened(server.spec)).rejects.toMatchObject({
+    code: 'config',
+    message: expect.stringContaining('expected a server of text vectors') as unknown,
+  });
+  open.servers.length = 0;
+});
+
+describe('servers that fail', () => {
+  test('a request that fails is asked again', async () => {
+    const server = await started();
+    const encoder = await opened(server.spec);
+    server.trick = (response, request) => {
+      if (request % 3 !== 0) return false;
+      response.writeHead(503).end('{}');
+      return true;
+    };
+    expect(await vectorsOf(encoder)).toEqual(close(await vectorsOf(hashedEncoder(32))));
+  });
+
+  test('of two servers one may go: the other takes its texts', async () => {
+    const [one, two] = [await started(), await started()];
+    const encoder = await opened(`${one.spec}, ${two.spec}`);
+    two.trick = (response) => Boolean(response.destroy());
+    expect(await vectorsOf(encoder)).toEqual(close(await vectorsOf(hashedEncoder(32))));
+    expect(asked(one)).toHaveLength(8 + 300 + 8 * (one.asked.filter(({ length }) => length === 8).length - 1));
+  });
+
+  test('another model under the same address is refused in mid-run, and what came from it is not kept', async () => {
+    const server = await started();
+    const cacheFolder = newFolder();
+    const encoder = await opened(server.spec, cacheFolder);
+    await vectorsOf(encoder, texts.slice(0, 10));
+    server.trick = (response, request) => {
+      // It is restarted with another model.
+      if (request > 3) return false;
+      response.writeHead(502).end('{}');
+      server.dim = 33;
+      return true;
+    };
+    await expect(vectorsOf(encoder)).rejects.toMatchObject({ code: 'data' });
+    server.dim = 32;
+    server.trick = undefined;
+    const again = await opened(server.spec, cacheFolder);
+    expect(await vectorsOf(again)).toEqual(close(await vectorsOf(hashedEncoder(32))));
+    expect(again.counters.cacheHits).toBe(10);
+  });
+
+  test.each([
+    ['a page', 200, '<html></html>', 'text/html', 'expected 8 vectors of one length, got something else'],
+    ['too few', 200, '{"data":[]}', 'application/json', 'expected 8 vectors of one length, got something else'],
+    ['a key that is missing', 401, '{}', 'application/json', 'expected a server that accepts requests without a key'],
+    ['no such model', 404, '{}', 'application/json', 'expected a model that embeds under this name'],
+  ])('%s is one clear error', async (_, status, body, type, problem) => {
+    const server = await started();
+    server.trick = (response) => Boolean(response.writeHead(status, { 'content-type': type }).end(body));
+    await expect(opened(server.spec)).rejects.toMatchObject({ message: expect.stringContaining(problem) as unknown });
+  });
+
+  test('servers that differ, or addresses that are none', async () => {
+    const [one, two] = [await started(32), await started(48)];
+    await expect(opened(`${one.spec},${two.spec}`)).rejects.toMatchObject({ code: 'data' });
+    await expect(opened(`${one.spec},demo`)).rejects.toMatchObject({ code: 'usage' });
+    await expect(opened(one.spec.replace('#words', ''))).rejects.toMatchObject({ code: 'usage' });
+    await expect(opened(`${one.spec},${two.spec}s`)).rejects.toMatchObject({
+      message: 'expected servers of one model, got words and wordss',
+    });
+  });
+});
+
+test('a run is trained and evaluated with one, and again without it', async () => {
+  const server = await started(32);
+  const { kgwalk, kgwalkJson } = await import('../../fixtures/command-line.js');
+  const { tinyOverrides } = await import('../../fixtures/tiny-training.js');
+  const before = env.KGWALK_HOME;
+  env.KGWALK_HOME = newFolder();
+  try {
+    await kgwalk('datasets', 'demo', '--entities', '200', '--dialogues', '30', '--questions', '0');
+    const own = tinyOverrides.filter((one) => !one.startsWith('encoder.model'));
+    const sets = ['data.dataset=demo', ...own].flatMap((one) => ['--set', one]);
+    const folder = join(newFolder(), 'run');
+    const trained = await kgwalk('train', 'opendialkg-tiny', ...sets, '--model', server.spec, '--run-dir', folder);
+    expect(trained).toMatchObject({
+      exitCode: 0,
+      told: expect.stringContaining(`texts encoded by ${server.spec}`) as unknown,
+    });
+    const figures = () => kgwalkJson<{ metrics: object }>('evaluate', folder, '--split', 'valid');
+    const { metrics } = await figures();
+    await server.stop();
+    expect((await figures()).metrics).toEqual(metrics);
+    open.servers.length = 0;
+  } finally {
+    env.KGWALK_HOME = before;
+  }
+});
