@@ -35,7 +35,7 @@ export function register(program: Command): void {
     .option('--checkpoint <which>', 'best, last, clone or a step', 'best')
     .option(
       '--encoder <file>',
-      'for agents that need text vectors: FILE.gguf, a name from `models list`, or hashed:DIM (default: the embedded model, demo)',
+      'for agents that need text vectors: FILE.gguf, a name from `models list`, http(s)://HOST/v1#MODEL, or hashed:DIM (default: the embedded model, demo)',
     )
     .option('--backend <name>', 'tensorflow, wasm or cpu instead of the backend the run was trained on')
     .option('--trace', 'questions: show what the agent did, step by step')

@@ -18,7 +18,7 @@ export function addInputOptions(command: Command, several = false): Command {
       .option('--checkpoint <which>', 'for a run: best, last, clone or a step', 'best')
       .option(
         '--encoder <file>',
-        'for agents that need text vectors: FILE.gguf, a name from `models list`, or hashed:DIM (default: the embedded model, demo)',
+        'for agents that need text vectors: FILE.gguf, a name from `models list`, http(s)://HOST/v1#MODEL, or hashed:DIM (default: the embedded model, demo)',
       )
       .option('--backend <name>', 'for a run: tensorflow, wasm or cpu instead of the backend it was trained on')
       .option(

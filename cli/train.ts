@@ -19,7 +19,7 @@ export function register(program: Command): void {
     )
     .option(
       '--model <model>',
-      'text encoder: FILE.gguf, a name from `models list`, or hashed:DIM (sets encoder.model; default: the embedded model, demo)',
+      'text encoder: FILE.gguf, a name from `models list`, http(s)://HOST/v1#MODEL, or hashed:DIM (sets encoder.model; default: the embedded model, demo)',
     )
     .option('--set <key=value>', 'change a setting, such as ppo.clipRange=0.1; repeatable', repeatable, [])
     .option('--seed <n>', 'the run’s seed')

@@ -8,7 +8,7 @@ export const encoderSettings = z.strictObject({
     .string()
     .optional()
     .describe(
-      'model that turns texts into vectors (also --model): a GGUF file, the name of a downloaded model, demo for the embedded one, or hashed:DIM for a model-free encoder for tests',
+      'model that turns texts into vectors (also --model): a GGUF file, the name of a downloaded model, demo for the embedded one, http(s)://HOST/v1#MODEL for a server, or hashed:DIM for a model-free encoder for tests',
     ),
   pooling: z
     .enum(poolingChoices)

@@ -6,6 +6,11 @@ const lines: readonly [page: string, begin: string, why: string][] = [
     [page, 'npx kgwalk datasets get opendialkg', 'downloads; test/cli/datasets-get.test.ts does, from such a server'],
   ]),
   ['docs/models.md', 'npx kgwalk datasets get pathquestion', 'downloads'],
+  [
+    'docs/models.md',
+    'kgwalk train opendialkg --model http',
+    'asks a server; test/src/encoder/server-encoder.test.ts asks one',
+  ],
   ['models/demo/README.md', 'npx kgwalk models train', 'takes an hour; test/cli/models-train.test.ts does it small'],
   ['CONTRIBUTING.md', 'bash .ci/run', 'runs the tests'],
   ['docs/guarantees.md', 'npm ', 'runs the tests'],
