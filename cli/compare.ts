@@ -25,10 +25,14 @@ type Flags = Omit<EvaluationFlags, 'choices'> & {
   choices?: Choices[];
   mixed?: boolean;
   report?: string;
+  maxMinutes?: string;
   json?: boolean;
 };
 
-async function compare(words: string[], { mixed = false, report, json, choices = [], ...given }: Flags): Promise<void> {
+async function compare(
+  words: string[],
+  { mixed = false, report, maxMinutes, json, choices = [], ...given }: Flags,
+): Promise<void> {
   const { taskFor, terminalWork } = await import('./work.js');
   const { evaluateNamed, keepBeside } = await import('../tasks/evaluate.js');
   const { inEveryWay, withoutBraces, withoutGroups } = await import('../tasks/named-groups.js');
@@ -51,7 +55,8 @@ async function compare(words: string[], { mixed = false, report, json, choices =
   const kept = names.filter(isKept).map((name): NamedEvaluation<Row> => {
     return { name, failures: [], ...readEvaluation(name, measure, flags.evaluations) };
   });
-  const asked = live.length > 0 ? await evaluateNamed(task, live, flags, terminalWork(), { beside: kept }) : [];
+  const asked =
+    live.length > 0 ? await evaluateNamed(task, live, flags, terminalWork(maxMinutes), { beside: kept }) : [];
   if (flags.evaluations === undefined) keepBeside(asked);
   const evaluationsOf = (name: string) =>
     isKept(name) ? kept.filter((one) => one.name === name) : asked.filter((_, i) => live[i]!.name === name);

@@ -29,7 +29,10 @@ export function register(program: Command): void {
   groupOptions(command).action(evaluate);
 }
 
-async function evaluate(run: string | undefined, flags: EvaluationFlags & { json?: boolean }): Promise<void> {
+async function evaluate(
+  run: string | undefined,
+  flags: EvaluationFlags & { json?: boolean; maxMinutes?: string },
+): Promise<void> {
   if ((run === undefined) === (flags.agent === undefined)) {
     throw new WorkbenchError('usage', `expected a run or --agent NAME, got ${run === undefined ? 'neither' : 'both'}`, {
       hint: 'kgwalk evaluate RUN, or kgwalk evaluate --agent frequency',
@@ -41,7 +44,7 @@ async function evaluate(run: string | undefined, flags: EvaluationFlags & { json
   const named = { name: (run ?? flags.agent)!, isRun: run !== undefined };
   const task = await taskFor([named], flags);
   const predictions = flags.predictions === undefined ? undefined : task.predictions!(flags.predictions);
-  const [evaluation] = await evaluateNamed(task, [named], flags, terminalWork(), {
+  const [evaluation] = await evaluateNamed(task, [named], flags, terminalWork(flags.maxMinutes), {
     ...(predictions && { onAttempt: predictions.take }),
   });
   predictions?.write();

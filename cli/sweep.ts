@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { stdin } from 'node:process';
 import { commandLine, shownPath } from '../src/run/command-line.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import { addThreadsOption, minutesOf, repeatable, timeLimit } from './options.js';
+import { addThreadsOption, minutesOf, repeatable } from './options.js';
 import { printJson, printLine, printNote, printTable, type Row } from './output.js';
 import type { ProgressReporter } from '../src/run/progress.js';
 import type { OpenSweep } from '../sweep/plan.js';
@@ -87,7 +87,7 @@ export function register(program: Command): void {
 }
 
 async function sweep(preset: string, flags: SweepFlags, plugins: readonly string[]): Promise<void> {
-  const minutes = flags.maxMinutes === undefined ? undefined : minutesOf(flags.maxMinutes, '--max-minutes');
+  if (flags.maxMinutes !== undefined) minutesOf(flags.maxMinutes);
   const jobs = whole(flags.jobs, '--jobs', 1);
   const { checkData, openSweep, plannedSweep, sweepName } = await import('../sweep/plan.js');
   const record = await plannedSweep(await planOf(preset, flags, plugins));
@@ -97,9 +97,8 @@ async function sweep(preset: string, flags: SweepFlags, plugins: readonly string
   const { terminalWork } = await import('./work.js');
   const { trialProcesses } = await import('../sweep/trial-process.js');
   // Before the lock: from then on others see a sweep at work, which an interrupt must stop in order.
-  const { signal: interrupted, progress } = terminalWork();
+  const { signal, progress } = terminalWork(flags.maxMinutes);
   const open = openSweep(folder, record, flags.resume ?? false);
-  const signal = minutes === undefined ? interrupted : AbortSignal.any([interrupted, timeLimit(minutes)]);
   const run = trialProcesses({ preset, plugins: plugins.map((file) => resolve(file)), threads: flags.threads });
   const { sweepResults } = await import('../sweep/results.js');
   const work = { jobs, run, signal, retryFailed: flags.retryFailed };

@@ -4,7 +4,7 @@ import { commandLine, shownPath } from '../src/run/command-line.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { printJson, printLine, printNote, printTable } from './output.js';
 import type { PlannedRun, TrainFlags } from './planned-runs.js';
-import { addThreadsOption, minutesOf, repeatable, timeLimit } from './options.js';
+import { addThreadsOption, minutesOf, repeatable } from './options.js';
 import { threadsOf } from '../tasks/flags.js';
 import { follow } from './serve.js';
 
@@ -42,7 +42,7 @@ export function register(program: Command): void {
 async function train(preset: string | undefined, flags: TrainFlags): Promise<void> {
   const { replayBatch } = flags;
   if (replayBatch !== undefined) return (await import('./replay-batch.js')).replay({ ...flags, replayBatch });
-  const minutes = flags.maxMinutes === undefined ? undefined : minutesOf(flags.maxMinutes, '--max-minutes');
+  if (flags.maxMinutes !== undefined) minutesOf(flags.maxMinutes);
   const threads = threadsOf(flags.threads);
   const { plannedRuns } = await import('./planned-runs.js');
   const runs = await plannedRuns(preset, flags);
@@ -53,9 +53,8 @@ async function train(preset: string | undefined, flags: TrainFlags): Promise<voi
   }
   const { train: trainRun } = await import('../tasks/train.js');
   const { tellTorn, terminalWork } = await import('./work.js');
-  const { progress, signal: interrupted } = terminalWork();
+  const { progress, signal } = terminalWork(flags.maxMinutes);
   const following = flags.follow ? await follow(runs.map(({ folder }) => folder)) : undefined;
-  const signal = minutes === undefined ? interrupted : AbortSignal.any([interrupted, timeLimit(minutes)]);
   try {
     for (const [i, run] of runs.entries()) {
       if (await isFinished(run)) {

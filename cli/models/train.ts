@@ -10,9 +10,9 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { sha256File, writeFileAtomic } from '../../src/run/files.js';
 import { readJsonLines } from '../../src/run/json-lines.js';
 import { anyNumber } from '../../src/run/records.js';
-import { interruptSignal, terminalWork } from '../work.js';
+import { terminalWork } from '../work.js';
 import { printJson, printLine } from '../output.js';
-import { minutesOf, timeLimit } from '../options.js';
+import { minutesOf } from '../options.js';
 
 /** The options of `kgwalk models train`. */
 export interface TrainModelFlags {
@@ -32,7 +32,7 @@ export async function trainModel(flags: TrainModelFlags): Promise<void> {
   const { loadConfig } = await import('../../src/run/config.js');
   const { backendOf, openBackend } = await import('../../src/tensor/backend.js');
   const settings = loadConfig(demoModelSettings, { overrides: flags.set });
-  const minutes = flags.maxMinutes === undefined ? undefined : minutesOf(flags.maxMinutes, '--max-minutes');
+  if (flags.maxMinutes !== undefined) minutesOf(flags.maxMinutes);
   if (flags.replayBatch !== undefined) {
     const { replayUpdate } = await import('../../models/demo/replay-update.js');
     const { printReplay } = await import('../replay-batch.js');
@@ -52,12 +52,11 @@ export async function trainModel(flags: TrainModelFlags): Promise<void> {
   const { tf, name } = await openBackend(backendOf(flags.backend ?? 'auto'));
   const { demoWorld } = await import('../quickstart/quickstart.js');
   await demoWorld(terminalWork());
-  const watch = terminalWork();
-  const limit = minutes === undefined ? [] : [timeLimit(minutes)];
+  const { progress, signal } = terminalWork(flags.maxMinutes);
   const { finished, place } = await trainDemoModel({
     ...{ tf, settings, out, resume: flags.resume === true },
-    signal: AbortSignal.any([interruptSignal(), ...limit]),
-    progress: (total) => watch.progress(`training on ${name}`, total, 'tokens'),
+    signal,
+    progress: (total) => progress(`training on ${name}`, total, 'tokens'),
     onStage: (stage) => {
       if (!flags.json) printLine(stage);
     },

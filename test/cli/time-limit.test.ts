@@ -57,4 +57,53 @@ describe('a time limit', () => {
     expect(lastStep()).toBeGreaterThanOrEqual(step);
     rmSync(home, { recursive: true });
   });
+
+  test('ends an evaluation, a sweep and the training of a model, whatever is collected meanwhile', async () => {
+    const home = folderWith({});
+    await kgwalkJson('datasets', 'import', 'triples', '--name', 'tiny', '--from', folderWith(tinyLinkFiles));
+    collecting = setInterval(collectGarbage, 100);
+    // Each would go on for minutes.
+    const chains = ['link-chains', '--set', 'data.dataset=tiny', '--set', 'exactWalker.chains.steps=2000000'];
+    const run = join(home, 'run');
+    await kgwalkJson('train', ...chains.slice(0, 3), '--run-dir', run);
+    const lines = join(home, 'sweep');
+    await kgwalk('datasets', 'demo', '--entities', '300', '--dialogues', '30', '--questions', '60');
+    const model = ['model.vocabSize=800', 'model.contextLength=2048', 'model.dim=8', 'model.layers=1', 'model.heads=2'];
+    const corpus = ['characters=40000', 'watchCharacters=1000', 'vocabularyCharacters=20000', 'moreQuestions=0'];
+    const small = [...model, 'model.kvHeads=1', 'model.hiddenDim=8', ...corpus.map((one) => `corpus.${one}`)];
+    small.push('training.stepTokens=1024', 'training.tokens=90000000');
+    const commands = [
+      [['evaluate', run, '--split', 'test', '--max-minutes', '0.000001'], 'stopped'],
+      [
+        [
+          'sweep',
+          ...chains,
+          '--grid',
+          'exactWalker.chains.learningRate=0.1,0.2',
+          '--run-dir',
+          lines,
+          '--max-minutes',
+          '0.05',
+        ],
+        'of 2 trials done',
+      ],
+      [
+        [
+          'models',
+          'train',
+          '--out',
+          join(home, 'model'),
+          ...small.flatMap((one) => ['--set', one]),
+          '--max-minutes',
+          '0.05',
+        ],
+        'of 90000000 tokens',
+      ],
+    ] as const;
+    for (const [words, told] of commands) {
+      const ended = await kgwalk(...words);
+      expect([words[0], ended.exitCode, ended.told]).toEqual([words[0], 130, expect.stringContaining(told)]);
+    }
+    rmSync(home, { recursive: true });
+  });
 });
