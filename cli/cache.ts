@@ -1,4 +1,6 @@
-/** `kgwalk cache info|clear`: the text vectors kept on disk. */
+/** `kgwalk cache info|clear`: text vectors, and what was asked of graphs behind endpoints, kept on disk. */
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { CacheInfo } from '../src/encoder/encoder-cache.js';
 import { WorkbenchError } from '../src/run/errors.js';
@@ -12,14 +14,16 @@ interface ClearOptions {
 
 /** Adds `kgwalk cache`. */
 export function register(program: Command): void {
-  const command = program.command('cache').description('show or delete the text vectors kept on disk');
+  const command = program
+    .command('cache')
+    .description('show or delete what is kept on disk: text vectors, and answers of graphs behind endpoints');
   command
     .command('info')
-    .description('how many vectors there are, by encoder')
+    .description('how many vectors there are, by encoder, and how many graphs')
     .option('--json', 'print JSON')
     .action(async ({ json }: { json?: boolean }) => {
-      const info = await readInfo();
-      if (json) return printJson(info);
+      const [info, graphs] = [await readInfo(), graphsKept()];
+      if (json) return printJson({ ...info, graphs });
       if (info.entries > 0) {
         printTable(
           info.encoders.map((one) => ({
@@ -33,28 +37,43 @@ export function register(program: Command): void {
         );
       }
       printLine(`${info.entries} vectors, ${mebibytes(info.bytes)} MiB, in ${info.folder}`);
+      if (graphs.entries > 0) printLine(`${graphsOf(graphs)}, ${mebibytes(graphs.bytes)} MiB, in ${graphs.folder}`);
     });
   command
     .command('clear')
-    .description('delete all vectors; they are computed again when they are needed')
+    .description('delete all of it; vectors are computed again, and endpoints asked again, when that is needed')
     .option('--yes', 'do it')
     .option('--json', 'print JSON')
     .action(clear);
 }
 
 async function clear({ yes, json }: ClearOptions): Promise<void> {
-  const info = await readInfo();
-  if (!yes && info.entries > 0) {
-    throw new WorkbenchError('usage', `expected --yes to delete ${info.entries} vectors, at ${info.folder}`, {
-      hint: 'Run `kgwalk cache clear --yes`. Encoding them again can take minutes.',
+  const [info, graphs] = [await readInfo(), graphsKept()];
+  if (!yes && info.entries + graphs.entries > 0) {
+    const all = `${info.entries} vectors${graphs.entries > 0 ? ` and ${graphsOf(graphs)}` : ''}`;
+    throw new WorkbenchError('usage', `expected --yes to delete ${all}, at ${info.folder}`, {
+      hint: 'Run `kgwalk cache clear --yes`. Making them again can take minutes.',
     });
   }
   const { hasEncoderCache, openEncoderCache } = await import('../src/encoder/encoder-cache.js');
   const folder = cacheFolder();
   const cleared = hasEncoderCache(folder) ? await (await openEncoderCache(folder)).clear() : 0;
-  if (json) printJson({ folder: info.folder, cleared });
+  // Whoever has one open goes on in files that have no name.
+  rmSync(graphs.folder, { recursive: true, force: true });
+  if (json) printJson({ folder: info.folder, cleared, clearedGraphs: graphs.entries });
   else printLine(`${cleared} vectors deleted from ${info.folder}`);
+  if (!json && graphs.entries > 0) printLine(`${graphsOf(graphs)} deleted from ${graphs.folder}`);
 }
+
+/** Graphs behind endpoints of which answers are kept, and their bytes on disk. */
+function graphsKept() {
+  const folder = join(cacheFolder(), 'graphs');
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  const sizes = names.map((name) => statSync(join(folder, name, 'data.mdb'), { throwIfNoEntry: false })?.size ?? 0);
+  return { folder, entries: names.length, bytes: sizes.reduce((sum, size) => sum + size, 0) };
+}
+
+const graphsOf = ({ entries }: { entries: number }) => `answers of ${entries} graph${entries === 1 ? '' : 's'}`;
 
 /** Looking makes no folder. */
 async function readInfo(): Promise<CacheInfo> {

@@ -123,7 +123,7 @@ export function storeError(error: unknown, folder: string): unknown {
   const known = writeError(isFull(folder) ? Object.assign(error as object, { code: 'ENOSPC' }) : error, folder);
   if (known instanceof WorkbenchError) return known;
   const message = error instanceof Error ? error.message : String(error);
-  return new WorkbenchError('failure', `expected a usable vector cache, got: ${message}, at ${folder}`, {
+  return new WorkbenchError('failure', `expected a usable cache, got: ${message}, at ${folder}`, {
     hint: 'Delete that folder (it is only a cache), or give another place with KGWALK_HOME.',
     cause: error,
     fatal: true,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { Command } from 'commander';
-import { existsSync, mkdtempSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { env } from 'node:process';
@@ -56,4 +56,15 @@ test('clear asks for --yes, then deletes', async () => {
   await expect(kgwalk('clear')).rejects.toThrow(/expected --yes to delete 1 vectors/);
   expect(JSON.parse(await kgwalk('clear', '--yes', '--json'))).toMatchObject({ cleared: 1 });
   expect(JSON.parse(await kgwalk('info', '--json'))).toMatchObject({ entries: 0 });
+});
+
+test('what was asked of graphs behind endpoints is shown and deleted with them', async () => {
+  const folder = join(home, 'cache', 'graphs', '0123456789abcdef');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'data.mdb'), Buffer.alloc(4096));
+  expect(JSON.parse(await kgwalk('info', '--json'))).toMatchObject({ graphs: { entries: 1, bytes: 4096 } });
+  expect(await kgwalk('info')).toContain('answers of 1 graph, 0 MiB, in ');
+  await expect(kgwalk('clear')).rejects.toThrow('expected --yes to delete 0 vectors and answers of 1 graph');
+  expect(await kgwalk('clear', '--yes')).toContain('answers of 1 graph deleted from ');
+  expect(existsSync(folder)).toBe(false);
 });
