@@ -23,7 +23,7 @@ export interface HiddenPair {
 
 type Level = { list: Int32Array; size: number };
 
-/** Network and scratch of one thread: about 700 bytes an entity and 20 an edge. */
+/** Network and scratch of one thread: about 1,400 bytes an entity and 20 an edge. */
 export class MessageNetwork {
   readonly parameters: HostParameters;
   readonly #graph: Graph;
