@@ -110,7 +110,7 @@ export async function extractLinks(options: ExtractOptions): Promise<Extraction>
     const asked = await termsOf(topics);
     const found = await walk(asked, 'topics');
     if (triples.size === 0) throw noTopics(source, topics);
-    const drawn = drawFromRim();
+    const drawn = distractors > 0 ? drawFromRim() : [];
     await walk(drawn, 'distractors');
     const rim = [...left.subarray(0, entities.size)].filter((hop) => hop === 0).length;
     const extraction: Extraction = {

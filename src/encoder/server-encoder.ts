@@ -37,6 +37,8 @@ const [textsAtOnce, requestsAtOnce] = [64, 4];
 const lookEvery = 20;
 /** Least cosine of two vectors of one text by the same model: its numbers differ in the last digits by machine and batch. */
 const leastCosine = 0.999;
+/** The same of what the cache remembers, to be one id: another quantisation differs more. */
+const sameCosine = 0.99999;
 
 /** Fixed texts, of which some differ in a word, some in everything. */
 const probeTexts = [
@@ -73,8 +75,10 @@ export async function openServerEncoder(options: ServerEncoderOptions): Promise<
   try {
     const known = remembered(cache.recall(`probe of ${name}`));
     const { probe, dim } = await probed(servers, known);
-    const looks = probe ?? known!;
-    if (probe) await cache.remember(`probe of ${name}`, Buffer.from(joined(probe).buffer).toString('base64'));
+    // What is kept under one id stays there, though a digit be rounded otherwise today.
+    const same = known && (!probe || (known[0]!.length === dim && leastOf(known, probe) >= sameCosine));
+    const looks = same ? known : probe!;
+    if (!same && probe) await cache.remember(`probe of ${name}`, Buffer.from(joined(probe).buffer).toString('base64'));
     return cachedEncoder(evaluatorOf(servers, models[0]!.model, looks, dim, normalize), cache, normalize);
   } catch (error) {
     await cache.close();
