@@ -1,4 +1,5 @@
 /** Whatever ranks entities as answers of link queries: walks, scores of an embedding, rules; by name without a run. */
+import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import {
   type BeamActor,
@@ -63,16 +64,23 @@ export function scorerRanker(scorer: TailScorer, { offsets }: Pick<LinkLists, 'o
     name: scorer.name,
     rankings: ['score'],
     batchSize: 256,
-    rank(questions, take) {
-      questions.forEach(({ head, relation }, i) => {
+    async rank(questions, take) {
+      let since = performance.now();
+      for (const [i, { head, relation }] of questions.entries()) {
         if (isUnseen(head)) scores.fill(-Infinity);
         else scorer.scoreTails(head, relation, scores);
         for (const entity of unseen) scores[entity] = -Infinity;
         take(i, { scores: [scores] });
-      });
+        if (performance.now() - since < longestHold) continue;
+        await setImmediate();
+        since = performance.now();
+      }
     },
   };
 }
+
+/** Milliseconds for which scorers keep interrupts and time limits waiting: some take that for a question or two. */
+const longestHold = 50;
 
 /**
  * Several rankers as one: the mean of what each makes of an entity, as a log-probability among all entities. What one of them cannot

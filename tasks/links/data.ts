@@ -1,4 +1,5 @@
 /** Which link queries a command asks: of which data, which triples, in which directions. */
+import { setImmediate } from 'node:timers/promises';
 import type { LinkRanker, RankedQuestion } from '../../agents/link-agents.js';
 import { type LinkDataset, linksHash, loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import { linkWalkSettings } from '../../envs/settings.js';
@@ -99,6 +100,7 @@ export function rankerAsker(
         await ranker.rank(batch, (i, answer) => {
           for (const place of batch[i]!.queries) take(place, { answer });
         });
+        await setImmediate(); // lets Ctrl-C through
       }
     },
   };

@@ -1,4 +1,5 @@
 /** Queries of link prediction, and their answers ranked, filtered and realistic. */
+import { setImmediate } from 'node:timers/promises';
 import { type LinkRanker, type RankedQuestion, walkRanker, type WalkRankerOptions } from '../../agents/link-agents.js';
 import type { BeamActor } from '../../agents/link-walker/beam.js';
 import type { KnownAnswers } from '../../src/embedding/known-answers.js';
@@ -98,6 +99,7 @@ export async function rankLinks(
       done += question.queries.length;
     });
     onProgress?.(done);
+    await setImmediate(); // lets Ctrl-C through
   }
   return { ranks: Object.fromEntries(ranker.rankings.map((name, r) => [name, ranks[r]!])), reached };
 }

@@ -1,5 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { scorerRanker } from '../../../agents/link-agents.js';
+import { type LinkRanker, scorerRanker } from '../../../agents/link-agents.js';
+import type { LinkDataset } from '../../../datasets/links/link-dataset.js';
+import { rankerAsker } from '../../../tasks/links/data.js';
 import { queriesOf, questionsOf, rankLinks, rankWalks } from '../../../tasks/links/ranks.js';
 import { filteredRank } from '../../../src/metrics/ranks.js';
 import { withInverses } from '../../../src/embedding/known-answers.js';
@@ -11,6 +13,14 @@ import { rankOf } from '../../fixtures/rank-of.js';
 const tiny = tinyLinkWorld();
 const { graph, test: asked } = tiny;
 const world = { graph, known: withInverses(tiny.known, graph.numRelations / 2) };
+
+/** Each entity asked by each relation. */
+const pairs = Int32Array.from({ length: graph.numEntities * graph.numRelations }, (_, i) => i);
+const everything = {
+  heads: pairs.map((i) => i % graph.numEntities),
+  relations: pairs.map((i) => Math.floor(i / graph.numEntities)),
+  tails: pairs.map((i) => i % graph.numEntities),
+};
 
 const follows = (...chain: string[]) => followsChain(graph, ...chain);
 
@@ -120,5 +130,51 @@ describe('scorerRanker', () => {
     );
     // Fifteen candidates beside the answer, all alike.
     expect([...ranks.ranks.score!]).toEqual([8.5, 8.5]);
+  });
+});
+
+describe('while entities are ranked slowly', () => {
+  /** A question keeps the processor for 20 ms; there are enough of them for seconds. */
+  const slow = () => {
+    const asked = { questions: 0 };
+    const scoreTails = (_h: number, _r: number, out: Float64Array) => {
+      asked.questions++;
+      for (const until = performance.now() + 20; performance.now() < until;);
+      out.fill(0);
+    };
+    return { asked, ranker: scorerRanker({ name: 'slow', numEntities: graph.numEntities, scoreTails }, graph) };
+  };
+  const head = asked.heads[0]!;
+  const many = Array.from({ length: 500 }, (_, relation) => ({ head, relation }));
+
+  test('timers and signals get their turn within a batch', async () => {
+    const { ranker, asked } = slow();
+    let seen = Infinity;
+    setTimeout(() => (seen = asked.questions), 100);
+    await ranker.rank(many.slice(0, 40), () => {});
+    expect(seen).toBeLessThan(40);
+  });
+
+  test.each([
+    [
+      'ranks',
+      (ranker: LinkRanker, signal: AbortSignal) =>
+        rankLinks({ ...ranker, batchSize: 1 }, world, everything, { signal }),
+    ],
+    [
+      'answers',
+      (ranker: LinkRanker, signal: AbortSignal) =>
+        rankerAsker({ ...ranker, batchSize: 1 }, { graph } as LinkDataset).ask(
+          many.map((task, i) => ({ ...task, id: String(i) })),
+          () => {},
+          { signal } as never,
+        ),
+    ],
+  ])('an interrupt ends it after the batch that is under way: %s', async (_, work) => {
+    const { ranker, asked } = slow();
+    const stop = new AbortController();
+    setTimeout(() => stop.abort(), 60);
+    await expect(work(ranker, stop.signal)).rejects.toMatchObject({ code: 'stopped' });
+    expect(asked.questions).toBeLessThan(40);
   });
 });
