@@ -1,6 +1,6 @@
 /** Whatever ranks entities as answers of link queries: walks, scores of an embedding, rules; by name without a run. */
-import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
+import { turnTaker } from '../src/run/stop.js';
 import {
   type BeamActor,
   type HeadAndRelation,
@@ -65,22 +65,17 @@ export function scorerRanker(scorer: TailScorer, { offsets }: Pick<LinkLists, 'o
     rankings: ['score'],
     batchSize: 256,
     async rank(questions, take) {
-      let since = performance.now();
+      const turn = turnTaker();
       for (const [i, { head, relation }] of questions.entries()) {
         if (isUnseen(head)) scores.fill(-Infinity);
         else scorer.scoreTails(head, relation, scores);
         for (const entity of unseen) scores[entity] = -Infinity;
         take(i, { scores: [scores] });
-        if (performance.now() - since < longestHold) continue;
-        await setImmediate();
-        since = performance.now();
+        await turn();
       }
     },
   };
 }
-
-/** Milliseconds for which scorers keep interrupts and time limits waiting: some take that for a question or two. */
-const longestHold = 50;
 
 /**
  * Several rankers as one: the mean of what each makes of an entity, as a log-probability among all entities. What one of them cannot

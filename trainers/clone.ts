@@ -1,5 +1,4 @@
 /** Behaviour cloning: a walker learns to give what demonstrated walks do high probability, state by state. */
-import { setImmediate } from 'node:timers/promises';
 import {
   actionLogProbs,
   type MaskedActions,
@@ -10,7 +9,7 @@ import {
   type TaskRequest,
 } from '../agents/actor.js';
 import { Rng } from '../src/run/seeds.js';
-import { throwIfStopped } from '../src/run/stop.js';
+import { throwIfStopped, turnTaker } from '../src/run/stop.js';
 import { segmentLogSoftmax } from '../src/tensor/categorical.js';
 import { Diverged, explainedLater, finiteLoss, firstNotFinite, lossOrNot } from '../src/tensor/diverged.js';
 import type { Optimizer } from '../src/tensor/trainable.js';
@@ -85,6 +84,7 @@ export async function clone<Request extends TaskRequest>(options: CloneOptions<R
   const epochsDone = options.epochsDone ?? trained;
   if (trained > epochsDone) await endEpoch(epochsDone + 1);
   let order = new Int32Array(0);
+  const turn = turnTaker();
   for (let step = startStep; step < numSteps; step++) {
     throwIfStopped(signal);
     const epoch = Math.floor(step / stepsPerEpoch);
@@ -97,8 +97,7 @@ export async function clone<Request extends TaskRequest>(options: CloneOptions<R
     const figures = await update(options, chosen, step, learningRate);
     if (onStep?.({ step: step + 1, numSteps, ...figures, learningRate })) return;
     if (position === stepsPerEpoch - 1) await endEpoch(epoch + 1);
-    // Lets progress lines and interrupts through.
-    if (step % 8 === 0) await setImmediate();
+    await turn();
   }
 }
 

@@ -1,12 +1,11 @@
 /** The phase that fits an agent to train without walking by PPO: evaluates and saves on a schedule, and goes on where a run was stopped. */
-import { setImmediate } from 'node:timers/promises';
 import type { ReaderSettings } from '../agents/readers/settings.js';
 import type { Checkpoint } from '../checkpoints/checkpoint.js';
 import type { Tensor } from '../checkpoints/safetensors.js';
 import type { QuestionSample } from '../datasets/question.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { Rng } from '../src/run/seeds.js';
-import { throwIfStopped } from '../src/run/stop.js';
+import { throwIfStopped, turnTaker } from '../src/run/stop.js';
 import type { StoredTensors } from '../src/tensor/parameters.js';
 import { endOfStep } from './saved-step.js';
 import { restoreTrainee, saveTrainee, type Session, type Trainee, traineeCheckpoint } from './session.js';
@@ -65,6 +64,7 @@ export async function fitPhase(session: Session, phase: FitPhase): Promise<void>
     await save(figures);
   };
   const line = replayed ? undefined : session.progress('fit', steps, unit, done);
+  const turn = turnTaker();
   try {
     // A run that was stopped in an evaluation owes it.
     const scored = Object.keys(from?.header.metrics ?? {}).some((key) => key.startsWith('eval/'));
@@ -80,8 +80,7 @@ export async function fitPhase(session: Session, phase: FitPhase): Promise<void>
         logs.timing('fit', done);
         await score();
       }
-      // Lets progress lines and interrupts through.
-      if (done % 8 === 0) await setImmediate();
+      await turn();
     }
     line?.finish();
   } catch (error) {

@@ -1,8 +1,7 @@
 /** Whole episodes, played to be counted: nothing is learned and no statistics move. */
-import { setImmediate } from 'node:timers/promises';
 import type { Normalizer } from '../../envs/wrappers/normalizer.js';
 import { Rng, subSeed } from '../../src/run/seeds.js';
-import { throwIfStopped } from '../../src/run/stop.js';
+import { throwIfStopped, turnTaker } from '../../src/run/stop.js';
 import { argmaxSegment, sampleSegment } from '../../src/tensor/categorical.js';
 import { actionLogProbs, type Actor } from '../actor.js';
 import { meanScorer } from '../mean-scorer.js';
@@ -137,11 +136,11 @@ export async function playEpisodes(
       envs.push(env);
       return begin(new WatchedEnv(env, policyShapeOf(env)));
     };
+    const turn = turnTaker();
     let running = Array.from({ length: Math.min(copiesAtOnce, seeds.length) }, open);
     for (let step = 0; running.length > 0; step++) {
       throwIfStopped(signal);
-      // Lets progress lines through, and whoever asks to stop.
-      if (step % 64 === 63) await setImmediate();
+      await turn();
       const places = await choose(
         running.map(({ copy }) => copy.observation),
         running.map(({ rng }) => rng),

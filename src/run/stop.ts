@@ -3,6 +3,7 @@
  */
 import { readFileSync } from 'node:fs';
 import process from 'node:process';
+import { setImmediate } from 'node:timers/promises';
 import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
 import { WorkbenchError } from './errors.js';
 
@@ -32,6 +33,21 @@ export function throwIfStopped(signal: AbortSignal | undefined): void {
   if (!signal?.aborted) return;
   throw signal.reason instanceof WorkbenchError ? signal.reason : new WorkbenchError('stopped', 'stopped on request');
 }
+
+/**
+ * To be awaited between the steps of a loop that is never idle: lets signals, time limits and progress lines through once it has kept them waiting for
+ * 50 ms. A turn at every step would cost more than some steps, and after so many steps may come late.
+ */
+export function turnTaker(): () => Promise<void> {
+  let since = performance.now();
+  return async () => {
+    if (performance.now() - since < longestHold) return;
+    await setImmediate();
+    since = performance.now();
+  };
+}
+
+const longestHold = 50;
 
 /**
  * To be called between two steps, when what was done is whole. Takes some microseconds.

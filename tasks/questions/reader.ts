@@ -1,5 +1,4 @@
 /** Training of readers: what they make of train, their fit to its questions, and how they are judged on valid. */
-import { setImmediate } from 'node:timers/promises';
 import { type ReaderFacts, readBasis, writeBasis } from '../../agents/readers/facts.js';
 import type { Reader } from '../../agents/readers/reader.js';
 import { readerKind } from '../../agents/readers/registry.js';
@@ -12,7 +11,7 @@ import { goldSet } from '../../envs/relation-walk/rules.js';
 import { diffConfig } from '../../src/run/config.js';
 import { numberText } from '../../src/run/figures.js';
 import { sampled } from '../../src/run/seeds.js';
-import { throwIfStopped } from '../../src/run/stop.js';
+import { throwIfStopped, turnTaker } from '../../src/run/stop.js';
 import { batchesOf, fitPhase, learningRateAt } from '../../trainers/fit-phase.js';
 import { logEncoding, type Session, type Training } from '../../trainers/session.js';
 import { trainSettings, type TrainSettings } from '../../trainers/train-settings.js';
@@ -100,6 +99,7 @@ async function evaluateReader(
   const line = session.progress('evaluate on valid', samples.length, 'questions');
   const sums = { 'hit@1': 0, f1: 0, exact: 0, chain: 0 };
   let withChains = false;
+  const turn = turnTaker();
   for (const [i, sample] of samples.entries()) {
     throwIfStopped(session.signal);
     const { task, gold } = sample;
@@ -113,7 +113,7 @@ async function evaluateReader(
     sums.chain += Number(gold.chains.some((known) => known.join() === chain?.join()));
     withChains ||= gold.chains.length > 0;
     line.update(i + 1);
-    if (i % 64 === 63) await setImmediate();
+    await turn();
   }
   // Not before: an evaluation that is stopped has chosen nothing.
   samples.forEach(madeFromSamples('choice', 'best checkpoint'));
