@@ -111,7 +111,7 @@ describe('the architecture', () => {
         /\bfetch\(/,
         ['serve/browser/server.ts', 'src/llm/server-trouble.ts', 'src/run/download.ts', 'src/sparql/client.ts'],
       ],
-      ['a server of models', /(?<!typeof )import\('openai'\)/, ['src/llm/server-model.ts']],
+      ['a server of models', /(?<!typeof )import\('openai'\)/, ['src/llm/server-connection.ts']],
       ['sockets', /'(node:)?net'/, ['serve/env/transports.ts', 'tasks/language-model.ts']],
       [
         'the network otherwise',
