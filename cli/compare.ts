@@ -25,7 +25,7 @@ type Flags = Omit<EvaluationFlags, 'choices'> & {
   choices?: Choices[];
   mixed?: boolean;
   report?: string;
-  maxMinutes?: string;
+  maxMinutes?: number;
   json?: boolean;
 };
 

@@ -44,7 +44,7 @@ export function registerGet(datasets: Command): void {
 }
 
 async function getRelease(wanted: string, flags: GetFlags): Promise<void> {
-  const { name, import: imported, json } = flags;
+  const { json } = flags;
   if (wanted.startsWith('sparql:')) return extract(wanted, flags);
   const alien = extractionFlags.find((flag) => flags[flag] !== undefined);
   if (alien !== undefined) {
@@ -59,15 +59,12 @@ async function getRelease(wanted: string, flags: GetFlags): Promise<void> {
   const { terminalWork } = await import('./work.js');
   printNote(`${release.name} from ${release.page}\nlicence: ${release.licence}`);
   const folder = await downloadRelease(release, terminalWork());
-  if (!imported) return json ? printJson({ folder }) : printLine(folder);
-  const { importRelease } = await import('./datasets-import.js');
-  await importRelease(release.name, { from: folder, name: name ?? release.name, labels: true, ...(json && { json }) });
-  if (!json) printLine(`\nThe files stay at ${folder}; they may be deleted.`);
+  await importFetched(release.name, folder, flags);
 }
 
 /** The neighbourhoods of topics behind an endpoint, to `downloads/NAME`, and imported from there. */
 async function extract(text: string, flags: GetFlags): Promise<void> {
-  const { topics: file, name, import: imported, json } = flags;
+  const { topics: file, name } = flags;
   if (file === undefined || name === undefined) {
     const lacking = file === undefined ? '--topics FILE' : '--name NAME';
     throw new WorkbenchError('usage', `expected ${lacking} with sparql:URL, got none`, {
@@ -75,9 +72,7 @@ async function extract(text: string, flags: GetFlags): Promise<void> {
     });
   }
   const { wholeNumber } = await import('../tasks/flags.js');
-  const number = (given: string | undefined, flag: string, least: number, usual: number) =>
-    given === undefined ? usual : wholeNumber(given, flag, least);
-  const hops = number(flags.hops, '--hops', 1, 2);
+  const hops = wholeNumber(flags.hops, '--hops', 1) ?? 2;
   if (hops > 4) throw new WorkbenchError('usage', `expected --hops of at most 4, got ${hops}`);
   const maxTails = flags.maxTails === undefined ? '' : `maxTails=${wholeNumber(flags.maxTails, '--max-tails', 1)}`;
   const { parseSparqlSource } = await import('../src/sparql/source.js');
@@ -92,13 +87,19 @@ async function extract(text: string, flags: GetFlags): Promise<void> {
   const { progress, signal } = terminalWork();
   await extractLinks({
     ...{ source, topics, hops, folder, progress, signal },
-    distractors: number(flags.distractors, '--distractors', 0, 0),
-    maxEntities: number(flags.maxEntities, '--max-entities', 1, 1_000_000),
-    seed: number(flags.seed, '--seed', 0, 0),
+    distractors: wholeNumber(flags.distractors, '--distractors', 0) ?? 0,
+    maxEntities: wholeNumber(flags.maxEntities, '--max-entities', 1) ?? 1_000_000,
+    seed: wholeNumber(flags.seed, '--seed', 0) ?? 0,
   });
+  await importFetched('triples', folder, flags);
+}
+
+/** Imports what lies in a folder now, or says where it lies. */
+async function importFetched(format: string, folder: string, flags: GetFlags): Promise<void> {
+  const { name, import: imported, json } = flags;
   if (!imported) return json ? printJson({ folder }) : printLine(folder);
   const { importRelease } = await import('./datasets-import.js');
-  await importRelease('triples', { from: folder, name, labels: true, ...(json && { json }) });
+  await importRelease(format, { from: folder, name: name ?? format, labels: true, ...(json && { json }) });
   if (!json) printLine(`\nThe files stay at ${folder}; they may be deleted.`);
 }
 

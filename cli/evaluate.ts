@@ -31,7 +31,7 @@ export function register(program: Command): void {
 
 async function evaluate(
   run: string | undefined,
-  flags: EvaluationFlags & { json?: boolean; maxMinutes?: string },
+  flags: EvaluationFlags & { json?: boolean; maxMinutes?: number },
 ): Promise<void> {
   if ((run === undefined) === (flags.agent === undefined)) {
     throw new WorkbenchError('usage', `expected a run or --agent NAME, got ${run === undefined ? 'neither' : 'both'}`, {

@@ -1,7 +1,7 @@
 /** `kgwalk models …`: the models that are here and how to get others. */
 import type { Command } from 'commander';
 import type { TrainModelFlags } from './models/train.js';
-import { repeatable } from './options.js';
+import { minutesOf, repeatable } from './options.js';
 
 /** Adds the `models` commands to `program`. */
 export function register(program: Command): void {
@@ -45,7 +45,7 @@ export function register(program: Command): void {
     .option('--set <key=value>', 'change a setting, such as training.tokens=100000; repeatable', repeatable, [])
     .option('--resume', 'continue the training in --out')
     .option('--replay-batch <file>', 'repeat the update at which training diverged: diverged.safetensors in its --out')
-    .option('--max-minutes <n>', 'stop after this many minutes, with a checkpoint to resume from')
+    .option('--max-minutes <n>', 'stop after this many minutes, with a checkpoint to resume from', minutesOf)
     .option('--backend <name>', 'tensorflow, wasm or cpu instead of the fastest backend that works')
     .option('--json', 'print JSON')
     .action(async (flags: TrainModelFlags) => (await import('./models/train.js')).trainModel(flags));

@@ -51,7 +51,7 @@ export function addInputOptions(command: Command, several = false): Command {
       '--evaluations <dir>',
       'where to keep evaluations (default: those of a run in its folder, others in runs/evaluations)',
     )
-    .option('--max-minutes <n>', 'stop after this many minutes; what prompted agents have answered is kept')
+    .option('--max-minutes <n>', 'stop after this many minutes; what prompted agents have answered is kept', minutesOf)
     .option('--json', 'print JSON');
 }
 
@@ -155,7 +155,7 @@ export function repeatable(value: string, earlier: string[]): string[] {
   return [...earlier, value];
 }
 
-/** The minutes that `--max-minutes` says. @throws WorkbenchError `usage` unless it is a number above 0 */
+/** For commander: the minutes that `--max-minutes` says. @throws WorkbenchError `usage` unless it is a number above 0 */
 export function minutesOf(text: string): number {
   if (Number(text) > 0) return Number(text);
   throw new WorkbenchError('usage', `expected a number above 0, got ${JSON.stringify(text)}, at --max-minutes`);

@@ -24,7 +24,7 @@ export interface TrainFlags {
   dryRun?: boolean;
   threads?: string;
   follow?: boolean;
-  maxMinutes?: string;
+  maxMinutes?: number;
   replayBatch?: string;
   json?: boolean;
 }

@@ -32,7 +32,7 @@ interface SweepFlags {
   resume?: boolean;
   retryFailed?: boolean;
   askTell?: boolean;
-  maxMinutes?: string;
+  maxMinutes?: number;
   threads?: string;
   json?: boolean;
 }
@@ -79,7 +79,7 @@ export function register(program: Command): void {
     .option('--resume', 'go on with the sweep in the folder, where there is one')
     .option('--retry-failed', 'with --resume: run again what failed')
     .option('--ask-tell', 'another program tells the trials, in lines of JSON on standard input, and is answered')
-    .option('--max-minutes <n>', 'stop after that long; --resume goes on')
+    .option('--max-minutes <n>', 'stop after that long; --resume goes on', minutesOf)
     .option('--json', 'print the results as JSON');
   addThreadsOption(command, 'TransE of a trial').action((preset: string, flags: SweepFlags) =>
     sweep(preset, flags, program.opts<{ plugin?: string[] }>().plugin ?? []),
@@ -87,7 +87,6 @@ export function register(program: Command): void {
 }
 
 async function sweep(preset: string, flags: SweepFlags, plugins: readonly string[]): Promise<void> {
-  if (flags.maxMinutes !== undefined) minutesOf(flags.maxMinutes);
   const jobs = whole(flags.jobs, '--jobs', 1);
   const { checkData, openSweep, plannedSweep, sweepName } = await import('../sweep/plan.js');
   const record = await plannedSweep(await planOf(preset, flags, plugins));

@@ -34,7 +34,7 @@ export function register(program: Command): void {
     .option('--dry-run', 'only say what would be done: samples, texts, tokens, updates and time')
     .option('--replay-batch <file>', 'repeat the step at which a run diverged: a file in its replay folder')
     .option('--follow', 'show the run in a browser while it trains, as `kgwalk serve` does; ends with it')
-    .option('--max-minutes <n>', 'stop after this many minutes, with a checkpoint to resume from')
+    .option('--max-minutes <n>', 'stop after this many minutes, with a checkpoint to resume from', minutesOf)
     .option('--json', 'print the run folders as JSON');
   addThreadsOption(command, 'TransE’s batches (transe.batchSize above 1) and validation').action(train);
 }
@@ -42,7 +42,6 @@ export function register(program: Command): void {
 async function train(preset: string | undefined, flags: TrainFlags): Promise<void> {
   const { replayBatch } = flags;
   if (replayBatch !== undefined) return (await import('./replay-batch.js')).replay({ ...flags, replayBatch });
-  if (flags.maxMinutes !== undefined) minutesOf(flags.maxMinutes);
   const threads = threadsOf(flags.threads);
   const { plannedRuns } = await import('./planned-runs.js');
   const runs = await plannedRuns(preset, flags);

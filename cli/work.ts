@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import process, { stderr } from 'node:process';
 import { exitCodes, WorkbenchError } from '../src/run/errors.js';
-import { minutesOf, timeLimit } from './options.js';
+import { timeLimit } from './options.js';
 import { commandProgress } from './progress.js';
 import type { EvaluationFlags } from '../tasks/flags.js';
 import { allTasks, type AnyTask } from '../tasks/index.js';
@@ -11,13 +11,13 @@ import { printNote } from './output.js';
 
 /**
  * Progress lines and notes go to standard error; Ctrl-C finishes the step and saves, as does the end of the time.
- * @param maxMinutes as `--max-minutes` says; default no end @throws WorkbenchError `usage` unless it is a number above 0
+ * @param maxMinutes above 0; default no end
  */
-export function terminalWork(maxMinutes?: string): Work & { signal: AbortSignal } {
+export function terminalWork(maxMinutes?: number): Work & { signal: AbortSignal } {
   const interrupt = interruptSignal();
   return {
     progress: commandProgress(),
-    signal: maxMinutes === undefined ? interrupt : AbortSignal.any([interrupt, timeLimit(minutesOf(maxMinutes))]),
+    signal: maxMinutes === undefined ? interrupt : AbortSignal.any([interrupt, timeLimit(maxMinutes)]),
     note: printNote,
     torn: tellTorn,
     preset: async (name) => (await import('../presets/index.js')).openPreset(name),

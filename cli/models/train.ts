@@ -12,14 +12,13 @@ import { readJsonLines } from '../../src/run/json-lines.js';
 import { anyNumber } from '../../src/run/records.js';
 import { terminalWork } from '../work.js';
 import { printJson, printLine } from '../output.js';
-import { minutesOf } from '../options.js';
 
 /** The options of `kgwalk models train`. */
 export interface TrainModelFlags {
   out: string;
   set: string[];
   resume?: boolean;
-  maxMinutes?: string;
+  maxMinutes?: number;
   backend?: string;
   replayBatch?: string;
   json?: boolean;
@@ -32,7 +31,6 @@ export async function trainModel(flags: TrainModelFlags): Promise<void> {
   const { loadConfig } = await import('../../src/run/config.js');
   const { backendOf, openBackend } = await import('../../src/tensor/backend.js');
   const settings = loadConfig(demoModelSettings, { overrides: flags.set });
-  if (flags.maxMinutes !== undefined) minutesOf(flags.maxMinutes);
   if (flags.replayBatch !== undefined) {
     const { replayUpdate } = await import('../../models/demo/replay-update.js');
     const { printReplay } = await import('../replay-batch.js');

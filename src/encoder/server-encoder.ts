@@ -74,12 +74,12 @@ export async function openServerEncoder(options: ServerEncoderOptions): Promise<
   const cache = await openEncoderCache(options.cacheFolder);
   try {
     const known = remembered(cache.recall(`probe of ${name}`));
-    const { probe, dim } = await probed(servers, known);
+    const probe = await probed(servers, known);
     // What is kept under one id stays there, though a digit be rounded otherwise today.
-    const same = known && (!probe || (known[0]!.length === dim && leastOf(known, probe) >= sameCosine));
+    const same = known && (!probe || alike(known, probe, sameCosine));
     const looks = same ? known : probe!;
     if (!same && probe) await cache.remember(`probe of ${name}`, Buffer.from(joined(probe).buffer).toString('base64'));
-    return cachedEncoder(evaluatorOf(servers, models[0]!.model, looks, dim, normalize), cache, normalize);
+    return cachedEncoder(evaluatorOf(servers, looks, normalize), cache, normalize);
   } catch (error) {
     await cache.close();
     throw error;
@@ -106,16 +106,11 @@ async function probed(servers: readonly Server[], known: Probe | undefined) {
   probes.forEach((one, i) => {
     if (!alike(probe!, one)) throw unlike(servers[i]!.name, `the vectors of ${servers[0]!.name}`, probe!, one);
   });
-  return { probe, dim: (probe ?? known!)[0]!.length };
+  return probe;
 }
 
-function evaluatorOf(
-  servers: readonly Server[],
-  model: string,
-  looks: Probe,
-  dim: number,
-  normalize: boolean,
-): TextEvaluator {
+function evaluatorOf(servers: readonly Server[], looks: Probe, normalize: boolean): TextEvaluator {
+  const { model } = servers[0]!;
   const checked = new Map(servers.map((server) => [server, server.failures]));
   let turns = 0;
   return {
@@ -123,7 +118,7 @@ function evaluatorOf(
     name: model,
     mode: 'server',
     place: servers.map((server) => server.name).join(','),
-    ...{ dim, contextLength: Infinity, reserved: 0, prefixBlock: 0 },
+    ...{ dim: looks[0]!.length, contextLength: Infinity, reserved: 0, prefixBlock: 0 },
     limits: () => Promise.resolve({ most: Infinity, special: 0 }),
     countTokens: (text) => Promise.resolve(text.match(wordPattern)?.length ?? 0),
     async evaluate(texts, { budget, signal, stopped, onVector, onSeconds }) {
@@ -184,13 +179,12 @@ const replySchema = z.object({
 
 /** One vector a text. */
 async function vectorsOf(
-  { name, client, patiently }: Server,
+  { name, model, client, patiently }: Server,
   texts: readonly string[],
   signal: AbortSignal | undefined,
   more: { retries?: number } = {},
 ): Promise<Float32Array[]> {
   throwIfStopped(signal);
-  const model = name.slice(name.indexOf('#') + 1);
   const reply: unknown = await patiently(
     (limits) => client.embeddings.create({ model, input: [...texts], encoding_format: 'base64' }, limits),
     { signal, ...more },
@@ -220,8 +214,8 @@ function newestWords(text: string, budget: number): { text: string; count: numbe
   return { text: text.slice(words[words.length - budget]!.index), count: budget };
 }
 
-function alike(one: Probe, other: Probe): boolean {
-  return one[0]!.length === other[0]!.length && leastOf(one, other) >= leastCosine;
+function alike(one: Probe, other: Probe, least = leastCosine): boolean {
+  return one[0]!.length === other[0]!.length && leastOf(one, other) >= least;
 }
 
 function leastOf(one: Probe, other: Probe): number {

@@ -126,7 +126,7 @@ export async function connectServer(options: ServerOptions) {
   }
 
   return {
-    ...{ name, key, client, patiently },
+    ...{ name, model, key, client, patiently },
     /** Tries that failed. */
     get failures() {
       return failures;

@@ -3,8 +3,8 @@
  * entities. Its walks are no probabilities, so nothing speaks for an answer but its score; beside chains (`RUN+RUN`) those speak for both.
  */
 import { optimizerPrefix } from '../../../checkpoints/checkpoint.js';
-import { int32Column } from '../../../src/kg/adjacency.js';
 import { type RelationRows, relationRows } from '../../../src/kg/relation-rows.js';
+import { inSharedMemory } from '../../../src/run/shared-memory.js';
 import { startWorkers } from '../../../src/run/worker-pool.js';
 import { explainedLater } from '../../../src/tensor/diverged.js';
 import { HostAdamW } from '../../../src/tensor/host/host-adamw.js';
@@ -78,15 +78,9 @@ function messageLearner(
   const { steps } = messages;
   const { arena, kernels, values, slopes } = network.parameters;
   const parts = Math.min(messages.batchSize, mostParts);
-  const shared = (column: Int32Array) => {
-    const copy = int32Column(column.length);
-    copy.set(column);
-    return copy;
-  };
-  const { heads, relations, tails } = queries;
   const work: MessageWork = {
     ...{ graph: graph.shared(), rows, settings: messages, seed, pairs, values },
-    queries: { heads: shared(heads), relations: shared(relations), tails: shared(tails) },
+    queries: inSharedMemory(queries),
     slopes: Array.from({ length: parts }, () => arena.float32(slopes.length)),
   };
   const pool =
