@@ -85,8 +85,14 @@ export function degreesOf({ offsets }: Pick<Graph, 'offsets'>): Int32Array {
   return Int32Array.from({ length: offsets.length - 1 }, (_, entity) => offsets[entity + 1]! - offsets[entity]!);
 }
 
-/** Learns relations, one after another: scratch of one thread. */
-export function relationLearner(work: ChainWork): (relation: number) => LearnedRelation {
+/**
+ * Learns relations, one after another: scratch of one thread.
+ * @param pause awaited every few milliseconds, as a relation of a large graph takes seconds; what it throws ends the relation
+ */
+export function relationLearner(
+  work: ChainWork,
+  pause: () => Promise<void> = async () => {},
+): (relation: number) => Promise<LearnedRelation> {
   const { rows, queries, settings, seed, pairs, hops } = work;
   const graph = Graph.fromShared(work.graph);
   const walk = new ChainWalk(rows, graph.numEntities);
@@ -101,7 +107,13 @@ export function relationLearner(work: ChainWork): (relation: number) => LearnedR
     marks[head] = mark;
   };
 
-  const tableOf = (relation: number, inverse: number, chains: Int32Array, own: RelationQueries, places: Int32Array) => {
+  const tableOf = async (
+    relation: number,
+    inverse: number,
+    chains: Int32Array,
+    own: RelationQueries,
+    places: Int32Array,
+  ) => {
     const columns = chains.length / 3 + 1;
     const table: MixtureTable = {
       ...{ queries: places.length, columns },
@@ -111,7 +123,7 @@ export function relationLearner(work: ChainWork): (relation: number) => LearnedR
     const mark = markAll(relation);
     const out = new Float64Array(2);
     const triples = triplesOf(rows, relation);
-    places.forEach((place, query) => {
+    for (const [query, place] of places.entries()) {
       const [head, tail] = [own.heads[place]!, own.tails[place]!];
       const base = query * columns;
       mark(head, tail, true);
@@ -127,7 +139,8 @@ export function relationLearner(work: ChainWork): (relation: number) => LearnedR
         leastPriorMass,
         1 - knownShare(relation, inverse, head, tail) / triples,
       );
-    });
+      await pause();
+    }
     return table;
   };
 
@@ -144,21 +157,21 @@ export function relationLearner(work: ChainWork): (relation: number) => LearnedR
     return share;
   };
 
-  return (relation) => {
+  return async (relation) => {
     const [begin, end] = [queries.offsets[relation]!, queries.offsets[relation + 1]!];
     const own = { heads: queries.heads.subarray(begin, end), tails: queries.tails.subarray(begin, end) };
     const inverse = graph.inverseOf[relation]!;
     const rngOf = (what: string) => Rng.named(seed, `chains/${what}`, relation);
     const hide = (tail: number): HiddenEdges => ({ tail, relation, inverse, pairs });
     const world = { graph, walk, marks, settings, hops };
-    const { chains, confidence } = mineChains(world, own, hide, markAll(relation), rngOf('mined'));
+    const { chains, confidence } = await mineChains(world, own, hide, markAll(relation), rngOf('mined'), pause);
     const order = rngOf('queries').shuffle(Int32Array.from({ length: end - begin }, (_, i) => i));
-    const table = tableOf(relation, inverse, chains, own, order.slice(0, settings.queries));
+    const table = await tableOf(relation, inverse, chains, own, order.slice(0, settings.queries));
     const theta = Float64Array.from(
       [...confidence].map((value) => Math.log(value + leastConfidence)).concat(priorStart),
     );
     const firstLoss = meanLoss(table, theta);
-    fitMixture(table, theta, settings, rngOf('fit'));
+    await fitMixture(table, theta, settings, rngOf('fit'), pause);
     const kept = Float32Array.from(theta);
     return { chains, theta: kept, queries: table.queries, firstLoss, loss: meanLoss(table, Float64Array.from(kept)) };
   };

@@ -37,14 +37,16 @@ const smoothing = 5;
  * @param hide what is hidden of a query
  * @param markKnown marks the other answers of a query's head, or unmarks them
  * @param rng draws the triples
+ * @param pause awaited between triples
  */
-export function mineChains(
+export async function mineChains(
   world: MiningWorld,
   queries: RelationQueries,
   hide: (tail: number) => HiddenEdges,
   markKnown: (head: number, tail: number, on: boolean) => void,
   rng: Rng,
-): MinedChains {
+  pause: () => Promise<void>,
+): Promise<MinedChains> {
   const { settings } = world;
   const order = rng.shuffle(Int32Array.from(queries.heads.keys()));
   const counts = new ChainCounts(world.graph.numRelations);
@@ -53,10 +55,12 @@ export function mineChains(
   for (const place of mined) {
     counts.nextTriple();
     finder.count(queries.heads[place]!, hide(queries.tails[place]!));
+    await pause();
   }
   const candidates = counts.most(settings.candidates, world.hops).sort(byIds);
   const chains = flat(candidates);
-  const scores = measured(world, chains, queries, order.subarray(0, settings.measuredTriples), hide, markKnown);
+  const places = order.subarray(0, settings.measuredTriples);
+  const scores = await measured(world, chains, queries, places, hide, markKnown, pause);
   return best(chains, scores, settings.chains);
 }
 
@@ -66,14 +70,15 @@ interface Scores {
   chance: Float64Array;
 }
 
-function measured(
+async function measured(
   { walk, marks }: MiningWorld,
   chains: Int32Array,
   { heads, tails }: RelationQueries,
   places: Int32Array,
   hide: (tail: number) => HiddenEdges,
   markKnown: (head: number, tail: number, on: boolean) => void,
-): Scores {
+  pause: () => Promise<void>,
+): Promise<Scores> {
   const count = chains.length / mostHops;
   const [hits, reached] = [new Float64Array(count), new Float64Array(count)];
   const chance = new Float64Array(count);
@@ -91,6 +96,7 @@ function measured(
       });
     });
     markKnown(head, tail, false);
+    await pause();
   }
   return { confidence: hits.map((own, chain) => own / (reached[chain]! + smoothing)), chance };
 }

@@ -80,8 +80,15 @@ export function meanLoss(table: MixtureTable, theta: Float64Array): number {
 /**
  * Adam down the mean loss of batches, each query once before any is seen again.
  * @param theta float64 [columns], where it starts; changed
+ * @param pause awaited between steps
  */
-export function fitMixture(table: MixtureTable, theta: Float64Array, course: MixtureCourse, rng: Rng): void {
+export async function fitMixture(
+  table: MixtureTable,
+  theta: Float64Array,
+  course: MixtureCourse,
+  rng: Rng,
+  pause: () => Promise<void>,
+): Promise<void> {
   const { queries, columns } = table;
   if (queries === 0) return;
   const { steps, batchSize, learningRate } = course;
@@ -109,5 +116,6 @@ export function fitMixture(table: MixtureTable, theta: Float64Array, course: Mix
       second[p] = beta2 * second[p]! + (1 - beta2) * own * own;
       theta[p]! -= (rate * first[p]!) / (Math.sqrt(second[p]! * spread) + 1e-8);
     }
+    await pause();
   }
 }

@@ -9,7 +9,11 @@ import {
   noRelation,
   nothingHidden,
 } from '../../../agents/exact-walker/chains/chain-walk.js';
-import { chainWork, relationLearner } from '../../../agents/exact-walker/chains/learn-relation.js';
+import {
+  chainWork,
+  type LearnedRelation,
+  relationLearner,
+} from '../../../agents/exact-walker/chains/learn-relation.js';
 import {
   fitMixture,
   meanLoss,
@@ -149,7 +153,7 @@ describe.each([
   });
 });
 
-test('the gradient of the loss is its slope', () => {
+test('the gradient of the loss is its slope', async () => {
   const rng = new Rng(2);
   const [count, columns] = [3, 5];
   const free = Float32Array.from({ length: count * columns }, () => rng.uniform());
@@ -172,7 +176,7 @@ test('the gradient of the loss is its slope', () => {
     });
   }
   const before = meanLoss(table, theta);
-  fitMixture(table, theta, { steps: 50, batchSize: 2, learningRate: 0.05 }, new Rng(1));
+  await fitMixture(table, theta, { steps: 50, batchSize: 2, learningRate: 0.05 }, new Rng(1), async () => {});
   expect(meanLoss(table, theta)).toBeLessThan(before);
 });
 
@@ -204,14 +208,28 @@ describe('a relation', () => {
   const settings = exactWalkerSettings.parse({ chains: { chains: 40, candidates: [6, 36, 60], steps: 60 } });
   const work = chainWork(graph, queries, { settings: settings.chains, seed: 1, hops: 3, pairs: true });
 
-  test('learns the same whatever was learned before it', () => {
-    const inOrder = all.map(relationLearner(work));
-    const backwards = [...all].reverse().map(relationLearner(work)).reverse();
-    expect(backwards).toEqual(inOrder);
+  test('learns the same whatever was learned before it', async () => {
+    const inTurn = async (relations: number[]) => {
+      const learn = relationLearner(work);
+      const learned: LearnedRelation[] = [];
+      for (const relation of relations) learned.push(await learn(relation));
+      return learned;
+    };
+    const inOrder = await inTurn(all);
+    expect((await inTurn([...all].reverse())).reverse()).toEqual(inOrder);
     for (const { loss, firstLoss, chains: own } of inOrder) {
       expect(own.length).toBeGreaterThan(0);
       expect(loss).toBeLessThan(firstLoss);
     }
+  });
+
+  test('is stopped in its middle: one of a large graph takes seconds', async () => {
+    const endless = exactWalkerSettings.parse({ chains: { ...settings.chains, steps: 1_000_000 } });
+    const walker = exactWalkerKind('chains').create({ graph, settings: endless, hops: 3, seed: 1 });
+    const signal = AbortSignal.timeout(1);
+    const learner = walker.learner({ queries, pairs: true, threads: 1, signal });
+    await expect(learner.step(0)).rejects.toMatchObject({ code: 'stopped' });
+    expect((await walker.state()).steps).toBe(0);
   });
 
   test('ranks by the chance of its walks, whose shares are told', async () => {
@@ -221,7 +239,7 @@ describe('a relation', () => {
     const { tensors } = await walker.state();
     const again = exactWalkerKind('chains').create({ graph, settings, hops: 3, seed: 7 });
     again.restore(tensors);
-    const learned = relationLearner(work)(4);
+    const learned = await relationLearner(work)(4);
     const pi = new Float64Array(learned.theta.length);
     mixtureOf(Float64Array.from(learned.theta), pi);
     const count = pi.length - 1;
