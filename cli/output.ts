@@ -11,6 +11,10 @@ import { printable, printableLines } from '../src/run/printable.js';
 import { masked } from '../src/run/secrets.js';
 import { memoryErrorOf } from '../src/run/stop.js';
 
+/** Characters of a cell and of a line of results: a name can be as long as a book, and one such cell would widen every row. JSON has it whole. */
+const longestCell = 300;
+const longestLine = 4_000;
+
 /** One row of a table; `undefined` is an empty cell. */
 export type Row = Record<string, string | number | undefined>;
 
@@ -27,8 +31,8 @@ export function formatTable(rows: readonly Row[]): string {
   const keys = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   if (keys.length === 0) return '-';
   const columns = keys.map((key) => {
-    const name = printable(key);
-    const cells = rows.map((row) => printable(String(row[key] ?? '')));
+    const name = printable(key, longestCell);
+    const cells = rows.map((row) => printable(String(row[key] ?? ''), longestCell));
     return {
       name,
       cells,
@@ -77,11 +81,13 @@ export function printNote(text: string): void {
 export function printSections(sections: readonly Section[]): void {
   sections.forEach(({ title, rows, lines = [] }, i) => {
     if (i > 0) printLine();
-    if (title !== '') printLine(title);
+    if (title !== '') printLine(bounded(title));
     if (rows) printTable(rows as readonly Row[]);
-    for (const line of lines) printLine(line);
+    for (const line of lines) printLine(bounded(line));
   });
 }
+
+const bounded = (line: string) => (line.length <= longestLine ? line : `${line.slice(0, longestLine - 1)}…`);
 
 /** Prints what a task shows, or its JSON. */
 export function printShown({ json, sections }: { json: unknown; sections: readonly Section[] }, asJson = false): void {
