@@ -1,6 +1,6 @@
 /** Memory that runs out in the middle of the built program: `npm test` builds it first. */
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { env, execPath } from 'node:process';
 import { pathToFileURL } from 'node:url';
@@ -25,6 +25,32 @@ function kgwalk(words: readonly string[], hungry?: string) {
   const flags = hungry === undefined ? [] : ['--max-old-space-size=600', '--import', pathToFileURL(hungry).href];
   return spawnSync(execPath, [...flags, resolve('dist/cli/main.js'), ...words], { env, encoding: 'utf8' });
 }
+
+/** Writes what its process had resident at most, in kB, as it ends. */
+const measuring = (file: string) => `
+  import { writeFileSync } from 'node:fs';
+  process.on('exit', () => writeFileSync(${JSON.stringify(file)}, String(process.resourceUsage().maxRSS)));
+`;
+
+const trainings = [
+  ['questions', 'demo-questions', ['ppo.updates=1']],
+  ['dialogues', 'demo', ['ppo.updates=2', 'clone.epochs=1']],
+] as const;
+
+test.each(trainings.slice(0, often(1, 2)))('512 MB are enough to train and evaluate on %s', (_, preset, sets) => {
+  const folder = folderWith({});
+  const [module, told, run] = [join(folder, 'measure.mjs'), join(folder, 'most'), join(folder, 'run')];
+  writeFileSync(module, measuring(told));
+  const most = (...words: string[]) => {
+    const flags = ['--import', pathToFileURL(module).href, resolve('dist/cli/main.js')];
+    const { status, stderr } = spawnSync(execPath, [...flags, ...words], { env, encoding: 'utf8' });
+    expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
+    return Number(readFileSync(told, 'utf8'));
+  };
+  most('datasets', 'demo');
+  expect(most('train', preset, ...sets.flatMap((one) => ['--set', one]), '--run-dir', run)).toBeLessThan(512e6 / 1024);
+  expect(most('evaluate', run, '--split', 'valid')).toBeLessThan(512e6 / 1024);
+});
 
 /** Fills the memory of its process once `file` of the run is there, up to where the next step might not fit. */
 const hungryOnce = (file: string) => `
