@@ -10,7 +10,7 @@ import type { ProgressReporter } from '../src/run/progress.js';
 import type { OpenSweep } from '../sweep/plan.js';
 import type { SweepResults } from '../sweep/results.js';
 import type { SweepWork } from '../sweep/run-sweep.js';
-import type { SweepRecord } from '../src/run/sweep.js';
+import type { Shard, SweepRecord } from '../src/run/sweep.js';
 
 interface SweepFlags {
   grid: string[];
@@ -32,6 +32,7 @@ interface SweepFlags {
   resume?: boolean;
   retryFailed?: boolean;
   askTell?: boolean;
+  shard?: Shard;
   maxMinutes?: number;
   threads?: string;
   json?: boolean;
@@ -76,6 +77,7 @@ export function register(program: Command): void {
     .option('--backend <name>', 'tensorflow, wasm or cpu instead of the fastest that works')
     .option('--name <name>', 'of the folder, runs/sweep-NAME (default from the preset and what is varied)')
     .option('--run-dir <dir>', 'the folder itself')
+    .option('--shard <i/n>', 'do the i-th of n parts of the runs: one of n machines that share the folder', shardOf)
     .option('--resume', 'go on with the sweep in the folder, where there is one')
     .option('--retry-failed', 'with --resume: run again what failed')
     .option('--ask-tell', 'another program tells the trials, in lines of JSON on standard input, and is answered')
@@ -88,16 +90,23 @@ export function register(program: Command): void {
 
 async function sweep(preset: string, flags: SweepFlags, plugins: readonly string[]): Promise<void> {
   const jobs = whole(flags.jobs, '--jobs', 1);
+  if (flags.shard && (flags.halving !== undefined || flags.askTell)) {
+    const other = flags.askTell ? '--ask-tell' : '--halving';
+    throw new WorkbenchError('usage', `expected --shard without ${other}, got both`, {
+      hint: 'What is stopped, or asked next, follows from the runs before: one process must see them all.',
+    });
+  }
   const { checkData, openSweep, plannedSweep, sweepName } = await import('../sweep/plan.js');
   const record = await plannedSweep(await planOf(preset, flags, plugins));
   const folder = await folderOf(flags, sweepName(record));
   const { sweepIn } = await import('../src/run/sweep.js');
-  if (!flags.askTell && !sweepIn(folder)) await checkData(record);
+  // Each machine has data of its own.
+  if (!flags.askTell && (flags.shard || !sweepIn(folder))) await checkData(record);
   const { terminalWork } = await import('./work.js');
   const { trialProcesses } = await import('../sweep/trial-process.js');
   // Before the lock: from then on others see a sweep at work, which an interrupt must stop in order.
   const { signal, progress } = terminalWork(flags.maxMinutes);
-  const open = openSweep(folder, record, flags.resume ?? false);
+  const open = openSweep(folder, record, flags.resume ?? false, flags.shard);
   const run = trialProcesses({ preset, plugins: plugins.map((file) => resolve(file)), threads: flags.threads });
   const { sweepResults } = await import('../sweep/results.js');
   const work = { jobs, run, signal, retryFailed: flags.retryFailed };
@@ -105,7 +114,7 @@ async function sweep(preset: string, flags: SweepFlags, plugins: readonly string
     await (flags.askTell ? answered(open, work) : planned(open, work, progress));
   } catch (error) {
     if (!(error instanceof WorkbenchError) || error.code !== 'stopped') throw error;
-    const { trials, finished, stopped, failed } = sweepResults(open).counts;
+    const { trials, finished, stopped, failed } = sweepResults(sweepIn(folder)!).counts;
     const done = `${finished + stopped + failed} of ${trials} trials done`;
     throw new WorkbenchError('stopped', `stopped with ${done}, at ${folder}`, {
       hint: 'The same command with --resume goes on.',
@@ -113,7 +122,7 @@ async function sweep(preset: string, flags: SweepFlags, plugins: readonly string
   } finally {
     open.close();
   }
-  const results = sweepResults(open);
+  const results = sweepResults(sweepIn(folder)!);
   if (flags.json && !flags.askTell) printJson({ folder, ...results });
   else if (!flags.askTell) printResults(results, record);
   printNote(`\n${commandLine('report', shownPath(folder))}`);
@@ -122,11 +131,14 @@ async function sweep(preset: string, flags: SweepFlags, plugins: readonly string
 /** All trials of a list. */
 async function planned(open: OpenSweep, work: SweepWork, progress: ProgressReporter): Promise<void> {
   const { runSweep } = await import('../sweep/run-sweep.js');
-  const { record, folder, events } = open;
+  const { record, folder, events, isOurs } = open;
   const { trials, seeds } = record;
-  printNote(`sweep ${folder}: ${trials} trials${seeds.length > 1 ? `, ${seeds.length} seeds each` : ''}`);
-  let done = events.filter(({ kind }) => kind === 'end').length;
-  const bar = progress('sweep', trials * seeds.length, 'runs', done);
+  const ours = Array.from({ length: trials }, (_, i) => seeds.filter((_seed, at) => isOurs(i + 1, at)).length);
+  const runs = ours.reduce((sum, count) => sum + count, 0);
+  const share = runs < trials * seeds.length ? `, ${runs} of ${trials * seeds.length} runs here` : '';
+  printNote(`sweep ${folder}: ${trials} trials${seeds.length > 1 ? `, ${seeds.length} seeds each` : ''}${share}`);
+  let done = events.filter((event) => event.kind === 'end' && isOurs(event.trial, seeds.indexOf(event.seed))).length;
+  const bar = progress('sweep', runs, 'runs', done);
   const onEnd: SweepWork['onEnd'] = ({ trial, seed, state, value, metric, reason }) => {
     const figure = value === undefined ? '' : ` · ${metric} ${figureText(value)}`;
     const why = reason === undefined ? '' : ` · ${reason}`;
@@ -198,6 +210,19 @@ function seedsOf(text: string, first: number): number[] {
   const list = text.split(',').map((one) => whole(one, '--seeds', 0));
   if (new Set(list).size === list.length) return list;
   throw new WorkbenchError('usage', `expected different seeds, got ${text}, at --seeds`);
+}
+
+/** @throws WorkbenchError `usage` for what is no part of a whole */
+function shardOf(text: string): Shard {
+  const [part, of] = /^(\d{1,6})\/(\d{1,6})$/.exec(text)?.slice(1).map(Number) ?? [];
+  if (part !== undefined && of !== undefined && part >= 1 && part <= of) return { part, of };
+  throw new WorkbenchError(
+    'usage',
+    `expected a part and how many, such as 2/8, got ${JSON.stringify(text)}, at --shard`,
+    {
+      hint: 'Parts count from 1: in a Slurm array --shard $SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT with --array=1-8.',
+    },
+  );
 }
 
 function whole(text: string, flag: string, least: number): number {

@@ -6,8 +6,8 @@ import { WorkbenchError } from '../src/run/errors.js';
 import { writeFileAtomic } from '../src/run/files.js';
 import { openJsonLines } from '../src/run/json-lines.js';
 import { collectProvenance, ProvenanceNotes } from '../src/run/provenance.js';
-import { lockFolder } from '../src/run/run-lock.js';
-import { sweepFiles, sweepIn, type SweepRecord, type TrialEvent } from '../src/run/sweep.js';
+import { isHeld, lockFile } from '../src/run/run-lock.js';
+import { type Shard, shardsIn, sweepFiles, sweepIn, type SweepRecord, type TrialEvent } from '../src/run/sweep.js';
 import { taskOfSettings } from '../tasks/index.js';
 import { checkTrainSettings } from '../trainers/check-settings.js';
 import { plainSettings } from '../trainers/train-settings.js';
@@ -76,21 +76,24 @@ export function sweepName({ trials: _more, ...record }: SweepRecord): string {
 export type OpenSweep = ReturnType<typeof openSweep>;
 
 /**
- * Begins a sweep in a folder or goes on with the one there, and locks it; close it after use.
+ * Begins a sweep in a folder or goes on with the one there, and locks it, or the shard of it; close it after use.
  * @param resume go on; afresh where there is none
- * @throws WorkbenchError `usage` where the folder holds a sweep and `resume` is false, or another process works on it; `config`
- *   that names what differs from the sweep there
+ * @param shard the part of the runs that is done here; others do theirs in the same folder, or in one that is put together with it later
+ * @throws WorkbenchError `usage` where the folder holds a sweep, or the shard's log, and `resume` is false, or another process works
+ *   on it; `config` that names what differs from the sweep there
  */
-export function openSweep(folder: string, record: SweepRecord, resume: boolean) {
-  const files = sweepFiles(folder);
+export function openSweep(folder: string, record: SweepRecord, resume: boolean, shard: Shard = { part: 1, of: 1 }) {
+  const files = sweepFiles(folder, shard);
   const hint = 'Go on with it by --resume, or choose another --name.';
-  if (existsSync(files.sweep) && !resume) {
+  if (existsSync(shard.of === 1 ? files.sweep : files.trials) && !resume) {
     throw new WorkbenchError('usage', `expected a folder without a sweep, got one that holds a sweep, at ${folder}`, {
       hint,
     });
   }
-  const release = lockFolder(folder, 'a sweep');
+  const release = lockFile(files.lock, 'a sweep');
   try {
+    // Who counts other parts may do the same runs; each looks after it has its own lock, so that of two one sees the other.
+    for (const { of, lock } of shardsIn(folder)) if (of !== shard.of && isHeld(lock)) lockFile(lock, 'a sweep')();
     const before = sweepIn(folder);
     if (before) refuseOtherSweep(folder, before.record, record);
     if (!before || before.record.trials < record.trials) {
@@ -103,6 +106,8 @@ export function openSweep(folder: string, record: SweepRecord, resume: boolean) 
       files,
       record,
       events: events as readonly TrialEvent[],
+      /** Whether a run is of this shard. @param seed its place among the trial's */
+      isOurs: (trial: number, seed: number) => ((trial - 1) * record.seeds.length + seed) % shard.of === shard.part - 1,
       /** Keeps a line, on disk at once. */
       append(event: TrialEvent): void {
         log.append(event);

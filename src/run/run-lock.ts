@@ -116,7 +116,8 @@ export function isLocked(folder: string): boolean {
   return isHeld(join(folder, lockName));
 }
 
-function isHeld(lock: string): boolean {
+/** Whether a living process holds the lock that `lockFile` takes. */
+export function isHeld(lock: string): boolean {
   const found = readLock(lock);
   return found !== undefined && isAlive(parseHolder(found));
 }

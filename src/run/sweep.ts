@@ -6,7 +6,7 @@ import { WorkbenchError } from './errors.js';
 import { readJsonLines } from './json-lines.js';
 import { asWritten, furtherKey, openObject, readJsonFile } from './read-json.js';
 import { anyNumber } from './records.js';
-import { isLocked } from './run-lock.js';
+import { isHeld } from './run-lock.js';
 
 const text = z.string();
 const range = { low: anyNumber, high: anyNumber };
@@ -96,11 +96,19 @@ const trialEvent = z.discriminatedUnion('kind', [
 /** One line of `trials.jsonl`. No wall clock. */
 export type TrialEvent = z.output<typeof trialEvent>;
 
-/** Where a sweep keeps what; a run of a trial has a folder like every run. */
-export function sweepFiles(folder: string) {
+/** A part of a sweep's runs, which one of several machines does: part 1 of 3 has the 1st, 4th, 7th … run. Part 1 of 1 is the whole. */
+export interface Shard {
+  part: number;
+  of: number;
+}
+
+/** Where a sweep keeps what; a run of a trial has a folder like every run. Each shard has a lock and a log of its own. */
+export function sweepFiles(folder: string, { part, of }: Shard = { part: 1, of: 1 }) {
+  const own = of === 1 ? '' : `-${part}-of-${of}`;
   return {
     sweep: join(folder, 'sweep.json'),
-    trials: join(folder, 'trials.jsonl'),
+    trials: join(folder, `trials${own}.jsonl`),
+    lock: join(folder, `.lock${own}`),
     /** What the processes of trials print, a file each. */
     logs: join(folder, 'logs'),
     report: join(folder, 'report'),
@@ -123,17 +131,28 @@ export interface SweepInfo {
   running: boolean;
 }
 
+/** The whole, and the shards that have written here or are at work, each with its log and its lock. */
+export function shardsIn(folder: string): (Shard & ReturnType<typeof sweepFiles>)[] {
+  const shards = new Map<string, Shard>([['whole', { part: 1, of: 1 }]]);
+  for (const name of readdirSync(folder).sort()) {
+    const [, own, part, of] = /^(?:trials|\.lock)-((\d+)-of-(\d+))(?:\.jsonl)?$/.exec(name) ?? [];
+    if (own !== undefined) shards.set(own, { part: Number(part), of: Number(of) });
+  }
+  return [...shards.values()].map((shard) => ({ ...shard, ...sweepFiles(folder, shard) }));
+}
+
 /** The sweep in a folder, read without locking it; undefined where there is none. @throws WorkbenchError `data` for a broken one */
 export function sweepIn(folder: string): SweepInfo | undefined {
   const place = resolve(folder);
-  const files = sweepFiles(place);
-  if (!existsSync(files.sweep)) return undefined;
+  const { sweep } = sweepFiles(place);
+  if (!existsSync(sweep)) return undefined;
+  const shards = shardsIn(place);
   return {
     id: basename(place),
     folder: place,
-    record: readJsonFile(files.sweep, sweepRecord, 'a sweep'),
-    events: existsSync(files.trials) ? readJsonLines(files.trials, trialEvent) : [],
-    running: isLocked(place),
+    record: readJsonFile(sweep, sweepRecord, 'a sweep'),
+    events: shards.flatMap(({ trials }) => (existsSync(trials) ? readJsonLines(trials, trialEvent) : [])),
+    running: shards.some(({ lock }) => isHeld(lock)),
   };
 }
 
@@ -184,21 +203,23 @@ export interface Trial {
   reason?: string | undefined;
 }
 
-/** The trials that have begun, by number, as the lines of `trials.jsonl` tell them. */
+/** The trials that have begun, by number, as the lines of the logs tell them, those of one shard behind those of another: a trial may begin in any. */
 export function trialsOf({ seeds, halving }: SweepRecord, events: readonly TrialEvent[]): Trial[] {
   const trials = new Map<number, Trial>();
   const runOf = ({ trial, seed }: { trial: number; seed: number }) =>
     trials.get(trial)?.runs.find((run) => run.seed === seed);
   for (const event of events) {
-    if (event.kind === 'trial') {
-      const { trial, id, set } = event;
-      const runs = (event.seeds ?? seeds).map((seed) => ({ seed, name: trialName(trial, seed), rungs: [] }));
-      trials.set(trial, { trial, id, set, runs, state: 'waiting' });
-    } else if (event.kind === 'rung') runOf(event)?.rungs.push(event);
-    else {
-      const run = runOf(event);
-      if (run) run.end = event.kind === 'end' ? event : undefined;
-    }
+    if (event.kind !== 'trial' || trials.has(event.trial)) continue;
+    const { trial, id, set } = event;
+    const runs = (event.seeds ?? seeds).map((seed) => ({ seed, name: trialName(trial, seed), rungs: [] }));
+    trials.set(trial, { trial, id, set, runs, state: 'waiting' });
+  }
+  for (const event of events) {
+    if (event.kind === 'trial') continue;
+    const run = runOf(event);
+    if (event.kind === 'rung') run?.rungs.push(event);
+    // A shard's failure may be told behind the end in another's log, which tried again.
+    else if (run && run.end?.state !== 'finished') run.end = event.kind === 'end' ? event : undefined;
   }
   return [...trials.values()]
     .sort((a, b) => a.trial - b.trial)
