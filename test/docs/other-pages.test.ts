@@ -48,7 +48,9 @@ runsAsWritten('docs/python.md', {
   },
 });
 runsAsWritten('docs/sparql.md');
-runsAsWritten('docs/sweeps.md', { saves: { 'Told by another program': ['asker.py'] } });
+runsAsWritten('docs/sweeps.md', {
+  saves: { 'Told by another program': ['asker.py'], 'On several machines': ['array.sh', 'job.yaml'] },
+});
 runsAsWritten('docs/what-the-labels-allow.md', {
   before: [mainJob[0]!, 'kgwalk train opendialkg --model MODEL.gguf --run-dir runs/clone'],
 });
