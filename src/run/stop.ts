@@ -37,10 +37,12 @@ export function throwIfStopped(signal: AbortSignal | undefined): void {
 /**
  * To be awaited between the steps of a loop that is never idle: lets signals, time limits and progress lines through once it has kept them waiting for
  * 50 ms. A turn at every step would cost more than some steps, and after so many steps may come late.
+ * @param signal aborted: what is awaited throws, as `throwIfStopped`; for the parts of a step that takes seconds and may be lost
  */
-export function turnTaker(): () => Promise<void> {
+export function turnTaker(signal?: AbortSignal): () => Promise<void> {
   let since = performance.now();
   return async () => {
+    if (signal?.aborted) throwIfStopped(signal);
     if (performance.now() - since < longestHold) return;
     await setImmediate();
     since = performance.now();

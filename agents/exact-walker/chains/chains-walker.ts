@@ -6,7 +6,7 @@
 import type { Graph } from '../../../src/kg/graph.js';
 import { relationRows } from '../../../src/kg/relation-rows.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
-import { throwIfStopped, turnTaker } from '../../../src/run/stop.js';
+import { turnTaker } from '../../../src/run/stop.js';
 import { startWorkers } from '../../../src/run/worker-pool.js';
 import type { StoredTensors } from '../../../src/tensor/parameters.js';
 import { type LinkRanker, type Reason, scorerRanker } from '../../link-agents.js';
@@ -130,15 +130,6 @@ function mostTriplesFirst(graph: Graph): Int32Array {
 /** Relations that are asked for ahead of the one that is waited for, a thread. */
 const ahead = 2;
 
-/** Ends a relation in its middle, as ending a thread does: the time of one is not bounded. */
-function stoppable(signal: AbortSignal | undefined): () => Promise<void> {
-  const turn = turnTaker();
-  return async () => {
-    if (signal?.aborted) throwIfStopped(signal);
-    await turn();
-  };
-}
-
 function chainLearner(
   work: ChainWork,
   order: Int32Array,
@@ -156,7 +147,7 @@ function chainLearner(
           memoryHint: 'Lower --threads or exactWalker.chains.queries.',
           signal,
         });
-  const alone = pool ? undefined : relationLearner(work, stoppable(signal));
+  const alone = pool ? undefined : relationLearner(work, turnTaker(signal));
   const asked = new Map<number, Promise<LearnedRelation>>();
   const learn = (at: number) => {
     if (!pool) return alone!(order[at]!);

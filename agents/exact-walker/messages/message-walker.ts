@@ -5,6 +5,7 @@
 import { optimizerPrefix } from '../../../checkpoints/checkpoint.js';
 import { type RelationRows, relationRows } from '../../../src/kg/relation-rows.js';
 import { inSharedMemory } from '../../../src/run/shared-memory.js';
+import { turnTaker } from '../../../src/run/stop.js';
 import { startWorkers } from '../../../src/run/worker-pool.js';
 import { explainedLater } from '../../../src/tensor/diverged.js';
 import { HostAdamW } from '../../../src/tensor/host/host-adamw.js';
@@ -95,7 +96,17 @@ function messageLearner(
           signal,
         });
   const alone = pool ? undefined : partLearner(work, network);
-  const learn = async (asked: BatchPart) => (pool ? await pool.run(asked) : alone!(asked));
+  const turn = turnTaker(signal);
+  const learn = async (step: number): Promise<number[]> => {
+    const asked = work.slopes.map((_, part): BatchPart => ({ step, part }));
+    if (pool) return Promise.all(asked.map((one) => pool.run(one)));
+    const losses: number[] = [];
+    for (const one of asked) {
+      await turn();
+      losses.push(alone!(one));
+    }
+    return losses;
+  };
   return {
     ...{ steps, unit: 'steps' },
     async step(at) {
@@ -105,8 +116,7 @@ function messageLearner(
         () => ({ place: { step: at + 1 }, loss }),
         () =>
           optimizer.step(async () => {
-            const losses = await Promise.all(work.slopes.map((_, part) => learn({ step: at, part })));
-            loss = losses.reduce((sum, one) => sum + one, 0);
+            loss = (await learn(at)).reduce((sum, one) => sum + one, 0);
             slopes.fill(0);
             for (const own of work.slopes) kernels.addBias(slopes.byteOffset, own.byteOffset, 1, slopes.length);
           }, learningRate),
