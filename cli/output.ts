@@ -7,7 +7,7 @@ import { CommanderError } from 'commander';
 import { asCalled } from '../src/run/command-line.js';
 import { exitCodes, WorkbenchError } from '../src/run/errors.js';
 import type { Section } from '../src/run/evaluation.js';
-import { printable, printableLines } from '../src/run/printable.js';
+import { printable, printableLines, shorten } from '../src/run/printable.js';
 import { masked } from '../src/run/secrets.js';
 import { memoryErrorOf } from '../src/run/stop.js';
 
@@ -81,13 +81,11 @@ export function printNote(text: string): void {
 export function printSections(sections: readonly Section[]): void {
   sections.forEach(({ title, rows, lines = [] }, i) => {
     if (i > 0) printLine();
-    if (title !== '') printLine(bounded(title));
+    if (title !== '') printLine(shorten(title, longestLine));
     if (rows) printTable(rows as readonly Row[]);
-    for (const line of lines) printLine(bounded(line));
+    for (const line of lines) printLine(shorten(line, longestLine));
   });
 }
-
-const bounded = (line: string) => (line.length <= longestLine ? line : `${line.slice(0, longestLine - 1)}…`);
 
 /** Prints what a task shows, or its JSON. */
 export function printShown({ json, sections }: { json: unknown; sections: readonly Section[] }, asJson = false): void {

@@ -133,11 +133,10 @@ async function planned(open: OpenSweep, work: SweepWork, progress: ProgressRepor
   const { runSweep } = await import('../sweep/run-sweep.js');
   const { record, folder, events, isOurs } = open;
   const { trials, seeds } = record;
-  const ours = Array.from({ length: trials }, (_, i) => seeds.filter((_seed, at) => isOurs(i + 1, at)).length);
-  const runs = ours.reduce((sum, count) => sum + count, 0);
+  const runs = Array.from({ length: trials }, (_, i) => seeds.filter((seed) => isOurs(i + 1, seed))).flat().length;
   const share = runs < trials * seeds.length ? `, ${runs} of ${trials * seeds.length} runs here` : '';
   printNote(`sweep ${folder}: ${trials} trials${seeds.length > 1 ? `, ${seeds.length} seeds each` : ''}${share}`);
-  let done = events.filter((event) => event.kind === 'end' && isOurs(event.trial, seeds.indexOf(event.seed))).length;
+  let done = events.filter((event) => event.kind === 'end' && isOurs(event.trial, event.seed)).length;
   const bar = progress('sweep', runs, 'runs', done);
   const onEnd: SweepWork['onEnd'] = ({ trial, seed, state, value, metric, reason }) => {
     const figure = value === undefined ? '' : ` · ${metric} ${figureText(value)}`;

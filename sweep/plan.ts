@@ -106,8 +106,9 @@ export function openSweep(folder: string, record: SweepRecord, resume: boolean, 
       files,
       record,
       events: events as readonly TrialEvent[],
-      /** Whether a run is of this shard. @param seed its place among the trial's */
-      isOurs: (trial: number, seed: number) => ((trial - 1) * record.seeds.length + seed) % shard.of === shard.part - 1,
+      /** Whether a run is of this shard. */
+      isOurs: (trial: number, seed: number) =>
+        ((trial - 1) * record.seeds.length + record.seeds.indexOf(seed)) % shard.of === shard.part - 1,
       /** Keeps a line, on disk at once. */
       append(event: TrialEvent): void {
         log.append(event);

@@ -52,7 +52,7 @@ export async function runSweep(sweep: OpenSweep, work: SweepWork): Promise<void>
   }
   const queue = openQueue(sweep, work);
   for (let trial = 1; trial <= record.trials; trial++) {
-    if (!record.seeds.some((_, seed) => sweep.isOurs(trial, seed))) continue;
+    if (!record.seeds.some((seed) => sweep.isOurs(trial, seed))) continue;
     queue.add(beginTrial(sweep, trial, trialSettings(record, trial)));
   }
   await queue.idle();
@@ -208,7 +208,8 @@ export function openQueue(
   return {
     add(trial, over = () => {}) {
       const [first, ...others] = trial.runs;
-      const begins = halving === undefined ? trial.runs.filter((_, seed) => sweep.isOurs(trial.trial, seed)) : [first!];
+      const begins =
+        halving === undefined ? trial.runs.filter(({ seed }) => sweep.isOurs(trial.trial, seed)) : [first!];
       const open = begins.filter((at) => isOpen(trial, at));
       if (open.length === 0 && halving !== undefined && hasEnded(trial, first!)?.state === 'finished') {
         open.push(...others.filter((at) => isOpen(trial, at)));

@@ -1,5 +1,6 @@
 /** What all charts of a report share: colours, size, titles, axes, and what chart.js does not draw itself. */
 import type { Chart as Drawing, Plugin } from 'chart.js';
+import { shorten } from '../../src/run/printable.js';
 import { brighter } from './colors.js';
 import type { PlotEstimate } from './plot.js';
 
@@ -140,11 +141,6 @@ export function inLines(text: string, limit: number, most = 2): string | string[
   const space = text.lastIndexOf(' ', limit);
   const end = space > 0 ? space : limit;
   return [text.slice(0, end), inLines(text.slice(end).trim(), limit, most - 1)].flat();
-}
-
-/** Cuts a text to `limit` UTF-16 units, an ellipsis included. */
-export function shorten(text: string, limit: number): string {
-  return text.length <= limit ? text : `${text.slice(0, limit - 1)}…`;
 }
 
 /** A name at the end of a line. */

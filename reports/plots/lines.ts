@@ -7,12 +7,12 @@ import {
   endLabels,
   font,
   plugins,
-  shorten,
   ticks,
   valueWith,
   type Theme,
   type View,
 } from './chart.js';
+import { shorten } from '../../src/run/printable.js';
 import type { Level, LinePlot, PlotLine, Value } from './plot.js';
 import { courseOf, type Course } from './smoothing.js';
 

@@ -11,8 +11,12 @@ const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16
  */
 export function printable(text: string, limit = Infinity): string {
   // What lies far beyond the limit need not be looked at.
-  const safe = text.slice(0, limit + 1).replace(unsafe, escaped);
-  return safe.length <= limit ? safe : `${safe.slice(0, limit - 1)}…`;
+  return shorten(text.slice(0, limit + 1).replace(unsafe, escaped), limit);
+}
+
+/** Cuts a text to `limit` UTF-16 units, an ellipsis included. */
+export function shorten(text: string, limit: number): string {
+  return text.length <= limit ? text : `${text.slice(0, limit - 1)}…`;
 }
 
 /**

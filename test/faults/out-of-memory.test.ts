@@ -20,11 +20,13 @@ const set = [...tinyOverrides, 'clone.epochs=12', 'ppo.updates=9', 'checkpoint.k
   one,
 ]);
 
-/** Runs the program; `hungry` is a module that is loaded beside it. */
-function kgwalk(words: readonly string[], hungry?: string) {
-  const flags = hungry === undefined ? [] : ['--max-old-space-size=600', '--import', pathToFileURL(hungry).href];
+/** Runs the program. @param flags of Node */
+function kgwalk(words: readonly string[], flags: readonly string[] = []) {
   return spawnSync(execPath, [...flags, resolve('dist/cli/main.js'), ...words], { env, encoding: 'utf8' });
 }
+
+/** A module that is loaded beside it. */
+const beside = (module: string) => ['--import', pathToFileURL(module).href];
 
 /** Writes what its process had resident at most, in kB, as it ends. */
 const measuring = (file: string) => `
@@ -42,8 +44,7 @@ test.each(trainings.slice(0, often(1, 2)))('512 MB are enough to train and evalu
   const [module, told, run] = [join(folder, 'measure.mjs'), join(folder, 'most'), join(folder, 'run')];
   writeFileSync(module, measuring(told));
   const most = (...words: string[]) => {
-    const flags = ['--import', pathToFileURL(module).href, resolve('dist/cli/main.js')];
-    const { status, stderr } = spawnSync(execPath, [...flags, ...words], { env, encoding: 'utf8' });
+    const { status, stderr } = kgwalk(words, beside(module));
     expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
     return Number(readFileSync(told, 'utf8'));
   };
@@ -74,7 +75,8 @@ test('a run that has nearly no memory left saves, says which settings to lower, 
     const folder = join(root, moment);
     const hungry = join(root, `${moment}.mjs`);
     writeFileSync(hungry, hungryOnce(join(folder, `checkpoints/${moment}.safetensors`)));
-    const { status, stderr } = kgwalk(['train', 'opendialkg-tiny', ...set, '--run-dir', folder], hungry);
+    const flags = ['--max-old-space-size=600', ...beside(hungry)];
+    const { status, stderr } = kgwalk(['train', 'opendialkg-tiny', ...set, '--run-dir', folder], flags);
     expect(stderr).toContain('error: expected some JavaScript memory for the next step');
     expect(stderr).toMatch(/hint: Lower clone\.batchSize, ppo\.samplesPerUpdate or ppo\.minibatchSamples/);
     expect([status, openRun(folder).state.status]).toEqual([1, 'failed']);
