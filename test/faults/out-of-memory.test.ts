@@ -28,10 +28,16 @@ function kgwalk(words: readonly string[], flags: readonly string[] = []) {
 /** A module that is loaded beside it. */
 const beside = (module: string) => ['--import', pathToFileURL(module).href];
 
-/** Writes what its process had resident at most, in kB, as it ends. */
+/**
+ * Writes what its process had resident at most, in kB, as it ends. Not `process.resourceUsage().maxRSS`, which a process
+ * inherits from the one that started it: under jest that is the size of a worker.
+ */
 const measuring = (file: string) => `
-  import { writeFileSync } from 'node:fs';
-  process.on('exit', () => writeFileSync(${JSON.stringify(file)}, String(process.resourceUsage().maxRSS)));
+  import { readFileSync, writeFileSync } from 'node:fs';
+  process.on('exit', () => {
+    const [, most] = /VmHWM:\\s+(\\d+) kB/.exec(readFileSync('/proc/self/status', 'utf8'));
+    writeFileSync(${JSON.stringify(file)}, most);
+  });
 `;
 
 const trainings = [
