@@ -133,19 +133,25 @@ export function throughLinks<Opened>(files: DatabaseFiles, folder: string, open:
   try {
     return open(links ?? folder);
   } finally {
-    if (links !== undefined) rmSync(links, { recursive: true, force: true });
+    if (links !== undefined) rmSync(dirname(links), { recursive: true, force: true });
     closeSync(files.data);
   }
 }
 
+/**
+ * A folder of two links, in one of its own. Always of the same name: lmdb holds every store that it ever opened, closed or not, by the
+ * name of its folder, some 100 kB each.
+ */
 function linksTo({ lock, data }: DatabaseFiles): string | undefined {
   if (platform !== 'linux' || !existsSync('/proc/self/fd')) return undefined;
   let folder: string | undefined;
   try {
     folder = temporaryFolder('open');
-    symlinkSync(`/proc/self/fd/${lock}`, join(folder, lockName));
-    symlinkSync(`/proc/self/fd/${data}`, join(folder, dataName));
-    return folder;
+    const links = join(folder, 'database');
+    mkdirSync(links);
+    symlinkSync(`/proc/self/fd/${lock}`, join(links, lockName));
+    symlinkSync(`/proc/self/fd/${data}`, join(links, dataName));
+    return links;
   } catch {
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
     return undefined;

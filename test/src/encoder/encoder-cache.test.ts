@@ -11,7 +11,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import process from 'node:process';
+import process, { memoryUsage } from 'node:process';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { type EncoderCache, hasEncoderCache, openEncoderCache } from '../../../src/encoder/encoder-cache.js';
 
 const spaceA = { encoder: 'a', name: 'A.gguf', mode: 'cpu', dim: 3 };
@@ -41,6 +43,18 @@ test('a vector comes back bit for bit, in another session too', async () => {
   await cache.close();
   cache = await openEncoderCache(folder);
   expect(read(spaceA, 'who?')).toEqual([Math.fround(0.1), -0, Math.fround(1e-30)]);
+});
+
+test('what was opened and closed again holds no memory', async () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
+  const heldAfter = async (times: number) => {
+    for (let i = 0; i < times; i++) await (await openEncoderCache(join(folder, 'other'))).close();
+    collectGarbage();
+    return memoryUsage().arrayBuffers;
+  };
+  const before = await heldAfter(2);
+  expect((await heldAfter(30)) - before).toBeLessThan(30 * 10_000);
 });
 
 test('text, budget, encoder and mode tell vectors apart', async () => {
