@@ -44,7 +44,7 @@ describe('a time limit', () => {
     const home = folderWith({ 'long.yaml': stringify(settings) });
     await kgwalkJson('datasets', 'import', 'triples', '--name', 'tiny', '--from', folderWith(tinyLinkFiles));
     const run = join(home, 'run');
-    collecting = setInterval(collectGarbage, 100);
+    collecting = setInterval(collectGarbage, 500);
     const limit = ['--max-minutes', '0.05'];
     const stopped = await kgwalk('train', join(home, 'long.yaml'), '--run-dir', run, ...limit);
     expect(stopped.exitCode).toBe(130);
