@@ -140,10 +140,11 @@ function firstBeyondTrain(
   relation: number,
   world: ScoredWorld,
 ) {
-  const given = world.trainKnown.tailsOf(head, relation);
+  // A set: a hub has as many as there are entities.
+  const given = new Set(world.trainKnown.tailsOf(head, relation));
   if (reached) {
-    const best = reached.order(reached.best, given.length + 1);
-    const place = best.find((one) => !given.includes(reached.entities[one]!));
+    const best = reached.order(reached.best, given.size + 1);
+    const place = best.find((one) => !given.has(reached.entities[one]!));
     if (place === undefined) return undefined;
     return { entity: reached.entities[place]!, chain: chainOf(reached.path(place), world.graph.numRelations) };
   }
@@ -152,12 +153,12 @@ function firstBeyondTrain(
   return chain && { entity, chain: [...chain] };
 }
 
-/** The entity with the highest score, ties to the lowest id, but for those of a list; -1 where none was reached. */
-function bestBeyond(scores: Float64Array, given: Int32Array): number {
+/** The entity with the highest score, ties to the lowest id, but for those given; -1 where none was reached. */
+function bestBeyond(scores: Float64Array, given: ReadonlySet<number>): number {
   let best = -1;
   let most = -Infinity;
   for (let entity = 0; entity < scores.length; entity++) {
-    if (scores[entity]! > most && !given.includes(entity)) {
+    if (scores[entity]! > most && !given.has(entity)) {
       best = entity;
       most = scores[entity]!;
     }
