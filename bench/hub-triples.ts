@@ -1,5 +1,5 @@
 /**
- * Link queries of any size with two hubs that every entity has an edge to, as a class or a country is: train, valid and test of 250
+ * Link queries with two hubs that every entity has an edge to, as a class or a country is: train, valid and test of 250
  * triples each, for `kgwalk datasets import triples`. The other triples are those of bench/generated-triples.ts.
  *
  *     node dist/bench/hub-triples.js FOLDER [--triples 1e6] [--seed 0]

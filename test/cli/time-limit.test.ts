@@ -1,19 +1,15 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
 import { readIndex } from '../../checkpoints/store.js';
 import { timeLimit } from '../../cli/options.js';
 import { openRun } from '../../src/run/run-folder.js';
+import { collectGarbage } from '../fixtures/collect-garbage.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
 import { useOwnHome } from '../fixtures/own-home.js';
 import { tinyLinkFiles } from '../fixtures/tiny-links.js';
 import { folderWith } from '../fixtures/tiny-release.js';
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
 
 describe('a time limit', () => {
   useOwnHome();
@@ -44,7 +40,7 @@ describe('a time limit', () => {
     const home = folderWith({ 'long.yaml': stringify(settings) });
     await kgwalkJson('datasets', 'import', 'triples', '--name', 'tiny', '--from', folderWith(tinyLinkFiles));
     const run = join(home, 'run');
-    collecting = setInterval(collectGarbage, 500);
+    collecting = setInterval(collectGarbage, 100);
     const limit = ['--max-minutes', '0.05'];
     const stopped = await kgwalk('train', join(home, 'long.yaml'), '--run-dir', run, ...limit);
     expect(stopped.exitCode).toBe(130);

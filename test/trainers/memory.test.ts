@@ -1,12 +1,11 @@
 import { memoryUsage } from 'node:process';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import type { RunSettings } from '../../presets/schema.js';
 import { openBackend, type Tf } from '../../src/tensor/backend.js';
 import { train } from '../../tasks/train.js';
+import { collectGarbage } from '../fixtures/collect-garbage.js';
 import { often } from '../fixtures/long-tests.js';
 import { useOwnHome } from '../fixtures/own-home.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
@@ -19,9 +18,6 @@ let tf: Tf;
 beforeAll(async () => {
   ({ tf } = await openBackend('wasm'));
 });
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
 
 const updates = often(200, 5000);
 /** Updates between two looks at memory. */

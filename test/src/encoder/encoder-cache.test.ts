@@ -12,9 +12,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process, { memoryUsage } from 'node:process';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { type EncoderCache, hasEncoderCache, openEncoderCache } from '../../../src/encoder/encoder-cache.js';
+import { collectGarbage } from '../../fixtures/collect-garbage.js';
 
 const spaceA = { encoder: 'a', name: 'A.gguf', mode: 'cpu', dim: 3 };
 const spaceB = { encoder: 'b', name: 'B.gguf', mode: 'cpu', dim: 3 };
@@ -46,8 +45,6 @@ test('a vector comes back bit for bit, in another session too', async () => {
 });
 
 test('what was opened and closed again holds no memory', async () => {
-  setFlagsFromString('--expose-gc');
-  const collectGarbage = runInNewContext('gc') as () => void;
   const heldAfter = async (times: number) => {
     for (let i = 0; i < times; i++) await (await openEncoderCache(join(folder, 'other'))).close();
     collectGarbage();
