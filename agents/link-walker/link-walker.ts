@@ -10,7 +10,6 @@ import { linkWalkSettings, type LinkWalkSettings } from '../../envs/settings.js'
 import { encoderSettings } from '../../src/encoder/settings.js';
 import { type ComputerName, computerNames, openBackend, type Tf } from '../../src/tensor/backend.js';
 import { z } from 'zod';
-import { readsAtOnce } from '../../src/tensor/ops.js';
 import { ParameterSet } from '../../src/tensor/parameters.js';
 import type { ValueNetwork } from '../actor.js';
 import { openTrainedRun } from '../trained-run.js';
@@ -22,11 +21,8 @@ import { type LinkWalkerSettings, linkWalkerSettings } from './settings.js';
 import { createStateNetwork } from './state-network.js';
 import { createVectorTables, type LinkWalkerShape, readStartVectors } from './vectors.js';
 
-/**
- * Actions that go through the network at once. The host makes one number of each; a device copies both vectors, so that it
- * gets fewer.
- */
-const actionsAtOnce = (tf: Tf) => (readsAtOnce(tf) ? 2 ** 20 : 2 ** 15);
+/** Actions that go through the network at once: the host makes one number of each. */
+const actionsAtOnce = 2 ** 20;
 
 /** What computes: a tensor backend, or `host`, SIMD kernels without one, where `computedOnHost` says that it can. */
 type LinkComputer = Tf | 'host';
@@ -63,7 +59,7 @@ export function createLinkWalker(
   };
   return {
     parameters,
-    scoresAtOnce: actionsAtOnce(tf),
+    scoresAtOnce: actionsAtOnce,
     requestOf: linkRequestOf,
     numScores: numLegal,
     score,

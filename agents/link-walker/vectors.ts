@@ -8,9 +8,10 @@ import { writeFileAtomic } from '../../src/run/files.js';
 import { runFiles } from '../../src/run/run-folder.js';
 import { Rng } from '../../src/run/seeds.js';
 import type { Tf } from '../../src/tensor/backend.js';
-import { frozenDots, type TablePairs, trainedDots } from '../../src/tensor/table-dots.js';
-import { gatherRows } from '../../src/tensor/ops.js';
+import { frozenDots, lastTrainedDots, type TablePairs } from '../../src/tensor/table-dots.js';
+import { gatherRows, type TensorOutputs } from '../../src/tensor/ops.js';
 import { normalValues, type ParameterSet } from '../../src/tensor/parameters.js';
+import type { Edges } from '../walker/heads/edge-scorers.js';
 
 type Tensor2D = tfTypes.Tensor2D;
 
@@ -56,8 +57,8 @@ export interface VectorTables {
   relations(ids: Int32Array): Tensor2D;
   /** float32 [ids, dim]; absent where entities have none. */
   entities?(ids: Int32Array): Tensor2D;
-  /** Rows of `left`, [n, edgeDim], times the vectors of edges; see `trainedDots`. */
-  dots(left: Tensor2D, edges: { stateOf: Int32Array; relations: Int32Array; tails: Int32Array }): tfTypes.Tensor1D;
+  /** Rows of `left`, [n, edgeDim], times the vectors of edges; see `lastTrainedDots`. */
+  dots(left: Tensor2D, edges: Pick<Edges, 'stateOf' | 'relations' | 'tails'>): TensorOutputs<tfTypes.Tensor1D>;
 }
 
 export interface LinkTable {
@@ -112,14 +113,14 @@ export function createVectorTables(
 interface MadeTables {
   /** Reads rows of each table. */
   rows: ((ids: Int32Array) => Tensor2D)[];
-  dots(left: Tensor2D, pairs: TablePairs): tfTypes.Tensor1D;
+  dots(left: Tensor2D, pairs: TablePairs): TensorOutputs<tfTypes.Tensor1D>;
 }
 
 function trained(tf: Tf, parameters: ParameterSet, tables: readonly LinkTable[]): MadeTables {
   const variables = tables.map(
     ({ name, shape, values }) => parameters.add(`link.${name}`, shape, values) as unknown as Tensor2D,
   );
-  const dots = trainedDots(tf);
+  const dots = lastTrainedDots(tf);
   return {
     rows: variables.map((variable) => (ids) => gatherRows(tf, variable, ids)),
     dots: (left, pairs) => dots(left, variables, pairs),
@@ -134,10 +135,7 @@ function frozen(tf: Tf, tables: readonly LinkTable[], dim: number): MadeTables {
   };
   return {
     rows: tables.map((table) => (ids) => rowsOf(table, ids)),
-    dots: frozenDots(
-      tf,
-      tables.map(({ values }) => ({ values, width: dim })),
-    ),
+    dots: frozenDots(tables.map(({ values }) => ({ values, width: dim }))),
   };
 }
 

@@ -40,8 +40,9 @@ export function walkerActor(policy: Policy, forRanking = false): Actor<DialogueW
     requestOf: ({ task, start, current, hop, path }) => ({ task, state: { start, current, hop, path, done: false } }),
     stateKey: ({ path }) => pathKey(path),
     numScores: ({ state, actions }) => actions?.length ?? numActions(graph, state, rules),
-    // Larger runs are no longer faster and hold more memory.
-    scoresReadAtOnce: 16384,
+    scoresAtOnce: head.scoresAtOnce,
+    // Larger runs are no longer faster and hold more memory, unless an edge is a number alone.
+    scoresReadAtOnce: head.scoresAtOnce ?? 16384,
     ...(reader && { prepare: (requests) => reader.read(requests) }),
     score: (requests) => {
       const batch = featurizer.batch(requests);

@@ -77,7 +77,7 @@ const known = Array.from({ length: shape.batch }, (_, state): Request => ({ task
 
 const network = createPaMlpNetwork(
   tf,
-  { stateDim: shape.state, width: shape.hidden, scorer: frozenVectors(tf, tables) },
+  { stateDim: shape.state, width: shape.hidden, scorer: frozenVectors(tables) },
   0,
 );
 const critic = createValueNetwork(tf, { stateDim: shape.state, width: shape.hidden }, 0);

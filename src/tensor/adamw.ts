@@ -1,7 +1,7 @@
 /** AdamW with a global gradient clip, whose whole state can be saved and restored bit for bit. */
 import type * as tfTypes from '@tensorflow/tfjs-core';
 import { Diverged, firstNotFinite, type NotFinite } from './diverged.js';
-import { hostValues, onHost, readTensor, sumOf, type Tf } from './ops.js';
+import { type EndedOnHost, endOf, hostValues, onHost, readTensor, sumOf, type TensorOutputs, type Tf } from './ops.js';
 import { ParameterSet, type HostTensor, type StoredTensors } from './parameters.js';
 import { clipped, HostAdamW } from './host/host-adamw.js';
 import { HostParameters } from './host/host-parameters.js';
@@ -69,9 +69,9 @@ export class AdamW {
         await gather(async (outputs) => {
           const recording = recorded(this.#tf, outputs, this.parameters.variables);
           recordings.push(recording);
-          const values = await hostValues(this.#tf, recording.outputs);
+          const { values, gradients } = await recording.read();
           const back = (slope: Float32Array) => {
-            parts.push(recording.gradients(slope));
+            parts.push(gradients(slope));
             recording.dispose();
           };
           return { values, back };
@@ -266,7 +266,8 @@ export async function gradientsOf(tf: Tf, loss: Loss, variables: tfTypes.Variabl
     return tf.tidy(() => ofAll(tf, tf.engine().gradients(loss, variables).grads, variables));
   const recording = recorded(tf, () => loss.outputs(), variables);
   try {
-    return recording.gradients(loss.slope(await hostValues(tf, recording.outputs)));
+    const { values, gradients } = await recording.read();
+    return gradients(loss.slope(values));
   } finally {
     recording.dispose();
   }
@@ -279,12 +280,16 @@ function ofAll(tf: Tf, gradients: (tfTypes.Tensor | null)[], variables: tfTypes.
 
 /** A forward pass from which nothing went back yet. */
 interface Recording {
-  /** What it gave; the recording's own. */
-  readonly outputs: tfTypes.Tensor;
-  /** @param slope by every output @returns one gradient a variable, in their order; the caller's to dispose. Called at most once */
-  gradients(slope: Float32Array): tfTypes.Tensor[];
+  /** What it gave, and the way back. Called once. */
+  read(): Promise<ReadOutputs>;
   /** Frees what the way back needs; may be called again. */
   dispose(): void;
+}
+
+interface ReadOutputs {
+  values: Float32Array;
+  /** @param slope by every output @returns one gradient a variable, in their order; the caller's to dispose. Called at most once */
+  gradients(slope: Float32Array): tfTypes.Tensor[];
 }
 
 /**
@@ -295,10 +300,12 @@ interface Recording {
 function recorded(tf: Tf, forward: () => Outputs, variables: tfTypes.Variable[]): Recording {
   const engine = tf.engine();
   let tape: typeof engine.state.activeTape = [];
+  let end: EndedOnHost['end'];
   const run = () => {
-    const made = forward() as tfTypes.Tensor;
+    const made = endOf(forward() as TensorOutputs);
+    ({ end } = made);
     tape = engine.state.activeTape.splice(0);
-    return made;
+    return made.device;
   };
   const outputs = tf.tidy(() => engine.gradients(run, variables, undefined, true).value);
   const again = () => {
@@ -306,12 +313,15 @@ function recorded(tf: Tf, forward: () => Outputs, variables: tfTypes.Variable[])
     return outputs;
   };
   return {
-    outputs,
-    gradients: (slope) =>
-      tf.tidy(() => {
-        const { grads } = engine.gradients(again, variables, tf.tensor(slope, outputs.shape));
-        return ofAll(tf, grads, variables);
-      }),
+    read: async () => {
+      const { values, back } = end(await hostValues(tf, outputs));
+      const gradients = (slope: Float32Array) =>
+        tf.tidy(() => {
+          const { grads } = engine.gradients(again, variables, tf.tensor(back(slope), outputs.shape));
+          return ofAll(tf, grads, variables);
+        });
+      return { values, gradients };
+    },
     dispose: () => {
       // What the engine has disposed of already stays disposed of.
       for (const { saved } of tape) saved?.forEach((tensor) => tensor.dispose());

@@ -200,13 +200,46 @@ function scatterRows(gradient: Float32Array, upstream: Float32Array, index: Int3
 }
 
 /**
+ * Outputs that a device begins and the host ends: what comes last in a network and would cost a device more in calls and copies than
+ * the host in sums.
+ */
+export interface EndedOnHost {
+  /** What the host goes on from; differentiable, owned by the caller (or its tidy). */
+  readonly device: tfTypes.Tensor;
+  /** @param read float32, row-major: the numbers of `device` */
+  end(read: Float32Array): HostEnd;
+}
+
+/** What the host made, and its way back. */
+export interface HostEnd {
+  /** float32: the outputs. */
+  values: Float32Array;
+  /** @param slope by every output @returns float32: by every number that was read */
+  back(slope: Float32Array): Float32Array;
+}
+
+/** A tensor, or what the host ends. */
+export type TensorOutputs<T extends tfTypes.Tensor = tfTypes.Tensor> = T | EndedOnHost;
+
+/** The host's share of outputs, which is nothing for a tensor. */
+export function endOf(outputs: TensorOutputs): EndedOnHost {
+  if ('device' in outputs) return outputs;
+  return { device: outputs, end: (values) => ({ values, back: (slope) => slope }) };
+}
+
+/**
  * Computes a tensor in its own tidy and copies it to the host. Returning the copy from `tf.tidy` itself would make tfjs
  * search the array for tensors, element by element.
  */
-export async function readTensor(tf: Tf, compute: () => tfTypes.Tensor): Promise<Float32Array> {
-  const tensor = tf.tidy(compute);
+export async function readTensor(tf: Tf, compute: () => TensorOutputs): Promise<Float32Array> {
+  let end: EndedOnHost['end'];
+  const tensor = tf.tidy(() => {
+    const outputs = endOf(compute());
+    ({ end } = outputs);
+    return outputs.device;
+  });
   try {
-    return await hostValues(tf, tensor);
+    return end!(await hostValues(tf, tensor)).values;
   } finally {
     tensor.dispose();
   }

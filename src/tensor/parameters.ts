@@ -2,7 +2,7 @@
 import type * as tfTypes from '@tensorflow/tfjs-core';
 import { WorkbenchError } from '../run/errors.js';
 import type { Rng } from '../run/seeds.js';
-import { hostValues, readTensor, type Tf } from './ops.js';
+import { hostValues, readTensor, type TensorOutputs, type Tf } from './ops.js';
 
 /** Host copy of one parameter: what checkpoints hold. */
 export interface HostTensor {
@@ -87,8 +87,8 @@ export class ParameterSet {
     }
   }
 
-  /** A host copy of the tensor that `compute` makes. */
-  read(compute: () => tfTypes.Tensor): Promise<Float32Array> {
+  /** A host copy of what `compute` makes. */
+  read(compute: () => TensorOutputs): Promise<Float32Array> {
     return readTensor(this.tf, compute);
   }
 

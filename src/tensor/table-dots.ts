@@ -1,45 +1,35 @@
 /**
  * Dot products of trained rows with rows of tables, trained or frozen: how a state meets edges. Where tensors can be read at
- * once the host multiplies, by SIMD kernels where they run; results are those of `row-dots.ts` to the bit.
+ * once the host multiplies, by SIMD kernels where they run; results are those of `row-dots.ts` to the bit. So it does for a device
+ * where the products are the last of a network: they are few sums a number, and the rows of all edges many numbers.
  */
 import type * as tfTypes from '@tensorflow/tfjs-core';
 import { WorkbenchError } from '../run/errors.js';
 import { Arena } from '../simd/arena.js';
 import { openKernels } from '../simd/kernels.js';
-import { pairDot, readsAtOnce, type Tf } from './ops.js';
+import { joined } from './categorical.js';
+import { type EndedOnHost, type HostEnd, pairDot, readsAtOnce, type TensorOutputs, type Tf } from './ops.js';
 import { addRowDots, addRowDotsGradient, simdRowDots, type RowDots } from './row-dots.js';
+import { deviceRows } from './row-sums.js';
 
 type Tensor1D = tfTypes.Tensor1D;
 type Tensor2D = tfTypes.Tensor2D;
 
 /**
- * Makes `out[i] = left[pairs.left[i]] · [row pairs.right[k][i] of each table k, side by side]`, without copying rows
- * together. The tables get no gradient. Where tensors can be read at once the host does it; a device gets the rows that it
- * needs.
+ * Makes `out[i] = left[pairs.left[i]] · [row pairs.right[k][i] of each table k, side by side]` at the end of a network, without
+ * copying rows together, on the host. The tables get no gradient.
  * @param tables not to be changed
  * @returns differentiable, of `left` [n, sum of the widths]; equal rows of `pairs.left` best side by side
  */
-export function frozenDots(tf: Tf, tables: readonly Table[]): (left: Tensor2D, pairs: TablePairs) => Tensor1D {
+export function frozenDots(tables: readonly Table[]): (left: Tensor2D, pairs: TablePairs) => EndedOnHost {
   let held: HeldTables | undefined;
-  return (left, pairs) => {
-    if (!readsAtOnce(tf)) {
-      const parts = tables.map(({ values, width }, k) => {
-        const { places, rows } = compact(values, [values.length / width, width], pairs.right[k]!);
-        return { table: tf.tensor2d(rows, [rows.length / width, width]), right: places };
-      });
-      return onDevice(tf, left, pairs, parts);
-    }
-    const { dots, gradient } = (held ??= holdTables(tables));
-    const op = tf.customGrad((x, save) => {
-      (save as (tensors: tfTypes.Tensor[]) => void)([]);
-      return {
-        value: tf.tensor1d(dots((x as tfTypes.Tensor).dataSync() as Float32Array, pairs)),
-        gradFunc: (dy: tfTypes.Tensor) =>
-          tf.tensor2d(gradient(dy.dataSync() as Float32Array, left.size, pairs), left.shape),
-      };
-    });
-    return op(left) as Tensor1D;
-  };
+  return (left, pairs) => ({
+    device: left,
+    end: (read) => {
+      const { dots, gradient } = (held ??= holdTables(tables));
+      return { values: dots(read, pairs), back: (slope) => gradient(slope, read.length, pairs) };
+    },
+  });
 }
 
 /**
@@ -59,48 +49,107 @@ export function trainedDots(tf: Tf): (left: Tensor2D, tables: readonly Tensor2D[
     const op = tf.customGrad((x, ...rest) => {
       const save = rest.at(-1) as unknown as (tensors: tfTypes.Tensor[]) => void;
       save([]);
-      const stride = left.shape[1];
-      const own = (x as tfTypes.Tensor).dataSync() as Float32Array;
       const parts = tables.map((table, k) => {
+        const asked = askedRows(table, pairs.right[k]!);
         const values = (rest[k] as tfTypes.Tensor).dataSync() as Float32Array;
-        return { table, ...compact(values, table.shape, pairs.right[k]!) };
+        return { ...asked, table, rows: rowsAt(values, asked) };
       });
-      const out = new Float32Array(pairs.left.length);
-      let column = 0;
-      const placed = parts.map((part) => {
-        const [rows, width] = [{ values: part.rows, stride: part.width, column: 0 }, part.width];
-        const mine = { stride, column };
-        column += width;
-        dots.addRowDots(out, { values: own, ...mine }, rows, { width, left: pairs.left, right: part.places });
-        return { ...part, rows, mine };
-      });
+      const { values, back } = productsOf(dots, (x as tfTypes.Tensor).dataSync() as Float32Array, parts, pairs.left);
       const gradFunc = (dy: tfTypes.Tensor) => {
-        const upstream = dy.dataSync() as Float32Array;
-        const ofLeft = new Float32Array(own.length);
-        const ofTables = placed.map(({ table, ids, places, rows, width, mine }) => {
-          const of = { width, left: pairs.left, right: places };
-          dots.addRowDotsGradient({ values: ofLeft, ...mine }, upstream, rows, of);
-          // Pairs of one row side by side are taken four at a time; within a row they keep their order, and so its sum.
-          const order = sortedBy(places, ids.length);
-          const gradient = new Float32Array(rows.values.length);
-          dots.addRowDotsGradient(
-            { values: gradient, stride: width, column: 0 },
-            taken(upstream, order, new Float32Array(order.length)),
-            { values: own, ...mine },
-            {
-              width,
-              left: taken(places, order, new Int32Array(order.length)),
-              right: taken(pairs.left, order, new Int32Array(order.length)),
-            },
-          );
-          return tf.tensor2d(spread(gradient, ids, table.size, width), table.shape);
-        });
+        const { ofLeft, ofRows } = back(dy.dataSync() as Float32Array);
+        const ofTables = parts.map((part, k) =>
+          tf.tensor2d(spread(ofRows[k]!, part, part.table.size), part.table.shape),
+        );
         return [tf.tensor2d(ofLeft, left.shape), ...ofTables];
       };
-      return { value: tf.tensor1d(out), gradFunc };
+      return { value: tf.tensor1d(values), gradFunc };
     });
     return op(left, ...tables) as Tensor1D;
   };
+}
+
+/** `trainedDots` at the end of a network: the host reads `left` and the rows that take part from a device, and multiplies. */
+export function lastTrainedDots(
+  tf: Tf,
+): (left: Tensor2D, tables: readonly Tensor2D[], pairs: TablePairs) => TensorOutputs<Tensor1D> {
+  const within = trainedDots(tf);
+  let opened: RowDots | undefined;
+  return (left, tables, pairs) => {
+    if (readsAtOnce(tf)) return within(left, tables, pairs);
+    const dots = (opened ??= simdRowDots());
+    const asked = tables.map((table, k) => askedRows(table, pairs.right[k]!));
+    const taking = asked.map(({ ids }, k) => deviceRows(tf, tables[k]!, Int32Array.from(ids)));
+    const device = tf.concat([left, ...taking].map((rows) => tf.reshape(rows, [-1]) as Tensor1D));
+    const end = (read: Float32Array): HostEnd => {
+      let begin = left.size;
+      const parts = asked.map((one) => {
+        const rows = read.subarray(begin, (begin += one.ids.length * one.width));
+        return { ...one, rows };
+      });
+      const { values, back } = productsOf(dots, read.subarray(0, left.size), parts, pairs.left);
+      return {
+        values,
+        back: (slope) => {
+          const { ofLeft, ofRows } = back(slope);
+          return joined([ofLeft, ...ofRows]);
+        },
+      };
+    };
+    return { device, end };
+  };
+}
+
+/** Rows of one table, as many as take part, and which of them each pair has. */
+interface AskedRows {
+  ids: readonly number[];
+  /** int32 [pairs] */
+  places: Int32Array;
+  width: number;
+}
+
+/**
+ * On the host.
+ * @param own float32 [n, sum of the widths]
+ * @param parts with float32 [ids, width] each
+ * @param left int32 [pairs]
+ */
+function productsOf(
+  dots: RowDots,
+  own: Float32Array,
+  parts: readonly (AskedRows & { rows: Float32Array })[],
+  left: Int32Array,
+) {
+  const values = new Float32Array(left.length);
+  const placed = partsOf(parts).map(({ rows, column, ...part }) => {
+    const [mine, theirs] = [
+      { stride: strideOf(parts), column },
+      { values: rows, stride: part.width, column: 0 },
+    ];
+    dots.addRowDots(values, { values: own, ...mine }, theirs, { width: part.width, left, right: part.places });
+    return { ...part, mine, theirs };
+  });
+  const back = (upstream: Float32Array) => {
+    const ofLeft = new Float32Array(own.length);
+    const ofRows = placed.map(({ ids, places, width, mine, theirs }) => {
+      dots.addRowDotsGradient({ values: ofLeft, ...mine }, upstream, theirs, { width, left, right: places });
+      // Pairs of one row side by side are taken four at a time; within a row they keep their order, and so its sum.
+      const order = sortedBy(places, ids.length);
+      const gradient = new Float32Array(theirs.values.length);
+      dots.addRowDotsGradient(
+        { values: gradient, stride: width, column: 0 },
+        taken(upstream, order, new Float32Array(order.length)),
+        { values: own, ...mine },
+        {
+          width,
+          left: taken(places, order, new Int32Array(order.length)),
+          right: taken(left, order, new Int32Array(order.length)),
+        },
+      );
+      return gradient;
+    });
+    return { ofLeft, ofRows };
+  };
+  return { values, back };
 }
 
 /** Columns of `left` with rows of each table, where a device multiplies. */
@@ -121,7 +170,7 @@ function onDevice(
 }
 
 /** The rows of a table that are asked for, once each, and the place of each in them. */
-function compact(values: Float32Array, [count, width]: [number, number], asked: Int32Array) {
+function askedRows({ shape: [count, width] }: Tensor2D, asked: Int32Array): AskedRows {
   const placeOf = new Int32Array(count).fill(-1);
   const ids: number[] = [];
   const places = new Int32Array(asked.length);
@@ -130,13 +179,17 @@ function compact(values: Float32Array, [count, width]: [number, number], asked: 
     if (placeOf[row]! < 0) placeOf[row] = ids.push(row) - 1;
     places[i] = placeOf[row]!;
   }
+  return { ids, places, width };
+}
+
+function rowsAt(values: Float32Array, { ids, width }: AskedRows): Float32Array {
   const rows = new Float32Array(ids.length * width);
   ids.forEach((row, i) => rows.set(values.subarray(row * width, (row + 1) * width), i * width));
-  return { ids, places, rows, width };
+  return rows;
 }
 
 /** The other way: rows of a gradient at their places in the table's, zeros between. */
-function spread(rows: Float32Array, ids: readonly number[], size: number, width: number): Float32Array {
+function spread(rows: Float32Array, { ids, width }: AskedRows, size: number): Float32Array {
   const all = new Float32Array(size);
   ids.forEach((row, i) => all.set(rows.subarray(i * width, (i + 1) * width), row * width));
   return all;
@@ -267,11 +320,11 @@ function inArena(tables: readonly Table[], arena: Arena): HeldTables {
   };
 }
 
-function strideOf(tables: readonly Table[]): number {
+function strideOf(tables: readonly Pick<Table, 'width'>[]): number {
   return tables.reduce((sum, { width }) => sum + width, 0);
 }
 
 /** The tables with the column at which each one's share of a row begins. */
-function partsOf(tables: readonly Table[]) {
+function partsOf<Part extends Pick<Table, 'width'>>(tables: readonly Part[]) {
   return tables.map((table, k) => ({ ...table, column: strideOf(tables.slice(0, k)) }));
 }

@@ -1,6 +1,6 @@
 /** What trainers need of a network's weights, whether they are tensors of a backend or lie on the host. */
-import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { HostOutputs } from './host/host-parameters.js';
+import type { TensorOutputs } from './ops.js';
 import type { HostTensor, StoredTensors } from './parameters.js';
 
 /** The weights of one network. Outputs of another one are not its own: `read` and its optimizer fail on them. */
@@ -46,8 +46,8 @@ export interface Optimizer {
   dispose(): void;
 }
 
-/** What a network gave: a tensor, which the caller (or its tidy) owns, or values on the host with the way back. */
-export type Outputs = tfTypes.Tensor | HostOutputs;
+/** What a network gave: a tensor, which the caller (or its tidy) owns and the host may have to end, or values on the host with the way back. */
+export type Outputs = TensorOutputs | HostOutputs;
 
 /** Decays, clip and what keeps divisions finite; each has a default. */
 export interface AdamWOptions {

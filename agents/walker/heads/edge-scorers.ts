@@ -6,8 +6,8 @@ import type * as tfTypes from '@tensorflow/tfjs-core';
 import { WorkbenchError } from '../../../src/run/errors.js';
 import { Rng } from '../../../src/run/seeds.js';
 import type { Tf } from '../../../src/tensor/backend.js';
-import { gatherRows, hostValues, roundedToBfloat16, roundingOf } from '../../../src/tensor/ops.js';
-import { frozenDots, trainedDots } from '../../../src/tensor/table-dots.js';
+import { hostValues, roundedToBfloat16, roundingOf, type TensorOutputs } from '../../../src/tensor/ops.js';
+import { frozenDots, lastTrainedDots } from '../../../src/tensor/table-dots.js';
 import { type ParameterSet, xavierUniform } from '../../../src/tensor/parameters.js';
 import { addRowDots } from '../../../src/tensor/row-dots.js';
 import type { FrozenTables, HeadShape, StateBatch } from './head.js';
@@ -24,7 +24,7 @@ interface EdgeScorer {
    * @param outputs [S, width]
    * @returns [N], differentiable
    */
-  logits(outputs: tfTypes.Tensor2D, edges: Edges): tfTypes.Tensor1D;
+  logits(outputs: tfTypes.Tensor2D, edges: Edges): TensorOutputs<tfTypes.Tensor1D>;
   /**
    * The same on the host; absent where a backend alone computes.
    * @param outputs float32 [S, stride], the outputs first in each row
@@ -48,11 +48,11 @@ export type MakeEdgeScorer = (parameters: ParameterSet, seed?: number) => EdgeSc
 export function edgeScorerOf(tf: Tf, settings: WalkerSettings, shape: HeadShape): MakeEdgeScorer {
   const { numEntities, numRelations, tables, maxActions } = shape;
   if (!settings.pathAware) {
-    if (maxActions !== undefined) return slots(tf, { count: maxActions, equalRelation: numRelations });
+    if (maxActions !== undefined) return slots({ count: maxActions, equalRelation: numRelations });
     throw new WorkbenchError('failure', 'expected the number of slots with pathAware=false, got none, at edgeScorerOf');
   }
   const { entityInit, precision } = settings;
-  if (entityInit === 'frozen') return frozenVectors(tf, precision === 'bf16' ? roundedTables(tables) : tables);
+  if (entityInit === 'frozen') return frozenVectors(precision === 'bf16' ? roundedTables(tables) : tables);
   // Staying is a relation of its own here, as in the reference.
   return trainedVectors(tf, { numEntities, numRelations: numRelations + 1, dim: settings.componentDim, precision });
 }
@@ -64,9 +64,9 @@ function roundedTables({ entities, relations, ...dims }: FrozenTables): FrozenTa
 type Tensor2D = tfTypes.Tensor2D;
 
 /** @param tables with a row for every relation that edges have; read in place */
-export function frozenVectors(tf: Tf, tables: FrozenTables): MakeEdgeScorer {
+export function frozenVectors(tables: FrozenTables): MakeEdgeScorer {
   const { entities, entityDim, relations, relationDim } = tables;
-  const dots = frozenDots(tf, [
+  const dots = frozenDots([
     { values: relations, width: relationDim },
     { values: entities, width: entityDim },
   ]);
@@ -96,7 +96,7 @@ export function trainedVectors(
   { numEntities, numRelations, dim, precision = 'f32' }: TrainedVectorsOptions,
 ): MakeEdgeScorer {
   const round = roundingOf(tf, precision);
-  const dots = trainedDots(tf);
+  const dots = lastTrainedDots(tf);
   return (parameters, seed) => {
     const table = (name: string, rows: number) => {
       const values =
@@ -149,7 +149,7 @@ function hostDots(
  * @returns a scorer that throws a WorkbenchError `config` for an action list longer than the slots
  * @source LLM-ARK (Huang 2024), section 4.6, the ablation without path awareness
  */
-export function slots(tf: Tf, { count, equalRelation }: { count: number; equalRelation: number }): MakeEdgeScorer {
+export function slots({ count, equalRelation }: { count: number; equalRelation: number }): MakeEdgeScorer {
   /** int32 [N]: place of each edge in a table [S, stride]. */
   const places = ({ stateOf, actions, relations }: Edges, stride: number) =>
     stateOf.map((state, i) => {
@@ -159,12 +159,26 @@ export function slots(tf: Tf, { count, equalRelation }: { count: number; equalRe
     });
   return () => ({
     layer: { name: 'pa.slots', width: count },
-    logits: (outputs, edges) => tf.reshape(gatherRows(tf, tf.reshape(outputs, [-1, 1]), places(edges, count)), [-1]),
-    rank: ({ values, stride }, edges) =>
-      Promise.resolve(Float32Array.from(places(edges, stride), (place) => values[place]!)),
+    logits: (outputs, edges) => {
+      const which = places(edges, count);
+      return {
+        device: outputs,
+        end: (read) => ({
+          values: at(read, which),
+          back: (slope) => {
+            const gradient = new Float32Array(read.length);
+            which.forEach((place, i) => (gradient[place]! += slope[i]!));
+            return gradient;
+          },
+        }),
+      };
+    },
+    rank: ({ values, stride }, edges) => Promise.resolve(at(values, places(edges, stride))),
     weightsChanged: () => {},
   });
 }
+
+const at = (values: Float32Array, places: Int32Array) => Float32Array.from(places, (place) => values[place]!);
 
 /** @param needed slots of an action list, staying counted */
 function longerThanSlots(needed: number, count: number): WorkbenchError {

@@ -2,7 +2,7 @@
 import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { AdjacencyRows } from '../../../src/kg/adjacency.js';
 import type { Rng } from '../../../src/run/seeds.js';
-import { roundedToBfloat16 } from '../../../src/tensor/ops.js';
+import { roundedToBfloat16, type TensorOutputs } from '../../../src/tensor/ops.js';
 import type { ParameterSet } from '../../../src/tensor/parameters.js';
 import type { Outputs, TrainedParameters } from '../../../src/tensor/trainable.js';
 import type { SaidWords } from '../words/said-words.js';
@@ -11,11 +11,13 @@ import type { WalkerSettings } from '../settings.js';
 /** A network that scores legal actions: over tensors, or on the host (`host-candidate.ts`). */
 export interface WalkerHead<
   Parameters extends TrainedParameters = ParameterSet,
-  Logits extends Outputs = tfTypes.Tensor1D,
+  Logits extends Outputs = TensorOutputs<tfTypes.Tensor1D>,
 > {
   readonly parameters: Parameters;
   /** What its logits are rounded to; default f32. */
   readonly precision?: 'f32' | 'bf16';
+  /** As an actor says it; default: as it does. */
+  readonly scoresAtOnce?: number;
   /**
    * Scores every legal action of a batch; differentiable.
    * @param dropout generator of dropout masks; absent means no dropout

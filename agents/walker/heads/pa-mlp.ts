@@ -9,7 +9,16 @@ import { Arena } from '../../../src/simd/arena.js';
 import { DenseStack } from '../../../src/simd/dense-stack.js';
 import { kernelsRun, openKernels } from '../../../src/simd/kernels.js';
 import type { Tf } from '../../../src/tensor/backend.js';
-import { hostValues, matMul, matMulConst, readTensor, roundingOf } from '../../../src/tensor/ops.js';
+import {
+  hostValues,
+  matMul,
+  matMulConst,
+  readTensor,
+  roundedToBfloat16,
+  roundingOf,
+  type EndedOnHost,
+  type TensorOutputs,
+} from '../../../src/tensor/ops.js';
 import { orthogonalValues, ParameterSet } from '../../../src/tensor/parameters.js';
 import { type Edges, edgeScorerOf, type MakeEdgeScorer } from './edge-scorers.js';
 import { createStateRows, type HeadShape, type StateBatch, type WalkerHead } from './head.js';
@@ -33,6 +42,8 @@ export function createPaMlpHead(tf: Tf, settings: WalkerSettings, shape: HeadSha
   return {
     parameters: network.parameters,
     precision,
+    // An edge is one number: what grows is the states.
+    scoresAtOnce: 2 ** 20,
     logits,
     infer: (batch) => readTensor(tf, () => logits(batch)),
     ...(network.rank && { rank: (batch) => network.rank!(rows.of(batch), batch) }),
@@ -47,7 +58,7 @@ export interface PaMlpNetwork {
    * @param states float32 [S, stateDim]; a tensor is differentiated
    * @returns float32 [N] logits of the edges; differentiable, owned by the caller
    */
-  logits(states: Float32Array | Tensor2D, edges: Edges): tfTypes.Tensor1D;
+  logits(states: Float32Array | Tensor2D, edges: Edges): TensorOutputs<tfTypes.Tensor1D>;
   /** The same on the host, in a little other digits; absent where there are no SIMD kernels, and with bf16. */
   rank?(states: Float32Array, edges: Edges): Promise<Float32Array>;
   weightsChanged(): void;
@@ -103,7 +114,9 @@ export function createPaMlpNetwork(
           : matMul(tf, states, weight('pa.1'));
       const first = round(tf.tanh(round(inputs)));
       const second = round(tf.tanh(round(matMul(tf, first, weight('pa.2')))));
-      return round(scorer.logits(round(matMul(tf, second, weight(last))), edges));
+      const logits = scorer.logits(round(matMul(tf, second, weight(last))), edges);
+      if (!('device' in logits)) return round(logits);
+      return precision === 'bf16' ? roundedEnd(logits) : logits;
     },
     ...(host && {
       rank: async (states, edges) => scorer.rank!(await host.forward(states, edges.numStates), edges),
@@ -111,6 +124,16 @@ export function createPaMlpNetwork(
     weightsChanged: () => {
       host?.weightsChanged();
       scorer.weightsChanged();
+    },
+  };
+}
+
+function roundedEnd({ device, end }: EndedOnHost): EndedOnHost {
+  return {
+    device,
+    end: (read) => {
+      const { values, back } = end(read);
+      return { values: roundedToBfloat16(values), back };
     },
   };
 }

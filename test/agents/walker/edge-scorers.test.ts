@@ -52,7 +52,7 @@ describe('trained vectors', () => {
     const logits = await logitsOf(network);
     network.parameters.dispose();
     const frozen = networkOf(
-      frozenVectors(tf, {
+      frozenVectors({
         ...{ entities: weights['pa.entities']!.data, entityDim: dim },
         ...{ relations: weights['pa.relations']!.data, relationDim: dim },
       }),
@@ -107,7 +107,7 @@ describe('trained vectors', () => {
 });
 
 describe('places', () => {
-  const places = (count = 6) => slots(tf, { count, equalRelation: 3 });
+  const places = (count = 6) => slots({ count, equalRelation: 3 });
   /** Logits of one slot alone are other than 0. */
   async function onlySlot(network: PaMlpNetwork, slot: number) {
     await randomize(network.parameters, 4);

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { HeadShape, WalkerHead } from '../../../agents/walker/heads/head.js';
 import { marginLoss } from '../../../agents/walker/heads/margins.js';
 import { createWalkerHead, headsByMargins } from '../../../agents/walker/heads/registry.js';
@@ -79,7 +80,7 @@ describe.each([
     const head = await headOf(changes);
     // A mean over the draws of a few states: float32 tells slopes of larger sums too coarsely.
     const few = featurizer.batch(states.slice(0, 4));
-    const losses = () => head.marginLosses!(few, golds.slice(0, 4), Rng.named(1, 'test/negatives'));
+    const losses = () => head.marginLosses!(few, golds.slice(0, 4), Rng.named(1, 'test/negatives')) as tfTypes.Tensor1D;
     await checkGradient(tf, head.parameters, () => tf.mul(losses(), 1 / 20));
     head.dispose();
   });

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type * as tfTypes from '@tensorflow/tfjs-core';
 import { Rng } from '../../../src/run/seeds.js';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';
-import { frozenDots } from '../../../src/tensor/table-dots.js';
 import { gatherRows, gatherSum, matMul, matMulConst, pairDot, readTensor, relu } from '../../../src/tensor/ops.js';
 import { backendsHere } from '../../fixtures/tensor-backends.js';
 
@@ -18,7 +17,6 @@ interface Case {
 
 const left = Float32Array.from([0.5, -1, 2, 0, 1, 3]);
 const first = Int32Array.from([2, 0, 2, 2, 1]);
-const states = Int32Array.from([0, 2, 2, 2, 2, 1]);
 const second = Int32Array.from([0, 1, 1, 0, 3]);
 const rowsOf = (tf: Tf, table: Tensor2D, index: Int32Array) =>
   tf.gather(table, tf.tensor1d(index, 'int32')) as Tensor2D;
@@ -63,28 +61,6 @@ const cases: Case[] = [
     ],
     ours: (tf, [a, b]) => pairDot(tf, a!, b!, first, second),
     stock: (tf, [a, b]) => tf.sum(tf.mul(rowsOf(tf, a!, first), rowsOf(tf, b!, second)), 1),
-  },
-  {
-    name: 'frozenDots',
-    shapes: [[3, 5]],
-    ours: (tf, [a]) =>
-      frozenDots(tf, [
-        { values: left, width: 3 },
-        { values: left, width: 2 },
-      ])(a!, {
-        left: states,
-        right: [Int32Array.from([1, 0, 1, 1, 0, 1]), Int32Array.from([2, 0, 1, 2, 2, 0])],
-      }),
-    stock: (tf, [a]) => {
-      const edges = tf.concat(
-        [
-          rowsOf(tf, tf.tensor2d(left, [2, 3]), Int32Array.from([1, 0, 1, 1, 0, 1])),
-          rowsOf(tf, tf.tensor2d(left, [3, 2]), Int32Array.from([2, 0, 1, 2, 2, 0])),
-        ],
-        1,
-      );
-      return tf.sum(tf.mul(rowsOf(tf, a!, states), edges), 1);
-    },
   },
 ];
 

@@ -3,8 +3,8 @@ import type * as tfTypes from '@tensorflow/tfjs-core';
 import { Rng } from '../../../src/run/seeds.js';
 import { openBackend } from '../../../src/tensor/backend.js';
 import { gradientsOf } from '../../../src/tensor/adamw.js';
-import { pairDot, readTensor } from '../../../src/tensor/ops.js';
-import { trainedDots } from '../../../src/tensor/table-dots.js';
+import { pairDot, readTensor, type TensorOutputs } from '../../../src/tensor/ops.js';
+import { frozenDots, lastTrainedDots, trainedDots } from '../../../src/tensor/table-dots.js';
 import { backendsHere } from '../../fixtures/tensor-backends.js';
 
 const widths = [3, 6];
@@ -30,22 +30,36 @@ function problem(seed: number) {
 
 const backends = await backendsHere(['tensorflow-gpu']);
 
-describe.each(backends)('dot products with trained rows on %s', (backend) => {
-  test('are those of pairs of rows, table by table, with every gradient', async () => {
+describe.each(backends)('dot products with rows of tables on %s', (backend) => {
+  test.each([
+    ['trained', trainedDots],
+    ['trained, last of a network', lastTrainedDots],
+    ['frozen', undefined],
+  ])('%s: are those of pairs of rows, table by table, with every gradient', async (_, make) => {
     const { tf } = await openBackend(backend);
-    const dots = trainedDots(tf);
+    const dots = make?.(tf);
     for (let seed = 0; seed < 5; seed++) {
       const { states, tables, left, right, slopes } = problem(seed);
+      const frozen = frozenDots(
+        tables.map((rows, k) => ({ values: Float32Array.from(rows.flat()), width: widths[k]! })),
+      );
       const variables = [states, ...tables].map((values) => tf.variable(tf.tensor2d(values)));
       const [own, ...rows] = variables as unknown as [tfTypes.Tensor2D, ...tfTypes.Tensor2D[]];
-      const ours = () => dots(own, rows, { left, right });
+      const ours = () => {
+        const rowsOf = tf.mul(own, 1) as tfTypes.Tensor2D;
+        return dots ? dots(rowsOf, rows, { left, right }) : frozen(rowsOf, { left, right });
+      };
       const plain = () => {
         const part = (k: number, column: number) =>
           pairDot(tf, tf.slice(own, [0, column], [6, widths[k]!]), rows[k]!, left, right[k]!);
         return tf.add(part(0, 0), part(1, 3));
       };
-      const outcome = async (outputs: () => tfTypes.Tensor) => {
-        const gradients = await gradientsOf(tf, { outputs, slope: () => slopes }, variables);
+      const outcome = async (outputs: () => TensorOutputs) => {
+        const gradients = await gradientsOf(
+          tf,
+          { outputs, slope: () => slopes },
+          dots ? variables : variables.slice(0, 1),
+        );
         const values = await Promise.all(gradients.map((gradient) => gradient.data()));
         tf.dispose(gradients);
         return [await readTensor(tf, outputs), ...values];
@@ -55,7 +69,9 @@ describe.each(backends)('dot products with trained rows on %s', (backend) => {
       if (['wasm', 'cpu'].includes(backend)) expect(got).toEqual(expected);
       expected.forEach((values, k) => values.forEach((value, i) => expect(got[k]![i]).toBeCloseTo(value, 4)));
       // The last row of each table is nobody's.
-      [1, 2].forEach((k) => expect(got[k + 1]!.slice(-widths[k - 1]!).every((value) => value === 0)).toBe(true));
+      (dots ? [1, 2] : []).forEach((k) =>
+        expect(got[k + 1]!.slice(-widths[k - 1]!).every((value) => value === 0)).toBe(true),
+      );
       tf.dispose(variables);
     }
   });
