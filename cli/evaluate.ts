@@ -1,6 +1,7 @@
 /** `kgwalk evaluate`: one agent on one split. */
 import { type Command, Option } from 'commander';
 import { WorkbenchError } from '../src/run/errors.js';
+import { type Shard, shardOf } from '../src/run/shards.js';
 import type { EvaluationFlags } from '../tasks/flags.js';
 import { addInputOptions, addThreadsOption, groupOptions } from './options.js';
 import { printJson, printLine } from './output.js';
@@ -14,6 +15,11 @@ export function register(program: Command): void {
     .option(
       '--agent <name>',
       'evaluate an untrained agent instead of a run: frequency, fiske, tog …; on links transe, bilinear, rules or random',
+    )
+    .option(
+      '--shard <i/n>',
+      'evaluate the i-th of n parts: one of n machines that share the folder; without it: the whole, from what parts have',
+      shardOf,
     )
     .option('--predictions <file>', 'dialogues: write all ranked paths, as names, to a .jsonl or .csv file')
     .addOption(
@@ -31,11 +37,16 @@ export function register(program: Command): void {
 
 async function evaluate(
   run: string | undefined,
-  flags: EvaluationFlags & { json?: boolean; maxMinutes?: number },
+  { shard, ...flags }: EvaluationFlags & { json?: boolean; maxMinutes?: number; shard?: Shard },
 ): Promise<void> {
   if ((run === undefined) === (flags.agent === undefined)) {
     throw new WorkbenchError('usage', `expected a run or --agent NAME, got ${run === undefined ? 'neither' : 'both'}`, {
       hint: 'kgwalk evaluate RUN, or kgwalk evaluate --agent frequency',
+    });
+  }
+  if (shard && flags.predictions !== undefined) {
+    throw new WorkbenchError('usage', 'expected --shard or --predictions, got both', {
+      hint: 'A whole evaluation writes them: leave --shard out once all parts are done.',
     });
   }
   const { taskFor, terminalWork } = await import('./work.js');
@@ -45,7 +56,7 @@ async function evaluate(
   const task = await taskFor([named], flags);
   const predictions = flags.predictions === undefined ? undefined : task.predictions!(flags.predictions);
   const [evaluation] = await evaluateNamed(task, [named], flags, terminalWork(flags.maxMinutes), {
-    ...(predictions && { onAttempt: predictions.take }),
+    ...{ shard, ...(predictions && { onAttempt: predictions.take }) },
   });
   predictions?.write();
   const { record, speed, failures, folder } = evaluation!;
@@ -56,4 +67,5 @@ async function evaluate(
   const { printEvaluation } = await import('./evaluation-tables.js');
   printEvaluation(record, speed);
   printLine(`saved: ${folder}`);
+  if (shard) printLine('once all parts are done: the same command without --shard');
 }

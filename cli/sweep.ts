@@ -10,7 +10,8 @@ import type { ProgressReporter } from '../src/run/progress.js';
 import type { OpenSweep } from '../sweep/plan.js';
 import type { SweepResults } from '../sweep/results.js';
 import type { SweepWork } from '../sweep/run-sweep.js';
-import type { Shard, SweepRecord } from '../src/run/sweep.js';
+import { type Shard, shardOf } from '../src/run/shards.js';
+import type { SweepRecord } from '../src/run/sweep.js';
 
 interface SweepFlags {
   grid: string[];
@@ -209,19 +210,6 @@ function seedsOf(text: string, first: number): number[] {
   const list = text.split(',').map((one) => whole(one, '--seeds', 0));
   if (new Set(list).size === list.length) return list;
   throw new WorkbenchError('usage', `expected different seeds, got ${text}, at --seeds`);
-}
-
-/** @throws WorkbenchError `usage` for what is no part of a whole */
-function shardOf(text: string): Shard {
-  const [part, of] = /^(\d{1,6})\/(\d{1,6})$/.exec(text)?.slice(1).map(Number) ?? [];
-  if (part !== undefined && of !== undefined && part >= 1 && part <= of) return { part, of };
-  throw new WorkbenchError(
-    'usage',
-    `expected a part and how many, such as 2/8, got ${JSON.stringify(text)}, at --shard`,
-    {
-      hint: 'Parts count from 1: in a Slurm array --shard $SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT with --array=1-8.',
-    },
-  );
 }
 
 function whole(text: string, flag: string, least: number): number {

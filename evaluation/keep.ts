@@ -29,6 +29,7 @@ import { evaluationFiles, type EvaluationFiles, runFiles } from '../src/run/run-
 import { lockFolder } from '../src/run/run-lock.js';
 import { evaluate, type EvaluateOptions, type Evaluation, type EvaluationSubject, type Traced } from './evaluate.js';
 import type { Asker, AskOptions, Compared, Measure, Row, Sample, Scorer } from './score.js';
+import { checkShard, removeShards, shardFolder, shardsIn } from './shards.js';
 import { type EvaluationSpeed, speedometer } from './speedometer.js';
 
 export { evaluationFiles, type EvaluationFiles };
@@ -124,10 +125,10 @@ const savedEvery = 50;
 
 /**
  * Evaluates, and saves. One that was killed at any moment goes on: what a model wrote is in the store, so no call is made twice,
- * and rows of agents that ask none and learn nothing while they answer are there; all else is counted anew. Equal evaluations
- * are equal bytes, killed or not.
+ * and rows of agents that ask none and learn nothing while they answer are there; all else is counted anew. So it goes on from its
+ * shards. Equal evaluations are equal bytes, killed, in parts or neither.
  * @throws WorkbenchError `usage` where a prompted agent has no model or another process writes the folder; `stopped` after
- *   saving; see `evaluate`
+ *   saving; see `evaluate` and `checkShard`
  */
 export function keepEvaluation<S extends Sample, Answer, R extends Row>(
   asker: Asker<S['task'], Answer>,
@@ -147,6 +148,12 @@ async function keepNoted<S extends Sample, Answer, R extends Row>(
   const { asked: what, folder, model, afresh = false, onCall, onTorn, onRow, excluded, examples, signal } = options;
   if (asker.prompted && !model) throw noModel(asker.name);
   const files = evaluationFiles(folder);
+  const shards = shardsIn(folder).map((shard) => {
+    const place = shardFolder(folder, shard);
+    const { folder: _, ...asks } = readAsked(place);
+    checkShard(folder, shard, what, asks);
+    return { folder: place, files: evaluationFiles(place) };
+  });
   const unlock = lockFolder(folder, 'an evaluation');
   const speed = speedometer();
   let timing: TimingLog | undefined;
@@ -169,6 +176,7 @@ async function keepNoted<S extends Sample, Answer, R extends Row>(
     if (asker.prompted) {
       store = openCompletionStore(files.completions);
       onTorn?.(files.completions, store.tornBytes);
+      for (const shard of shards) if (existsSync(shard.files.completions)) store.takeOver(shard.files.completions);
       const clients = createClients({
         ...clientSettings(what),
         ...{ model: model!, store, signal },
@@ -183,7 +191,8 @@ async function keepNoted<S extends Sample, Answer, R extends Row>(
       if (afresh) rmSync(files.partial, { force: true });
       partial = openJsonLines(files.partial);
       onTorn?.(files.partial, partial.tornBytes);
-      known = new Map(rowsAsWritten(files.partial, scorer.measure).map((row) => [row.id, row]));
+      const ofShards = afresh ? [] : shards.flatMap((shard) => rowsOfShard(shard.folder, scorer.measure));
+      known = new Map([...ofShards, ...rowsAsWritten(files.partial, scorer.measure)].map((row) => [row.id, row]));
     }
     let done = 0;
     const evaluation = await evaluate(asker, samples, scorer, {
@@ -207,6 +216,7 @@ async function keepNoted<S extends Sample, Answer, R extends Row>(
     partial?.close();
     partial = undefined;
     rmSync(files.partial, { force: true });
+    removeShards(folder);
     return { ...evaluation, folder, resumed, speed: speed.speed() };
   } catch (error) {
     if (!(error instanceof WorkbenchError) || error.code !== 'stopped') throw error;
@@ -265,6 +275,14 @@ export const rowLine = (row: Row): string =>
 function rowsAsWritten<R extends Row>(file: string, { row }: Pick<Measure<R>, 'row'>): R[] {
   const written = readJsonLines<unknown>(file);
   return readJsonLines(file, row).map((one, i) => inOrderOf(one, written[i]) as R);
+}
+
+/** Of a shard, finished or not. */
+function rowsOfShard<R extends Row>(folder: string, measure: Pick<Measure<R>, 'row'>): R[] {
+  const files = evaluationFiles(folder);
+  if (!existsSync(files.evaluation)) return rowsAsWritten(files.partial, measure);
+  checkEvaluationSeal(folder, ['asked', 'answers']);
+  return rowsAsWritten(files.answers, measure);
 }
 
 /** A value with its keys in the order of another one that has them. */

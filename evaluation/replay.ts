@@ -15,6 +15,7 @@ import {
   traceLine,
 } from './keep.js';
 import type { Asker, AskOptions, Row, Sample, Scorer } from './score.js';
+import { samplesOf } from './shards.js';
 
 /** Whether an evaluation gave the same bytes again, and where it first did not. */
 export interface Replay<R extends Row> {
@@ -43,15 +44,16 @@ export interface ReplayOptions<S extends Sample, Answer, R extends Row> extends 
 }
 
 /**
- * @param samples those of the evaluation, in its order
+ * @param all samples of the evaluation, in its order; of a shard those of the whole
  * @throws WorkbenchError `usage` for a sample that was not asked, `data` for files that are missing
  */
 export async function replayEvaluation<S extends Sample, Answer, R extends Row>(
   asker: Asker<S['task'], Answer>,
-  samples: readonly S[],
+  all: readonly S[],
   scorer: Scorer<S, Answer, R>,
   { asked, only, ...options }: ReplayOptions<S, Answer, R>,
 ): Promise<Replay<R>> {
+  const samples = samplesOf(all, asked.about);
   const files = evaluationFiles(asked.folder);
   const index = only === undefined ? -1 : samples.findIndex(({ task }) => task.id === only);
   if (only !== undefined && index < 0) {

@@ -6,6 +6,7 @@ import { refuseOthers } from '../evaluation/compare.js';
 import type { AskedEvaluation, KeptEvaluation } from '../evaluation/keep.js';
 import { evaluationFolder, foundEvaluation, keepEvaluation, readEvaluation } from '../evaluation/keep.js';
 import type { Attempt, Compared, Row, Sample } from '../evaluation/score.js';
+import { askedOfShard, samplesOf, shardFolder, shardsIn } from '../evaluation/shards.js';
 import type { CallTiming } from '../src/llm/client/ask-model.js';
 import type { LanguageModel } from '../src/llm/language-model.js';
 import { WorkbenchError } from '../src/run/errors.js';
@@ -18,6 +19,7 @@ import type { Progress } from '../src/run/progress.js';
 import { runFiles } from '../src/run/run-folder.js';
 import { collectProvenance, ProvenanceNotes } from '../src/run/provenance.js';
 import type { RunInfo } from '../src/run/records.js';
+import type { Shard } from '../src/run/shards.js';
 import type { Choices, EvaluationFlags } from './flags.js';
 import { choosesByName, embeddedChatModel, likelihoodNote, openRealModel } from './language-model.js';
 import { resolve } from './named.js';
@@ -61,6 +63,8 @@ export interface EvaluateNamedOptions<S extends Sample, Answer, D, R extends Row
   label?: string;
   /** Evaluations that these are compared with: refused, where they are of other samples, before anybody is asked. */
   beside?: readonly Compared<R>[];
+  /** The part that is evaluated here; whoever evaluates the whole afterwards goes on from all parts. */
+  shard?: Shard | undefined;
   /** Told of every sample as it ends. */
   onAttempt?: (sample: S, attempt: Attempt<Answer> | undefined, data: D) => void;
 }
@@ -74,7 +78,7 @@ export async function evaluateNamed<S extends Sample, Answer, R extends Row, D e
   named: readonly Named[],
   flags: EvaluationFlags,
   work: Work,
-  { reuse = false, label, beside = [], onAttempt }: EvaluateNamedOptions<S, Answer, D, R> = {},
+  { reuse = false, label, beside = [], shard, onAttempt }: EvaluateNamedOptions<S, Answer, D, R> = {},
 ): Promise<NamedEvaluation<R>[]> {
   const { choices: usual = 'written' } = flags;
   const resolved = named.map((one) => ({
@@ -105,11 +109,17 @@ export async function evaluateNamed<S extends Sample, Answer, R extends Row, D e
       // The record of a run's own evaluation does not say where the run lies: it is the same wherever that is.
       const run = which.trained && { run: trainedName(which.trained) };
       const own = runFolder !== undefined && flags.evaluations === undefined;
-      const asked = askedOf(task, which, opened, data, { own, model: prompted ? model : undefined });
-      const folder = evaluationFolder(asked, {
+      const whole = askedOf(task, which, opened, data, { own, model: prompted ? model : undefined });
+      const wholeFolder = evaluationFolder(whole, {
         ...(flags.evaluations !== undefined && { root: flags.evaluations }),
         ...(runFolder !== undefined && { runFolder }),
       });
+      if (shard && opened.asker.online) throw learnsInOrder(which.name, shard);
+      const asked = shard ? askedOfShard(whole, shard) : whole;
+      const folder = shard ? shardFolder(wholeFolder, shard) : wholeFolder;
+      const samples = samplesOf(data.samples, asked.about);
+      const parts = shardsIn(folder).map(({ part, of }) => `${part}/${of}`);
+      if (parts.length > 0) work.note(`${which.name}: goes on from what ${parts.join(', ')} evaluated`);
       if (reuse && foundEvaluation(folder)) {
         const kept = readEvaluation(folder, task.measure);
         evaluations.push({ ...kept, name: which.name, runFolder, failures: [], record: { ...kept.record, ...run } });
@@ -117,8 +127,8 @@ export async function evaluateNamed<S extends Sample, Answer, R extends Row, D e
       }
       const [main] = opened.scorer.figures;
       const valueOf = task.measure.valueOf(main!.key);
-      const line = evaluationProgress(label ?? which.name, data.samples.length, task.measure.clusters, work);
-      const evaluation = await keepEvaluation(opened.asker, data.samples, opened.scorer, {
+      const line = evaluationProgress(label ?? which.name, samples.length, task.measure.clusters, work);
+      const evaluation = await keepEvaluation(opened.asker, samples, opened.scorer, {
         ...{ asked, folder, notes: notes[i]!, excluded: data.excluded, examples: data.examples },
         ...{ onCall: line.called, onTorn: work.torn, signal: work.signal, afresh: onAttempt !== undefined },
         ...(prompted && { model }),
@@ -278,6 +288,12 @@ function encoderOf(runs: readonly RunInfo[]): string | undefined {
 /** A run by its name, where it lies among the runs; else by its folder. */
 function runName({ id, folder }: RunInfo): string {
   return resolvePath(runsFolder(), id) === folder ? id : folder;
+}
+
+function learnsInOrder(agent: string, { part, of }: Shard): WorkbenchError {
+  return new WorkbenchError('usage', `expected --shard with an agent that learns nothing as it answers, got ${agent}`, {
+    hint: `What it learned from one question serves the next, so part ${part} of ${of} would be another evaluation. Leave --shard out.`,
+  });
 }
 
 /** A progress line: the score so far, and of agents that ask a model calls and tokens. */

@@ -7,6 +7,7 @@ import { readJsonLines } from './json-lines.js';
 import { asWritten, furtherKey, openObject, readJsonFile } from './read-json.js';
 import { anyNumber } from './records.js';
 import { isHeld } from './run-lock.js';
+import { type Shard, shardName, shardNamed } from './shards.js';
 
 const text = z.string();
 const range = { low: anyNumber, high: anyNumber };
@@ -96,15 +97,12 @@ const trialEvent = z.discriminatedUnion('kind', [
 /** One line of `trials.jsonl`. No wall clock. */
 export type TrialEvent = z.output<typeof trialEvent>;
 
-/** A part of a sweep's runs, which one of several machines does: part 1 of 3 has the 1st, 4th, 7th … run. Part 1 of 1 is the whole. */
-export interface Shard {
-  part: number;
-  of: number;
-}
-
-/** Where a sweep keeps what; a run of a trial has a folder like every run. Each shard has a lock and a log of its own. */
-export function sweepFiles(folder: string, { part, of }: Shard = { part: 1, of: 1 }) {
-  const own = of === 1 ? '' : `-${part}-of-${of}`;
+/**
+ * Where a sweep keeps what; a run of a trial has a folder like every run. Each shard has a lock and a log of its own: part 1 of 3
+ * does the 1st, 4th, 7th … run.
+ */
+export function sweepFiles(folder: string, shard: Shard = { part: 1, of: 1 }) {
+  const own = shard.of === 1 ? '' : `-${shardName(shard)}`;
   return {
     sweep: join(folder, 'sweep.json'),
     trials: join(folder, `trials${own}.jsonl`),
@@ -135,8 +133,9 @@ export interface SweepInfo {
 export function shardsIn(folder: string): (Shard & ReturnType<typeof sweepFiles>)[] {
   const shards = new Map<string, Shard>([['whole', { part: 1, of: 1 }]]);
   for (const name of readdirSync(folder).sort()) {
-    const [, own, part, of] = /^(?:trials|\.lock)-((\d+)-of-(\d+))(?:\.jsonl)?$/.exec(name) ?? [];
-    if (own !== undefined) shards.set(own, { part: Number(part), of: Number(of) });
+    const [, own = ''] = /^(?:trials|\.lock)-(.*?)(?:\.jsonl)?$/.exec(name) ?? [];
+    const shard = shardNamed(own);
+    if (shard) shards.set(own, shard);
   }
   return [...shards.values()].map((shard) => ({ ...shard, ...sweepFiles(folder, shard) }));
 }

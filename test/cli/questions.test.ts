@@ -54,6 +54,25 @@ describe('kgwalk evaluate on questions', () => {
     expect(out).toMatch(/^Right within so many calls\n/m);
   });
 
+  test('in parts asks a model what it asks at once; an agent that learns as it answers has no parts', async () => {
+    const { evaluate, run } = await onFilms();
+    const words = ['--agent', 'fiske', '--model', 'oracle:0.3', '--split', 'valid'];
+    const whole = await evaluate(...words);
+    const again = await onFilms();
+    const parts = [];
+    for (const shard of ['1/3', '2/3', '3/3']) parts.push(await again.evaluate(...words, '--shard', shard));
+    const asked = parts.reduce((sum, { speed }) => sum + speed.asked, 0);
+    expect(asked).toBe(whole.speed.asked);
+    const joined = await again.evaluate(...words);
+    expect(joined.speed).toMatchObject({ asked: 0 });
+    expect(readFileSync(joined.saved, 'utf8')).toBe(readFileSync(whole.saved, 'utf8'));
+    const learning = ['--agent', 'self-veqa', '--set', 'memory=online', '--model', 'oracle:0', '--shard', '1/2'];
+    expect(await run('evaluate', ...learning)).toMatchObject({
+      ...{ exitCode: 2, out: '' },
+      told: expect.stringContaining('expected --shard with an agent that learns nothing as it answers, got self-veqa'),
+    });
+  });
+
   test('takes subsets, a limit, a budget, switches; each is an evaluation of its own', async () => {
     const { evaluate, kept } = await onFilms();
     const base = ['--agent', 'fiske', '--model', 'oracle:0'];

@@ -7,10 +7,13 @@ import { scorerRanker, uniformWalk } from '../../agents/link-agents.js';
 import type { LinkDataset } from '../../datasets/links/link-dataset.js';
 import { batchAsker } from '../../evaluation/ask.js';
 import { type AskedEvaluation, evaluationFiles, keepEvaluation } from '../../evaluation/keep.js';
+import { askedOfShard, shardFolder, shardSamples } from '../../evaluation/shards.js';
 import type { Asker, Row, Sample, Scorer } from '../../evaluation/score.js';
 import { evaluationSettings } from '../../evaluation/settings.js';
 import { knownAnswers, withInverses } from '../../src/embedding/known-answers.js';
 import { WorkbenchError } from '../../src/run/errors.js';
+import { lockFolder } from '../../src/run/run-lock.js';
+import type { Shard } from '../../src/run/shards.js';
 import { dialogueScorer } from '../../tasks/dialogues/score.js';
 import { linkQuestions, rankerAsker } from '../../tasks/links/data.js';
 import { linkScorer } from '../../tasks/links/score.js';
@@ -73,7 +76,12 @@ const asked: AskedEvaluation = {
 const compared = ['asked', 'answers', 'rows', 'evaluation', 'provenance'] as const;
 
 /** Runs an evaluation with one worked example, so that four samples are asked anew. @returns the ids that were asked */
-async function keep({ asker, ...kept }: Kept<Sample, unknown, Row>, folder: string, stopAfter = Infinity) {
+async function keep(
+  { asker, ...kept }: Kept<Sample, unknown, Row>,
+  folder: string,
+  stopAfter = Infinity,
+  what = asked,
+) {
   const controller = new AbortController();
   const ids: string[] = [];
   const counting: typeof asker = {
@@ -89,7 +97,7 @@ async function keep({ asker, ...kept }: Kept<Sample, unknown, Row>, folder: stri
         options,
       ),
   };
-  const options = { asked, folder, examples: 1, signal: controller.signal };
+  const options = { asked: what, folder, examples: 1, signal: controller.signal };
   const done = await keepEvaluation(counting, kept.samples, kept.scorer, options).catch((error: unknown) => error);
   const files = evaluationFiles(folder);
   const bytes = () => compared.map((name) => readFileSync(files[name]));
@@ -132,5 +140,80 @@ describe.each([
       expect(ids.length).toBeLessThanOrEqual(made().samples.length - lines + 4);
       expect(bytes()).toEqual(whole.bytes());
     }
+  });
+});
+
+/** One part of an evaluation, kept beside the whole. */
+function keepShard(kept: Kept<Sample, unknown, Row>, folder: string, shard: Shard, stopAfter = Infinity, what = asked) {
+  const own = { ...kept, samples: shardSamples(kept.samples, shard) };
+  return keep(own, shardFolder(folder, shard), stopAfter, askedOfShard(what, shard));
+}
+
+describe.each([
+  ['dialogues', onDialogues],
+  ['links', onLinks],
+])('an evaluation on %s in parts', (_, made) => {
+  const count = made().samples.length;
+
+  test('asks each sample in one part, and the whole ends with the bytes of one that was made at once', async () => {
+    const whole = await keep(made(), join(folderWith({}), 'one'));
+    const folder = join(folderWith({}), 'one');
+    const parts = [];
+    for (const part of [3, 1, 2]) parts.push(await keepShard(made(), folder, { part, of: 3 }));
+    const ids = parts.flatMap((one) => one.ids);
+    expect([ids.length, new Set(ids).size]).toEqual([count, count]);
+    for (const { done } of parts)
+      expect(done).toMatchObject({ record: { shard: expect.stringMatching(/^[123]\/3$/) } });
+    const joined = await keep(made(), folder);
+    expect(joined.ids.length).toBeLessThanOrEqual(4);
+    expect(joined.bytes()).toEqual(whole.bytes());
+    expect(existsSync(join(folder, 'shards'))).toBe(false);
+  });
+
+  test('goes on from a part that was stopped, and asks for one that is missing', async () => {
+    const whole = await keep(made(), join(folderWith({}), 'one'));
+    const folder = join(folderWith({}), 'one');
+    const first = await keepShard(made(), folder, { part: 1, of: 3 });
+    const second = await keepShard(made(), folder, { part: 2, of: 3 }, 7);
+    expect(second.done).toMatchObject({ code: 'stopped' });
+    const joined = await keep(made(), folder);
+    expect(joined.ids.length).toBeLessThanOrEqual(count - first.ids.length - second.ids.length + 4);
+    expect(joined.bytes()).toEqual(whole.bytes());
+  });
+});
+
+describe('a part of an evaluation', () => {
+  const shard: Shard = { part: 1, of: 2 };
+
+  test('is refused while it is at work, or where it asked otherwise, and stays where it is', async () => {
+    const folder = join(folderWith({}), 'one');
+    await keepShard(onLinks(), folder, shard, Infinity, { ...asked, step: 3 });
+    const other = await keep(onLinks(), folder);
+    expect(other).toMatchObject({
+      ids: [],
+      done: { code: 'data', message: expect.stringContaining('asked otherwise') },
+    });
+    await keepShard(onLinks(), folder, shard);
+    const unlock = lockFolder(shardFolder(folder, shard));
+    expect(await keep(onLinks(), folder)).toMatchObject({ ids: [], done: { code: 'usage' } });
+    unlock();
+    expect((await keep(onLinks(), folder)).done).toMatchObject({ resumed: false });
+  });
+
+  test('whose rows were altered is refused', async () => {
+    const folder = join(folderWith({}), 'one');
+    const { files } = await keepShard(onLinks(), folder, shard);
+    writeFileSync(files.answers, readFileSync(files.answers, 'utf8').replace('"rank":', '"rank":1'));
+    expect(await keep(onLinks(), folder)).toMatchObject({ ids: [], done: { code: 'data' } });
+  });
+
+  test('has a sample at least', () => {
+    expect(() => shardSamples([1, 2], { part: 1, of: 3 })).toThrow('expected at most 2 parts, a sample each, got 3');
+    const parts = [1, 2, 3].map((part) => shardSamples([1, 2, 3, 4, 5, 6, 7], { part, of: 3 }));
+    expect(parts).toEqual([
+      [1, 2],
+      [3, 4],
+      [5, 6, 7],
+    ]);
   });
 });

@@ -20,6 +20,7 @@ export function forgetfulStore(): CompletionStore {
     failure: nothing,
     addFailure: nothing,
     describeModel: nothing,
+    takeOver: nothing,
     lastHeads: () => [],
     sync: nothing,
     close: nothing,

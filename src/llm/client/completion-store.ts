@@ -135,6 +135,12 @@ export function openCompletionStore(file: string, { readOnly = false } = {}) {
   }
   const add = (line: StoredLine) => keep(line, lines.append(line));
 
+  function has(line: StoredLine): boolean {
+    if (line.line === 'model') return false;
+    if (line.line === 'head') return heads.has(line.key);
+    return { completion: completions, scores: completions, cut: cuts, failure: failures }[line.line].has(line.key);
+  }
+
   /** The key of a head, which is written where it is new. */
   function headLine(head: PromptHead): string {
     const key = hashOf([head.system, head.head, ...(head.plain ? ['plain'] : [])]);
@@ -192,6 +198,14 @@ export function openCompletionStore(file: string, { readOnly = false } = {}) {
     describeModel(described: ModelCard): void {
       const card = cardShape.parse(described);
       if (canonicalJson(card) !== canonicalJson(model ?? {})) add({ line: 'model', ...card });
+    },
+    /** Takes over what another store has and this one has not. @throws WorkbenchError `data` for a broken line before its last */
+    takeOver(other: string): void {
+      const read = openCheckedLines(other, { readOnly: true }, (value, _, place) => {
+        const line = ofShape(value, storedLine, { what: 'a line of completions', place, hint: brokenLineHint });
+        if (!has(line)) add(line);
+      });
+      read.close();
     },
     /** The last distinct heads that a model was asked with, in the order of their last use. */
     lastHeads(limit: number): PromptHead[] {

@@ -5,6 +5,7 @@ import type { QuestionAgent } from '../../../agents/question-agent.js';
 import { questionAsker } from '../../../evaluation/ask.js';
 import { type AskedEvaluation, evaluationFiles, evaluationFolder, keepEvaluation } from '../../../evaluation/keep.js';
 import { replayEvaluation } from '../../../evaluation/replay.js';
+import { askedOfShard, shardFolder, shardSamples } from '../../../evaluation/shards.js';
 import { NameIndex } from '../../../src/kg/name-index.js';
 import { openCompletionStore } from '../../../src/llm/client/completion-store.js';
 import type { AnswerDecision } from '../../../src/llm/decision.js';
@@ -92,6 +93,42 @@ describe('an evaluation in its folder', () => {
       const again = await run(root, wise());
       expect(again.model.asked).toHaveLength(12 - kept);
       expect(again.bytes).toEqual(whole.bytes);
+    }
+  });
+
+  test('in parts asks what the whole would, of which one may have been killed at any byte; each part is replayed by itself', async () => {
+    const whole = await run(folderWith({}), wise());
+    const rng = new Rng(2);
+    for (let i = 0; i < 6; i++) {
+      const root = folderWith({});
+      const folder = evaluationFolder(settings, { root });
+      let asked = 0;
+      for (const part of [1, 2]) {
+        const [model, shard] = [wise(), { part, of: 2 }];
+        const own = { asked: askedOfShard(settings, shard), folder: shardFolder(folder, shard), model };
+        await keepEvaluation(questionAsker(twice), shardSamples(samples, shard), scorer, own);
+        asked += model.asked.length;
+        expect(
+          await replayEvaluation(questionAsker(twice), samples, scorer, {
+            asked: { ...own.asked, folder: own.folder },
+          }),
+        ).toMatchObject({
+          n: 3,
+          identical: true,
+        });
+      }
+      expect(asked).toBe(12);
+      const { completions } = evaluationFiles(shardFolder(folder, { part: 2, of: 2 }));
+      const all = readFileSync(completions);
+      const cut = i === 0 ? all : all.subarray(0, rng.integer(all.length + 1));
+      const lost =
+        all.toString().split('"line":"completion"').length - cut.toString().split('"line":"completion"').length;
+      writeFileSync(completions, cut);
+      const joined = await run(root, wise());
+      // A line that was cut within may be counted as there.
+      expect([lost, lost + 1]).toContain(joined.model.asked.length);
+      if (i === 0) expect(joined.model.asked).toHaveLength(0);
+      expect(joined.bytes).toEqual(whole.bytes);
     }
   });
 
