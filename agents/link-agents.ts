@@ -162,8 +162,8 @@ export interface LinkAgentResources {
     kind: 'transe' | 'bilinear',
     imported?: string,
   ): Promise<{ scorer: TailScorer; seed: number; file: string }>;
-  /** Rules mined on train, as they rank valid best. @returns with what is to be known of them */
-  rules(): Promise<{ ranker: LinkRanker; note: string }>;
+  /** Rules mined on train, as they rank valid best. @param from another data set of the same relations to mine @returns with what is to be known of them */
+  rules(from?: string): Promise<{ ranker: LinkRanker; note: string }>;
 }
 
 /** A ranker and what is to be known of it. */
@@ -182,13 +182,20 @@ export interface LinkAgent {
 /** Vectors of another program take the place of those that the settings train. */
 const embeddingSwitches = z.strictObject({ imported: z.string().default('') });
 
+/** Rules of another data set with the same relations take the place of the graph's own. */
+const ruleSwitches = z.strictObject({ from: z.string().default('') });
+
 /** What ranks without a run; an embedding that is not kept yet is trained. */
 export const linkAgents = new AgentRegistry<LinkAgentResources, LinkAgent>({
   transe: embeddingEntry('transe'),
   bilinear: embeddingEntry('bilinear'),
   rules: {
     needs: ['train'],
-    create: async ({ horizon, rules }) => ({ agent: 'rules', seed: 0, horizon, ...(await rules()) }),
+    settings: ruleSwitches,
+    create: async ({ horizon, rules }, { from }) => ({
+      ...{ agent: 'rules', seed: 0, horizon },
+      ...(await rules(from || undefined)),
+    }),
   },
   random: {
     create({ graph, horizon }) {

@@ -10,17 +10,19 @@ export interface ImportFlags {
   name?: string;
   labels: boolean;
   allowOverlap?: boolean;
+  unseen?: number;
   json?: boolean;
 }
 
 /** Imports a release and prints what came of it. @throws WorkbenchError `usage` for a format that is not known, what its importer throws */
 export async function importRelease(format: string, flags: ImportFlags): Promise<void> {
-  const { from, name, labels, allowOverlap = false, json } = flags;
+  const { from, name, labels, allowOverlap = false, unseen, json } = flags;
   const { importerOf, importers } = await import('../datasets/importers.js');
   const { loadTask } = await import('../tasks/index.js');
-  if (allowOverlap && !importers.some(({ name, mayOverlap }) => name === format && mayOverlap)) {
-    throw new WorkbenchError('usage', `expected --allow-overlap with triples, got it with ${printable(format, 80)}`, {
-      hint: 'Splits of links alone are held against each other.',
+  const idle = allowOverlap ? '--allow-overlap' : unseen !== undefined ? '--unseen' : undefined;
+  if (idle !== undefined && !importers.some(({ name, mayOverlap }) => name === format && mayOverlap)) {
+    throw new WorkbenchError('usage', `expected ${idle} with triples, got it with ${printable(format, 80)}`, {
+      hint: 'Links alone have splits that are held against each other, and entities that can be drawn apart.',
     });
   }
   const importer = importerOf(format);
@@ -29,7 +31,17 @@ export async function importRelease(format: string, flags: ImportFlags): Promise
     name: name ?? importer.nameOf?.(from) ?? format,
     progress: commandProgress(),
     allowOverlap,
+    ...(unseen !== undefined && { unseen }),
     labels,
   });
   printShown((await loadTask(importer.kind)).imported(manifest as never), json);
+}
+
+/** @throws WorkbenchError `usage` for anything but a number between 0 and 1 */
+export function shareOf(text: string): number {
+  const share = Number(text);
+  if (text.trim() !== '' && share > 0 && share < 1) return share;
+  throw new WorkbenchError('usage', `expected a share between 0 and 1, got "${printable(text, 80)}", at --unseen`, {
+    hint: 'Such as --unseen 0.33.',
+  });
 }

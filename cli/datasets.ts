@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { registerCheck } from './datasets-check.js';
 import { registerDemo } from './datasets-demo.js';
 import { registerGet } from './datasets-get.js';
-import type { ImportFlags } from './datasets-import.js';
+import { type ImportFlags, shareOf } from './datasets-import.js';
 import { printJson, printLine, printShown, printTable } from './output.js';
 
 interface StatsFlags {
@@ -26,6 +26,11 @@ export function register(program: Command): void {
     )
     .option('--no-labels', 'custom N-Triples: keep labels as edges instead of using them as names and aliases')
     .option('--allow-overlap', 'triples: keep and count triples that occur in two splits instead of refusing them')
+    .option(
+      '--unseen <share>',
+      'triples: draw this share of the entities, such as 0.33, into a data set of its own, NAME-unseen, that shares relations alone: walkers and rules of NAME can be asked there',
+      shareOf,
+    )
     .option('--json', 'print the manifest as JSON')
     .action(async (format: string, flags: ImportFlags) =>
       (await import('./datasets-import.js')).importRelease(format, flags),

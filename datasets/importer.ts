@@ -26,6 +26,8 @@ export interface AnyImportOptions extends ImportOptions {
   labels?: boolean;
   /** Of links: keep triples that stand in two splits, and count them, rather than refuse the data. Default false. */
   allowOverlap?: boolean;
+  /** Of links: draw this share of the entities apart, into a data set of their own. Default none. */
+  unseen?: number;
 }
 
 /** A release of somebody else, and how it can be had. */

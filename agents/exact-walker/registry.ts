@@ -1,6 +1,7 @@
 /** Exact walkers by kind, a line each, and out of their runs. */
 import { z } from 'zod';
 import { checkFits } from '../../checkpoints/checkpoint.js';
+import { requireSameRelations } from '../../datasets/links/apart.js';
 import { type LinkDataset, linksHash } from '../../datasets/links/link-dataset.js';
 import { linkWalkSettings } from '../../envs/settings.js';
 import { encoderSettings } from '../../src/encoder/settings.js';
@@ -38,16 +39,21 @@ export interface LoadedExactWalker {
  * Loads weights; refuses a checkpoint of another graph or data set.
  * @param name of the ranker
  * @param checkpoint `best`, `last`, a name or a step
+ * @param asked walks on its graph
+ * @param learned what it was trained on; another one than `asked` must have the same relations
  * @throws WorkbenchError `data` where something is missing or does not fit
  */
 export function loadExactWalker(
   runFolder: string,
   name: string,
   checkpoint: string,
-  { graph, manifest }: LinkDataset,
+  asked: LinkDataset,
+  learned = asked,
 ): LoadedExactWalker {
   const { settings, header, tensors, file } = openTrainedRun(runFolder, runConfig, { checkpoint });
-  checkFits(header, { graph: graph.hash, dataset: linksHash(manifest) }, file);
+  checkFits(header, { graph: learned.graph.hash, dataset: linksHash(learned.manifest) }, file);
+  requireSameRelations(asked, learned);
+  const { graph } = asked;
   const { exactWalker, seed, linkWalk } = settings;
   const hops = linkWalk.horizon;
   const walker = exactWalkerKind(exactWalker.kind).create({ graph, settings: exactWalker, hops, seed });

@@ -19,6 +19,7 @@ import {
   tripleFileName,
   writeTripleFile,
 } from './link-dataset.js';
+import { apartSeed, drawnApart, type Side, unseenName } from './apart.js';
 import { drawnSplits, findLinkFiles, readSplits, type ReadSplits } from './read-splits.js';
 import { LinkReader, readEntityLabels, type ReadTriples } from './read-triples.js';
 
@@ -33,49 +34,93 @@ function nameOf(from: string): string {
 /**
  * Reads train, valid and test, or one file of which valid and test are drawn (`findLinkFiles`, `drawSplits`), and names where there
  * are any; checks everything, then writes `<home>/datasets/<name>/` (NAME is that of the folder or
- * file, unless given): `dataset.json`, `graph-train.bin`, `triples-<split>.bin`, `labels.jsonl`.
+ * file, unless given): `dataset.json`, `graph-train.bin`, `triples-<split>.bin`, `labels.jsonl`. With `unseen` it writes two data sets,
+ * NAME and NAME-unseen (`drawnApart`).
+ * @returns the manifest of NAME
  * @throws WorkbenchError `data` for broken lines, no triple in a split, fewer than two entities in train, and splits that overlap; `usage` for
  *   a bad name, `failure` when the disk refuses
  */
 export async function importLinks(options: AnyImportOptions): Promise<LinkManifest> {
-  const { from, name = nameOf(from), home, allowOverlap = false, progress } = options;
+  const { from, name = nameOf(from), home, allowOverlap = false, unseen, progress } = options;
   datasetFolder(name, home);
+  if (unseen !== undefined) datasetFolder(unseenName(name), home);
   const files = findLinkFiles(from);
   const extracted = readExtraction(from);
   return inSteps(progress, 3, async (done) => {
     const reader = new LinkReader();
     const splits = await readSplits(reader, files, allowOverlap);
+    const shared = { home, files, extracted };
     done('triples read');
-    const graph = reader.graphOf(linkGraphName, splits.train.triples.columns(), [basename(files.train)]);
-    const named = files.names === undefined ? noLabels : await readEntityLabels(files.names, reader.entities);
-    done('graph built');
-    const fill = (folder: string) => {
-      writeGraphFile(join(folder, graphFileName(linkGraphName)), graph);
-      for (const split of splitNames) {
-        writeTripleFile(join(folder, tripleFileName(split)), splits[split].triples.columns());
-      }
-      if (named.labels.size > 0) writeFileAtomic(join(folder, labelFileName), jsonLines([...named.labels]));
+    if (unseen === undefined) {
+      const whole = await graphAndLabels(reader, splits, files);
+      done('graph built');
+      return writeLinks(name, splits, whole, { ...shared, drawn: files.valid === undefined });
+    }
+    const parts = drawnApart(reader, splits, unseen, from);
+    const side = async (which: Side, own: string, beside: string) => {
+      const made = await graphAndLabels(parts[which].reader, parts[which].splits, files);
+      const apart = { side: which, beside, share: unseen, seed: apartSeed };
+      return () => writeLinks(own, parts[which].splits, made, { ...shared, drawn: true, apart });
     };
-    const { train, valid, test, names } = files;
-    const { numEntities: entities, numRelations, numEdges: edges, madeFrom, hash } = graph;
-    return writeDataset(name, home, fill, async (written) =>
-      linkManifestSchema.parse({
-        schemaVersion: 1,
-        kind: 'links',
-        name,
-        format: 'triples',
-        licence: 'as its source says',
-        ...(valid === undefined && { drawn: drawnSplits }),
-        ...(extracted && { extracted }),
-        splits: describeSplits(graph, splits),
-        overlaps: splits.overlaps,
-        graph: { entities, relations: numRelations / 2, edges, madeFrom: [...madeFrom], hash },
-        names: { ...countNames(named.labels, entities), unused: named.unused },
-        sources: await describeSources([train, valid, test, names].filter((file) => file !== undefined)),
-        files: written,
-      }),
-    );
+    const [writeSeen, writeUnseen] = [
+      await side('seen', name, unseenName(name)),
+      await side('unseen', unseenName(name), name),
+    ];
+    done('graphs built');
+    await writeUnseen();
+    return writeSeen();
   });
+}
+
+type LinkFiles = ReturnType<typeof findLinkFiles>;
+
+async function graphAndLabels(reader: LinkReader, { train }: ReadSplits, files: LinkFiles) {
+  const graph = reader.graphOf(linkGraphName, train.triples.columns(), [basename(files.train)]);
+  const named = files.names === undefined ? noLabels : await readEntityLabels(files.names, reader.entities);
+  return { graph, named };
+}
+
+interface WriteOptions extends Pick<LinkManifest, 'apart'> {
+  home: string | undefined;
+  files: LinkFiles;
+  extracted: Extraction | undefined;
+  /** Whether valid and test were drawn. */
+  drawn: boolean;
+}
+
+function writeLinks(
+  name: string,
+  splits: ReadSplits,
+  { graph, named }: Awaited<ReturnType<typeof graphAndLabels>>,
+  { home, files, extracted, drawn, apart }: WriteOptions,
+): Promise<LinkManifest> {
+  const fill = (folder: string) => {
+    writeGraphFile(join(folder, graphFileName(linkGraphName)), graph);
+    for (const split of splitNames) {
+      writeTripleFile(join(folder, tripleFileName(split)), splits[split].triples.columns());
+    }
+    if (named.labels.size > 0) writeFileAtomic(join(folder, labelFileName), jsonLines([...named.labels]));
+  };
+  const { train, valid, test, names } = files;
+  const { numEntities: entities, numRelations, numEdges: edges, madeFrom, hash } = graph;
+  return writeDataset(name, home, fill, async (written) =>
+    linkManifestSchema.parse({
+      schemaVersion: 1,
+      kind: 'links',
+      name,
+      format: 'triples',
+      licence: 'as its source says',
+      ...(drawn && { drawn: drawnSplits }),
+      ...(apart && { apart }),
+      ...(extracted && { extracted }),
+      splits: describeSplits(graph, splits),
+      overlaps: splits.overlaps,
+      graph: { entities, relations: numRelations / 2, edges, madeFrom: [...madeFrom], hash },
+      names: { ...countNames(named.labels, entities), unused: named.unused },
+      sources: await describeSources([train, valid, test, names].filter((file) => file !== undefined)),
+      files: written,
+    }),
+  );
 }
 
 /** As `importers.ts` lists it. */

@@ -86,6 +86,10 @@ export const linkManifestSchema = z.strictObject({
   licence: z.string(),
   /** How valid and test were drawn where the source has one file: by this seed, each this share of the triples. Absent: files. */
   drawn: z.strictObject({ seed: count, share: z.number().gt(0).lt(0.5) }).optional(),
+  /** Of entities that were drawn apart: which side this is, the data set of the other one, and the share that is unseen. */
+  apart: z
+    .strictObject({ side: z.enum(['seen', 'unseen']), beside: z.string(), share: z.number().gt(0).lt(1), seed: count })
+    .optional(),
   /** How the triples were cut out of a larger graph; absent where they were not. */
   extracted: extractionSchema.optional(),
   splits: z.strictObject({ train: readSchema, valid: judgedSchema, test: judgedSchema }),
@@ -241,13 +245,18 @@ export function extractionLines({ source, hops, maxTails, ...extracted }: Extrac
   ];
 }
 
+/** Which side of entities that were drawn apart this is. */
+export const apartLine = ({ side, beside, share, seed }: NonNullable<LinkManifest['apart']>): string =>
+  `${Number((100 * share).toFixed(1))} % of the entities were drawn apart (seed ${seed}): these are the ${side} ones, those of ${beside} the others`;
+
 /** One line a thing; none where nothing is amiss. */
 export function linkNotes({
   splits,
   overlaps,
   drawn,
+  apart,
   extracted,
-}: Pick<LinkManifest, 'splits' | 'overlaps' | 'drawn' | 'extracted'>): string[] {
+}: Pick<LinkManifest, 'splits' | 'overlaps' | 'drawn' | 'apart' | 'extracted'>): string[] {
   const { valid, test } = splits;
   const counted: [string, number, number][] = [
     ['have an entity that train lacks, and rank last', valid.triplesOfUnseenEntities, test.triplesOfUnseenEntities],
@@ -257,6 +266,7 @@ export function linkNotes({
   ];
   return [
     ...(extracted ? extractionLines(extracted) : []),
+    ...(apart ? [apartLine(apart)] : []),
     ...(drawn ? [`valid and test were drawn by the import, ${100 * drawn.share} % of the triples each`] : []),
     ...counted.flatMap(([what, ofValid, ofTest]) =>
       ofValid + ofTest > 0 ? [`of valid ${ofValid} and of test ${ofTest} triples ${what}`] : [],

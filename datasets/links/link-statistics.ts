@@ -24,6 +24,8 @@ export interface RelationStatistics {
 export interface LinkStatistics extends Pick<LinkManifest, 'splits' | 'overlaps' | 'graph' | 'names'> {
   dataset: string;
   drawn: LinkManifest['drawn'] | null;
+  /** Which side of entities drawn apart; null where they were not. */
+  apart: LinkManifest['apart'] | null;
   extracted: LinkManifest['extracted'] | null;
   /** Out-edges of an entity, inverses counted: what a walk chooses from. */
   degree: Spread;
@@ -39,10 +41,10 @@ const many = 1.5;
 /** Works on what is loaded; a second for some hundred thousand triples. */
 export function linkStatistics(dataset: LinkDataset): LinkStatistics {
   const { manifest, graph } = dataset;
-  const { name, drawn = null, extracted = null, splits, overlaps, names } = manifest;
+  const { name, drawn = null, apart = null, extracted = null, splits, overlaps, names } = manifest;
   const degrees = Array.from({ length: graph.numEntities }, (_, entity) => graph.degree(entity));
   return {
-    ...{ dataset: name, drawn, extracted, splits, overlaps, graph: manifest.graph, names },
+    ...{ dataset: name, drawn, apart, extracted, splits, overlaps, graph: manifest.graph, names },
     degree: spreadOf(degrees),
     answers: { valid: answersOf(dataset, dataset.valid), test: answersOf(dataset, dataset.test) },
     relations: relationStatistics(dataset),

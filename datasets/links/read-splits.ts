@@ -42,7 +42,8 @@ export async function readSplits(reader: LinkReader, files: LinkFiles, allowOver
   return { train, valid, test, overlaps };
 }
 
-function drawnFrom(read: ReadTriples, file: string): ReadSplits {
+/** Valid and test drawn from triples that were read. @throws WorkbenchError `data` where none can be spared */
+export function drawnFrom(read: ReadTriples, file: string): ReadSplits {
   const { train, valid, test } = drawSplits(read.triples.columns());
   if (Math.min(valid.size, test.size) === 0) {
     const told = `expected triples of which some can be spared for valid and test, got ${read.triples.size} in which`;

@@ -18,8 +18,9 @@ export interface ReadTriples {
 /** Numbers entities and relations by first appearance over all the files that it reads. Memory does not grow with the text. */
 export class LinkReader {
   readonly entities = new NameTable();
-  /** Plain ones, without inverses. */
-  readonly relations = new NameTable();
+
+  /** @param relations plain ones, without inverses; those of another reader to share its ids */
+  constructor(readonly relations = new NameTable()) {}
 
   /**
    * Reads lines of `head TAB relation TAB tail`, or with `|` between them where the first line has no TAB; LF or CRLF, unpacked where the name

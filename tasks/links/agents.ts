@@ -11,7 +11,9 @@ import { loadExactWalker } from '../../agents/exact-walker/registry.js';
 import { type LoadedLinkWalker, loadLinkWalker } from '../../agents/link-walker/link-walker.js';
 import type { LinkRequest } from '../../agents/link-walker/request.js';
 import { meanScorer } from '../../agents/mean-scorer.js';
-import type { LinkDataset } from '../../datasets/links/link-dataset.js';
+import { ruleScorer } from '../../agents/link-rules.js';
+import { requireSameRelations } from '../../datasets/links/apart.js';
+import { type LinkDataset, loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import { evaluationSettings } from '../../evaluation/settings.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { sha256File } from '../../src/run/files.js';
@@ -19,11 +21,12 @@ import { backendOf } from '../../src/tensor/backend.js';
 import { openLinkScorer } from '../../trainers/embeddings/link-scorers.js';
 import { settingsOfRun, trainSettings } from '../../trainers/train-settings.js';
 import { type EvaluationFlags, flagOf, threadsOf, wholeNumber } from '../flags.js';
+import { datasetOf } from '../named.js';
 import { membersOf, type OpenedAgent, type OpenOptions, type Resolved, type Trained } from '../task.js';
 import { foldersOf, weightsOf } from '../trained.js';
 import { type LinkData, rankerAsker } from './data.js';
 import type { LinkRow } from './row.js';
-import { ruleBaseline } from './rules.js';
+import { ruleBaseline, ruleRanker } from './rules.js';
 import { type LinkSample, linkScorer } from './score.js';
 
 /** A ranker and what the record says of it; close it after use. */
@@ -93,8 +96,10 @@ export async function openRanker(
 const isExact = ({ run: { config } }: Trained) => config.exactWalker !== undefined;
 
 async function openExactWalker(trained: Trained, dataset: LinkDataset): Promise<OpenedRanker> {
+  const own = datasetOf(trained.run)!;
+  const learned = own === dataset.manifest.name ? dataset : await loadLinkDataset(own);
   const members = membersOf(trained).map(({ run, checkpoint }) =>
-    loadExactWalker(run.folder, run.id, checkpoint, dataset),
+    loadExactWalker(run.folder, run.id, checkpoint, dataset, learned),
   );
   const [{ ranker, seed, hops }] = members as [(typeof members)[number]];
   const single = members.length === 1;
@@ -139,14 +144,18 @@ function resourcesOf(dataset: LinkDataset, horizon: number, { flags, runs, work 
   return {
     graph: dataset.graph,
     horizon,
-    async rules() {
-      const line = progress('mine rules', dataset.graph.numRelations, 'relations');
+    async rules(from) {
+      const source = from === undefined ? dataset : await loadLinkDataset(from);
+      requireSameRelations(dataset, source);
+      const line = progress('mine rules', source.graph.numRelations, 'relations');
       const onProgress = (done: number) => line.update(done);
-      const { ranker, ranking, rules } = await ruleBaseline(dataset, { horizon, signal, onProgress });
+      const { ranker, ranking, rules } = await ruleBaseline(source, { horizon, signal, onProgress });
       const count = rules.reduce((sum, { length }) => sum + length, 0);
       line.finish(`${count} rules`);
-      const note = `${count} relation chains mined on train, taken together by ${ranking} (chosen on valid)`;
-      return { ranker, note };
+      const where = from === undefined ? 'train' : `train of ${from}`;
+      const note = `${count} relation chains mined on ${where}, taken together by ${ranking} (chosen on valid)`;
+      if (from === undefined) return { ranker, note };
+      return { ranker: ruleRanker(ruleScorer(dataset.graph, rules, ranking), dataset), note };
     },
     async embedding(kind, imported) {
       // Of a preset that is named, else of the last run, else the defaults.

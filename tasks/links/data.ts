@@ -111,8 +111,7 @@ export function linkFlagsOf({ about, checkpoint }: AskedEvaluation): EvaluationF
   const { dataset, split, limit, directions, beamWidth } = about;
   const [first, second] = directions as AskedDirection[];
   return {
-    ...(checkpoint === undefined && { dataset }),
-    ...{ split, direction: second ? 'both' : first! },
+    ...{ dataset, split, direction: second ? 'both' : first! },
     ...(limit !== undefined && { limit: String(limit) }),
     ...(beamWidth !== undefined && { beamWidth: String(beamWidth) }),
     ...{ checkpoint: checkpoint ?? 'best', set: [], modelSet: [] },
@@ -120,17 +119,18 @@ export function linkFlagsOf({ about, checkpoint }: AskedEvaluation): EvaluationF
 }
 
 /**
- * The data set of the runs, else the one that was named.
- * @throws WorkbenchError `usage` for none, and for runs of another one
+ * The one that was named, else the data set of the runs.
+ * @throws WorkbenchError `usage` for none, and for runs of another one that know entities by their vectors
  */
 export function linkDatasetName(named: string | undefined, runs: readonly RunInfo[]): string {
   const own = sameOfRuns(runs, (run) => datasetOf(run)!);
-  if (own !== undefined && named !== undefined && named !== own) {
+  const moves = runs.every(({ config }) => config.exactWalker !== undefined);
+  if (own !== undefined && named !== undefined && named !== own && !moves) {
     throw new WorkbenchError('usage', `expected the data set of run ${runs[0]!.id}, which is ${own}, got ${named}`, {
-      hint: 'A run keeps its data set: leave --dataset out.',
+      hint: 'Vectors of its entities are of no use elsewhere: leave --dataset out. Exact walkers alone go to other data sets.',
     });
   }
-  const name = own ?? named;
+  const name = named ?? own;
   if (name !== undefined) return name;
   throw new WorkbenchError('usage', 'expected a data set of links, got none, at --dataset', {
     hint: 'What is imported: `kgwalk datasets list`.',

@@ -1,5 +1,5 @@
 /** What an import and the statistics of a data set of links look like in words. */
-import { extractionLines, type LinkManifest } from '../../datasets/links/link-dataset.js';
+import { apartLine, extractionLines, type LinkManifest } from '../../datasets/links/link-dataset.js';
 import { loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import { type LinkStatistics, linkStatistics as statisticsOf } from '../../datasets/links/link-statistics.js';
 import type { Spread } from '../../src/metrics/ranks.js';
@@ -47,10 +47,11 @@ function linkStatisticsShown(statistics: LinkStatistics): Shown {
 
 type Facts = Pick<LinkManifest, 'splits' | 'overlaps' | 'graph' | 'names'> & {
   drawn?: LinkManifest['drawn'] | null | undefined;
+  apart?: LinkManifest['apart'] | null | undefined;
   extracted?: LinkManifest['extracted'] | null | undefined;
 };
 
-function addFacts(page: ShownPage, { drawn, extracted, splits, overlaps, graph, names }: Facts): void {
+function addFacts(page: ShownPage, { drawn, apart, extracted, splits, overlaps, graph, names }: Facts): void {
   page.line();
   page.table(
     (['train', 'valid', 'test'] as const).map((split) => {
@@ -70,6 +71,7 @@ function addFacts(page: ShownPage, { drawn, extracted, splits, overlaps, graph, 
   page.table(rows.map(([label, cell]) => ({ '': label, valid: cell(splits.valid), test: cell(splits.test) })));
   page.line();
   if (drawn) page.line(`valid and test were drawn: ${100 * drawn.share} % of the triples each, seed ${drawn.seed}`);
+  if (apart) page.line(apartLine(apart));
   for (const line of extracted ? extractionLines(extracted) : []) page.line(line);
   const { trainValid, trainTest, validTest } = overlaps;
   if (trainValid + trainTest + validTest > 0) {
