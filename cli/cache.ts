@@ -1,8 +1,8 @@
-/** `kgwalk cache info|clear`: text vectors, and what was asked of graphs behind endpoints, kept on disk. */
+/** `kgwalk cache info|pack|fill|clear`: text vectors, and what was asked of graphs behind endpoints, kept on disk. */
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import type { CacheInfo } from '../src/encoder/encoder-cache.js';
+import type { CacheInfo, EncoderCache } from '../src/encoder/encoder-cache.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { cacheFolder } from '../src/run/locations.js';
 import { printJson, printLine, printTable } from './output.js';
@@ -16,7 +16,7 @@ interface ClearOptions {
 export function register(program: Command): void {
   const command = program
     .command('cache')
-    .description('show or delete what is kept on disk: text vectors, and answers of graphs behind endpoints');
+    .description('show, copy or delete what is kept on disk: text vectors, and answers of graphs behind endpoints');
   command
     .command('info')
     .description('how many vectors there are, by encoder, and how many graphs')
@@ -38,6 +38,24 @@ export function register(program: Command): void {
       }
       printLine(`${info.entries} vectors, ${mebibytes(info.bytes)} MiB, in ${info.folder}`);
       if (graphs.entries > 0) printLine(`${graphsOf(graphs)}, ${mebibytes(graphs.bytes)} MiB, in ${graphs.folder}`);
+    });
+  command
+    .command('pack <dir>')
+    .description('write vectors that no pack of the folder has into files that other machines can take: packs')
+    .option('--json', 'print JSON')
+    .action(async (folder: string, { json }: { json?: boolean }) => {
+      const written = await withCache(({ writePacks }, cache) => writePacks(cache, folder));
+      if (json) return printJson({ folder, ...written });
+      printLine(`${written.vectors} vectors in ${written.packs} new packs, in ${folder}`);
+    });
+  command
+    .command('fill <dir>')
+    .description('keep the vectors of the packs of a folder')
+    .option('--json', 'print JSON')
+    .action(async (folder: string, { json }: { json?: boolean }) => {
+      const read = await withCache(({ readPacks }, cache) => readPacks(cache, folder));
+      if (json) return printJson({ folder, ...read });
+      printLine(`${read.vectors} new vectors of ${read.packs} packs; ${read.known} were there`);
     });
   command
     .command('clear')
@@ -63,6 +81,18 @@ async function clear({ yes, json }: ClearOptions): Promise<void> {
   if (json) printJson({ folder: info.folder, cleared, clearedGraphs: graphs.entries });
   else printLine(`${cleared} vectors deleted from ${info.folder}`);
   if (!json && graphs.entries > 0) printLine(`${graphsOf(graphs)} deleted from ${graphs.folder}`);
+}
+
+async function withCache<T>(
+  work: (packs: typeof import('../src/encoder/vector-packs.js'), cache: EncoderCache) => Promise<T>,
+): Promise<T> {
+  const { openEncoderCache } = await import('../src/encoder/encoder-cache.js');
+  const cache = await openEncoderCache(cacheFolder());
+  try {
+    return await work(await import('../src/encoder/vector-packs.js'), cache);
+  } finally {
+    await cache.close();
+  }
 }
 
 /** Graphs behind endpoints of which answers are kept, and their bytes on disk. */

@@ -9,6 +9,7 @@ import { register as config } from './config.js';
 import { register as datasets } from './datasets.js';
 import { register as doctor } from './doctor.js';
 import { register as embeddings } from './embeddings.js';
+import { register as encode } from './encode.js';
 import { register as evaluate } from './evaluate.js';
 import { register as models } from './models.js';
 import { register as native } from './native.js';
@@ -34,6 +35,7 @@ export const commands: readonly ((program: Command) => void)[] = [
   models,
   pretrain,
   embeddings,
+  encode,
   train,
   sweep,
   evaluate,

@@ -2,6 +2,7 @@
 import type { RunSettings } from '../presets/schema.js';
 import type { TextGroup, TrainingPlan } from '../tasks/task.js';
 import type { Row } from './output.js';
+import { distinctTexts } from './training-texts.js';
 
 /** English text has about this many characters a token of a word-piece vocabulary. */
 const charactersPerToken = 4.3;
@@ -81,15 +82,6 @@ function encodeRow(groups: readonly TextGroup[], missing: number, rate: number |
           : `about ${Math.ceil(missing / rate / 60)} min at ${Math.round(rate)} tokens/s`,
     },
   ];
-}
-
-/** Every text in the first group that asks for it; blank ones in none. */
-function distinctTexts(groups: readonly TextGroup[]): TextGroup[] {
-  const known = new Set(['']);
-  return groups.map(({ texts, maxTokens }) => ({
-    texts: [...new Set(texts)].filter((text) => !known.has(text) && known.add(text)),
-    maxTokens,
-  }));
 }
 
 function tokensOf({ texts, maxTokens }: TextGroup): number {

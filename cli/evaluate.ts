@@ -1,9 +1,9 @@
 /** `kgwalk evaluate`: one agent on one split. */
 import { type Command, Option } from 'commander';
 import { WorkbenchError } from '../src/run/errors.js';
-import { type Shard, shardOf } from '../src/run/shards.js';
+import type { Shard } from '../src/run/shards.js';
 import type { EvaluationFlags } from '../tasks/flags.js';
-import { addInputOptions, addThreadsOption, groupOptions } from './options.js';
+import { addInputOptions, addShardOption, addThreadsOption, groupOptions } from './options.js';
 import { printJson, printLine } from './output.js';
 
 /** Adds `kgwalk evaluate`. */
@@ -16,11 +16,6 @@ export function register(program: Command): void {
       '--agent <name>',
       'evaluate an untrained agent instead of a run: frequency, fiske, tog …; on links transe, bilinear, rules or random',
     )
-    .option(
-      '--shard <i/n>',
-      'evaluate the i-th of n parts: one of n machines that share the folder; without it: the whole, from what parts have',
-      shardOf,
-    )
     .option('--predictions <file>', 'dialogues: write all ranked paths, as names, to a .jsonl or .csv file')
     .addOption(
       new Option(
@@ -28,6 +23,10 @@ export function register(program: Command): void {
         'dialogues: strict, or ark, which adds the counts of LLM-ARK’s published code, for comparison with its paper only',
       ).choices(['strict', 'ark']),
     );
+  addShardOption(
+    command,
+    'evaluate the i-th of n parts: one of n machines that share the folder; without it: the whole, from what parts have',
+  );
   addThreadsOption(
     addInputOptions(command),
     'the walks of a run on dialogues, or for links the training of an embedding',

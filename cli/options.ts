@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import type { HoldOut } from '../datasets/questions/question-manifest.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { printable } from '../src/run/printable.js';
+import { shardOf } from '../src/run/shards.js';
 import { type Choices, choiceModes } from '../tasks/flags.js';
 
 /** Adds what `evaluate` and `compare` share. @param several whether agents may be asked in several ways */
@@ -181,6 +182,11 @@ export function addThreadsOption(command: Command, what: string): Command {
     '--threads <n>',
     `number of threads that share ${what} (default 1); the result does not depend on it`,
   );
+}
+
+/** Adds `--shard i/n`. @param what one part is, for the help */
+export function addShardOption(command: Command, what: string): Command {
+  return command.option('--shard <i/n>', what, shardOf);
 }
 
 /** Puts options that one task has, or prompted agents, under a heading of their own; what they were told by goes from their descriptions. */

@@ -1,11 +1,12 @@
 /** What it takes to encode the text of every state that a run walks through, from a few real texts and a short measurement. */
 import { StateReader } from '../agents/walker/policy.js';
-import { initialState, walkRulesOf } from '../envs/dialogue-walk/rules.js';
+import { walkRulesOf } from '../envs/dialogue-walk/rules.js';
 import type { RunSettings } from '../presets/schema.js';
 import type { StateEncoder } from '../src/encoder/state-encoder.js';
 import type { PlannedWalks } from '../tasks/task.js';
 import type { Row } from './output.js';
 import { freshShare, probeSpeed, sampleTexts, sharedInOrder, textLengths } from './state-probe.js';
+import { firstStates } from './training-texts.js';
 import { laterStates } from './walked-states.js';
 
 /** Tokens of some texts, and of them those that need no evaluation because the text before begins alike. */
@@ -16,12 +17,10 @@ interface Tokens {
 
 /** A row for the states that walks begin in, and one for those that they come to. */
 export async function stateRows(walks: PlannedWalks, settings: RunSettings, encoder: StateEncoder): Promise<Row[]> {
-  const { graph, train, valid } = walks;
+  const { graph } = walks;
   const rules = walkRulesOf(settings.env);
   const reader = new StateReader(encoder, graph, settings.stateText);
-  const begun = [...train, ...valid]
-    .map(({ task }) => ({ task, state: initialState(graph, task.start, rules) }))
-    .filter(({ state }) => !state.done);
+  const begun = firstStates(walks, settings);
   const tasks = begun.map(({ task }) => task);
   const first = [...new Set(await reader.texts(begun))];
   const sample = await sampleTexts(reader, tasks, graph, rules);

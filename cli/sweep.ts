@@ -4,13 +4,13 @@ import { join, resolve } from 'node:path';
 import { stdin } from 'node:process';
 import { commandLine, shownPath } from '../src/run/command-line.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import { addThreadsOption, minutesOf, repeatable } from './options.js';
+import { addShardOption, addThreadsOption, minutesOf, repeatable } from './options.js';
 import { printJson, printLine, printNote, printTable, type Row } from './output.js';
 import type { ProgressReporter } from '../src/run/progress.js';
 import type { OpenSweep } from '../sweep/plan.js';
 import type { SweepResults } from '../sweep/results.js';
 import type { SweepWork } from '../sweep/run-sweep.js';
-import { type Shard, shardOf } from '../src/run/shards.js';
+import type { Shard } from '../src/run/shards.js';
 import type { SweepRecord } from '../src/run/sweep.js';
 
 interface SweepFlags {
@@ -78,12 +78,12 @@ export function register(program: Command): void {
     .option('--backend <name>', 'tensorflow, wasm or cpu instead of the fastest that works')
     .option('--name <name>', 'of the folder, runs/sweep-NAME (default from the preset and what is varied)')
     .option('--run-dir <dir>', 'the folder itself')
-    .option('--shard <i/n>', 'do the i-th of n parts of the runs: one of n machines that share the folder', shardOf)
     .option('--resume', 'go on with the sweep in the folder, where there is one')
     .option('--retry-failed', 'with --resume: run again what failed')
     .option('--ask-tell', 'another program tells the trials, in lines of JSON on standard input, and is answered')
     .option('--max-minutes <n>', 'stop after that long; --resume goes on', minutesOf)
     .option('--json', 'print the results as JSON');
+  addShardOption(command, 'do the i-th of n parts of the runs: one of n machines that share the folder');
   addThreadsOption(command, 'TransE of a trial').action((preset: string, flags: SweepFlags) =>
     sweep(preset, flags, program.opts<{ plugin?: string[] }>().plugin ?? []),
   );

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { canonicalJson } from '../src/run/config.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { isLocked } from '../src/run/run-lock.js';
-import { type Shard, shardName, shardNamed, shardOf } from '../src/run/shards.js';
+import { type Shard, shardName, shardNamed, shardOf, shardRange } from '../src/run/shards.js';
 import type { AboutEvaluation } from '../src/run/evaluation.js';
 
 const folderOfAll = (folder: string) => join(folder, 'shards');
@@ -33,12 +33,12 @@ export function samplesOf<Sample>(samples: readonly Sample[], { shard }: AboutEv
  * Neighbours stay together: turns of a dialogue share their texts, answers of one question their scores.
  * @throws WorkbenchError `usage` for a part without samples
  */
-export function shardSamples<Sample>(samples: readonly Sample[], { part, of }: Shard): readonly Sample[] {
-  const [begin, end] = [part - 1, part].map((parts) => Math.floor((parts * samples.length) / of));
+export function shardSamples<Sample>(samples: readonly Sample[], shard: Shard): readonly Sample[] {
+  const [begin, end] = shardRange(samples.length, shard);
   if (begin !== end) return samples.slice(begin, end);
   throw new WorkbenchError(
     'usage',
-    `expected at most ${samples.length} parts, a sample each, got ${of}, at --shard ${part}/${of}`,
+    `expected at most ${samples.length} parts, a sample each, got ${shard.of}, at --shard ${shard.part}/${shard.of}`,
   );
 }
 

@@ -18,6 +18,17 @@ interface VectorSpace {
   dim: number;
 }
 
+/** A vector as it is kept. */
+export interface KeptVector {
+  space: VectorSpace;
+  /** [keyBytes]: which text and budget it is of. */
+  key: Uint8Array;
+  /** float32 [dim]. */
+  vector: Float32Array;
+  /** Of the text's input, special ones included; absent where nobody counted. */
+  tokens?: number;
+}
+
 interface KeptText {
   text: string;
   budget: string;
@@ -35,6 +46,8 @@ export interface CacheInfo {
 export type EncoderCache = Awaited<ReturnType<typeof openEncoderCache>>;
 
 const prefixBytes = 8;
+/** Of a text and its budget, below the prefix of its encoder. */
+export const keyBytes = 24;
 /** The pages of the database carry no checksum, so each value ends with one: of its key and its bytes. */
 const checksumBytes = 4;
 
@@ -80,7 +93,7 @@ export async function openEncoderCache(cacheFolder: string) {
     let last: { text: string; budget: string; key: Buffer } | undefined;
     const keyOf = (text: string, budget: string) => {
       if (text !== last?.text || budget !== last.budget) {
-        const key = Buffer.concat([prefix, sha256(`${budget}\0${text}`).subarray(0, 24)]);
+        const key = Buffer.concat([prefix, sha256(`${budget}\0${text}`).subarray(0, keyBytes)]);
         last = { text, budget, key };
       }
       return last.key;
@@ -89,6 +102,11 @@ export async function openEncoderCache(cacheFolder: string) {
       const sum = Buffer.alloc(checksumBytes);
       sum.writeUInt32LE(crc32(bytes, crc32(key)));
       puts.set(key.toString('hex'), Buffer.concat([bytes, sum]));
+    };
+    const putTokens = (key: Buffer, count: number) => {
+      const bytes = Buffer.alloc(4);
+      bytes.writeUInt32LE(count);
+      put(waiting.tokens, key, bytes);
     };
     let damaged = 0;
     return {
@@ -117,10 +135,14 @@ export async function openEncoderCache(cacheFolder: string) {
         return bytes === 'damaged' ? undefined : bytes?.readUInt32LE(0);
       },
       /** Keeps how many tokens a text's input has, for the next commit. */
-      writeTokens(text: string, budget: string, count: number): void {
-        const bytes = Buffer.alloc(4);
-        bytes.writeUInt32LE(count);
-        put(waiting.tokens, keyOf(text, budget), bytes);
+      writeTokens: (text: string, budget: string, count: number): void => putTokens(keyOf(text, budget), count),
+      /** Keeps a vector of elsewhere for the next commit, where none is kept. @returns whether it is new */
+      keep({ key, vector, tokens: count }: Omit<KeptVector, 'space'>): boolean {
+        const whole = Buffer.concat([prefix, key]);
+        if (Buffer.isBuffer(read(vectors, whole, 4 * space.dim))) return false;
+        put(waiting.vectors, whole, new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength));
+        if (count !== undefined) putTokens(whole, count);
+        return true;
       },
       /**
        * Takes on texts to encode. What another encoder or process has taken on and not finished is not had: its vectors can
@@ -174,11 +196,23 @@ export async function openEncoderCache(cacheFolder: string) {
       requireSpace(folder, text.length);
       await files.put(sha256(`\0${name}`).toString('hex'), text).catch(failCommit);
     },
+    /** Every vector, encoder by encoder; those that are damaged are not told. */
+    *kept(): Generator<KeptVector> {
+      for (const { key: prefix, value: space } of [...spaces.getRange()]) {
+        for (const key of vectors.getKeys(rangeOf(prefix))) {
+          const bytes = read(vectors, key, 4 * space.dim);
+          if (!Buffer.isBuffer(bytes)) continue;
+          const counted = read(tokens, key, 4);
+          const vector = new Float32Array(space.dim);
+          new Uint8Array(vector.buffer).set(bytes);
+          const count = Buffer.isBuffer(counted) ? { tokens: counted.readUInt32LE(0) } : {};
+          yield { space, key: Uint8Array.from(key.subarray(prefixBytes)), vector, ...count };
+        }
+      }
+    },
     info(): CacheInfo {
       const encoders = [...spaces.getRange()].map(({ key, value }) => {
-        const start = Buffer.concat([Buffer.from(key, 'hex'), Buffer.alloc(24)]);
-        const end = Buffer.concat([Buffer.from(key, 'hex'), Buffer.alloc(25, 0xff)]);
-        const entries = vectors.getKeysCount({ start, end });
+        const entries = vectors.getKeysCount(rangeOf(key));
         const { name, encoder: id, mode, dim } = value;
         return { name, id, mode, dim, entries, bytes: entries * dim * 4 };
       });
@@ -201,6 +235,12 @@ export async function openEncoderCache(cacheFolder: string) {
 /** Whether there is anything to open; opening makes the folder. */
 export function hasEncoderCache(cacheFolder: string): boolean {
   return existsSync(join(vectorsFolder(cacheFolder), 'data.mdb'));
+}
+
+/** Keys of one encoder. @param prefix hex */
+function rangeOf(prefix: string) {
+  const start = Buffer.concat([Buffer.from(prefix, 'hex'), Buffer.alloc(keyBytes)]);
+  return { start, end: Buffer.concat([Buffer.from(prefix, 'hex'), Buffer.alloc(keyBytes + 1, 0xff)]) };
 }
 
 function vectorsFolder(cacheFolder: string): string {

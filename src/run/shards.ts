@@ -21,6 +21,11 @@ export function shardOf(text: string): Shard {
   );
 }
 
+/** Places of a list that a shard has: from the first to before the second. Parts are neighbours, none longer than another by two. */
+export function shardRange(count: number, { part, of }: Shard): [begin: number, end: number] {
+  return [Math.floor(((part - 1) * count) / of), Math.floor((part * count) / of)];
+}
+
 /** As files and folders of a shard are called: `2-of-8`. */
 export const shardName = ({ part, of }: Shard): string => `${part}-of-${of}`;
 
