@@ -163,7 +163,7 @@ export interface LinkAgentResources {
     imported?: string,
   ): Promise<{ scorer: TailScorer; seed: number; file: string }>;
   /** Rules mined on train, as they rank valid best. @param from another data set of the same relations to mine @returns with what is to be known of them */
-  rules(from?: string): Promise<{ ranker: LinkRanker; note: string }>;
+  rules(from?: string): Promise<{ ranker: LinkRanker; note: string; source?: string }>;
 }
 
 /** A ranker and what is to be known of it. */
@@ -177,6 +177,8 @@ export interface LinkAgent {
   horizon?: number;
   /** File of its table. */
   table?: string;
+  /** Hash of the data set that it was learned on, where that is another one. */
+  source?: string;
 }
 
 /** Vectors of another program take the place of those that the settings train. */

@@ -44,7 +44,7 @@ export function register(program: Command): void {
     .description('write vectors that no pack of the folder has into files that other machines can take: packs')
     .option('--json', 'print JSON')
     .action(async (folder: string, { json }: { json?: boolean }) => {
-      const written = await withCache(({ writePacks }, cache) => writePacks(cache, folder));
+      const written = await withCache(({ writePacks }, cache, signal) => writePacks(cache, folder, { signal }));
       if (json) return printJson({ folder, ...written });
       printLine(`${written.vectors} vectors in ${written.packs} new packs, in ${folder}`);
     });
@@ -53,7 +53,7 @@ export function register(program: Command): void {
     .description('keep the vectors of the packs of a folder')
     .option('--json', 'print JSON')
     .action(async (folder: string, { json }: { json?: boolean }) => {
-      const read = await withCache(({ readPacks }, cache) => readPacks(cache, folder));
+      const read = await withCache(({ readPacks }, cache, signal) => readPacks(cache, folder, signal));
       if (json) return printJson({ folder, ...read });
       printLine(`${read.vectors} new vectors of ${read.packs} packs; ${read.known} were there`);
     });
@@ -84,12 +84,18 @@ async function clear({ yes, json }: ClearOptions): Promise<void> {
 }
 
 async function withCache<T>(
-  work: (packs: typeof import('../src/encoder/vector-packs.js'), cache: EncoderCache) => Promise<T>,
+  work: (
+    packs: typeof import('../src/encoder/vector-packs.js'),
+    cache: EncoderCache,
+    signal: AbortSignal,
+  ) => Promise<T>,
 ): Promise<T> {
+  const { terminalWork } = await import('./work.js');
+  const { signal } = terminalWork();
   const { openEncoderCache } = await import('../src/encoder/encoder-cache.js');
   const cache = await openEncoderCache(cacheFolder());
   try {
-    return await work(await import('../src/encoder/vector-packs.js'), cache);
+    return await work(await import('../src/encoder/vector-packs.js'), cache, signal);
   } finally {
     await cache.close();
   }

@@ -13,7 +13,7 @@ import type { LinkRequest } from '../../agents/link-walker/request.js';
 import { meanScorer } from '../../agents/mean-scorer.js';
 import { ruleScorer } from '../../agents/link-rules.js';
 import { requireSameRelations } from '../../datasets/links/apart.js';
-import { type LinkDataset, loadLinkDataset } from '../../datasets/links/link-dataset.js';
+import { type LinkDataset, linksHash, loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import { evaluationSettings } from '../../evaluation/settings.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { sha256File } from '../../src/run/files.js';
@@ -84,11 +84,14 @@ export async function openRanker(
 ): Promise<OpenedRanker> {
   if (trained) return (isExact(trained) ? openExactWalker : openRunWalker)(trained, dataset, options);
   const made = await linkAgents.create(name!, resourcesOf(dataset, horizon, options), switches);
-  const { ranker, table, agent, note, seed, horizon: steps } = made;
+  const { ranker, table, source, agent, note, seed, horizon: steps } = made;
   return {
     ...{ ranker, agent, note, pooling: 'max' },
     about: { ...(seed !== undefined && { seed }), ...(steps !== undefined && { horizon: steps }) },
-    hashes: table === undefined ? {} : { table: await sha256File(table) },
+    hashes: {
+      ...(table !== undefined && { table: await sha256File(table) }),
+      ...(source !== undefined && { source }),
+    },
   };
 }
 
@@ -155,7 +158,8 @@ function resourcesOf(dataset: LinkDataset, horizon: number, { flags, runs, work 
       const where = from === undefined ? 'train' : `train of ${from}`;
       const note = `${count} relation chains mined on ${where}, taken together by ${ranking} (chosen on valid)`;
       if (from === undefined) return { ranker, note };
-      return { ranker: ruleRanker(ruleScorer(dataset.graph, rules, ranking), dataset), note };
+      const moved = ruleRanker(ruleScorer(dataset.graph, rules, ranking), dataset);
+      return { ranker: moved, note, source: linksHash(source.manifest) };
     },
     async embedding(kind, imported) {
       // Of a preset that is named, else of the last run, else the defaults.

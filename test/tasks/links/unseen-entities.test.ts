@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { importLinks } from '../../../datasets/links/import-links.js';
-import { type LinkDataset, loadLinkDataset } from '../../../datasets/links/link-dataset.js';
+import { type LinkDataset, linksHash, loadLinkDataset } from '../../../datasets/links/link-dataset.js';
 import { loadPreset } from '../../../presets/index.js';
 import type { EvaluationRecord } from '../../../src/run/evaluation.js';
 import type { RunInfo } from '../../../src/run/records.js';
@@ -88,6 +88,7 @@ describe('what was learned on the seen ones', () => {
     expect(walker).toMatchObject({ dataset: 'land-unseen', n: random.n, hashes: random.hashes });
     expect(walker.metrics.mrr!.value).toBeGreaterThan(random.metrics.mrr!.value + 0.2);
     expect(rules.metrics.mrr!.value).toBeGreaterThan(random.metrics.mrr!.value + 0.2);
+    expect(rules.hashes.source).toBe(linksHash((await loadLinkDataset('land')).manifest));
     expect(rules.note).toContain('mined on train of land, taken together by');
     expect((await evaluate(folder)).dataset).toBe('land');
     const replayed = await kgwalk('replay', join(walker.saved, '..'));
