@@ -30,6 +30,16 @@ const lines: readonly [page: string, begin: string, why: string][] = [
     'npx kgwalk embeddings import',
     'reads what another program has trained; test/trainers/embeddings/import-table.test.ts makes such files',
   ],
+  ...[
+    'npx kgwalk datasets import triples --name fb --from DIR --unseen 0.33',
+    'npx kgwalk train link-chains --set data.dataset=fb ',
+    'npx kgwalk evaluate runs/chains --dataset fb-unseen',
+    'npx kgwalk evaluate --agent rules --set from=fb',
+  ].map((begin): [string, string, string] => [
+    'docs/link-queries.md',
+    begin,
+    'our small world has too few entities to draw some apart; test/tasks/links/unseen-entities.test.ts has more',
+  ]),
   ['docs/sparql.md', 'kgwalk evaluate', 'asks an endpoint; test/src/sparql/remote-graph.test.ts asks one'],
   ['docs/sparql.md', 'kgwalk datasets get', 'asks an endpoint; test/datasets/links/extract-links.test.ts asks one'],
   ['docs/sparql.md', 'kgwalk train', 'trains on what the line above cut out; the same test plans it'],

@@ -4,6 +4,8 @@
 const tells: Readonly<Record<string, RegExp>> = {
   ask: /^ *1 +0\.\d{4} +\S|· \d+ calls, |^\(.+, \?\)$/m,
   compare: /^\d+ agents .*on [\w/-]+/,
+  'cache fill': /^\d+ new vectors of \d+ packs/m,
+  'cache pack': /^\d+ vectors in \d+ new packs/m,
   'config explain': /ppo\.clipRange.*0\.\d/,
   'datasets check': /found none of the \d+ samples of test in (\d+) of \1 artifacts|\d+ files as imported/,
   'datasets demo': /^(imported demo |wrote \d+ triples)/m,
@@ -15,6 +17,7 @@ const tells: Readonly<Record<string, RegExp>> = {
   'models list': /^demo +embedded/m,
   completion: /^_kgwalk\(\) \{/m,
   doctor: /^backend wasm +ok/m,
+  encode: /^\d+ texts.*: \d+ encoded by /m,
   evaluate: / on [\w-]+.* n = [1-9]/,
   pretrain: /^scorer +split +asked/m,
   replay: /^\d+ samples? replayed: every byte as it was saved$/m,
