@@ -12,9 +12,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process, { memoryUsage } from 'node:process';
-import { setTimeout } from 'node:timers/promises';
 import { type EncoderCache, hasEncoderCache, openEncoderCache } from '../../../src/encoder/encoder-cache.js';
-import { collectGarbage } from '../../fixtures/collect-garbage.js';
+import { heldBytes } from '../../fixtures/collect-garbage.js';
 
 const spaceA = { encoder: 'a', name: 'A.gguf', mode: 'cpu', dim: 3 };
 const spaceB = { encoder: 'b', name: 'B.gguf', mode: 'cpu', dim: 3 };
@@ -48,14 +47,7 @@ test('a vector comes back bit for bit, in another session too', async () => {
 test('what was opened and closed again holds no memory', async () => {
   const heldAfter = async (times: number) => {
     for (let i = 0; i < times; i++) await (await openEncoderCache(join(folder, 'other'))).close();
-    // Threads of the collector free buffers a while after it is through.
-    let least = Infinity;
-    for (let looked = 0; looked < 20; looked++) {
-      collectGarbage();
-      await setTimeout(20);
-      least = Math.min(least, memoryUsage().arrayBuffers);
-    }
-    return least;
+    return heldBytes(() => memoryUsage().arrayBuffers);
   };
   const before = await heldAfter(2);
   expect((await heldAfter(30)) - before).toBeLessThan(30 * 10_000);
