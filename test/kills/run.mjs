@@ -81,6 +81,8 @@ const fiske = [
   '--limit',
   '20',
 ];
+/** Another evaluation, whose parts are there. */
+const parted = fiske.with(-1, '12');
 const world = ['datasets', 'demo', '--entities', '300', '--dialogues', '30', '--questions', '100'];
 const forked = ['train', '--resume', 'best', '--run-dir', 'runs/d', '--fork', 'runs/f', '--set', 'ppo.updates=2'];
 
@@ -88,6 +90,9 @@ const forked = ['train', '--resume', 'best', '--run-dir', 'runs/d', '--fork', 'r
 const commands = {
   'import of dialogues': [['datasets', 'import', 'opendialkg', '--from', 'release', '--name', 'new']],
   'import of triples': [['datasets', 'import', 'triples', '--from', 'release/triples.txt', '--name', 'new']],
+  'import of triples drawn apart': [
+    ['datasets', 'import', 'triples', '--from', 'release/triples.txt', '--name', 'new', '--unseen', '0.5'],
+  ],
   'replacement of a data set': [
     ['datasets', 'import', 'triples', '--from', 'release/triples.txt', '--name', 'demo-links'],
   ],
@@ -109,6 +114,8 @@ const commands = {
   ],
   'evaluation of a run': [['evaluate', 'runs/d', '--split', 'test', '--predictions', 'walks.jsonl']],
   'evaluation of a prompted agent': [fiske],
+  'part of an evaluation': [[...fiske, '--shard', '1/2']],
+  'evaluation from its parts': [parted],
   comparison: [['compare', 'random', 'frequency', 'runs/d', '--split', 'test']],
   'a report': [['report', 'runs/d']],
   'export of metrics': [['runs', 'export', 'runs/d', '--csv', 'metrics.csv']],
@@ -160,6 +167,7 @@ must([...world, '--write', 'release'], base);
 must(['datasets', 'import', 'triples', '--from', 'release/triples.txt', '--name', 'links'], base);
 must(['datasets', 'import', 'triples', '--from', 'release/triples.txt', '--name', 'demo-links'], base);
 must([...dialogues, '--run-dir', 'runs/d'], base);
+for (const shard of ['1/2', '2/2']) must([...parted, '--shard', shard], base);
 
 const names = Object.keys(commands).filter((name) => name.includes(values.only));
 const each = Math.ceil(Number(values.kills) / names.length);

@@ -136,7 +136,7 @@ export function openCompletionStore(file: string, { readOnly = false } = {}) {
   const add = (line: StoredLine) => keep(line, lines.append(line));
 
   function has(line: StoredLine): boolean {
-    if (line.line === 'model') return false;
+    if (line.line === 'model') return canonicalJson(cardShape.parse(line)) === canonicalJson(model ?? {});
     if (line.line === 'head') return heads.has(line.key);
     return { completion: completions, scores: completions, cut: cuts, failure: failures }[line.line].has(line.key);
   }
