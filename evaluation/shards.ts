@@ -6,6 +6,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { canonicalJson } from '../src/run/config.js';
 import { WorkbenchError } from '../src/run/errors.js';
+import { evaluationFiles } from '../src/run/run-folder.js';
 import { isLocked } from '../src/run/run-lock.js';
 import { type Shard, shardName, shardNamed, shardOf, shardRange } from '../src/run/shards.js';
 import type { AboutEvaluation } from '../src/run/evaluation.js';
@@ -48,7 +49,7 @@ export function shardsIn(folder: string): Shard[] {
   if (!existsSync(all)) return [];
   return readdirSync(all)
     .flatMap((name) => shardNamed(name) ?? [])
-    .filter((shard) => existsSync(join(shardFolder(folder, shard), 'asked.json')))
+    .filter((shard) => existsSync(evaluationFiles(shardFolder(folder, shard)).asked))
     .sort((a, b) => a.of - b.of || a.part - b.part);
 }
 

@@ -14,15 +14,12 @@ import { ParameterSet } from '../../src/tensor/parameters.js';
 import type { ValueNetwork } from '../actor.js';
 import { openTrainedRun } from '../trained-run.js';
 import { createValueNetwork } from '../walker/critic.js';
-import { createPaMlpNetwork } from '../walker/heads/pa-mlp.js';
+import { createPaMlpNetwork, edgesAtOnce } from '../walker/heads/pa-mlp.js';
 import { computedOnHost, createHostLinkCritic, createHostLinkWalker } from './host-link-walker.js';
 import { edgesOf, type LinkActor, type LinkRequest, linkRequestOf, numLegal } from './request.js';
 import { type LinkWalkerSettings, linkWalkerSettings } from './settings.js';
 import { createStateNetwork } from './state-network.js';
 import { createVectorTables, type LinkWalkerShape, readStartVectors } from './vectors.js';
-
-/** Actions that go through the network at once: the host makes one number of each. */
-const actionsAtOnce = 2 ** 20;
 
 /** What computes: a tensor backend, or `host`, SIMD kernels without one, where `computedOnHost` says that it can. */
 type LinkComputer = Tf | 'host';
@@ -59,7 +56,7 @@ export function createLinkWalker(
   };
   return {
     parameters,
-    scoresAtOnce: actionsAtOnce,
+    scoresAtOnce: edgesAtOnce,
     requestOf: linkRequestOf,
     numScores: numLegal,
     score,

@@ -10,7 +10,6 @@ import argparse
 import base64
 import json
 import threading
-import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -119,22 +118,16 @@ def vectors(texts):
     return found, sum(map(len, tokens))
 
 
-done = {"texts": 0, "tokens": 0, "seconds": 0.0}
-
-
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self):
-        self.reply({"object": "list", "data": [{"id": Path(a.model).name, "object": "model"}], "done": done})
+        self.reply({"object": "list", "data": [{"id": Path(a.model).name, "object": "model"}]})
 
     def do_POST(self):
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         texts = asked["input"] if isinstance(asked["input"], list) else [asked["input"]]
-        begun = time.perf_counter()
         rows, tokens = vectors(texts)
-        for name, value in (("texts", len(texts)), ("tokens", tokens), ("seconds", time.perf_counter() - begun)):
-            done[name] += value
         coded = asked.get("encoding_format") == "base64"
         data = [{"object": "embedding", "index": i, "embedding": base64.b64encode(row.tobytes()).decode() if coded else row.tolist()}
                 for i, row in enumerate(rows)]

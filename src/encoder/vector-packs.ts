@@ -3,12 +3,12 @@
  * several machines encoded comes together so, while the cache itself, a database, stays on the disk of its machine.
  */
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FixedSizeBinary, FixedSizeList, Float32, Int32 } from 'apache-arrow';
 import { z } from 'zod';
 import { WorkbenchError } from '../run/errors.js';
-import { readError, refuseSpecial, writeFileAtomic } from '../run/files.js';
+import { makeFolder, readError, refuseSpecial, writeFileAtomic } from '../run/files.js';
 import { printable } from '../run/printable.js';
 import { throwIfStopped } from '../run/stop.js';
 import { type EncoderCache, keyBytes, type KeptVector } from './encoder-cache.js';
@@ -45,7 +45,7 @@ export async function writePacks(
   folder: string,
   { signal, most = packBytes }: { signal?: AbortSignal | undefined; most?: number } = {},
 ): Promise<{ packs: number; vectors: number }> {
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   const there = new Set<string>();
   for await (const { space, rows } of packsIn(folder, signal)) {
     for (const { key } of rows) there.add(placeOf(space, key));

@@ -99,8 +99,7 @@ export async function openRanker(
 const isExact = ({ run: { config } }: Trained) => config.exactWalker !== undefined;
 
 async function openExactWalker(trained: Trained, dataset: LinkDataset): Promise<OpenedRanker> {
-  const own = datasetOf(trained.run)!;
-  const learned = own === dataset.manifest.name ? dataset : await loadLinkDataset(own);
+  const learned = await learnedOn(datasetOf(trained.run)!, dataset);
   const members = membersOf(trained).map(({ run, checkpoint }) =>
     loadExactWalker(run.folder, run.id, checkpoint, dataset, learned),
   );
@@ -113,6 +112,10 @@ async function openExactWalker(trained: Trained, dataset: LinkDataset): Promise<
     hashes: { checkpoint: await weightsOf(trained) },
   };
 }
+
+/** @param asked is at hand: often the same */
+const learnedOn = (name: string, asked: LinkDataset): Promise<LinkDataset> | LinkDataset =>
+  name === asked.manifest.name ? asked : loadLinkDataset(name);
 
 async function openRunWalker(trained: Trained, dataset: LinkDataset, { flags }: OpenOptions): Promise<OpenedRanker> {
   const wanted = wholeNumber(flags.beamWidth, '--beam-width', 1);
@@ -148,7 +151,7 @@ function resourcesOf(dataset: LinkDataset, horizon: number, { flags, runs, work 
     graph: dataset.graph,
     horizon,
     async rules(from) {
-      const source = from === undefined ? dataset : await loadLinkDataset(from);
+      const source = from === undefined ? dataset : await learnedOn(from, dataset);
       requireSameRelations(dataset, source);
       const line = progress('mine rules', source.graph.numRelations, 'relations');
       const onProgress = (done: number) => line.update(done);

@@ -26,6 +26,9 @@ import type { WalkerSettings } from '../settings.js';
 
 type Tensor2D = tfTypes.Tensor2D;
 
+/** Edges that go through the network at once: the host makes one number of each, so that what grows is the states. */
+export const edgesAtOnce = 2 ** 20;
+
 /** Builds the plain head. @param seed what its weights start from; absent where others are imported into it */
 export function createPaMlpHead(tf: Tf, settings: WalkerSettings, shape: HeadShape, seed?: number): WalkerHead {
   const { numRelations } = shape;
@@ -42,8 +45,7 @@ export function createPaMlpHead(tf: Tf, settings: WalkerSettings, shape: HeadSha
   return {
     parameters: network.parameters,
     precision,
-    // An edge is one number: what grows is the states.
-    scoresAtOnce: 2 ** 20,
+    scoresAtOnce: edgesAtOnce,
     logits,
     infer: (batch) => readTensor(tf, () => logits(batch)),
     ...(network.rank && { rank: (batch) => network.rank!(rows.of(batch), batch) }),

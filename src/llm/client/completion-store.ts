@@ -110,9 +110,7 @@ export function openCompletionStore(file: string, { readOnly = false } = {}) {
   const priors = new Map<string, readonly [logProb: number, tokens: number]>();
   let model: ModelCard | undefined;
 
-  const lines = openCheckedLines(file, { readOnly }, (value, position, place) =>
-    keep(ofShape(value, storedLine, { what: 'a line of completions', place, hint: brokenLineHint }), position),
-  );
+  const lines = openCheckedLines(file, { readOnly }, (value, position, place) => keep(lineOf(value, place), position));
 
   function keep(line: StoredLine, position: LinePosition): void {
     if (line.line === 'scores') {
@@ -202,7 +200,7 @@ export function openCompletionStore(file: string, { readOnly = false } = {}) {
     /** Takes over what another store has and this one has not. @throws WorkbenchError `data` for a broken line before its last */
     takeOver(other: string): void {
       const read = openCheckedLines(other, { readOnly: true }, (value, _, place) => {
-        const line = ofShape(value, storedLine, { what: 'a line of completions', place, hint: brokenLineHint });
+        const line = lineOf(value, place);
         if (!has(line)) add(line);
       });
       read.close();
@@ -215,6 +213,9 @@ export function openCompletionStore(file: string, { readOnly = false } = {}) {
     close: () => lines.close(),
   };
 }
+
+const lineOf = (value: unknown, place: string): StoredLine =>
+  ofShape(value, storedLine, { what: 'a line of completions', place, hint: brokenLineHint });
 
 function hashOf(value: unknown): string {
   return createHash('sha256').update(canonicalJson(value)).digest('hex');
