@@ -1,4 +1,5 @@
 /** Writes a GGUF model file, version 3. @source ggml docs/gguf.md */
+import { toFloat16 } from '../../src/llm/gguf/float16.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { writeFileAtomic } from '../../src/run/files.js';
 
@@ -99,30 +100,4 @@ function uint64(value: number): Buffer {
   const bytes = Buffer.alloc(8);
   bytes.writeBigUInt64LE(BigInt(value));
   return bytes;
-}
-
-/** Half-precision numbers (IEEE 754 binary16), which no supported Node has an array type for. */
-
-const word = new Uint32Array(1);
-const single = new Float32Array(word.buffer);
-
-/** Bits of each value, rounded to the nearest half, ties to even; beyond ±65,504 infinite. */
-export function toFloat16(values: Float32Array): Uint16Array {
-  const halves = new Uint16Array(values.length);
-  for (let i = 0; i < values.length; i++) halves[i] = halfOf(values[i]!);
-  return halves;
-}
-
-function halfOf(value: number): number {
-  single[0] = value;
-  const sign = (word[0]! >>> 16) & 0x8000;
-  const bits = word[0]! & 0x7fffffff;
-  if (bits > 0x7f800000) return sign | 0x7e00;
-  if (bits >= 0x47800000) return sign | 0x7c00;
-  if (bits < 0x38800000) {
-    // Subnormal halves count 2^-24, the last place of a single between 0.5 and 1: the addition rounds.
-    single[0] = Math.abs(value) + 0.5;
-    return sign | (word[0]! - 0x3f000000);
-  }
-  return sign | ((bits + 0xfff + ((bits >>> 13) & 1) - 0x38000000) >>> 13);
 }
