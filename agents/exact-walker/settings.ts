@@ -6,7 +6,16 @@ export const exactWalkerKinds = ['chains', 'messages'] as const;
 /** One of `exactWalkerKinds`. */
 export type ExactWalkerKindName = (typeof exactWalkerKinds)[number];
 
+/** What the policy over chains is fitted to, in the order of the documentation. */
+const chainObjectives = ['likelihood', 'expected-reward', 'reinforce', 'ppo'] as const;
+
 const chainSettings = z.strictObject({
+  objective: z
+    .enum(chainObjectives)
+    .default('likelihood')
+    .describe(
+      'What the policy over chains is fitted to: `likelihood`, the logarithm of the chance that a walk ends on the answer; `expected-reward`, that chance itself, exact; `reinforce` and `ppo`, the same from sampled walks. All but the first are there to compare.',
+    ),
   chains: z.int().min(1).max(10_000).default(200).describe('Chains that a query relation keeps.'),
   queries: z
     .int()
@@ -26,9 +35,12 @@ const chainSettings = z.strictObject({
     .default([60, 150, 300])
     .describe('Most frequent chains of one, two and three relations that are measured.'),
   measuredTriples: z.int().min(1).default(40).describe('Train triples of a relation that chains are measured on.'),
-  steps: z.int().min(1).default(400).describe('Steps of Adam a relation.'),
+  steps: z.int().min(1).default(400).describe('Steps of Adam a relation; with ppo, rounds of walks.'),
   batchSize: z.int().min(1).max(65536).default(16).describe('Queries a step.'),
   learningRate: z.number().positive().max(10).default(0.05).describe('Of the first step; falls linearly to 0.'),
+  walks: z.int().min(2).max(4096).default(8).describe('Walks that are sampled from a query: reinforce and ppo.'),
+  epochs: z.int().min(1).max(100).default(4).describe('Steps of Adam from the same walks: ppo.'),
+  clipRange: z.number().min(0.001).max(10).default(0.2).describe('Probability ratios are clipped to 1 ± this: ppo.'),
 });
 /** See `exactWalkerSettings.chains`. */
 export type ChainSettings = z.output<typeof chainSettings>;

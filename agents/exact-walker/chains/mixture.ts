@@ -6,9 +6,11 @@
  *
  * f_p(t) is the chance that a walk along p ends on the answer, m_p that it ends on any entity but other known answers: listwise and
  * filtered over all entities, without one being drawn. Nothing is sampled: what PPO and REINFORCE estimate from walks is S, whose
- * gradient weighs a query that is hardly solved with nearly nothing; that of its logarithm weighs all alike.
+ * gradient weighs a query that is hardly solved with nearly nothing; that of its logarithm weighs all alike. The other objectives are
+ * there to compare: S itself, exact or from walks.
  */
 import type { Rng } from '../../../src/run/seeds.js';
+import type { ChainSettings } from '../settings.js';
 
 /** What some queries of one relation say of its chains; the last column is the prior's. */
 export interface MixtureTable {
@@ -22,12 +24,10 @@ export interface MixtureTable {
 }
 
 /** How a policy is fitted. */
-export interface MixtureCourse {
-  steps: number;
-  batchSize: number;
-  /** Of the first step; falls linearly to 0. */
-  learningRate: number;
-}
+export type MixtureCourse = Pick<
+  ChainSettings,
+  'objective' | 'steps' | 'batchSize' | 'learningRate' | 'walks' | 'epochs' | 'clipRange'
+>;
 
 const epsilon = 1e-7;
 
@@ -91,31 +91,138 @@ export async function fitMixture(
 ): Promise<void> {
   const { queries, columns } = table;
   if (queries === 0) return;
-  const { steps, batchSize, learningRate } = course;
-  const [beta1, beta2] = [0.9, 0.999];
-  const [first, second] = [new Float64Array(columns), new Float64Array(columns)];
+  const { steps, objective, learningRate } = course;
+  const passes = objective === 'ppo' ? course.epochs : 1;
+  const descend = adam(theta, steps * passes, learningRate);
   const [pi, slope] = [new Float64Array(columns), new Float64Array(columns)];
   const order = Int32Array.from({ length: queries }, (_, i) => i);
-  const size = Math.min(batchSize, queries);
+  const batch = new Int32Array(Math.min(course.batchSize, queries));
+  const walks = new SampledWalks(table, course);
   let next = queries;
   for (let step = 0; step < steps; step++) {
-    mixtureOf(theta, pi);
-    slope.fill(0);
-    for (let i = 0; i < size; i++) {
+    for (let i = 0; i < batch.length; i++) {
       if (next === queries) {
         rng.shuffle(order);
         next = 0;
       }
-      mixtureLoss(table, order[next++]!, pi, slope);
+      batch[i] = order[next++]!;
     }
+    mixtureOf(theta, pi);
+    if (objective === 'ppo' || objective === 'reinforce') walks.draw(batch, pi, rng);
+    for (let pass = 0; pass < passes; pass++) {
+      mixtureOf(theta, pi);
+      slope.fill(0);
+      if (objective === 'likelihood') for (const query of batch) mixtureLoss(table, query, pi, slope);
+      else if (objective === 'expected-reward') for (const query of batch) rewardSlope(table, query, pi, slope);
+      else walks.slope(pi, slope);
+      descend(slope, batch.length);
+    }
+    await pause();
+  }
+}
+
+/** Adds the slope of −S, what walks from one query earn on average. */
+function rewardSlope({ columns, answer }: MixtureTable, query: number, pi: Float64Array, slope: Float64Array): void {
+  const base = query * columns;
+  let reward = 0;
+  for (let p = 0; p < columns; p++) reward += pi[p]! * answer[base + p]!;
+  for (let p = 0; p < columns; p++) slope[p]! -= pi[p]! * (answer[base + p]! - reward);
+}
+
+/**
+ * Walks drawn from the policy: a chain by π, and whether the walk along it ends on the answer, which pays 1. Advantages are measured
+ * from the mean of the other walks of the query.
+ * @source Williams 1992; Schulman et al. 2017, "Proximal policy optimization algorithms", eq. 7
+ */
+class SampledWalks {
+  readonly #table: MixtureTable;
+  readonly #course: MixtureCourse;
+  /** float64 [columns]: advantages of the walks that went by a chain, those above 0 and those below. */
+  readonly #better: Float64Array;
+  readonly #worse: Float64Array;
+  /** float64 [columns]: π when they were drawn, and its running sum. */
+  readonly #old: Float64Array;
+  readonly #sums: Float64Array;
+  readonly #chains: Int32Array;
+  readonly #paid: Uint8Array;
+
+  constructor(table: MixtureTable, course: MixtureCourse) {
+    this.#table = table;
+    this.#course = course;
+    const { columns } = table;
+    [this.#better, this.#worse] = [new Float64Array(columns), new Float64Array(columns)];
+    [this.#old, this.#sums] = [new Float64Array(columns), new Float64Array(columns)];
+    this.#chains = new Int32Array(course.walks);
+    this.#paid = new Uint8Array(course.walks);
+  }
+
+  draw(batch: Int32Array, pi: Float64Array, rng: Rng): void {
+    const { columns, answer } = this.#table;
+    const { walks } = this.#course;
+    const [better, worse, sums, chains, paid] = [this.#better, this.#worse, this.#sums, this.#chains, this.#paid];
+    this.#old.set(pi);
+    better.fill(0);
+    worse.fill(0);
+    let sum = 0;
+    for (let p = 0; p < columns; p++) sums[p] = sum += pi[p]!;
+    for (const query of batch) {
+      let hits = 0;
+      for (let walk = 0; walk < walks; walk++) {
+        const chain = firstAbove(sums, rng.uniform() * sum);
+        chains[walk] = chain;
+        hits += paid[walk] = Number(rng.uniform() < answer[query * columns + chain]!);
+      }
+      for (let walk = 0; walk < walks; walk++) {
+        const advantage = (paid[walk]! - (hits - paid[walk]!) / (walks - 1)) / walks;
+        const side = advantage > 0 ? better : worse;
+        side[chains[walk]!]! += advantage;
+      }
+    }
+  }
+
+  /** Adds the slope of what is lowered, summed over queries. */
+  slope(pi: Float64Array, slope: Float64Array): void {
+    const { objective, clipRange } = this.#course;
+    const [better, worse, old] = [this.#better, this.#worse, this.#old];
+    let total = 0;
+    for (let p = 0; p < slope.length; p++) {
+      const ratio = objective === 'ppo' ? pi[p]! / old[p]! : 1;
+      // A clipped ratio is a number: nothing pulls at it any more.
+      const up = ratio > 1 + clipRange ? 0 : ratio * better[p]!;
+      const down = ratio < 1 - clipRange ? 0 : ratio * worse[p]!;
+      if (better[p] === 0 && worse[p] === 0) continue;
+      slope[p]! -= up + down;
+      total += up + down;
+    }
+    for (let p = 0; p < slope.length; p++) slope[p]! += pi[p]! * total;
+  }
+}
+
+/** The first place whose running sum is above `value`, the last one where none is. */
+function firstAbove(sums: Float64Array, value: number): number {
+  let [low, high] = [0, sums.length - 1];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sums[middle]! > value) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** A step of Adam down a summed slope, at a rate that falls linearly to 0. */
+function adam(theta: Float64Array, steps: number, learningRate: number) {
+  const [beta1, beta2] = [0.9, 0.999];
+  const [first, second] = [new Float64Array(theta.length), new Float64Array(theta.length)];
+  let step = 0;
+  return (slope: Float64Array, count: number) => {
     const rate = (learningRate * (1 - step / steps)) / (1 - beta1 ** (step + 1));
     const spread = 1 / (1 - beta2 ** (step + 1));
-    for (let p = 0; p < columns; p++) {
-      const own = slope[p]! / size;
+    step++;
+    for (let p = 0; p < theta.length; p++) {
+      const own = slope[p]! / count;
       first[p] = beta1 * first[p]! + (1 - beta1) * own;
       second[p] = beta2 * second[p]! + (1 - beta2) * own * own;
       theta[p]! -= (rate * first[p]!) / (Math.sqrt(second[p]! * spread) + 1e-8);
     }
-    await pause();
-  }
+  };
 }

@@ -16,6 +16,7 @@ import {
 } from '../../../agents/exact-walker/chains/learn-relation.js';
 import {
   fitMixture,
+  type MixtureCourse,
   meanLoss,
   mixtureLoss,
   mixtureOf,
@@ -176,8 +177,54 @@ test('the gradient of the loss is its slope', async () => {
     });
   }
   const before = meanLoss(table, theta);
-  await fitMixture(table, theta, { steps: 50, batchSize: 2, learningRate: 0.05 }, new Rng(1), async () => {});
+  await fitMixture(table, theta, { ...courseOf('likelihood'), steps: 50, batchSize: 2 }, new Rng(1), async () => {});
   expect(meanLoss(table, theta)).toBeLessThan(before);
+});
+
+const courseOf = (objective: MixtureCourse['objective']): MixtureCourse => ({
+  ...{ objective, steps: 400, batchSize: 16, learningRate: 0.05, walks: 8, epochs: 4, clipRange: 0.2 },
+});
+
+describe('a policy fitted to sampled walks', () => {
+  /** Four chains: one that is always right for half of the queries, one that is sometimes right for all, two that never are. */
+  const answer = Float32Array.from({ length: 32 }, (_, i) => [i % 8 < 4 ? 1 : 0, 0.3, 0, 0][i % 4]!);
+  const table: MixtureTable = { queries: 8, columns: 4, answer, free: answer.map(() => 1) };
+  const rewardOf = (theta: Float64Array) => {
+    const pi = new Float64Array(4);
+    mixtureOf(theta, pi);
+    return answer.reduce((sum, own, i) => sum + (own * pi[i % 4]!) / 8, 0);
+  };
+
+  test.each(['expected-reward', 'reinforce', 'ppo'] as const)('%s finds the chain that pays most', async (objective) => {
+    const theta = new Float64Array(4);
+    await fitMixture(table, theta, courseOf(objective), new Rng(4), async () => {});
+    expect(rewardOf(theta)).toBeGreaterThan(0.47);
+    expect([...theta.keys()].sort((a, b) => theta[b]! - theta[a]!)[0]).toBe(0);
+  });
+
+  test('sampled slopes are the exact one on average', async () => {
+    // One small step of Adam goes by the sign of the slope alone: many walks of one round have the exact one's.
+    const start = Float64Array.of(0.3, -0.2, 0.1, -0.4);
+    const stepped = async (objective: MixtureCourse['objective']) => {
+      const theta = start.slice();
+      const course = { ...courseOf(objective), steps: 1, epochs: 1, batchSize: 8, walks: 4096, learningRate: 1e-3 };
+      await fitMixture(table, theta, course, new Rng(5), async () => {});
+      return [...theta].map((value, i) => Math.sign(value - start[i]!));
+    };
+    const exact = await stepped('expected-reward');
+    expect(exact).not.toContain(0);
+    expect(await stepped('reinforce')).toEqual(exact);
+    expect(await stepped('ppo')).toEqual(exact);
+  });
+
+  test('only the likelihood keeps what solves the other half', async () => {
+    const [byLikelihood, byReward] = [new Float64Array(4), new Float64Array(4)];
+    await fitMixture(table, byLikelihood, { ...courseOf('likelihood'), steps: 4000 }, new Rng(6), async () => {});
+    await fitMixture(table, byReward, { ...courseOf('expected-reward'), steps: 4000 }, new Rng(6), async () => {});
+    const share = (theta: Float64Array) => Math.exp(theta[1]! - theta[0]!);
+    expect(share(byReward)).toBeLessThan(0.05);
+    expect(share(byLikelihood)).toBeGreaterThan(0.3);
+  });
 });
 
 test('chains are counted once a triple, the most frequent of each length first, whatever the table grows to', () => {
