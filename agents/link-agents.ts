@@ -77,42 +77,6 @@ export function scorerRanker(scorer: TailScorer, { offsets }: Pick<LinkLists, 'o
   };
 }
 
-/**
- * Several rankers as one: the mean of what each makes of an entity, as a log-probability among all entities. What one of them cannot
- * rank stays so; what speaks for an entity is told by the first that tells it.
- */
-export function meanRanker(members: readonly LinkRanker[]): LinkRanker {
-  return {
-    name: 'mean',
-    rankings: ['score'],
-    batchSize: 32,
-    async rank(questions, take) {
-      for (const [i, question] of questions.entries()) {
-        let sum: Float64Array | undefined;
-        let reasons: RankedQuestion['reasons'];
-        for (const member of members) {
-          await member.rank([question], (_, ranked) => {
-            sum ??= new Float64Array(ranked.scores[0]!.length);
-            addLogProbabilities(ranked.scores[0]!, 1 / members.length, sum);
-            reasons ??= ranked.reasons;
-          });
-        }
-        take(i, { scores: [sum!], ...(reasons && { reasons }) });
-      }
-    },
-  };
-}
-
-/** Adds `weight` times the logarithm of softmax(scores). */
-function addLogProbabilities(scores: Float64Array, weight: number, out: Float64Array): void {
-  let most = -Infinity;
-  for (const score of scores) most = Math.max(most, score);
-  let sum = 0;
-  for (const score of scores) sum += Math.exp(score - most);
-  const norm = most === -Infinity ? 0 : most + Math.log(sum);
-  for (let entity = 0; entity < scores.length; entity++) out[entity]! += weight * (scores[entity]! - norm);
-}
-
 /** How walks are ranked. */
 export interface WalkRankerOptions {
   /** Default `walks`. */
@@ -164,7 +128,12 @@ export interface LinkAgentResources {
   ): Promise<{ scorer: TailScorer; seed: number; file: string }>;
   /** Rules mined on train, as they rank valid best. @param from another data set of the same relations to mine @returns with what is to be known of them */
   rules(from?: string): Promise<{ ranker: LinkRanker; note: string; source?: string }>;
+  /** Several rankers as one. @param of runs of exact walkers and agents, with pluses between @returns with what they were made from, hashed */
+  ensemble(of: string, weights: EnsembleWeights): Promise<{ ranker: LinkRanker; note: string; source: string }>;
 }
+
+/** Where the weights of an ensemble come from: fitted on valid, one for each member and direction, or all alike. */
+export type EnsembleWeights = z.output<typeof ensembleSwitches>['weights'];
 
 /** A ranker and what is to be known of it. */
 export interface LinkAgent {
@@ -177,7 +146,7 @@ export interface LinkAgent {
   horizon?: number;
   /** File of its table. */
   table?: string;
-  /** Hash of the data set that it was learned on, where that is another one. */
+  /** Hash of what it was made from: another data set, other agents. */
   source?: string;
 }
 
@@ -186,6 +155,12 @@ const embeddingSwitches = z.strictObject({ imported: z.string().default('') });
 
 /** Rules of another data set with the same relations take the place of the graph's own. */
 const ruleSwitches = z.strictObject({ from: z.string().default('') });
+
+/** Several rankers as one. */
+const ensembleSwitches = z.strictObject({
+  of: z.string().default(''),
+  weights: z.enum(['valid', 'equal']).default('valid'),
+});
 
 /** What ranks without a run; an embedding that is not kept yet is trained. */
 export const linkAgents = new AgentRegistry<LinkAgentResources, LinkAgent>({
@@ -197,6 +172,15 @@ export const linkAgents = new AgentRegistry<LinkAgentResources, LinkAgent>({
     create: async ({ horizon, rules }, { from }) => ({
       ...{ agent: 'rules', seed: 0, horizon },
       ...(await rules(from || undefined)),
+    }),
+  },
+  ensemble: {
+    needs: ['train', 'embedding'],
+    settings: ensembleSwitches,
+    required: ['of'],
+    create: async ({ horizon, ensemble }, { of, weights }) => ({
+      ...{ agent: 'ensemble', horizon },
+      ...(await ensemble(of, weights)),
     }),
   },
   random: {

@@ -171,7 +171,9 @@ export async function quantize(what: string, flags: { name?: string; json?: bool
   const { bytes } = sizes(file);
   if (flags.json) return printJson({ name, file, bytes, written, kept, sha256 });
   const others = Object.entries(kept).map(([type, tensors]) => `${tensors} ${type}`);
-  printLine(`${name}: ${megabytes(bytes)} MB at ${file}; ${written} matrices written as Q8_0, left: ${others.join(', ') || 'none'}`);
+  printLine(
+    `${name}: ${megabytes(bytes)} MB at ${file}; ${written} matrices written as Q8_0, left: ${others.join(', ') || 'none'}`,
+  );
   printLine(`sha256 ${sha256}`);
   printLine(`use it: --model ${name}`);
 }

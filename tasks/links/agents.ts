@@ -1,12 +1,14 @@
 /** What ranks entities, opened: a run, an embedding, rules, or walks at random. */
+import { createHash } from 'node:crypto';
 import {
+  type EnsembleWeights,
   type LinkAgentResources,
   linkAgents,
   type LinkRanker,
-  meanRanker,
   type RankedQuestion,
   walkRanker,
 } from '../../agents/link-agents.js';
+import { ensembleRanker, fitEnsemble, meanRanker } from '../../agents/link-ensemble.js';
 import { loadExactWalker } from '../../agents/exact-walker/registry.js';
 import { type LoadedLinkWalker, loadLinkWalker } from '../../agents/link-walker/link-walker.js';
 import type { LinkRequest } from '../../agents/link-walker/request.js';
@@ -15,16 +17,21 @@ import { ruleScorer } from '../../agents/link-rules.js';
 import { requireSameRelations } from '../../datasets/links/apart.js';
 import { type LinkDataset, linksHash, loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import { evaluationSettings } from '../../evaluation/settings.js';
+import { knownAnswers, withInverses } from '../../src/embedding/known-answers.js';
+import { sampledTriples } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { sha256File } from '../../src/run/files.js';
+import { printable } from '../../src/run/printable.js';
+import { madeFrom } from '../../src/run/provenance.js';
 import { backendOf } from '../../src/tensor/backend.js';
 import { openLinkScorer } from '../../trainers/embeddings/link-scorers.js';
 import { settingsOfRun, trainSettings } from '../../trainers/train-settings.js';
 import { type EvaluationFlags, flagOf, threadsOf, wholeNumber } from '../flags.js';
-import { datasetOf } from '../named.js';
+import { datasetOf, findRun } from '../named.js';
 import { membersOf, type OpenedAgent, type OpenOptions, type Resolved, type Trained } from '../task.js';
 import { foldersOf, weightsOf } from '../trained.js';
 import { type LinkData, rankerAsker } from './data.js';
+import { queriesOf } from './ranks.js';
 import type { LinkRow } from './row.js';
 import { ruleBaseline, ruleRanker } from './rules.js';
 import { type LinkSample, linkScorer } from './score.js';
@@ -45,7 +52,9 @@ export interface OpenedRanker extends Pick<
 /** @throws WorkbenchError `usage` for options that none of the agents reads */
 export function refuseIdle(resolved: readonly Resolved[], flags: EvaluationFlags): void {
   const walks = resolved.some(({ trained }) => trained && !isExact(trained));
-  const embeds = resolved.some(({ agent }) => agent === 'transe' || agent === 'bilinear');
+  const embeds = resolved.some(({ agent, switches: { of } }) => {
+    return [agent, ...namesIn(of)].some((one) => one === 'transe' || one === 'bilinear');
+  });
   const read = {
     beamWidth: walks || 'a run that draws walks',
     backend: walks || 'a run that draws walks',
@@ -145,7 +154,8 @@ async function openRunWalker(trained: Trained, dataset: LinkDataset, { flags }: 
   };
 }
 
-function resourcesOf(dataset: LinkDataset, horizon: number, { flags, runs, work }: OpenOptions): LinkAgentResources {
+function resourcesOf(dataset: LinkDataset, horizon: number, options: OpenOptions): LinkAgentResources {
+  const { flags, runs, work } = options;
   const { progress, signal } = work;
   return {
     graph: dataset.graph,
@@ -164,6 +174,7 @@ function resourcesOf(dataset: LinkDataset, horizon: number, { flags, runs, work 
       const moved = ruleRanker(ruleScorer(dataset.graph, rules, ranking), dataset);
       return { ranker: moved, note, source: linksHash(source.manifest) };
     },
+    ensemble: (of, weights) => openEnsemble(of, weights, dataset, horizon, options),
     async embedding(kind, imported) {
       // Of a preset that is named, else of the last run, else the defaults.
       const run = runs.at(-1);
@@ -180,3 +191,69 @@ function resourcesOf(dataset: LinkDataset, horizon: number, { flags, runs, work 
     },
   };
 }
+
+/** Names with pluses between. */
+const namesIn = (of: unknown): string[] => (typeof of === 'string' && of !== '' ? of.split('+') : []);
+
+/** Triples of valid that weights are fitted on, each asked for in both directions. */
+const fittedTriples = 500;
+
+/** @throws WorkbenchError `usage` for members that are no exact walkers, embeddings or rules, or too few of them */
+async function openEnsemble(
+  of: string,
+  weights: EnsembleWeights,
+  dataset: LinkDataset,
+  horizon: number,
+  options: OpenOptions,
+): Promise<{ ranker: LinkRanker; note: string; source: string }> {
+  const names = namesIn(of);
+  const refused = (got: string) =>
+    new WorkbenchError(
+      'usage',
+      `expected two or more of exact walkers, transe, bilinear and rules, got ${got}, at of=${of}`,
+      {
+        hint: 'Such as --agent ensemble:of=RUN+bilinear.',
+      },
+    );
+  if (names.length < 2) throw refused(names.length === 0 ? 'none' : 'one');
+  const members: OpenedRanker[] = [];
+  for (const name of names) {
+    const found = findRun(name);
+    if (found && !isExact({ checkpoint: 'best', ...found })) throw refused(`${name}, which draws walks`);
+    const which: Resolved | undefined = found
+      ? { name, switches: {}, trained: { checkpoint: options.flags.checkpoint ?? 'best', ...found } }
+      : ensembled.includes(name)
+        ? { name, agent: name, switches: {} }
+        : undefined;
+    if (!which) throw refused(printable(name, 80));
+    members.push(await openRanker(which, dataset, horizon, options));
+  }
+  const rankers = members.map(({ ranker }) => ranker);
+  const source = createHash('sha256')
+    .update(JSON.stringify(members.map(({ hashes }) => hashes)))
+    .digest('hex');
+  if (weights === 'equal') return { ranker: meanRanker(rankers), note: `${names.join(', ')}, weighed alike`, source };
+  const { graph, train, valid } = dataset;
+  const plain = graph.numRelations / 2;
+  const known = withInverses(knownAnswers([train, valid]), plain);
+  const triples = sampledTriples(valid, fittedTriples, 'links/ensemble');
+  madeFrom('choice', 'weights of an ensemble', { graph: graph.hash, split: 'valid', triples: triples.heads.length });
+  const line = options.work.progress('fit the weights on valid', 2 * triples.heads.length, 'queries');
+  let done = 0;
+  const fitted: Float64Array[] = [];
+  for (const direction of ['tail', 'head'] as const) {
+    const queries = queriesOf(graph, triples, direction);
+    const others = (head: number, relation: number) => known.tailsOf(head, relation);
+    fitted.push(await fitEnsemble(rankers, queries, others, () => line.update(++done)));
+  }
+  const words = (own: Float64Array) => names.map((name, k) => `${name} ${own[k]!.toFixed(2)}`).join(', ');
+  line.finish(`tails: ${words(fitted[0]!)}; heads: ${words(fitted[1]!)}`);
+  return {
+    ranker: ensembleRanker(rankers, (relation) => fitted[relation < plain ? 0 : 1]!),
+    note: `weights fitted on ${triples.heads.length} triples of valid: tails ${words(fitted[0]!)}; heads ${words(fitted[1]!)}`,
+    source,
+  };
+}
+
+/** Agents that may be members. */
+const ensembled: readonly string[] = ['transe', 'bilinear', 'rules'];

@@ -22,7 +22,6 @@ import {
   mixtureOf,
   type MixtureTable,
 } from '../../../agents/exact-walker/chains/mixture.js';
-import { type LinkRanker, meanRanker } from '../../../agents/link-agents.js';
 import { exactWalkerKind } from '../../../agents/exact-walker/registry.js';
 import { exactWalkerSettings } from '../../../agents/exact-walker/settings.js';
 import { byIds, Graph, type TripleColumns } from '../../../src/kg/graph.js';
@@ -195,12 +194,15 @@ describe('a policy fitted to sampled walks', () => {
     return answer.reduce((sum, own, i) => sum + (own * pi[i % 4]!) / 8, 0);
   };
 
-  test.each(['expected-reward', 'reinforce', 'ppo'] as const)('%s finds the chain that pays most', async (objective) => {
-    const theta = new Float64Array(4);
-    await fitMixture(table, theta, courseOf(objective), new Rng(4), async () => {});
-    expect(rewardOf(theta)).toBeGreaterThan(0.47);
-    expect([...theta.keys()].sort((a, b) => theta[b]! - theta[a]!)[0]).toBe(0);
-  });
+  test.each(['expected-reward', 'reinforce', 'ppo'] as const)(
+    '%s finds the chain that pays most',
+    async (objective) => {
+      const theta = new Float64Array(4);
+      await fitMixture(table, theta, courseOf(objective), new Rng(4), async () => {});
+      expect(rewardOf(theta)).toBeGreaterThan(0.47);
+      expect([...theta.keys()].sort((a, b) => theta[b]! - theta[a]!)[0]).toBe(0);
+    },
+  );
 
   test('sampled slopes are the exact one on average', async () => {
     // One small step of Adam goes by the sign of the slope alone: many walks of one round have the exact one's.
@@ -310,27 +312,6 @@ describe('a relation', () => {
         expect(shown[0]).toEqual({ chain: most.chain, share: expect.closeTo(most.share / sum, 10) });
       }
     });
-  });
-
-  test('is averaged with others by log-probability', async () => {
-    const scored = (scores: readonly number[]): LinkRanker => ({
-      ...{ name: 'some', rankings: ['score'], batchSize: 1 },
-      rank: (questions, take) => questions.forEach((_, i) => take(i, { scores: [Float64Array.from(scores)] })),
-    });
-    const logs = [
-      [0.5, 0.25, 0.25, 0],
-      [0.1, 0.1, 0.8, 0],
-    ].map((shares) => shares.map(Math.log));
-    // A score may be anything up to a sum.
-    const mean = meanRanker([scored(logs[0]!.map((one) => one + 3)), scored(logs[1]!)]);
-    const taken: number[][] = [];
-    const asked = { head: 0, relation: 0 };
-    await mean.rank([asked, asked], (_, { scores }) => taken.push([...scores[0]!]));
-    const wanted = logs[0]!.map((one, i) => expect.closeTo((one + logs[1]![i]!) / 2, 12) as unknown);
-    expect(taken).toEqual([
-      [...wanted.slice(0, 3), -Infinity],
-      [...wanted.slice(0, 3), -Infinity],
-    ]);
   });
 
   test('has weights that are refused where they are of another graph', async () => {

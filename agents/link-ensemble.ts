@@ -1,0 +1,188 @@
+/**
+ * Several rankers of links as one: score(e) = Σ_k w_k log p_k(e), where p_k is what member k makes of all entities, brought to sum to 1.
+ * Equal weights are the mean; weights that are fitted minimise −log softmax(score) of known answers, a convex function of so many
+ * numbers as there are members.
+ */
+import type { TripleColumns } from '../src/kg/graph.js';
+import { boundedHeap } from './bounded-heap.js';
+import type { LinkRanker, RankedQuestion } from './link-agents.js';
+
+/**
+ * What one of the members cannot rank stays so; what speaks for an entity is told by the first that tells it.
+ * @param weights of the members, by relation
+ */
+export function ensembleRanker(
+  members: readonly LinkRanker[],
+  weights: (relation: number) => ArrayLike<number>,
+): LinkRanker {
+  return {
+    name: 'mean',
+    rankings: ['score'],
+    batchSize: 32,
+    async rank(questions, take) {
+      for (const [i, question] of questions.entries()) {
+        const own = weights(question.relation);
+        let sum: Float64Array | undefined;
+        let reasons: RankedQuestion['reasons'];
+        for (const [k, member] of members.entries()) {
+          await member.rank([question], (_, ranked) => {
+            sum ??= new Float64Array(ranked.scores[0]!.length);
+            addLogProbabilities(ranked.scores[0]!, own[k]!, sum);
+            reasons ??= ranked.reasons;
+          });
+        }
+        take(i, { scores: [sum!], ...(reasons && { reasons }) });
+      }
+    },
+  };
+}
+
+/** `ensembleRanker` with equal weights that sum to 1. */
+export function meanRanker(members: readonly LinkRanker[]): LinkRanker {
+  const equal = members.map(() => 1 / members.length);
+  return ensembleRanker(members, () => equal);
+}
+
+/** Adds `weight` times the logarithm of softmax(scores). What has no weight says nothing, not even of what it cannot rank. */
+function addLogProbabilities(scores: Float64Array, weight: number, out: Float64Array): void {
+  if (weight === 0) return;
+  const norm = logSumExp(scores);
+  for (let entity = 0; entity < scores.length; entity++) out[entity]! += weight * (scores[entity]! - norm);
+}
+
+/** ln Σ exp, 0 where nothing is above -Infinity. */
+function logSumExp(scores: ArrayLike<number>): number {
+  let most = -Infinity;
+  for (let i = 0; i < scores.length; i++) most = Math.max(most, scores[i]!);
+  if (most === -Infinity) return 0;
+  let sum = 0;
+  for (let i = 0; i < scores.length; i++) sum += Math.exp(scores[i]! - most);
+  return most + Math.log(sum);
+}
+
+/** What a query says of the weights. */
+interface Case {
+  /** Of each member the log-probability of each candidate, the answer first. */
+  logs: Float64Array[];
+}
+
+/** Entities that each member puts first: with the answer they are what it is told from. */
+const candidatesOfMember = 100;
+/** Log-probability of what a member cannot rank, so that one such answer does not decide. */
+const leastLog = -30;
+
+/**
+ * Weights, none below 0, by which the answers of some queries are likeliest among the best candidates of the members.
+ * @param known other answers of a query, which are no candidates
+ * @param onQuery told after each
+ * @throws WorkbenchError what members throw
+ */
+export async function fitEnsemble(
+  members: readonly LinkRanker[],
+  { heads, relations, tails }: TripleColumns,
+  known: (head: number, relation: number) => Iterable<number>,
+  onQuery: () => void = () => {},
+): Promise<Float64Array> {
+  const cases: Case[] = [];
+  const heap = boundedHeap(candidatesOfMember);
+  for (let query = 0; query < heads.length; query++) {
+    const [head, relation, answer] = [heads[query]!, relations[query]!, tails[query]!];
+    const out = new Set(known(head, relation));
+    const candidates = new Set([answer]);
+    const all: Float64Array[] = [];
+    for (const member of members) {
+      await member.rank([{ head, relation }], (_, { scores: [scores] }) => {
+        const norm = logSumExp(scores!);
+        all.push(scores!.map((score) => Math.max(score - norm, leastLog)));
+        heap.clear();
+        scores!.forEach((score, entity) => {
+          if (!out.has(entity)) heap.offer(score, entity, entity, 0, 0);
+        });
+        for (const { a } of heap.drain()) candidates.add(a);
+      });
+    }
+    cases.push({ logs: all.map((logs) => Float64Array.from(candidates, (entity) => logs[entity]!)) });
+    onQuery();
+  }
+  return fitted(cases, members.length);
+}
+
+const mostSteps = 100;
+const leastGain = 1e-10;
+/** Keeps the curvature positive where members agree. */
+const ridge = 1e-6;
+
+/** Newton's method from equal weights, each step halved until it gains; a weight of 0 that would fall further stands aside. */
+function fitted(cases: readonly Case[], count: number): Float64Array {
+  let weights = new Float64Array(count).fill(1 / count);
+  let now = slopes(cases, weights);
+  for (let step = 0; step < mostSteps; step++) {
+    const { slope, curvature } = now;
+    const fixed = weights.map((weight, k) => Number(weight === 0 && slope[k]! > 0));
+    const towards = solved(
+      curvature.map((row, k) => row.map((own, j) => (fixed[k]! || fixed[j]! ? Number(k === j) : own))),
+      slope.map((own, k) => (fixed[k] ? 0 : own)),
+    );
+    let gained = false;
+    for (let size = 1; size > 1e-6 && !gained; size /= 2) {
+      const tried = weights.map((weight, k) => Math.max(0, weight - size * towards[k]!));
+      const there = slopes(cases, tried);
+      gained = there.loss < now.loss - leastGain;
+      if (gained) [weights, now] = [tried, there];
+    }
+    if (!gained) break;
+  }
+  return weights;
+}
+
+/** Mean loss, its slope and its curvature by the weights. */
+function slopes(cases: readonly Case[], weights: Float64Array) {
+  const count = weights.length;
+  const slope = new Float64Array(count);
+  const curvature = Array.from({ length: count }, (_, k) => {
+    const row = new Float64Array(count);
+    row[k] = ridge;
+    return row;
+  });
+  let loss = 0;
+  const means = new Float64Array(count);
+  for (const { logs } of cases) {
+    const chances = new Float64Array(logs[0]!.length);
+    for (let k = 0; k < count; k++) for (let i = 0; i < chances.length; i++) chances[i]! += weights[k]! * logs[k]![i]!;
+    const norm = logSumExp(chances);
+    loss += (norm - chances[0]!) / cases.length;
+    for (let i = 0; i < chances.length; i++) chances[i] = Math.exp(chances[i]! - norm);
+    for (let k = 0; k < count; k++) {
+      const own = logs[k]!;
+      means[k] = 0;
+      for (let i = 0; i < chances.length; i++) means[k]! += chances[i]! * own[i]!;
+      slope[k]! += (means[k]! - own[0]!) / cases.length;
+      for (let j = 0; j <= k; j++) {
+        let joint = -means[k]! * means[j]!;
+        for (let i = 0; i < chances.length; i++) joint += chances[i]! * own[i]! * logs[j]![i]!;
+        curvature[k]![j]! += joint / cases.length;
+        if (j < k) curvature[j]![k]! += joint / cases.length;
+      }
+    }
+  }
+  return { loss, slope, curvature };
+}
+
+/** x of A x = b for a symmetric positive A, by elimination. */
+function solved(matrix: readonly Float64Array[], right: Float64Array): Float64Array {
+  const rows = matrix.map((row, k) => Float64Array.of(...row, right[k]!));
+  const count = rows.length;
+  for (let k = 0; k < count; k++) {
+    for (let below = k + 1; below < count; below++) {
+      const share = rows[below]![k]! / rows[k]![k]!;
+      for (let column = k; column <= count; column++) rows[below]![column]! -= share * rows[k]![column]!;
+    }
+  }
+  const x = new Float64Array(count);
+  for (let k = count - 1; k >= 0; k--) {
+    let rest = rows[k]![count]!;
+    for (let column = k + 1; column < count; column++) rest -= rows[k]![column]! * x[column]!;
+    x[k] = rest / rows[k]![k]!;
+  }
+  return x;
+}

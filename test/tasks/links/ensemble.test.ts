@@ -1,0 +1,64 @@
+/** Runs, embeddings and rules as one agent of link queries. */
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { importLinks } from '../../../datasets/links/import-links.js';
+import { loadPreset } from '../../../presets/index.js';
+import type { EvaluationRecord } from '../../../src/run/evaluation.js';
+import { train } from '../../../tasks/train.js';
+import { kgwalk, kgwalkJson } from '../../fixtures/command-line.js';
+import { useOwnHome } from '../../fixtures/own-home.js';
+import { tinyLinkFiles } from '../../fixtures/tiny-links.js';
+import { folderWith } from '../../fixtures/tiny-release.js';
+
+useOwnHome();
+
+const evaluate = (of: string, ...words: string[]) =>
+  kgwalkJson<EvaluationRecord & { saved: string }>(
+    ...['evaluate', '--agent', `ensemble:of=${of}`, '--dataset', 'tiny', '--split', 'test', ...words],
+  );
+
+test('an ensemble fits its weights on valid, says them, is kept and replayed, and answers', async () => {
+  await importLinks({ name: 'tiny', from: folderWith(tinyLinkFiles) });
+  const [run, sampled] = [join(folderWith({}), 'chains'), join(folderWith({}), 'sampled')];
+  await train({
+    settings: loadPreset('link-chains', ['data.dataset=tiny', 'exactWalker.chains.steps=20']),
+    folder: run,
+  });
+  const record = await evaluate(`${run}+rules+transe`);
+  expect(record).toMatchObject({ agent: 'ensemble', hashes: { source: expect.stringMatching(/^[0-9a-f]{64}$/) } });
+  expect(record.note).toMatch(
+    /weights fitted on \d+ triples of valid: tails .*chains \d\.\d\d, rules \d\.\d\d, transe \d/,
+  );
+  const alike = await evaluate(`${run}+rules,weights=equal`);
+  expect(alike.note).toContain('weighed alike');
+  expect(alike.hashes.source).not.toBe(record.hashes.source);
+  const replayed = await kgwalk('replay', join(record.saved, '..'));
+  expect(replayed).toMatchObject({ exitCode: 0, out: expect.stringContaining('every byte') });
+  const asked = await kgwalk(
+    'ask',
+    '--agent',
+    `ensemble:of=${run}+rules`,
+    '--dataset',
+    'tiny',
+    'Ivy Stone',
+    'citizen_of',
+  );
+  expect(asked).toMatchObject({ exitCode: 0, out: expect.stringContaining('because') });
+
+  const told = async (of: string, ...words: string[]) =>
+    (await kgwalk('evaluate', '--agent', `ensemble${of}`, '--dataset', 'tiny', ...words)).told;
+  expect(await told('')).toContain('of');
+  expect(await told(`:of=${run}`)).toContain(
+    'expected two or more of exact walkers, transe, bilinear and rules, got one',
+  );
+  expect(await told(`:of=${run}+random`)).toContain('got random, at of=');
+  await train({
+    settings: loadPreset('umls-walk', [
+      ...['data.dataset=tiny', 'bilinear.epochs=1', 'bilinear.dim=8', 'clone.epochs=1', 'ppo.enabled=false'],
+      ...['linkWalker.width=8', 'linkWalk.shaping=none'],
+    ]),
+    folder: sampled,
+  });
+  expect(await told(`:of=${run}+${sampled}`)).toContain('which draws walks');
+  expect(await told(`:of=${run}+rules`, '--threads', '1')).toContain('expected transe or bilinear with --threads');
+});
