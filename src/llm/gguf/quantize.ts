@@ -5,8 +5,6 @@ import { readFully, writeFileAtomic } from '../../run/files.js';
 import { halfOf, valueOfHalf } from './float16.js';
 import { type GgufHeader, readGgufHeader, tensorBytes, tensorTypeName } from './read-header.js';
 
-/** Looked up once: in hot loops under a sandbox every global costs. */
-const { abs, fround, max, round, sign } = Math;
 const values = 32;
 const q8 = { type: 8, bytes: 34, fileType: 7 };
 
@@ -23,7 +21,7 @@ const decoders: Readonly<Record<number, Decode>> = {
   30: (block, at, to) => each(to, (i) => bfloat16(block.getUint16(at + 2 * i, true))),
   3: (block, at, to) => {
     const [scale, least] = [half(block, at), half(block, at + 2)];
-    each(to, (i) => fround(fourBits(block, at + 4, i) * scale) + least);
+    each(to, (i) => Math.fround(fourBits(block, at + 4, i) * scale) + least);
   },
   6: (block, at, to) => {
     const scale = half(block, at);
@@ -31,7 +29,7 @@ const decoders: Readonly<Record<number, Decode>> = {
   },
   7: (block, at, to) => {
     const [scale, least] = [half(block, at), half(block, at + 2)];
-    each(to, (i) => fround(fiveBits(block, at + 4, i) * scale) + least);
+    each(to, (i) => Math.fround(fiveBits(block, at + 4, i) * scale) + least);
   },
 };
 
@@ -63,14 +61,14 @@ function fiveBits(block: DataView, at: number, i: number): number {
 /** @source ggml-quants.c, `quantize_row_q8_0_ref`: the largest magnitude becomes 127, all in single precision */
 function encode(from: Float32Array, block: DataView, at: number): void {
   let largest = 0;
-  for (const value of from) largest = max(largest, abs(value));
-  const scale = fround(largest / 127);
-  const inverse = scale === 0 ? 0 : fround(1 / scale);
+  for (const value of from) largest = Math.max(largest, Math.abs(value));
+  const scale = Math.fround(largest / 127);
+  const inverse = scale === 0 ? 0 : Math.fround(1 / scale);
   block.setUint16(at, halfOf(scale), true);
   for (let i = 0; i < values; i++) {
-    const scaled = fround(from[i]! * inverse);
+    const scaled = Math.fround(from[i]! * inverse);
     // Halves away from zero, as C rounds; Math.round takes them up.
-    block.setInt8(at + 2 + i, sign(scaled) * round(abs(scaled)));
+    block.setInt8(at + 2 + i, Math.sign(scaled) * Math.round(Math.abs(scaled)));
   }
 }
 
