@@ -133,6 +133,12 @@ export const linkWalkSettings = z.strictObject({
     .boolean()
     .default(true)
     .describe('Whether training asks for heads too, by inverse relations; else for tails alone.'),
+  hide: z
+    .enum(['auto', 'pairs', 'own'])
+    .default('auto')
+    .describe(
+      'Edges that a train query does not see: `pairs`, all between its head and its answer; `own`, itself and its inverse; `auto`: pairs where valid has less than a tenth as many such parallel edges as train.',
+    ),
   shaping: z
     .enum(['none', 'terminal', 'potential'])
     .default('none')

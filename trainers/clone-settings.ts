@@ -53,7 +53,15 @@ export const demonstrationSettings = z.strictObject({
     .min(1)
     .max(100)
     .default(5)
-    .describe('Shortest paths from head to answer that are shown of a query, drawn evenly where there are more.'),
+    .describe('Walks from head to answer that are shown of a query, drawn where there are more.'),
+  teacher: z
+    .string()
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe(
+      'Run of an exact walker over chains, by name or folder, whose walks are shown: drawn by how likely each led to the answer; null: shortest paths, each as likely as any other.',
+    ),
   queries: z
     .int()
     .min(1)

@@ -1,5 +1,6 @@
 /** Walks to be cloned, state by state: the golds of dialogues, and shortest paths that answer link queries. */
 import type { Actor } from '../agents/actor.js';
+import type { WalkFinder } from '../agents/exact-walker/exact-walker.js';
 import type { FeaturizerParts, StateRequest } from '../agents/walker/features/featurizer.js';
 import { madeFromSamples } from '../datasets/sample-source.js';
 import type { WalkSample } from '../datasets/walk-sample.js';
@@ -192,32 +193,44 @@ export interface Demonstrations {
   actions: Int32Array;
   /** Queries that were looked at. */
   asked: number;
-  /** Those of them whose answer no walk of the horizon reaches: nothing is shown of them. */
+  /** Those of them for which no walk of the horizon was found: nothing is shown of them. */
   unreachable: number;
 }
 
 /**
- * Shortest paths, since the data say what is right and not how to get there, in which everything is legal: over the lists
+ * Shortest paths, drawn evenly, since the data say what is right and not how to get there, in which everything is legal: over the lists
  * of the environment, not over the edge that the query asks for, and ending at the answer.
- * @param stream what the draws are named by
  * @source Xiong et al. 2017 (DeepPath), section 3.3: breadth-first paths as a warm start for the policy gradient
+ */
+function shortestWalks(world: LinkQueryWorld): WalkFinder {
+  const { horizon, hidePairs } = world;
+  const finder = new ShortestPaths(world);
+  return ({ head, relation, tail, hidden }, most, rng) => {
+    const own = hidden ? relation : undefined;
+    return finder.between(head, tail, { horizon, hidden: hidePairs ? 'all' : own, most, rng });
+  };
+}
+
+/**
+ * Walks that are shown of the queries of an environment.
+ * @param stream what the draws are named by
+ * @param find default: shortest paths
  */
 export function demonstrationsOf(
   world: LinkQueryWorld,
-  { paths: most, queries: limit }: DemonstrationSettings,
+  { paths: most, queries: limit }: Pick<DemonstrationSettings, 'paths' | 'queries'>,
   seed: number,
   stream: string,
+  find = shortestWalks(world),
 ): Demonstrations {
   const { queries, horizon, hiddenForward } = world;
-  const finder = new ShortestPaths(world);
   const rng = Rng.named(seed, `${stream}/paths`);
   const asked = chosenQueries(queries.heads.length, limit, Rng.named(seed, `${stream}/queries`));
   const [shown, actions]: [number[], number[]] = [[], []];
   let unreachable = 0;
   for (const query of asked) {
     const [head, relation, tail] = [queries.heads[query]!, queries.relations[query]!, queries.tails[query]!];
-    const hidden = hiddenForward[query]! >= 0 ? relation : undefined;
-    const paths = finder.between(head, tail, { horizon, hidden, most, rng });
+    const paths = find({ head, relation, tail, hidden: hiddenForward[query]! >= 0 }, most, rng).filter(({ length }) => length <= 2 * horizon);
     if (paths.length === 0) unreachable++;
     for (const path of paths) {
       shown.push(query);

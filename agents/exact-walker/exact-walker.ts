@@ -1,6 +1,7 @@
 /** The contract of exact walkers: agents of link queries that are fitted to train's triples step by step, without walking by PPO. */
 import type { Tensor } from '../../checkpoints/safetensors.js';
 import type { Graph, TripleColumns } from '../../src/kg/graph.js';
+import type { Rng } from '../../src/run/seeds.js';
 import type { StoredTensors } from '../../src/tensor/parameters.js';
 import type { LinkRanker } from '../link-agents.js';
 import type { ExactWalkerSettings } from './settings.js';
@@ -43,11 +44,35 @@ export interface ExactLearner {
   close(): Promise<void>;
 }
 
+/** What walks are wanted of. */
+interface Query {
+  head: number;
+  relation: number;
+  tail: number;
+  /** Whether its own edge is hidden from it. */
+  hidden: boolean;
+}
+
+/**
+ * Finds walks from head to answer: int32 [2 · length] each, relation and entity of each step, no walk twice; none where it knows none.
+ * @param most drawn by `rng` where there are more
+ */
+export type WalkFinder = (
+  query: Query,
+  most: number,
+  rng: Rng,
+) => readonly Int32Array[];
+
 /** An exact walker, fresh or as it was trained. */
 export interface ExactWalker {
   /** Ranks all entities, by what it knows so far. */
   ranker(name: string): LinkRanker;
   learner(course: ExactCourse): ExactLearner;
+  /**
+   * Draws from the walks that end on an answer as the answer owes its chance to them. Absent where walks have no chances.
+   * @param pairs as of `ExactCourse`
+   */
+  walks?(pairs: boolean): WalkFinder;
   /** The whole state of training, in arrays of its own. Restored, the next steps give equal bytes. */
   state(): Promise<{ steps: number; tensors: Record<string, Tensor> }>;
   /**

@@ -8,7 +8,7 @@ import { encoderSettings } from '../../src/encoder/settings.js';
 import type { LinkRanker } from '../link-agents.js';
 import { openTrainedRun } from '../trained-run.js';
 import { chainWalker } from './chains/chains-walker.js';
-import type { ExactWalkerKind } from './exact-walker.js';
+import type { ExactWalker, ExactWalkerKind } from './exact-walker.js';
 import { messageWalker } from './messages/message-walker.js';
 import { type ExactWalkerKindName, exactWalkerSettings } from './settings.js';
 
@@ -31,6 +31,7 @@ const runConfig = z.object({
 /** A trained exact walker, ready to rank. */
 export interface LoadedExactWalker {
   ranker: LinkRanker;
+  walker: ExactWalker;
   seed: number;
   hops: number;
 }
@@ -58,5 +59,5 @@ export function loadExactWalker(
   const hops = linkWalk.horizon;
   const walker = exactWalkerKind(exactWalker.kind).create({ graph, settings: exactWalker, hops, seed });
   walker.restore(tensors);
-  return { ranker: walker.ranker(name), seed, hops };
+  return { ranker: walker.ranker(name), walker, seed, hops };
 }

@@ -71,12 +71,6 @@ export const exactWalkerSettings = z.strictObject({
     .describe(
       'Which one: `chains`, a policy over chains of relations whose walk distribution is computed exactly, or `messages`, message passing over all walks of three hops.',
     ),
-  hide: z
-    .enum(['auto', 'pairs', 'own'])
-    .default('auto')
-    .describe(
-      'Edges that a train query does not see: `pairs`, all between its head and its answer; `own`, itself and its inverse; `auto`: pairs where valid has less than a tenth as many such parallel edges as train.',
-    ),
   evaluations: z
     .int()
     .min(1)

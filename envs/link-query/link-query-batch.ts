@@ -83,7 +83,7 @@ export class LinkQueryBatch implements BatchedEnv<LinkQueryObservation> {
     this.paths = new Int32Array(numEnvs * 2 * world.horizon);
     this.masks = new Uint8Array(numEnvs * world.maxActions);
     this.#potentials = new Float64Array(numEnvs);
-    this.#hidden = new Int32Array(world.maxActions + 2);
+    this.#hidden = new Int32Array(2 * world.maxActions + 2);
     const flags = () => new Uint8Array(numEnvs);
     this.#pierced = flags();
     this.#ended = { running: flags(), hits: flags(), samples: column(), replaced: flags(), paths: this.paths.slice() };

@@ -52,7 +52,7 @@ export class LinkQueryEnv implements Env<LinkQueryObservation> {
     this.spec = { id: linkQueryId, maxSteps: world.horizon };
     this.actionSpace = world.actionSpace;
     this.observationSpace = world.observationSpace;
-    this.#hidden = new Int32Array(world.maxActions + 2);
+    this.#hidden = new Int32Array(2 * world.maxActions + 2);
     this.#ones = new Uint8Array(world.maxActions).fill(1);
     this.#legal = this.#ones;
     this.#vectors = world.vectors && new VectorMaker(world.vectors);

@@ -28,6 +28,8 @@ export interface LinkQueryOptions {
   horizon?: number;
   /** Whether the edge that a query asks for, and the same edge backwards, are illegal in its walk. Default true. */
   hideQueryEdge?: boolean;
+  /** Whether every edge between head and answer is illegal in its walk, whatever its relation: for training. Default false. */
+  hidePairs?: boolean;
   /** Where given, edges to other right answers of the query are illegal at the last step: only one earns. For training. */
   known?: Pick<KnownAnswers, 'tailsOf'>;
   /** Entities with more out-edges keep a seeded choice of this many. Default: all of them, whatever the hub. */
@@ -70,6 +72,7 @@ export interface LinkQueryWorld extends EdgeLists {
   hiddenForward: Int32Array;
   /** int32 [queries]: place of the same edge backwards in its answer's list, or -1. */
   hiddenBackward: Int32Array;
+  hidePairs: boolean;
   others: OtherAnswers | undefined;
   vectors: QueryVectors | undefined;
   shaping: LinkShaping | undefined;
@@ -84,7 +87,8 @@ export interface LinkQueryWorld extends EdgeLists {
  *   too few or not finite
  */
 export function linkQueryWorld(options: LinkQueryOptions): LinkQueryWorld {
-  const { graph, queries, horizon = 3, hideQueryEdge = true, known, maxEdges, cutSeed = 0, vectors, shaping } = options;
+  const { graph, queries, horizon = 3, hideQueryEdge = true, hidePairs = false } = options;
+  const { known, maxEdges, cutSeed = 0, vectors, shaping } = options;
   checkCount('horizon', horizon);
   if (maxEdges !== undefined) checkCount('maxEdges', maxEdges);
   checkQueries(graph, queries);
@@ -107,6 +111,7 @@ export function linkQueryWorld(options: LinkQueryOptions): LinkQueryWorld {
     tails: lists.tails,
     hiddenForward: hidden((q) => placeOfEdge(lists, heads[q]!, relations[q]!, tails[q]!)),
     hiddenBackward: hidden((q) => placeOfEdge(lists, tails[q]!, graph.inverseOf[relations[q]!]!, heads[q]!)),
+    hidePairs,
     others: known && otherAnswers(known, lists, graph.numEntities),
     vectors,
     shaping,
@@ -272,7 +277,7 @@ function otherAnswers(
 
 /**
  * Writes the places of the actions that are illegal now and returns how many; one may be named twice. Staying never is.
- * @param into room for `maxActions + 2`
+ * @param into room for `2 · maxActions + 2`
  */
 export function hiddenPlaces(
   world: LinkQueryWorld,
@@ -281,9 +286,17 @@ export function hiddenPlaces(
   hop: number,
   into: Int32Array,
 ): number {
-  const { queries, hiddenForward, hiddenBackward, others, horizon } = world;
+  const { queries, hiddenForward, hiddenBackward, hidePairs, others, horizon } = world;
   const answer = queries.tails[query]!;
   let count = 0;
+  if (hidePairs && (current === queries.heads[query] || current === answer)) {
+    const { offsets, tails } = world;
+    const other = current === answer ? queries.heads[query]! : answer;
+    const begin = offsets[current]!;
+    for (let edge = begin; edge < offsets[current + 1]!; edge++) {
+      if (tails[edge] === other) into[count++] = edge - begin;
+    }
+  }
   if (current === queries.heads[query] && hiddenForward[query]! >= 0) into[count++] = hiddenForward[query]!;
   if (current === answer && hiddenBackward[query]! >= 0) into[count++] = hiddenBackward[query]!;
   if (others && hop === horizon - 1) {

@@ -3,14 +3,18 @@ import { WorkbenchError } from '../run/errors.js';
 import type { Rng } from '../run/seeds.js';
 import { type AdjacencyRows, reversedRows } from './adjacency.js';
 
+type Hidden = number | 'all' | undefined;
+
+const hides = (hidden: Hidden, relation: number | undefined) => hidden === 'all' || relation === hidden;
+
 interface ShortestLimits {
   /** Edges of the longest path, at least 1. */
   horizon: number;
   /**
-   * Relation whose edge from head straight to tail is not there. Backwards it needs no hiding: no shortest path enters its
-   * head again or goes on from its tail.
+   * Relation whose edge from head straight to tail is not there, or all of them. Backwards they need no hiding: no shortest path
+   * enters its head again or goes on from its tail.
    */
-  hidden?: number | undefined;
+  hidden?: Hidden;
   most: number;
   /** Draws which of them where there are more, each as likely as any other; without it they are the first. */
   rng?: Rng | undefined;
@@ -70,7 +74,7 @@ export class ShortestPaths {
   }
 
   /** @returns length of the shortest paths, 0 where there is none; counts of the backward side are then complete */
-  #meet(head: number, tail: number, horizon: number, hidden: number | undefined): number {
+  #meet(head: number, tail: number, horizon: number, hidden: Hidden): number {
     const [forward, backward] = [this.#forward, this.#backward];
     forward.levels.push([head]);
     backward.levels.push([tail]);
@@ -89,7 +93,7 @@ export class ShortestPaths {
   }
 
   /** Carries the counts from where the sides met to the head. Nothing else of the forward side leads to the tail. */
-  #countForward(tail: number, hidden: number | undefined): void {
+  #countForward(tail: number, hidden: Hidden): void {
     const { rows, depth, levels } = this.#forward;
     const { offsets, relations, tails } = rows;
     const counts = this.#counts;
@@ -98,7 +102,7 @@ export class ShortestPaths {
         let count = 0;
         for (let edge = offsets[entity]!; edge < offsets[entity + 1]!; edge++) {
           const next = tails[edge]!;
-          if (depth[next] !== level + 2 || (level === 0 && next === tail && relations[edge] === hidden)) continue;
+          if (depth[next] !== level + 2 || (level === 0 && next === tail && hides(hidden, relations[edge]))) continue;
           count += counts[next]!;
         }
         counts[entity] = count;
@@ -107,7 +111,7 @@ export class ShortestPaths {
   }
 
   /** The path at a place of the ascending list of all. */
-  #pathAt(head: number, tail: number, length: number, rank: number, hidden: number | undefined): Int32Array {
+  #pathAt(head: number, tail: number, length: number, rank: number, hidden: Hidden): Int32Array {
     const { offsets, relations, tails } = this.#forward.rows;
     const ahead = this.#forward.depth;
     const behind = this.#backward.depth;
@@ -118,7 +122,7 @@ export class ShortestPaths {
     for (let step = 0; step < length; step++) {
       for (let edge = offsets[current]!; edge < offsets[current + 1]!; edge++) {
         const next = tails[edge]!;
-        if (step === 0 && next === tail && relations[edge] === hidden) continue;
+        if (step === 0 && next === tail && hides(hidden, relations[edge])) continue;
         // On the forward side until the sides meet, then down the backward one.
         const onPath = behind[next] === length - step || (behind[next] === 0 && ahead[next] === step + 2);
         if (!onPath) continue;
@@ -155,7 +159,7 @@ function expand(
   { rows: { offsets, relations, tails }, depth, levels }: Side,
   from: number,
   direct: number,
-  hidden: number | undefined,
+  hidden: Hidden,
   counts?: Float64Array,
 ): number[] {
   const next: number[] = [];
@@ -163,7 +167,7 @@ function expand(
   for (const entity of levels.at(-1)!) {
     for (let edge = offsets[entity]!; edge < offsets[entity + 1]!; edge++) {
       const to = tails[edge]!;
-      if (to === direct && entity === from && relations[edge] === hidden) continue;
+      if (to === direct && entity === from && hides(hidden, relations[edge])) continue;
       if (depth[to] === 0) {
         depth[to] = reached;
         next.push(to);

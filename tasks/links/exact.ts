@@ -25,11 +25,10 @@ export function exactTraining(settings: ExactSettings, data: LinkTrainingData): 
   const { graph, manifest } = dataset;
   requireInverses(graph);
   const kind = exactWalkerKind(own.kind);
-  const hiding = hidingOf(dataset, own.hide);
   return {
     readsTexts: false,
     hashes: { graph: graph.hash, dataset: linksHash(manifest) },
-    notes: [...data.notes, `exact walker ${own.kind}: ${kind.plan({ graph, settings: own })}`, hiding.note],
+    notes: [...data.notes, `exact walker ${own.kind}: ${kind.plan({ graph, settings: own })}`],
     async run(session, from) {
       const { run, threads = 1, signal, replayed } = session;
       run.update({ phase: 'fit' });
@@ -37,7 +36,7 @@ export function exactTraining(settings: ExactSettings, data: LinkTrainingData): 
       const walker = kind.create({ graph, settings: own, hops: linkWalk.horizon, seed });
       const ranker = walker.ranker(own.kind);
       const watched = sampledTriples(data.valid, own.evalSamples ?? Infinity, 'train/eval-samples');
-      const learner = walker.learner({ queries, pairs: hiding.pairs, threads, signal });
+      const learner = walker.learner({ queries, pairs: data.hidePairs, threads, signal });
       const { steps, unit } = learner;
       const share = (step: number) => Math.floor((step * own.evaluations) / steps);
       try {
@@ -66,44 +65,6 @@ function requireInverses({ name, inverseOf, relationNames }: Graph): void {
   throw new WorkbenchError('data', `expected the inverse of each relation, got none of ${relation}, at graph ${name}`, {
     hint: 'Import the data set again: `kgwalk datasets import`.',
   });
-}
-
-/** Below this share of train's parallel edges valid is another world than train: what is never there must not be learned from. */
-const fewPairs = 0.1;
-
-/**
- * Which edges a train query must not see. Where valid's pairs hardly ever have another edge in train, those of train are hidden from its
- * queries, for they would tell what no query will ever be told; elsewhere they are what a query may know.
- */
-export function hidingOf(
-  { graph, train, valid }: Pick<LinkTrainingData['dataset'], 'graph' | 'train' | 'valid'>,
-  hide: ExactWalkerSettings['hide'],
-): { pairs: boolean; note: string } {
-  const [ofTrain, ofValid] = [pairShare(graph, train), pairShare(graph, valid)];
-  const pairs = hide === 'auto' ? valid.heads.length > 0 && ofValid < fewPairs * ofTrain : hide === 'pairs';
-  const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
-  const what = pairs ? 'every edge between its two entities' : 'its own edge and the inverse';
-  return {
-    pairs,
-    note: `hidden from a train query: ${what} (another edge of train between the two have ${percent(ofTrain)} of train and ${percent(ofValid)} of valid)`,
-  };
-}
-
-/** Share of triples whose head and tail some other edge of the graph links, in either direction. */
-function pairShare(graph: Graph, { heads, relations, tails }: TripleColumns): number {
-  const plain = graph.numRelations / 2;
-  let linked = 0;
-  heads.forEach((head, i) => {
-    const [relation, tail] = [relations[i]!, tails[i]!];
-    for (let edge = graph.offsets[head]!; edge < graph.offsets[head + 1]!; edge++) {
-      if (graph.tails[edge] !== tail) continue;
-      const own = graph.relations[edge]! % plain === relation && (graph.relations[edge] === relation || head === tail);
-      if (own) continue;
-      linked++;
-      break;
-    }
-  });
-  return heads.length === 0 ? 0 : linked / heads.length;
 }
 
 /** `eval/mrr` and `eval/hits@k` over the directions that are trained, `eval/tail_mrr` of the tails alone. */
@@ -136,7 +97,7 @@ export function exactProblems({ clone, ppo, linkWalk, linkWalker, env }: TrainSe
   const wanted = (ok: boolean, expected: string, got: unknown) =>
     ok ? [] : [`expected ${expected} with a section exactWalker, which draws no walk, got ${String(got)}`];
   const others = [
-    ...diffConfig(linkWalk, usual.linkWalk).filter((key) => !['horizon', 'bothDirections'].includes(key)),
+    ...diffConfig(linkWalk, usual.linkWalk).filter((key) => !['horizon', 'bothDirections', 'hide'].includes(key)),
     ...diffConfig(linkWalker, usual.linkWalker).map((key) => `linkWalker.${key}`),
   ];
   return [
@@ -145,7 +106,7 @@ export function exactProblems({ clone, ppo, linkWalk, linkWalker, env }: TrainSe
     ...wanted(linkWalk.horizon <= 3, 'linkWalk.horizon of at most 3', linkWalk.horizon),
     ...wanted(
       others.length === 0,
-      `linkWalk.horizon and linkWalk.bothDirections alone of env.id=${env.id}`,
+      `linkWalk.horizon, bothDirections and hide alone of env.id=${env.id}`,
       others.join(', '),
     ),
   ];

@@ -1,4 +1,6 @@
 /** Training of a walker on link queries: pretrained scorers, cloning of shortest paths, policy gradients, and the best on valid. */
+import type { WalkFinder } from '../../agents/exact-walker/exact-walker.js';
+import { loadExactWalker } from '../../agents/exact-walker/registry.js';
 import { computedOnHost } from '../../agents/link-walker/host-link-walker.js';
 import { createLinkCritic, createLinkWalker } from '../../agents/link-walker/link-walker.js';
 import type { LinkActor } from '../../agents/link-walker/request.js';
@@ -10,6 +12,7 @@ import { makeVectorEnv } from '../../envs/registry.js';
 import { mrr } from '../../src/metrics/ranks.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { madeFrom } from '../../src/run/provenance.js';
+import { printable } from '../../src/run/printable.js';
 import { adamWOf } from '../../src/tensor/adamw.js';
 import { clonePhase } from '../../trainers/clone-phase.js';
 import { clone } from '../../trainers/clone.js';
@@ -19,6 +22,8 @@ import { ppo } from '../../trainers/ppo.js';
 import { wholeWalks } from '../../trainers/rollout.js';
 import type { Learning, Session, Training } from '../../trainers/session.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
+import { datasetOf, findRun } from '../named.js';
+import { weightsOf } from '../trained.js';
 import { exactProblems, exactTraining } from './exact.js';
 import { type AskedDirection, queriesOf, rankFigures, rankWalks } from './ranks.js';
 import { openScorers, type RunScorers } from './scorers.js';
@@ -45,15 +50,16 @@ async function openLinkTraining(settings: TrainSettings): Promise<Training> {
   const data = await openLinkTrainingData(settings);
   if (settings.exactWalker) return exactTraining({ ...settings, exactWalker: settings.exactWalker }, data);
   const { graph, manifest } = data.dataset;
+  const teacher = await openTeacher(settings, data);
   return {
     readsTexts: false,
-    hashes: { graph: graph.hash, dataset: linksHash(manifest) },
+    hashes: { graph: graph.hash, dataset: linksHash(manifest), ...(teacher && { teacher: teacher.hash }) },
     notes: data.notes,
     async run(session, from) {
       const { run, replayed } = session;
       const scorers = await openScorers(session, data);
       if (scorers.start && !settings.linkWalker.trainVectors) writeStartVectors(run.folder, scorers.start);
-      const links = { ...session, data, scorers };
+      const links = { ...session, data, scorers, find: teacher?.find };
       if (settings.clone.enabled && from?.header.phase !== 'ppo') {
         await cloneInto(links, from);
         if (replayed) return;
@@ -65,6 +71,31 @@ async function openLinkTraining(settings: TrainSettings): Promise<Training> {
       }
     },
   };
+}
+
+/** A run whose walks are cloned. @throws WorkbenchError `data` where there is none, `usage` for one whose walks have no chances */
+async function openTeacher(
+  { clone, demonstrations: { teacher } }: TrainSettings,
+  { dataset, hidePairs }: LinkTrainingData,
+): Promise<{ find: WalkFinder; hash: string } | undefined> {
+  if (!clone.enabled || teacher === null) return undefined;
+  const refused = (code: 'data' | 'usage', got: string) =>
+    new WorkbenchError(
+      code,
+      `expected a run of an exact walker over chains of ${dataset.manifest.name}, got ${got}, at demonstrations.teacher`,
+      {
+        hint: 'Train one: kgwalk train link-chains --set data.dataset=NAME.',
+      },
+    );
+  const found = findRun(teacher);
+  if (!found) throw refused('data', `none, ${printable(teacher, 80)}`);
+  const trained = { checkpoint: 'best', ...found };
+  if (found.run.config.exactWalker === undefined || datasetOf(found.run) !== dataset.manifest.name) {
+    throw refused('usage', `another run, ${found.run.id}`);
+  }
+  const { walker } = loadExactWalker(found.run.folder, found.run.id, trained.checkpoint, dataset);
+  if (!walker.walks) throw refused('usage', `one without walks of its own, ${found.run.id}`);
+  return { find: walker.walks(hidePairs), hash: await weightsOf(trained) };
 }
 
 /** Queries of valid whose walks tell the loss after an epoch. */
@@ -82,7 +113,7 @@ async function cloneInto(session: LinkSession, from: Checkpoint | undefined): Pr
   const [train, valid] = [trainWalks(session), { graph, queries: data.watched, horizon }].map(linkQueryWorld);
   madeFrom('training', 'cloning', { graph: graph.hash, split: 'train', queries: data.queries.heads.length });
   try {
-    const shown = demonstrationsOf(train!, settings.demonstrations, settings.seed, 'demonstrations');
+    const shown = demonstrationsOf(train!, settings.demonstrations, settings.seed, 'demonstrations', session.find);
     if (shown.queries.length === 0) {
       throw new WorkbenchError(
         'data',
@@ -115,6 +146,8 @@ async function cloneInto(session: LinkSession, from: Checkpoint | undefined): Pr
 interface LinkSession extends Session {
   data: LinkTrainingData;
   scorers: RunScorers;
+  /** Finds the walks that are cloned; default: shortest paths. */
+  find: WalkFinder | undefined;
 }
 
 /** A walker with the weights that a run of these settings begins with; the caller disposes it. */
@@ -127,8 +160,9 @@ function walkerOf({ tf, host, settings, data, scorers }: LinkSession): LinkActor
 
 /** Train's queries as walks. */
 function trainWalks({ settings, data }: LinkSession): LinkQueryOptions {
-  const { dataset, queries } = data;
-  return { graph: dataset.graph, queries, horizon: settings.linkWalk.horizon, known: dataset.trainKnown };
+  const { dataset, queries, hidePairs } = data;
+  const { horizon } = settings.linkWalk;
+  return { graph: dataset.graph, queries, horizon, hidePairs, known: dataset.trainKnown };
 }
 
 /**

@@ -1,11 +1,8 @@
 /** What training on link queries reads before it begins. */
 import { type LinkDataset, linkNotes, loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import { dataSettings } from '../../datasets/settings.js';
-import { envSettings } from '../../envs/settings.js';
-import { stateTextSettings } from '../../envs/settings.js';
-import type { TripleColumns } from '../../src/kg/graph.js';
-import { sampledTriples } from '../../src/kg/graph.js';
-import { joinTriples } from '../../src/kg/graph.js';
+import { envSettings, type LinkWalkSettings, stateTextSettings } from '../../envs/settings.js';
+import { type Graph, joinTriples, sampledTriples, type TripleColumns } from '../../src/kg/graph.js';
 import { diffConfig } from '../../src/run/config.js';
 import { dialogueSettingProblems } from '../../trainers/check-settings.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
@@ -20,6 +17,8 @@ export interface LinkTrainingData {
   valid: TripleColumns;
   /** Those of them that curves are made of: a seeded sample, or all. */
   watched: TripleColumns;
+  /** Whether every edge between the ends of a train query is hidden from it, or its own alone. */
+  hidePairs: boolean;
   /** One line a thing that whoever starts the run should know. */
   notes: string[];
 }
@@ -37,16 +36,57 @@ export async function openLinkTrainingData({
   const tails = queriesOf(graph, train, 'tail');
   const queries = linkWalk.bothDirections ? joinTriples([tails, queriesOf(graph, train, 'head')]) : tails;
   const asked = linkWalk.bothDirections ? 'tails and heads' : 'tails';
+  const hiding = hidingOf(dataset, linkWalk.hide);
   return {
     dataset,
     queries,
     valid,
     watched: sampledTriples(valid, ppo.evalSamples ?? Infinity, 'train/eval-samples'),
+    hidePairs: hiding.pairs,
     notes: [
       `${queries.heads.length} train queries (${asked} of ${train.heads.length} triples) and ${valid.heads.length} valid triples on graph ${graph.name}: ${graph.numEntities} entities, ${graph.numEdges} edges with inverses`,
       ...linkNotes(dataset.manifest),
+      hiding.note,
     ],
   };
+}
+
+/** Below this share of train's parallel edges valid is another world than train: what is never there must not be learned from. */
+const fewPairs = 0.1;
+
+/**
+ * Which edges a train query must not see. Where valid's pairs hardly ever have another edge in train, those of train are hidden from its
+ * queries, for they would tell what no query will ever be told; elsewhere they are what a query may know.
+ */
+export function hidingOf(
+  { graph, train, valid }: Pick<LinkDataset, 'graph' | 'train' | 'valid'>,
+  hide: LinkWalkSettings['hide'],
+): { pairs: boolean; note: string } {
+  const [ofTrain, ofValid] = [pairShare(graph, train), pairShare(graph, valid)];
+  const pairs = hide === 'auto' ? valid.heads.length > 0 && ofValid < fewPairs * ofTrain : hide === 'pairs';
+  const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
+  const what = pairs ? 'every edge between its two entities' : 'its own edge and the inverse';
+  return {
+    pairs,
+    note: `hidden from a train query: ${what} (another edge of train between the two have ${percent(ofTrain)} of train and ${percent(ofValid)} of valid)`,
+  };
+}
+
+/** Share of triples whose head and tail some other edge of the graph links, in either direction. */
+function pairShare(graph: Graph, { heads, relations, tails }: TripleColumns): number {
+  const plain = graph.numRelations / 2;
+  let linked = 0;
+  heads.forEach((head, i) => {
+    const [relation, tail] = [relations[i]!, tails[i]!];
+    for (let edge = graph.offsets[head]!; edge < graph.offsets[head + 1]!; edge++) {
+      if (graph.tails[edge] !== tail) continue;
+      const own = graph.relations[edge]! % plain === relation && (graph.relations[edge] === relation || head === tail);
+      if (own) continue;
+      linked++;
+      break;
+    }
+  });
+  return heads.length === 0 ? 0 : linked / heads.length;
 }
 
 /** One line a contradiction. */

@@ -1,4 +1,5 @@
 /** Where walks along chains of relations end: exactly, every hop uniform over the edges of its relation, common beginnings walked once. */
+import type { Rng } from '../../../src/run/seeds.js';
 import type { RelationRows } from '../../../src/kg/relation-rows.js';
 import { rowHolds, rowOf } from '../../../src/kg/relation-rows.js';
 
@@ -154,6 +155,46 @@ export class ChainWalk {
     this.#clear(hops);
   }
 
+  /**
+   * A walk along the chain that `each`'s leaf is told of, drawn from all that end on `end` by their chance, which must not be 0.
+   * @param inverseOf of the graph that the rows are of
+   * @returns int32 [2 · hops]: relation and entity of each step
+   */
+  drawn(hops: number, relation: number, end: number, inverseOf: Int32Array, rng: Rng): Int32Array {
+    const { edges, tails } = this.#graph;
+    const steps = new Int32Array(2 * hops);
+    let to = end;
+    for (let depth = hops - 1; depth >= 0; depth--) {
+      const via = depth === hops - 1 ? relation : this.#path[depth]!;
+      steps[2 * depth] = via;
+      steps[2 * depth + 1] = to;
+      const { chance } = this.#levels[depth]!;
+      const row = rowOf(this.#graph, inverseOf[via]!, to);
+      const [begin, behind] = [edges[row]!, edges[row + 1]!];
+      const worthOf = (from: number) => {
+        if (chance[from] === 0) return 0;
+        const own = rowOf(this.#graph, via, from);
+        const hidden = this.#hiddenFrom(depth, via, from);
+        if (hidden === to) return 0;
+        return (
+          chance[from]! / (edges[own + 1]! - edges[own]! - Number(hidden >= 0 && rowHolds(this.#graph, own, hidden)))
+        );
+      };
+      let sum = 0;
+      for (let edge = begin; edge < behind; edge++) sum += worthOf(tails[edge]!);
+      let left = rng.uniform() * sum;
+      let from = -1;
+      for (let edge = begin; edge < behind && left >= 0; edge++) {
+        const worth = worthOf(tails[edge]!);
+        if (worth === 0) continue;
+        from = tails[edge]!;
+        left -= worth;
+      }
+      to = from;
+    }
+    return steps;
+  }
+
   #forget(depth: number): void {
     for (let level = depth + 1; level <= this.#depth; level++) this.#clear(level);
     this.#depth = Math.min(this.#depth, depth);
@@ -212,13 +253,20 @@ export class ChainWalk {
     return this.#hide(depth, relation, count);
   }
 
+  /** Where the edge leads that is hidden among those of a relation that leave an entity at this depth, or -1. */
+  #hiddenFrom(depth: number, relation: number, from: number): number {
+    const { tail, pairs, relation: own, inverse } = this.#hidden;
+    if (tail < 0 || !(pairs || relation === (depth === 0 ? own : inverse))) return -1;
+    if (depth === 0) return from === this.#head ? tail : -1;
+    return from === tail ? this.#head : -1;
+  }
+
   /** Takes what is hidden out of these rows: only those of the query's two ends have any of it. @returns how many rows are left */
   #hide(depth: number, relation: number, count: number): number {
-    const { tail, pairs, relation: own, inverse } = this.#hidden;
-    const head = this.#head;
     this.#skipped = -1;
-    if (tail < 0 || !(pairs || relation === (depth === 0 ? own : inverse))) return count;
-    const [from, to] = depth === 0 ? [head, tail] : [tail, head];
+    const from = depth === 0 ? this.#head : this.#hidden.tail;
+    const to = this.#hiddenFrom(depth, relation, from);
+    if (to < 0) return count;
     const { chance } = this.#levels[depth]!;
     if (chance[from] === 0) return count;
     const row = rowOf(this.#graph, relation, from);
@@ -226,7 +274,7 @@ export class ChainWalk {
     const { edges } = this.#graph;
     const left = edges[row + 1]! - edges[row]! - 1;
     const place = this.#rows.subarray(0, count).indexOf(row);
-    if (depth === 0) this.#skipped = tail;
+    if (depth === 0) this.#skipped = to;
     if (left > 0) {
       this.#worth[place] = chance[from]! / left;
       return count;

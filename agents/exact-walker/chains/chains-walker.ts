@@ -11,7 +11,14 @@ import { startWorkers } from '../../../src/run/worker-pool.js';
 import type { StoredTensors } from '../../../src/tensor/parameters.js';
 import { type LinkRanker, type Reason, scorerRanker } from '../../link-agents.js';
 import type { HeadAndRelation } from '../../link-walker/beam.js';
-import type { ExactCourse, ExactFacts, ExactLearner, ExactWalker, ExactWalkerKind } from '../exact-walker.js';
+import type {
+  ExactCourse,
+  ExactFacts,
+  ExactLearner,
+  ExactWalker,
+  ExactWalkerKind,
+  WalkFinder,
+} from '../exact-walker.js';
 import { ChainWalk, endMarks, mostHops, noRelation, nothingHidden } from './chain-walk.js';
 import {
   type ChainWork,
@@ -40,6 +47,7 @@ function createChainWalker({ graph, settings, hops, seed }: ExactFacts): ExactWa
   let learned = new Map<number, Pick<LearnedRelation, 'chains' | 'theta'>>();
   return {
     ranker: (name) => chainRanker(name, graph, (relation) => learned.get(relation) ?? unlearned),
+    walks: (pairs) => posteriorWalks(graph, pairs, (relation) => learned.get(relation) ?? unlearned),
     learner({ queries, pairs, threads, signal }) {
       const work = chainWork(graph, queries, { settings: settings.chains, seed, hops, pairs });
       return chainLearner(work, order, { threads, signal }, (relation, own) => learned.set(relation, own));
@@ -176,6 +184,58 @@ function chainLearner(
   };
 }
 
+/** Walks by their share in the answer's chance: a chain by π f(answer), then each hop by what it brings of that. */
+function posteriorWalks(
+  graph: Graph,
+  pairs: boolean,
+  learnedOf: (relation: number) => Pick<LearnedRelation, 'chains' | 'theta'>,
+): WalkFinder {
+  const { numEntities, inverseOf } = graph;
+  const walk = new ChainWalk(relationRows(graph), numEntities);
+  const marks = new Int32Array(numEntities).fill(endMarks.free);
+  const out = new Float64Array(2);
+  return ({ head, relation, tail }, most, rng) => {
+    if (head === tail) return [new Int32Array(0)];
+    const { chains, theta } = learnedOf(relation);
+    const pi = weightsOf(theta);
+    const hidden = { tail, relation, inverse: inverseOf[relation]!, pairs };
+    const shares = new Float64Array(chains.length / mostHops);
+    marks[tail] = endMarks.answer;
+    walk.begin(head, hidden);
+    let sum = 0;
+    walk.each(chains, (chain, hops, last) => {
+      walk.ends(hops, last, marks, out);
+      sum += shares[chain] = pi[chain]! * out[0]!;
+    });
+    marks[tail] = endMarks.free;
+    if (sum === 0) return [];
+    const counts = new Map<number, number>();
+    for (let drawn = 0; drawn < most; drawn++) {
+      let left = rng.uniform() * sum;
+      const chain = shares.findIndex((share) => share > 0 && (left -= share) < 0);
+      if (chain >= 0) counts.set(chain, (counts.get(chain) ?? 0) + 1);
+    }
+    const chosen = [...counts.keys()].sort((a, b) => a - b);
+    const rows = chosen.map((chain) => chains.subarray(chain * mostHops, (chain + 1) * mostHops));
+    const walks = new Map<string, Int32Array>();
+    walk.begin(head, hidden);
+    walk.each(joined(rows, Int32Array), (place, hops, last) => {
+      for (let drawn = 0; drawn < counts.get(chosen[place]!)!; drawn++) {
+        const steps = walk.drawn(hops, last, tail, inverseOf, rng);
+        walks.set(steps.join(), steps);
+      }
+    });
+    return [...walks.values()];
+  };
+}
+
+/** π of logits. */
+function weightsOf(theta: Float32Array): Float64Array {
+  const pi = new Float64Array(theta.length);
+  mixtureOf(Float64Array.from(theta), pi);
+  return pi;
+}
+
 function chainRanker(
   name: string,
   graph: Graph,
@@ -185,17 +245,12 @@ function chainRanker(
   const rows = relationRows(graph);
   const walk = new ChainWalk(rows, numEntities);
   const degrees = degreesOf(graph);
-  const weightsOf = ({ theta }: Pick<LearnedRelation, 'theta'>) => {
-    const pi = new Float64Array(theta.length);
-    mixtureOf(Float64Array.from(theta), pi);
-    return pi;
-  };
   const prior = (relation: number, entity: number) =>
     priorOf({ rows, degrees }, graph.inverseOf[relation]!, entity, 0) / Math.max(1, triplesOf(rows, relation));
 
   const scoreTails = (head: number, relation: number, out: Float64Array) => {
     const learned = learnedOf(relation);
-    const pi = weightsOf(learned);
+    const pi = weightsOf(learned.theta);
     out.fill(0);
     walk.begin(head, nothingHidden);
     walk.each(learned.chains, (chain, hops, last) => walk.spread(hops, last, pi[chain]!, out));
@@ -210,7 +265,7 @@ function chainRanker(
   const marks = new Int32Array(numEntities).fill(endMarks.free);
   const reasonsOf = ({ head, relation }: HeadAndRelation, entity: number): Reason[] => {
     const { chains, theta } = learnedOf(relation);
-    const pi = weightsOf({ theta });
+    const pi = weightsOf(theta);
     const out = new Float64Array(2);
     const reasons: Reason[] = [{ chain: undefined, share: pi.at(-1)! * prior(relation, entity) }];
     if (entity !== head) {

@@ -55,26 +55,34 @@ const inverseOf = (relation: number) => graph.inverseOf[relation]!;
 /** The chance to end on each entity, walk by walk. */
 function chancesOf(head: number, chain: readonly number[], hidden: HiddenEdges): Float64Array {
   const chances = new Float64Array(numEntities);
+  eachWalk(head, chain, hidden, (steps, chance) => (chances[steps.at(-1)!]! += chance));
+  return chances;
+}
+
+/** Every walk: relation and entity of each step, and its chance. */
+function eachWalk(
+  head: number,
+  chain: readonly number[],
+  hidden: HiddenEdges,
+  take: (steps: readonly number[], chance: number) => void,
+): void {
   const isHidden = (from: number, relation: number, to: number) => {
     const { tail } = hidden;
     if (from === head && to === tail) return hidden.pairs || relation === hidden.relation;
     if (from === tail && to === head) return hidden.pairs || relation === hidden.inverse;
     return false;
   };
-  const go = (at: number, hop: number, chance: number): void => {
-    if (hop === chain.length) {
-      chances[at]! += chance;
-      return;
-    }
+  const go = (at: number, steps: readonly number[], chance: number): void => {
+    const hop = steps.length / 2;
+    if (hop === chain.length) return take(steps, chance);
     const ends: number[] = [];
     for (let edge = graph.offsets[at]!; edge < graph.offsets[at + 1]!; edge++) {
       const [relation, to] = [graph.relations[edge]!, graph.tails[edge]!];
       if (relation === chain[hop] && !(hidden.tail >= 0 && isHidden(at, relation, to))) ends.push(to);
     }
-    for (const to of ends) if (to !== head) go(to, hop + 1, chance / ends.length);
+    for (const to of ends) if (to !== head) go(to, [...steps, chain[hop]!, to], chance / ends.length);
   };
-  go(head, 0, 1);
-  return chances;
+  go(head, [], 1);
 }
 
 /** Every chain of one and two relations and some of three. */
@@ -312,6 +320,55 @@ describe('a relation', () => {
         expect(shown[0]).toEqual({ chain: most.chain, share: expect.closeTo(most.share / sum, 10) });
       }
     });
+  });
+
+  test.each([true, false])('draws walks by their share in the answer, pairs hidden: %s', async (pairs) => {
+    const walker = exactWalkerKind('chains').create({ graph, settings, hops: 3, seed: 1 });
+    const learner = walker.learner({ queries, pairs, threads: 1 });
+    for (let at = 0; at < learner.steps; at++) await learner.step(at);
+    const find = walker.walks!(pairs);
+    const rng = new Rng(9);
+    const draws = 2000;
+    let asked = 0;
+    for (const relation of [1, 4]) {
+      const learned = await relationLearner({ ...work, pairs })(relation);
+      const pi = new Float64Array(learned.theta.length);
+      mixtureOf(Float64Array.from(learned.theta), pi);
+      for (const [i, head] of queries.heads.entries()) {
+        const tail = queries.tails[i]!;
+        if (queries.relations[i] !== relation || head === tail) continue;
+        const hidden = { tail, relation, inverse: inverseOf(relation), pairs };
+        const shares = new Map<string, number>();
+        for (let p = 0; p < pi.length - 1; p++) {
+          const chain = [...learned.chains.subarray(p * mostHops, (p + 1) * mostHops)].filter((one) => one >= 0);
+          eachWalk(head, chain, hidden, (steps, chance) => {
+            if (steps.at(-1) === tail) shares.set(steps.join(), pi[p]! * chance);
+          });
+        }
+        const sum = [...shares.values()].reduce((all, share) => all + share, 0);
+        const query = { head, relation, tail, hidden: true };
+        if (sum === 0) {
+          expect(find(query, 3, rng)).toEqual([]);
+          continue;
+        }
+        asked++;
+        const counts = new Map<string, number>();
+        for (let draw = 0; draw < draws; draw++) {
+          const key = find(query, 1, rng)[0]!.join();
+          counts.set(key, (counts.get(key) ?? 0) + 1);
+        }
+        expect([...counts.keys()].every((key) => shares.has(key))).toBe(true);
+        for (const [key, share] of shares) {
+          const chance = share / sum;
+          const deviation = Math.sqrt(draws * chance * (1 - chance));
+          expect(Math.abs((counts.get(key) ?? 0) - draws * chance)).toBeLessThan(5 * deviation + 3);
+        }
+        const several = find(query, 50, rng).map(String);
+        expect(new Set(several).size).toBe(several.length);
+      }
+    }
+    expect(asked).toBeGreaterThan(5);
+    expect(find({ head: 0, relation: 0, tail: 0, hidden: true }, 3, rng)).toEqual([new Int32Array(0)]);
   });
 
   test('has weights that are refused where they are of another graph', async () => {

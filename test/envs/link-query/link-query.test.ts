@@ -28,7 +28,10 @@ const { graph, queries } = randomLinks(12, 60);
 const known = knownAnswers([queries]);
 const variants: [string, LinkQueryOptions][] = [
   ['as it is', { graph, queries }],
-  ['with everything hidden and vectors', { graph, queries, known, horizon: 2, vectors: vectorsOf(graph, 4) }],
+  [
+    'with everything hidden and vectors',
+    { graph, queries, known, hidePairs: true, horizon: 2, vectors: vectorsOf(graph, 4) },
+  ],
   [
     'cut, with vectors of odd width',
     { graph, queries, maxEdges: 3, hideQueryEdge: false, vectors: vectorsOf(graph, 3) },
@@ -60,6 +63,12 @@ describe('kgwalk/LinkQuery-v1', () => {
     expect([...env.step(0).observation.actionMask]).toEqual([1, 0, 1]);
     const seen = makeEnv(id, { graph: small, queries: triples, hideQueryEdge: false });
     expect([...seen.reset({ options: { sample: 0 } }).observation.actionMask]).toEqual([1, 1, 1, 1]);
+    const pairs = makeEnv(id, { graph: small, queries: triples, hidePairs: true });
+    expect([...pairs.reset({ options: { sample: 0 } }).observation.actionMask]).toEqual([0, 1, 0, 1]);
+    expect([...pairs.step(1).observation.actionMask]).toEqual([1, 1]);
+    expect([...pairs.step(0).observation.actionMask]).toEqual([0, 1, 0, 1]);
+    expect([...pairs.reset({ options: { sample: 1 } }).observation.actionMask]).toEqual([1, 0, 1, 1]);
+    expect([...pairs.step(0).observation.actionMask]).toEqual([1, 1, 1]);
     const others = knownAnswers([triples]);
     const strict = makeEnv(id, { graph: small, queries: triples, known: others, horizon: 1 });
     // (x, r, ?) has y and z; at the last step the query for y allows no edge to z, though staying.

@@ -118,6 +118,25 @@ describe('paths between two entities', () => {
     expect(draw(5)).toEqual(draw(5));
   });
 
+  test('go around all edges between the two where all are hidden', () => {
+    const triples: Triple[] = [
+      [0, 0, 1],
+      [0, 1, 1],
+      [0, 0, 2],
+      [2, 1, 1],
+      [1, 0, 0],
+    ];
+    const paths = new ShortestPaths(graphOf(3, triples));
+    const found = (hidden?: number | 'all') =>
+      paths.between(0, 1, { horizon: 3, most: 9, hidden }).map((path) => [...path]);
+    expect(found()).toEqual([
+      [0, 1],
+      [1, 1],
+    ]);
+    expect(found(0)).toEqual([[1, 1]]);
+    expect(found('all')).toEqual([[0, 2, 1, 1]]);
+  });
+
   test('end when the visitor has seen enough', () => {
     const through = (middle: number): Triple[] => [
       [0, 0, middle],

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { loadLinkWalker } from '../../../agents/link-walker/link-walker.js';
 import { importLinks } from '../../../datasets/links/import-links.js';
+import { loadPreset } from '../../../presets/index.js';
 import { runSettings } from '../../../presets/schema.js';
 import { readIndex } from '../../../checkpoints/store.js';
 import { readMetrics } from '../../../src/run/metric-log.js';
@@ -49,6 +50,24 @@ test.each([
   await train({ settings: given, folder: broken, resume: 'last' });
   expect(runHashes(broken)).toEqual(runHashes(whole));
   expect(readIndex(whole)).toMatchObject({ clone: { phase: 'clone' }, last: { phase: 'ppo', step: 4 } });
+});
+
+test('clone the walks that an exact walker owes its answers to, and are refused without one', async () => {
+  await importTiny();
+  const [chains, own, shortest] = ['chains', 'own', 'shortest'].map((name) => join(folderWith({}), name));
+  const exact = loadPreset('link-chains', ['data.dataset=tiny', 'exactWalker.chains.steps=60']);
+  await train({ settings: exact, folder: chains! });
+  const given = (...more: string[]) => settings('ppo.enabled=false', ...more);
+  await train({ settings: given(`demonstrations.teacher=${chains}`), folder: own! });
+  await train({ settings: given(), folder: shortest! });
+  const [taught, plain] = [own, shortest].map((folder) => runHashes(folder!));
+  expect(taught).not.toEqual(plain);
+  const refused = (teacher: string) =>
+    train({ settings: given(`demonstrations.teacher=${teacher}`), folder: join(folderWith({}), 'refused') });
+  await expect(refused('nobody')).rejects.toMatchObject({
+    ...{ code: 'data', message: expect.stringContaining('got none, nobody, at demonstrations.teacher') },
+  });
+  await expect(refused(own!)).rejects.toThrow('expected a run of an exact walker over chains of tiny, got another run');
 });
 
 test('are refused where no answer is within the horizon', async () => {

@@ -6,7 +6,7 @@ import { importLinks } from '../../../datasets/links/import-links.js';
 import { loadPreset } from '../../../presets/index.js';
 import { Graph, inverseName, type TripleColumns } from '../../../src/kg/graph.js';
 import { readMetrics } from '../../../src/run/metric-log.js';
-import { hidingOf } from '../../../tasks/links/exact.js';
+import { hidingOf } from '../../../tasks/links/training-data.js';
 import { train } from '../../../tasks/train.js';
 import { useOwnHome } from '../../fixtures/own-home.js';
 import { tinyLinkFiles } from '../../fixtures/tiny-links.js';
