@@ -40,7 +40,6 @@ const handsOn: Record<string, string> = {
   'tasks/dialogues/score.ts': 'scores answers',
   'tasks/dialogues/training-data.ts': 'loads the splits',
   'tasks/leaks.ts': 'tells what others noted',
-  'tasks/links/agents.ts': 'gives train and valid to the trainers of embeddings, and to the rules',
   'tasks/links/ask.ts': 'loads the data set whose names it resolves, and marks answers that some split holds',
   'tasks/links/data.ts': 'loads the split that is evaluated',
   'tasks/links/leaks.ts': 'tells what others noted',
