@@ -230,7 +230,9 @@ export function demonstrationsOf(
   let unreachable = 0;
   for (const query of asked) {
     const [head, relation, tail] = [queries.heads[query]!, queries.relations[query]!, queries.tails[query]!];
-    const paths = find({ head, relation, tail, hidden: hiddenForward[query]! >= 0 }, most, rng).filter(({ length }) => length <= 2 * horizon);
+    const paths = find({ head, relation, tail, hidden: hiddenForward[query]! >= 0 }, most, rng).filter(
+      ({ length }) => length <= 2 * horizon,
+    );
     if (paths.length === 0) unreachable++;
     for (const path of paths) {
       shown.push(query);

@@ -57,11 +57,7 @@ interface Query {
  * Finds walks from head to answer: int32 [2 · length] each, relation and entity of each step, no walk twice; none where it knows none.
  * @param most drawn by `rng` where there are more
  */
-export type WalkFinder = (
-  query: Query,
-  most: number,
-  rng: Rng,
-) => readonly Int32Array[];
+export type WalkFinder = (query: Query, most: number, rng: Rng) => readonly Int32Array[];
 
 /** An exact walker, fresh or as it was trained. */
 export interface ExactWalker {
