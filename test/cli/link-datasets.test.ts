@@ -89,6 +89,7 @@ describe('the plan of training on links', () => {
     expect(plan).toMatchObject({
       notes: [
         '60 train queries (tails and heads of 30 triples) and 2 valid triples on graph train: 16 entities, 60 edges with inverses',
+        'hidden from a train query: its own edge and the inverse (another edge of train between the two have 0.0 % of train and 0.0 % of valid)',
       ],
       before: { bilinear: 'off' },
       phases: {
@@ -107,13 +108,13 @@ describe('the plan of training on links', () => {
     await kgwalk(
       ...['datasets', 'import', 'triples', '--from', folderWith(files), '--name', 'tiny', '--allow-overlap'],
     );
-    expect((await planOf()).notes.slice(1)).toEqual(['of valid 1 and of test 0 triples stand in train, too']);
+    expect((await planOf()).notes.slice(1, -1)).toEqual(['of valid 1 and of test 0 triples stand in train, too']);
   });
 
   test('notes what makes scores hard to trust', async () => {
     const files = { 'train.txt': 'a\tr\tb\nb\tr\tc\n', 'valid.txt': 'b\tr\ta\n', 'test.txt': 'c\tq\tx\n' };
     await kgwalk('datasets', 'import', 'triples', '--from', folderWith(files), '--name', 'tiny');
-    expect((await planOf()).notes.slice(1)).toEqual([
+    expect((await planOf()).notes.slice(1, -1)).toEqual([
       'of valid 0 and of test 1 triples have an entity that train lacks, and rank last',
       'of valid 0 and of test 1 triples have a relation that train lacks',
       'of valid 1 and of test 0 triples are pairs that train links the other way round',

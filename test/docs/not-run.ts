@@ -40,6 +40,16 @@ const lines: readonly [page: string, begin: string, why: string][] = [
     begin,
     'our small world has too few entities to draw some apart; test/tasks/links/unseen-entities.test.ts has more',
   ]),
+  ...[
+    'kgwalk datasets import triples --name fb --from FB15K-237 --unseen 0.33',
+    'kgwalk train link-chains --set data.dataset=fb --seed 0',
+    'kgwalk train link-messages --set data.dataset=fb --seed 0',
+    'kgwalk compare random rules rules:from=fb MESSAGES',
+  ].map((begin): [string, string, string] => [
+    'docs/results.md',
+    begin,
+    'our small world has too few entities to draw some apart; test/tasks/links/unseen-entities.test.ts has more',
+  ]),
   [
     'docs/link-queries.md',
     'npx kgwalk evaluate --agent ensemble:',
