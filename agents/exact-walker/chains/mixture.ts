@@ -107,10 +107,9 @@ export async function fitMixture(
       }
       batch[i] = order[next++]!;
     }
-    mixtureOf(theta, pi);
-    if (objective === 'ppo' || objective === 'reinforce') walks.draw(batch, pi, rng);
     for (let pass = 0; pass < passes; pass++) {
       mixtureOf(theta, pi);
+      if (pass === 0 && (objective === 'ppo' || objective === 'reinforce')) walks.draw(batch, pi, rng);
       slope.fill(0);
       if (objective === 'likelihood') for (const query of batch) mixtureLoss(table, query, pi, slope);
       else if (objective === 'expected-reward') for (const query of batch) rewardSlope(table, query, pi, slope);
