@@ -18,6 +18,7 @@ import {
   embeddedModelName,
   isModelPath,
   modelFile,
+  newModelFile,
 } from '../../src/llm/model-files.js';
 import { modelRegistry } from '../../src/llm/model-registry.js';
 import { WorkbenchError } from '../../src/run/errors.js';
@@ -160,7 +161,7 @@ function notAccepted({ name, licence }: WantedModel, page: string): WorkbenchErr
 export async function quantize(what: string, flags: { name?: string; json?: boolean }): Promise<void> {
   const from = modelFile(what);
   const name = flags.name ?? `${basename(from, '.gguf').toLowerCase()}-q8_0`;
-  const file = downloadedModelFile(name);
+  const file = newModelFile(name);
   if (existsSync(file)) {
     throw new WorkbenchError('usage', `expected a name that no model has, got ${name}, at ${file}`, {
       hint: `Take it: --model ${name}; or call the new one otherwise by --name.`,

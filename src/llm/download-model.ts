@@ -7,7 +7,7 @@ import { writeFileAtomic } from '../run/files.js';
 import { nearestName } from '../run/printable.js';
 import { masked } from '../run/secrets.js';
 import { readGgufHeader } from './gguf/read-header.js';
-import { downloadedModelFile, embeddedModelName } from './model-files.js';
+import { downloadedModelFile, newModelFile } from './model-files.js';
 import { modelRegistry, type RegisteredModel } from './model-registry.js';
 
 const recordSchema = z.strictObject({
@@ -46,11 +46,8 @@ export function wantedModel(spec: string, { name, sha256 }: { name?: string; sha
   }
   const wanted = /^https?:\/\//i.test(spec) ? fromAddress(spec) : fromRegistry(spec);
   const kept = { ...wanted, name: name ?? wanted.name, ...(sha256 !== undefined && { sha256: sha256.toLowerCase() }) };
-  downloadedModelFile(kept.name);
-  if (kept.name !== embeddedModelName) return kept;
-  throw new WorkbenchError('usage', `expected another name than ${embeddedModelName}, which is the embedded model`, {
-    hint: 'Choose one with --name.',
-  });
+  newModelFile(kept.name);
+  return kept;
 }
 
 /** Where the registry's file is. */

@@ -43,6 +43,15 @@ export function downloadedModelFile(name: string): string {
   );
 }
 
+/** The same for a model that is to be written. @throws WorkbenchError `usage` for the embedded one's name too */
+export function newModelFile(name: string): string {
+  const file = downloadedModelFile(name);
+  if (name !== embeddedModelName) return file;
+  throw new WorkbenchError('usage', `expected another name than ${embeddedModelName}, which is the embedded model`, {
+    hint: 'Choose one with --name.',
+  });
+}
+
 /** Whether `spec` means a file of its own rather than a name: it has a separator or ends in `.gguf`. */
 export function isModelPath(spec: string): boolean {
   return /[/\\]|\.gguf$/i.test(spec);

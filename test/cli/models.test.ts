@@ -223,6 +223,8 @@ describe('kgwalk models quantize', () => {
     expect(cosine).toBeLessThan(1);
     const { exitCode, told } = await kgwalk('models', 'quantize', 'demo', '--name', 'small');
     expect([exitCode, told]).toEqual([2, expect.stringContaining('expected a name that no model has, got small')]);
+    const shadowed = await kgwalk('models', 'quantize', 'demo', '--name', 'demo');
+    expect([shadowed.exitCode, shadowed.told]).toEqual([2, expect.stringContaining('expected another name than demo')]);
   });
 });
 
