@@ -23,6 +23,7 @@ export const layers = [
   'tasks',
   'presets',
   'models',
+  'jobs',
   'sweep',
   'serve',
   'cli',

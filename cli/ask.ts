@@ -48,7 +48,7 @@ export function register(program: Command): void {
 type Flags = EvaluationFlags & { json?: boolean };
 
 async function ask(first: string, second: string | undefined, third: string | undefined, flags: Flags): Promise<void> {
-  const { taskFor, terminalWork } = await import('./work.js');
+  const { taskFor, terminalWork } = await import('./terminal.js');
   const { findTrained, resolve } = await import('../tasks/named.js');
   const { membersOf } = await import('../tasks/task.js');
   const { openRun } = await import('../src/run/run-folder.js');

@@ -90,7 +90,7 @@ async function withCache<T>(
     signal: AbortSignal,
   ) => Promise<T>,
 ): Promise<T> {
-  const { terminalWork } = await import('./work.js');
+  const { terminalWork } = await import('./terminal.js');
   const { signal } = terminalWork();
   const { openEncoderCache } = await import('../src/encoder/encoder-cache.js');
   const cache = await openEncoderCache(cacheFolder());

@@ -14,6 +14,7 @@ import { register as evaluate } from './evaluate.js';
 import { register as models } from './models.js';
 import { register as native } from './native.js';
 import { refuseEmptyWords } from './options.js';
+import { register as plan } from './plan.js';
 import { register as plugins } from './plugins.js';
 import { register as pretrain } from './pretrain.js';
 import { register as progress } from './progress.js';
@@ -24,6 +25,7 @@ import { register as runs } from './runs.js';
 import { register as serve } from './serve.js';
 import { register as sweep } from './sweep.js';
 import { register as train } from './train.js';
+import { register as work } from './work.js';
 
 /** Each adds itself to a program and loads its heavy parts only when it runs. */
 export const commands: readonly ((program: Command) => void)[] = [
@@ -39,6 +41,8 @@ export const commands: readonly ((program: Command) => void)[] = [
   train,
   sweep,
   evaluate,
+  work,
+  plan,
   ask,
   compare,
   replay,

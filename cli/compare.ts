@@ -33,7 +33,7 @@ async function compare(
   words: string[],
   { mixed = false, report, maxMinutes, json, choices = [], ...given }: Flags,
 ): Promise<void> {
-  const { taskFor, terminalWork } = await import('./work.js');
+  const { taskFor, terminalWork } = await import('./terminal.js');
   const { evaluateNamed, keepBeside } = await import('../tasks/evaluate.js');
   const { inEveryWay, withoutBraces, withoutGroups } = await import('../tasks/named-groups.js');
   const { compareEvaluations } = await import('../evaluation/compare.js');

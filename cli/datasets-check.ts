@@ -4,7 +4,7 @@ import { WorkbenchError } from '../src/run/errors.js';
 import type { AnyTask } from '../tasks/index.js';
 import type { LeakCheck, Shown } from '../tasks/task.js';
 import { printJson, printLine, printShown } from './output.js';
-import { terminalWork } from './work.js';
+import { terminalWork } from './terminal.js';
 
 interface CheckFlags {
   run?: string[];

@@ -56,7 +56,7 @@ async function getRelease(wanted: string, flags: GetFlags): Promise<void> {
   const { downloadRelease, releaseOf } = await import('../datasets/importers.js');
   const release = releaseOf(wanted);
   if (release.byHand) return json ? printJson(release) : printSteps(release, release.byHand);
-  const { terminalWork } = await import('./work.js');
+  const { terminalWork } = await import('./terminal.js');
   printNote(`${release.name} from ${release.page}\nlicence: ${release.licence}`);
   const folder = await downloadRelease(release, terminalWork());
   await importFetched(release.name, folder, flags);
@@ -78,7 +78,7 @@ async function extract(text: string, flags: GetFlags): Promise<void> {
   const { parseSparqlSource } = await import('../src/sparql/source.js');
   const { extractLinks, readTopics } = await import('../datasets/links/extract-links.js');
   const { datasetFolder } = await import('../datasets/imported-dataset.js');
-  const { terminalWork } = await import('./work.js');
+  const { terminalWork } = await import('./terminal.js');
   const source = parseSparqlSource(maxTails === '' ? text : `${text}${text.includes('#') ? '&' : '#'}${maxTails}`);
   const topics = readTopics(file);
   // A bad name is told before anything is asked.

@@ -1,10 +1,13 @@
 /** `kgwalk evaluate`: one agent on one split. */
 import { type Command, Option } from 'commander';
+import { resolve } from 'node:path';
+import type { AskedEvaluation } from '../evaluation/keep.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import type { Shard } from '../src/run/shards.js';
 import type { EvaluationFlags } from '../tasks/flags.js';
 import { addInputOptions, addShardOption, addThreadsOption, groupOptions } from './options.js';
 import { printJson, printLine } from './output.js';
+import { addPlanOptions, type PlanFlags, refuseOtherInputs, writeCommandPlan } from './plan.js';
 
 /** Adds `kgwalk evaluate`. */
 export function register(program: Command): void {
@@ -27,17 +30,20 @@ export function register(program: Command): void {
     command,
     'evaluate the i-th of n parts: one of n machines that share the folder; without it: the whole, from what parts have',
   );
+  addPlanOptions(command, 'parts of it, by --parts,')
+    .option('--parts <n>', 'with --write: how many')
+    .option('--store <store>', 'with --write, for a run: where its files are put for the workers');
   addThreadsOption(
     addInputOptions(command),
     'the walks of a run on dialogues, or for links the training of an embedding',
   );
-  groupOptions(command).action(evaluate);
+  groupOptions(command).action((run: string | undefined, flags: Flags) => evaluate(command, run, flags));
 }
 
-async function evaluate(
-  run: string | undefined,
-  { shard, ...flags }: EvaluationFlags & { json?: boolean; maxMinutes?: number; shard?: Shard },
-): Promise<void> {
+type Flags = EvaluationFlags &
+  PlanFlags & { json?: boolean; maxMinutes?: number; shard?: Shard; parts?: string; store?: string };
+
+async function evaluate(command: Command, run: string | undefined, { shard, ...flags }: Flags): Promise<void> {
   if ((run === undefined) === (flags.agent === undefined)) {
     throw new WorkbenchError('usage', `expected a run or --agent NAME, got ${run === undefined ? 'neither' : 'both'}`, {
       hint: 'kgwalk evaluate RUN, or kgwalk evaluate --agent frequency',
@@ -48,7 +54,8 @@ async function evaluate(
       hint: 'A whole evaluation writes them: leave --shard out once all parts are done.',
     });
   }
-  const { taskFor, terminalWork } = await import('./work.js');
+  if (flags.write !== undefined) return plan(command, run, flags);
+  const { taskFor, terminalWork } = await import('./terminal.js');
   const { evaluateNamed } = await import('../tasks/evaluate.js');
   const { evaluationFiles } = await import('../evaluation/keep.js');
   const named = { name: (run ?? flags.agent)!, isRun: run !== undefined };
@@ -56,6 +63,12 @@ async function evaluate(
   const predictions = flags.predictions === undefined ? undefined : task.predictions!(flags.predictions);
   const [evaluation] = await evaluateNamed(task, [named], flags, terminalWork(flags.maxMinutes), {
     ...{ shard, ...(predictions && { onAttempt: predictions.take }) },
+    ...(flags.inputs !== undefined && {
+      async onAsked(asked) {
+        await refuseOtherInputs(flags.inputs!, inputsOf(asked));
+        return true;
+      },
+    }),
   });
   predictions?.write();
   const { record, speed, failures, folder } = evaluation!;
@@ -67,4 +80,75 @@ async function evaluate(
   printEvaluation(record, speed);
   printLine(`saved: ${folder}`);
   if (shard) printLine('once all parts are done: the same command without --shard');
+}
+
+/** Hashes of what an evaluation works on. */
+const inputsOf = ({ hashes, modelId }: AskedEvaluation) => ({
+  ...hashes,
+  ...(modelId !== undefined && { model: modelId }),
+});
+
+/** Writes the plan of an evaluation, after all that it needs was opened here. */
+async function plan(command: Command, run: string | undefined, flags: Flags): Promise<void> {
+  const { wholeNumber } = await import('../tasks/flags.js');
+  const parts = wholeNumber(flags.parts, '--parts', 1);
+  if (parts === undefined) {
+    throw new WorkbenchError('usage', 'expected how many parts, got nothing, at --parts', {
+      hint: 'A job is a process: let each take a minute or more.',
+    });
+  }
+  const carried = run === undefined ? undefined : await carriedRuns(run, flags);
+  const { taskFor, terminalWork } = await import('./terminal.js');
+  const { evaluateNamed } = await import('../tasks/evaluate.js');
+  const named = { name: (run ?? flags.agent)!, isRun: run !== undefined };
+  const task = await taskFor([named], flags);
+  await evaluateNamed(task, [named], flags, terminalWork(), {
+    async onAsked(asked, samples) {
+      if (parts > samples) {
+        throw new WorkbenchError('usage', `expected at most ${samples} parts, a sample each, got ${parts}, at --parts`);
+      }
+      const args = carried ? [carried.name] : [];
+      await writeCommandPlan(command, {
+        flags,
+        args,
+        inputs: inputsOf(asked),
+        parts,
+        ...(carried && { folders: carried.folders }),
+      });
+      return false;
+    },
+  });
+}
+
+/** Puts what an evaluation reads of its runs into the store. @returns the name of the runs for jobs, and where they find them */
+async function carriedRuns(name: string, { checkpoint, store: address }: Flags) {
+  const { findTrained } = await import('../tasks/named.js');
+  const { membersOf } = await import('../tasks/task.js');
+  const { runsFolder } = await import('../src/run/locations.js');
+  const { openStore } = await import('../jobs/store.js');
+  const { putFolder } = await import('../jobs/results.js');
+  if (address === undefined) {
+    throw new WorkbenchError('usage', 'expected the store of the workers, got none, at --store', {
+      hint: 'They find the run there.',
+    });
+  }
+  const trained = findTrained(name, checkpoint);
+  if (!trained) {
+    throw new WorkbenchError('usage', `expected a run, got ${JSON.stringify(name)}`, {
+      hint: '`kgwalk runs list` shows them.',
+    });
+  }
+  const store = await openStore(address);
+  const folders: Record<string, string> = {};
+  const names: string[] = [];
+  for (const { run, checkpoint: own } of membersOf(trained)) {
+    if (resolve(runsFolder(), run.id) !== run.folder) {
+      throw new WorkbenchError('usage', `expected a run in ${runsFolder()}, got one at ${run.folder}`, {
+        hint: 'Set KGWALK_RUNS to the folder of the run: an evaluation keeps the name of its run, which must be the same everywhere.',
+      });
+    }
+    folders[`runs/${run.id}`] = await putFolder(store, run.folder, /^(evaluations|report|replay|tensorboard)\//);
+    names.push(own === checkpoint ? run.id : `${run.id}@${own}`);
+  }
+  return { name: names.join('+'), folders };
 }

@@ -36,7 +36,7 @@ async function pretrain(preset: string, options: PretrainFlags): Promise<void> {
   const { openPreset } = await import('../presets/index.js');
   const { datasetKind } = await import('../datasets/imported-dataset.js');
   const { loadTask } = await import('../tasks/index.js');
-  const { terminalWork } = await import('./work.js');
+  const { terminalWork } = await import('./terminal.js');
   const flags = { seed, 'data.dataset': dataset, 'data.graph': graph };
   const given = Object.entries(flags).flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${value}`]));
   const settings = await openPreset(preset, [...set, ...given]);

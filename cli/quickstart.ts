@@ -40,7 +40,7 @@ async function run({ set, open, json, ...flags }: QuickstartFlags): Promise<void
   const { overallProgress } = await import('./quickstart/overall-progress.js');
   const { promptedAgents, quickstart, quickstartFolder, quickstartPlan, usableModel } =
     await import('./quickstart/quickstart.js');
-  const { interruptSignal } = await import('./work.js');
+  const { interruptSignal } = await import('./terminal.js');
   const questions = wholeNumber(flags.questions, '--questions', 1);
   const seed = flags.seed === undefined ? undefined : wholeNumber(flags.seed, '--seed', 0);
   const model = await usableModel(flags.model);

@@ -31,7 +31,7 @@ async function replay(evaluation: string, { question, encoder, evaluations, json
   const { readAsked } = await import('../evaluation/keep.js');
   const { replayEvaluation } = await import('../evaluation/replay.js');
   const { openReplayed } = await import('../tasks/replay.js');
-  const { terminalWork } = await import('./work.js');
+  const { terminalWork } = await import('./terminal.js');
   const asked = readAsked(evaluation, evaluations);
   const { folder } = asked;
   const work = terminalWork();

@@ -67,7 +67,7 @@ async function serveEnv(id: string, flags: ServeEnvFlags): Promise<void> {
   }
   const { openEnvironment } = await import('../serve/env/open-environment.js');
   const { serveSocket, serveStdio } = await import('../serve/env/transports.js');
-  const { terminalWork } = await import('./work.js');
+  const { terminalWork } = await import('./terminal.js');
   const work = terminalWork();
   const made = await openEnvironment({ ...asked, id, numEnvs }, work);
   if (socket === undefined) return serveStdio(made, work.signal);

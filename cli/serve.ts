@@ -87,7 +87,7 @@ async function opened(url: string): Promise<boolean> {
 
 /** Ctrl-C, SIGTERM, a terminal that closes: for a server that is the ordinary end. */
 async function interrupted(): Promise<void> {
-  const { stopSignals } = await import('./work.js');
+  const { stopSignals } = await import('./terminal.js');
   await new Promise<void>((resolve) => {
     for (const asked of stopSignals) process.once(asked, () => resolve());
   });

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { stdin } from 'node:process';
 import { commandLine, shownPath } from '../src/run/command-line.js';
 import { WorkbenchError } from '../src/run/errors.js';
+import { addPlanOptions, type PlanFlags, refuseOtherInputs, writeCommandPlan } from './plan.js';
 import { addShardOption, addThreadsOption, minutesOf, repeatable } from './options.js';
 import { printJson, printLine, printNote, printTable, type Row } from './output.js';
 import type { ProgressReporter } from '../src/run/progress.js';
@@ -13,7 +14,7 @@ import type { SweepWork } from '../sweep/run-sweep.js';
 import type { Shard } from '../src/run/shards.js';
 import type { SweepRecord } from '../src/run/sweep.js';
 
-interface SweepFlags {
+interface SweepFlags extends PlanFlags {
   grid: string[];
   sample: string[];
   trials?: string;
@@ -84,26 +85,33 @@ export function register(program: Command): void {
     .option('--max-minutes <n>', 'stop after that long; --resume goes on', minutesOf)
     .option('--json', 'print the results as JSON');
   addShardOption(command, 'do the i-th of n parts of the runs: one of n machines that share the folder');
+  addPlanOptions(command, 'its runs');
   addThreadsOption(command, 'TransE of a trial').action((preset: string, flags: SweepFlags) =>
-    sweep(preset, flags, program.opts<{ plugin?: string[] }>().plugin ?? []),
+    sweep(command, preset, flags, program.opts<{ plugin?: string[] }>().plugin ?? []),
   );
 }
 
-async function sweep(preset: string, flags: SweepFlags, plugins: readonly string[]): Promise<void> {
+async function sweep(command: Command, preset: string, flags: SweepFlags, plugins: readonly string[]): Promise<void> {
   const jobs = whole(flags.jobs, '--jobs', 1);
-  if (flags.shard && (flags.halving !== undefined || flags.askTell)) {
+  const apart = flags.shard ? '--shard' : flags.write === undefined ? undefined : '--write';
+  if (apart && (flags.halving !== undefined || flags.askTell)) {
     const other = flags.askTell ? '--ask-tell' : '--halving';
-    throw new WorkbenchError('usage', `expected --shard without ${other}, got both`, {
+    throw new WorkbenchError('usage', `expected ${apart} without ${other}, got both`, {
       hint: 'What is stopped, or asked next, follows from the runs before: one process must see them all.',
     });
   }
-  const { checkData, openSweep, plannedSweep, sweepName } = await import('../sweep/plan.js');
+  const { checkData, inputsOf, openSweep, plannedSweep, sweepName } = await import('../sweep/plan.js');
   const record = await plannedSweep(await planOf(preset, flags, plugins));
+  if (flags.write !== undefined) {
+    const parts = record.trials * record.seeds.length;
+    return writeCommandPlan(command, { flags, args: [preset], inputs: await inputsOf(record), parts });
+  }
+  if (flags.inputs !== undefined) await refuseOtherInputs(flags.inputs, await inputsOf(record));
   const folder = await folderOf(flags, sweepName(record));
   const { sweepIn } = await import('../src/run/sweep.js');
   // Each machine has data of its own.
   if (!flags.askTell && (flags.shard || !sweepIn(folder))) await checkData(record);
-  const { terminalWork } = await import('./work.js');
+  const { terminalWork } = await import('./terminal.js');
   const { trialProcesses } = await import('../sweep/trial-process.js');
   // Before the lock: from then on others see a sweep at work, which an interrupt must stop in order.
   const { signal, progress } = terminalWork(flags.maxMinutes);

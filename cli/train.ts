@@ -51,7 +51,7 @@ async function train(preset: string | undefined, flags: TrainFlags): Promise<voi
     return flags.json ? printJson(rows) : printTable(rows);
   }
   const { train: trainRun } = await import('../tasks/train.js');
-  const { tellTorn, terminalWork } = await import('./work.js');
+  const { tellTorn, terminalWork } = await import('./terminal.js');
   const { progress, signal } = terminalWork(flags.maxMinutes);
   const following = flags.follow ? await follow(runs.map(({ folder }) => folder)) : undefined;
   try {

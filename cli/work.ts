@@ -1,68 +1,97 @@
-/** What stands beside the work of a command: a person at a terminal, who stops by Ctrl-C. */
-import { basename } from 'node:path';
-import process, { stderr } from 'node:process';
-import { exitCodes, WorkbenchError } from '../src/run/errors.js';
-import { timeLimit } from './options.js';
-import { commandProgress } from './progress.js';
-import type { EvaluationFlags } from '../tasks/flags.js';
-import { allTasks, type AnyTask } from '../tasks/index.js';
-import type { Named, Work } from '../tasks/task.js';
-import { printNote } from './output.js';
+/** `kgwalk work`: does jobs of a plan, on any number of machines. */
+import type { Command } from 'commander';
+import { WorkbenchError } from '../src/run/errors.js';
+import type { Shard } from '../src/run/shards.js';
+import { wholeNumber } from '../tasks/flags.js';
+import { addShardOption, minutesOf } from './options.js';
+import { printJson, printLine, printNote } from './output.js';
 
-/**
- * Progress lines and notes go to standard error; Ctrl-C finishes the step and saves, as does the end of the time.
- * @param maxMinutes above 0; default no end
- */
-export function terminalWork(maxMinutes?: number): Work & { signal: AbortSignal } {
-  const interrupt = interruptSignal();
-  return {
-    progress: commandProgress(),
-    signal: maxMinutes === undefined ? interrupt : AbortSignal.any([interrupt, timeLimit(maxMinutes)]),
-    note: printNote,
-    torn: tellTorn,
-    preset: async (name) => (await import('../presets/index.js')).openPreset(name),
+interface WorkFlags {
+  plan?: string;
+  store: string;
+  queue?: string;
+  wait?: boolean;
+  shard?: Shard;
+  jobs: string;
+  maxMinutes?: number;
+  json?: boolean;
+}
+
+/** Adds `kgwalk work`. */
+export function register(program: Command): void {
+  const command = program
+    .command('work')
+    .description('do the jobs of a plan, on any number of machines: every result is kept once')
+    .option('--plan <file>', 'jobs that `--write` of sweep or evaluate wrote; with --queue they are put in it first')
+    .requiredOption('--store <store>', 'where results are put: s3://BUCKET/PREFIX, or a folder that all machines see')
+    .option('--queue <redis>', 'take jobs from redis://HOST:PORT/DB#NAME (rediss:// for TLS), with other workers')
+    .option('--wait', 'with --queue: wait for more jobs where there are none')
+    .option('--jobs <n>', 'jobs at once', '1')
+    .option('--max-minutes <n>', 'stop after that long; what was done so far is kept in the store', minutesOf)
+    .option('--json', 'print JSON');
+  addShardOption(command, 'without --queue: every n-th job from the i-th on, one of n machines').action(work);
+}
+
+async function work({
+  plan: file,
+  store: address,
+  queue: at,
+  wait,
+  shard,
+  maxMinutes,
+  json,
+  ...flags
+}: WorkFlags): Promise<void> {
+  const jobs = wholeNumber(flags.jobs, '--jobs', 1);
+  if (file === undefined && at === undefined) {
+    throw new WorkbenchError('usage', 'expected --plan or --queue, got neither', {
+      hint: 'A plan is written by --write of `kgwalk sweep` or `kgwalk evaluate`.',
+    });
+  }
+  const beside = at === undefined ? wait && '--wait' : shard && '--shard';
+  if (beside) {
+    throw new WorkbenchError('usage', `expected ${beside} ${at === undefined ? 'with' : 'without'} --queue`, {
+      hint: 'A queue hands out jobs by itself; without one a plan is all there is.',
+    });
+  }
+  const { readPlan } = await import('../jobs/job.js');
+  const { openStore } = await import('../jobs/store.js');
+  const { workOn, workThrough } = await import('../jobs/work.js');
+  const { terminalWork } = await import('./terminal.js');
+  const { throwIfStopped } = await import('../src/run/stop.js');
+  const plan = file === undefined ? undefined : readPlan(file);
+  const { signal } = terminalWork(maxMinutes);
+  const store = await openStore(address, signal);
+  const counts = { published: 0, known: 0, failed: 0, stopped: 0 };
+  const options: Parameters<typeof workThrough>[2] = {
+    ...{ store, jobs, signal },
+    onEnd({ command, part, key }, ended) {
+      counts[ended.state]++;
+      const why = ended.state === 'failed' ? `: ${ended.reason}` : '';
+      printNote(`${command} ${part} (${key.slice(0, 8)}): ${ended.state}${why}`);
+    },
   };
-}
-
-/** Says that a log's last line, which a crash left unfinished, was cut off; nothing for a log that was whole. @param bytes of that line */
-export function tellTorn(file: string, bytes: number): void {
-  if (bytes > 0) printNote(`${basename(file)}: cut off a last line that a crash left unfinished (${bytes} bytes)`);
-}
-
-/** The task that names and options mean. @throws WorkbenchError `usage` for options that it does not have */
-export async function taskFor(named: readonly Named[], flags: EvaluationFlags): Promise<AnyTask> {
-  const { taskOf } = await import('../tasks/named.js');
-  const { refuseOtherFlags } = await import('../tasks/flags.js');
-  const task = await taskOf(named, flags);
-  refuseOtherFlags(flags, task, await allTasks());
-  return task;
-}
-
-/** A person, a supervisor, a terminal that closes: who sends one may wait for what is saved. */
-export const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-
-/** Signals that close are one: supervisors such as `timeout -s INT` signal the program and its process group. */
-const oneInterruptMs = 300;
-let controller: AbortController | undefined;
-
-/**
- * The signal of this process, aborted by the first SIGINT, SIGTERM or SIGHUP (the terminal is gone); the same at every call. A command that takes it
- * must look at it between steps, save, and throw `stopped` (`throwIfStopped`), which exits with 130.
- * Commands that never ask for it keep the system's behaviour.
- */
-export function interruptSignal(): AbortSignal {
-  if (controller) return controller.signal;
-  controller = new AbortController();
-  const { signal } = controller;
-  let first = 0;
-  const interrupted = () => {
-    const now = performance.now();
-    if (signal.aborted && now - first < oneInterruptMs) return;
-    if (signal.aborted) process.exit(exitCodes.stopped);
-    first = now;
-    stderr.write('\nstopping after this step; press Ctrl-C again to stop at once\n');
-    controller?.abort(new WorkbenchError('stopped', 'stopped by the user'));
-  };
-  for (const asked of stopSignals) process.on(asked, interrupted);
-  return signal;
+  if (at === undefined) await workThrough(plan!, shard ?? { part: 1, of: 1 }, options);
+  else {
+    const { openQueue } = await import('../jobs/queue.js');
+    const queue = await openQueue(at);
+    try {
+      if (plan) await queue.submit(plan);
+      await workOn(queue, wait ?? false, options);
+    } finally {
+      await queue.close();
+    }
+  }
+  throwIfStopped(signal);
+  if (json) printJson(counts);
+  else printLine(`${counts.published} results made here, ${counts.known} were there, ${counts.failed} tries failed`);
+  // A queue tries failed jobs again, elsewhere.
+  if (counts.failed === 0 || at !== undefined) return;
+  throw new WorkbenchError(
+    'failure',
+    `expected jobs that can be done, got ${counts.failed} that failed, as told above`,
+    {
+      hint: 'The same command tries them again; the others are done.',
+    },
+  );
 }

@@ -11,6 +11,7 @@ import type { Shard } from '../src/run/shards.js';
 import { shardsIn, sweepFiles, sweepIn, type SweepRecord, type TrialEvent } from '../src/run/sweep.js';
 import { taskOfSettings } from '../tasks/index.js';
 import { checkTrainSettings } from '../trainers/check-settings.js';
+import { encoderOf, hashesOf } from '../trainers/train.js';
 import { plainSettings } from '../trainers/train-settings.js';
 import { trialCount, trialSettings } from './draws.js';
 import { checkSpace, dimensionText, overridesOf } from './space.js';
@@ -63,9 +64,24 @@ export async function checkTrial(
  * @throws WorkbenchError `data` for data that is not there or does not fit
  */
 export async function checkData(record: SweepRecord): Promise<void> {
+  await openedFirst(record);
+}
+
+/** Hashes of what the first trial works on: data, and what encodes its texts. @throws as `checkData` */
+export async function inputsOf(record: SweepRecord): Promise<Record<string, string>> {
+  const { training, settings } = await openedFirst(record);
+  const encoder = await encoderOf(training, settings);
+  try {
+    return Object.fromEntries(Object.entries(hashesOf(training, encoder)).filter(([, hash]) => hash !== undefined));
+  } finally {
+    await encoder.dispose();
+  }
+}
+
+async function openedFirst(record: SweepRecord) {
   const settings = loadPreset(record.preset, [...record.overrides, ...overridesOf(trialSettings(record, 1))]);
   const { learning } = await taskOfSettings(settings);
-  await collectProvenance(new ProvenanceNotes(), () => learning.open(settings));
+  return { settings, training: await collectProvenance(new ProvenanceNotes(), () => learning.open(settings)) };
 }
 
 /** A name that follows from what is swept, and not from how many trials: more of them go on in the same folder. */

@@ -1,17 +1,11 @@
 /** A run of a trial as a process of this program: `kgwalk train`, with a run folder like any other. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { env, execPath } from 'node:process';
 import { setTimeout } from 'node:timers/promises';
-import { exitCodes, WorkbenchError } from '../src/run/errors.js';
+import { type ProgramEnd, runProgram } from '../jobs/program.js';
+import { WorkbenchError } from '../src/run/errors.js';
 import { followRecords } from '../src/run/follow-log.js';
-import { packageRoot } from '../src/run/locations.js';
 import { metricRecord, type MetricRecord } from '../src/run/records.js';
 import { runFiles, runIn } from '../src/run/run-folder.js';
 import { isLocked } from '../src/run/run-lock.js';
-import { makeFolder } from '../src/run/files.js';
 
 /** Milliseconds between two looks at the metric log of a run. */
 const lookEvery = 100;
@@ -26,14 +20,11 @@ export interface TrialJob {
   overrides: readonly string[];
 }
 
-/** How a run ended. `stopped` on request, before its last update. */
-export type TrialEnd = { state: 'finished' | 'stopped' } | { state: 'failed'; reason: string };
-
 /** Runs a trial, or goes on with it. @param signal aborted: the run saves and stops */
 export type RunTrial = (
   job: TrialJob,
   told: { onMetrics: (record: MetricRecord) => void; signal: AbortSignal },
-) => Promise<TrialEnd>;
+) => Promise<ProgramEnd>;
 
 /** What every trial has. */
 interface TrialProcesses {
@@ -57,37 +48,25 @@ export function trialProcesses({ preset, plugins, threads }: TrialProcesses): Ru
       ...['--seed', String(seed), '--run-dir', folder, '--resume', 'last'],
       ...(threads === undefined ? [] : ['--threads', threads]),
     ];
-    makeFolder(dirname(log));
-    const output = openSync(log, 'a');
-    // A group of its own: Ctrl-C at the terminal reaches the sweep alone, which asks once. The channel tells it that the sweep is gone.
-    const child = spawn(execPath, [join(packageRoot(), 'dist', 'cli', 'main.js'), ...words], {
-      env,
-      detached: true,
-      stdio: ['ignore', output, output, 'ipc'],
-    });
-    closeSync(output);
-    const stop = () => void child.kill('SIGINT');
-    signal.addEventListener('abort', stop);
-    let broken: { error: unknown } | undefined;
+    const broken = new AbortController();
     const ticking = setInterval(() => {
       try {
         look();
       } catch (error) {
         clearInterval(ticking);
-        broken = { error };
-        stop();
+        broken.abort(error);
       }
     }, lookEvery);
     try {
-      const [code, killedBy] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
-      if (broken) throw broken.error;
+      const ended = await runProgram(words, { log, signal: AbortSignal.any([signal, broken.signal]) });
+      if (broken.signal.aborted) throw broken.signal.reason;
       look();
-      if (code === 0) return { state: 'finished' };
-      if (signal.aborted) return { state: 'stopped' };
-      return { state: 'failed', reason: reasonOf(folder, log, code, killedBy) };
+      const state = ended.state === 'failed' ? runIn(folder)?.state : undefined;
+      return state?.status === 'failed' && state.reason !== undefined
+        ? { state: 'failed', reason: state.reason }
+        : ended;
     } finally {
       clearInterval(ticking);
-      signal.removeEventListener('abort', stop);
     }
   };
 }
@@ -109,15 +88,4 @@ async function isFree(folder: string, signal: AbortSignal): Promise<boolean> {
     await setTimeout(lookEvery);
   }
   return !signal.aborted;
-}
-
-function reasonOf(folder: string, log: string, code: number | null, killedBy: string | null): string {
-  if (killedBy !== null) return `ended by ${killedBy}`;
-  if (code === exitCodes.stopped) return 'stopped from outside';
-  const state = runIn(folder)?.state;
-  if (state?.status === 'failed' && state.reason !== undefined) return state.reason;
-  const lines = existsSync(log) ? readFileSync(log, 'utf8').split('\n') : [];
-  return (
-    lines.findLast((line) => line.startsWith('error: '))?.slice('error: '.length) ?? `exit status ${code}, see ${log}`
-  );
 }

@@ -65,6 +65,8 @@ export interface EvaluateNamedOptions<S extends Sample, Answer, D, R extends Row
   beside?: readonly Compared<R>[];
   /** The part that is evaluated here; whoever evaluates the whole afterwards goes on from all parts. */
   shard?: Shard | undefined;
+  /** Told what is asked, before anything is; `false` asks nothing. @param samples how many */
+  onAsked?: (asked: AskedEvaluation, samples: number) => Promise<boolean>;
   /** Told of every sample as it ends. */
   onAttempt?: (sample: S, attempt: Attempt<Answer> | undefined, data: D) => void;
 }
@@ -78,7 +80,7 @@ export async function evaluateNamed<S extends Sample, Answer, R extends Row, D e
   named: readonly Named[],
   flags: EvaluationFlags,
   work: Work,
-  { reuse = false, label, beside = [], shard, onAttempt }: EvaluateNamedOptions<S, Answer, D, R> = {},
+  { reuse = false, label, beside = [], shard, onAsked, onAttempt }: EvaluateNamedOptions<S, Answer, D, R> = {},
 ): Promise<NamedEvaluation<R>[]> {
   const { choices: usual = 'written' } = flags;
   const resolved = named.map((one) => ({
@@ -115,6 +117,7 @@ export async function evaluateNamed<S extends Sample, Answer, R extends Row, D e
         ...(runFolder !== undefined && { runFolder }),
       });
       if (shard && opened.asker.online) throw learnsInOrder(which.name, shard);
+      if (onAsked && !(await onAsked(whole, data.samples.length))) continue;
       const asked = shard ? askedOfShard(whole, shard) : whole;
       const folder = shard ? shardFolder(wholeFolder, shard) : wholeFolder;
       const samples = samplesOf(data.samples, asked.about);

@@ -12,7 +12,7 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import type { ProgressReporter } from '../../src/run/progress.js';
 import { throwIfStopped } from '../../src/run/stop.js';
 import { printJson, printLine, printTable } from '../output.js';
-import { terminalWork } from '../work.js';
+import { terminalWork } from '../terminal.js';
 import { temporaryFolder } from '../../src/run/files.js';
 
 interface BenchFlags {

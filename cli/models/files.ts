@@ -25,7 +25,7 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { sha256File } from '../../src/run/files.js';
 import { masked } from '../../src/run/secrets.js';
 import { printJson, printLine, printNote, printTable } from '../output.js';
-import { terminalWork } from '../work.js';
+import { terminalWork } from '../terminal.js';
 
 interface Listed {
   name: string;

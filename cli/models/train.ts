@@ -10,7 +10,7 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { sha256File, writeFileAtomic } from '../../src/run/files.js';
 import { readJsonLines } from '../../src/run/json-lines.js';
 import { anyNumber } from '../../src/run/records.js';
-import { terminalWork } from '../work.js';
+import { terminalWork } from '../terminal.js';
 import { printJson, printLine } from '../output.js';
 
 /** The options of `kgwalk models train`. */

@@ -11,7 +11,7 @@ import { throwIfStopped } from '../../src/run/stop.js';
 import { nativeAddon, nativeFolder, nativePackage } from '../../src/tensor/native-tensorflow.js';
 import type { Finding } from '../doctor.js';
 import { freeBytes, makeFolder } from '../../src/run/files.js';
-import { interruptSignal } from '../work.js';
+import { interruptSignal } from '../terminal.js';
 import { printJson, printLine, printNote } from '../output.js';
 import { cudaWheels, downloadWheels, mustRun, runTool, tensorflowWheel, unpackWheel } from './wheels.js';
 

@@ -11,7 +11,7 @@ import type { RunInfo } from '../../src/run/records.js';
 import { openRun, runIn } from '../../src/run/run-folder.js';
 import type { Work } from '../../tasks/task.js';
 import { plainSettings, settingsOfRun } from '../../trainers/train-settings.js';
-import { terminalWork } from '../work.js';
+import { terminalWork } from '../terminal.js';
 import type { EvaluatedAgent } from './evaluations.js';
 import type { OverallProgress, PlannedStep } from './overall-progress.js';
 

@@ -1,6 +1,6 @@
 import process from 'node:process';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { interruptSignal } from '../../cli/work.js';
+import { interruptSignal } from '../../cli/terminal.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 
 const exits: unknown[] = [];

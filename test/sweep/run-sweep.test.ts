@@ -9,7 +9,8 @@ import { openSweep, plannedSweep, sweepName, type SweepPlan } from '../../sweep/
 import { sweepResults } from '../../sweep/results.js';
 import { runSweep, type SweepWork } from '../../sweep/run-sweep.js';
 import { parseSpace } from '../../sweep/space.js';
-import type { RunTrial, TrialEnd } from '../../sweep/trial-process.js';
+import type { ProgramEnd } from '../../jobs/program.js';
+import type { RunTrial } from '../../sweep/trial-process.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 
 const plan = (more: Partial<SweepPlan> = {}): SweepPlan => ({
@@ -31,7 +32,7 @@ const evaluation = (step: number, value: number, phase = 'ppo'): MetricRecord =>
 });
 
 /** Runs that log these records, and what is started. @param scripts by the name of the run; others take `usual` */
-function madeUp(scripts: Record<string, MetricRecord[] | TrialEnd>, usual: MetricRecord[] = [evaluation(1, 0.5)]) {
+function madeUp(scripts: Record<string, MetricRecord[] | ProgramEnd>, usual: MetricRecord[] = [evaluation(1, 0.5)]) {
   const started: string[] = [];
   let atOnce = 0;
   let most = 0;

@@ -1,0 +1,68 @@
+/** What stands beside the work of a command: a person at a terminal, who stops by Ctrl-C. */
+import { basename } from 'node:path';
+import process, { stderr } from 'node:process';
+import { exitCodes, WorkbenchError } from '../src/run/errors.js';
+import { timeLimit } from './options.js';
+import { commandProgress } from './progress.js';
+import type { EvaluationFlags } from '../tasks/flags.js';
+import { allTasks, type AnyTask } from '../tasks/index.js';
+import type { Named, Work } from '../tasks/task.js';
+import { printNote } from './output.js';
+
+/**
+ * Progress lines and notes go to standard error; Ctrl-C finishes the step and saves, as does the end of the time.
+ * @param maxMinutes above 0; default no end
+ */
+export function terminalWork(maxMinutes?: number): Work & { signal: AbortSignal } {
+  const interrupt = interruptSignal();
+  return {
+    progress: commandProgress(),
+    signal: maxMinutes === undefined ? interrupt : AbortSignal.any([interrupt, timeLimit(maxMinutes)]),
+    note: printNote,
+    torn: tellTorn,
+    preset: async (name) => (await import('../presets/index.js')).openPreset(name),
+  };
+}
+
+/** Says that a log's last line, which a crash left unfinished, was cut off; nothing for a log that was whole. @param bytes of that line */
+export function tellTorn(file: string, bytes: number): void {
+  if (bytes > 0) printNote(`${basename(file)}: cut off a last line that a crash left unfinished (${bytes} bytes)`);
+}
+
+/** The task that names and options mean. @throws WorkbenchError `usage` for options that it does not have */
+export async function taskFor(named: readonly Named[], flags: EvaluationFlags): Promise<AnyTask> {
+  const { taskOf } = await import('../tasks/named.js');
+  const { refuseOtherFlags } = await import('../tasks/flags.js');
+  const task = await taskOf(named, flags);
+  refuseOtherFlags(flags, task, await allTasks());
+  return task;
+}
+
+/** A person, a supervisor, a terminal that closes: who sends one may wait for what is saved. */
+export const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Signals that close are one: supervisors such as `timeout -s INT` signal the program and its process group. */
+const oneInterruptMs = 300;
+let controller: AbortController | undefined;
+
+/**
+ * The signal of this process, aborted by the first SIGINT, SIGTERM or SIGHUP (the terminal is gone); the same at every call. A command that takes it
+ * must look at it between steps, save, and throw `stopped` (`throwIfStopped`), which exits with 130.
+ * Commands that never ask for it keep the system's behaviour.
+ */
+export function interruptSignal(): AbortSignal {
+  if (controller) return controller.signal;
+  controller = new AbortController();
+  const { signal } = controller;
+  let first = 0;
+  const interrupted = () => {
+    const now = performance.now();
+    if (signal.aborted && now - first < oneInterruptMs) return;
+    if (signal.aborted) process.exit(exitCodes.stopped);
+    first = now;
+    stderr.write('\nstopping after this step; press Ctrl-C again to stop at once\n');
+    controller?.abort(new WorkbenchError('stopped', 'stopped by the user'));
+  };
+  for (const asked of stopSignals) process.on(asked, interrupted);
+  return signal;
+}

@@ -1,0 +1,145 @@
+/**
+ * Work that any machine may do: a command in parts. A plan is a file of such parts, a line each; what a line holds decides the part's
+ * result, so its hash is the result's name.
+ */
+import { z } from 'zod';
+import { canonicalJson, configHash } from '../src/run/config.js';
+import { kgwalkVersion } from '../src/run/environment.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import { readTextFile, writeFileAtomic } from '../src/run/files.js';
+import { ofShape, parseJson } from '../src/run/read-json.js';
+
+const text = z.string().max(100_000);
+const digest = z.string().regex(/^[0-9a-f]{64}$/);
+/** A relative path of plain names; leads out of no folder. */
+const path = z
+  .string()
+  .max(1000)
+  .regex(/^[\w.@+=,-]+(\/[\w.@+=,-]+)*$/)
+  .refine((one) => !one.split('/').some((name) => name === '..' || name === '.'), 'expected a path without dots alone');
+
+/** Words that a job may hold, by its command: no path to write at, no plugin, nothing that says how a machine does it. */
+const optionsOf = {
+  sweep: 'grid sample trials seeds sampler seed metric minimize set model backend',
+  evaluate:
+    'agent count dataset split limit checkpoint encoder backend graph turns beam-width two-hop-bonus direction config ' +
+    'model model-set budget budget-mode choices hold-out set seed withhold-hops',
+} as const;
+
+/** What can be planned. */
+export type PlannedCommand = keyof typeof optionsOf;
+
+const content = z.strictObject({
+  kind: z.literal('kgwalk job'),
+  /** Of the program: another may do otherwise. */
+  version: text,
+  command: z.enum(['sweep', 'evaluate']),
+  /** What stands behind the command, and its options. */
+  args: z.array(text).max(20),
+  options: z.record(text, z.union([z.literal(true), z.array(text).max(2000)])),
+  /** Such as `2/8`. */
+  part: z.string().regex(/^\d{1,6}\/\d{1,6}$/),
+  /** Settings of the files that the words name: presets of the user, with all that they extend. */
+  presets: z.record(
+    path,
+    z.record(text, z.unknown()).refine(({ plugins }) => plugins === undefined, 'no plugins'),
+  ),
+  /** Folders that the words name, each by the manifest in the store that lists its files: runs. */
+  folders: z.record(path, digest),
+  /** Hashes of what it works on, data and models: on a machine that has others it is refused. */
+  inputs: z.record(text, text),
+});
+const schema = content.extend({ key: digest });
+
+/** One part of a command. */
+export type Job = z.output<typeof schema>;
+
+/** A command in parts, not yet in jobs. */
+export type Planned = Pick<Job, 'command' | 'args' | 'options' | 'presets' | 'folders' | 'inputs'>;
+
+/** Its jobs, part after part. */
+export function jobsOf(planned: Planned, parts: number): Job[] {
+  return Array.from({ length: parts }, (_, i) => {
+    const job = { kind: 'kgwalk job' as const, version: kgwalkVersion(), ...planned, part: `${i + 1}/${parts}` };
+    return { key: configHash(job), ...job };
+  });
+}
+
+/** Writes a plan, a job a line. */
+export function writePlan(file: string, jobs: readonly Job[]): void {
+  writeFileAtomic(file, jobs.map((job) => `${canonicalJson(job)}\n`).join(''));
+}
+
+/**
+ * The jobs of a plan.
+ * @throws WorkbenchError `data` for a line that is no job, or was altered; `usage` for a plan of another version
+ */
+export function readPlan(file: string): Job[] {
+  const lines = readTextFile(file, 'a plan').split('\n');
+  const jobs = lines.flatMap((line, i) =>
+    line === '' ? [] : [jobFrom(parseJson(line, { what: 'a job', place: `${file}:${i + 1}` }), `${file}:${i + 1}`)],
+  );
+  if (jobs.length > 0) return jobs;
+  throw new WorkbenchError('data', `expected a plan, a job a line, got no line, at ${file}`, {
+    hint: 'Write one by --write of `kgwalk sweep` or `kgwalk evaluate`.',
+  });
+}
+
+/**
+ * A job that came from elsewhere: of the shape, of this version, and under its own key.
+ * @param place where it came from
+ */
+export function jobFrom(value: unknown, place: string): Job {
+  const version = (value as Partial<Job> | null)?.version;
+  if (typeof version === 'string' && version !== kgwalkVersion()) throw otherVersion(version, place);
+  const { key, ...job } = ofShape(value, schema, { what: 'a job', place });
+  const unknown = Object.keys(job.options).find((name) => !optionsOf[job.command].split(' ').includes(name));
+  if (unknown !== undefined) {
+    throw new WorkbenchError('data', `expected options that a job may have, got --${unknown}, at ${place}`, {
+      hint: `Of ${job.command} it may have --${optionsOf[job.command].replaceAll(' ', ', --')}.`,
+    });
+  }
+  const code = Object.values(job.options).find((given) => given !== true && given.some(namesPlugins));
+  if (code !== undefined) throw pluginsRefused(place);
+  if (configHash(job) === key) return { key, ...job };
+  throw new WorkbenchError('data', `expected a job under its own hash, got ${key.slice(0, 12)}…, at ${place}`, {
+    hint: 'It was altered: write the plan again.',
+  });
+}
+
+/** Plugins are code: it is never brought by a job. */
+const namesPlugins = (setting: string) => /^\s*plugins\b/.test(setting);
+
+/** The error for a plan that would load code. */
+export function pluginsRefused(place: string): WorkbenchError {
+  return new WorkbenchError('usage', `expected work without plugins, got some, at ${place}`, {
+    hint: 'A job brings no code: use --shard on machines that have the plugin.',
+  });
+}
+
+/** The error for work of another version of the program. */
+export function otherVersion(version: string, place: string): WorkbenchError {
+  return new WorkbenchError('usage', `expected work for kgwalk ${kgwalkVersion()}, got ${version}, at ${place}`, {
+    hint: 'Plan and do it with one version: what comes out may differ between two.',
+  });
+}
+
+/** Whether a plan may hold an option. */
+export const mayHold = (command: PlannedCommand, option: string): boolean =>
+  optionsOf[command].split(' ').includes(option);
+
+/** The words of a job behind the program's name, without its part. @param more options that this machine adds */
+export function wordsOf(
+  { command, args, options }: Pick<Job, 'command' | 'args' | 'options'>,
+  ...more: string[]
+): string[] {
+  return [
+    command,
+    ...Object.entries(options).flatMap(([name, value]) =>
+      // In one word: a value may begin with a dash.
+      value === true ? [`--${name}`] : value.map((one) => `--${name}=${one}`),
+    ),
+    ...more,
+    ...(args.length > 0 ? ['--', ...args] : []),
+  ];
+}

@@ -1,0 +1,59 @@
+/** This program as another process, which ends with this one. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { env, execPath } from 'node:process';
+import { exitCodes } from '../src/run/errors.js';
+import { makeFolder } from '../src/run/files.js';
+import { packageRoot } from '../src/run/locations.js';
+
+/** How a process is started. */
+export interface ProgramOptions {
+  /** What it prints goes there, behind what earlier ones did. */
+  log: string;
+  /** Aborted: it saves and stops. */
+  signal: AbortSignal;
+  cwd?: string;
+  variables?: NodeJS.ProcessEnv;
+}
+
+/** How a process ended: `reason` of one that failed. */
+export type ProgramEnd = { state: 'finished' | 'stopped' } | { state: 'failed'; reason: string };
+
+/** Runs `kgwalk WORDS`. */
+export async function runProgram(
+  words: readonly string[],
+  { log, signal, cwd, variables }: ProgramOptions,
+): Promise<ProgramEnd> {
+  makeFolder(dirname(log));
+  const output = openSync(log, 'a');
+  // A group of its own: Ctrl-C at the terminal reaches whoever started it, which asks once. The channel tells it that this process is gone.
+  const child = spawn(execPath, [join(packageRoot(), 'dist', 'cli', 'main.js'), ...words], {
+    env: { ...env, ...variables },
+    ...(cwd !== undefined && { cwd }),
+    detached: true,
+    stdio: ['ignore', output, output, 'ipc'],
+  });
+  closeSync(output);
+  const stop = () => void child.kill('SIGINT');
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop);
+  try {
+    const [code, killedBy] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+    if (code === 0) return { state: 'finished' };
+    if (signal.aborted) return { state: 'stopped' };
+    return { state: 'failed', reason: reasonOf(log, code, killedBy) };
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+function reasonOf(log: string, code: number | null, killedBy: string | null): string {
+  if (killedBy !== null) return `ended by ${killedBy}`;
+  if (code === exitCodes.stopped) return 'stopped from outside';
+  const lines = existsSync(log) ? readFileSync(log, 'utf8').split('\n') : [];
+  return (
+    lines.findLast((line) => line.startsWith('error: '))?.slice('error: '.length) ?? `exit status ${code}, see ${log}`
+  );
+}

@@ -1,0 +1,230 @@
+/**
+ * Folders in a store: their files by content, and a manifest that lists them, written last. A result's manifest has the key of its job and is
+ * written once; who comes second must have made the same.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { join, relative, sep } from 'node:path';
+import { z } from 'zod';
+import { WorkbenchError } from '../src/run/errors.js';
+import { sha256File } from '../src/run/files.js';
+import { confined } from '../src/run/locations.js';
+import { ofShape, parseJson } from '../src/run/read-json.js';
+import type { Store } from './store.js';
+
+const digest = z.string().regex(/^[0-9a-f]{64}$/);
+const manifest = z.strictObject({
+  kind: z.literal('kgwalk files'),
+  /** What computed it: on others vectors of texts differ in their last digits. */
+  processor: z.string().max(1000),
+  files: z.array(z.strictObject({ path: z.string().min(1).max(4000), sha256: digest })).max(1_000_000),
+});
+type Manifest = z.output<typeof manifest>;
+
+/** Of a job whose result is wanted. */
+interface Keyed {
+  key: string;
+}
+
+/** Files by their hash: those of results and folders lie together, those of a job under way by themselves, and go with it. */
+const objects = 'objects/';
+const progressOf = ({ key }: Keyed) => `progress/${key}/`;
+const resultName = ({ key }: Keyed) => `results/${key}.json`;
+const progressName = ({ key }: Keyed) => `progress/${key}.json`;
+const folderName = (sha256: string) => `folders/${sha256}.json`;
+const rivalsOf = ({ key }: Keyed) => `rivals/${key}/`;
+
+/** Locks and drafts, and what is made again from the rest. */
+const leftOut = (path: string) => /(^|\/)(\.[^/]*|[^/]*\.part)$|^(logs|report)\/|\/report\//.test(path);
+
+/** Where the clock stands, and what a model wrote, in the order in which it came: different in equal results. */
+const ofTheClock = (path: string) =>
+  /(^|\/)(environment\.json|(timing|completions)\.jsonl|tensorboard\/[^/]*)$/.test(path);
+
+/**
+ * Files of a folder in the order in which they may be copied while a run writes them: what names checkpoints, then these, logs
+ * last, which then are ahead of the checkpoint as after a kill.
+ */
+function pathsIn(folder: string): string[] {
+  const order = (path: string) => (path.endsWith('/checkpoints/index.json') ? 0 : path.endsWith('.jsonl') ? 2 : 1);
+  const paths = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'));
+  return paths.filter((path) => !leftOut(path)).sort((a, b) => order(a) - order(b) || (a < b ? -1 : 1));
+}
+
+const manifestText = (files: Manifest['files']) =>
+  `${JSON.stringify({ kind: 'kgwalk files', processor: cpus()[0]?.model ?? 'unknown', files } satisfies Manifest, null, 1)}\n`;
+
+/** @param options.have hashes of files that are there already; those that come are added */
+async function putFiles(
+  store: Store,
+  folder: string,
+  { paths = pathsIn(folder), into = objects, have = new Set<string>() } = {},
+): Promise<Manifest['files']> {
+  const files: Manifest['files'] = [];
+  for (const path of paths) {
+    const file = join(folder, path);
+    const sha256 = await sha256File(file);
+    if (!have.has(sha256)) await store.writeOnce(into + sha256, { file });
+    have.add(sha256);
+    files.push({ path, sha256 });
+  }
+  return files.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+async function readManifest(store: Store, name: string): Promise<Manifest | undefined> {
+  const text = await store.read(name);
+  if (text === undefined) return undefined;
+  const place = { what: 'a list of files', place: `${store.address}/${name}` };
+  return ofShape(parseJson(text, place), manifest, place);
+}
+
+/** @throws WorkbenchError `data` for a file that is missing in the store, or is another */
+async function takeFiles(store: Store, { files }: Manifest, folder: string, from = objects): Promise<void> {
+  for (const { path, sha256 } of files) {
+    const file = confined(folder, path);
+    if (existsSync(file) && (await sha256File(file)) === sha256) continue;
+    const found = await store.fetch(from + sha256, file);
+    if (found && (await sha256File(file)) === sha256) continue;
+    rmSync(file, { force: true });
+    throw new WorkbenchError(
+      'data',
+      `expected ${path} with the sha256 ${sha256.slice(0, 12)}…, got ${found ? 'another file' : 'none'}, at ${store.address}`,
+      { hint: 'The store lost or altered it: remove the result that lists it, and do that job again.' },
+    );
+  }
+}
+
+/** What came of publishing: whether the result is this one, or one that was there and is equal. */
+export type Published = 'published' | 'known';
+
+/**
+ * Puts a result under its job's key, once.
+ * @throws WorkbenchError `failure` where another result is there, which differs by more than the clock: then both are kept
+ */
+export async function publish(store: Store, job: Keyed, folder: string): Promise<Published> {
+  const files = await putFiles(store, folder);
+  const text = manifestText(files);
+  if (await store.writeOnce(resultName(job), text)) return 'published';
+  const other = await readManifest(store, resultName(job));
+  const [known, made] = [other?.files ?? [], files].map(
+    (list) => new Map(list.filter(({ path }) => !ofTheClock(path)).map(({ path, sha256 }) => [path, sha256])),
+  ) as [Map<string, string>, Map<string, string>];
+  const differs = [...new Set([...known.keys(), ...made.keys()])].filter((path) => known.get(path) !== made.get(path));
+  if (differs.length === 0) return 'known';
+  await store.writeOnce(`${rivalsOf(job)}${createHash('sha256').update(text).digest('hex')}.json`, text);
+  const [first, second] = [other?.processor, cpus()[0]?.model];
+  throw new WorkbenchError(
+    'failure',
+    `expected the result that is there, got another: ${differs.slice(0, 3).join(', ')}${differs.length > 3 ? ` and ${differs.length - 3} more files differ` : ''}, at ${store.address}/${resultName(job)}`,
+    {
+      hint:
+        first === second
+          ? 'Both are kept. Equal work gives equal bytes on one kind of processor: is the data, or a model, another?'
+          : `Both are kept. The first was made on ${first}, this one on ${second}: text vectors differ in their last digits.`,
+    },
+  );
+}
+
+/** Whether a job has its result. */
+export async function hasResult(store: Store, job: Keyed): Promise<boolean> {
+  return (await store.read(resultName(job))) !== undefined;
+}
+
+/** Puts the files of a result into a folder; those that are there stay. @returns whether there is a result */
+export async function takeResult(store: Store, job: Keyed, folder: string): Promise<boolean> {
+  const found = await readManifest(store, resultName(job));
+  if (found) await takeFiles(store, found, folder);
+  return found !== undefined;
+}
+
+/**
+ * Keeps what a job has done so far, for whoever goes on with it.
+ * @param kept of earlier calls for the job
+ */
+export async function saveProgress(store: Store, job: Keyed, folder: string, kept: Set<string>): Promise<void> {
+  for (let tried = 1; ; tried++) {
+    try {
+      const files = await putFiles(store, folder, { into: progressOf(job), have: kept });
+      await store.write(progressName(job), manifestText(files));
+      const listed = new Set(files.map(({ sha256 }) => sha256));
+      for (const sha256 of [...kept].filter((one) => !listed.has(one))) {
+        await store.remove(progressOf(job) + sha256);
+        kept.delete(sha256);
+      }
+      return;
+    } catch (error) {
+      // A checkpoint that was replaced meanwhile.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' && !/got nothing/.test((error as Error).message))
+        throw error;
+      if (tried === 5) return;
+    }
+  }
+}
+
+/** Takes up what others did of a job before they were stopped or killed; without any the folder stays as it is. */
+export async function takeProgress(store: Store, job: Keyed, folder: string): Promise<boolean> {
+  const found = await readManifest(store, progressName(job));
+  if (found) await takeFiles(store, found, folder, progressOf(job));
+  return found !== undefined;
+}
+
+/** A job that has its result needs no progress any more. */
+export async function removeProgress(store: Store, job: Keyed): Promise<void> {
+  await store.remove(progressName(job));
+  for (const name of await store.list(progressOf(job))) await store.remove(name);
+}
+
+/** Puts a folder that jobs read. @param without paths in it that they do not read @returns the name under which `takeFolder` finds it */
+export async function putFolder(store: Store, folder: string, without: RegExp): Promise<string> {
+  const paths = pathsIn(folder).filter((path) => !without.test(path));
+  const text = manifestText(await putFiles(store, folder, { paths }));
+  const sha256 = createHash('sha256').update(text).digest('hex');
+  await store.writeOnce(folderName(sha256), text);
+  return sha256;
+}
+
+/** @throws WorkbenchError `data` where the store has none of that name */
+export async function takeFolder(store: Store, sha256: string, folder: string): Promise<void> {
+  const found = await readManifest(store, folderName(sha256));
+  if (found) return takeFiles(store, found, folder);
+  throw new WorkbenchError(
+    'data',
+    `expected a folder that jobs read, got none, at ${store.address}/${folderName(sha256)}`,
+    {
+      hint: 'Write the plan with the --store that its workers have.',
+    },
+  );
+}
+
+/** Keys of jobs, by what the store has of them. */
+export interface Held {
+  results: ReadonlySet<string>;
+  progress: ReadonlySet<string>;
+  rivals: ReadonlySet<string>;
+  /** Why the last try failed. */
+  failed: ReadonlySet<string>;
+}
+
+/** Looks over all that a store has. */
+export async function heldBy(store: Store): Promise<Held> {
+  const keys = async (prefix: string) =>
+    new Set((await store.list(prefix)).map((name) => name.slice(prefix.length, prefix.length + 64)));
+  return {
+    results: await keys('results/'),
+    progress: await keys('progress/'),
+    rivals: await keys('rivals/'),
+    failed: await keys('failed/'),
+  };
+}
+
+const failureName = ({ key }: Keyed) => `failed/${key}.txt`;
+
+/** Keeps why a job failed, for `kgwalk plan status`. */
+export const saveFailure = (store: Store, job: Keyed, reason: string) => store.write(failureName(job), reason);
+/** Why the last try of a job failed. */
+export const readFailure = (store: Store, job: Keyed) => store.read(failureName(job));
+/** A job that is done failed no more. */
+export const removeFailure = (store: Store, job: Keyed) => store.remove(failureName(job));

@@ -1,0 +1,97 @@
+/** Does one job: in a folder of its own, as another process, with what it did so far kept in the store. */
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { kgwalkHome } from '../src/run/locations.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import { makeFolder } from '../src/run/files.js';
+import { type Job, wordsOf } from './job.js';
+import { runProgram } from './program.js';
+import {
+  hasResult,
+  publish,
+  type Published,
+  removeFailure,
+  removeProgress,
+  saveFailure,
+  saveProgress,
+  takeFolder,
+  takeProgress,
+} from './results.js';
+import type { Store } from './store.js';
+
+/** What a worker is given. */
+export interface JobOptions {
+  store: Store;
+  /** Folder of this worker alone; jobs have folders in it while they are done. */
+  scratch: string;
+  /** Aborted: the job saves and stops. */
+  signal: AbortSignal;
+  /** Milliseconds between two times that what was done so far is kept in the store. Default a minute. */
+  saveEvery?: number;
+}
+
+/** How a job ended here; `known` where its result was there, or came from elsewhere meanwhile. */
+export type JobEnd = { state: Published | 'stopped' } | { state: 'failed'; reason: string };
+
+/** Where a command puts its files, in the job's folder. */
+const out = 'out';
+
+/**
+ * Does a job, or goes on with it where others were stopped.
+ * @throws WorkbenchError where the store fails, or has another result
+ */
+export async function runJob(job: Job, { store, scratch, signal, saveEvery = 60_000 }: JobOptions): Promise<JobEnd> {
+  if (await hasResult(store, job)) return { state: 'known' };
+  const folder = join(scratch, job.key);
+  const made = join(folder, out);
+  try {
+    rmSync(folder, { recursive: true, force: true });
+    makeFolder(made);
+    for (const [path, settings] of Object.entries(job.presets)) {
+      writeFileSync(join(folder, path), JSON.stringify(settings, null, 1));
+    }
+    for (const [path, sha256] of Object.entries(job.folders)) await takeFolder(store, sha256, join(folder, path));
+    try {
+      await takeProgress(store, job, made);
+    } catch (error) {
+      if (!(error instanceof WorkbenchError) || error.code !== 'data') throw error;
+      // Another worker, taken for dead, was at it meanwhile: afresh.
+      rmSync(made, { recursive: true, force: true });
+      makeFolder(made);
+    }
+    const kept = new Set<string>();
+    let saving = Promise.resolve();
+    const ticking = setInterval(() => {
+      saving = saving
+        .then(() => saveProgress(store, job, made, kept))
+        // What is kept too seldom is done again: a store that is away for good fails at the end.
+        .catch(() => {});
+    }, saveEvery);
+    const log = join(folder, 'log.txt');
+    const ended = await runProgram(programWords(job), {
+      ...{ log, signal, cwd: folder },
+      // Data and models are this machine's, runs and evaluations the job's.
+      variables: { KGWALK_HOME: kgwalkHome(), KGWALK_RUNS: join(folder, 'runs'), KGWALK_PROGRESS: 'off' },
+    }).finally(() => clearInterval(ticking));
+    await saving;
+    if (ended.state === 'failed') {
+      await saveFailure(store, job, ended.reason);
+      return ended;
+    }
+    if (ended.state === 'stopped') {
+      await saveProgress(store, job, made, kept);
+      return { state: 'stopped' };
+    }
+    const state = await publish(store, job, made);
+    await removeProgress(store, job);
+    await removeFailure(store, job);
+    return { state };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function programWords(job: Job): string[] {
+  const place = job.command === 'sweep' ? ['--run-dir', out, '--resume'] : ['--evaluations', out];
+  return wordsOf(job, '--shard', job.part, '--inputs', JSON.stringify(job.inputs), ...place);
+}

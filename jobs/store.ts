@@ -1,0 +1,104 @@
+/** Where machines put results and find those of others: a folder that all of them see, or a bucket of S3. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
+import { WorkbenchError } from '../src/run/errors.js';
+
+/** Bytes, or a file of them: files may be larger than memory. */
+export type Content = string | { file: string };
+
+/** What stands under names such as `results/1a2b….json`. Every promise may be rejected with what the disk or the server said. */
+export interface Store {
+  /** As the user named it. */
+  readonly address: string;
+  /** Undefined where nothing stands there. */
+  read(name: string): Promise<string | undefined>;
+  /** Copies what stands there into a file, which appears whole. @returns false where nothing does */
+  fetch(name: string, file: string): Promise<boolean>;
+  /** Puts something there, whatever was. */
+  write(name: string, content: Content): Promise<void>;
+  /** Puts something where nothing is. Of several who try at once one succeeds. @returns whether it did */
+  writeOnce(name: string, content: Content): Promise<boolean>;
+  /** All names that begin so, in order. */
+  list(prefix: string): Promise<string[]>;
+  /** Nothing stands there afterwards. */
+  remove(name: string): Promise<void>;
+}
+
+/**
+ * Opens a store and tries it.
+ * @param address `s3://BUCKET/PREFIX`, or a folder
+ * @throws WorkbenchError `usage` for an address that is none; `failure` for a store that does not answer, or takes a name twice
+ */
+export async function openStore(address: string, signal?: AbortSignal): Promise<Store> {
+  const scheme = /^(\w[\w+.-]*):\/\//.exec(address)?.[1];
+  if (scheme !== undefined && scheme !== 's3') {
+    throw new WorkbenchError('usage', `expected a store, s3://BUCKET/PREFIX or a folder, got ${address}, at --store`);
+  }
+  const plain =
+    scheme === 's3'
+      ? await (await import('./s3-store.js')).openS3Store(address)
+      : (await import('./folder-store.js')).openFolderStore(address);
+  const store = patient(plain, 3, signal);
+  const probe = `probe/${randomUUID()}`;
+  const first = await store.writeOnce(probe, 'kgwalk');
+  const second = await store.writeOnce(probe, 'another');
+  const kept = await store.read(probe);
+  await store.remove(probe);
+  if (first && !second && kept === 'kgwalk') return patient(plain, 10, signal);
+  throw new WorkbenchError(
+    'usage',
+    `expected a store that takes a name once (If-None-Match), got one that took it twice, at ${address}`,
+    {
+      hint: 'Two workers would overwrite each other there. AWS S3, Versity, Ceph and MinIO of 2024 and later have conditional writes.',
+    },
+  );
+}
+
+/** Milliseconds between two tries: they double up to the longest. */
+const [firstPause, longestPause] = [200, 20_000];
+
+/** Errors that no other try mends. */
+const isFinal = (error: unknown) => error instanceof WorkbenchError;
+
+/**
+ * Tries again what fails. A write that failed may have arrived: then what is there under the name is compared, so that a name
+ * that this process gave counts as given by it.
+ */
+function patient(store: Store, tries: number, signal: AbortSignal | undefined): Store {
+  async function again<T>(what: string, attempt: (tried: number) => Promise<T>): Promise<T> {
+    for (let tried = 1, pause = firstPause; ; tried++, pause = Math.min(2 * pause, longestPause)) {
+      try {
+        return await attempt(tried);
+      } catch (error) {
+        if (isFinal(error)) throw error;
+        if (tried === tries || signal?.aborted) throw storeError(error, what, store.address);
+        // Several workers that were refused together do not come back together.
+        await setTimeout(pause * (0.5 + Math.random()), undefined, signal && { signal }).catch(() => {});
+      }
+    }
+  }
+  return {
+    address: store.address,
+    read: (name) => again(`reading ${name}`, () => store.read(name)),
+    fetch: (name, file) => again(`reading ${name}`, () => store.fetch(name, file)),
+    write: (name, content) => again(`writing ${name}`, () => store.write(name, content)),
+    list: (prefix) => again(`listing ${prefix}`, () => store.list(prefix)),
+    remove: (name) => again(`removing ${name}`, () => store.remove(name)),
+    writeOnce: (name, content) =>
+      again(`writing ${name}`, async (tried) => {
+        if (await store.writeOnce(name, content)) return true;
+        return tried > 1 && typeof content === 'string' && (await store.read(name)) === content;
+      }),
+  };
+}
+
+function storeError(error: unknown, what: string, address: string): WorkbenchError {
+  const { name, message, code } = error as NodeJS.ErrnoException;
+  const said = message || code || name;
+  return new WorkbenchError('failure', `expected a store that answers, got ${said}, ${what} at ${address}`, {
+    hint: 'What is done stays done: the same command goes on.',
+    cause: error,
+    fatal: true,
+    resumable: true,
+  });
+}

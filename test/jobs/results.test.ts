@@ -1,0 +1,127 @@
+/** Results in a store: published once, taken whole, and what was done so far kept for whoever goes on. */
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { beforeEach, expect, test } from '@jest/globals';
+import {
+  hasResult,
+  heldBy,
+  publish,
+  putFolder,
+  readFailure,
+  removeProgress,
+  saveFailure,
+  saveProgress,
+  takeFolder,
+  takeProgress,
+  takeResult,
+} from '../../jobs/results.js';
+import { openStore, type Store } from '../../jobs/store.js';
+import { folderWith } from '../fixtures/tiny-release.js';
+
+const job = { key: 'a'.repeat(64) };
+let home: string;
+let store: Store;
+beforeEach(async () => {
+  home = folderWith({});
+  store = await openStore(join(home, 'store'));
+});
+
+function folderOf(files: Record<string, string>, name = 'made'): string {
+  const folder = join(home, name);
+  rmSync(folder, { recursive: true, force: true });
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), content);
+  }
+  return folder;
+}
+
+const filesIn = (folder: string) =>
+  Object.fromEntries(
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+      .map((file) => [file.slice(folder.length + 1), readFileSync(file, 'utf8')])
+      .sort(),
+  );
+
+const made = { 'run/config.yaml': 'a: 1', 'run/timing.jsonl': '{"seconds":1}', 'run/checkpoints/index.json': '[]' };
+
+test('a result is there once it is whole, without locks, drafts and logs, and is taken as it was', async () => {
+  expect(await hasResult(store, job)).toBe(false);
+  const folder = folderOf({
+    ...made,
+    'run/.lock': 'x',
+    'logs/run.log': 'x',
+    'run/report/index.html': 'x',
+    'a.part': 'x',
+  });
+  expect(await publish(store, job, folder)).toBe('published');
+  expect(await hasResult(store, job)).toBe(true);
+  expect(await takeResult(store, job, join(home, 'taken'))).toBe(true);
+  expect(filesIn(join(home, 'taken'))).toEqual(made);
+  expect(await takeResult(store, { key: 'b'.repeat(64) }, join(home, 'none'))).toBe(false);
+});
+
+test('who comes second with equal files is no one’s trouble: the clock may differ', async () => {
+  await publish(store, job, folderOf(made));
+  const later = folderOf({ ...made, 'run/timing.jsonl': '{"seconds":2}' });
+  expect(await publish(store, job, later)).toBe('known');
+  expect((await heldBy(store)).rivals.size).toBe(0);
+});
+
+test('who comes second with other files is told, and both are kept', async () => {
+  await publish(store, job, folderOf(made));
+  const other = folderOf({ ...made, 'run/config.yaml': 'a: 2', 'run/more.json': '{}' });
+  await expect(publish(store, job, other)).rejects.toThrow(
+    'expected the result that is there, got another: run/config.yaml, run/more.json',
+  );
+  expect([...(await heldBy(store)).rivals]).toEqual([job.key]);
+  await takeResult(store, job, join(home, 'taken'));
+  expect(filesIn(join(home, 'taken'))).toEqual(made);
+});
+
+test('what was done so far is taken up by others, and goes with the result', async () => {
+  const kept = new Set<string>();
+  await saveProgress(store, job, folderOf(made), kept);
+  const further = { ...made, 'run/checkpoints/index.json': '[1]', 'run/checkpoints/1': 'weights' };
+  await saveProgress(store, job, folderOf(further), kept);
+  expect(await takeProgress(store, job, join(home, 'taken'))).toBe(true);
+  expect(filesIn(join(home, 'taken'))).toEqual(further);
+  expect([...(await heldBy(store)).progress]).toEqual([job.key]);
+  // Files that nothing lists any more do not pile up.
+  expect(await store.list(`progress/${job.key}/`)).toHaveLength(4);
+  await removeProgress(store, job);
+  expect(await store.list('progress/')).toEqual([]);
+  expect(await takeProgress(store, job, join(home, 'none'))).toBe(false);
+});
+
+test('a file that the store lost or altered is never taken for the one that was put', async () => {
+  await publish(store, job, folderOf(made));
+  const [object] = (await store.list('objects/')) as [string];
+  await store.write(object, 'altered');
+  await expect(takeResult(store, job, join(home, 'taken'))).rejects.toThrow('got another file');
+  await store.remove(object);
+  await expect(takeResult(store, job, join(home, 'taken'))).rejects.toThrow('got none');
+});
+
+test('a list of files from elsewhere leads out of no folder', async () => {
+  await publish(store, job, folderOf(made));
+  const list = (await store.read(`results/${job.key}.json`))!;
+  await store.write(`results/${job.key}.json`, list.replace('run/config.yaml', '../config.yaml'));
+  await expect(takeResult(store, job, join(home, 'taken'))).rejects.toThrow('expected a name inside');
+});
+
+test('folders that jobs read lie under what they hold', async () => {
+  const name = await putFolder(store, folderOf({ ...made, 'evaluations/x': 'x' }), /^evaluations\//);
+  expect(await putFolder(store, folderOf(made), /^evaluations\//)).toBe(name);
+  await takeFolder(store, name, join(home, 'taken'));
+  expect(filesIn(join(home, 'taken'))).toEqual(made);
+  await expect(takeFolder(store, 'c'.repeat(64), home)).rejects.toThrow('expected a folder that jobs read, got none');
+});
+
+test('why a job failed is kept', async () => {
+  expect(await readFailure(store, job)).toBeUndefined();
+  await saveFailure(store, job, 'no memory');
+  expect(await readFailure(store, job)).toBe('no memory');
+});
