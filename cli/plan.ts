@@ -65,7 +65,7 @@ async function collect(file: string, { store: address, to, json }: StoreFlags & 
   const { signal, progress } = terminalWork();
   const jobs = readPlan(file);
   const [first] = jobs as [Job];
-  const store = await openStore(address, signal);
+  const store = await openStore(address);
   const bar = progress('collect', jobs.length, 'jobs');
   let done = 0;
   for (const [i, job] of jobs.entries()) {

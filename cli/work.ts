@@ -61,7 +61,7 @@ async function work({
   const { throwIfStopped } = await import('../src/run/stop.js');
   const plan = file === undefined ? undefined : readPlan(file);
   const { signal } = terminalWork(maxMinutes);
-  const store = await openStore(address, signal);
+  const store = await openStore(address);
   const counts = { published: 0, known: 0, failed: 0, stopped: 0 };
   const options: Parameters<typeof workThrough>[2] = {
     ...{ store, jobs, signal },

@@ -76,7 +76,8 @@ export async function openQueue(address: string): Promise<WorkQueue> {
     const version = await connection.get(key);
     if (version !== kgwalkVersion()) throw otherVersion(version ?? 'nothing', `--queue ${address}`);
   } catch (error) {
-    connection.disconnect();
+    // Of one that has ended a timer would be left.
+    if (connection.status !== 'end') connection.disconnect();
     if (error instanceof WorkbenchError) throw error;
     throw new WorkbenchError(
       'failure',

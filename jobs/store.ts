@@ -29,7 +29,7 @@ export interface Store {
  * @param address `s3://BUCKET/PREFIX`, or a folder
  * @throws WorkbenchError `usage` for an address that is none; `failure` for a store that does not answer, or takes a name twice
  */
-export async function openStore(address: string, signal?: AbortSignal): Promise<Store> {
+export async function openStore(address: string): Promise<Store> {
   const scheme = /^(\w[\w+.-]*):\/\//.exec(address)?.[1];
   if (scheme !== undefined && scheme !== 's3') {
     throw new WorkbenchError('usage', `expected a store, s3://BUCKET/PREFIX or a folder, got ${address}, at --store`);
@@ -38,13 +38,13 @@ export async function openStore(address: string, signal?: AbortSignal): Promise<
     scheme === 's3'
       ? await (await import('./s3-store.js')).openS3Store(address)
       : (await import('./folder-store.js')).openFolderStore(address);
-  const store = patient(plain, 3, signal);
+  const store = patient(plain, 3);
   const probe = `probe/${randomUUID()}`;
   const first = await store.writeOnce(probe, 'kgwalk');
   const second = await store.writeOnce(probe, 'another');
   const kept = await store.read(probe);
   await store.remove(probe);
-  if (first && !second && kept === 'kgwalk') return patient(plain, 10, signal);
+  if (first && !second && kept === 'kgwalk') return patient(plain, 10);
   throw new WorkbenchError(
     'usage',
     `expected a store that takes a name once (If-None-Match), got one that took it twice, at ${address}`,
@@ -62,18 +62,18 @@ const isFinal = (error: unknown) => error instanceof WorkbenchError;
 
 /**
  * Tries again what fails. A write that failed may have arrived: then what is there under the name is compared, so that a name
- * that this process gave counts as given by it.
+ * that this process gave counts as given by it. A worker that is being stopped is as patient: what it did so far is to be kept.
  */
-function patient(store: Store, tries: number, signal: AbortSignal | undefined): Store {
+function patient(store: Store, tries: number): Store {
   async function again<T>(what: string, attempt: (tried: number) => Promise<T>): Promise<T> {
     for (let tried = 1, pause = firstPause; ; tried++, pause = Math.min(2 * pause, longestPause)) {
       try {
         return await attempt(tried);
       } catch (error) {
         if (isFinal(error)) throw error;
-        if (tried === tries || signal?.aborted) throw storeError(error, what, store.address);
+        if (tried === tries) throw storeError(error, what, store.address);
         // Several workers that were refused together do not come back together.
-        await setTimeout(pause * (0.5 + Math.random()), undefined, signal && { signal }).catch(() => {});
+        await setTimeout(pause * (0.5 + Math.random()));
       }
     }
   }

@@ -1,0 +1,178 @@
+/**
+ * Workers over a queue and a bucket, with everything that can be killed: they themselves at random, Redis, and a store that refuses every fifth
+ * write. On the built program: `npm test` builds it first. `KGWALK_TEST_REDIS` names redis-server; without one these skip and say so.
+ */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { env, execPath } from 'node:process';
+import { setTimeout } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { jobsOf, readPlan, writePlan } from '../../jobs/job.js';
+import { openQueue } from '../../jobs/queue.js';
+import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
+import { often, tally } from '../fixtures/long-tests.js';
+import { useOwnHome } from '../fixtures/own-home.js';
+import { openS3Server } from '../fixtures/s3-server.js';
+import { folderWith } from '../fixtures/tiny-release.js';
+import { runHashes } from '../fixtures/tiny-training.js';
+import { filmOverrides, importFilms } from '../fixtures/toy-question-training.js';
+
+const redisServer = env.KGWALK_TEST_REDIS ?? 'redis-server';
+const hasRedis = spawnSync(redisServer, ['--version']).status === 0;
+if (!hasRedis)
+  console.log(`skipped: workers over a queue, since there is no ${redisServer}; KGWALK_TEST_REDIS names one`);
+const withRedis = hasRedis ? test : test.skip;
+
+useOwnHome();
+
+let folder: string;
+let store: Awaited<ReturnType<typeof openS3Server>>;
+let redis: ChildProcess;
+let port: number;
+
+async function startRedis(): Promise<void> {
+  const words = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--appendonly', 'yes', '--save', ''];
+  redis = spawn(redisServer, words, { stdio: ['ignore', 'pipe', 'ignore'] });
+  for await (const chunk of redis.stdout!) if (String(chunk).includes('Ready to accept')) break;
+  redis.stdout!.resume();
+}
+
+beforeEach(async () => {
+  folder = folderWith({});
+  await importFilms();
+  store = await openS3Server('results', { refusesEvery: 5 });
+  const free = createServer().listen(0, '127.0.0.1');
+  await once(free, 'listening');
+  port = (free.address() as AddressInfo).port;
+  free.close();
+  if (hasRedis) await startRedis();
+});
+afterEach(async () => {
+  await store.close();
+  redis?.kill('SIGKILL');
+});
+
+const place = ['--store', 's3://results/films'];
+const queue = () => ['--queue', `redis://127.0.0.1:${port}`];
+const settings = [...filmOverrides, 'ppo.updates=6', 'ppo.evalEvery=2', 'checkpoint.everyUpdates=2'];
+const sweep = (...more: string[]) => [
+  ...['sweep', 'metaqa', ...settings.flatMap((one) => ['--set', one]), '--grid', 'ppo.clipRange=0.1,0.2'],
+  ...['--seeds', String(often(2, 10)), ...more],
+];
+
+/** A worker that is started again whenever it was killed, until it ends by itself. @param kills what is left of them, shared */
+async function worker(kills: { left: number }): Promise<void> {
+  for (;;) {
+    const child = spawn(execPath, ['dist/cli/main.js', 'work', ...queue(), ...place], { env, stdio: 'ignore' });
+    const ended = once(child, 'close') as Promise<[number | null]>;
+    const over = await Promise.race([ended, setTimeout(1000 + 4000 * Math.random())]);
+    if (over) return expect(over[0]).toBe(0);
+    if (kills.left === 0) {
+      const [status] = await ended;
+      return expect(status).toBe(0);
+    }
+    kills.left--;
+    child.kill('SIGKILL');
+    await ended;
+    tally('moments killed');
+  }
+}
+
+withRedis('every result is there once, none is lost, and all equal those of one machine', async () => {
+  const [runs, rows] = [join(folder, 'runs.jsonl'), join(folder, 'rows.jsonl')];
+  const evaluate = ['evaluate', '--agent', 'fiske', '--dataset', 'films', '--model', 'oracle:0.1', '--split', 'train'];
+  await kgwalk(...sweep('--write', runs));
+  await kgwalk(...evaluate, '--parts', String(often(4, 20)), '--write', rows);
+  const jobs = [...readPlan(runs), ...readPlan(rows)];
+  const all = await openQueue(queue()[1]!);
+  await all.submit(jobs);
+  // Again: equal jobs are one.
+  await all.submit(jobs);
+  const kills = { left: often(3, 20) };
+  const workers = [1, 2, 3].map(() => worker(kills));
+  await setTimeout(3000);
+  redis.kill('SIGKILL');
+  await setTimeout(1500);
+  await startRedis();
+  await Promise.all(workers);
+  await all.close();
+
+  for (const plan of [runs, rows]) {
+    const told = await kgwalkJson<object>('plan', 'status', plan, ...place);
+    expect(told).toMatchObject({ waiting: 0, begun: 0, failed: 0, notReproduced: [] });
+  }
+  const results = [...store.held.keys()].filter((name) => name.startsWith('films/results/'));
+  expect(results.sort()).toEqual(jobs.map(({ key }) => `films/results/${key}.json`).sort());
+  expect(store.refused()).toBeGreaterThan(5);
+  expect([...store.held.keys()].filter((name) => name.startsWith('films/progress/'))).toEqual([]);
+
+  const [collected, whole] = [join(folder, 'collected'), join(folder, 'whole')];
+  await kgwalk('plan', 'collect', runs, ...place, '--to', collected);
+  expect((await kgwalk(...sweep('--run-dir', whole))).exitCode).toBe(0);
+  const trials = readdirSync(whole).filter((name) => /^trial-\d+-s/.test(name));
+  expect(trials).toHaveLength(2 * often(2, 10));
+  for (const run of trials) expect(runHashes(join(collected, run))).toEqual(runHashes(join(whole, run)));
+
+  const [parts, once] = [join(folder, 'parts'), join(folder, 'once')];
+  await kgwalk('plan', 'collect', rows, ...place, '--to', parts);
+  for (const place of [parts, once]) await kgwalk(...evaluate, '--evaluations', place);
+  const [name] = readdirSync(once) as [string];
+  for (const file of ['answers.jsonl', 'evaluation.json', 'traces.jsonl']) {
+    expect([file, readFileSync(join(parts, name, file), 'utf8')]).toEqual([
+      file,
+      readFileSync(join(once, name, file), 'utf8'),
+    ]);
+  }
+});
+
+withRedis('a queue of another version, and a job that is none, harm nobody', async () => {
+  const file = join(folder, 'plan.jsonl');
+  await kgwalk(...sweep('--write', file));
+  const [job] = readPlan(file) as [ReturnType<typeof readPlan>[number]];
+  const { key: _, part: _part, kind: _kind, version: _version, ...planned } = job;
+  writePlan(file, jobsOf({ ...planned, options: { grid: ['nonsense=1'] } }, 1));
+  const { exitCode, out, told } = await kgwalk('work', '--plan', file, ...queue(), ...place);
+  expect([exitCode, out]).toEqual([0, '0 results made here, 0 were there, 3 tries failed\n']);
+  expect(told).toContain('sweep 1/1');
+  const { Redis } = await import('ioredis');
+  const client = new Redis(port);
+  await client.set('kgwalk:kgwalk:version', '0.0.9');
+  client.disconnect();
+  const other = await kgwalk('work', ...queue(), ...place);
+  expect(other.told).toContain('expected work for kgwalk 0.1.0, got 0.0.9, at --queue');
+});
+
+withRedis(
+  'a worker that is interrupted gives back what it was at, and another goes on from what was done of it',
+  async () => {
+    const file = join(folder, 'plan.jsonl');
+    const long = sweep('--set', 'ppo.updates=100', '--seeds', '1');
+    await kgwalk(...long, '--write', file);
+    const work = ['work', '--plan', file, ...queue(), ...place];
+    const child = spawn(execPath, ['dist/cli/main.js', ...work], { env, stdio: 'ignore' });
+    const ended = once(child, 'close') as Promise<[number | null]>;
+    await setTimeout(5000);
+    child.kill('SIGINT');
+    expect((await ended)[0]).toBe(130);
+    const told = await kgwalkJson<{ begun: number }>('plan', 'status', file, ...place);
+    expect(told).toMatchObject({ jobs: 2, done: 0, begun: 1, waiting: 1, failed: 0 });
+    const list = [...store.held].find(([name]) => /^films\/progress\/\w+\.json$/.test(name))![1];
+    expect(String(list)).toContain('checkpoints/index.json');
+
+    expect(await kgwalkJson(...work)).toMatchObject({ published: 2 });
+    const [collected, whole] = [join(folder, 'collected'), join(folder, 'whole')];
+    await kgwalk('plan', 'collect', file, ...place, '--to', collected);
+    expect((await kgwalk(...long, '--run-dir', whole)).exitCode).toBe(0);
+    for (const run of ['trial-001-s0', 'trial-002-s0']) {
+      expect(runHashes(join(collected, run))).toEqual(runHashes(join(whole, run)));
+    }
+    // It was gone on with, not begun again: its log of times has both.
+    const lines = (place: string) =>
+      readFileSync(join(place, 'trial-001-s0', 'timing.jsonl'), 'utf8').split('\n').length;
+    expect(lines(collected)).toBeGreaterThan(lines(whole));
+  },
+);
