@@ -7,10 +7,12 @@ COPY . .
 RUN npm ci --no-audit --no-fund && npm run build && npm pack --pack-destination /tmp
 
 FROM node:22-bookworm-slim
+# Further packages, such as those of workers: bullmq ioredis @aws-sdk/client-s3
+ARG WITH=""
 WORKDIR /opt/kgwalk
 COPY --from=build /tmp/kgwalk-*.tgz /tmp/kgwalk.tgz
 # The compiled parts for this processor are optional packages, as are those for GPUs, which stay out.
-RUN npm install --omit=optional --ignore-scripts --no-audit --no-fund /tmp/kgwalk.tgz \
+RUN npm install --omit=optional --ignore-scripts --no-audit --no-fund /tmp/kgwalk.tgz $WITH \
   && npm install --omit=optional --ignore-scripts --no-audit --no-fund $(node --input-type=module --eval \
     "import { missingBinaries } from '/opt/kgwalk/node_modules/kgwalk/dist/src/run/environment.js'; \
     console.log(['node-llama-cpp', 'lmdb', '@napi-rs/canvas'].flatMap((name) => missingBinaries(name)).join(' '))") \

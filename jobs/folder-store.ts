@@ -38,7 +38,7 @@ export function openFolderStore(address: string): Store {
   return {
     address,
     read: async (name) => (existsSync(place(name)) ? readFileSync(place(name), 'utf8') : undefined),
-    async fetch(name, file) {
+    async download(name, file) {
       if (!existsSync(place(name))) return false;
       placed(file, { file: place(name) }, (draft) => renameSync(draft, file));
       return true;

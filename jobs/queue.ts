@@ -48,7 +48,7 @@ export async function openQueue(address: string): Promise<WorkQueue> {
     });
   }
   const name = decodeURIComponent(url.hash.slice(1)) || 'kgwalk';
-  const [{ Queue, Worker, WaitingError, UnrecoverableError }, { Redis }] = await withPackage(
+  const [{ Queue, Worker: QueueWorker, WaitingError, UnrecoverableError }, { Redis }] = await withPackage(
     'a queue',
     ['bullmq', 'ioredis'],
     () => Promise.all([import('bullmq'), import('ioredis')]),
@@ -102,7 +102,7 @@ export async function openQueue(address: string): Promise<WorkQueue> {
     async work(run, { jobs, wait, signal }) {
       let thrown: { error: unknown } | undefined;
       const over = new AbortController();
-      const worker = new Worker(
+      const worker = new QueueWorker(
         name,
         async (queued: Queued, token) => {
           const giveBack = async () => {

@@ -86,7 +86,7 @@ async function takeFiles(store: Store, { files }: Manifest, folder: string, from
   for (const { path, sha256 } of files) {
     const file = confined(folder, path);
     if (existsSync(file) && (await sha256File(file)) === sha256) continue;
-    const found = await store.fetch(from + sha256, file);
+    const found = await store.download(from + sha256, file);
     if (found && (await sha256File(file)) === sha256) continue;
     rmSync(file, { force: true });
     throw new WorkbenchError(

@@ -88,7 +88,7 @@ export async function openS3Store(address: string): Promise<Store> {
   return {
     address,
     read: (name) => get(name, (body) => body.transformToString()),
-    async fetch(name, file) {
+    async download(name, file) {
       makeFolder(dirname(file));
       const draft = `${file}.part`;
       try {

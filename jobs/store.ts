@@ -1,5 +1,5 @@
 /** Where machines put results and find those of others: a folder that all of them see, or a bucket of S3. */
-import { randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { WorkbenchError } from '../src/run/errors.js';
 
@@ -13,7 +13,7 @@ export interface Store {
   /** Undefined where nothing stands there. */
   read(name: string): Promise<string | undefined>;
   /** Copies what stands there into a file, which appears whole. @returns false where nothing does */
-  fetch(name: string, file: string): Promise<boolean>;
+  download(name: string, file: string): Promise<boolean>;
   /** Puts something there, whatever was. */
   write(name: string, content: Content): Promise<void>;
   /** Puts something where nothing is. Of several who try at once one succeeds. @returns whether it did */
@@ -73,14 +73,14 @@ function patient(store: Store, tries: number): Store {
         if (isFinal(error)) throw error;
         if (tried === tries) throw storeError(error, what, store.address);
         // Several workers that were refused together do not come back together.
-        await setTimeout(pause * (0.5 + Math.random()));
+        await setTimeout(pause / 2 + randomInt(pause));
       }
     }
   }
   return {
     address: store.address,
     read: (name) => again(`reading ${name}`, () => store.read(name)),
-    fetch: (name, file) => again(`reading ${name}`, () => store.fetch(name, file)),
+    download: (name, file) => again(`reading ${name}`, () => store.download(name, file)),
     write: (name, content) => again(`writing ${name}`, () => store.write(name, content)),
     list: (prefix) => again(`listing ${prefix}`, () => store.list(prefix)),
     remove: (name) => again(`removing ${name}`, () => store.remove(name)),

@@ -103,7 +103,7 @@ describe('the architecture', () => {
       [
         'other programs',
         /'(node:)?child_process'/,
-        ['cli/native/wheels.ts', 'cli/quickstart/shown.ts', 'sweep/trial-process.ts'],
+        ['cli/native/wheels.ts', 'cli/quickstart/shown.ts', 'jobs/program.ts'],
       ],
       ['other programs through a shell', /\bshell:|\bexec(Sync)?\(['"`]/, []],
       [
@@ -112,6 +112,8 @@ describe('the architecture', () => {
         ['serve/browser/server.ts', 'src/llm/server-trouble.ts', 'src/run/download.ts', 'src/sparql/client.ts'],
       ],
       ['a server of models', /(?<!typeof )import\('openai'\)/, ['src/llm/server-connection.ts']],
+      ['a queue', /import\('(bullmq|ioredis)'\)/, ['jobs/queue.ts']],
+      ['a bucket', /import\('@aws-sdk/, ['jobs/s3-store.ts']],
       ['sockets', /'(node:)?net'/, ['serve/env/transports.ts', 'tasks/language-model.ts']],
       [
         'the network otherwise',

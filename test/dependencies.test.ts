@@ -13,6 +13,8 @@ interface Locked {
   name?: string;
   version: string;
   dev?: boolean;
+  /** Of an optional peer. */
+  devOptional?: boolean;
   link?: boolean;
   integrity?: string;
   hasInstallScript?: boolean;
@@ -49,7 +51,7 @@ describe('the page of dependencies', () => {
   });
 
   test('counts all others', () => {
-    const shipped = locked.filter(([, { dev }]) => !dev).length;
+    const shipped = locked.filter(([, { dev, devOptional }]) => !dev && !devOptional).length;
     expect(page).toContain(`**${shipped} packages** come with kgwalk`);
     expect(page).toContain(`there are **${locked.length}**`);
   });

@@ -38,14 +38,14 @@ describe.each(kinds)('%s', (_, addressOf) => {
   test('gives back what was put in, by name', async () => {
     const store = await openStore(await addressOf());
     expect(await store.read('a/none')).toBeUndefined();
-    expect(await store.fetch('a/none', join(folder, 'none'))).toBe(false);
+    expect(await store.download('a/none', join(folder, 'none'))).toBe(false);
     await store.write('a/text', 'first');
     await store.write('a/text', 'second, é');
     expect(await store.read('a/text')).toBe('second, é');
     const file = join(folder, 'bytes');
     writeFileSync(file, Buffer.from([0, 255, 10, 13]));
     await store.write('b/bytes', { file });
-    expect(await store.fetch('b/bytes', join(folder, 'deep', 'copy'))).toBe(true);
+    expect(await store.download('b/bytes', join(folder, 'deep', 'copy'))).toBe(true);
     expect([...readFileSync(join(folder, 'deep', 'copy'))]).toEqual([0, 255, 10, 13]);
     await store.remove('a/text');
     await store.remove('a/text');
