@@ -31,6 +31,7 @@ const says = {
   tasks: 'what differs: dialogues, questions, links',
   presets: 'settings as YAML',
   models: 'how the model of the package is made',
+  jobs: 'parts of commands, on any machine',
   sweep: 'many settings, runs as processes',
   serve: 'runs in a browser, live',
   cli: 'one file a command',

@@ -1,7 +1,7 @@
 /** What `kgwalk train` is to do: the settings and the folder of every run, all checked before the first starts. */
 import { join, resolve } from 'node:path';
 import { loadPluginsOfPreset, openPreset } from '../presets/index.js';
-import { defaultModel, lastingModelName } from '../src/llm/model-files.js';
+import { lastingModelName } from '../src/llm/model-files.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { runsFolder } from '../src/run/locations.js';
 import { pluginLabels, requirePluginsOf } from '../src/run/plugins.js';
@@ -9,7 +9,7 @@ import { openRun, runId, runIn } from '../src/run/run-folder.js';
 import { forkSettings } from '../tasks/train.js';
 import type { ForkSource } from '../trainers/fork.js';
 import { refuseOtherSettings } from '../trainers/resume.js';
-import { settingsOfRun, type TrainSettings } from '../trainers/train-settings.js';
+import { settingsOfRun, type TrainSettings, withUsualModel } from '../trainers/train-settings.js';
 
 /** The options of `kgwalk train`. */
 export interface TrainFlags {
@@ -75,7 +75,7 @@ async function plannedRun(
       });
     }
   } else if (folder !== undefined) refuseRunIn(folder);
-  const settings = withModel(await openPreset(preset ?? 'opendialkg', overrides), defaultModel());
+  const settings = withUsualModel(await openPreset(preset ?? 'opendialkg', overrides));
   const place = folder ?? join(runsFolder(), runId(settings.name, settings.seed));
   return { settings, folder: place, ...(resume !== undefined && { resume }) };
 }
@@ -128,12 +128,6 @@ function overridesOf({ set, model, backend }: TrainFlags, seed: number | undefin
     ...(seed === undefined ? [] : [`seed=${seed}`]),
     ...(backend === undefined ? [] : [`backend=${backend}`]),
   ];
-}
-
-/** Settings that name no model take the embedded one, where the package has it. */
-function withModel(settings: TrainSettings, model: string | undefined): TrainSettings {
-  if (settings.encoder.model !== undefined || model === undefined) return settings;
-  return { ...settings, encoder: { ...settings.encoder, model } };
 }
 
 function seedsOf({ seed, seeds }: TrainFlags): (number | undefined)[] {

@@ -12,7 +12,7 @@ import { shardsIn, sweepFiles, sweepIn, type SweepRecord, type TrialEvent } from
 import { taskOfSettings } from '../tasks/index.js';
 import { checkTrainSettings } from '../trainers/check-settings.js';
 import { encoderOf, hashesOf } from '../trainers/train.js';
-import { plainSettings } from '../trainers/train-settings.js';
+import { plainSettings, withUsualModel } from '../trainers/train-settings.js';
 import { trialCount, trialSettings } from './draws.js';
 import { checkSpace, dimensionText, overridesOf } from './space.js';
 
@@ -70,7 +70,7 @@ export async function checkData(record: SweepRecord): Promise<void> {
 /** Hashes of what the first trial works on: data, and what encodes its texts. @throws as `checkData` */
 export async function inputsOf(record: SweepRecord): Promise<Record<string, string>> {
   const { training, settings } = await openedFirst(record);
-  const encoder = await encoderOf(training, settings);
+  const encoder = await encoderOf(training, withUsualModel(settings));
   try {
     return Object.fromEntries(Object.entries(hashesOf(training, encoder)).filter(([, hash]) => hash !== undefined));
   } finally {

@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process, { execPath } from 'node:process';
 import { describe, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
 import { nodeSupport } from '../src/run/environment.js';
+import { parseCommand } from './docs/parse-command.js';
 
 interface Manifest {
   exports: Record<string, string | { types: string; default: string }>;
@@ -77,6 +79,23 @@ describe('the tarball', () => {
     // Most of it is the embedded model.
     expect(packed.size).toBeLessThan(10 * 2 ** 20);
   });
+});
+
+test('the workers of compose.yaml are commands of the program, over packages that it may have, and nothing listens to other machines', async () => {
+  const { services } = parse(readFileSync('compose.yaml', 'utf8')) as {
+    services: Record<string, { command?: string[]; ports?: string[]; build?: { args: { WITH: string } } }>;
+  };
+  const { command, build } = services.worker!;
+  expect(await parseCommand(command!)).toMatchObject({
+    queue: 'redis://queue:6379',
+    store: 's3://results',
+    wait: true,
+  });
+  const { peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as { peerDependencies: object };
+  expect(Object.keys(peerDependencies)).toEqual(expect.arrayContaining(build!.args.WITH.split(' ')));
+  expect(readFileSync('Dockerfile', 'utf8')).toMatch(/^ARG WITH=""$[^]*kgwalk\.tgz \$WITH/m);
+  const ports = Object.values(services).flatMap((service) => service.ports ?? []);
+  expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
 });
 
 test('the image of the Dockerfile runs a supported Node as a user who may change nothing but the data', () => {

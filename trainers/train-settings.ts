@@ -11,6 +11,7 @@ import { dataSettings } from '../datasets/settings.js';
 import { envSettings, linkWalkSettings, relationWalkSettings, stateTextSettings } from '../envs/settings.js';
 import { evaluationSettings } from '../evaluation/settings.js';
 import { encoderSettings } from '../src/encoder/settings.js';
+import { defaultModel } from '../src/llm/model-files.js';
 import { loadConfig } from '../src/run/config.js';
 import { logSettings } from '../src/run/tensorboard.js';
 import { changedPluginsOf } from '../src/run/plugins.js';
@@ -98,4 +99,10 @@ export function settingsOfRun(run: RunInfo, overrides: readonly string[] = []): 
   // What only a plugin knows, such as a kind of reward, would be refused as unknown.
   changedPluginsOf(run);
   return loadConfig(trainSettings, { text: JSON.stringify(config), overrides, source: folder });
+}
+
+/** Settings that name no model take the embedded one, where the package has it. */
+export function withUsualModel(settings: TrainSettings): TrainSettings {
+  const model = settings.encoder.model ?? defaultModel();
+  return model === undefined ? settings : { ...settings, encoder: { ...settings.encoder, model } };
 }

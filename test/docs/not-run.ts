@@ -24,6 +24,9 @@ const lines: readonly [page: string, begin: string, why: string][] = [
     'npx kgwalk datasets check opendialkg --agreement',
     'wants turns that recur, which the stand-in lacks; test/leaks/unseen-turns.test.ts runs it on some',
   ]),
+  ['docs/scale-out.md', 'export KGWALK_STORE_SECRET', 'for Docker'],
+  ['docs/scale-out.md', 'mkdir ', 'for Docker'],
+  ['docs/scale-out.md', 'docker compose', 'wants Docker; test/packaging.test.ts reads compose.yaml'],
   ['docs/dependencies.md', 'npm run sbom', 'asks npm; test/dependencies.test.ts runs it'],
   [
     'docs/link-queries.md',

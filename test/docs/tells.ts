@@ -21,15 +21,20 @@ const tells: Readonly<Record<string, RegExp>> = {
   evaluate: / on [\w-]+.* n = [1-9]/,
   pretrain: /^scorer +split +asked/m,
   replay: /^\d+ samples? replayed: every byte as it was saved$/m,
+  'plan collect': /^(\d+) of \1 results in /m,
+  'plan status': /^jobs +done/m,
   'runs list': /^run +status/m,
   report: /index\.html$/m,
   sweep: /^Best on valid: trial \d+, eval\//m,
   train: /runs\S+$/m,
   'train --dry-run': /^phase +work/,
+  work: /^[1-9]\d* results made here, 0 were there, 0 tries failed$/m,
+  write: /^\d+ jobs in \S+$/m,
 };
 
 /** Undefined for a command that this list forgot. */
 export function tellOf(words: readonly string[]): RegExp | undefined {
   if (words[0] === 'train' && words.includes('--dry-run')) return tells['train --dry-run'];
+  if (words.includes('--write')) return tells.write;
   return tells[words.slice(0, 2).join(' ')] ?? tells[words[0]!];
 }
