@@ -40,20 +40,26 @@ export function register(program: Command): void {
       if (graphs.entries > 0) printLine(`${graphsOf(graphs)}, ${mebibytes(graphs.bytes)} MiB, in ${graphs.folder}`);
     });
   command
-    .command('pack <dir>')
-    .description('write vectors that no pack of the folder has into files that other machines can take: packs')
+    .command('pack <place>')
+    .description(
+      'write vectors that no pack of a folder, or of s3://BUCKET/PREFIX, has into files that other machines can take: packs',
+    )
     .option('--json', 'print JSON')
     .action(async (folder: string, { json }: { json?: boolean }) => {
-      const written = await withCache(({ writePacks }, cache, signal) => writePacks(cache, folder, { signal }));
+      const written = await withCache(({ writePacks }, cache, signal) =>
+        placed(folder, (here) => writePacks(cache, here, { signal })),
+      );
       if (json) return printJson({ folder, ...written });
       printLine(`${written.vectors} vectors in ${written.packs} new packs, in ${folder}`);
     });
   command
-    .command('fill <dir>')
-    .description('keep the vectors of the packs of a folder')
+    .command('fill <place>')
+    .description('keep the vectors of the packs of a folder, or of s3://BUCKET/PREFIX')
     .option('--json', 'print JSON')
     .action(async (folder: string, { json }: { json?: boolean }) => {
-      const read = await withCache(({ readPacks }, cache, signal) => readPacks(cache, folder, signal));
+      const read = await withCache(({ readPacks }, cache, signal) =>
+        placed(folder, (here) => readPacks(cache, here, signal)),
+      );
       if (json) return printJson({ folder, ...read });
       printLine(`${read.vectors} new vectors of ${read.packs} packs; ${read.known} were there`);
     });
@@ -81,6 +87,12 @@ async function clear({ yes, json }: ClearOptions): Promise<void> {
   if (json) printJson({ folder: info.folder, cleared, clearedGraphs: graphs.entries });
   else printLine(`${cleared} vectors deleted from ${info.folder}`);
   if (!json && graphs.entries > 0) printLine(`${graphsOf(graphs)} deleted from ${graphs.folder}`);
+}
+
+/** Works in a folder, or in one with the packs of a bucket. */
+async function placed<T>(place: string, work: (folder: string) => Promise<T>): Promise<T> {
+  if (!place.startsWith('s3://')) return work(place);
+  return (await import('../jobs/mirror.js')).mirrored(place, 'packs/', work);
 }
 
 async function withCache<T>(

@@ -20,7 +20,7 @@ export interface WorkQueue {
   /**
    * Works until the queue is empty, or for as long as nobody stops it.
    * @param options.wait goes on waiting for jobs where there are none
-   * @throws what `run` threw, after jobs under way were given back
+   * @throws what `run` threw, once the other jobs of this worker are over
    */
   work(
     run: (job: Job) => Promise<JobEnd>,
@@ -32,9 +32,10 @@ export interface WorkQueue {
 /**
  * Opens a queue.
  * @param address `redis://HOST:PORT/DB#NAME`; rediss:// for TLS. Name and password of a user: KGWALK_REDIS_USER, KGWALK_REDIS_PASSWORD
+ * @param onAway told why the queue does not answer, once each time
  * @throws WorkbenchError `usage` for an address that is none and a queue of another version; `failure` where nobody answers
  */
-export async function openQueue(address: string): Promise<WorkQueue> {
+export async function openQueue(address: string, onAway: (why: string) => void = () => {}): Promise<WorkQueue> {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (!url || !['redis:', 'rediss:'].includes(url.protocol) || !/^(\/\d{0,4})?$/.test(url.pathname)) {
     throw new WorkbenchError(
@@ -67,7 +68,13 @@ export async function openQueue(address: string): Promise<WorkQueue> {
     retryStrategy: (times) => (opened ? Math.min(times * 100, 2000) : null),
     lazyConnect: true,
   });
-  connection.on('error', (error: Error) => (trouble = error));
+  let away = false;
+  connection.on('error', (error: Error) => {
+    trouble = error;
+    if (opened && !away) onAway(error.message);
+    away = true;
+  });
+  connection.on('ready', () => (away = false));
   try {
     await connection.connect();
     opened = true;
