@@ -3,12 +3,12 @@
  * written once; who comes second must have made the same.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, rmSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { join, relative, sep } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 import { z } from 'zod';
 import { WorkbenchError } from '../src/run/errors.js';
-import { sha256File } from '../src/run/files.js';
+import { makeFolder, sha256File } from '../src/run/files.js';
 import { confined } from '../src/run/locations.js';
 import { ofShape, parseJson } from '../src/run/read-json.js';
 import type { Store } from './store.js';
@@ -145,23 +145,38 @@ export async function takeResult(store: Store, job: Keyed, folder: string): Prom
  * @param kept of earlier calls for the job
  */
 export async function saveProgress(store: Store, job: Keyed, folder: string, kept: Set<string>): Promise<void> {
-  for (let tried = 1; ; tried++) {
+  // Logs grow while they are read: what is hashed and put is a copy.
+  const copy = copyOf(folder);
+  if (copy === undefined) return;
+  try {
+    const files = await putFiles(store, copy, { into: progressOf(job), have: kept });
+    await store.write(progressName(job), manifestText(files));
+    const listed = new Set(files.map(({ sha256 }) => sha256));
+    for (const sha256 of [...kept].filter((one) => !listed.has(one))) {
+      await store.remove(progressOf(job) + sha256);
+      kept.delete(sha256);
+    }
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
+}
+
+/** A copy of a folder that a run writes, beside it; undefined where its checkpoints were replaced at each of five tries. */
+function copyOf(folder: string): string | undefined {
+  const copy = `${folder}.copy`;
+  for (let tried = 1; tried <= 5; tried++) {
     try {
-      const files = await putFiles(store, folder, { into: progressOf(job), have: kept });
-      await store.write(progressName(job), manifestText(files));
-      const listed = new Set(files.map(({ sha256 }) => sha256));
-      for (const sha256 of [...kept].filter((one) => !listed.has(one))) {
-        await store.remove(progressOf(job) + sha256);
-        kept.delete(sha256);
+      for (const path of pathsIn(folder)) {
+        makeFolder(dirname(join(copy, path)));
+        copyFileSync(join(folder, path), join(copy, path));
       }
-      return;
+      return copy;
     } catch (error) {
-      // A checkpoint that was replaced meanwhile.
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' && !/got nothing/.test((error as Error).message))
-        throw error;
-      if (tried === 5) return;
+      rmSync(copy, { recursive: true, force: true });
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     }
   }
+  return undefined;
 }
 
 /** Takes up what others did of a job before they were stopped or killed; without any the folder stays as it is. */
