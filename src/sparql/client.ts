@@ -92,9 +92,15 @@ export function sparqlClient(
       throw new Passing(limit.aborted ? `no whole answer within ${timeoutMs} ms` : reasonOf(error));
     }
     const { status, headers } = response;
-    const said = `status ${status}: ${text.replace(/\s+/g, ' ').trim()}`;
+    // Servers say it in HTML, and some not at all.
+    const why = text
+      .replace(/<[^>]*>/g, ' ')
+      .replace(/\s+/g, ' ')
+      .trim();
+    const said = `status ${status}${why === '' ? '' : `: ${why}`}`;
     if (status === 408 || status === 429 || status >= 500) throw new Passing(printable(said, 200), waitOf(headers));
-    if (status !== 200) throw refused('an endpoint that answers', said, 'Check the address; it often ends in /sparql.');
+    if (status !== 200)
+      throw refused('an endpoint that answers', said, 'Check the address; it often ends in /sparql or /query.');
     const type = headers.get('content-type') ?? 'no content type';
     if (!/^application\/(?:sparql-results\+)?json\b/i.test(type)) {
       throw refused('results as JSON', type, 'Check that this is the address of the endpoint itself, not of its page.');

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { openStore } from '../encoder/lmdb-store.js';
 import type { Delay } from '../llm/server-trouble.js';
+import { runInterleaved } from '../llm/concurrency.js';
 import { configHash } from '../run/config.js';
 import { WorkbenchError } from '../run/errors.js';
 import { throwIfStopped } from '../run/stop.js';
@@ -61,6 +62,8 @@ interface About {
 
 /** Entities of a query for counts, rows that a query for tails may have, and terms of a query for labels. */
 const entitiesAtOnce = 25;
+/** Parts that are asked for at once. */
+const partsUnderWay = 4;
 const rowsAtOnce = 5000;
 const pairsAtOnce = 400;
 const labelsAtOnce = 200;
@@ -212,15 +215,17 @@ export async function openNeighbourhoods(
       missing.slice(i * size, (i + 1) * size),
     );
     let first: unknown;
-    await Promise.all(
-      parts.map((part) =>
-        load(part, both).catch((error: unknown) => {
-          first ??= error;
-          failed.abort(error);
-        }),
-      ),
+    // A part is kept once it is whole, so few are under way: what an endpoint that dies has answered of these is asked again.
+    const bringing = runInterleaved(parts, partsUnderWay, (part) =>
+      load(part, both).catch((error: unknown) => {
+        first ??= error;
+        failed.abort(error);
+        throw error;
+      }),
     );
-    if (first !== undefined) throw first as Error;
+    await bringing.catch((error: unknown) => {
+      throw first ?? error;
+    });
     return { found: new Map(wanted.map((one) => [one, known.get(one) ?? get(one)!])), missing: missing.length };
   }
 
@@ -347,7 +352,7 @@ function otherGraph(address: string, before?: number, now?: number): WorkbenchEr
   const [expected, got] =
     before === undefined ? ['the graph asked before', 'another'] : [`${before} triples as before`, String(now)];
   return new WorkbenchError('data', `expected ${expected}, got ${got}, at ${address}`, {
-    hint: 'Another graph lies behind the address, or it changed. Start anew with another version: #version=2.',
+    hint: 'Another graph lies behind the address, or it changed. Start anew with another word behind #version= in the address.',
     fatal: true,
   });
 }
