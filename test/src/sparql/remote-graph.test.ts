@@ -161,6 +161,29 @@ describe('what was brought', () => {
     expect(graph.remote.counts.asked).toBe(1);
   });
 
+  test('of many entities is kept part by part: an endpoint that dies is asked again for the few parts under way', async () => {
+    const names = Array.from({ length: 500 }, (_, i) => `e${i}`);
+    const endpoint = await endpointOf(names.map((name) => line(name, 'knows', 'b')).join('\n'));
+    const cache = newCache();
+    const all = names.map((_, entity) => entity);
+    endpoint.trick = (_, response, count) => {
+      if (count < 50) return false;
+      response.destroy();
+      return true;
+    };
+    const first = await opened(endpoint, { known: graphWith(...names), cache, options: '&retries=0' });
+    await expect(first.ensure(all)).rejects.toThrow('expected an answer');
+    const answered = endpoint.queries.filter((query) => query.includes('VALUES'));
+    endpoint.trick = undefined;
+    const second = await opened(endpoint, { known: graphWith(...names), cache });
+    await second.ensure(all);
+    const asked = endpoint.queries.filter((query) => query.includes('VALUES')).slice(answered.length);
+    expect(answered.length).toBeGreaterThan(40);
+    // Of a part under way: relations and tails, in both directions; and the probe.
+    expect(asked.filter((query) => answered.includes(query)).length).toBeLessThanOrEqual(4 * 4 + 1);
+    expect(edgesOf(second, 'e499')).toEqual(['knows b']);
+  });
+
   test('of a hub is as much as the cap, counted and said', async () => {
     const endpoint = await endpointOf([...fan('hub', 120), line('hub', 'is', 'big')].join('\n'));
     const graph = await opened(endpoint, { known: graphWith('hub') });
