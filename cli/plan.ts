@@ -136,6 +136,8 @@ export async function writeCommandPlan(
   const { isModelPath, lastingModelName } = await import('../src/llm/model-files.js');
   const name = command.name() as PlannedCommand;
   if ((command.parent?.getOptionValue('plugin') as string[] | undefined)?.length) throw pluginsRefused('--plugin');
+  const plugin = Object.keys(inputs).find((one) => one.startsWith('plugin:'));
+  if (plugin !== undefined) throw pluginsRefused(plugin);
   const planned: Planned = {
     command: name,
     args: [...args],

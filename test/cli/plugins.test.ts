@@ -191,3 +191,16 @@ describe('what a plugin registers is known to the command', () => {
     expect(unknown.told).toMatch(/expected a format \(.*triples, .*talks\), got "chats"/);
   });
 });
+
+test('a plan brings no code: commands with a plugin are not planned', async () => {
+  const file = pluginFile(silentAgent('planned'));
+  const plan = join(folderWith({}), 'plan.jsonl');
+  const evaluate = ['evaluate', '--dataset', 'opendialkg', '--parts', '2', '--write', plan];
+  const { exitCode, told } = await kgwalk('--plugin', file, ...evaluate, '--agent', 'planned');
+  expect([exitCode, told]).toEqual([2, expect.stringContaining('expected work without plugins, got some')]);
+  // One that came another way, as by the preset of a run, shows in what is worked on.
+  const figure = registering(`const { measure } = await host.loadTask('dialogues');
+    host.registerFigure(measure, { key: 'one', title: 'one', unit: '%', better: 'high' }, () => 1);`);
+  await kgwalk(...listed, '--plugin', pluginFile(figure));
+  expect((await kgwalk(...evaluate, '--agent', 'frequency')).told).toContain('got some, at plugin:mine.mjs');
+});

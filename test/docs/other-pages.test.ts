@@ -47,7 +47,6 @@ runsAsWritten('docs/python.md', {
     'An environment of your own': ['own.py'],
   },
 });
-runsAsWritten('docs/scale-out.md', { saves: { Containers: ['array.sh', 'job.yaml'] } });
 runsAsWritten('docs/sparql.md');
 runsAsWritten('docs/sweeps.md', {
   saves: { 'Told by another program': ['asker.py'], 'On several machines': ['array.sh', 'job.yaml'] },
