@@ -94,7 +94,7 @@ export function sparqlClient(
     const { status, headers } = response;
     // Servers say it in HTML, and some not at all.
     const why = text
-      .replace(/<[^>]*>/g, ' ')
+      .replace(/<[^<>]*>/g, ' ')
       .replace(/\s+/g, ' ')
       .trim();
     const said = `status ${status}${why === '' ? '' : `: ${why}`}`;
