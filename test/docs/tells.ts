@@ -35,6 +35,6 @@ const tells: Readonly<Record<string, RegExp>> = {
 /** Undefined for a command that this list forgot. */
 export function tellOf(words: readonly string[]): RegExp | undefined {
   if (words[0] === 'train' && words.includes('--dry-run')) return tells['train --dry-run'];
-  if (words.includes('--write')) return tells.write;
+  if (words[0] !== 'datasets' && words.includes('--write')) return tells.write;
   return tells[words.slice(0, 2).join(' ')] ?? tells[words[0]!];
 }
