@@ -106,11 +106,11 @@ async function sweep(command: Command, preset: string, flags: SweepFlags, plugin
     const parts = record.trials * record.seeds.length;
     return writeCommandPlan(command, { flags, args: [preset], inputs: await inputsOf(record), parts });
   }
-  if (flags.inputs !== undefined) await refuseOtherInputs(flags.inputs, await inputsOf(record));
   const folder = await folderOf(flags, sweepName(record));
   const { sweepIn } = await import('../src/run/sweep.js');
   // Each machine has data of its own.
-  if (!flags.askTell && (flags.shard || !sweepIn(folder))) await checkData(record);
+  if (flags.inputs !== undefined) await refuseOtherInputs(flags.inputs, await inputsOf(record));
+  else if (!flags.askTell && (flags.shard || !sweepIn(folder))) await checkData(record);
   const { terminalWork } = await import('./terminal.js');
   const { trialProcesses } = await import('../sweep/trial-process.js');
   // Before the lock: from then on others see a sweep at work, which an interrupt must stop in order.

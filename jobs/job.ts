@@ -93,7 +93,7 @@ export function jobFrom(value: unknown, place: string): Job {
   const version = (value as Partial<Job> | null)?.version;
   if (typeof version === 'string' && version !== kgwalkVersion()) throw otherVersion(version, place);
   const { key, ...job } = ofShape(value, schema, { what: 'a job', place });
-  const unknown = Object.keys(job.options).find((name) => !optionsOf[job.command].split(' ').includes(name));
+  const unknown = Object.keys(job.options).find((name) => !mayHold(job.command, name));
   if (unknown !== undefined) {
     throw new WorkbenchError('data', `expected options that a job may have, got --${unknown}, at ${place}`, {
       hint: `Of ${job.command} it may have --${optionsOf[job.command].replaceAll(' ', ', --')}.`,

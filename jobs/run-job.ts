@@ -26,9 +26,10 @@ export interface JobOptions {
   scratch: string;
   /** Aborted: the job saves and stops. */
   signal: AbortSignal;
-  /** Milliseconds between two times that what was done so far is kept in the store. Default a minute. */
-  saveEvery?: number;
 }
+
+/** Milliseconds between two times that what was done so far is kept in the store. */
+const saveEvery = 60_000;
 
 /** How a job ended here; `known` where its result was there, or came from elsewhere meanwhile. */
 export type JobEnd = { state: Published | 'stopped' } | { state: 'failed'; reason: string };
@@ -40,7 +41,7 @@ const out = 'out';
  * Does a job, or goes on with it where others were stopped.
  * @throws WorkbenchError where the store fails, or has another result
  */
-export async function runJob(job: Job, { store, scratch, signal, saveEvery = 60_000 }: JobOptions): Promise<JobEnd> {
+export async function runJob(job: Job, { store, scratch, signal }: JobOptions): Promise<JobEnd> {
   if (await hasResult(store, job)) return { state: 'known' };
   const folder = join(scratch, job.key);
   const made = join(folder, out);

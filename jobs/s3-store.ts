@@ -48,7 +48,7 @@ export async function openS3Store(address: string): Promise<Store> {
       return true;
     } catch (error) {
       if (once && statusOf(error) === 412) return false;
-      throw finalOrNot(error);
+      return refuse(error);
     } finally {
       if (typeof body.Body !== 'string') body.Body.destroy();
     }
@@ -60,18 +60,18 @@ export async function openS3Store(address: string): Promise<Store> {
       return await take(Body as Readable & { transformToString(): Promise<string> });
     } catch (error) {
       if (error instanceof s3.NoSuchKey || (error as Error).name === 'NoSuchKey') return undefined;
-      throw finalOrNot(error);
+      return refuse(error);
     }
   }
 
   /** No other try helps where access is refused or the bucket is not there. */
-  function finalOrNot(error: unknown): unknown {
+  function refuse(error: unknown): never {
     const { name, message } = error as Error;
     const status = statusOf(error);
     const isFinal = name === 'CredentialsProviderError' || [400, 401, 403, 404, 501].includes(status ?? 0);
     // What the client wraps says so in front.
-    if (!isFinal) return new Error(message.replace(/^AWS SDK error wrapper for Error: /, ''), { cause: error });
-    return new WorkbenchError(
+    if (!isFinal) throw new Error(message.replace(/^AWS SDK error wrapper for Error: /, ''), { cause: error });
+    throw new WorkbenchError(
       'usage',
       `expected a bucket that may be read and written, got ${name}: ${message}, at ${address}`,
       {
@@ -82,9 +82,6 @@ export async function openS3Store(address: string): Promise<Store> {
     );
   }
 
-  const refused = (error: unknown): never => {
-    throw finalOrNot(error);
-  };
   return {
     address,
     read: (name) => get(name, (body) => body.transformToString()),
@@ -108,7 +105,7 @@ export async function openS3Store(address: string): Promise<Store> {
       const names: string[] = [];
       for (let ContinuationToken: string | undefined; ;) {
         const asked = { Bucket: bucket, Prefix: prefix + start, ...(ContinuationToken && { ContinuationToken }) };
-        const page = await client.send(new s3.ListObjectsV2Command(asked)).catch(refused);
+        const page = await client.send(new s3.ListObjectsV2Command(asked)).catch(refuse);
         names.push(
           ...(page.Contents ?? []).flatMap(({ Key }) => (Key === undefined ? [] : [Key.slice(prefix.length)])),
         );
@@ -116,6 +113,6 @@ export async function openS3Store(address: string): Promise<Store> {
         if (!page.IsTruncated || ContinuationToken === undefined) return names.sort();
       }
     },
-    remove: async (name) => void (await client.send(new s3.DeleteObjectCommand(at(name))).catch(refused)),
+    remove: async (name) => void (await client.send(new s3.DeleteObjectCommand(at(name))).catch(refuse)),
   };
 }

@@ -27,7 +27,7 @@ export interface Store {
 /**
  * Opens a store and tries it.
  * @param address `s3://BUCKET/PREFIX`, or a folder
- * @throws WorkbenchError `usage` for an address that is none; `failure` for a store that does not answer, or takes a name twice
+ * @throws WorkbenchError `usage` for an address that is none and a store that takes a name twice; `failure` for one that does not answer
  */
 export async function openStore(address: string): Promise<Store> {
   const scheme = /^(\w[\w+.-]*):\/\//.exec(address)?.[1];

@@ -1,6 +1,7 @@
 /** What a worker does: the jobs of a plan or of a queue, so many at once. */
-import { temporaryFolder } from '../src/run/files.js';
 import { rmSync } from 'node:fs';
+import { runInterleaved } from '../src/llm/concurrency.js';
+import { temporaryFolder } from '../src/run/files.js';
 import type { Shard } from '../src/run/shards.js';
 import type { Job } from './job.js';
 import type { WorkQueue } from './queue.js';
@@ -15,29 +16,13 @@ export interface WorkOptions {
   signal: AbortSignal;
   /** Told of each job that is over here. */
   onEnd: (job: Job, ended: JobEnd) => void;
-  /** See `JobOptions`. */
-  saveEvery?: number;
 }
 
-/** Jobs of a plan that no queue hands out. @param shard every `of`-th job, from the `part`-th on */
+/** Jobs of a plan that no queue hands out. @param shard every `of`-th job, from the `part`-th on @throws WorkbenchError `stopped` once the signal is aborted */
 export async function workThrough(plan: readonly Job[], shard: Shard, options: WorkOptions): Promise<void> {
-  const waiting = plan.filter((_, i) => i % shard.of === shard.part - 1).values();
-  await inScratch(options, async (run) => {
-    const over = new AbortController();
-    const lane = async () => {
-      for (const job of waiting) {
-        if (options.signal.aborted || over.signal.aborted) return;
-        await run(job);
-      }
-    };
-    const lanes = Array.from({ length: options.jobs }, () =>
-      lane().catch((error: unknown) => {
-        over.abort();
-        throw error;
-      }),
-    );
-    for (const ended of await Promise.allSettled(lanes)) if (ended.status === 'rejected') throw ended.reason;
-  });
+  const ours = plan.filter((_, i) => i % shard.of === shard.part - 1);
+  const { jobs, signal } = options;
+  await inScratch(options, async (run) => void (await runInterleaved(ours, jobs, run, { signal })));
 }
 
 /** Jobs that a queue hands out. @param wait for more, where there are none */
@@ -46,13 +31,13 @@ export async function workOn(queue: WorkQueue, wait: boolean, options: WorkOptio
 }
 
 async function inScratch(
-  { store, signal, saveEvery, onEnd }: WorkOptions,
+  { store, signal, onEnd }: WorkOptions,
   work: (run: (job: Job) => Promise<JobEnd>) => Promise<void>,
 ): Promise<void> {
   const scratch = temporaryFolder('work');
   try {
     await work(async (job) => {
-      const ended = await runJob(job, { store, scratch, signal, ...(saveEvery !== undefined && { saveEvery }) });
+      const ended = await runJob(job, { store, scratch, signal });
       onEnd(job, ended);
       return ended;
     });
