@@ -25,6 +25,8 @@ export interface Cost {
   completionTokens?: number;
   encodes?: number;
   graphReads?: number;
+  /** Relations it met whose tails an endpoint, or the cap on them, cut; absent for none. */
+  cutRelations?: number;
 }
 
 /** What an agent says to one task. */

@@ -2,7 +2,7 @@
  * Edges of entities out of an endpoint, kept on disk as they come: what one command asked for, no later one asks for again. An entity
  * is asked for its relations with their numbers of tails first, so that hubs are known before they are read and an answer that was cut is noticed.
  */
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { openStore } from '../encoder/lmdb-store.js';
 import type { Delay } from '../llm/server-trouble.js';
@@ -54,10 +54,10 @@ export interface Neighbourhoods {
   close(): Promise<void>;
 }
 
-interface About {
-  triples: number;
-  /** A query and the sha256 of its answer, by which another graph of the same size is told. */
-  probe?: { query: string; hash: string };
+/** What is kept of an entity, under the hash of its term. */
+interface KeptEntity {
+  term: string;
+  relations: readonly KeptRelation[];
 }
 
 /** Entities of a query for counts, rows that a query for tails may have, and terms of a query for labels. */
@@ -67,8 +67,9 @@ const partsUnderWay = 4;
 const rowsAtOnce = 5000;
 const pairsAtOnce = 400;
 const labelsAtOnce = 200;
-/** Queries after which the graph is looked at again. */
+/** Queries after which the graph is looked at again, and kept entities that a look asks for anew. */
 const lookEvery = 500;
+const looksAt = 10;
 
 /** @throws WorkbenchError `config` or `failure` where no endpoint answers, `data` where it holds another graph than the cache */
 export async function openNeighbourhoods(
@@ -92,16 +93,16 @@ export async function openNeighbourhoods(
     });
   }
   const { tables, close } = await openStore(folder, (root) => ({
-    relations: root.openDB<KeptRelation[], string>({ name: 'relations', encoding: 'json' }),
+    entities: root.openDB<KeptEntity, string>({ name: 'entities', encoding: 'json' }),
     labels: root.openDB<string, string>({ name: 'labels', encoding: 'json' }),
-    about: root.openDB<About, string>({ name: 'about', encoding: 'json' }),
+    about: root.openDB<{ triples: number }, string>({ name: 'about', encoding: 'json' }),
   }));
   const counts = { remembered: 0, asked: 0, cut: 0 };
   let about = tables.about.get('graph');
   try {
     if (offline && !about) throw notKept('any answer', address);
     if (about && triples !== undefined && about.triples !== triples) throw otherGraph(address, about.triples, triples);
-    if (about && !offline) await checkProbe();
+    if (about && !offline) await lookAgain();
     if (!about) await tables.about.put('graph', (about = { triples: triples! }));
   } catch (error) {
     await close();
@@ -109,9 +110,23 @@ export async function openNeighbourhoods(
   }
   let seen = { returns: client.counts.returns, queries: client.counts.queries };
 
-  async function checkProbe(signal?: AbortSignal): Promise<void> {
-    const { probe } = about!;
-    if (probe && hashOf((await client.ask(probe.query, signal)).rows) !== probe.hash) throw otherGraph(address);
+  /** Other entities each time: a graph of equal size that differs in a tenth of what is kept is told by two looks of three. */
+  async function lookAgain(signal?: AbortSignal): Promise<void> {
+    const start = randomBytes(32).toString('hex');
+    const after = [...tables.entities.getRange({ start, limit: looksAt })];
+    const before = [...tables.entities.getRange({ end: start, limit: looksAt - after.length })];
+    const kept = [...after, ...before].map(({ value }) => value);
+    if (kept.length === 0) return;
+    for (const direction of ['out', 'in'] as const) {
+      const terms = kept.map(({ term }) => term);
+      const { found, cut } = await counted(direction, terms, signal);
+      for (const { term, relations } of kept) {
+        const now = found.get(term)!;
+        const known = relations.filter((one) => one.direction === direction);
+        const same = known.length === now.size && known.every((one) => now.get(one.relation)?.count === one.count);
+        if (!same && !cut) throw otherGraph(address);
+      }
+    }
   }
 
   /** An endpoint that was away may come back with another graph. */
@@ -121,7 +136,7 @@ export async function openNeighbourhoods(
     seen = { returns, queries: asked };
     const now = await sizeOf(signal);
     if (now !== about!.triples) throw otherGraph(address, about!.triples, now);
-    await checkProbe(signal);
+    await lookAgain(signal);
   }
 
   /** Asks for all at once; an answer that was cut is asked for again in halves. */
@@ -136,15 +151,21 @@ export async function openNeighbourhoods(
     return { rows: [...first.rows, ...second.rows], cut: first.cut || second.cut };
   }
 
-  async function bringDirection(direction: Direction, entities: readonly string[], signal: AbortSignal) {
+  /** Relations of entities with their numbers of tails, and no tails yet. */
+  async function counted(direction: Direction, entities: readonly string[], signal: AbortSignal | undefined) {
     const found = new Map<string, Map<string, KeptRelation>>(entities.map((entity) => [entity, new Map()]));
-    const counted = await inParts(entities, (part) => client.ask(queries.counts(direction, part), signal));
-    for (const { e, r, n } of counted.rows) {
+    const { rows, cut } = await inParts(entities, (part) => client.ask(queries.counts(direction, part), signal));
+    for (const { e, r, n } of rows) {
       const [entity, relation] = [e && termOf(e), r && termOf(r)];
       const count = numberOf(n?.value);
       if (entity === undefined || relation === undefined || count === 0) continue;
       found.get(entity)?.set(relation, { direction, relation, count, tails: [], cut: false });
     }
+    return { found, cut };
+  }
+
+  async function bringDirection(direction: Direction, entities: readonly string[], signal: AbortSignal) {
+    const { found } = await counted(direction, entities, signal);
     const pairs = [...found].flatMap(([entity, relations]) =>
       [...relations.values()].map((kept) => ({ entity, kept, tails: new Set<string>() })),
     );
@@ -174,7 +195,7 @@ export async function openNeighbourhoods(
       }),
     ]);
     for (const { kept, tails } of pairs) kept.tails = [...tails].sort();
-    return { found, counted };
+    return found;
   }
 
   /** A part of the entities, kept at once: what comes later may fail. */
@@ -184,15 +205,11 @@ export async function openNeighbourhoods(
       bringDirection('in', entities, signal),
     ]);
     await checkGraph(signal);
-    if (!about!.probe && out.counted.rows.length > 0) {
-      about = { ...about!, probe: { query: queries.counts('out', entities), hash: hashOf(out.counted.rows) } };
-      await tables.about.put('graph', about);
-    }
-    const relationsOf = (found: typeof out.found, entity: string) =>
+    const relationsOf = (found: typeof out, entity: string) =>
       [...found.get(entity)!.values()].sort((a, b) => (a.relation < b.relation ? -1 : 1));
     await Promise.all(
-      entities.map((entity) =>
-        tables.relations.put(keyOf(entity), [...relationsOf(out.found, entity), ...relationsOf(back.found, entity)]),
+      entities.map((term) =>
+        tables.entities.put(keyOf(term), { term, relations: [...relationsOf(out, term), ...relationsOf(back, term)] }),
       ),
     );
   }
@@ -237,7 +254,7 @@ export async function openNeighbourhoods(
     },
     async of(terms, signal) {
       const wanted = [...new Set(terms)];
-      const get = (term: string) => tables.relations.get(keyOf(term));
+      const get = (term: string) => tables.entities.get(keyOf(term))?.relations;
       const { found, missing } = await throughCache(wanted, get, entitiesAtOnce, bring, signal);
       counts.asked += missing;
       counts.remembered += wanted.length - missing;
@@ -339,14 +356,6 @@ const numberOf = (text: string | undefined) => {
   const value = Number(text);
   return Number.isSafeInteger(value) && value >= 0 ? value : 0;
 };
-
-const hashOf = (rows: readonly ResultRow[]) =>
-  keyOf(
-    rows
-      .map(({ e, r, n }) => [e?.value, r?.value, n?.value].join(' '))
-      .sort()
-      .join('\n'),
-  );
 
 function otherGraph(address: string, before?: number, now?: number): WorkbenchError {
   const [expected, got] =

@@ -1,4 +1,5 @@
 /** A graph behind an endpoint that agents walk like one in memory: it holds what `ensure` has brought so far. */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { RelationColumn } from '../kg/adjacency.js';
 import { Graph, inverseName, unknownId } from '../kg/graph.js';
 import { NameTable } from '../kg/name-table.js';
@@ -12,6 +13,8 @@ import { nameOfTerm, termOfName } from './terms.js';
 interface Row {
   relations: Int32Array;
   tails: Int32Array;
+  /** Relations of which not all tails were brought. */
+  cut: number;
 }
 
 /**
@@ -32,6 +35,8 @@ export class RemoteGraph extends Graph {
   readonly #rows = new Map<number, Row>();
   readonly #relationList: string[];
   readonly #inTurn = semaphore(1);
+  /** Entities that were asked for by what is watched. */
+  readonly #watched = new AsyncLocalStorage<Set<number>>();
 
   constructor(
     readonly source: SparqlSource,
@@ -73,9 +78,17 @@ export class RemoteGraph extends Graph {
 
   override ensure(entities: Iterable<number>, signal?: AbortSignal): Promise<void> {
     const wanted = [...new Set(entities)];
+    for (const entity of wanted) this.#watched.getStore()?.add(entity);
     const missing = () => wanted.filter((entity) => entity >= 0 && !this.#rows.has(entity));
     if (missing().length === 0) return Promise.resolve();
     return this.#inTurn(() => this.#bring(missing(), signal));
+  }
+
+  /** What `work` gives, and how many relations, each once, of the entities that it asked for were cut. */
+  async watch<Value>(work: () => Promise<Value>): Promise<{ value: Value; cut: number }> {
+    const met = new Set<number>();
+    const value = await this.#watched.run(met, work);
+    return { value, cut: [...met].reduce((sum, entity) => sum + (this.#rows.get(entity)?.cut ?? 0), 0) };
   }
 
   override close(): Promise<void> {
@@ -130,7 +143,11 @@ export class RemoteGraph extends Graph {
       for (const tail of tails) edges.push([id, this.#entity(tail, labels)]);
     }
     edges.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
-    return { relations: Int32Array.from(edges, ([id]) => id), tails: Int32Array.from(edges, ([, tail]) => tail) };
+    return {
+      relations: Int32Array.from(edges, ([id]) => id),
+      tails: Int32Array.from(edges, ([, tail]) => tail),
+      cut: found.filter(({ cut }) => cut).length,
+    };
   }
 
   #relation(term: string, backwards: boolean): number {

@@ -106,11 +106,20 @@ export async function openScoredAgent(
       await close();
       await closeRemote(data.graph, options.work);
     },
-    asker: questionAsker(agent, data.hopsGiven),
+    asker: questionAsker(data.graph instanceof RemoteGraph ? toldOfCuts(agent, data.graph) : agent, data.hopsGiven),
     scorer: questionScorer({ graph: data.graph, names: data.names, budget, topicGiven }),
     about: { topicGiven, ...(hops !== 'none' && told && { hops }), ...(beamWidth !== undefined && { beamWidth }) },
   };
 }
+
+/** The agent, whose answers say how many relations of hubs that it met were cut. */
+const toldOfCuts = (agent: QuestionAgent, graph: RemoteGraph): QuestionAgent => ({
+  ...agent,
+  async answer(task, session) {
+    const { value, cut } = await graph.watch(() => agent.answer(task, session));
+    return cut === 0 ? value : { ...value, cost: { ...value.cost, cutRelations: cut } };
+  },
+});
 
 const closed = new WeakSet<Graph>();
 

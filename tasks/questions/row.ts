@@ -61,6 +61,8 @@ export const questionRow = openObject({
   completionTokens: anyNumber,
   graphReads: anyNumber,
   encodes: anyNumber,
+  /** Relations that it met and whose tails were cut, of a graph behind an endpoint; absent for none. */
+  cutRelations: anyNumber.optional(),
   phases: phaseCalls,
   /** What it decided, of prompted agents; see `DecisionCount`. */
   decisions: z.array(decisionCount).optional(),

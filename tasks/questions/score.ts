@@ -9,6 +9,7 @@ import type { Graph } from '../../src/kg/graph.js';
 import type { NameIndex } from '../../src/kg/name-index.js';
 import { answerMetrics, matchAnswers, type Matches, truthAccuracy, unionMetrics } from '../../src/metrics/answers.js';
 import { bootstrapMeans } from '../../src/metrics/bootstrap.js';
+import type { Section } from '../../src/run/evaluation.js';
 import { type Estimate, type Figure, intervalText, numberText } from '../../src/run/figures.js';
 import { copiedShare, countDecisions, decisionsSection, decisionsTitle, sumOfCounts } from './decisions.js';
 import { isRight, type PhaseCalls, questionArrow, type QuestionMiss, questionRow, type QuestionRow } from './row.js';
@@ -73,8 +74,9 @@ export const questionMeasure: Measure<QuestionRow> = {
     form: ({ form }) => form,
     answers: ({ golds }) => (golds === 0 ? undefined : golds === 1 ? '1' : 'many'),
   },
-  costOf: ({ calls, promptTokens, cachedTokens, completionTokens, graphReads, encodes }) => ({
+  costOf: ({ calls, promptTokens, cachedTokens, completionTokens, graphReads, encodes, cutRelations }) => ({
     ...{ calls, promptTokens, cachedTokens, completionTokens, graphReads, encodes },
+    ...(cutRelations !== undefined && { cutRelations }),
   }),
   arrow: questionArrow,
 };
@@ -156,6 +158,7 @@ function rowOf(sample: QuestionSample, attempt: Attempt<QuestionAnswer>, context
     ...totals,
     graphReads: answer.cost.graphReads ?? 0,
     encodes: answer.cost.encodes ?? 0,
+    ...(answer.cost.cutRelations !== undefined && { cutRelations: answer.cost.cutRelations }),
     phases,
     ...(decisions.length > 0 && { decisions }),
     stop: answer.stop,
@@ -248,6 +251,7 @@ function summary(rows: readonly QuestionRow[]): ReturnType<NonNullable<Scorer<ne
   const wanted = rows.filter(({ form }) => form === 'entities');
   const decisions = sumOfCounts(rows.flatMap((row) => row.decisions ?? []));
   const selective = selectiveOf(rows);
+  const cut = rows.filter(({ cutRelations }) => cutRelations !== undefined);
   const { curve: _, ...risk } = selective ?? {};
   return {
     details: {
@@ -260,6 +264,7 @@ function summary(rows: readonly QuestionRow[]): ReturnType<NonNullable<Scorer<ne
     }),
     sections: [
       { title: 'Stops', lines: [counted(stops)] },
+      ...(cut.length === 0 ? [] : [cutSection(cut, rows.length)]),
       ...(asked.length === 0
         ? []
         : [
@@ -276,6 +281,15 @@ function summary(rows: readonly QuestionRow[]): ReturnType<NonNullable<Scorer<ne
           ]),
       ...(selective ? [selectiveSection(selective)] : []),
     ],
+  };
+}
+
+/** What the endpoint of the graph, or the cap on tails, kept from questions. */
+function cutSection(cut: readonly QuestionRow[], asked: number): Section {
+  const right = cut.filter(isRight).length;
+  return {
+    title: 'Cut relations',
+    lines: [`${cut.length} of ${asked} questions met relations whose tails were cut; ${right} of these were right`],
   };
 }
 

@@ -1,0 +1,55 @@
+/** `kgwalk evaluate --graph sparql:…`: the record says whom a cut hub kept something from. */
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { env } from 'node:process';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import type { EvaluationRecord } from '../../src/run/evaluation.js';
+import { worldOf } from '../agents/prompted/oracle-run.js';
+import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
+import { useOwnHome } from '../fixtures/own-home.js';
+import { nTriplesOf, openTestEndpoint, type TestEndpoint, testPrefix } from '../fixtures/sparql-endpoint.js';
+import { folderWith } from '../fixtures/tiny-release.js';
+import { importFilms } from '../fixtures/toy-question-training.js';
+
+useOwnHome();
+
+let endpoint: TestEndpoint;
+beforeEach(async () => {
+  await importFilms();
+  endpoint = await openTestEndpoint(nTriplesOf((await worldOf('films', ['2-hop'], { home: env.KGWALK_HOME! })).graph));
+});
+afterEach(() => endpoint.stop());
+
+const asked = ['evaluate', '--agent', 'tog', '--dataset', 'films/2-hop', '--model', 'oracle:0'];
+
+async function evaluated(...more: string[]) {
+  const words = [...asked, '--evaluations', folderWith({}), ...more];
+  const record = await kgwalkJson<EvaluationRecord & { saved: string }>(...words);
+  const lines = readFileSync(join(dirname(record.saved), 'answers.jsonl'), 'utf8')
+    .trim()
+    .split('\n');
+  const rows = lines.map((line) => JSON.parse(line) as { id: string; graphReads: number; cutRelations?: number });
+  return { record, rows };
+}
+const behind = (most: number) => ['--graph', `sparql:${endpoint.url}#prefix=${testPrefix}&maxTails=${most}`];
+
+test('a graph of which nothing is cut gives the rows of the one in memory', async () => {
+  const [here, there] = [await evaluated(), await evaluated(...behind(1000))];
+  expect(there.rows).toEqual(here.rows);
+  expect(there.record.cost).not.toHaveProperty('cutRelations');
+  expect(there.record.sections).toEqual(here.record.sections);
+});
+
+test('questions that met cut relations are counted, each for itself', async () => {
+  const one = await evaluated(...behind(1));
+  const cut = one.rows.flatMap(({ cutRelations }) => cutRelations ?? []);
+  expect(cut.length).toBeGreaterThan(0);
+  expect(new Set(one.rows.map(({ cutRelations }) => cutRelations)).size).toBeGreaterThan(1);
+  const total = cut.reduce((sum, count) => sum + count, 0);
+  expect(one.record.cost.cutRelations).toMatchObject({ total, max: Math.max(...cut) });
+  const { lines } = one.record.sections.find(({ title }) => title === 'Cut relations')!;
+  expect(lines).toEqual([expect.stringMatching(new RegExp(`^${cut.length} of ${one.rows.length} questions met`))]);
+  const { out, told } = await kgwalk(...asked, '--evaluations', folderWith({}), ...behind(1));
+  expect(out).toContain(lines![0]);
+  expect(told).toMatch(/relations of hubs were cut, to 1 tails/);
+});
