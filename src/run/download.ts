@@ -4,7 +4,7 @@ import { existsSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { env } from 'node:process';
 import { setTimeout as wait } from 'node:timers/promises';
-import { WorkbenchError } from './errors.js';
+import { reasonOfFetch, WorkbenchError } from './errors.js';
 import { hashOfFile, makeFolder, sha256File } from './files.js';
 import { PartFile, type PartState } from './part-file.js';
 import { silentProgress, type ProgressReporter } from './progress.js';
@@ -172,7 +172,7 @@ async function transfer(part: PartFile, wanted: Wanted, stall: number): Promise<
     }
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    throw isNetworkError(error) ? new PassingTrouble(reasonOf(error)) : error;
+    throw isNetworkError(error) ? new PassingTrouble(reasonOfFetch(error)) : error;
   } finally {
     clearTimeout(watch);
   }
@@ -299,11 +299,6 @@ function checkSpace(folder: string, bytes: number): void {
 function isNetworkError(error: unknown): error is Error {
   const { name, cause } = error as Error;
   return name === 'TypeError' && cause !== undefined;
-}
-
-function reasonOf(error: Error): string {
-  const cause = error.cause as NodeJS.ErrnoException | undefined;
-  return cause?.code ?? cause?.message ?? error.message;
 }
 
 async function existing({ file, sha256, gitBlob }: DownloadOptions): Promise<Downloaded | undefined> {

@@ -47,3 +47,10 @@ export class WorkbenchError extends Error {
     return exitCodes[this.code];
   }
 }
+
+/** Why `fetch` failed, by the system's code, which lies below what it throws; codes of its own library say less than their words. */
+export function reasonOfFetch(error: unknown): string {
+  const { message, cause } = error as { message?: string; cause?: { code?: string; message?: string } };
+  const code = cause?.code?.startsWith('UND_') ? undefined : cause?.code;
+  return code ?? cause?.message ?? message ?? String(error);
+}

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { semaphore } from '../llm/concurrency.js';
 import { backOff, type Delay, realDelay } from '../llm/server-trouble.js';
-import { WorkbenchError } from '../run/errors.js';
+import { reasonOfFetch, WorkbenchError } from '../run/errors.js';
 import { printable } from '../run/printable.js';
 import { Rng } from '../run/seeds.js';
 import { throwIfStopped } from '../run/stop.js';
@@ -89,7 +89,9 @@ export function sparqlClient(
     } catch (error) {
       throwIfStopped(signal);
       if (error instanceof WorkbenchError) throw error;
-      throw new Passing(limit.aborted ? `no whole answer within ${timeoutMs} ms` : reasonOf(error));
+      throw new Passing(
+        limit.aborted ? `no whole answer within ${timeoutMs} ms` : printable(reasonOfFetch(error), 200),
+      );
     }
     const { status, headers } = response;
     // Servers say it in HTML, and some not at all.
@@ -169,12 +171,6 @@ async function bounded(response: Response): Promise<string> {
     parts.push(part as Uint8Array);
   }
   return Buffer.concat(parts).toString('utf8');
-}
-
-/** The system's code of a failed connection lies below what `fetch` throws. */
-function reasonOf(error: unknown): string {
-  const { message, cause } = error as { message?: string; cause?: { code?: string; message?: string } };
-  return printable(cause?.code ?? cause?.message ?? message ?? String(error), 200);
 }
 
 function waitOf(headers: Headers): number | undefined {

@@ -275,6 +275,15 @@ describe('an endpoint that', () => {
     await expect(opened(endpoint, { options: '&timeout=0.05' })).rejects.toMatchObject({ code: 'failure', message });
   });
 
+  test('hangs up is told in words', async () => {
+    const endpoint = await endpointOf('');
+    endpoint.trick = (_, response) => Boolean(response.destroy());
+    await expect(opened(endpoint)).rejects.toMatchObject({
+      code: 'failure',
+      message: expect.stringContaining('got other side closed (2 tries)'),
+    });
+  });
+
   test('is not there is told at once', async () => {
     const endpoint = await openTestEndpoint();
     await endpoint.stop();
