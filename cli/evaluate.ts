@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import { resolve } from 'node:path';
 import type { AskedEvaluation } from '../evaluation/keep.js';
 import { WorkbenchError } from '../src/run/errors.js';
+import type { RunInfo } from '../src/run/records.js';
 import type { Shard } from '../src/run/shards.js';
 import type { EvaluationFlags } from '../tasks/flags.js';
 import { addInputOptions, addShardOption, addThreadsOption, groupOptions } from './options.js';
@@ -97,58 +98,51 @@ async function plan(command: Command, run: string | undefined, flags: Flags): Pr
       hint: 'A job is a process: let each take a minute or more.',
     });
   }
-  const carried = run === undefined ? undefined : await carriedRuns(run, flags);
   const { taskFor, terminalWork } = await import('./terminal.js');
   const { evaluateNamed } = await import('../tasks/evaluate.js');
+  const { resolve: resolveAgent, runsNamedBy } = await import('../tasks/named.js');
+  const { membersOf } = await import('../tasks/task.js');
   const named = { name: (run ?? flags.agent)!, isRun: run !== undefined };
   const task = await taskFor([named], flags);
+  const { trained, switches } = resolveAgent(task, named, flags);
+  const members = trained && membersOf(trained);
+  const folders = await putRuns(members?.map((one) => one.run) ?? runsNamedBy(switches), flags);
+  const args = members && [
+    members
+      .map((one) => (one.checkpoint === flags.checkpoint ? one.run.id : `${one.run.id}@${one.checkpoint}`))
+      .join('+'),
+  ];
   await evaluateNamed(task, [named], flags, terminalWork(), {
     async onAsked(asked, samples) {
       if (parts > samples) {
         throw new WorkbenchError('usage', `expected at most ${samples} parts, a sample each, got ${parts}, at --parts`);
       }
-      const args = carried ? [carried.name] : [];
-      await writeCommandPlan(command, {
-        flags,
-        args,
-        inputs: inputsOf(asked),
-        parts,
-        ...(carried && { folders: carried.folders }),
-      });
+      await writeCommandPlan(command, { flags, args: args ?? [], inputs: inputsOf(asked), parts, folders });
       return false;
     },
   });
 }
 
-/** Puts what an evaluation reads of its runs into the store. @returns the name of the runs for jobs, and where they find them */
-async function carriedRuns(name: string, { checkpoint, store: address }: Flags) {
-  const { findTrained } = await import('../tasks/named.js');
-  const { membersOf } = await import('../tasks/task.js');
+/** Puts runs into the store. @returns by the place where jobs find them, the manifests of their files */
+async function putRuns(runs: readonly RunInfo[], { store: address }: Flags): Promise<Record<string, string>> {
+  const folders: Record<string, string> = {};
+  if (runs.length === 0) return folders;
+  if (address === undefined) {
+    throw new WorkbenchError('usage', 'expected the store of the workers, got none, at --store', {
+      hint: `They find there what they read of ${runs.map(({ id }) => id).join(', ')}.`,
+    });
+  }
   const { runsFolder } = await import('../src/run/locations.js');
   const { openStore } = await import('../jobs/store.js');
   const { putFolder } = await import('../jobs/results.js');
-  if (address === undefined) {
-    throw new WorkbenchError('usage', 'expected the store of the workers, got none, at --store', {
-      hint: 'They find the run there.',
-    });
-  }
-  const trained = findTrained(name, checkpoint);
-  if (!trained) {
-    throw new WorkbenchError('usage', `expected a run, got ${JSON.stringify(name)}`, {
-      hint: '`kgwalk runs list` shows them.',
-    });
-  }
   const store = await openStore(address);
-  const folders: Record<string, string> = {};
-  const names: string[] = [];
-  for (const { run, checkpoint: own } of membersOf(trained)) {
-    if (resolve(runsFolder(), run.id) !== run.folder) {
-      throw new WorkbenchError('usage', `expected a run in ${runsFolder()}, got one at ${run.folder}`, {
+  for (const { id, folder } of runs) {
+    if (resolve(runsFolder(), id) !== folder) {
+      throw new WorkbenchError('usage', `expected a run in ${runsFolder()}, got one at ${folder}`, {
         hint: 'Set KGWALK_RUNS to the folder of the run: an evaluation keeps the name of its run, which must be the same everywhere.',
       });
     }
-    folders[`runs/${run.id}`] = await putFolder(store, run.folder, /^(evaluations|report|replay|tensorboard)\//);
-    names.push(own === checkpoint ? run.id : `${run.id}@${own}`);
+    folders[`runs/${id}`] = await putFolder(store, folder, /^(evaluations|report|replay|tensorboard)\//);
   }
-  return { name: names.join('+'), folders };
+  return folders;
 }

@@ -172,6 +172,12 @@ export function findRun(name: string): { run: RunInfo; checkpoint?: string } | u
   return undefined;
 }
 
+/** Runs that switches of an agent name, such as `of=RUN+bilinear` and `prefilter=walker:RUN`. */
+export const runsNamedBy = (switches: Readonly<Record<string, unknown>>): RunInfo[] =>
+  Object.values(switches)
+    .flatMap((value) => (typeof value === 'string' ? value.replace(/^walker:/, '').split('+') : []))
+    .flatMap((name) => (name === '' ? [] : (findRun(name)?.run ?? [])));
+
 /** Data set that a run was trained on, with its subsets where it is not all of them: `metaqa/2-hop`; of a policy, its environment. */
 export function datasetOf({ config }: RunInfo): string | undefined {
   if (config.policy !== undefined) return (config.env as { id: string }).id;

@@ -59,32 +59,43 @@ test('a sweep over two workers has the runs of one machine, from a preset that o
   expect(listed.filter(({ run }) => run === 'collected')).toEqual([expect.objectContaining({ status: 'finished' })]);
 });
 
-test('an evaluation of a run over three parts is that of one machine, and workers need the run from the store alone', async () => {
-  const run = join(folder, 'runs', 'films');
-  const trained = await kgwalk(
-    ...['train', 'metaqa', ...filmOverrides.flatMap((one) => ['--set', one])],
-    '--run-dir',
-    run,
-  );
-  expect([trained.exitCode, trained.told]).toEqual([0, expect.any(String)]);
-  const evaluate = ['evaluate', 'films', '--split', 'train'];
-  const plan = await kgwalk(...evaluate, '--parts', '3', '--write', planFile(), ...place());
-  expect([plan.exitCode, plan.told]).toEqual([0, expect.any(String)]);
-  cpSync(run, join(folder, 'kept'), { recursive: true });
-  rmSync(run, { recursive: true });
-  expect(await kgwalkJson('work', '--plan', planFile(), ...place(), '--jobs', '2')).toMatchObject({ published: 3 });
-  cpSync(join(folder, 'kept'), run, { recursive: true });
-  const [collected, whole] = [join(folder, 'collected'), join(folder, 'whole')];
-  const { next } = await kgwalkJson<{ next: string }>('plan', 'collect', planFile(), ...place(), '--to', collected);
-  expect(next).toContain(`evaluate --split=train --evaluations ${collected} -- films`);
-  const made = await kgwalk(...evaluate, '--evaluations', collected);
-  expect(made.told).toContain('goes on from what 1/3, 2/3, 3/3 evaluated');
-  expect((await kgwalk(...evaluate, '--evaluations', whole)).exitCode).toBe(0);
-  const [name] = readdirSync(whole) as [string];
-  for (const file of readdirSync(join(whole, name)).filter((one) => one !== 'timing.jsonl')) {
-    expect([file, readFileSync(join(collected, name, file))]).toEqual([file, readFileSync(join(whole, name, file))]);
-  }
-});
+const ofAgent = ['--agent', 'fiske:prefilter=walker:films', '--dataset', 'films/2-hop', '--model', 'oracle:0'];
+
+test.each([
+  ['a run', ['films', '--split', 'train'], 'evaluate --split=train', ' -- films'],
+  ['an agent that a run helps', [...ofAgent, '--split', 'train'], 'evaluate --agent=fiske:prefilter=walker:films', ''],
+])(
+  'an evaluation of %s over three parts is that of one machine, and workers need the run from the store alone',
+  async (_, asked, begin, end) => {
+    const run = join(folder, 'runs', 'films');
+    const trained = await kgwalk(
+      ...['train', 'metaqa', ...filmOverrides.flatMap((one) => ['--set', one])],
+      '--run-dir',
+      run,
+    );
+    expect([trained.exitCode, trained.told]).toEqual([0, expect.any(String)]);
+    const evaluate = ['evaluate', ...asked];
+    const plan = await kgwalk(...evaluate, '--parts', '3', '--write', planFile(), ...place());
+    expect([plan.exitCode, plan.told]).toEqual([0, expect.any(String)]);
+    cpSync(run, join(folder, 'kept'), { recursive: true });
+    rmSync(run, { recursive: true });
+    expect(await kgwalkJson('work', '--plan', planFile(), ...place(), '--jobs', '2')).toMatchObject({ published: 3 });
+    cpSync(join(folder, 'kept'), run, { recursive: true });
+    const [collected, whole] = [join(folder, 'collected'), join(folder, 'whole')];
+    const { next } = await kgwalkJson<{ next: string }>('plan', 'collect', planFile(), ...place(), '--to', collected);
+    expect(next).toContain(begin);
+    expect(next).toContain(`--evaluations ${collected}${end}`);
+    const made = await kgwalk(...evaluate, '--evaluations', collected);
+    expect(made.told).toContain('goes on from what 1/3, 2/3, 3/3 evaluated');
+    expect((await kgwalk(...evaluate, '--evaluations', whole)).exitCode).toBe(0);
+    const [name] = readdirSync(whole) as [string];
+    // Clocks, and what the model said in the order in which it was asked, aside.
+    const ofTheWay = ['timing.jsonl', 'completions.jsonl', 'asked.json'];
+    for (const file of readdirSync(join(whole, name)).filter((one) => !ofTheWay.includes(one))) {
+      expect([file, readFileSync(join(collected, name, file))]).toEqual([file, readFileSync(join(whole, name, file))]);
+    }
+  },
+);
 
 describe('is refused with one clear error:', () => {
   const evaluate = ['evaluate', '--agent', 'fiske', '--dataset', 'films', '--model', 'oracle:0.1', '--split', 'train'];
