@@ -27,13 +27,8 @@ rmSync(drawn);
 const entities = new Set([...lines].map((line) => line.slice(0, line.indexOf('\t'))));
 for (const entity of entities) for (const hub of ['class', 'country']) lines.add(`${entity}\t/hub/${hub}\t/m/${hub}`);
 
-const all = [...lines];
+const all = Rng.named(seed, 'bench/hubs').shuffle([...lines]);
 const held = 250;
-const rng = Rng.named(seed, 'bench/hubs');
-for (let i = 0; i < 2 * held; i++) {
-  const at = i + rng.integer(all.length - i);
-  [all[i], all[at]] = [all[at]!, all[i]!];
-}
 const parts = { valid: all.slice(0, held), test: all.slice(held, 2 * held), train: all.slice(2 * held) };
 for (const [split, own] of Object.entries(parts)) writeFileSync(join(folder, `${split}.txt`), `${own.join('\n')}\n`);
 console.log(
