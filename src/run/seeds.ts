@@ -78,12 +78,13 @@ export class Rng {
   }
 
   /** Shuffles in place (Fisher-Yates) and returns its argument. */
-  shuffle<T extends { length: number; [index: number]: number }>(values: T): T {
+  shuffle<T extends ArrayLike<unknown>>(values: T): T {
+    const own = values as Record<number, unknown>;
     for (let i = values.length - 1; i > 0; i--) {
       const j = this.integer(i + 1);
-      const swapped = values[i]!;
-      values[i] = values[j]!;
-      values[j] = swapped;
+      const swapped = own[i];
+      own[i] = own[j];
+      own[j] = swapped;
     }
     return values;
   }
