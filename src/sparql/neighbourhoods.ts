@@ -110,7 +110,7 @@ export async function openNeighbourhoods(
   }
   let seen = { returns: client.counts.returns, queries: client.counts.queries };
 
-  /** Other entities each time: a graph of equal size that differs in a tenth of what is kept is told by two looks of three. */
+  /** Other entities each time: a graph of equal size that differs in a tenth of what is kept is told in two cases of three by each look. */
   async function lookAgain(signal?: AbortSignal): Promise<void> {
     const start = randomBytes(32).toString('hex');
     const after = [...tables.entities.getRange({ start, limit: looksAt })];
