@@ -135,14 +135,16 @@ function doneText({ record, running }: SweepInfo, trials: readonly Trial[]): str
   return `${count(trials.length, 'trial')} of ${preset}, ${how}${stops}, ${count(seeds.length, 'seed')} each.${rest}`;
 }
 
-function resultText(best: SweepFindings['best'], ranked: readonly Trial[], { name, write }: Writing): string {
+function resultText(best: SweepFindings['best'], ranked: readonly Trial[], { name, isShare, write }: Writing): string {
   if (!best) return 'No trial has finished yet.';
   const alike = ` with all of ${best.n} seeds`;
+  // Student's interval of two seeds knows no ends.
+  const [low, high] = isShare ? [Math.max(0, best.low), Math.min(1, best.high)] : [best.low, best.high];
   const interval =
     best.low === best.high
       ? alike
       : best.n > 1
-        ? ` (95 % over ${best.n} seeds: ${write(best.low)} to ${write(best.high)})`
+        ? ` (95 % over ${best.n} seeds: ${write(low)} to ${write(high)})`
         : ', with one seed';
   return `Trial ${best.trial} is the best of ${count(ranked.length, 'finished trial')}: ${name} ${write(best.value)}${interval}.`;
 }

@@ -20,14 +20,14 @@ const planned = (more: Partial<SweepPlan> = {}) =>
   });
 
 /** A sweep whose trial n is worth n / 10 and a bit more with the second seed; the last one fails, the one before is stopped. */
-function madeUp(record: SweepRecord, trials = record.trials): string {
+function madeUp(record: SweepRecord, trials = record.trials, apart = 0.01): string {
   const folder = join(folderWith({}), 'sweep-made-up');
   const sweep = openSweep(folder, record, false);
   for (let trial = 1; trial <= trials; trial++) {
     sweep.append({ kind: 'trial', trial, set: trialSettings(record, trial) });
     const state = trial === 8 ? 'failed' : trial === 7 ? 'stopped' : 'finished';
     for (const seed of record.seeds) {
-      const value = trial / 10 + seed / 100;
+      const value = trial / 10 + seed * apart;
       const figure =
         state === 'failed' ? { reason: 'no <memory>' } : { value, metric: 'eval/path@1', phase: 'ppo', step: 4 };
       sweep.append({ kind: 'end', trial, seed, state, ...figure });
@@ -63,6 +63,11 @@ describe('the page', () => {
     expect(text).toMatch(/kgwalk train demo --set ppo\.clipRange=0\.2 --set ppo\.learningRate=0\.\d+ --seeds 0,1/);
     expect(text).toContain('it was chosen because it did well on valid');
     for (const file of pictures) expect(existsSync(file)).toBe(true);
+  });
+
+  test('gives a share no interval beyond 0 and 100 %', async () => {
+    const { html } = await pageOf(madeUp(await planned(), 8, 0.08));
+    expect(textOf(html)).toContain('64.0 % (95 % over 2 seeds: 13.2 % to 100.0 %)');
   });
 
   test('draws every trial that has a figure, the best as such, what was stopped dashed', async () => {
