@@ -119,7 +119,9 @@ export async function loadQuestionWalker<
   const graph = options.graph ?? (await dataset.loadGraph(subsets === 'all' ? dataset.subsets : subsets));
   const encoder = await run.openEncoder();
   try {
-    checkFits(header, { graph: graph.hash, encoder: encoder.id, dataset: questionsHash(dataset.manifest) }, run.file);
+    // Behind an endpoint ids are those of the part in memory, which weights belong to.
+    const expected = { graph: graph.local.hash, encoder: encoder.id, dataset: questionsHash(dataset.manifest) };
+    checkFits(header, expected, run.file);
     const made = await make({ ...run, dataset, graph, encoder });
     const close = async () => {
       made.dispose?.();

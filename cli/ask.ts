@@ -38,6 +38,10 @@ export function register(program: Command): void {
       'for agents that need text vectors: FILE.gguf, a name from `models list`, http(s)://HOST/v1#MODEL, or hashed:DIM (default: the embedded model, demo)',
     )
     .option('--backend <name>', 'tensorflow, wasm or cpu instead of the backend the run was trained on')
+    .option(
+      '--graph <source>',
+      'questions: sparql:URL of an endpoint whose graph is walked instead of the data set’s own (docs/sparql.md)',
+    )
     .option('--trace', 'questions: show what the agent did, step by step')
     .option('--beam-width <n>', 'links: number of walks kept after each step (default: the run’s own)')
     .option('--config <preset>', 'links: preset by which the agents transe and bilinear are trained')

@@ -14,6 +14,7 @@ import { relationWalkSettings } from '../../envs/settings.js';
 import { questionRoot, relationWalkId } from '../../envs/relation-walk/relation-walk-env.js';
 import { encoderSettings } from '../../src/encoder/settings.js';
 import type { StateEncoder } from '../../src/encoder/state-encoder.js';
+import { entitiesOf, type Frontier } from '../../src/kg/frontier.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { openRun } from '../../src/run/run-folder.js';
@@ -95,14 +96,20 @@ export function sentenceReader(network: HostNetwork, vectors: VectorsOf): Relati
   };
 }
 
+/** What walks of a question are found by. */
+type Walking = Pick<RelationWalkerAgentOptions, 'graph' | 'frontiers' | 'rules' | 'reader'>;
+
 /** The most probable walks of a question, and how many states were scored for them; none where nothing is legal at the start. */
 async function beamOf(
-  { frontiers, rules, reader }: Pick<RelationWalkerAgentOptions, 'frontiers' | 'rules' | 'reader'>,
+  { graph, frontiers, rules, reader }: Walking,
   task: QuestionTask,
   width: number,
   signal: AbortSignal | undefined,
 ): Promise<{ chains: RankedChain[]; graphReads: number }> {
-  const initial = initialRelationState(questionRoot(frontiers, task), rules, task.hops);
+  const root = questionRoot(frontiers, task);
+  const ensure = (reached: readonly Frontier[]) => graph.ensure(entitiesOf(reached), signal);
+  await ensure([root.frontier]);
+  const initial = initialRelationState(root, rules, task.hops);
   if (initial.done) return { chains: [], graphReads: 0 };
   const behind = await reader.of(task, signal);
   let graphReads = 0;
@@ -110,11 +117,11 @@ async function beamOf(
     graphReads++;
     return behind(relations);
   };
-  return { chains: decodeChains(initial, scores, width), graphReads };
+  return { chains: await decodeChains(initial, scores, width, ensure), graphReads };
 }
 
 /** A walker's masked probabilities, of the relations that are asked about and of no others, and its own walks. */
-function relationRanker(options: Pick<RelationWalkerAgentOptions, 'frontiers' | 'rules' | 'reader'>): RelationRanker {
+function relationRanker(options: Walking): RelationRanker {
   const { reader } = options;
   return {
     hopsGiven: options.rules.hops === 'given',
@@ -150,13 +157,15 @@ interface RankedChain {
  * The `beamWidth` most probable walks that are found, best first. At each step the best extensions go on, finished walks
  * among them: width 1 is greedy. Equal ones keep the order of their beginnings, then of their actions.
  * @param scores of all actions behind the relations walked: float32 [numRelations + 1]
+ * @param ensure awaited before the edges of frontiers are read
  * @returns empty where nothing is legal at the start
  */
-export function decodeChains(
+export async function decodeChains(
   initial: RelationWalkState,
   scores: (relations: Int32Array) => Float32Array,
   beamWidth: number,
-): RankedChain[] {
+  ensure: (frontiers: readonly Frontier[]) => Promise<void>,
+): Promise<RankedChain[]> {
   interface Walk {
     state: RelationWalkState;
     logProb: number;
@@ -165,6 +174,7 @@ export function decodeChains(
   let beam: Walk[] = [{ state: initial, logProb: 0, stopped: false }];
   if (initial.done) return [];
   while (beam.some(({ state }) => !state.done)) {
+    await ensure(beam.flatMap(({ state: { done, node } }) => (done ? [] : [node.frontier])));
     const open: { from: Walk; action: number; logProb: number }[] = [];
     for (const walk of beam) {
       if (walk.state.done) {
@@ -268,7 +278,7 @@ const runConfig = z.object({
 export interface LoadedRelationWalker extends LoadedQuestionWalker {
   ranker: RelationRanker;
   /** What both are made of. */
-  walking: Pick<RelationWalkerAgentOptions, 'frontiers' | 'rules' | 'reader'>;
+  walking: Walking;
 }
 
 /**
@@ -282,13 +292,14 @@ export function loadRelationWalkerRun(runFolder: string, options: OpenQuestionWa
     const { name, relationWalk, relationWalker } = settings;
     const { horizon, hops, memoryMegabytes } = relationWalk;
     const readerOf = relationWalker.reads === 'words' ? loadWordReader : loadSentenceReader;
-    const shape = { numRelations: graph.numRelations, horizon };
+    const shape = { numRelations: graph.local.numRelations, horizon };
     const walking = {
+      graph,
       reader: readerOf({ folder, settings: relationWalker, tensors, encoder, shape }),
       rules: { horizon, hops },
       frontiers: frontierTrie(graph, memoryMegabytes * 2 ** 20),
     };
-    const agent = relationWalkerAgent({ name, graph, ...walking, beamWidth: options.beamWidth ?? 1 });
+    const agent = relationWalkerAgent({ name, ...walking, beamWidth: options.beamWidth ?? 1 });
     return { agent, ranker: relationRanker(walking), walking };
   });
 }
@@ -324,7 +335,7 @@ export async function loadRelationWalkers(
     const name = members.map(({ agent }) => agent.name).join('+');
     const reader = meanReader(members.map(({ walking }) => walking.reader));
     const beamWidth = options.beamWidth ?? 1;
-    const agent = relationWalkerAgent({ name, graph: first.graph, ...first.walking, reader, beamWidth });
+    const agent = relationWalkerAgent({ name, ...first.walking, reader, beamWidth });
     return { ...first, agent, encoderIds: [...new Set(members.map(({ encoder }) => encoder.id))], close };
   } catch (error) {
     await close();

@@ -12,8 +12,8 @@ export interface FrontierNode {
   readonly relations: Int32Array;
   readonly frontier: Frontier;
   /**
-   * uint8 [numRelations + 1]: 1 for each relation that leads to something that is not excluded; the last place, STOP, is
-   * 1 behind the first relation.
+   * uint8 [numRelations + 1], of the graph in memory: 1 for each relation that leads to something that is not excluded; the last place, STOP, is
+   * 1 behind the first relation. Before it is asked for, and before `follow`, the graph must have the edges (`Graph.ensure`).
    */
   choices(): Uint8Array;
   /** One relation further; its frontier is empty where the relation leads nowhere else. */
@@ -121,7 +121,7 @@ export function frontierTrie(graph: Graph, maxBytes = defaultTrieBytes): Frontie
 
 /** One pass over the frontier's edges, which skips the rest of a relation once it is known to lead somewhere. */
 function feasibleRelations(
-  { offsets, relations, tails, numRelations }: Graph,
+  { offsets, relations, tails, local: { numRelations } }: Graph,
   { entities }: Frontier,
   excluded: readonly number[],
   mayStop: boolean,
@@ -131,7 +131,8 @@ function feasibleRelations(
     const end = offsets[entity + 1]!;
     for (let edge = offsets[entity]!; edge < end; edge++) {
       const relation = relations[edge]!;
-      if (found[relation] === 0 && !excluded.includes(tails[edge]!)) found[relation] = 1;
+      // Relations that only an endpoint has lie beyond `found`.
+      if (relation < numRelations && found[relation] === 0 && !excluded.includes(tails[edge]!)) found[relation] = 1;
     }
   }
   found[numRelations] = Number(mayStop);

@@ -122,9 +122,11 @@ export type FrontierStepper = (frontier: Frontier, relation: number, excluded: r
  * it. O(edges of the relation + result · log result).
  */
 export function frontierStepper(graph: Graph): FrontierStepper {
-  const sums = new Float64Array(graph.numEntities);
+  let sums = new Float64Array(graph.numEntities);
   let reached = new Int32Array(1024);
   return ({ entities, counts }, relation, excluded) => {
+    // All sums are 0 between calls, and a graph that lies elsewhere grows.
+    if (graph.numEntities > sums.length) sums = new Float64Array(2 * graph.numEntities);
     let size = 0;
     for (let i = 0; i < entities.length; i++) {
       const paths = counts[i]!;

@@ -18,6 +18,11 @@ import { namedPath, walkText } from './score.js';
 
 /** Where a trained walker goes from an entity after something was said. */
 export function openAskDialogue({ trained }: Resolved, flags: EvaluationFlags): OpenedAsk {
+  if (flags.graph !== undefined) {
+    throw new WorkbenchError('usage', `expected no graph, since a run walks its own, got ${flags.graph}, at --graph`, {
+      hint: 'Leave --graph out.',
+    });
+  }
   const walker = keptOpen(
     () => openWalker(trained!, flags),
     (one) => one.close(),

@@ -21,6 +21,7 @@ import { defaultModel } from '../../src/llm/model-files.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { sha256File } from '../../src/run/files.js';
 import { cacheFolder } from '../../src/run/locations.js';
+import type { RunInfo } from '../../src/run/records.js';
 import { nearestRun } from '../../src/run/run-folder.js';
 import { RemoteGraph } from '../../src/sparql/remote-graph.js';
 import { parseSparqlSource } from '../../src/sparql/source.js';
@@ -76,13 +77,15 @@ export function refuseRemote(resolved: readonly Resolved[], { graph }: Evaluatio
   if (graph === undefined) return;
   parseSparqlSource(graph);
   const able = questionAgents.names().filter((name) => questionAgents.entry(name).walksRemote);
-  const unable = resolved.find(({ agent }) => agent === undefined || !able.includes(agent));
+  const unable = resolved.find(({ agent, trained }) =>
+    trained ? !membersOf(trained).every(({ run }) => walksRelations(run)) : !able.includes(agent!),
+  );
   if (!unable) return;
   throw new WorkbenchError(
     'usage',
     `expected an agent that reads a graph behind an endpoint, got ${unable.name}, at --graph`,
     {
-      hint: `These do: ${able.join(', ')}.`,
+      hint: `These do: ${able.join(', ')}, and runs that walk relations.`,
     },
   );
 }
@@ -137,7 +140,7 @@ export async function openQuestionAgent(
   { dataset, graph, names, train }: QuestionGraph,
   { seed, encoder: wanted, flags }: Pick<OpenOptions, 'encoder' | 'flags'> & { seed: number },
 ): Promise<OpenedQuestionAgent> {
-  if (trained) return openTrained(trained, wanted, flags);
+  if (trained) return openTrained(trained, graph, wanted, flags);
   const encoder = wanted ?? defaultModel() ?? 'hashed:256';
   let opened: Promise<StateEncoder> | undefined;
   let helper: OpenedWalker | undefined;
@@ -195,12 +198,14 @@ async function openWalker(
 
 async function openTrained(
   trained: NonNullable<Resolved['trained']>,
+  graph: Graph,
   modelPath: string | undefined,
   { backend, beamWidth: width }: EvaluationFlags,
 ): Promise<OpenedQuestionAgent> {
   const beamWidth = wholeNumber(width, '--beam-width', 1);
   const { run, checkpoint, others } = trained;
-  const options = { modelPath, ...(beamWidth !== undefined && { beamWidth }) };
+  const remote = graph instanceof RemoteGraph && { graph };
+  const options = { modelPath, ...remote, ...(beamWidth !== undefined && { beamWidth }) };
   if (others) refuseOthers(trained);
   const opened = others
     ? await loadRelationWalkers(foldersOf(trained), options)
@@ -213,11 +218,15 @@ async function openTrained(
   return { agent, hashes: { checkpoint: await weightsOf(trained), encoder }, encoder: modelPath, close };
 }
 
+function walksRelations({ config }: RunInfo): boolean {
+  const { env, reader } = config as { env?: { id?: string }; reader?: unknown };
+  return (env?.id ?? relationWalkId) === relationWalkId && reader === undefined;
+}
+
 /** @throws WorkbenchError `usage` for runs as one of which some do not walk relations */
 function refuseOthers(trained: NonNullable<Resolved['trained']>): void {
   for (const { run } of membersOf(trained)) {
-    const { env, reader } = run.config as { env?: { id?: string }; reader?: unknown };
-    if ((env?.id ?? relationWalkId) === relationWalkId && reader === undefined) continue;
+    if (walksRelations(run)) continue;
     throw new WorkbenchError('usage', `expected runs that walk relations, got ${run.id} among those that are one`, {
       hint: 'Of questions walkers over relations are averaged. Name other runs one by one.',
     });

@@ -4,12 +4,13 @@ import { dirname, join } from 'node:path';
 import { env } from 'node:process';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { EvaluationRecord } from '../../src/run/evaluation.js';
+import { openAskDialogue } from '../../tasks/dialogues/ask.js';
 import { worldOf } from '../agents/prompted/oracle-run.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
 import { useOwnHome } from '../fixtures/own-home.js';
 import { nTriplesOf, openTestEndpoint, type TestEndpoint, testPrefix } from '../fixtures/sparql-endpoint.js';
 import { folderWith } from '../fixtures/tiny-release.js';
-import { importFilms } from '../fixtures/toy-question-training.js';
+import { filmOverrides, importFilms } from '../fixtures/toy-question-training.js';
 
 useOwnHome();
 
@@ -38,6 +39,51 @@ test('a graph of which nothing is cut gives the rows of the one in memory', asyn
   expect(there.rows).toEqual(here.rows);
   expect(there.record.cost).not.toHaveProperty('cutRelations');
   expect(there.record.sections).toEqual(here.record.sections);
+});
+
+test('a run that walks relations answers as in memory, past relations that train never had', async () => {
+  const runs = folderWith({});
+  const run = join(runs, 'walker');
+  const set = filmOverrides.flatMap((one) => ['--set', one]);
+  expect(await kgwalk('train', 'metaqa', ...set, '--run-dir', run)).toMatchObject({ exitCode: 0 });
+  // A graph that is larger than what the run was trained on: edges of other relations, and entities that only the endpoint has.
+  const { graph } = await worldOf('films', ['2-hop'], { home: env.KGWALK_HOME! });
+  const iri = (name: string) => `<${testPrefix}${encodeURIComponent(name)}>`;
+  endpoint.load(graph.entityNames.map((name) => `${iri(name)} ${iri('elsewhere')} ${iri(`${name}-2`)} .`).join('\n'));
+  const evaluate = async (...more: string[]) => {
+    const words = ['evaluate', run, '--split', 'valid', '--beam-width', '3', '--evaluations', folderWith({}), ...more];
+    const { saved, metrics } = await kgwalkJson<EvaluationRecord & { saved: string }>(...words);
+    return { metrics, answers: readFileSync(join(dirname(saved), 'answers.jsonl'), 'utf8') };
+  };
+  const [here, there] = [await evaluate(), await evaluate(...behind(1000))];
+  expect(there).toEqual(here);
+  expect(here.metrics['hit@1']!.value).toBeGreaterThan(0);
+  expect(endpoint.queries.length).toBeGreaterThan(4);
+  const asked = ['ask', run, 'other films by the director of [inception]'];
+  const [plain, remote] = [await kgwalk(...asked), await kgwalk(...asked, ...behind(1000))];
+  expect([remote.exitCode, remote.out]).toEqual([0, plain.out]);
+  expect(remote.told).toMatch(/: \d+ queries, \d+ rows; 0 entities asked for/);
+});
+
+test('a run that walks edges is refused before anything is opened', async () => {
+  await endpoint.stop();
+  const run = join(folderWith({}), 'edges');
+  const set = [
+    ...filmOverrides,
+    'env.id=kgwalk/QuestionEdgeWalk-v1',
+    'env.reward.kind=target',
+    'ppo.updates=1',
+  ].flatMap((one) => ['--set', one]);
+  const trained = await kgwalk('train', 'metaqa', ...set, '--run-dir', run);
+  expect([trained.exitCode, trained.told]).toEqual([0, expect.any(String)]);
+  const { exitCode, told } = await kgwalk('evaluate', run, '--split', 'valid', ...behind(1000));
+  expect([exitCode, told]).toEqual([2, expect.stringContaining('and runs that walk relations')]);
+  await endpoint.start();
+});
+
+test('a run on dialogues is asked over its own graph alone', () => {
+  const flags = { graph: 'wide', checkpoint: 'best', set: [], modelSet: [] };
+  expect(() => openAskDialogue({ name: 'talker', switches: {} }, flags)).toThrow('expected no graph');
 });
 
 test('questions that met cut relations are counted, each for itself', async () => {
