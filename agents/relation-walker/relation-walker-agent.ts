@@ -157,7 +157,7 @@ interface RankedChain {
  * The `beamWidth` most probable walks that are found, best first. At each step the best extensions go on, finished walks
  * among them: width 1 is greedy. Equal ones keep the order of their beginnings, then of their actions.
  * @param scores of all actions behind the relations walked: float32 [numRelations + 1]
- * @param ensure awaited before the edges of frontiers are read
+ * @param ensure awaited before the edges of frontiers are read, those of `initial` aside
  * @returns empty where nothing is legal at the start
  */
 export async function decodeChains(
@@ -174,7 +174,6 @@ export async function decodeChains(
   let beam: Walk[] = [{ state: initial, logProb: 0, stopped: false }];
   if (initial.done) return [];
   while (beam.some(({ state }) => !state.done)) {
-    await ensure(beam.flatMap(({ state: { done, node } }) => (done ? [] : [node.frontier])));
     const open: { from: Walk; action: number; logProb: number }[] = [];
     for (const walk of beam) {
       if (walk.state.done) {
@@ -197,6 +196,7 @@ export async function decodeChains(
       const state = applyRelation(from.state, action);
       return { state, logProb, stopped: state.node === from.state.node };
     });
+    await ensure(beam.flatMap(({ state: { done, node } }) => (done ? [] : [node.frontier])));
   }
   return beam.map(({ state: { node }, logProb, stopped }) => ({ node, logProb, stopped }));
 }

@@ -131,8 +131,8 @@ function feasibleRelations(
     const end = offsets[entity + 1]!;
     for (let edge = offsets[entity]!; edge < end; edge++) {
       const relation = relations[edge]!;
-      // Relations that only an endpoint has lie beyond `found`.
-      if (relation < numRelations && found[relation] === 0 && !excluded.includes(tails[edge]!)) found[relation] = 1;
+      // Relations that only an endpoint has lie beyond `found`, and are not 0 there.
+      if (found[relation] === 0 && !excluded.includes(tails[edge]!)) found[relation] = 1;
     }
   }
   found[numRelations] = Number(mayStop);

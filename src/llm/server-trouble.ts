@@ -1,7 +1,7 @@
 /** Calls to a language-model server that fail: what that means, how long to wait, and what may be said without giving a key away. */
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
-import { WorkbenchError } from '../run/errors.js';
+import { type ErrorLike, systemCode, WorkbenchError } from '../run/errors.js';
 import { printable } from '../run/printable.js';
 import { withoutKey } from '../run/secrets.js';
 import type { Rng } from '../run/seeds.js';
@@ -110,23 +110,6 @@ function askedWait(headers: Headers | undefined): number | undefined {
     ? Number(after) * 1000
     : Date.parse(after) - Date.parse(headers?.get('date') ?? '');
   return wait >= 0 ? wait : undefined;
-}
-
-/** The system's code of a failed connection, from wherever `fetch` has put it. */
-function systemCode(error: unknown): string | undefined {
-  for (let at = error as ErrorLike | undefined, depth = 0; at && depth < 6; depth++) {
-    if (typeof at.code === 'string') return at.code;
-    at = at.errors?.[0] ?? at.cause;
-  }
-  return undefined;
-}
-
-/** An error of `fetch`, or several of the addresses of one host. By shape: those of other realms are no `Error` here. */
-interface ErrorLike {
-  message?: string;
-  code?: unknown;
-  cause?: ErrorLike;
-  errors?: ErrorLike[];
 }
 
 /** What an error says, short, on one line and without the key, which servers like to repeat. */

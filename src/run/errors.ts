@@ -48,9 +48,26 @@ export class WorkbenchError extends Error {
   }
 }
 
-/** Why `fetch` failed, by the system's code, which lies below what it throws; codes of its own library say less than their words. */
+/** An error of `fetch`, or several of the addresses of one host. By shape: those of other realms are no `Error` here. */
+export interface ErrorLike {
+  message?: string;
+  code?: unknown;
+  cause?: ErrorLike;
+  errors?: ErrorLike[];
+}
+
+/** The system's code of a failed connection, from wherever `fetch` has put it. */
+export function systemCode(error: unknown): string | undefined {
+  for (let at = error as ErrorLike | undefined, depth = 0; at && depth < 6; depth++) {
+    if (typeof at.code === 'string') return at.code;
+    at = at.errors?.[0] ?? at.cause;
+  }
+  return undefined;
+}
+
+/** Why `fetch` failed: the system's code, but the words of its own library, whose codes say less. */
 export function reasonOfFetch(error: unknown): string {
-  const { message, cause } = error as { message?: string; cause?: { code?: string; message?: string } };
-  const code = cause?.code?.startsWith('UND_') ? undefined : cause?.code;
-  return code ?? cause?.message ?? message ?? String(error);
+  const { message, cause } = error as ErrorLike;
+  const code = systemCode(error);
+  return code !== undefined && !code.startsWith('UND_') ? code : (cause?.message ?? message ?? String(error));
 }

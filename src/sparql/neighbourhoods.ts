@@ -117,8 +117,8 @@ export async function openNeighbourhoods(
     const before = [...tables.entities.getRange({ end: start, limit: looksAt - after.length })];
     const kept = [...after, ...before].map(({ value }) => value);
     if (kept.length === 0) return;
+    const terms = kept.map(({ term }) => term);
     for (const direction of ['out', 'in'] as const) {
-      const terms = kept.map(({ term }) => term);
       const { found, cut } = await counted(direction, terms, signal);
       for (const { term, relations } of kept) {
         const now = found.get(term)!;

@@ -1,4 +1,4 @@
-/** `kgwalk evaluate --graph sparql:…`: the record says whom a cut hub kept something from. */
+/** `--graph sparql:…` of commands: who walks it, with which answers, and whom a cut hub kept something from. */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { env } from 'node:process';
