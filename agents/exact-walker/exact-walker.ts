@@ -82,6 +82,8 @@ export interface ExactWalker {
 export interface ExactWalkerKind {
   /** Its row's name in tables. */
   title: string;
+  /** Of the longest walks that it can sum over. */
+  mostHops: number;
   create(facts: ExactFacts): ExactWalker;
   /** What a training of this kind would do, for its plan. */
   plan(facts: Pick<ExactFacts, 'graph' | 'settings'>): string;

@@ -28,12 +28,16 @@ const chainSettings = z.strictObject({
     .min(1)
     .default(100_000)
     .describe(
-      'Edges of the second hop that are followed from a head while counting; first edges are drawn where there are more.',
+      'Edges of the second hop, and of the third where chains have four relations, that are followed from a head while counting; drawn where there are more.',
     ),
   candidates: z
-    .tuple([z.int().min(1), z.int().min(1), z.int().min(1)])
+    .array(z.int().min(1))
+    .min(1)
+    .max(4)
     .default([60, 150, 300])
-    .describe('Most frequent chains of one, two and three relations that are measured.'),
+    .describe(
+      'Most frequent chains of one, two, three … relations that are measured; the last number is that of longer ones, too.',
+    ),
   measuredTriples: z.int().min(1).default(40).describe('Train triples of a relation that chains are measured on.'),
   steps: z.int().min(1).default(400).describe('Steps of Adam a relation; with ppo, rounds of walks.'),
   batchSize: z.int().min(1).max(65536).default(16).describe('Queries a step.'),
@@ -69,7 +73,7 @@ export const exactWalkerSettings = z.strictObject({
     .enum(exactWalkerKinds)
     .default('chains')
     .describe(
-      'Which one: `chains`, a policy over chains of relations whose walk distribution is computed exactly, or `messages`, message passing over all walks of three hops.',
+      'Which one: `chains`, a policy over chains of relations whose walk distribution is computed exactly, or `messages`, message passing over all walks of linkWalk.horizon hops.',
     ),
   evaluations: z
     .int()

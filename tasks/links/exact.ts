@@ -92,8 +92,10 @@ async function evaluateExact(
 
 const usual = trainSettings.parse({});
 
-/** What exact walkers do not have: clones, PPO and its rules, and walks of more than three hops. */
-export function exactProblems({ clone, ppo, linkWalk, linkWalker, env }: TrainSettings): string[] {
+/** What exact walkers do not have: clones, PPO and its rules, and walks of more hops than a kind takes. */
+export function exactProblems(settings: TrainSettings, { kind }: ExactWalkerSettings): string[] {
+  const { clone, ppo, linkWalk, linkWalker, env } = settings;
+  const { mostHops } = exactWalkerKind(kind);
   const wanted = (ok: boolean, expected: string, got: unknown) =>
     ok ? [] : [`expected ${expected} with a section exactWalker, which draws no walk, got ${String(got)}`];
   const others = [
@@ -103,7 +105,7 @@ export function exactProblems({ clone, ppo, linkWalk, linkWalker, env }: TrainSe
   return [
     ...wanted(!ppo.enabled, 'ppo.enabled=false', ppo.enabled),
     ...wanted(!clone.enabled, 'clone.enabled=false', clone.enabled),
-    ...wanted(linkWalk.horizon <= 3, 'linkWalk.horizon of at most 3', linkWalk.horizon),
+    ...wanted(linkWalk.horizon <= mostHops, `linkWalk.horizon of at most ${mostHops}`, linkWalk.horizon),
     ...wanted(
       others.length === 0,
       `linkWalk.horizon, bothDirections and hide alone of env.id=${env.id}`,

@@ -34,7 +34,10 @@ export const linkLearning: Learning = {
   envIds: [linkQueryId],
   forkPhase: 'clone',
   takesExactWalker: true,
-  problems: (settings) => [...linkProblems(settings), ...(settings.exactWalker ? exactProblems(settings) : [])],
+  problems(settings) {
+    const { exactWalker } = settings;
+    return [...linkProblems(settings), ...(exactWalker ? exactProblems(settings, exactWalker) : [])];
+  },
   networkSize({ clone, ppo, linkWalk, linkWalker, exactWalker }) {
     if (exactWalker) return { rows: 1, inputs: 1, units: 1, onHost: true };
     const { vectorDim, pathDim, width } = linkWalker;

@@ -1,13 +1,22 @@
 /** How many triples each chain of relations was met on: a hash table of typed arrays. */
 import { byIds } from '../../../src/kg/graph.js';
+import { mostHops } from './chain-walk.js';
 
 /** Chains that are counted at most, a relation: what is met first after so many is not counted. */
 const mostChains = 2 ** 21;
 const firstCapacity = 2 ** 12;
 
-/** Chains of up to three relations; those behind the last are -1. Memory: 16 bytes a place, half of which are free, at most 64 MB. */
+/** Relations of a graph, with inverses, up to which chains of so many can be counted: beyond it a key is no exact number. */
+export const mostRelations = (hops: number): number => Math.floor(Number.MAX_SAFE_INTEGER ** (1 / hops)) - 1;
+
+/**
+ * Chains by keys: digits of the relations, each one more than its id, the first relation's the lowest. Memory: 16 bytes a place, half of
+ * which are free, at most 64 MB.
+ */
 export class ChainCounts {
   readonly #base: number;
+  /** Of the base: 0 to `mostHops`. */
+  readonly #powers: readonly number[];
   /** 0 is free. */
   #keys = new Float64Array(firstCapacity);
   #counts = new Int32Array(firstCapacity);
@@ -17,6 +26,7 @@ export class ChainCounts {
 
   constructor(numRelations: number) {
     this.#base = numRelations + 1;
+    this.#powers = Array.from({ length: mostHops + 1 }, (_, hop) => this.#base ** hop);
   }
 
   /** Begins a triple, which counts once for each chain. */
@@ -24,15 +34,19 @@ export class ChainCounts {
     this.#triple++;
   }
 
-  add(first: number, second: number, third: number): void {
-    const key = ((first + 1) * this.#base + second + 1) * this.#base + third + 1;
-    const place = this.#placeOf(key, first, second, third);
+  /** The key of a chain of `hops` relations with one more behind. */
+  longer(key: number, hops: number, relation: number): number {
+    return key + (relation + 1) * this.#powers[hops]!;
+  }
+
+  add(key: number): void {
+    const place = this.#placeOf(key);
     if (this.#keys[place] === 0) {
       if (this.#size === mostChains) return;
       this.#keys[place] = key;
       if (++this.#size * 2 > this.#keys.length) {
         this.#grow();
-        return this.add(first, second, third);
+        return this.add(key);
       }
     }
     if (this.#lastTriple[place] === this.#triple) return;
@@ -40,8 +54,12 @@ export class ChainCounts {
     this.#counts[place]!++;
   }
 
-  /** The chains of each length that were met most often, shorter lengths first; of equal ones the first by their relations. */
-  most(ofLength: readonly number[], longest: number): number[][] {
+  /**
+   * The chains of each length that were met most often, shorter lengths first; of equal ones the first by their relations.
+   * @param some of each length, from 1; the last number is that of longer ones, too
+   */
+  most(some: readonly number[], longest: number): number[][] {
+    const ofLength = Array.from({ length: longest }, (_, i) => some[i] ?? some.at(-1)!);
     const chains = Array.from({ length: longest }, (): { chain: number[]; count: number }[] => []);
     const enough = chains.map((_, i) => this.#leastOf(i + 1, ofLength[i]!));
     for (let place = 0; place < this.#keys.length; place++) {
@@ -51,9 +69,9 @@ export class ChainCounts {
       const count = this.#counts[place]!;
       if (count >= enough[hops - 1]!) chains[hops - 1]!.push({ chain: this.#chainOf(key, hops), count });
     }
-    return chains.flatMap((some, i) => {
-      some.sort((a, b) => b.count - a.count || byIds(a.chain, b.chain));
-      return some.slice(0, ofLength[i]!).map(({ chain }) => chain);
+    return chains.flatMap((found, i) => {
+      found.sort((a, b) => b.count - a.count || byIds(a.chain, b.chain));
+      return found.slice(0, ofLength[i]!).map(({ chain }) => chain);
     });
   }
 
@@ -70,19 +88,17 @@ export class ChainCounts {
   }
 
   #hopsOf(key: number): number {
-    if (key % this.#base !== 0) return 3;
-    return (key / this.#base) % this.#base !== 0 ? 2 : 1;
+    let hops = 1;
+    while (key >= this.#powers[hops]!) hops++;
+    return hops;
   }
 
   #chainOf(key: number, hops: number): number[] {
-    const third = key % this.#base;
-    const rest = (key - third) / this.#base;
-    const second = rest % this.#base;
-    return [(rest - second) / this.#base - 1, second - 1, third - 1].slice(0, hops);
+    return Array.from({ length: hops }, (_, hop) => (Math.floor(key / this.#powers[hop]!) % this.#base) - 1);
   }
 
-  #placeOf(key: number, first: number, second: number, third: number): number {
-    let hash = Math.imul(first + 1, 0x9e3779b1) ^ Math.imul(second + 1, 0x85ebca6b) ^ Math.imul(third + 1, 0xc2b2ae35);
+  #placeOf(key: number): number {
+    let hash = Math.imul(key | 0, 0x9e3779b1) ^ Math.imul((key / 2 ** 32) | 0, 0x85ebca6b);
     hash ^= hash >>> 15;
     const mask = this.#keys.length - 1;
     let place = hash & mask;
@@ -97,8 +113,7 @@ export class ChainCounts {
     this.#lastTriple = new Int32Array(2 * keys.length);
     keys.forEach((key, old) => {
       if (key === 0) return;
-      const [first, second = -1, third = -1] = this.#chainOf(key, this.#hopsOf(key));
-      const place = this.#placeOf(key, first!, second, third);
+      const place = this.#placeOf(key);
       this.#keys[place] = key;
       this.#counts[place] = counts[old]!;
       this.#lastTriple[place] = lastTriple[old]!;

@@ -4,7 +4,7 @@ import type { RelationRows } from '../../../src/kg/relation-rows.js';
 import { rowHolds, rowOf } from '../../../src/kg/relation-rows.js';
 
 /** Relations of the longest chain. */
-export const mostHops = 3;
+export const mostHops = 4;
 
 /** Stands in a chain's row behind its last relation. */
 export const noRelation = -1;
@@ -46,7 +46,7 @@ export const endMarks = {
 /** Rows of a relation are read one after the other where a walk is at more than one in so many of its heads. */
 const scanShare = 8;
 
-/** Walks of one thread over one graph. Scratch: about 50 bytes an entity. */
+/** Walks of one thread over one graph. Scratch: about 70 bytes an entity. */
 export class ChainWalk {
   readonly #graph: RelationRows;
   readonly #levels: readonly Level[];

@@ -37,6 +37,7 @@ const unlearned: Pick<LearnedRelation, 'chains' | 'theta'> = { chains: new Int32
 /** The kind `chains`. */
 export const chainWalker: ExactWalkerKind = {
   title: 'chains',
+  mostHops,
   create: (facts) => createChainWalker(facts),
   plan: ({ graph, settings: { chains } }) =>
     `${graph.numRelations} relations, ${chains.chains} chains and ${chains.queries} train queries of each at most`,
@@ -69,7 +70,7 @@ function createChainWalker({ graph, settings, hops, seed }: ExactFacts): ExactWa
         steps: relations.length,
         tensors: {
           'chains.counts': { shape: [counts.length], data: counts },
-          'chains.relations': { shape: [chains.length / mostHops, mostHops], data: chains },
+          'chains.relations': { shape: [chains.length / mostHops, hops], data: widened(chains, mostHops, hops) },
           'chains.theta': { shape: [theta.length], data: theta },
         },
       });
@@ -88,6 +89,15 @@ function joined<T extends Int32Array | Float32Array>(parts: readonly T[], type: 
   return all;
 }
 
+/** Rows of another width: what is cut off or added is `noRelation`. */
+function widened(rows: Int32Array, from: number, to: number): Int32Array {
+  const out = new Int32Array((rows.length / from) * to).fill(noRelation);
+  for (let row = 0; row * from < rows.length; row++) {
+    out.set(rows.subarray(row * from, row * from + Math.min(from, to)), row * to);
+  }
+  return out;
+}
+
 /** By relation, from tensors of `state`. */
 function restored(tensors: StoredTensors, { numRelations }: Graph) {
   const column = <T>(name: string, type: new (length: number) => T): T => {
@@ -96,14 +106,17 @@ function restored(tensors: StoredTensors, { numRelations }: Graph) {
     throw unfit(`${type.name} at ${name}`, data ? data.constructor.name : 'none');
   };
   const counts = column('chains.counts', Int32Array);
-  const chains = column('chains.relations', Int32Array);
+  const kept = column('chains.relations', Int32Array);
+  const hops = tensors['chains.relations']!.shape[1]!;
+  const chains = widened(kept, hops, mostHops);
   const theta = column('chains.theta', Float32Array);
   const learned = [...counts.keys()].filter((relation) => counts[relation]! >= 0);
   const total = learned.reduce((sum, relation) => sum + counts[relation]!, 0);
-  if (counts.length !== numRelations || chains.length !== total * mostHops || theta.length !== total + learned.length) {
+  const fits = counts.length === numRelations && kept.length === total * hops && hops <= mostHops;
+  if (!fits || theta.length !== total + learned.length) {
     throw unfit(
       `chains of ${numRelations} relations`,
-      `${counts.length} relations, ${chains.length / mostHops} chains and ${theta.length} weights`,
+      `${counts.length} relations, ${kept.length / hops} chains and ${theta.length} weights`,
     );
   }
   if (!chains.every((relation) => relation >= noRelation && relation < numRelations)) {

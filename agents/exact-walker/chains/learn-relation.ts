@@ -4,7 +4,9 @@ import { int32Column } from '../../../src/kg/adjacency.js';
 import { numTails, type RelationRows, relationRows, rowOf } from '../../../src/kg/relation-rows.js';
 import { Rng } from '../../../src/run/seeds.js';
 import type { ChainSettings } from '../settings.js';
-import { ChainWalk, endMarks, type HiddenEdges } from './chain-walk.js';
+import { ChainWalk, endMarks, type HiddenEdges, mostHops } from './chain-walk.js';
+import { mostRelations } from './chain-counts.js';
+import { WorkbenchError } from '../../../src/run/errors.js';
 import { mineChains, type RelationQueries } from './mine-chains.js';
 import { fitMixture, meanLoss, type MixtureTable } from './mixture.js';
 
@@ -52,6 +54,7 @@ export function chainWork(
   queries: TripleColumns,
   facts: Pick<ChainWork, 'settings' | 'seed' | 'hops' | 'pairs'>,
 ): ChainWork {
+  requireCountable(graph, facts.hops);
   const offsets = int32Column(graph.numRelations + 1);
   for (const relation of queries.relations) offsets[relation + 1]!++;
   for (let relation = 0; relation < graph.numRelations; relation++) offsets[relation + 1]! += offsets[relation]!;
@@ -63,6 +66,17 @@ export function chainWork(
     tails[place] = queries.tails[i]!;
   });
   return { graph: graph.shared(), rows: relationRows(graph), queries: { offsets, heads, tails }, ...facts };
+}
+
+/** @throws WorkbenchError `data` for a graph of so many relations that chains cannot be told apart */
+function requireCountable({ name, numRelations }: Graph, hops: number): void {
+  const most = mostRelations(hops);
+  if (numRelations <= most) return;
+  throw new WorkbenchError(
+    'data',
+    `expected at most ${most} relations, inverses included, for chains of ${hops}, got ${numRelations} at graph ${name}`,
+    { hint: 'Lower linkWalk.horizon.' },
+  );
 }
 
 /** How often an entity answers a relation in train, plus a little for each of its edges. */
@@ -114,7 +128,7 @@ export function relationLearner(
     own: RelationQueries,
     places: Int32Array,
   ) => {
-    const columns = chains.length / 3 + 1;
+    const columns = chains.length / mostHops + 1;
     const table: MixtureTable = {
       ...{ queries: places.length, columns },
       answer: new Float32Array(places.length * columns),

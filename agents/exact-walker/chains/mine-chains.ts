@@ -166,27 +166,55 @@ class PathFinder {
     const [firstTo, nextTo] = [this.#firstTo, this.#nextTo];
     const inverseOf = this.#graph.inverseOf;
     const counts = this.#counts;
-    for (let at = firstTo[head]!; at >= 0; at = nextTo[at - base]!) counts.add(inverseOf[relations[at]!]!, -1, -1);
+    /** Counts those that walks go on by to the tail. */
+    const met = (entity: number, walked: number, hop: number) => {
+      for (let at = firstTo[entity]!; at >= 0; at = nextTo[at - base]!) {
+        counts.add(counts.longer(walked, hop, inverseOf[relations[at]!]!));
+      }
+    };
+    met(head, 0, 0);
     if (this.#hops < 2) return;
+    const firstEdges = this.#firstEdges(head);
+    const share = this.#hops < 4 ? 0 : this.#thirdShare(firstEdges);
     let left = this.#most;
-    for (const edge of this.#firstEdges(head)) {
+    for (const edge of firstEdges) {
       const middle = tails[edge]!;
       if (middle === head || middle === tail) continue;
-      const first = relations[edge]!;
-      for (let at = firstTo[middle]!; at >= 0; at = nextTo[at - base]!) {
-        counts.add(first, inverseOf[relations[at]!]!, -1);
-      }
+      const one = counts.longer(0, 0, relations[edge]!);
+      met(middle, one, 1);
       if (this.#hops < 3) continue;
       for (let next = offsets[middle]!, end = offsets[middle + 1]!; next < end; next++) {
         const entity = tails[next]!;
-        let at = firstTo[entity]!;
-        if (at < 0 || entity === head || entity === tail) continue;
-        const second = relations[next]!;
-        for (; at >= 0; at = nextTo[at - base]!) counts.add(first, second, inverseOf[relations[at]!]!);
+        if (entity === head || entity === tail) continue;
+        const goesOn = share > 0 && (share >= 1 || this.#rng.uniform() < share);
+        if (firstTo[entity]! < 0 && !goesOn) continue;
+        const two = counts.longer(one, 1, relations[next]!);
+        met(entity, two, 2);
+        if (!goesOn) continue;
+        for (let third = offsets[entity]!, behind = offsets[entity + 1]!; third < behind; third++) {
+          const last = tails[third]!;
+          if (firstTo[last]! < 0 || last === head || last === tail) continue;
+          met(last, counts.longer(two, 2, relations[third]!), 3);
+        }
       }
       left -= offsets[middle + 1]! - offsets[middle]!;
       if (left < 0) return;
     }
+  }
+
+  /** Of the second edges, the share whose third edges are followed. */
+  #thirdShare(firstEdges: Int32Array): number {
+    const { offsets, tails } = this.#graph;
+    let [second, third] = [0, 0];
+    for (const edge of firstEdges) {
+      const middle = tails[edge]!;
+      for (let next = offsets[middle]!; next < offsets[middle + 1]!; next++) {
+        third += offsets[tails[next]! + 1]! - offsets[tails[next]!]!;
+      }
+      second += offsets[middle + 1]! - offsets[middle]!;
+      if (second > this.#most) break;
+    }
+    return this.#most / Math.max(1, third);
   }
 
   /** Edges of the head, in an order that is drawn where not all of them will be followed. */

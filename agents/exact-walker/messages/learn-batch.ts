@@ -14,6 +14,7 @@ export interface MessageWork {
   rows: RelationRows;
   queries: TripleColumns;
   settings: MessageSettings;
+  hops: number;
   seed: number;
   /** Whether every edge between the ends of a train query is hidden, or its own and its inverse alone. */
   pairs: boolean;
@@ -39,7 +40,7 @@ export function partLearner(work: MessageWork, network?: MessageNetwork): (asked
   const { rows, queries, settings, seed, pairs, slopes: slopesOfParts } = work;
   const { batchSize } = settings;
   const graph = Graph.fromShared(work.graph);
-  const own = network ?? new MessageNetwork(graph, seed);
+  const own = network ?? new MessageNetwork(graph, work.hops, seed);
   const { values, slopes } = own.parameters;
   const candidatesOf = candidateDrawer(graph, rows, settings);
   let known = -1;

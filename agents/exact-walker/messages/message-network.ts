@@ -1,13 +1,13 @@
 /**
- * Message passing over all walks of three hops from a head, with small vectors, forward and back (after NBFNet):
+ * Message passing over all walks of L hops from a head, with small vectors, forward and back (after NBFNet):
  *
  *   w^l_q = B^l_q + A^l_q z_r        S^l_v = Σ over edges (u, q, v) of x^(l−1)_u ⊙ w^l_q ⊙ c + [v = head] a_r
  *   x^l_v = ReLU(W^l [slog S^l_v ; x^(l−1)_v ; 1])       slog x = sign(x) log(1 + |x|)       x^0 = a_r at the head alone
- *   s(v)  = c_r · φ(v) + u · ReLU(V [slog S^3_v ; x^2_v ; φ(v)] + V_z z_r)
+ *   s(v)  = c_r · φ(v) + u · ReLU(V [slog S^L_v ; x^(L−1)_v ; φ(v)] + V_z z_r)
  *   φ(v)  = [0.3 log(1 + freq_r(v)), freq_r(v) > 0, 0.2 log(1 + degree)]
  *
  * c is 1 in the first half of the channels and 1 / |edges of q at u| in the other. What no walk reaches stays 0. The last hop is pulled by
- * those alone who are scored; w^3 has the relation of the edge as it is seen from there.
+ * those alone who are scored; w^L has the relation of the edge as it is seen from there.
  */
 import type { Graph } from '../../../src/kg/graph.js';
 import { HostParameters } from '../../../src/tensor/host/host-parameters.js';
@@ -23,10 +23,12 @@ export interface HiddenPair {
 
 type Level = { list: Int32Array; size: number };
 
-/** Network and scratch of one thread: about 1,400 bytes an entity and 20 an edge. */
+/** Network and scratch of one thread: about 330 bytes an entity and hop, 400 an entity and 20 an edge. */
 export class MessageNetwork {
   readonly parameters: HostParameters;
   readonly #graph: Graph;
+  /** Of them the last is pulled. */
+  readonly #hops: number;
   readonly #forth: Float32Array;
   readonly #back: Float32Array;
   readonly #w: Float32Array[];
@@ -36,7 +38,7 @@ export class MessageNetwork {
   readonly #states: Float32Array[];
   readonly #ofSums: Float32Array;
   readonly #ofStates: Float32Array[];
-  /** What enters the layers of the first two hops and of the head, in the order of who is there: slog S, then x before. */
+  /** What enters the layers of all hops but the last and of the head, in the order of who is there: slog S, then x before. */
   readonly #slogs: Float32Array[];
   readonly #befores: Float32Array[];
   readonly #ofSlogs: Float32Array;
@@ -54,13 +56,18 @@ export class MessageNetwork {
   readonly #degrees: Float32Array;
   #query = { head: -1, relation: -1 };
 
-  /** @param seed of the first weights */
-  constructor(graph: Graph, seed: number) {
+  /**
+   * @param hops of the longest walk
+   * @param seed of the first weights
+   */
+  constructor(graph: Graph, hops: number, seed: number) {
     this.#graph = graph;
+    this.#hops = hops;
     const { numEntities, numRelations } = graph;
-    this.parameters = new HostParameters(messageWeights(numRelations, seed));
+    this.parameters = new HostParameters(messageWeights(numRelations, hops, seed));
     const { arena, kernels } = this.parameters;
     const rows = (n: number, of = d) => arena.float32(n * of + 16);
+    const ofHops = <T>(make: () => T): T[] => Array.from({ length: hops }, make);
     const [offsets, tails] = [arena.int32(graph.offsets.length), arena.int32(graph.numEdges)];
     const relations = arena.int32(graph.numEdges);
     offsets.set(graph.offsets);
@@ -70,14 +77,14 @@ export class MessageNetwork {
     this.#forth = arena.float32(graph.numEdges + 4);
     this.#back = arena.float32(graph.numEdges + 4);
     fillShares(graph, this.#forth, this.#back);
-    this.#w = [0, 1, 2].map(() => rows(numRelations));
+    this.#w = ofHops(() => rows(numRelations));
     this.#ofW = rows(numRelations);
-    this.#sums = [0, 1, 2].map(() => rows(numEntities));
-    this.#states = [0, 1, 2].map(() => rows(numEntities));
+    this.#sums = ofHops(() => rows(numEntities));
+    this.#states = ofHops(() => rows(numEntities));
     this.#ofSums = rows(numEntities);
-    this.#ofStates = [0, 1, 2].map(() => rows(numEntities));
-    this.#slogs = [0, 1, 2].map(() => rows(numEntities));
-    this.#befores = [0, 1, 2].map(() => rows(numEntities));
+    this.#ofStates = ofHops(() => rows(numEntities));
+    this.#slogs = ofHops(() => rows(numEntities));
+    this.#befores = ofHops(() => rows(numEntities));
     this.#ofSlogs = rows(numEntities);
     this.#ofBefores = rows(numEntities);
     this.#outputs = rows(numEntities, Math.max(d, hidden));
@@ -85,7 +92,7 @@ export class MessageNetwork {
     this.#features = rows(numEntities, features);
     this.#panel = arena.float32(8 * Math.max(numEntities, numRelations * d, 64) + 32);
     this.#small = arena.float32(numRelations * d + 64);
-    this.#levels = [0, 1, 2].map(() => ({ list: arena.int32(numEntities + 4), size: 0 }));
+    this.#levels = ofHops(() => ({ list: arena.int32(numEntities + 4), size: 0 }));
     this.#scored = arena.int32(numEntities + 4);
     this.#reachedAt = new Uint8Array(numEntities);
     this.#degrees = Float32Array.from({ length: numEntities }, (_, v) => 0.2 * Math.log1p(graph.degree(v)));
@@ -106,14 +113,15 @@ export class MessageNetwork {
     out: Float64Array,
   ): void {
     this.#query = { head, relation };
+    const final = this.#hops - 1;
     const { kernels } = this.parameters;
     const own = pair && !pair.pairs;
     kernels.messageHidden(pair ? head : -1, pair?.tail ?? -1, own ? pair.relation : -1, own ? pair.inverse : -1);
     this.#reach(head, pair);
-    for (let hop = 0; hop < 3; hop++) this.#relationWeights(hop);
+    for (let hop = 0; hop < this.#hops; hop++) this.#relationWeights(hop);
     const start = this.parameters.value('start').subarray(relation * d, (relation + 1) * d);
     this.#states[0]!.set(start, head * d);
-    for (let hop = 0; hop < 2; hop++) {
+    for (let hop = 0; hop < final; hop++) {
       const { list, size } = this.#levels[hop]!;
       const [shares, x] = [this.#forth.byteOffset, this.#states[hop]!.byteOffset];
       kernels.pushMessages(list.byteOffset, size, shares, x, this.#w[hop]!.byteOffset, this.#sums[hop]!.byteOffset);
@@ -122,8 +130,8 @@ export class MessageNetwork {
     }
     this.#scored.set(entities);
     const count = entities.length;
-    const last = this.#sums[2]!;
-    const [x, w] = [this.#states[2]!.byteOffset, this.#w[2]!.byteOffset];
+    const last = this.#sums[final]!;
+    const [x, w] = [this.#states[final]!.byteOffset, this.#w[final]!.byteOffset];
     kernels.pullMessages(this.#scored.byteOffset, count, this.#back.byteOffset, x, w, last.byteOffset);
     if (entities.includes(head)) for (let k = 0; k < d; k++) last[head * d + k]! += start[k]!;
     this.#readHead(entities, frequency, out);
@@ -134,18 +142,20 @@ export class MessageNetwork {
     const { parameters } = this;
     const { kernels } = parameters;
     const { head, relation } = this.#query;
+    const final = this.#hops - 1;
     const ofStart = parameters.slope('start');
     this.#headBack(entities, slopes);
     const ofSums = this.#ofSums;
     kernels.pullSlopes(
-      ...([this.#scored.byteOffset, entities.length, this.#back.byteOffset, this.#states[2]!.byteOffset] as const),
-      ...([this.#w[2]!.byteOffset, ofSums.byteOffset, this.#ofStates[2]!.byteOffset, this.#ofW.byteOffset] as const),
+      ...([this.#scored.byteOffset, entities.length, this.#back.byteOffset, this.#states[final]!.byteOffset] as const),
+      ...([this.#w[final]!.byteOffset, ofSums.byteOffset, this.#ofStates[final]!.byteOffset] as const),
+      this.#ofW.byteOffset,
     );
     const own = entities.includes(head);
     if (own) for (let k = 0; k < d; k++) ofStart[relation * d + k]! += ofSums[head * d + k]!;
     kernels.zeroRows(ofSums.byteOffset, this.#scored.byteOffset, entities.length);
-    this.#relationBack(2);
-    for (let hop = 1; hop >= 0; hop--) {
+    this.#relationBack(final);
+    for (let hop = final - 1; hop >= 0; hop--) {
       this.#updateBack(hop);
       for (let k = 0; k < d; k++) ofStart[relation * d + k]! += ofSums[head * d + k]!;
       const { list, size } = this.#levels[hop]!;
@@ -158,17 +168,17 @@ export class MessageNetwork {
       this.#relationBack(hop);
     }
     for (let k = 0; k < d; k++) ofStart[relation * d + k]! += this.#ofStates[0]![head * d + k]!;
-    this.#ofStates.slice(0, 2).forEach((array) => this.#zero(array, this.#levels[2]!));
+    this.#ofStates.slice(0, final).forEach((array) => this.#zero(array, this.#levels[final]!));
     // The last hop writes slopes of all states around whom it scores, reached or not.
-    this.#ofStates[2]!.fill(0);
+    this.#ofStates[final]!.fill(0);
   }
 
   /** Forgets the query. @param entities as they were scored */
   clear(entities: Int32Array): void {
-    this.#sums.forEach((array) => this.#zero(array, this.#levels[2]!));
-    this.#states.forEach((array) => this.#zero(array, this.#levels[2]!));
-    this.parameters.kernels.zeroRows(this.#sums[2]!.byteOffset, this.#scored.byteOffset, entities.length);
-    const { list, size } = this.#levels[2]!;
+    const all = this.#levels.at(-1)!;
+    for (const array of [...this.#sums, ...this.#states]) this.#zero(array, all);
+    this.parameters.kernels.zeroRows(this.#sums.at(-1)!.byteOffset, this.#scored.byteOffset, entities.length);
+    const { list, size } = all;
     for (let i = 0; i < size; i++) this.#reachedAt[list[i]!] = 0;
   }
 
@@ -184,12 +194,12 @@ export class MessageNetwork {
   #reach(head: number, pair: HiddenPair | undefined): void {
     const { offsets, relations, tails } = this.#graph;
     const reached = this.#reachedAt;
-    const all = this.#levels[2]!.list;
+    const all = this.#levels.at(-1)!.list;
     all[0] = head;
     reached[head] = 1;
     let size = 1;
     this.#levels[0]!.size = 1;
-    for (let hop = 0, begin = 0; hop < 2; hop++) {
+    for (let hop = 0, begin = 0; hop < this.#hops - 1; hop++) {
       const end = size;
       for (let i = begin; i < end; i++) {
         const from = all[i]!;
@@ -321,7 +331,7 @@ export class MessageNetwork {
       ...([this.#asked('value').byteOffset, relationDim, 1, parameters.value('V.asked').byteOffset] as const),
       ...([hidden, 1, this.#small.byteOffset, 1, relationDim, hidden, panel, 0] as const),
     );
-    this.#layer(2, this.#scored, count, V, hidden);
+    this.#layer(this.#hops - 1, this.#scored, count, V, hidden);
     kernels.matMul(
       ...([phi.byteOffset, features, 1, V.subarray(2 * d * hidden).byteOffset, hidden, 1] as const),
       ...([outputs.byteOffset, count, features, hidden, panel, 1] as const),
@@ -357,7 +367,7 @@ export class MessageNetwork {
         outputs[i * hidden + k] = output > 0 ? own * u[k]! : 0;
       }
     }
-    this.#layerBack(2, count, outputs, 'V', hidden);
+    this.#layerBack(this.#hops - 1, count, outputs, 'V', hidden);
     kernels.matMul(
       ...([phi.byteOffset, 1, features, outputs.byteOffset, hidden, 1] as const),
       ...([parameters.slope('V').subarray(2 * d * hidden).byteOffset, features, count, hidden] as const),
@@ -373,6 +383,6 @@ export class MessageNetwork {
         ofZ[j]! += Vz[j * hidden + k]! * sums[k]!;
       }
     }
-    this.#inputsBack(2, this.#scored, count);
+    this.#inputsBack(this.#hops - 1, this.#scored, count);
   }
 }

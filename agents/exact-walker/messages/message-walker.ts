@@ -1,5 +1,5 @@
 /**
- * Exact walkers with a state: message passing over all walks of three hops, trained to tell the answer of a train query from some other
+ * Exact walkers with a state: message passing over all walks of some hops, trained to tell the answer of a train query from some other
  * entities. Its walks are no probabilities, so nothing speaks for an answer but its score; beside chains (`RUN+RUN`) those speak for both.
  */
 import { optimizerPrefix } from '../../../checkpoints/checkpoint.js';
@@ -18,13 +18,14 @@ import { MessageNetwork } from './message-network.js';
 /** The kind `messages`. */
 export const messageWalker: ExactWalkerKind = {
   title: 'messages',
+  mostHops: 8,
   create: createMessageWalker,
   plan: ({ settings: { messages } }) => `${messages.steps} steps of ${messages.batchSize} train queries`,
 };
 
 function createMessageWalker(facts: ExactFacts): ExactWalker {
-  const { graph, settings, seed } = facts;
-  const network = new MessageNetwork(graph, seed);
+  const { graph, settings, hops, seed } = facts;
+  const network = new MessageNetwork(graph, hops, seed);
   const { parameters } = network;
   const optimizer = new HostAdamW(parameters, { maxGradNorm: settings.messages.maxGradNorm });
   const rows = relationRows(graph);
@@ -69,7 +70,7 @@ function messageRanker(name: string, { graph }: ExactFacts, network: MessageNetw
 }
 
 function messageLearner(
-  { graph, settings, seed }: ExactFacts,
+  { graph, settings, hops, seed }: ExactFacts,
   { queries, pairs, threads, signal }: ExactCourse,
   network: MessageNetwork,
   optimizer: HostAdamW,
@@ -80,7 +81,7 @@ function messageLearner(
   const { arena, kernels, values, slopes } = network.parameters;
   const parts = Math.min(messages.batchSize, mostParts);
   const work: MessageWork = {
-    ...{ graph: graph.shared(), rows, settings: messages, seed, pairs, values },
+    ...{ graph: graph.shared(), rows, settings: messages, hops, seed, pairs, values },
     queries: inSharedMemory(queries),
     slopes: Array.from({ length: parts }, () => arena.float32(slopes.length)),
   };

@@ -31,7 +31,7 @@ export function fillShares(graph: Graph, forth: Float32Array, back: Float32Array
 }
 
 /** Weights that a network begins with, drawn by the seed. */
-export function messageWeights(numRelations: number, seed: number): Record<string, HostTensor> {
+export function messageWeights(numRelations: number, hops: number, seed: number): Record<string, HostTensor> {
   const tensor = (name: string, shape: number[], fanIn: number): [string, HostTensor] => {
     const size = shape.reduce((all, one) => all * one, 1);
     return [name, { shape, data: uniformFanIn(Rng.named(seed, `messages/${name}`), fanIn, size) }];
@@ -42,11 +42,14 @@ export function messageWeights(numRelations: number, seed: number): Record<strin
   return Object.fromEntries([
     tensor('asked', [numRelations, relationDim], 1),
     constant('start', [numRelations, d], 1),
-    ...[0, 1, 2].flatMap((hop) => [
+    ...Array.from({ length: hops }, (_, hop) => [
       tensor(`A.${hop}`, [numRelations, d, relationDim], 32 * relationDim),
       tensor(`B.${hop}`, [numRelations, d], 4),
-    ]),
-    ...[0, 1].flatMap((hop) => [tensor(`W.${hop}`, [2 * d, d], 2 * d), constant(`bias.${hop}`, [d], 0)]),
+    ]).flat(),
+    ...Array.from({ length: hops - 1 }, (_, hop) => [
+      tensor(`W.${hop}`, [2 * d, d], 2 * d),
+      constant(`bias.${hop}`, [d], 0),
+    ]).flat(),
     constant('direct', [numRelations, features], 0.5),
     tensor('V', [headInputs, hidden], headInputs),
     tensor('V.asked', [relationDim, hidden], relationDim),

@@ -22,6 +22,7 @@ import {
   mixtureOf,
   type MixtureTable,
 } from '../../../agents/exact-walker/chains/mixture.js';
+import { mineChains } from '../../../agents/exact-walker/chains/mine-chains.js';
 import { exactWalkerKind } from '../../../agents/exact-walker/registry.js';
 import { exactWalkerSettings } from '../../../agents/exact-walker/settings.js';
 import { byIds, Graph, type TripleColumns } from '../../../src/kg/graph.js';
@@ -85,12 +86,13 @@ function eachWalk(
   go(head, [], 1);
 }
 
-/** Every chain of one and two relations and some of three. */
+/** Every chain of one and two relations and some of three and four. */
 const all = Array.from({ length: 6 }, (_, relation) => relation);
 const chains = [
   ...all.map((a) => [a]),
   ...all.flatMap((a) => all.map((b) => [a, b])),
   ...all.flatMap((a) => all.map((b) => [a, b, (2 * a + b) % 6])),
+  ...all.flatMap((a) => all.map((b) => [a, b, (2 * a + b) % 6, (a + b + 1) % 6])),
 ].sort(byIds);
 const flat = new Int32Array(chains.length * mostHops).fill(noRelation);
 chains.forEach((chain, i) => flat.set(chain, i * mostHops));
@@ -244,26 +246,73 @@ test('chains are counted once a triple, the most frequent of each length first, 
   for (let triple = 0; triple < 20; triple++) {
     counts.nextTriple();
     for (let i = 0; i < 400; i++) {
-      const length = 1 + rng.integer(3);
+      const length = 1 + rng.integer(4);
       const chain = Array.from({ length }, () => rng.integer(500) % (triple % 2 === 0 ? 500 : 4));
-      counts.add(chain[0]!, chain[1] ?? -1, chain[2] ?? -1);
+      counts.add(chain.reduce((key, relation, hops) => counts.longer(key, hops, relation), 0));
       known.set(chain.join(), (known.get(chain.join()) ?? new Set()).add(triple));
     }
   }
-  const wanted = [1, 2, 3].flatMap((length) =>
+  const wanted = [1, 2, 3, 4].flatMap((length) =>
     [...known]
       .map(([key, triples]) => ({ chain: key.split(',').map(Number), count: triples.size }))
       .filter(({ chain }) => chain.length === length)
       .sort((a, b) => b.count - a.count || byIds(a.chain, b.chain))
-      .slice(0, [3, 30, 200][length - 1])
+      .slice(0, [3, 30, 200, 300][length - 1])
       .map(({ chain }) => chain),
   );
-  expect(counts.most([3, 30, 200], 3)).toEqual(wanted);
+  expect(counts.most([3, 30, 200, 300], 4)).toEqual(wanted);
 });
 
-describe('a relation', () => {
+test('chains that are mined are those of all walks between heads and answers, and fewer where edges are drawn', async () => {
+  const hops = 4;
+  const every = { minedTriples: 1000, minedEdges: 1e6, candidates: [2000], measuredTriples: 1000, chains: 1e5 };
+  const mined = async (minedEdges: number) => {
+    const world = {
+      ...{ graph, hops, settings: { ...every, minedEdges } },
+      walk: new ChainWalk(rows, numEntities),
+      marks: new Int32Array(numEntities).fill(endMarks.free),
+    };
+    const [head, tail] = [2, 1];
+    const own = { heads: Int32Array.of(head), tails: Int32Array.of(tail) };
+    const hide = () => ({ tail, relation: 1, inverse: inverseOf(1), pairs: true });
+    const found = await mineChains(
+      world,
+      own,
+      hide,
+      () => {},
+      new Rng(1),
+      async () => {},
+    );
+    return Array.from({ length: found.confidence.length }, (_, i) =>
+      found.chains
+        .subarray(i * mostHops, (i + 1) * mostHops)
+        .filter((relation) => relation >= 0)
+        .join(),
+    );
+  };
+  const wanted = new Set<string>();
+  const go = (at: number, chain: readonly number[]): void => {
+    for (let edge = graph.offsets[at]!; edge < graph.offsets[at + 1]!; edge++) {
+      const [relation, to] = [graph.relations[edge]!, graph.tails[edge]!];
+      if ((at === 2 && to === 1) || to === 2) continue;
+      if (to === 1) wanted.add([...chain, relation].join());
+      // Walks end where they first meet the answer.
+      else if (chain.length < hops - 1) go(to, [...chain, relation]);
+    }
+  };
+  go(2, []);
+  const all = await mined(1e6);
+  expect(all.filter((chain) => chain.length === 7).length).toBeGreaterThan(20);
+  expect(new Set(all)).toEqual(wanted);
+  const some = await mined(20);
+  expect(some.length).toBeLessThan(all.length);
+  expect(some.every((chain) => wanted.has(chain))).toBe(true);
+  expect(some.some((chain) => chain.length === 7)).toBe(true);
+});
+
+describe.each([3, 4])('a relation, with chains of up to %i', (hops) => {
   const settings = exactWalkerSettings.parse({ chains: { chains: 40, candidates: [6, 36, 60], steps: 60 } });
-  const work = chainWork(graph, queries, { settings: settings.chains, seed: 1, hops: 3, pairs: true });
+  const work = chainWork(graph, queries, { settings: settings.chains, seed: 1, hops, pairs: true });
 
   test('learns the same whatever was learned before it', async () => {
     const inTurn = async (relations: number[]) => {
@@ -282,7 +331,7 @@ describe('a relation', () => {
 
   test('is stopped in its middle: one of a large graph takes seconds', async () => {
     const endless = exactWalkerSettings.parse({ chains: { ...settings.chains, steps: 1_000_000 } });
-    const walker = exactWalkerKind('chains').create({ graph, settings: endless, hops: 3, seed: 1 });
+    const walker = exactWalkerKind('chains').create({ graph, settings: endless, hops, seed: 1 });
     const signal = AbortSignal.timeout(1);
     const learner = walker.learner({ queries, pairs: true, threads: 1, signal });
     await expect(learner.step(0)).rejects.toMatchObject({ code: 'stopped' });
@@ -290,11 +339,11 @@ describe('a relation', () => {
   });
 
   test('ranks by the chance of its walks, whose shares are told', async () => {
-    const walker = exactWalkerKind('chains').create({ graph, settings, hops: 3, seed: 1 });
+    const walker = exactWalkerKind('chains').create({ graph, settings, hops, seed: 1 });
     const learner = walker.learner({ queries, pairs: true, threads: 1 });
     for (let at = 0; at < learner.steps; at++) await learner.step(at);
     const { tensors } = await walker.state();
-    const again = exactWalkerKind('chains').create({ graph, settings, hops: 3, seed: 7 });
+    const again = exactWalkerKind('chains').create({ graph, settings, hops, seed: 7 });
     again.restore(tensors);
     const learned = await relationLearner(work)(4);
     const pi = new Float64Array(learned.theta.length);
@@ -323,7 +372,7 @@ describe('a relation', () => {
   });
 
   test.each([true, false])('draws walks by their share in the answer, pairs hidden: %s', async (pairs) => {
-    const walker = exactWalkerKind('chains').create({ graph, settings, hops: 3, seed: 1 });
+    const walker = exactWalkerKind('chains').create({ graph, settings, hops, seed: 1 });
     const learner = walker.learner({ queries, pairs, threads: 1 });
     for (let at = 0; at < learner.steps; at++) await learner.step(at);
     const find = walker.walks!(pairs);
@@ -372,7 +421,7 @@ describe('a relation', () => {
   });
 
   test('has weights that are refused where they are of another graph', async () => {
-    const walker = exactWalkerKind('chains').create({ graph, settings, hops: 3, seed: 1 });
+    const walker = exactWalkerKind('chains').create({ graph, settings, hops, seed: 1 });
     const { tensors } = await walker.state();
     expect(() => walker.restore({ ...tensors, 'chains.counts': { shape: [5], data: new Int32Array(5) } })).toThrow(
       'expected chains of 6 relations, got 5 relations',

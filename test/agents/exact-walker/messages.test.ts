@@ -31,7 +31,7 @@ const entities = Int32Array.of(1, 0, 4, 7, 9, 13);
 type Pair = { tail: number; relation: number; inverse: number; pairs: boolean } | undefined;
 
 /** The scores by the equations, one edge after another. */
-function plainScores(network: MessageNetwork, head: number, relation: number, pair: Pair): number[] {
+function plainScores(network: MessageNetwork, hops: number, head: number, relation: number, pair: Pair): number[] {
   const value = (name: string) => network.parameters.value(name);
   const slog = (x: number) => Math.sign(x) * Math.log1p(Math.abs(x));
   const z = value('asked').subarray(relation * 32, (relation + 1) * 32);
@@ -56,7 +56,7 @@ function plainScores(network: MessageNetwork, head: number, relation: number, pa
   );
   const reached = new Set([head]);
   let sums: number[][] = [];
-  for (let hop = 0; hop < 3; hop++) {
+  for (let hop = 0; hop < hops; hop++) {
     sums = Array.from({ length: numEntities }, (_, v) =>
       Array.from({ length: d }, (_, k) => (v === head ? start[k]! : 0)),
     );
@@ -67,13 +67,13 @@ function plainScores(network: MessageNetwork, head: number, relation: number, pa
         if (hides(u, own, v)) continue;
         if (reached.has(u)) next.add(v);
         // The last hop is pulled: there the relation is that of the edge back.
-        const kind = hop === 2 ? graph.inverseOf[own]! : own;
+        const kind = hop === hops - 1 ? graph.inverseOf[own]! : own;
         for (let k = 0; k < d; k++) {
           sums[v]![k]! += x[u]![k]! * weight(hop, kind, k) * (k < 8 ? 1 : 1 / countAt(u, own));
         }
       }
     }
-    if (hop === 2) break;
+    if (hop === hops - 1) break;
     const [W, bias] = [value(`W.${hop}`), value(`bias.${hop}`)];
     x = x.map((before, v) =>
       Array.from({ length: d }, (_, k) => {
@@ -105,36 +105,47 @@ const hidden: Pair[] = [
   { tail: 1, relation: 0, inverse: 2, pairs: true },
 ];
 
-test.each(hidden)('scores are those of the equations, with %o hidden, and again after another query', (pair) => {
-  const network = new MessageNetwork(graph, 3);
-  network.parameters.value('bias.0').fill(0.1);
-  network.parameters.value('bias.1').fill(0.05);
-  const out = new Float64Array(entities.length);
-  const scored = (head: number, relation: number) => {
-    network.score(head, relation, pair, entities, frequency, out);
-    network.back(entities, new Float64Array(entities.length).fill(0.3));
-    network.clear(entities);
-    return [...out];
-  };
-  const wanted = plainScores(network, 0, 0, pair).map((one) => expect.closeTo(one, 4) as unknown);
-  expect(new Set(plainScores(network, 0, 0, pair)).size).toBe(entities.length);
-  expect(scored(0, 0)).toEqual(wanted);
-  expect(scored(5, 3)).toEqual(plainScores(network, 5, 3, pair).map((one) => expect.closeTo(one, 4) as unknown));
-  expect(scored(0, 0)).toEqual(wanted);
-});
+/** With biases that count. */
+function networkOf(hops: number): MessageNetwork {
+  const network = new MessageNetwork(graph, hops, 3);
+  for (let hop = 0; hop < hops - 1; hop++) network.parameters.value(`bias.${hop}`).fill(0.1 / (hop + 1));
+  return network;
+}
 
-test('the gradient is the slope of the scores', () => {
-  const network = new MessageNetwork(graph, 3);
+const cases = [1, 2, 3, 4].flatMap((hops) => hidden.map((pair) => ({ hops, pair })));
+
+test.each(cases)(
+  'scores of $hops hops are those of the equations, with $pair hidden, and again after another query',
+  (one) => {
+    const { hops, pair } = one;
+    const network = networkOf(hops);
+    const out = new Float64Array(entities.length);
+    const scored = (head: number, relation: number) => {
+      network.score(head, relation, pair, entities, frequency, out);
+      network.back(entities, new Float64Array(entities.length).fill(0.3));
+      network.clear(entities);
+      return [...out];
+    };
+    const wanted = plainScores(network, hops, 0, 0, pair).map((one) => expect.closeTo(one, 4) as unknown);
+    expect(new Set(plainScores(network, hops, 0, 0, pair)).size).toBe(entities.length);
+    expect(scored(0, 0)).toEqual(wanted);
+    expect(scored(5, 3)).toEqual(
+      plainScores(network, hops, 5, 3, pair).map((one) => expect.closeTo(one, 4) as unknown),
+    );
+    expect(scored(0, 0)).toEqual(wanted);
+  },
+);
+
+test.each([2, 3, 4])('the gradient of %i hops is the slope of the scores', (hops) => {
+  const network = networkOf(hops);
   const { parameters } = network;
-  parameters.value('bias.0').fill(0.1);
-  parameters.value('bias.1').fill(0.05);
   const pair = hidden[2];
   const weights = Float64Array.of(0.5, -1, 0.3, 0.7, -0.2, 0.4);
   const out = new Float64Array(entities.length);
   network.score(0, 0, pair, entities, frequency, out);
   network.back(entities, Float64Array.from(weights));
   network.clear(entities);
-  const valueNow = () => plainScores(network, 0, 0, pair).reduce((sum, one, i) => sum + one * weights[i]!, 0);
+  const valueNow = () => plainScores(network, hops, 0, 0, pair).reduce((sum, one, i) => sum + one * weights[i]!, 0);
   let compared = 0;
   for (const name of parameters.names) {
     const [values, slopes] = [parameters.value(name), Float32Array.from(parameters.slope(name))];

@@ -44,7 +44,7 @@ test('are refused with what they would not read', async () => {
   await expect(trainWith('ppo.enabled=true', 'ppo.init=scratch', 'ppo.klCoef=0')).rejects.toThrow(
     'expected ppo.enabled=false with a section exactWalker',
   );
-  await expect(trainWith('linkWalk.horizon=4')).rejects.toThrow('expected linkWalk.horizon of at most 3');
+  await expect(trainWith('linkWalk.horizon=5')).rejects.toThrow('expected linkWalk.horizon of at most 4');
   await expect(trainWith('linkWalker.width=8')).rejects.toThrow('got linkWalker.width');
 });
 
