@@ -17,7 +17,7 @@ import { openRun, runFiles } from '../src/run/run-folder.js';
 import type { QuestionAgent } from './question-agent.js';
 
 /** A run's checkpoint with the settings that it was trained under. */
-interface TrainedRun<Settings> extends Checkpoint {
+export interface TrainedRun<Settings> extends Checkpoint {
   folder: string;
   settings: Settings;
   file: string;

@@ -29,7 +29,12 @@ export function register(program: Command): void {
     .option(
       '--unseen <share>',
       'triples: draw this share of the entities, such as 0.33, into a data set of its own, NAME-unseen, that shares relations alone: walkers and rules of NAME can be asked there',
-      shareOf,
+      shareOf('--unseen'),
+    )
+    .option(
+      '--unseen-relations <share>',
+      'triples, with --unseen: draw this share of the relations apart, too; NAME has no triple of them, and NAME-unseen asks for them alone',
+      shareOf('--unseen-relations'),
     )
     .option('--json', 'print the manifest as JSON')
     .action(async (format: string, flags: ImportFlags) =>

@@ -28,6 +28,8 @@ export interface AnyImportOptions extends ImportOptions {
   allowOverlap?: boolean;
   /** Of links: draw this share of the entities apart, into a data set of their own. Default none. */
   unseen?: number;
+  /** Beside that: draw this share of the relations apart, too; their triples alone are asked for in the other data set. Default none. */
+  unseenRelations?: number;
 }
 
 /** A release of somebody else, and how it can be had. */

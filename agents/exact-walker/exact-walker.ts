@@ -4,6 +4,7 @@ import type { Graph, TripleColumns } from '../../src/kg/graph.js';
 import type { Rng } from '../../src/run/seeds.js';
 import type { StoredTensors } from '../../src/tensor/parameters.js';
 import type { LinkRanker } from '../link-agents.js';
+import type { RelationNames } from './messages/relation-names.js';
 import type { ExactWalkerSettings } from './settings.js';
 
 /** What an exact walker is made from. */
@@ -13,6 +14,8 @@ export interface ExactFacts {
   settings: ExactWalkerSettings;
   /** Hops of the longest walk. */
   hops: number;
+  /** Of a kind that reads the names of relations. */
+  names?: RelationNames | undefined;
   seed: number;
 }
 
@@ -85,6 +88,8 @@ export interface ExactWalkerKind {
   /** Of the longest walks that it can sum over. */
   mostHops: number;
   create(facts: ExactFacts): ExactWalker;
+  /** Whether weights follow from what relations are called. */
+  readsNames(settings: ExactWalkerSettings): boolean;
   /** What a training of this kind would do, for its plan. */
   plan(facts: Pick<ExactFacts, 'graph' | 'settings'>): string;
 }

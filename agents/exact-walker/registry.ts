@@ -1,15 +1,17 @@
 /** Exact walkers by kind, a line each, and out of their runs. */
 import { z } from 'zod';
 import { checkFits } from '../../checkpoints/checkpoint.js';
-import { requireSameRelations } from '../../datasets/links/apart.js';
+import { hasSameRelations, requireSameRelations } from '../../datasets/links/apart.js';
 import { type LinkDataset, linksHash } from '../../datasets/links/link-dataset.js';
 import { linkWalkSettings } from '../../envs/settings.js';
 import { encoderSettings } from '../../src/encoder/settings.js';
 import type { LinkRanker } from '../link-agents.js';
-import { openTrainedRun } from '../trained-run.js';
+import type { Graph } from '../../src/kg/graph.js';
+import { openTrainedRun, type TrainedRun } from '../trained-run.js';
 import { chainWalker } from './chains/chains-walker.js';
 import type { ExactWalker, ExactWalkerKind } from './exact-walker.js';
 import { messageWalker } from './messages/message-walker.js';
+import { keptNames, nameVectors, type NameVectors, type RelationNames } from './messages/relation-names.js';
 import { type ExactWalkerKindName, exactWalkerSettings } from './settings.js';
 
 const kinds: Readonly<Record<ExactWalkerKindName, ExactWalkerKind>> = {
@@ -41,23 +43,40 @@ export interface LoadedExactWalker {
  * @param name of the ranker
  * @param checkpoint `best`, `last`, a name or a step
  * @param asked walks on its graph
- * @param learned what it was trained on; another one than `asked` must have the same relations
+ * @param learned what it was trained on; another one than `asked` must have the same relations, unless weights follow from their names
+ * @param modelPath encoder of names, where it is no longer where the run says
  * @throws WorkbenchError `data` where something is missing or does not fit
  */
-export function loadExactWalker(
+export async function loadExactWalker(
   runFolder: string,
   name: string,
   checkpoint: string,
   asked: LinkDataset,
   learned = asked,
-): LoadedExactWalker {
-  const { settings, header, tensors, file } = openTrainedRun(runFolder, runConfig, { checkpoint });
+  modelPath?: string,
+): Promise<LoadedExactWalker> {
+  const trained = openTrainedRun(runFolder, runConfig, { checkpoint, modelPath });
+  const { settings, header, tensors, file } = trained;
   checkFits(header, { graph: learned.graph.hash, dataset: linksHash(learned.manifest) }, file);
-  requireSameRelations(asked, learned);
   const { graph } = asked;
   const { exactWalker, seed, linkWalk } = settings;
+  const kind = exactWalkerKind(exactWalker.kind);
   const hops = linkWalk.horizon;
-  const walker = exactWalkerKind(exactWalker.kind).create({ graph, settings: exactWalker, hops, seed });
+  let names: RelationNames | undefined;
+  if (!kind.readsNames(exactWalker)) requireSameRelations(asked, learned);
+  else names = keptNames(tensors, hasSameRelations(asked, learned) ? undefined : await encodedNames(trained, graph));
+  const walker = kind.create({ graph, settings: exactWalker, hops, seed, names });
   walker.restore(tensors);
   return { ranker: walker.ranker(name), walker, seed, hops };
+}
+
+/** Of a graph with other relations than the run's, by the run's encoder. */
+async function encodedNames(run: TrainedRun<z.output<typeof runConfig>>, graph: Graph): Promise<NameVectors> {
+  const encoder = await run.openEncoder();
+  try {
+    checkFits(run.header, { encoder: encoder.id }, run.file);
+    return await nameVectors(encoder, graph, { maxTokens: run.settings.encoder.nameTokens });
+  } finally {
+    await encoder.dispose();
+  }
 }

@@ -50,6 +50,12 @@ const chainSettings = z.strictObject({
 export type ChainSettings = z.output<typeof chainSettings>;
 
 const messageSettings = z.strictObject({
+  relations: z
+    .enum(['own', 'names'])
+    .default('own')
+    .describe(
+      'Where weights of a relation come from: `own`, numbers of its own; `names`, from the text vector of its name (encoder.model), so that relations that were never seen are ranked, and graphs with other relations.',
+    ),
   steps: z.int().min(1).default(4000).describe('Steps of Adam.'),
   batchSize: z.int().min(1).max(65536).default(32).describe('Train queries a step.'),
   learningRate: z

@@ -234,7 +234,7 @@ export async function encodeTasks(
 }
 
 /** One row for every asked text, duplicates included. */
-function expand({ matrix, rows, dim }: EncodedTexts): Float32Array {
+export function expand({ matrix, rows, dim }: EncodedTexts): Float32Array {
   const table = new Float32Array(rows.length * dim);
   rows.forEach((row, i) => table.set(matrix.subarray(row * dim, (row + 1) * dim), i * dim));
   return table;

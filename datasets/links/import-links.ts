@@ -41,7 +41,7 @@ function nameOf(from: string): string {
  *   a bad name, `failure` when the disk refuses
  */
 export async function importLinks(options: AnyImportOptions): Promise<LinkManifest> {
-  const { from, name = nameOf(from), home, allowOverlap = false, unseen, progress } = options;
+  const { from, name = nameOf(from), home, allowOverlap = false, unseen, unseenRelations, progress } = options;
   datasetFolder(name, home);
   if (unseen !== undefined) datasetFolder(unseenName(name), home);
   const files = findLinkFiles(from);
@@ -56,10 +56,11 @@ export async function importLinks(options: AnyImportOptions): Promise<LinkManife
       done('graph built');
       return writeLinks(name, splits, whole, { ...shared, drawn: files.valid === undefined });
     }
-    const parts = drawnApart(reader, splits, unseen, from);
+    const parts = drawnApart(reader, splits, { entities: unseen, relations: unseenRelations }, from);
     const side = async (which: Side, own: string, beside: string) => {
       const made = await graphAndLabels(parts[which].reader, parts[which].splits, files);
-      const apart = { side: which, beside, share: unseen, seed: apartSeed };
+      const relations = unseenRelations === undefined ? {} : { relations: unseenRelations };
+      const apart = { side: which, beside, share: unseen, ...relations, seed: apartSeed };
       return () => writeLinks(own, parts[which].splits, made, { ...shared, drawn: true, apart });
     };
     const [writeSeen, writeUnseen] = [

@@ -88,7 +88,14 @@ export const linkManifestSchema = z.strictObject({
   drawn: z.strictObject({ seed: count, share: z.number().gt(0).lt(0.5) }).optional(),
   /** Of entities that were drawn apart: which side this is, the data set of the other one, and the share that is unseen. */
   apart: z
-    .strictObject({ side: z.enum(['seen', 'unseen']), beside: z.string(), share: z.number().gt(0).lt(1), seed: count })
+    .strictObject({
+      side: z.enum(['seen', 'unseen']),
+      beside: z.string(),
+      share: z.number().gt(0).lt(1),
+      /** Of the relations: the seen side has no triple of them, the other one asks for them alone. */
+      relations: z.number().gt(0).lt(1).optional(),
+      seed: count,
+    })
     .optional(),
   /** How the triples were cut out of a larger graph; absent where they were not. */
   extracted: extractionSchema.optional(),
@@ -245,9 +252,14 @@ export function extractionLines({ source, hops, maxTails, ...extracted }: Extrac
   ];
 }
 
-/** Which side of entities that were drawn apart this is. */
-export const apartLine = ({ side, beside, share, seed }: NonNullable<LinkManifest['apart']>): string =>
-  `${Number((100 * share).toFixed(1))} % of the entities were drawn apart (seed ${seed}): these are the ${side} ones, those of ${beside} the others`;
+/** Which side of what was drawn apart this is. */
+export function apartLine({ side, beside, share, relations, seed }: NonNullable<LinkManifest['apart']>): string {
+  const percent = (part: number) => `${Number((100 * part).toFixed(1))} %`;
+  const drawn = relations === undefined ? '' : ` and ${percent(relations)} of the relations`;
+  const what =
+    relations === undefined ? '' : side === 'seen' ? ', without those relations' : ', asked for those relations';
+  return `${percent(share)} of the entities${drawn} were drawn apart (seed ${seed}): these are the ${side} ones${what}, those of ${beside} the others`;
+}
 
 /** One line a thing; none where nothing is amiss. */
 export function linkNotes({

@@ -42,9 +42,15 @@ export async function readSplits(reader: LinkReader, files: LinkFiles, allowOver
   return { train, valid, test, overlaps };
 }
 
-/** Valid and test drawn from triples that were read. @throws WorkbenchError `data` where none can be spared */
-export function drawnFrom(read: ReadTriples, file: string): ReadSplits {
-  const { train, valid, test } = drawSplits(read.triples.columns());
+type Asks = (relation: number) => boolean;
+
+/**
+ * Valid and test drawn from triples that were read.
+ * @param asks of which relations triples are drawn; default all
+ * @throws WorkbenchError `data` where none can be spared
+ */
+export function drawnFrom(read: ReadTriples, file: string, asks: Asks = () => true): ReadSplits {
+  const { train, valid, test } = drawSplits(read.triples.columns(), asks);
   if (Math.min(valid.size, test.size) === 0) {
     const told = `expected triples of which some can be spared for valid and test, got ${read.triples.size} in which`;
     throw new WorkbenchError('data', `${told} each is the last of its head, relation or tail, at ${file}`, {
@@ -138,7 +144,7 @@ export const drawnSplits = { seed: 0, share: 0.05 } as const;
  * be learnt of what train lacks. So valid and test are the share of all triples, at least one, or as many as train can spare.
  * @returns valid and test empty where train can spare none
  */
-function drawSplits(all: TripleColumns): { train: TripleSet; valid: TripleSet; test: TripleSet } {
+function drawSplits(all: TripleColumns, asks: Asks): { train: TripleSet; valid: TripleSet; test: TripleSet } {
   const { heads, relations, tails } = all;
   const entityUses = new Map<number, number>();
   const relationUses = new Map<number, number>();
@@ -153,6 +159,7 @@ function drawSplits(all: TripleColumns): { train: TripleSet; valid: TripleSet; t
   for (const i of order) {
     const split = left[1]! >= left[2]! ? 1 : 2;
     if (left[split] === 0) break;
+    if (!asks(relations[i]!)) continue;
     const entities = entitiesOf(heads[i]!, tails[i]!);
     if (relationUses.get(relations[i]!) === 1 || entities.some((entity) => entityUses.get(entity) === 1)) continue;
     for (const entity of entities) add(entityUses, entity, -1);

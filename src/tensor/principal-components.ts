@@ -11,7 +11,7 @@ const blockRows = 4096;
 /**
  * Projects centred rows on their leading components and scales the result to a mean norm of 1.
  * @param numComponents components kept; fewer when the table is narrower
- * @returns float32 [numRows, dim] and its dim
+ * @returns float32 [numRows, dim] and its dim; what other rows of the table's kind are projected by: less `mean` [width], times `basis` [width, dim]
  */
 export async function principalComponents(
   tf: Tf,
@@ -19,7 +19,7 @@ export async function principalComponents(
   numRows: number,
   width: number,
   numComponents: number,
-): Promise<{ rows: Float32Array; dim: number }> {
+): Promise<{ rows: Float32Array; dim: number; mean: Float32Array; basis: Float32Array }> {
   const dim = Math.min(numComponents, width);
   const { mean, covariance } = await moments(tf, blocks, numRows, width);
   const { eigenvectorMatrix, realEigenvalues } = new EigenvalueDecomposition(covariance, { assumeSymmetric: true });
@@ -36,19 +36,25 @@ export async function principalComponents(
     });
     rows.set(projected, begin * dim);
   }
-  return { rows: scaledToMeanNorm(rows, dim), dim };
+  const factor = toMeanNorm(rows, dim);
+  const scaled = (value: number) => value * factor;
+  return { rows: rows.map(scaled), dim, mean, basis: basis.map(scaled) };
 }
 
 /** Scales rows to a mean norm of 1, so that parts of a vector weigh alike. */
 export function scaledToMeanNorm(table: Float32Array, width: number): Float32Array {
+  const factor = toMeanNorm(table, width);
+  return table.map((value) => value * factor);
+}
+
+function toMeanNorm(table: Float32Array, width: number): number {
   let norms = 0;
   for (let begin = 0; begin < table.length; begin += width) {
     let square = 0;
     for (let j = begin; j < begin + width; j++) square += table[j]! * table[j]!;
     norms += Math.sqrt(square);
   }
-  const factor = table.length / width / Math.max(norms, 1e-12);
-  return table.map((value) => value * factor);
+  return table.length / width / Math.max(norms, 1e-12);
 }
 
 /** Mean and covariance; sums over blocks run in float64. */

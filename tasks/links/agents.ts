@@ -9,7 +9,7 @@ import {
   walkRanker,
 } from '../../agents/link-agents.js';
 import { ensembleRanker, fitEnsemble, meanRanker } from '../../agents/link-ensemble.js';
-import { loadExactWalker } from '../../agents/exact-walker/registry.js';
+import { type LoadedExactWalker, loadExactWalker } from '../../agents/exact-walker/registry.js';
 import { type LoadedLinkWalker, loadLinkWalker } from '../../agents/link-walker/link-walker.js';
 import type { LinkRequest } from '../../agents/link-walker/request.js';
 import { meanScorer } from '../../agents/mean-scorer.js';
@@ -107,11 +107,12 @@ export async function openRanker(
 /** Whether it draws no walks. */
 const isExact = ({ run: { config } }: Trained) => config.exactWalker !== undefined;
 
-async function openExactWalker(trained: Trained, dataset: LinkDataset): Promise<OpenedRanker> {
+async function openExactWalker(trained: Trained, dataset: LinkDataset, { flags }: OpenOptions): Promise<OpenedRanker> {
   const learned = await learnedOn(datasetOf(trained.run)!, dataset);
-  const members = membersOf(trained).map(({ run, checkpoint }) =>
-    loadExactWalker(run.folder, run.id, checkpoint, dataset, learned),
-  );
+  const members: LoadedExactWalker[] = [];
+  for (const { run, checkpoint } of membersOf(trained)) {
+    members.push(await loadExactWalker(run.folder, run.id, checkpoint, dataset, learned, flags.encoder));
+  }
   const [{ ranker, seed, hops }] = members as [(typeof members)[number]];
   const single = members.length === 1;
   return {

@@ -2,6 +2,13 @@
 import { exactWalkerKind } from '../../agents/exact-walker/registry.js';
 import type { ExactWalkerSettings } from '../../agents/exact-walker/settings.js';
 import type { LinkRanker } from '../../agents/link-agents.js';
+import {
+  keptNames,
+  nameComponents,
+  nameVectors,
+  type RelationNames,
+} from '../../agents/exact-walker/messages/relation-names.js';
+import type { Checkpoint } from '../../checkpoints/checkpoint.js';
 import { linksHash } from '../../datasets/links/link-dataset.js';
 import type { Graph, TripleColumns } from '../../src/kg/graph.js';
 import { sampledTriples } from '../../src/kg/graph.js';
@@ -26,14 +33,15 @@ export function exactTraining(settings: ExactSettings, data: LinkTrainingData): 
   requireInverses(graph);
   const kind = exactWalkerKind(own.kind);
   return {
-    readsTexts: false,
+    readsTexts: kind.readsNames(own),
     hashes: { graph: graph.hash, dataset: linksHash(manifest) },
     notes: [...data.notes, `exact walker ${own.kind}: ${kind.plan({ graph, settings: own })}`],
     async run(session, from) {
       const { run, threads = 1, signal, replayed } = session;
       run.update({ phase: 'fit' });
       madeFrom('training', 'fitting', { graph: graph.hash, split: 'train', queries: queries.heads.length });
-      const walker = kind.create({ graph, settings: own, hops: linkWalk.horizon, seed });
+      const names = kind.readsNames(own) ? await namesOf(session, graph, from) : undefined;
+      const walker = kind.create({ graph, settings: own, hops: linkWalk.horizon, seed, names });
       const ranker = walker.ranker(own.kind);
       const watched = sampledTriples(data.valid, own.evalSamples ?? Infinity, 'train/eval-samples');
       const learner = walker.learner({ queries, pairs: data.hidePairs, threads, signal });
@@ -55,6 +63,18 @@ export function exactTraining(settings: ExactSettings, data: LinkTrainingData): 
       if (!replayed) run.update({ done: { ...run.state.done, fit: true } });
     },
   };
+}
+
+/** Names of relations as weights read them: as they were at the start; components are of those that train has edges of. */
+async function namesOf(session: Session, graph: Graph, from: Checkpoint | undefined): Promise<RelationNames> {
+  if (from) return keptNames(from.tensors);
+  const { tf, encoder, settings, progress, signal } = session;
+  const { nameTokens: maxTokens } = settings.encoder;
+  const vectors = await nameVectors(encoder, graph, { maxTokens, progress, signal });
+  const plain = graph.numRelations / 2;
+  const known = [...new Set(graph.relations)].filter((relation) => relation < plain).sort((a, b) => a - b);
+  madeFrom('normaliser', 'principal components (relation names)', { graph: graph.hash, relations: known.length });
+  return nameComponents(tf, vectors, Int32Array.from(known));
 }
 
 /** @throws WorkbenchError `data` for a relation that cannot be walked back, as in an import of before long names were kept whole */

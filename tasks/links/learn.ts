@@ -96,7 +96,7 @@ async function openTeacher(
   if (found.run.config.exactWalker === undefined || datasetOf(found.run) !== dataset.manifest.name) {
     throw refused('usage', `another run, ${found.run.id}`);
   }
-  const { walker } = loadExactWalker(found.run.folder, found.run.id, trained.checkpoint, dataset);
+  const { walker } = await loadExactWalker(found.run.folder, found.run.id, trained.checkpoint, dataset);
   if (!walker.walks) throw refused('usage', `one without walks of its own, ${found.run.id}`);
   return { find: walker.walks(hidePairs), hash: await weightsOf(trained) };
 }

@@ -38,6 +38,7 @@ const unlearned: Pick<LearnedRelation, 'chains' | 'theta'> = { chains: new Int32
 export const chainWalker: ExactWalkerKind = {
   title: 'chains',
   mostHops,
+  readsNames: () => false,
   create: (facts) => createChainWalker(facts),
   plan: ({ graph, settings: { chains } }) =>
     `${graph.numRelations} relations, ${chains.chains} chains and ${chains.queries} train queries of each at most`,

@@ -14,30 +14,34 @@ import type { ExactCourse, ExactFacts, ExactLearner, ExactWalker, ExactWalkerKin
 import type { MessageSettings } from '../settings.js';
 import { type BatchPart, type MessageWork, mostParts, partLearner } from './learn-batch.js';
 import { MessageNetwork } from './message-network.js';
+import { NamedWeights, nameTensors } from './relation-names.js';
 
 /** The kind `messages`. */
 export const messageWalker: ExactWalkerKind = {
   title: 'messages',
   mostHops: 8,
+  readsNames: ({ messages }) => messages.relations === 'names',
   create: createMessageWalker,
   plan: ({ settings: { messages } }) => `${messages.steps} steps of ${messages.batchSize} train queries`,
 };
 
 function createMessageWalker(facts: ExactFacts): ExactWalker {
-  const { graph, settings, hops, seed } = facts;
+  const { graph, settings, hops, seed, names } = facts;
   const network = new MessageNetwork(graph, hops, seed);
-  const { parameters } = network;
+  const named = names && new NamedWeights(network.parameters, graph.numRelations, hops, names, seed);
+  const { parameters } = named ?? network;
   const optimizer = new HostAdamW(parameters, { maxGradNorm: settings.messages.maxGradNorm });
   const rows = relationRows(graph);
   return {
     ranker: (name) => messageRanker(name, facts, network, rows),
-    learner: (course) => messageLearner(facts, course, network, optimizer, rows),
+    learner: (course) => messageLearner(facts, course, { network, named, optimizer, rows }),
     async state() {
       const { steps, tensors } = await optimizer.exportState(optimizerPrefix);
-      return { steps, tensors: { ...(await parameters.export()), ...tensors } };
+      return { steps, tensors: { ...(await parameters.export()), ...tensors, ...(names && nameTensors(names)) } };
     },
     restore(tensors, steps) {
       parameters.import(tensors);
+      named?.spread();
       if (steps !== undefined) optimizer.importState(optimizerPrefix, steps, tensors);
     },
   };
@@ -69,12 +73,18 @@ function messageRanker(name: string, { graph }: ExactFacts, network: MessageNetw
   );
 }
 
+/** What learns: with `named`, the network's weights follow from what the optimizer moves. */
+interface Learned {
+  network: MessageNetwork;
+  named: NamedWeights | undefined;
+  optimizer: HostAdamW;
+  rows: RelationRows;
+}
+
 function messageLearner(
   { graph, settings, hops, seed }: ExactFacts,
   { queries, pairs, threads, signal }: ExactCourse,
-  network: MessageNetwork,
-  optimizer: HostAdamW,
-  rows: RelationRows,
+  { network, named, optimizer, rows }: Learned,
 ): ExactLearner {
   const { messages } = settings;
   const { steps } = messages;
@@ -120,8 +130,10 @@ function messageLearner(
             loss = (await learn(at)).reduce((sum, one) => sum + one, 0);
             slopes.fill(0);
             for (const own of work.slopes) kernels.addBias(slopes.byteOffset, own.byteOffset, 1, slopes.length);
+            named?.gather();
           }, learningRate),
       );
+      named?.spread();
       return { loss, figures: { 'train/grad_norm': gradNorm, 'train/learning_rate': learningRate } };
     },
     close: () => pool?.close() ?? Promise.resolve(),

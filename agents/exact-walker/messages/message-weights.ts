@@ -30,29 +30,68 @@ export function fillShares(graph: Graph, forth: Float32Array, back: Float32Array
   }
 }
 
+/** Numbers that weights read of the name of a relation: components of its text vector, and a one. */
+export const nameInputs = 65;
+
+type Start = { fanIn: number } | { constant: number };
+
+/** Whether a tensor has a row for each relation. */
+export const ofRelations = (name: string): boolean =>
+  ['asked', 'start', 'direct', 'A', 'B'].includes(name.split('.')[0]!);
+
+/** Every tensor: its name, the shape of all of it or of a relation's row, what it begins with. */
+function layout(hops: number): [name: string, shape: number[], start: Start][] {
+  const ofHops = (count: number, of: (hop: number) => [string, number[], Start][]) =>
+    Array.from({ length: count }, (_, hop) => of(hop)).flat();
+  return [
+    ['asked', [relationDim], { fanIn: 1 }],
+    ['start', [d], { constant: 1 }],
+    ...ofHops(hops, (hop) => [
+      [`A.${hop}`, [d, relationDim], { fanIn: 32 * relationDim }],
+      [`B.${hop}`, [d], { fanIn: 4 }],
+    ]),
+    ...ofHops(hops - 1, (hop) => [
+      [`W.${hop}`, [2 * d, d], { fanIn: 2 * d }],
+      [`bias.${hop}`, [d], { constant: 0 }],
+    ]),
+    ['direct', [features], { constant: 0.5 }],
+    ['V', [headInputs, hidden], { fanIn: headInputs }],
+    ['V.asked', [relationDim, hidden], { fanIn: relationDim }],
+    ['u', [hidden], { fanIn: hidden }],
+  ];
+}
+
+const sizeOf = (shape: readonly number[]) => shape.reduce((all, one) => all * one, 1);
+
+function drawn(name: string, shape: number[], start: Start, seed: number): HostTensor {
+  const size = sizeOf(shape);
+  if ('constant' in start) return { shape, data: new Float32Array(size).fill(start.constant) };
+  return { shape, data: uniformFanIn(Rng.named(seed, `messages/${name}`), start.fanIn, size) };
+}
+
 /** Weights that a network begins with, drawn by the seed. */
 export function messageWeights(numRelations: number, hops: number, seed: number): Record<string, HostTensor> {
-  const tensor = (name: string, shape: number[], fanIn: number): [string, HostTensor] => {
-    const size = shape.reduce((all, one) => all * one, 1);
-    return [name, { shape, data: uniformFanIn(Rng.named(seed, `messages/${name}`), fanIn, size) }];
-  };
-  const constant = (name: string, shape: number[], value: number): [string, HostTensor] => {
-    return [name, { shape, data: new Float32Array(shape.reduce((all, one) => all * one, 1)).fill(value) }];
-  };
-  return Object.fromEntries([
-    tensor('asked', [numRelations, relationDim], 1),
-    constant('start', [numRelations, d], 1),
-    ...Array.from({ length: hops }, (_, hop) => [
-      tensor(`A.${hop}`, [numRelations, d, relationDim], 32 * relationDim),
-      tensor(`B.${hop}`, [numRelations, d], 4),
-    ]).flat(),
-    ...Array.from({ length: hops - 1 }, (_, hop) => [
-      tensor(`W.${hop}`, [2 * d, d], 2 * d),
-      constant(`bias.${hop}`, [d], 0),
-    ]).flat(),
-    constant('direct', [numRelations, features], 0.5),
-    tensor('V', [headInputs, hidden], headInputs),
-    tensor('V.asked', [relationDim, hidden], relationDim),
-    tensor('u', [hidden], hidden),
-  ]);
+  return Object.fromEntries(
+    layout(hops).map(([name, shape, start]) => [
+      name,
+      drawn(name, ofRelations(name) ? [numRelations, ...shape] : shape, start, seed),
+    ]),
+  );
+}
+
+/** The same where weights of relations follow from their names: two matrices, [2, nameInputs, a relation's row], in the place of each. */
+export function namedWeights(hops: number, seed: number): Record<string, HostTensor> {
+  return Object.fromEntries(
+    layout(hops).map(([name, row, start]) => {
+      if (!ofRelations(name)) return [name, drawn(name, row, start, seed)];
+      const shape = [2, nameInputs, ...row];
+      if ('fanIn' in start) return [name, drawn(name, shape, start, seed)];
+      // Of the one alone: all relations begin alike.
+      const data = new Float32Array(sizeOf(shape));
+      const width = sizeOf(row);
+      for (const direction of [1, 2])
+        data.fill(start.constant, (direction * nameInputs - 1) * width, direction * nameInputs * width);
+      return [name, { shape, data }];
+    }),
+  );
 }

@@ -24,8 +24,9 @@ const towns = Array.from({ length: 12 }, (_, t) => `t${t}\tlies_in\tc${t % 4}\n`
 const triples = lines + towns;
 const names = Array.from({ length: 240 }, (_, i) => `p${i}\tPerson ${i}\n`).join('');
 
-const drawn = async (unseen = 0.5, files: Record<string, string> = { 'triples.txt': triples, 'names.txt': names }) => {
-  await importLinks({ name: 'land', from: folderWith(files), unseen });
+const drawn = async (unseen = 0.5, unseenRelations?: number) => {
+  const from = folderWith({ 'triples.txt': triples, 'names.txt': names });
+  await importLinks({ name: 'land', from, unseen, ...(unseenRelations !== undefined && { unseenRelations }) });
   return { seen: await loadLinkDataset('land'), unseen: await loadLinkDataset('land-unseen') };
 };
 const factsOf = ({ graph, train: learned, valid, test: asked }: LinkDataset) =>
@@ -63,12 +64,41 @@ describe('entities that are drawn apart', () => {
     );
   });
 
+  test('come with relations that are drawn apart: none of them is learned, they alone are asked for', async () => {
+    const whole = await drawn();
+    const { seen, unseen } = await drawn(0.5, 0.25);
+    const relationsOf = (facts: string[]) => new Set(facts.map((fact) => fact.split('\t')[1]!));
+    const plain = ({ graph }: LinkDataset) => graph.relationNames.slice(0, graph.numRelations / 2);
+    expect(plain(seen)).toEqual(plain(whole.seen));
+    expect(plain(unseen)).toEqual(plain(seen));
+    const learned = relationsOf(factsOf(seen));
+    const [hidden] = plain(seen).filter((name) => !learned.has(name));
+    expect(learned.size).toBe(3);
+    expect(factsOf(seen).sort()).toEqual(
+      factsOf(whole.seen)
+        .filter((fact) => fact.split('\t')[1] !== hidden)
+        .sort(),
+    );
+    expect(factsOf(unseen).sort()).toEqual(factsOf(whole.unseen).sort());
+    for (const asked of [unseen.valid, unseen.test]) {
+      expect(asked.heads.length).toBeGreaterThan(0);
+      expect(new Set(Array.from(asked.relations, (relation) => unseen.graph.relationNames[relation]))).toEqual(
+        new Set([hidden]),
+      );
+    }
+    expect(unseen.manifest.apart).toMatchObject({ side: 'unseen', share: 0.5, relations: 0.25 });
+    const { out } = await kgwalk('datasets', 'stats', 'land-unseen');
+    expect(out).toContain('50 % of the entities and 25 % of the relations were drawn apart');
+    expect(out).toContain('these are the unseen ones, asked for those relations');
+  });
+
   test('are refused before anything is written where a side has hardly a triple, and of other data', async () => {
     await expect(drawn(0.01)).rejects.toMatchObject({ code: 'data', message: expect.stringContaining('unseen ones') });
     expect(existsSync(join(process.env.KGWALK_HOME!, 'datasets'))).toBe(false);
     const told = async (...words: string[]) => (await kgwalk('datasets', 'import', ...words, '--from', 'x')).told;
     expect(await told('metaqa', '--unseen', '0.3')).toContain('expected --unseen with triples, got it with metaqa');
     expect(await told('triples', '--unseen', '1')).toContain('expected a share between 0 and 1, got "1", at --unseen');
+    expect(await told('triples', '--unseen-relations', '0.3')).toContain('expected --unseen beside --unseen-relations');
   });
 });
 
@@ -98,6 +128,27 @@ describe('what was learned on the seen ones', () => {
     expect(await kgwalk('ask', folder, person, 'citizen_of', ...unseen)).toMatchObject({
       ...{ exitCode: 0, out: expect.stringMatching(/c[0-3]/) },
     });
+  });
+
+  test('ranks relations that were never seen by their names, and graphs whose relations are others', async () => {
+    await drawn(0.5, 0.25);
+    const folder = join(folderWith({}), 'messages');
+    const overrides = [
+      ...['data.dataset=land', 'encoder.model=hashed:16', 'exactWalker.messages.relations=names'],
+      ...['exactWalker.messages.steps=60', 'exactWalker.messages.learningRate=0.01', 'exactWalker.evalSamples=20'],
+    ];
+    await train({ settings: loadPreset('link-messages', overrides), folder });
+    const asked = await evaluate(folder, '--dataset', 'land-unseen');
+    expect(asked.metrics.mrr!.value).toBeGreaterThan(0.1);
+    // Other ids for all of them, and one more.
+    await importLinks({ name: 'other', from: folderWith({ 'triples.txt': `p1\tadmires\tp2\n${towns}${lines}` }) });
+    const other = await evaluate(folder, '--dataset', 'other', '--limit', '20');
+    const random = await evaluate('--agent', 'random', '--dataset', 'other', '--limit', '20');
+    expect(other.metrics.mrr!.value).toBeGreaterThan(random.metrics.mrr!.value + 0.1);
+    const replayed = await kgwalk('replay', join(other.saved, '..'));
+    expect(replayed).toMatchObject({ exitCode: 0, out: expect.stringContaining('every byte') });
+    const otherEncoder = await kgwalk('evaluate', folder, '--dataset', 'other', '--encoder', 'hashed:8');
+    expect(otherEncoder.told).toContain('expected a checkpoint of encoder');
   });
 
   test('is refused where relations are others, and where entities are known by their vectors', async () => {
