@@ -22,7 +22,7 @@ import { openLinkTrainingData } from './training-data.js';
 export const links: Task<LinkSample, RankedQuestion, LinkRow, LinkData> = {
   name: 'links',
   exampleDataset: 'umls',
-  flags: ['direction', 'config', 'threads'],
+  flags: ['direction', 'config', 'threads', 'encoder'],
   measure: linkMeasure,
   agents: linkAgents,
   data: linkData,
