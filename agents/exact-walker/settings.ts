@@ -56,6 +56,12 @@ const messageSettings = z.strictObject({
     .describe(
       'Where weights of a relation come from: `own`, numbers of its own; `names`, from the text vector of its name (encoder.model), so that relations that were never seen are ranked, and graphs with other relations.',
     ),
+  nameComponents: z
+    .int()
+    .min(1)
+    .max(4096)
+    .default(64)
+    .describe('Principal components of the text vector of a name that weights follow from: names.'),
   steps: z.int().min(1).default(4000).describe('Steps of Adam.'),
   batchSize: z.int().min(1).max(65536).default(32).describe('Train queries a step.'),
   learningRate: z

@@ -74,7 +74,7 @@ async function namesOf(session: Session, graph: Graph, from: Checkpoint | undefi
   const plain = graph.numRelations / 2;
   const known = [...new Set(graph.relations)].filter((relation) => relation < plain).sort((a, b) => a - b);
   madeFrom('normaliser', 'principal components (relation names)', { graph: graph.hash, relations: known.length });
-  return nameComponents(tf, vectors, Int32Array.from(known));
+  return nameComponents(tf, vectors, Int32Array.from(known), settings.exactWalker!.messages.nameComponents);
 }
 
 /** @throws WorkbenchError `data` for a relation that cannot be walked back, as in an import of before long names were kept whole */

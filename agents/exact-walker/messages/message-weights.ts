@@ -30,9 +30,6 @@ export function fillShares(graph: Graph, forth: Float32Array, back: Float32Array
   }
 }
 
-/** Numbers that weights read of the name of a relation: components of its text vector, and a one. */
-export const nameInputs = 65;
-
 type Start = { fanIn: number } | { constant: number };
 
 /** Whether a tensor has a row for each relation. */
@@ -79,18 +76,18 @@ export function messageWeights(numRelations: number, hops: number, seed: number)
   );
 }
 
-/** The same where weights of relations follow from their names: two matrices, [2, nameInputs, a relation's row], in the place of each. */
-export function namedWeights(hops: number, seed: number): Record<string, HostTensor> {
+/** The same where weights of relations follow from so many inputs: two matrices, [2, inputs, a relation's row], in the place of each. */
+export function namedWeights(inputs: number, hops: number, seed: number): Record<string, HostTensor> {
   return Object.fromEntries(
     layout(hops).map(([name, row, start]) => {
       if (!ofRelations(name)) return [name, drawn(name, row, start, seed)];
-      const shape = [2, nameInputs, ...row];
+      const shape = [2, inputs, ...row];
       if ('fanIn' in start) return [name, drawn(name, shape, start, seed)];
-      // Of the one alone: all relations begin alike.
+      // Of the last input alone, a one: all relations begin alike.
       const data = new Float32Array(sizeOf(shape));
       const width = sizeOf(row);
       for (const direction of [1, 2])
-        data.fill(start.constant, (direction * nameInputs - 1) * width, direction * nameInputs * width);
+        data.fill(start.constant, (direction * inputs - 1) * width, direction * inputs * width);
       return [name, { shape, data }];
     }),
   );

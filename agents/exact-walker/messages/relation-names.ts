@@ -14,7 +14,7 @@ import type { Tf } from '../../../src/tensor/ops.js';
 import type { StoredTensors } from '../../../src/tensor/parameters.js';
 import { principalComponents } from '../../../src/tensor/principal-components.js';
 import { expand, relationTexts } from '../../walker/vectors.js';
-import { namedWeights, nameInputs, ofRelations } from './message-weights.js';
+import { namedWeights, ofRelations } from './message-weights.js';
 
 /** Text vectors of the names of a graph's relations, without inverses: float32 [relations, dim]. */
 export interface NameVectors {
@@ -43,8 +43,16 @@ export interface RelationNames {
   basis: Float32Array;
 }
 
-/** @param known which relations the components are those of, by plain id */
-export async function nameComponents(tf: Tf, vectors: NameVectors, known: Int32Array): Promise<RelationNames> {
+/**
+ * @param known which relations the components are those of, by plain id
+ * @param most components
+ */
+export async function nameComponents(
+  tf: Tf,
+  vectors: NameVectors,
+  known: Int32Array,
+  most: number,
+): Promise<RelationNames> {
   const { rows, dim } = vectors;
   const rowsOf = (begin: number, end: number) => {
     const block = new Float32Array((end - begin) * dim);
@@ -53,7 +61,7 @@ export async function nameComponents(tf: Tf, vectors: NameVectors, known: Int32A
     }
     return block;
   };
-  const { mean, basis } = await principalComponents(tf, rowsOf, known.length, dim, nameInputs - 1);
+  const { mean, basis } = await principalComponents(tf, rowsOf, known.length, dim, most);
   return { mean, basis, rows: projected(vectors, mean, basis) };
 }
 
@@ -107,7 +115,9 @@ export class NamedWeights {
   readonly parameters: HostParameters;
   readonly #network: HostParameters;
   readonly #relations: number;
-  /** float32 [relations, nameInputs]: components, zeros, a one. */
+  /** Numbers that weights read of a name. */
+  readonly #width: number;
+  /** float32 [relations, width]: components, and a one. */
   readonly #inputs: Float32Array;
   readonly #panel: Float32Array;
 
@@ -117,17 +127,18 @@ export class NamedWeights {
    */
   constructor(network: HostParameters, numRelations: number, hops: number, names: RelationNames, seed: number) {
     const { arena, kernels } = network;
-    this.#network = network;
-    this.#relations = numRelations / 2;
-    this.parameters = new HostParameters(namedWeights(hops, seed), arena, kernels);
-    this.#inputs = arena.float32(this.#relations * nameInputs + 16);
-    this.#panel = arena.float32(8 * Math.max(this.#relations, nameInputs) + 32);
     const { rows, mean, basis } = names;
     const kept = basis.length / mean.length;
+    this.#network = network;
+    this.#relations = numRelations / 2;
+    this.#width = kept + 1;
+    this.parameters = new HostParameters(namedWeights(this.#width, hops, seed), arena, kernels);
+    this.#inputs = arena.float32(this.#relations * this.#width + 16);
+    this.#panel = arena.float32(8 * Math.max(this.#relations, this.#width) + 32);
     if (rows.length !== this.#relations * kept) throw unfit(`${this.#relations} names`, String(rows.length / kept));
     for (let row = 0; row < this.#relations; row++) {
-      this.#inputs.set(rows.subarray(row * kept, (row + 1) * kept), row * nameInputs);
-      this.#inputs[(row + 1) * nameInputs - 1] = 1;
+      this.#inputs.set(rows.subarray(row * kept, (row + 1) * kept), row * this.#width);
+      this.#inputs[(row + 1) * this.#width - 1] = 1;
     }
     this.spread();
   }
@@ -137,8 +148,8 @@ export class NamedWeights {
     this.#each((name, matrix, rows, width) => {
       const [from, to] = [this.parameters.value(name), this.#network.value(name)];
       this.#network.kernels.matMul(
-        ...([this.#inputs.byteOffset, nameInputs, 1, from.byteOffset + matrix, width, 1] as const),
-        ...([to.byteOffset + rows, this.#relations, nameInputs, width, this.#panel.byteOffset, 0] as const),
+        ...([this.#inputs.byteOffset, this.#width, 1, from.byteOffset + matrix, width, 1] as const),
+        ...([to.byteOffset + rows, this.#relations, this.#width, width, this.#panel.byteOffset, 0] as const),
       );
     });
     for (const name of this.#others()) this.#network.value(name).set(this.parameters.value(name));
@@ -150,8 +161,8 @@ export class NamedWeights {
     this.#each((name, matrix, rows, width) => {
       const [from, to] = [this.#network.slope(name), this.parameters.slope(name)];
       this.#network.kernels.matMul(
-        ...([this.#inputs.byteOffset, 1, nameInputs, from.byteOffset + rows, width, 1] as const),
-        ...([to.byteOffset + matrix, nameInputs, this.#relations, width, this.#panel.byteOffset, 0] as const),
+        ...([this.#inputs.byteOffset, 1, this.#width, from.byteOffset + rows, width, 1] as const),
+        ...([to.byteOffset + matrix, this.#width, this.#relations, width, this.#panel.byteOffset, 0] as const),
       );
     });
     for (const name of this.#others()) this.parameters.slope(name).set(this.#network.slope(name));
@@ -163,7 +174,7 @@ export class NamedWeights {
       const width = this.#network.value(name).length / (2 * this.#relations);
       for (const direction of [0, 1]) {
         const bytes = direction * width * Float32Array.BYTES_PER_ELEMENT;
-        make(name, bytes * nameInputs, bytes * this.#relations, width);
+        make(name, bytes * this.#width, bytes * this.#relations, width);
       }
     }
   }

@@ -1,7 +1,7 @@
 /** Weights that follow from the names of relations: against plain loops, and for relations that training never saw. */
 import { beforeAll, expect, test } from '@jest/globals';
 import { MessageNetwork } from '../../../agents/exact-walker/messages/message-network.js';
-import { nameInputs, ofRelations } from '../../../agents/exact-walker/messages/message-weights.js';
+import { ofRelations } from '../../../agents/exact-walker/messages/message-weights.js';
 import {
   keptNames,
   nameComponents,
@@ -58,15 +58,15 @@ const seen = Int32Array.of(0, 1, 2);
 
 test('are components and a one times two matrices, and slopes go back the same way', async () => {
   const { graph } = worldOf(relations);
-  const names = await nameComponents(tf, vectorsOf(relations), seen);
+  const names = await nameComponents(tf, vectorsOf(relations), seen, 64);
   const network = new MessageNetwork(graph, 3, 3).parameters;
   const { parameters, ...named } = weightsOf(network, graph, names);
   const kept = names.rows.length / relations.length;
   expect(kept).toBe(dim);
   const inputs = relations.map((_, i) => {
-    const row = new Float64Array(nameInputs);
+    const row = new Float64Array(kept + 1);
     row.set(names.rows.subarray(i * kept, (i + 1) * kept));
-    row[nameInputs - 1] = 1;
+    row[kept] = 1;
     return row;
   });
   let compared = 0;
@@ -82,7 +82,7 @@ test('are components and a one times two matrices, and slopes go back the same w
       for (const k of [0, width >> 1, width - 1]) {
         let sum = 0;
         inputs[relation % relations.length]!.forEach((one, j) => {
-          sum += one * trained[(direction * nameInputs + j) * width + k]!;
+          sum += one * trained[(direction * (kept + 1) + j) * width + k]!;
         });
         expect(made[relation * width + k]).toBeCloseTo(sum, 4);
         compared++;
@@ -118,7 +118,7 @@ test('learn, go on from their state to the same numbers, and rank a graph whose 
     kind: 'messages',
     messages: { relations: 'names', steps: 40, batchSize: 8, warmupSteps: 4, learningRate: 0.01 },
   });
-  const names = await nameComponents(tf, vectorsOf(relations), seen);
+  const names = await nameComponents(tf, vectorsOf(relations), seen, 64);
   const kind = exactWalkerKind('messages');
   const made = (own = names, on = graph) => kind.create({ graph: on, settings, hops: 3, seed: 2, names: own });
   const walker = made();
@@ -166,7 +166,7 @@ test('learn, go on from their state to the same numbers, and rank a graph whose 
 
 test('are refused where vectors are of another width, or names of other relations', async () => {
   const { graph } = worldOf(relations);
-  const tensors = nameTensors(await nameComponents(tf, vectorsOf(relations), seen));
+  const tensors = nameTensors(await nameComponents(tf, vectorsOf(relations), seen, 64));
   expect(() => keptNames(tensors, { rows: new Float32Array(8), dim: 2 })).toThrow(
     'expected text vectors of 5 numbers, got 2',
   );
