@@ -1,4 +1,5 @@
 /** Link queries: (head, relation, ?), whoever ends on the answer is paid. */
+import { plainRelationTexts } from '../../agents/exact-walker/messages/relation-names.js';
 import { exactWalkerKind } from '../../agents/exact-walker/registry.js';
 import type { RankedQuestion } from '../../agents/link-agents.js';
 import { linkAgents } from '../../agents/link-agents.js';
@@ -49,8 +50,15 @@ async function linkPlan(settings: TrainSettings): Promise<TrainingPlan> {
   const data = await openLinkTrainingData(settings);
   if (exactWalker) {
     const { notes } = exactTraining({ ...settings, exactWalker }, data);
-    const fit = exactWalkerKind(exactWalker.kind).plan({ graph: data.dataset.graph, settings: exactWalker });
-    return { notes: [...notes], before: {}, phases: { fit }, texts: [] };
+    const { graph } = data.dataset;
+    const kind = exactWalkerKind(exactWalker.kind);
+    const names = { texts: plainRelationTexts(graph), maxTokens: settings.encoder.nameTokens };
+    return {
+      notes: [...notes],
+      before: {},
+      phases: { fit: kind.plan({ graph, settings: exactWalker }) },
+      texts: kind.readsNames(exactWalker) ? [names] : [],
+    };
   }
   const { dataset, queries, notes } = data;
   const { linkWalk, transe, bilinear, clone, demonstrations, ppo } = settings;

@@ -37,6 +37,8 @@ const lines: readonly [page: string, begin: string, why: string][] = [
     'npx kgwalk datasets import triples --name fb --from DIR --unseen 0.33',
     'npx kgwalk train link-chains --set data.dataset=fb ',
     'npx kgwalk evaluate runs/chains --dataset fb-unseen',
+    'npx kgwalk train link-messages --set data.dataset=fb --set exactWalker.messages.relations=names',
+    'npx kgwalk evaluate runs/names ',
     'npx kgwalk evaluate --agent rules --set from=fb',
   ].map((begin): [string, string, string] => [
     'docs/link-queries.md',

@@ -22,14 +22,19 @@ export interface NameVectors {
   dim: number;
 }
 
+/** What is encoded of a graph. */
+export const plainRelationTexts = (graph: Graph): string[] => relationTexts(graph).slice(0, graph.numRelations / 2);
+
 /** Encodes them. */
 export async function nameVectors(
   encoder: StateEncoder,
   graph: Graph,
   options: { maxTokens: number; progress?: ProgressReporter; signal?: AbortSignal | undefined },
 ): Promise<NameVectors> {
-  const texts = relationTexts(graph).slice(0, graph.numRelations / 2);
-  const encoded = await encodeWithProgress(encoder, texts, { ...options, label: 'encode relations' });
+  const encoded = await encodeWithProgress(encoder, plainRelationTexts(graph), {
+    ...options,
+    label: 'encode relations',
+  });
   return { rows: expand(encoded), dim: encoded.dim };
 }
 
