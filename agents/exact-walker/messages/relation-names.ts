@@ -136,11 +136,11 @@ export class NamedWeights {
     const kept = basis.length / mean.length;
     this.#network = network;
     this.#relations = numRelations / 2;
+    if (rows.length !== this.#relations * kept) throw unfit(`${this.#relations} names`, String(rows.length / kept));
     this.#width = kept + 1;
     this.parameters = new HostParameters(namedWeights(this.#width, hops, seed), arena, kernels);
     this.#inputs = arena.float32(this.#relations * this.#width + 16);
     this.#panel = arena.float32(8 * Math.max(this.#relations, this.#width) + 32);
-    if (rows.length !== this.#relations * kept) throw unfit(`${this.#relations} names`, String(rows.length / kept));
     for (let row = 0; row < this.#relations; row++) {
       this.#inputs.set(rows.subarray(row * kept, (row + 1) * kept), row * this.#width);
       this.#inputs[(row + 1) * this.#width - 1] = 1;
