@@ -60,8 +60,10 @@ const messageSettings = z.strictObject({
     .int()
     .min(1)
     .max(4096)
-    .default(64)
-    .describe('Principal components of the text vector of a name that weights follow from: names.'),
+    .default(16)
+    .describe(
+      'Principal components of the text vector of a name that weights follow from: names. With many, relations that are seen are told apart and new ones guessed worse.',
+    ),
   steps: z.int().min(1).default(4000).describe('Steps of Adam.'),
   batchSize: z.int().min(1).max(65536).default(32).describe('Train queries a step.'),
   learningRate: z
