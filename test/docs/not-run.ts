@@ -50,6 +50,10 @@ const lines: readonly [page: string, begin: string, why: string][] = [
     'kgwalk train link-chains --set data.dataset=fb --seed 0',
     'kgwalk train link-messages --set data.dataset=fb --seed 0',
     'kgwalk compare random rules rules:from=fb MESSAGES',
+    'kgwalk datasets import triples --name fbr --from FB15K-237 --unseen 0.33',
+    'kgwalk train link-messages --set data.dataset=fbr',
+    'kgwalk train link-chains --set data.dataset=fbr',
+    'kgwalk compare random CHAINS rules NAMES',
   ].map((begin): [string, string, string] => [
     'docs/results.md',
     begin,
