@@ -5,6 +5,7 @@ import { exactWalkerKind } from '../../../agents/exact-walker/registry.js';
 import { exactWalkerSettings } from '../../../agents/exact-walker/settings.js';
 import { Graph, type TripleColumns } from '../../../src/kg/graph.js';
 import { Rng } from '../../../src/run/seeds.js';
+import { learnsAndGoesOn } from '../../fixtures/exact-learner.js';
 
 const [numEntities, plain, d] = [15, 2, 16];
 
@@ -171,21 +172,6 @@ test('training lowers the loss, and goes on from its state to the same numbers',
     kind: 'messages',
     messages: { steps: 40, batchSize: 8, warmupSteps: 4, learningRate: 0.03 },
   });
-  const course = { queries, pairs: false, threads: 1 };
   const made = () => exactWalkerKind('messages').create({ graph, settings, hops: 3, seed: 2 });
-  const walker = made();
-  const learner = walker.learner(course);
-  const losses: number[] = [];
-  let half: Awaited<ReturnType<typeof walker.state>> | undefined;
-  for (let at = 0; at < learner.steps; at++) {
-    if (at === 20) half = await walker.state();
-    losses.push((await learner.step(at)).loss);
-  }
-  const mean = (some: number[]) => some.reduce((sum, one) => sum + one, 0) / some.length;
-  expect(mean(losses.slice(-8))).toBeLessThan(0.8 * mean(losses.slice(0, 8)));
-  const again = made();
-  again.restore(half!.tensors, half!.steps);
-  const second = again.learner(course);
-  for (let at = 20; at < second.steps; at++) expect((await second.step(at)).loss).toBe(losses[at]);
-  expect(await again.state()).toEqual(await walker.state());
+  await learnsAndGoesOn(made, { queries, pairs: false, threads: 1 }, 0.8);
 });

@@ -15,6 +15,7 @@ import { exactWalkerSettings } from '../../../agents/exact-walker/settings.js';
 import { Graph, inverseName, type TripleColumns } from '../../../src/kg/graph.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';
+import { learnsAndGoesOn } from '../../fixtures/exact-learner.js';
 
 let tf: Tf;
 beforeAll(async () => {
@@ -121,22 +122,9 @@ test('learn, go on from their state to the same numbers, and rank a graph whose 
   const names = await nameComponents(tf, vectorsOf(relations), seen, 64);
   const kind = exactWalkerKind('messages');
   const made = (own = names, on = graph) => kind.create({ graph: on, settings, hops: 3, seed: 2, names: own });
-  const walker = made();
-  const learner = walker.learner({ queries, pairs: false, threads: 1 });
-  const losses: number[] = [];
-  let half: Awaited<ReturnType<typeof walker.state>> | undefined;
-  for (let at = 0; at < learner.steps; at++) {
-    if (at === 20) half = await walker.state();
-    losses.push((await learner.step(at)).loss);
-  }
-  const mean = (some: number[]) => some.reduce((sum, one) => sum + one, 0) / some.length;
-  expect(mean(losses.slice(-8))).toBeLessThan(0.9 * mean(losses.slice(0, 8)));
-  const again = made(keptNames(half!.tensors));
-  again.restore(half!.tensors, half!.steps);
-  const second = again.learner({ queries, pairs: false, threads: 1 });
-  for (let at = 20; at < second.steps; at++) expect((await second.step(at)).loss).toBe(losses[at]);
+  const course = { queries, pairs: false, threads: 1 };
+  const walker = await learnsAndGoesOn((tensors) => made(tensors && keptNames(tensors)), course, 0.9);
   const { tensors } = await walker.state();
-  expect(await again.state()).toEqual(await walker.state());
 
   const scoresOf = async (one: typeof walker, relation: number) => {
     let scores = new Float64Array(0);
