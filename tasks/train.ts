@@ -65,7 +65,12 @@ async function evaluateOnValid(
   options: TrainOptions,
 ): Promise<NamedEvaluation<Row> | undefined> {
   const { settings, progress = silentProgress, signal, onNote = () => {}, onTorn = () => {} } = options;
-  const flags = { checkpoint: 'best', split: 'valid', set: [], modelSet: [], ...task.validFlags?.(settings) };
+  const { model } = settings.encoder;
+  const flags = {
+    ...{ checkpoint: 'best', split: 'valid', set: [], modelSet: [] },
+    ...(model != null && { encoder: model }),
+    ...task.validFlags?.(settings),
+  };
   const preset = () => Promise.resolve(settings);
   const work = { progress, signal, note: onNote, torn: onTorn, preset };
   const label = 'evaluate the best on valid';

@@ -9,8 +9,7 @@ import {
   walkRanker,
 } from '../../agents/link-agents.js';
 import { ensembleRanker, fitEnsemble, meanRanker } from '../../agents/link-ensemble.js';
-import { exactWalkerKind, type LoadedExactWalker, loadExactWalker } from '../../agents/exact-walker/registry.js';
-import { exactWalkerSettings } from '../../agents/exact-walker/settings.js';
+import { type LoadedExactWalker, loadExactWalker } from '../../agents/exact-walker/registry.js';
 import { type LoadedLinkWalker, loadLinkWalker } from '../../agents/link-walker/link-walker.js';
 import type { LinkRequest } from '../../agents/link-walker/request.js';
 import { meanScorer } from '../../agents/mean-scorer.js';
@@ -61,7 +60,7 @@ export function refuseIdle(resolved: readonly Resolved[], flags: EvaluationFlags
     backend: walks || 'a run that draws walks',
     config: embeds || 'transe or bilinear',
     threads: embeds || 'transe or bilinear',
-    encoder: resolved.some(({ trained }) => trained && readsNames(trained)) || 'a run that reads names of relations',
+    encoder: resolved.some(({ trained }) => trained && hasEncoder(trained)) || 'a run with an encoder',
   } as const;
   for (const [key, by] of Object.entries(read)) {
     if (by === true || flags[key as keyof typeof read] === undefined) continue;
@@ -106,11 +105,8 @@ export async function openRanker(
   };
 }
 
-/** Whether its weights follow from what relations are called. */
-function readsNames({ run: { config } }: Trained): boolean {
-  const { data } = exactWalkerSettings.safeParse(config.exactWalker);
-  return data !== undefined && exactWalkerKind(data.kind).readsNames(data);
-}
+/** Whether its settings name one: exact walkers encode names of relations that they have not seen. */
+const hasEncoder = ({ run: { config } }: Trained) => (config.encoder as { model?: string } | undefined)?.model != null;
 
 /** Whether it draws no walks. */
 const isExact = ({ run: { config } }: Trained) => config.exactWalker !== undefined;

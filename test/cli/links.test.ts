@@ -86,10 +86,7 @@ describe('kgwalk evaluate on links', () => {
       ['evaluate', '--agent', 'random', '--turns', 'all'],
       /expected options of links, got --turns, which is for dialogues/,
     ],
-    [
-      ['evaluate', '--agent', 'random', '--encoder', 'x'],
-      /expected a run that reads names of relations with --encoder, got random/,
-    ],
+    [['evaluate', '--agent', 'random', '--encoder', 'x'], /expected a run with an encoder with --encoder, got random/],
     [['ask', '--agent', 'random', 'Ada Quill'], /expected a head and a relation on links, got 1 words/],
     [['ask', '--agent', 'random', 'Ada Quil', 'born_in'], /expected an entity of tiny, got "Ada Quil"/],
     [['ask', '--agent', 'random', 'Milton', 'lies_in'], /the name of 2: t1, t2/],

@@ -310,6 +310,19 @@ test('chains that are mined are those of all walks between heads and answers, an
   expect(some.some((chain) => chain.length === 7)).toBe(true);
 });
 
+test('chains of four are refused where relations are too many to tell them apart, before anything is learned', () => {
+  const relationNames = Array.from({ length: 9742 }, (_, i) => (i < 4871 ? `r${i}` : `~r${i - 4871}`));
+  const none = new Int32Array(0);
+  const empty = { heads: none, relations: none, tails: none };
+  const many = new Graph('many', ['a', 'b'], relationNames, empty);
+  const { chains: settings } = exactWalkerSettings.parse({});
+  const work = (hops: number) => chainWork(many, empty, { settings, seed: 1, hops, pairs: false });
+  expect(() => work(4)).toThrow(
+    'expected at most 9740 relations, inverses included, for chains of 4, got 9742 at graph many',
+  );
+  expect(work(3).hops).toBe(3);
+});
+
 describe.each([3, 4])('a relation, with chains of up to %i', (hops) => {
   const settings = exactWalkerSettings.parse({ chains: { chains: 40, candidates: [6, 36, 60], steps: 60 } });
   const work = chainWork(graph, queries, { settings: settings.chains, seed: 1, hops, pairs: true });
