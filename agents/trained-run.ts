@@ -13,6 +13,7 @@ import type { StateEncoder } from '../src/encoder/state-encoder.js';
 import type { Graph } from '../src/kg/graph.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { cacheFolder } from '../src/run/locations.js';
+import type { RunInfo } from '../src/run/records.js';
 import { openRun, runFiles } from '../src/run/run-folder.js';
 import type { QuestionAgent } from './question-agent.js';
 
@@ -67,6 +68,10 @@ export function openTrainedRun<Schema extends z.ZodType<{ encoder: EncoderSettin
     },
   };
 }
+
+/** The text encoder that a run's settings name. */
+export const encoderModelOf = ({ config }: Pick<RunInfo, 'config'>): string | undefined =>
+  (config.encoder as { model?: string } | undefined)?.model ?? undefined;
 
 /** The file of a text encoder where it is not there; undefined where it is, or where none is needed. */
 export function missingModel(place: string | undefined): string | undefined {

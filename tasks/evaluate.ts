@@ -1,4 +1,5 @@
 /** Opens what a command names and evaluates it, whatever the task: each agent on the same samples, each evaluation kept. */
+import { encoderModelOf } from '../agents/trained-run.js';
 import { cpSync } from 'node:fs';
 import { basename, join, resolve as resolvePath } from 'node:path';
 import { resolveCheckpoint } from '../checkpoints/store.js';
@@ -285,7 +286,7 @@ async function modelFor<S extends Sample, Answer, R extends Row, D extends Data<
 
 /** The encoder's file of the last run. */
 function encoderOf(runs: readonly RunInfo[]): string | undefined {
-  return runs.flatMap(({ config }) => (config.encoder as { model?: string } | undefined)?.model ?? []).at(-1);
+  return runs.flatMap((run) => encoderModelOf(run) ?? []).at(-1);
 }
 
 /** A run by its name, where it lies among the runs; else by its folder. */

@@ -75,7 +75,7 @@ async function encodedNames(run: TrainedRun<z.output<typeof runConfig>>, graph: 
   const encoder = await run.openEncoder();
   try {
     checkFits(run.header, { encoder: encoder.id }, run.file);
-    return await nameVectors(encoder, graph, { maxTokens: run.settings.encoder.nameTokens });
+    return await nameVectors(encoder, graph, { settings: run.settings.encoder });
   } finally {
     await encoder.dispose();
   }

@@ -150,10 +150,15 @@ export function readTables(runFolder: string): FrozenTables | undefined {
 
 type TextSettings = Pick<EncoderSettings, 'lastMessageTokens' | 'windowTokens' | 'windowMessages' | 'nameTokens'>;
 
-interface EncodeWalkOptions extends Pick<EncodeOptions, 'lanes'> {
-  settings: TextSettings;
+/** How names are encoded. */
+export interface EncodeNameOptions extends Pick<EncodeOptions, 'lanes'> {
+  settings: Pick<TextSettings, 'nameTokens'>;
   progress?: ProgressReporter;
   signal?: AbortSignal | undefined;
+}
+
+interface EncodeWalkOptions extends EncodeNameOptions {
+  settings: TextSettings;
 }
 
 /** Whether messages before the last are read one by one, too. */
@@ -171,11 +176,19 @@ export async function encodeGraph(
   graph: Graph,
   options: EncodeWalkOptions,
 ): Promise<FrozenVectors> {
-  const { settings, ...rest } = options;
-  const shown = { ...rest, maxTokens: settings.nameTokens };
-  const entities = await encodeWithProgress(encoder, entityTexts(graph), { ...shown, label: 'encode entities' });
-  const relations = await encodeWithProgress(encoder, relationTexts(graph), { ...shown, label: 'encode relations' });
-  return { dim: encoder.dim, entities: expand(entities), relations: expand(relations) };
+  const entities = await encodeNameRows(encoder, entityTexts(graph), 'encode entities', options);
+  const relations = await encodeNameRows(encoder, relationTexts(graph), 'encode relations', options);
+  return { dim: encoder.dim, entities, relations };
+}
+
+/** A vector for each name, duplicates included: float32 [names, dim]. @param label of the line of progress */
+export async function encodeNameRows(
+  encoder: StateEncoder,
+  names: readonly string[],
+  label: string,
+  { settings, ...shown }: EncodeNameOptions,
+): Promise<Float32Array> {
+  return expand(await encodeWithProgress(encoder, names, { ...shown, maxTokens: settings.nameTokens, label }));
 }
 
 /** As far as a walker reads them: where no name enters its network, none is encoded and the tables are empty. */
@@ -234,7 +247,7 @@ export async function encodeTasks(
 }
 
 /** One row for every asked text, duplicates included. */
-export function expand({ matrix, rows, dim }: EncodedTexts): Float32Array {
+function expand({ matrix, rows, dim }: EncodedTexts): Float32Array {
   const table = new Float32Array(rows.length * dim);
   rows.forEach((row, i) => table.set(matrix.subarray(row * dim, (row + 1) * dim), i * dim));
   return table;

@@ -14,6 +14,7 @@ import { type LoadedLinkWalker, loadLinkWalker } from '../../agents/link-walker/
 import type { LinkRequest } from '../../agents/link-walker/request.js';
 import { meanScorer } from '../../agents/mean-scorer.js';
 import { ruleScorer } from '../../agents/link-rules.js';
+import { encoderModelOf } from '../../agents/trained-run.js';
 import { requireSameRelations } from '../../datasets/links/apart.js';
 import { type LinkDataset, linksHash, loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import { evaluationSettings } from '../../evaluation/settings.js';
@@ -60,7 +61,8 @@ export function refuseIdle(resolved: readonly Resolved[], flags: EvaluationFlags
     backend: walks || 'a run that draws walks',
     config: embeds || 'transe or bilinear',
     threads: embeds || 'transe or bilinear',
-    encoder: resolved.some(({ trained }) => trained && hasEncoder(trained)) || 'a run with an encoder',
+    // Exact walkers encode names of relations that they have not seen.
+    encoder: resolved.some(({ trained }) => trained && encoderModelOf(trained.run)) || 'a run with an encoder',
   } as const;
   for (const [key, by] of Object.entries(read)) {
     if (by === true || flags[key as keyof typeof read] === undefined) continue;
@@ -104,9 +106,6 @@ export async function openRanker(
     },
   };
 }
-
-/** Whether its settings name one: exact walkers encode names of relations that they have not seen. */
-const hasEncoder = ({ run: { config } }: Trained) => (config.encoder as { model?: string } | undefined)?.model != null;
 
 /** Whether it draws no walks. */
 const isExact = ({ run: { config } }: Trained) => config.exactWalker !== undefined;

@@ -69,8 +69,7 @@ export function exactTraining(settings: ExactSettings, data: LinkTrainingData): 
 async function namesOf(session: Session, graph: Graph, from: Checkpoint | undefined): Promise<RelationNames> {
   if (from) return keptNames(from.tensors);
   const { tf, encoder, settings, progress, signal } = session;
-  const { nameTokens: maxTokens } = settings.encoder;
-  const vectors = await nameVectors(encoder, graph, { maxTokens, progress, signal });
+  const vectors = await nameVectors(encoder, graph, { settings: settings.encoder, progress, signal });
   const plain = graph.numRelations / 2;
   const known = [...new Set(graph.relations)].filter((relation) => relation < plain).sort((a, b) => a - b);
   madeFrom('normaliser', 'principal components (relation names)', { graph: graph.hash, relations: known.length });

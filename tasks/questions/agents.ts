@@ -6,7 +6,7 @@ import {
   type LoadedRelationWalker,
   loadRelationWalkers,
 } from '../../agents/relation-walker/relation-walker-agent.js';
-import { missingModel } from '../../agents/trained-run.js';
+import { encoderModelOf, missingModel } from '../../agents/trained-run.js';
 import { resolveCheckpoint } from '../../checkpoints/store.js';
 import type { QuestionSample } from '../../datasets/question.js';
 import { relationWalkId } from '../../envs/relation-walk/relation-walk-env.js';
@@ -190,8 +190,7 @@ async function openWalker(
     });
   }
   const { run, checkpoint = 'best' } = found;
-  const own = (run.config.encoder as { model?: string } | undefined)?.model;
-  const modelPath = missingModel(own) === undefined ? undefined : encoder;
+  const modelPath = missingModel(encoderModelOf(run)) === undefined ? undefined : encoder;
   const { ranker, close } = await loadRelationRanker(run.folder, of, { checkpoint, modelPath });
   return { ranker, close, checkpointHash: await sha256File(resolveCheckpoint(run.folder, checkpoint).file) };
 }

@@ -2,11 +2,11 @@
 import { Graph, type SharedGraph, type TripleColumns } from '../../../src/kg/graph.js';
 import { int32Column } from '../../../src/kg/adjacency.js';
 import { numTails, type RelationRows, relationRows, rowOf } from '../../../src/kg/relation-rows.js';
+import { WorkbenchError } from '../../../src/run/errors.js';
 import { Rng } from '../../../src/run/seeds.js';
 import type { ChainSettings } from '../settings.js';
-import { ChainWalk, endMarks, type HiddenEdges, mostHops } from './chain-walk.js';
 import { mostRelations } from './chain-counts.js';
-import { WorkbenchError } from '../../../src/run/errors.js';
+import { ChainWalk, endMarks, type HiddenEdges, mostHops } from './chain-walk.js';
 import { mineChains, type RelationQueries } from './mine-chains.js';
 import { fitMixture, meanLoss, type MixtureTable } from './mixture.js';
 

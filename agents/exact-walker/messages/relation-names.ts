@@ -4,16 +4,14 @@
  * weights, too.
  */
 import type { Tensor } from '../../../checkpoints/safetensors.js';
-import { encodeWithProgress } from '../../../src/encoder/open-encoder.js';
 import type { StateEncoder } from '../../../src/encoder/state-encoder.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
-import type { ProgressReporter } from '../../../src/run/progress.js';
 import { HostParameters } from '../../../src/tensor/host/host-parameters.js';
 import type { Tf } from '../../../src/tensor/ops.js';
 import type { StoredTensors } from '../../../src/tensor/parameters.js';
 import { principalComponents } from '../../../src/tensor/principal-components.js';
-import { expand, relationTexts } from '../../walker/vectors.js';
+import { type EncodeNameOptions, encodeNameRows, relationTexts } from '../../walker/vectors.js';
 import { namedWeights, ofRelations } from './message-weights.js';
 
 /** Text vectors of the names of a graph's relations, without inverses: float32 [relations, dim]. */
@@ -29,13 +27,10 @@ export const plainRelationTexts = (graph: Graph): string[] => relationTexts(grap
 export async function nameVectors(
   encoder: StateEncoder,
   graph: Graph,
-  options: { maxTokens: number; progress?: ProgressReporter; signal?: AbortSignal | undefined },
+  options: EncodeNameOptions,
 ): Promise<NameVectors> {
-  const encoded = await encodeWithProgress(encoder, plainRelationTexts(graph), {
-    ...options,
-    label: 'encode relations',
-  });
-  return { rows: expand(encoded), dim: encoded.dim };
+  const rows = await encodeNameRows(encoder, plainRelationTexts(graph), 'encode relations', options);
+  return { rows, dim: encoder.dim };
 }
 
 /** Names as weights read them, and how those of other relations come to be so. */

@@ -143,7 +143,8 @@ describe('what was learned on the seen ones', () => {
     await train({ settings: loadPreset('link-messages', overrides), folder });
     const asked = await evaluate(folder, '--dataset', 'land-unseen');
     // Hashed names say nothing of a relation that is new, but rank for it.
-    expect(asked).toMatchObject({ dataset: 'land-unseen', metrics: { mrr: { value: expect.any(Number) } } });
+    expect(asked.dataset).toBe('land-unseen');
+    expect(asked.metrics.mrr!.value).toBeGreaterThan(0);
     // Other ids for all of them, and one more.
     await importLinks({ name: 'other', from: folderWith({ 'triples.txt': `p1\tadmires\tp2\n${towns}${lines}` }) });
     const other = await evaluate(folder, '--dataset', 'other', '--limit', '20');
