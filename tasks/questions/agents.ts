@@ -203,8 +203,7 @@ async function openTrained(
 ): Promise<OpenedQuestionAgent> {
   const beamWidth = wholeNumber(width, '--beam-width', 1);
   const { run, checkpoint, others } = trained;
-  const remote = graph instanceof RemoteGraph && { graph };
-  const options = { modelPath, ...remote, ...(beamWidth !== undefined && { beamWidth }) };
+  const options = { modelPath, graph, ...(beamWidth !== undefined && { beamWidth }) };
   if (others) refuseOthers(trained);
   const opened = others
     ? await loadRelationWalkers(foldersOf(trained), options)
