@@ -40,7 +40,7 @@ test('weights are of a relation, and a member without any says nothing', async (
 
 describe('fitted weights', () => {
   /** Answers drawn from the product of what two members say to the powers 1.5 and 0.5; the third says nothing about them. */
-  const [entities, count] = [20, 2000];
+  const [entities, count] = [20, 1000];
   const powers = [1.5, 0.5, 0];
   const rng = new Rng(1);
   const told = powers.map(() =>

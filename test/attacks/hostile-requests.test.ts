@@ -75,7 +75,11 @@ test.each<[string, () => string, number]>([
     400,
   ],
   ['two hosts', () => `GET /api/list HTTP/1.1\r\nHost: evil.example\r\n${own()}\r\n`, 403],
-  ['another host in the address', () => `GET http://evil.example/api/list HTTP/1.1\r\nHost: evil.example\r\n\r\n`, 403],
+  [
+    'another host in the address',
+    () => `GET http://evil.example/api/list HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n`,
+    403,
+  ],
   ['no host', () => 'GET /api/list HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
   ['no HTTP', () => `${'\0'.repeat(1000)}\r\n\r\n`, 400],
   ['more runs than a stream follows', () => `GET /api/live?${'run=one&'.repeat(1500)} HTTP/1.1\r\n${own()}\r\n`, 400],

@@ -50,12 +50,12 @@ function expressionOf(literal: string): RegExp {
 /** The beginning of a text over which steps grow faster than its length; undefined where there is none. */
 function hurtBy(expression: RegExp): string | undefined {
   const steps = (index: number, times: number) => matchingSteps(expression, hardTexts(expression, times)[index]!);
-  const small = hardTexts(expression, 60);
-  const large = hardTexts(expression, 120);
-  // What repeats up to some hundred times only looks quadratic over short texts.
+  const small = hardTexts(expression, 20);
+  const large = hardTexts(expression, 40);
+  // What repeats up to some hundred times only looks quadratic over short texts; what is quadratic may show there among steps that are not.
   const hurts = small.findIndex((text, index) => {
     const [few, many] = [matchingSteps(expression, text), matchingSteps(expression, large[index]!)];
-    return many === Infinity || (many > 3 * few && steps(index, 1200) > 3 * steps(index, 600));
+    return many === Infinity || (many > 2.5 * few && steps(index, 1200) > 3 * steps(index, 600));
   });
   return hurts < 0 ? undefined : small[hurts]!.slice(0, 12);
 }

@@ -16,7 +16,7 @@ const hasPython = spawnSync('python3', ['-c', 'import pty']).status === 0;
 const main = 'dist/cli/main.js';
 const training = (folder: string, ...more: string[]) => [
   ...[main, 'train', 'opendialkg-tiny', '--progress', 'plain', '--run-dir', folder],
-  ...[...tinyOverrides, ...more].flatMap((one) => ['--set', one]),
+  ...[...tinyOverrides, 'transe.enabled=false', 'ppo.enabled=false', ...more].flatMap((one) => ['--set', one]),
 ];
 
 /** Runs a program whose terminal closes as soon as it has said something. */

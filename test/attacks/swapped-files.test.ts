@@ -15,7 +15,10 @@ const small = ['encoder.model=hashed:32', 'backend=wasm', 'ppo.updates=2', 'ppo.
 const kinds: Record<string, { preset: string; settings: string[]; beside: string }> = {
   dialogues: {
     preset: 'opendialkg-tiny',
-    settings: ['data.dataset=demo', 'transe.epochs=2', 'transe.dim=8', 'clone.epochs=2', 'ppo.minibatchSamples=4'],
+    settings: [
+      ...['data.dataset=demo', 'data.maxDialogues=20', 'transe.epochs=2', 'transe.dim=8', 'clone.epochs=2'],
+      ...['ppo.minibatchSamples=4'],
+    ],
     beside: 'embeddings/walker-tables.safetensors',
   },
   questions: {

@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import type { Tensor, TensorData } from '../../checkpoints/safetensors.js';
 import { decodeSafetensors, encodeSafetensors, readSafetensors } from '../../checkpoints/safetensors.js';
 import { WorkbenchError } from '../../src/run/errors.js';
+import { anyCharacters } from '../fixtures/any-characters.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'kgwalk-safetensors-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -47,7 +48,7 @@ const anyArray: fc.Arbitrary<TensorData> = fc.oneof(
   fc.int16Array({ maxLength: 12 }),
   fc.bigInt64Array({ maxLength: 12 }),
 );
-const anyName = fc.string({ unit: 'binary' }).filter((name) => name !== '__metadata__');
+const anyName = anyCharacters().filter((name) => name !== '__metadata__');
 const anyTensors = fc.array(fc.tuple(anyName, anyArray), { maxLength: 6 });
 
 describe('safetensors', () => {

@@ -63,9 +63,10 @@ describe('bash, with the script that kgwalk prints', () => {
   beforeAll(async () => {
     mkdirSync(place);
     symlinkSync(resolve('dist'), join(place, 'dist'));
+    const small = ['--entities', '300', '--dialogues', '20', '--questions', '20'];
     const previous = env.KGWALK_HOME;
     env.KGWALK_HOME = folder;
-    await kgwalk('datasets', 'demo', '--name', 'village', '--dialogues', '20', '--questions', '20');
+    await kgwalk('datasets', 'demo', '--name', 'village', ...small);
     if (previous === undefined) delete env.KGWALK_HOME;
     else env.KGWALK_HOME = previous;
     for (const run of ['first', 'second one']) {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stderr } from 'node:process';
-import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { tableFromIPC } from 'apache-arrow';
 import { Command } from 'commander';
 import { register } from '../../cli/evaluate.js';
@@ -12,11 +12,11 @@ import { refuseOtherFlags } from '../../tasks/flags.js';
 import { allTasks, loadTask } from '../../tasks/index.js';
 import { train } from '../../tasks/train.js';
 import { captureOutput } from '../fixtures/captured-output.js';
-import { useOwnHome } from '../fixtures/own-home.js';
+import { useSharedHome } from '../fixtures/own-home.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
 import { rewriteConfig, tinySettings } from '../fixtures/tiny-training.js';
 
-useOwnHome();
+useSharedHome(() => importOpenDialKg({ from: folderWith(releaseFiles), name: 'toy' }));
 const captured = captureOutput();
 let warned = '';
 
@@ -31,10 +31,6 @@ async function evaluate(...words: string[]): Promise<string> {
 }
 const recordOf = async (...words: string[]) =>
   JSON.parse(await evaluate(...words, '--json')) as EvaluationRecord & { saved: string; speed: object };
-
-beforeEach(async () => {
-  await importOpenDialKg({ from: folderWith(releaseFiles), name: 'toy' });
-});
 
 const arkKeys = ['ark-path', 'ark-target', 'target-any'].flatMap((name) =>
   [1, 3, 5, 10, 25].map((k) => `${name}@${k}`),

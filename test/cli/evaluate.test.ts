@@ -9,9 +9,9 @@ import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import type { EvaluationRecord } from '../../src/run/evaluation.js';
 import { csvOf, folderWith, longDialogue, missDialogue, releaseFiles } from '../fixtures/tiny-release.js';
 import { captureOutput } from '../fixtures/captured-output.js';
-import { useOwnHome } from '../fixtures/own-home.js';
+import { useSharedHome } from '../fixtures/own-home.js';
 
-useOwnHome();
+useSharedHome(() => importOpenDialKg({ from: folderWith(releaseFiles), name: 'toy' }));
 const captured = captureOutput();
 let kept = '';
 
@@ -27,9 +27,8 @@ async function kgwalk(...words: string[]): Promise<string> {
 const evaluateJson = async (...words: string[]) =>
   JSON.parse(await kgwalk('evaluate', ...words, '--json')) as EvaluationRecord;
 
-beforeEach(async () => {
+beforeEach(() => {
   kept = folderWith({});
-  await importOpenDialKg({ from: folderWith(releaseFiles), name: 'toy' });
 });
 
 describe('kgwalk evaluate', () => {

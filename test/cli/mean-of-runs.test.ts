@@ -140,7 +140,7 @@ describe('is refused', () => {
   });
 
   test('where one of them writes walks that may leave the graph', async () => {
-    const plain = ['transe.enabled=false', 'ppo.enabled=false', 'walker.edgeFeatures=false'];
+    const plain = ['transe.enabled=false', 'ppo.enabled=false', 'walker.edgeFeatures=false', 'walker.recurrentUnits=8'];
     await train({
       settings: tinySettings(...plain, 'walker.head=seq2path', 'walker.decoder=free'),
       folder: runOf('free'),

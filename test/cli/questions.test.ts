@@ -2,20 +2,21 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import type { Comparison } from '../../evaluation/compare.js';
+import { inverseName } from '../../src/kg/graph.js';
 import type { EvaluationRecord } from '../../src/run/evaluation.js';
 import { train } from '../../tasks/train.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
-import { useOwnHome } from '../fixtures/own-home.js';
+import { useSharedHome } from '../fixtures/own-home.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 import { filmSettings, importFilms } from '../fixtures/toy-question-training.js';
+import { graphOf } from '../fixtures/toy-walks.js';
 
-useOwnHome();
+useSharedHome(importFilms);
 
 type Saved = EvaluationRecord & { saved: string; speed: { asked: number; remembered: number } };
 
 /** Commands on the films, with evaluations of their own. */
-async function onFilms() {
-  await importFilms();
+function onFilms() {
   const kept = ['--evaluations', folderWith({})];
   const films = ['--dataset', 'films', '--encoder', 'hashed:32', ...kept];
   return {
@@ -29,7 +30,7 @@ async function onFilms() {
 
 describe('kgwalk evaluate on questions', () => {
   test('asks a simulated model, says so, keeps everything, and asks nothing twice', async () => {
-    const { evaluate, run } = await onFilms();
+    const { evaluate, run } = onFilms();
     const words = ['--agent', 'fiske', '--model', 'oracle:0', '--split', 'valid'];
     const first = await evaluate(...words);
     expect(first).toMatchObject({
@@ -55,10 +56,10 @@ describe('kgwalk evaluate on questions', () => {
   });
 
   test('in parts asks a model what it asks at once; an agent that learns as it answers has no parts', async () => {
-    const { evaluate, run } = await onFilms();
+    const { evaluate, run } = onFilms();
     const words = ['--agent', 'fiske', '--model', 'oracle:0.3', '--split', 'valid'];
     const whole = await evaluate(...words);
-    const again = await onFilms();
+    const again = onFilms();
     const parts = [];
     for (const shard of ['1/3', '2/3', '3/3']) parts.push(await again.evaluate(...words, '--shard', shard));
     const asked = parts.reduce((sum, { speed }) => sum + speed.asked, 0);
@@ -74,7 +75,7 @@ describe('kgwalk evaluate on questions', () => {
   });
 
   test('takes subsets, a limit, a budget, switches; each is an evaluation of its own', async () => {
-    const { evaluate, kept } = await onFilms();
+    const { evaluate, kept } = onFilms();
     const base = ['--agent', 'fiske', '--model', 'oracle:0'];
     const all = await evaluate(...base);
     const some = await evaluate(...base, '--limit', '3');
@@ -107,7 +108,7 @@ describe('kgwalk evaluate on questions', () => {
     [['--agent', 'fiske', '--model', 'oracle:0', '--turns', 'all'], 'got --turns, which is for dialogues'],
     [['no-such-run', '--model', 'oracle:0'], 'expected an agent or a run, got "no-such-run"'],
   ])('%p is one clear error, before anything is written', async (words, message) => {
-    const { run, kept } = await onFilms();
+    const { run, kept } = onFilms();
     const { exitCode, told } = await run('evaluate', ...words);
     expect(exitCode).toBeGreaterThan(0);
     expect(told).toContain(message);
@@ -118,11 +119,26 @@ describe('kgwalk evaluate on questions', () => {
     const { told } = await kgwalk('evaluate', '--agent', 'fiske');
     expect(told).toContain('expected a data set of questions for agent fiske, got none, at --dataset');
   });
+
+  test('refuses a walker on another graph of its data set, where entities have other ids', async () => {
+    const facts = ['hamlet', 'henry v'].map((play): [string, string, string] => [play, 'directed_by', 'olivier']);
+    const plays = graphOf('plays', [...facts, ...facts.map(([h, r, t]) => [t, inverseName(r), h] as const)]);
+    await importFilms({ name: 'arts', beside: plays });
+    const folder = join(folderWith({}), 'walker');
+    const own = ['data.dataset=arts', 'data.subsets=["1-hop"]', 'ppo.updates=1', 'ppo.evalEvery=1'];
+    await train({ settings: filmSettings(...own), folder });
+    expect(await kgwalk('evaluate', folder)).toMatchObject({ exitCode: 0 });
+    const other = await kgwalk('evaluate', folder, '--dataset', 'arts/plays');
+    expect([other.exitCode, other.told]).toEqual([
+      3,
+      expect.stringContaining(`expected a checkpoint of graph ${plays.hash}`),
+    ]);
+  });
 });
 
 describe('kgwalk compare on questions', () => {
   test('puts agents, their variants and a trained walker side by side on the same questions', async () => {
-    const { compare, run } = await onFilms();
+    const { compare, run } = onFilms();
     const folder = join(folderWith({}), 'walker');
     await train({ settings: filmSettings('ppo.updates=4'), folder });
     const { agents, comparisons } = await compare('fiske', 'fiske:stateful=false', folder, '--model', 'oracle:0');
@@ -142,7 +158,7 @@ describe('kgwalk compare on questions', () => {
   });
 
   test('switches and budgets stand in the rows they belong to, not above all', async () => {
-    const { evaluate, run } = await onFilms();
+    const { evaluate, run } = onFilms();
     const words = ['fiske:stateful=false', 'fiske', 'template-lookup', '--model', 'oracle:0'];
     const [head, , columns, ...rows] = (await run('compare', ...words)).out.split('\n');
     expect(head).toMatch(/^3 agents on films .* · model oracle:0 \[simulated\] · budget 30 strict$/);
@@ -161,7 +177,7 @@ describe('kgwalk compare on questions', () => {
   });
 
   test('asks every agent in every way to choose, each an evaluation of its own that replays; who asks no model once', async () => {
-    const { compare, evaluate, run, kept } = await onFilms();
+    const { compare, evaluate, run, kept } = onFilms();
     const words = ['tog:prefilter=bm25,keep={1,2}', 'random-chain', '--model', 'oracle:0', '--limit', '4'];
     const { agents, comparisons } = await compare(...words, '--choices', 'written,likelihood');
     const [first, second] = ['tog:prefilter=bm25,keep=1', 'tog:prefilter=bm25,keep=2'];
@@ -198,7 +214,7 @@ describe('kgwalk compare on questions', () => {
   });
 
   test('asks an agent once however often it is named, and tests against the last one named', async () => {
-    const { compare } = await onFilms();
+    const { compare } = onFilms();
     const { agents, comparisons } = await compare(
       'tog',
       'fiske',
@@ -217,7 +233,7 @@ describe('kgwalk compare on questions', () => {
   });
 
   test('refuses a saved evaluation of another split before anybody is asked, and names both', async () => {
-    const { evaluate, run, kept } = await onFilms();
+    const { evaluate, run, kept } = onFilms();
     const { saved, n } = await evaluate('--agent', 'random-chain', '--split', 'train');
     const there = readdirSync(kept[1]!);
     const { told } = await run('compare', join(saved, '..'), 'tog', '--model', 'oracle:0', '--split', 'valid');
@@ -229,7 +245,7 @@ describe('kgwalk compare on questions', () => {
   });
 
   test('refuses what a pre-filter keeps where there is none', async () => {
-    const { run } = await onFilms();
+    const { run } = onFilms();
     const { told } = await run('compare', 'tog:keep={1,2}', 'random-chain', '--model', 'oracle:0');
     expect(told).toContain('expected a pre-filter with keep, got none, at tog:keep=1');
     // A mass of its own, not of a pre-filter.
@@ -238,7 +254,7 @@ describe('kgwalk compare on questions', () => {
   });
 
   test('says what parts switches from agents', async () => {
-    const { run } = await onFilms();
+    const { run } = onFilms();
     const { told } = await run('compare', 'tog:keep=1,fiske', 'random-chain');
     expect(told).toContain('expected switches such as tog:NAME=VALUE, got "fiske", at tog:keep=1,fiske');
     expect(told).toContain('Switches are parted by commas, agents by spaces.');
@@ -246,7 +262,7 @@ describe('kgwalk compare on questions', () => {
   });
 
   test('refuses saved evaluations of other models, unless told to mix them', async () => {
-    const { evaluate, run, compare } = await onFilms();
+    const { evaluate, run, compare } = onFilms();
     const sure = await evaluate('--agent', 'fiske', '--model', 'oracle:0');
     const unsure = await evaluate('--agent', 'fiske', '--model', 'oracle:0.3');
     const folders = [sure, unsure].map(({ saved }) => join(saved, '..'));
@@ -259,7 +275,7 @@ describe('kgwalk compare on questions', () => {
 
 describe('kgwalk replay', () => {
   test('has every byte again without the model, shows one question, and fails where something differs', async () => {
-    const { evaluate, kept } = await onFilms();
+    const { evaluate, kept } = onFilms();
     const { saved } = await evaluate('--agent', 'self-veqa', '--model', 'oracle:0.2');
     const folder = join(saved, '..');
     const replay = (...words: string[]) => kgwalk('replay', folder, ...kept, ...words);
@@ -280,7 +296,6 @@ describe('kgwalk replay', () => {
 
 describe('kgwalk ask on questions', () => {
   test('a trained walker answers a question with its topic in brackets', async () => {
-    await importFilms();
     const folder = join(folderWith({}), 'walker');
     await train({ settings: filmSettings('ppo.updates=4'), folder });
     const answer = await kgwalkJson<{ topics: string[]; chain: string[]; calls: number }>(
@@ -302,9 +317,8 @@ describe('kgwalk ask on questions', () => {
   });
 
   test('a prompted agent takes the embedded model where none is named, and none that knows the answers', async () => {
-    await importFilms();
     const ask = (...words: string[]) =>
-      kgwalk('ask', 'who directed [tenet]', '--agent', 'tog', '--dataset', 'films', ...words);
+      kgwalk('ask', 'who directed [tenet]', '--agent', 'tog', '--dataset', 'films', '--budget', '2', ...words);
     expect((await ask()).told).toContain('model: demo, which comes with the package');
     expect((await ask('--model', 'oracle:0')).told).toContain('expected a real model, got oracle:0');
     expect((await kgwalk('ask', 'who directed [tenet]')).told).toContain('expected a run and a question');

@@ -41,7 +41,7 @@ describe('a time limit', () => {
     await kgwalkJson('datasets', 'import', 'triples', '--name', 'tiny', '--from', folderWith(tinyLinkFiles));
     const run = join(home, 'run');
     collecting = setInterval(collectGarbage, 100);
-    const limit = ['--max-minutes', '0.05'];
+    const limit = ['--max-minutes', '0.02'];
     const stopped = await kgwalk('train', join(home, 'long.yaml'), '--run-dir', run, ...limit);
     expect(stopped.exitCode).toBe(130);
     expect(openRun(run).state.status).toBe('stopped');
@@ -79,7 +79,7 @@ describe('a time limit', () => {
           '--run-dir',
           lines,
           '--max-minutes',
-          '0.05',
+          '0.02',
         ],
         'of 2 trials done',
       ],
@@ -91,7 +91,7 @@ describe('a time limit', () => {
           join(home, 'model'),
           ...small.flatMap((one) => ['--set', one]),
           '--max-minutes',
-          '0.05',
+          '0.02',
         ],
         'stopped', // before the first token, or after so many of 90000000
       ],

@@ -7,10 +7,11 @@ import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { type DialogueDataset, loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { samplesOfFile } from '../../datasets/opendialkg/read-dialogues.js';
 import { dialogueStatistics } from '../../datasets/dialogues/dialogue-statistics.js';
-import { walkSamples } from '../../datasets/walk-sample.js';
+import { type SplitName, splitNames, type WalkSample, walkSamples } from '../../datasets/walk-sample.js';
 import { walkGraph } from '../../envs/dialogue-walk/walk-graph.js';
 import { countsByName, entityCounts, goldShareByCount } from '../../evaluation/leaks/count-shares.js';
 import { evaluationSettings } from '../../evaluation/settings.js';
+import type { Graph } from '../../src/kg/graph.js';
 import { seenEntities } from '../../tasks/dialogues/row.js';
 import { evaluatedDialogues } from '../fixtures/evaluated.js';
 import { folderWith } from '../fixtures/tiny-release.js';
@@ -22,11 +23,16 @@ if (!shared)
 (shared ? describe : describe.skip)('OpenDialKG itself', () => {
   const from = join(shared ?? '', 'data', 'opendialkg');
   let dataset: DialogueDataset;
+  let graph: Graph;
+  let samples: Record<SplitName, WalkSample[]>;
 
   beforeAll(async () => {
     const home = folderWith({});
     await importOpenDialKg({ from, home });
     dataset = loadDialogueDataset('opendialkg', { home });
+    graph = await dataset.loadGraph();
+    const of = (split: SplitName) => walkSamples(dataset.loadDialogues(split), graph);
+    samples = { train: of('train'), valid: of('valid'), test: of('test') };
   });
 
   test('has the known counts, and every dropped item is accounted for', () => {
@@ -45,15 +51,13 @@ if (!shared)
     expect(graphs.wide!.note).not.toMatch(/restricted/);
   });
 
-  test('gives the known samples, misses included', async () => {
-    const graph = await dataset.loadGraph();
-    const counts = (['train', 'valid', 'test'] as const).map((split) => {
+  test('gives the known samples, misses included', () => {
+    const counts = splitNames.map((split) => {
       const dialogues = dataset.loadDialogues(split);
-      const samples = walkSamples(dialogues, graph);
       return {
         assistant: walkSamples(dialogues, graph, { turns: 'assistant' }).length,
-        notInGraph: samples.filter(({ gold }) => !gold.inGraph).length,
-        noEdges: samples.filter(({ task }) => graph.degree(task.start) === 0).length,
+        notInGraph: samples[split].filter(({ gold }) => !gold.inGraph).length,
+        noEdges: samples[split].filter(({ task }) => graph.degree(task.start) === 0).length,
         nothingAfter: dialogues.flatMap(({ messages, paths }) =>
           paths.filter(({ position }) => position === messages.length),
         ).length,
@@ -67,10 +71,8 @@ if (!shared)
   });
 
   test('reads a split from its CSV exactly as imported', async () => {
-    const graph = await dataset.loadGraph();
-    const { samples } = await samplesOfFile(join(from, 'test.csv'), graph);
-    const imported = walkSamples(dataset.loadDialogues('test'), graph);
-    expect(JSON.stringify(samples) === JSON.stringify(imported)).toBe(true);
+    const read = await samplesOfFile(join(from, 'test.csv'), graph);
+    expect(JSON.stringify(read.samples) === JSON.stringify(samples.test)).toBe(true);
   });
 
   test('has the known difficulty on both graphs', async () => {
@@ -84,39 +86,27 @@ if (!shared)
   });
 
   test.each(['dialogue', 'wide'])('edge policies leave the golds of graph %s that docs/data.md says', async (name) => {
-    const graph = await dataset.loadGraph(name);
-    const splits = (['train', 'valid', 'test'] as const).map((split) =>
-      walkSamples(dataset.loadDialogues(split), graph),
-    );
+    const walked = name === 'dialogue' ? graph : await dataset.loadGraph(name);
+    const splits = splitNames.map((split) => walkSamples(dataset.loadDialogues(split), walked));
     const cells = (['full', 'topk-degree', 'ark'] as const).map((edgePolicy) => {
-      const walks = walkGraph(graph, { edgePolicy, maxOut: 50 }, dataset).graph;
-      const shares = splits.map(
-        (samples) => samples.filter(({ gold }) => walks.holds(gold.path)).length / samples.length,
-      );
+      const walks = walkGraph(walked, { edgePolicy, maxOut: 50 }, dataset).graph;
+      const shares = splits.map((split) => split.filter(({ gold }) => walks.holds(gold.path)).length / split.length);
       return { walks, cell: shares.map((share) => (100 * share).toFixed(1)).join(' / ') };
     });
     const [, short, ark] = cells.map(({ walks }) => walks.numEdges);
     expect(ark).toBe(short);
-    const row = [`\`${name}\``, ...cells.map(({ cell }) => cell), `${((100 * short!) / graph.numEdges).toFixed(1)} %`];
+    const row = [`\`${name}\``, ...cells.map(({ cell }) => cell), `${((100 * short!) / walked.numEdges).toFixed(1)} %`];
     const table = readFileSync(join(import.meta.dirname, '../../docs/data.md'), 'utf8').replace(/ +/g, ' ');
     expect(table).toContain(`| ${row.join(' | ')} |`);
   });
 
-  test('B-ARK-6: of LLM-ARK’s lists of 50 these edges stand there for a dialogue’s sake alone', async () => {
-    const walks = walkGraph(await dataset.loadGraph(), { edgePolicy: 'ark', maxOut: 50 }, dataset);
+  test('B-ARK-6: of LLM-ARK’s lists of 50 these edges stand there for a dialogue’s sake alone', () => {
+    const walks = walkGraph(graph, { edgePolicy: 'ark', maxOut: 50 }, dataset);
     expect(walks.selection).toMatchObject({ entitiesCut: 234, brought: { train: 986, valid: 124, test: 113 } });
   });
 
-  const trainAndValid = async () => {
-    const graph = await dataset.loadGraph();
-    const [train, valid] = (['train', 'valid'] as const).map((split) =>
-      walkSamples(dataset.loadDialogues(split), graph),
-    );
-    return { graph, train: train!, valid: valid! };
-  };
-
-  test('the entity count of train marks answers by being zero, the counts that walkers read do not', async () => {
-    const { graph, train, valid } = await trainAndValid();
+  test('the entity count of train marks answers by being zero, the counts that walkers read do not', () => {
+    const { train, valid } = samples;
     const entity = goldShareByCount(valid, graph, entityCounts(train));
     expect(entity.monotone).toBe(false);
     expect(entity.shares[0]!.goldShare).toBeGreaterThan(2 * entity.shares[1]!.goldShare);
@@ -127,14 +117,14 @@ if (!shared)
   });
 
   test('popularity and memory score what is known of them', async () => {
-    const { graph, train, valid } = await trainAndValid();
+    const { train, valid } = samples;
     const settings = evaluationSettings.parse({ resamples: 50 });
-    const samples = valid.filter((_, i) => i % 10 === 0);
+    const some = valid.filter((_, i) => i % 10 === 0);
     const score = async (name: string) => {
       const agent = await dialogueAgents.create(name, { graph, train, ranking: settings } as never);
       const about = { dataset: 'opendialkg', split: 'valid', turns: 'all' };
       const options = { graph, settings, seenTargets: seenEntities(train), about };
-      return (await evaluatedDialogues(agent, samples, options)).record.metrics;
+      return (await evaluatedDialogues(agent, some, options)).record.metrics;
     };
     const popularity = await score('popularity');
     expect(popularity['path@1']!.value).toBeGreaterThan(0.12);

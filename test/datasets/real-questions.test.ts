@@ -108,9 +108,9 @@ const hops = ['1-hop', '2-hop', '3-hop'];
     expect(sizes('dev-test')).toEqual([1062, 1430, 1368]);
     expect(sum('template-test')).toBe(7566);
     expect(sizes('type-test')).toEqual([0, 2518, 3306]);
+    const stored = hops.flatMap((subset) => dataset.storedQuestions(subset, 'dev'));
     const templates = (split: string) => {
       const { has } = dataset.split({ split });
-      const stored = hops.flatMap((subset) => dataset.storedQuestions(subset, 'dev'));
       return new Set(stored.filter((question) => has(question, 'dev')).map(maskedQuestion));
     };
     const unseen = templates('template-test');

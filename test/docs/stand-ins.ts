@@ -70,21 +70,26 @@ function anyQuestion(evaluation: string): string {
 }
 
 /** What makes the recommended settings fit a dozen films. Stands behind what the example sets. */
-const dialogues = [...tinyOverrides.slice(1), 'walker.componentDim=16', 'walker.width=32', 'walker.hidden=16'];
+const dialogues = [
+  ...tinyOverrides.slice(1),
+  ...['walker.componentDim=16', 'walker.width=32', 'walker.hidden=16'],
+  ...['walker.recurrentUnits=16', 'walker.transformerLayers=1'],
+  ...['transe.epochs=1', 'clone.epochs=1', 'clone.batchSize=16', 'ppo.updates=2', 'checkpoint.everyUpdates=2'],
+];
 const questions = [
   'backend=wasm',
   'relationWalker.questionWidth=16',
   'relationWalker.width=16',
-  'ppo.updates=4',
+  'ppo.updates=2',
   'ppo.samplesPerUpdate=8',
   'ppo.minibatchSamples=4',
   'checkpoint.everyUpdates=2',
 ];
 const readers = [
   'reader.width=8',
-  'reader.fit.steps=8',
+  'reader.fit.steps=4',
   'reader.fit.batchSize=8',
-  'reader.fit.evalEvery=4',
+  'reader.fit.evalEvery=2',
   'reader.pretrain.steps=2',
   'reader.table.dim=16',
   'reader.table.epochs=1',
@@ -105,27 +110,37 @@ const shrunk: Readonly<Record<string, readonly string[]>> = {
   'llm-ark-2024': dialogues,
   'llm-ark-2024-ui': dialogues,
   dialogues,
-  demo: [...dialogues, 'clone.batchSize=16'],
+  demo: dialogues,
   'demo-questions': questions,
   metaqa: questions,
   questions,
+  student: [...questions, 'clone.epochs=2'],
   readers,
+  policy: ['policy.totalSteps=2048'],
 };
 
 /** A world that is quick to encode. */
 const smallWorld = ['--entities', '300', '--dialogues', '30', '--questions', '100'];
 
-/** The same command with less to do: one question, two seeds, small networks, few updates. */
+/** By option, instead of whatever number an example gives it. */
+const few: Readonly<Record<string, string>> = {
+  '--limit': '1',
+  '--trials': '2',
+  '--halving': '1',
+  '--parts': '2',
+  '--budget': '2',
+};
+
+/** The same command with less to do: one question, two seeds (a sweep: one), small networks, few updates. */
 export function shrink(words: readonly string[]): string[] {
   const [command, preset] = words;
   const settings = ['train', 'pretrain', 'sweep'].includes(command!)
     ? (shrunk[preset!.replace(/-tiny$/, '')] ?? [])
     : [];
   const less = words.map((word, i) => {
-    if (words[i - 1] === '--limit') return '1';
-    if (words[i - 1] === '--trials') return '2';
-    if (words[i - 1] === '--halving') return '1';
-    if (words[i - 1] === '--seeds') return word.split(',', 2).join();
+    const fewer = few[words[i - 1]!];
+    if (fewer !== undefined) return fewer;
+    if (words[i - 1] === '--seeds') return command === 'sweep' ? '1' : word.split(',', 2).join();
     return words[i - 1] === '--grid' ? word.split(',', 2).join() : word;
   });
   return [...less, ...settings.flatMap((setting) => ['--set', setting]), ...ownFolder(words), ...briefly(words)];
@@ -133,10 +148,10 @@ export function shrink(words: readonly string[]): string[] {
 
 /** Less to ask a real model, where the example does not say how much. */
 function briefly(words: readonly string[]): string[] {
-  if (words[1] === 'bench') return ['--repeats', '1'];
   if (words.join(' ') === 'datasets demo') return smallWorld;
-  const asks = words.includes('demo') && words.some((word) => word.startsWith('metaqa'));
-  return asks && !words.includes('--budget') ? ['--budget', '4'] : [];
+  if (!words.includes('demo') || !words.some((word) => word.startsWith('metaqa'))) return [];
+  const limits = words[0] === 'ask' ? ['--budget'] : ['--budget', '--limit'];
+  return limits.filter((option) => !words.includes(option)).flatMap((option) => [option, few[option]!]);
 }
 
 /** The same code with less to train. */

@@ -12,7 +12,6 @@ const tells: Readonly<Record<string, RegExp>> = {
   'datasets get': /^Then: kgwalk datasets import/m,
   'datasets import': /^imported [\w-]+ · licence: \S/,
   'datasets stats': /\d+ (entities|questions)/,
-  'models bench': /^encode +\d/m,
   'models info': /^architecture +llama$/m,
   'models list': /^demo +embedded/m,
   completion: /^_kgwalk\(\) \{/m,

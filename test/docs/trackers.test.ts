@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { folderWith } from '../fixtures/tiny-release.js';
 import { examplesOf } from './examples.js';
 import { runsAsWritten } from './page-run.js';
+import { shrinkCode } from './stand-ins.js';
 import { runTypeScript } from './typescript-examples.js';
 
 /** What MLflow's server takes, by the tables of its REST reference; unknown fields and odd names are refused. */
@@ -87,7 +88,7 @@ describe('what trackers were told', () => {
          finish: async () => console.log(JSON.stringify([...said, ['finish']])),
        };`,
     );
-    const written = wandb!.text.replace("'@wandb/sdk'", `'${client}'`);
+    const written = shrinkCode(wandb!.text).replace("'@wandb/sdk'", `'${client}'`);
     const printed = await runTypeScript(written.replace("'runs/in-wandb'", `'${join(folder, 'run')}'`));
     const said = JSON.parse(printed) as [string, Record<string, number>?][];
     expect(said[0]).toEqual(['init', ['project', 'config']]);

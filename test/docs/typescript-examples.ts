@@ -10,26 +10,24 @@ import type { Example } from './examples.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 /** An agent of one's own lies three folders deep, and its example imports as from there. */
-const place = join(root, 'agents', 'prompted', 'example');
+const place = join('agents', 'prompted', 'example');
 const { exports } = createRequire(import.meta.url)('../../package.json') as {
   exports: Record<string, { types?: string }>;
 };
 
-/** Where the sources of an entry such as `kgwalk/agents` are. */
-const entries = Object.fromEntries(
+/** The declarations of every entry such as `kgwalk/agents`, as built. */
+const entries: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(exports).flatMap(([name, { types }]) =>
-    types === undefined
-      ? []
-      : [[name.replace('.', 'kgwalk'), types.replace('./dist', root.slice(0, -1)).replace('.d.ts', '.ts')]],
+    types === undefined ? [] : [[name.replace('.', 'kgwalk'), join(root, types)]],
   ),
 );
 
 /**
- * Checks all examples in one program, as strictly as a new project of `tsc --init` would.
+ * Checks all examples in one program, as strictly as a new project of `tsc --init` would, by the declarations that the package has.
  * @returns `page:line: message` for every mistake
  */
 export function typeErrors(examples: readonly Example[]): string[] {
-  const files = new Map(examples.map((example, i) => [join(place, `example-${i}.ts`), example]));
+  const files = new Map(examples.map((example, i) => [join(root, 'dist', place, `example-${i}.ts`), example]));
   const options: ts.CompilerOptions = {
     target: ts.ScriptTarget.ES2023,
     lib: ['lib.es2023.d.ts'],
@@ -84,8 +82,8 @@ export function overSources(text: string): string {
 }
 
 function found(name: string): string {
-  if (name in entries) return entries[name]!;
-  if (name.startsWith('.')) return join(place, name.replace(/\.js$/, '.ts'));
+  if (name in entries) return entries[name]!.replace(join(root, 'dist/'), root).replace('.d.ts', '.ts');
+  if (name.startsWith('.')) return join(root, place, name.replace(/\.js$/, '.ts'));
   if (name.startsWith('node:')) return name;
   try {
     return createRequire(import.meta.url).resolve(name);

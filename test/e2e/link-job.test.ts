@@ -23,7 +23,7 @@ const preset = {
   clone: { enabled: false },
   ppo: {
     ...{ init: 'scratch', klCoef: 0, algorithm: 'reinforce', baseline: 'moving-average', updateEpochs: 1 },
-    ...{ updates: 60, samplesPerUpdate: 40, minibatchSamples: 40, explorations: 4, evalEvery: 20 },
+    ...{ updates: 40, samplesPerUpdate: 40, minibatchSamples: 40, explorations: 4, evalEvery: 20 },
     ...{ learningRate: 0.02, entropyCoef: 0.02 },
   },
   checkpoint: { everyUpdates: 10 },

@@ -41,7 +41,7 @@ const again = [...command, ...small.flatMap((one) => ['--set', one])];
 
 beforeAll(async () => {
   env.KGWALK_HOME = home;
-  await importDemo({ settings: { entities: 200, triples: 800, dialogues: 40, questions: 80 } });
+  await importDemo({ settings: { entities: 200, triples: 800, dialogues: 20, questions: 40 } });
 });
 
 afterAll(() => {

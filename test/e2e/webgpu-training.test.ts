@@ -18,8 +18,12 @@ const onWebgpu = there ? test : test.skip;
 
 const home = useReleaseHome();
 
+/** Of two gradient steps an update: of the second one, ratios are no longer 1. */
 const settingsOn = (backend: string) =>
-  tinySettings(`backend=${backend}`, 'transe.enabled=false', 'clone.epochs=1', 'ppo.updates=2', 'ppo.baseline=critic');
+  tinySettings(
+    ...[`backend=${backend}`, 'transe.enabled=false', 'clone.epochs=1'],
+    ...['ppo.updates=2', 'ppo.baseline=critic', 'ppo.updateEpochs=1', 'ppo.explorations=2'],
+  );
 
 onWebgpu(
   'cloning, PPO with a critic and evaluation give the plain backend’s numbers, also of a run that was stopped',

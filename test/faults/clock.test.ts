@@ -8,6 +8,7 @@ import { expect, test } from '@jest/globals';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { openRun } from '../../src/run/run-folder.js';
 import { readTimings } from '../../src/run/metric-log.js';
+import { kgwalk } from '../fixtures/command-line.js';
 import { tally } from '../fixtures/long-tests.js';
 import { useOwnHome } from '../fixtures/own-home.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
@@ -32,15 +33,13 @@ const backwards = `
 test('a clock that goes backwards changes no result and gives no negative time', async () => {
   await importOpenDialKg({ from: folderWith(releaseFiles) });
   const root = folderWith({ 'backwards.mjs': backwards });
-  const preload = ['--import', pathToFileURL(join(root, 'backwards.mjs')).href];
-  const kgwalk = (before: readonly string[], ...words: string[]) =>
-    spawnSync(execPath, [...before, resolve('dist/cli/main.js'), ...words], { env, encoding: 'utf8' });
+  const program = ['--import', pathToFileURL(join(root, 'backwards.mjs')).href, resolve('dist/cli/main.js')];
+  const under = (...words: string[]) => spawnSync(execPath, [...program, ...words], { env, encoding: 'utf8' });
   const set = tinyOverrides.flatMap((one) => ['--set', one]);
   const [whole, folder] = [join(root, 'whole'), join(root, 'run')];
-  const trained = (run: string, before: readonly string[], ...words: string[]) =>
-    kgwalk(before, 'train', ...words, '--run-dir', run);
-  expect(trained(whole, [], 'opendialkg-tiny', ...set).status).toBe(0);
-  expect(trained(folder, preload, 'opendialkg-tiny', ...set)).toMatchObject({ status: 0 });
+  const training = ['train', 'opendialkg-tiny', ...set, '--run-dir'];
+  expect(await kgwalk(...training, whole)).toMatchObject({ exitCode: 0 });
+  expect(under(...training, folder)).toMatchObject({ status: 0 });
   expect(runHashes(folder)).toEqual(runHashes(whole));
   expect(Date.parse(openRun(folder).environment.started)).toBeLessThan(Date.now() - 3_600_000);
   for (const { seconds } of readTimings(join(folder, 'timing.jsonl'))) expect(seconds).toBeGreaterThanOrEqual(0);
@@ -49,8 +48,8 @@ test('a clock that goes backwards changes no result and gives no negative time',
   const state = JSON.stringify({ ...openRun(folder).state, status: 'running' });
   writeFileSync(join(folder, 'state.json'), state);
   expect(openRun(folder).state.status).toBe('stopped');
-  expect(trained(folder, preload, '--resume')).toMatchObject({ status: 0 });
+  expect(under('train', '--resume', '--run-dir', folder)).toMatchObject({ status: 0 });
   expect(runHashes(folder)).toEqual(runHashes(whole));
-  expect(kgwalk(preload, 'report', folder)).toMatchObject({ status: 0 });
+  expect(under('report', folder)).toMatchObject({ status: 0 });
   tally('faults injected', 3);
 });

@@ -1,5 +1,5 @@
 /** SIGKILL on the built program in the middle of an evaluation: `npm test` builds it first. */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { env, execPath } from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { Rng } from '../../src/run/seeds.js';
+import { kgwalk } from '../fixtures/command-line.js';
 import { often, tally } from '../fixtures/long-tests.js';
 import { useOwnHome } from '../fixtures/own-home.js';
 import { folderWith } from '../fixtures/tiny-release.js';
@@ -14,10 +15,10 @@ import { importFilms } from '../fixtures/toy-question-training.js';
 
 useOwnHome();
 
-const kills = often(3, 20);
+const kills = often(2, 20);
 
 const words = (root: string) => [
-  ...['dist/cli/main.js', 'evaluate', '--agent', 'fiske', '--model', 'oracle:0.2', '--json'],
+  ...['evaluate', '--agent', 'fiske', '--model', 'oracle:0.2', '--json'],
   ...['--dataset', 'films', '--split', 'train', '--evaluations', root],
 ];
 
@@ -37,7 +38,7 @@ function resultsIn(root: string) {
 
 /** Kills the program once the completions have grown to `size` bytes. @returns whether it was killed before it was done */
 async function killedAt(size: number, root: string): Promise<boolean> {
-  const child = spawn(execPath, words(root), { env, stdio: 'ignore' });
+  const child = spawn(execPath, ['dist/cli/main.js', ...words(root)], { env, stdio: 'ignore' });
   const ended = once(child, 'close') as Promise<[number | null]>;
   const grown = () => {
     const [name] = existsSync(root) ? readdirSync(root) : [];
@@ -53,7 +54,7 @@ async function killedAt(size: number, root: string): Promise<boolean> {
 test('killed at random moments and run again it asks nothing twice and gives the unbroken result', async () => {
   await importFilms();
   const whole = folderWith({});
-  expect(spawnSync(execPath, words(whole), { env }).status).toBe(0);
+  expect((await kgwalk(...words(whole))).exitCode).toBe(0);
   const unbroken = resultsIn(whole);
   expect(new Set(unbroken.stored).size).toBe(unbroken.stored.length);
   const size = statSync(join(whole, readdirSync(whole)[0]!, 'completions.jsonl')).size;
@@ -65,7 +66,7 @@ test('killed at random moments and run again it asks nothing twice and gives the
     // Twice on the way, the second time further on.
     const first = rng.integer(size);
     for (const at of [first, first + rng.integer(size - first)]) if (await killedAt(at, root)) died++;
-    expect(spawnSync(execPath, words(root), { env }).status).toBe(0);
+    expect((await kgwalk(...words(root))).exitCode).toBe(0);
     const { bytes, stored } = resultsIn(root);
     expect(bytes).toEqual(unbroken.bytes);
     expect([...stored].sort()).toEqual([...unbroken.stored].sort());

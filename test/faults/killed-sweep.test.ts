@@ -1,5 +1,5 @@
 /** A sweep on the built program that is killed, interrupted and gone on with: `npm test` builds it first. */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,19 +8,21 @@ import { setTimeout } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { isLocked } from '../../src/run/run-lock.js';
 import { sweepIn } from '../../src/run/sweep.js';
+import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
 import { often, tally } from '../fixtures/long-tests.js';
-import { useOwnHome } from '../fixtures/own-home.js';
+import { useSharedHome } from '../fixtures/own-home.js';
 import { runHashes } from '../fixtures/tiny-training.js';
 import { filmOverrides, importFilms } from '../fixtures/toy-question-training.js';
 
-useOwnHome();
+const home = useSharedHome(importFilms);
 
 const settings = [...filmOverrides, 'ppo.updates=12', 'ppo.evalEvery=2', 'checkpoint.everyUpdates=2'];
 const words = (folder: string) => [
-  ...['dist/cli/main.js', 'sweep', 'metaqa', ...settings.flatMap((one) => ['--set', one])],
+  ...['sweep', 'metaqa', ...settings.flatMap((one) => ['--set', one])],
   ...['--grid', 'ppo.clipRange=0.1,0.2', '--sample', 'ppo.learningRate=log:1e-3..1e-2', '--trials', '3'],
   ...['--jobs', '2', '--run-dir', folder],
 ];
+const program = (...more: string[]) => ['dist/cli/main.js', ...more];
 const eventsOf = (folder: string) => (existsSync(join(folder, 'sweep.json')) ? sweepIn(folder)!.events : []);
 const runsIn = (folder: string) =>
   readdirSync(folder).filter((name) => name.startsWith('trial-') && !name.endsWith('.jsonl'));
@@ -36,7 +38,7 @@ function lockedBy(folder: string): number | undefined {
 
 /** Starts the sweep, or goes on with it, and ends it when so many runs have begun or ended since. */
 async function broken(folder: string, signal: NodeJS.Signals, after: number) {
-  const child = spawn(execPath, [...words(folder), '--resume'], { env, stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn(execPath, program(...words(folder), '--resume'), { env, stdio: ['ignore', 'ignore', 'pipe'] });
   let told = '';
   child.stderr.on('data', (text) => (told += String(text)));
   const ended = once(child, 'close');
@@ -45,20 +47,25 @@ async function broken(folder: string, signal: NodeJS.Signals, after: number) {
   const trains = () =>
     lockedBy(folder) === child.pid &&
     readdirSync(folder).some((name) => existsSync(join(folder, name, 'metrics.jsonl')) && isLocked(join(folder, name)));
-  while (child.exitCode === null && !(eventsOf(folder).length >= before + after && trains())) await setTimeout(4);
+  while (child.exitCode === null && !(trains() && eventsOf(folder).length >= before + after)) await setTimeout(4);
   child.kill(signal);
   const [exitCode] = (await ended) as [number | null];
   return { exitCode, told, died: child.signalCode };
 }
 
+/** The unbroken sweep over so many seeds, made once. */
+async function unbroken(seeds: number): Promise<string> {
+  const folder = join(home(), `whole-${seeds}`);
+  if (!existsSync(folder)) await kgwalkJson(...words(folder), '--seeds', String(seeds));
+  expect(runsIn(folder)).toHaveLength(3 * seeds);
+  return folder;
+}
+
 test('killed, interrupted and gone on with, every run ends once and equal to that of the unbroken sweep', async () => {
-  await importFilms();
-  const whole = join(env.KGWALK_HOME!, 'whole');
-  expect(spawnSync(execPath, words(whole), { env }).status).toBe(0);
-  expect(runsIn(whole)).toHaveLength(3);
+  const whole = await unbroken(1);
 
   for (let attempt = 0; attempt < often(1, 10); attempt++) {
-    const folder = join(env.KGWALK_HOME!, `broken-${attempt}`);
+    const folder = join(home(), `broken-${attempt}`);
     expect((await broken(folder, 'SIGKILL', 2)).died).toBe('SIGKILL');
     // The runs notice, save and end.
     while (runsIn(folder).some((name) => isLocked(join(folder, name)))) await setTimeout(4);
@@ -68,11 +75,7 @@ test('killed, interrupted and gone on with, every run ends once and equal to tha
     expect(runsIn(folder).filter((name) => isLocked(join(folder, name)))).toEqual([]);
     // At once: the runs of the killed sweep may be saving still.
     expect((await broken(folder, 'SIGKILL', 0)).died).toBe('SIGKILL');
-    const { status, stderr, stdout } = spawnSync(execPath, [...words(folder), '--resume', '--json'], {
-      env,
-      encoding: 'utf8',
-    });
-    expect([status, stderr]).toEqual([0, expect.any(String)]);
+    const { counts } = await kgwalkJson<{ counts: object }>(...words(folder), '--resume');
 
     const ends = eventsOf(folder).flatMap((event) => (event.kind === 'end' ? [event] : []));
     expect(ends.map(({ trial }) => trial).sort()).toEqual([1, 2, 3]);
@@ -80,28 +83,20 @@ test('killed, interrupted and gone on with, every run ends once and equal to tha
     for (const name of runsIn(whole)) expect(runHashes(join(folder, name))).toEqual(runHashes(join(whole, name)));
     const sorted = (place: string) => readFileSync(join(place, 'trials.jsonl'), 'utf8').split('\n').sort();
     expect(sorted(folder)).toEqual(sorted(whole));
-    expect((JSON.parse(stdout) as { counts: object }).counts).toEqual({
-      trials: 3,
-      begun: 3,
-      finished: 3,
-      stopped: 0,
-      failed: 0,
-    });
+    expect(counts).toEqual({ trials: 3, begun: 3, finished: 3, stopped: 0, failed: 0 });
     tally('moments killed', 3);
   }
 });
 
 test('three shards at once, killed at random and gone on with, do every run once and equal to that of one process', async () => {
-  await importFilms();
-  const [whole, folder] = [join(env.KGWALK_HOME!, 'whole'), join(env.KGWALK_HOME!, 'shards')];
   const seeds = Array.from({ length: often(1, 3) }, (_, seed) => seed);
   const more = ['--seeds', String(seeds.length)];
-  expect(spawnSync(execPath, [...words(whole), ...more], { env }).status).toBe(0);
+  const [whole, folder] = [await unbroken(seeds.length), join(home(), 'shards')];
   const kills = often(2, 12);
   let left = kills;
   const shard = async (part: number) => {
     for (;;) {
-      const own = [...words(folder), ...more, '--shard', `${part}/3`, '--resume'];
+      const own = program(...words(folder), ...more, '--shard', `${part}/3`, '--resume');
       const child = spawn(execPath, own, { env, stdio: 'ignore' });
       const ended = once(child, 'close') as Promise<[number | null]>;
       const finished = await Promise.race([ended, setTimeout(1500)]);
@@ -124,18 +119,17 @@ test('three shards at once, killed at random and gone on with, do every run once
 });
 
 test('a run that is killed from outside fails by itself, and is gone on with on demand', async () => {
-  await importFilms();
-  const folder = join(env.KGWALK_HOME!, 'sweep');
-  const child = spawn(execPath, words(folder), { env, stdio: 'ignore' });
-  const ended = once(child, 'close');
+  const folder = join(home(), 'sweep');
+  const two = [...words(folder), '--trials', '2'];
+  const ended = kgwalk(...two);
   const first = join(folder, 'trial-001-s0');
   while (!existsSync(join(first, 'checkpoints', 'index.json')) || !isLocked(first)) await setTimeout(4);
   process.kill(lockedBy(first)!, 'SIGKILL');
-  expect(await ended).toEqual([0, null]);
+  expect((await ended).exitCode).toBe(0);
   const states = () =>
     eventsOf(folder).flatMap((event) => (event.kind === 'end' && event.trial === 1 ? [event.state] : []));
   const failed = eventsOf(folder).find((event) => event.kind === 'end' && event.trial === 1);
   expect(failed).toMatchObject({ state: 'failed', reason: 'ended by SIGKILL' });
-  expect(spawnSync(execPath, [...words(folder), '--resume', '--retry-failed'], { env }).status).toBe(0);
+  expect((await kgwalk(...two, '--resume', '--retry-failed')).exitCode).toBe(0);
   expect(states()).toEqual(['failed', 'finished']);
 });

@@ -8,6 +8,7 @@ import { expect, test } from '@jest/globals';
 import { readIndex } from '../../checkpoints/store.js';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { openRun } from '../../src/run/run-folder.js';
+import { kgwalk } from '../fixtures/command-line.js';
 import { often, tally } from '../fixtures/long-tests.js';
 import { useOwnHome } from '../fixtures/own-home.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
@@ -20,8 +21,8 @@ const set = [...tinyOverrides, 'clone.epochs=12', 'ppo.updates=9', 'checkpoint.k
   one,
 ]);
 
-/** Runs the program. @param flags of Node */
-function kgwalk(words: readonly string[], flags: readonly string[] = []) {
+/** Runs the built program. @param flags of Node */
+function program(words: readonly string[], flags: readonly string[]) {
   return spawnSync(execPath, [...flags, resolve('dist/cli/main.js'), ...words], { env, encoding: 'utf8' });
 }
 
@@ -45,16 +46,16 @@ const trainings = [
   ['dialogues', 'demo', ['ppo.updates=2', 'clone.epochs=1']],
 ] as const;
 
-test.each(trainings.slice(0, often(1, 2)))('512 MB are enough to train and evaluate on %s', (_, preset, sets) => {
+test.each(trainings.slice(0, often(1, 2)))('512 MB are enough to train and evaluate on %s', async (_, preset, sets) => {
   const folder = folderWith({});
   const [module, told, run] = [join(folder, 'measure.mjs'), join(folder, 'most'), join(folder, 'run')];
   writeFileSync(module, measuring(told));
   const most = (...words: string[]) => {
-    const { status, stderr } = kgwalk(words, beside(module));
+    const { status, stderr } = program(words, beside(module));
     expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
     return Number(readFileSync(told, 'utf8'));
   };
-  most('datasets', 'demo');
+  expect((await kgwalk('datasets', 'demo')).exitCode).toBe(0);
   expect(most('train', preset, ...sets.flatMap((one) => ['--set', one]), '--run-dir', run)).toBeLessThan(512e6 / 1024);
   expect(most('evaluate', run, '--split', 'valid')).toBeLessThan(512e6 / 1024);
 });
@@ -75,19 +76,20 @@ const hungryOnce = (file: string) => `
 test('a run that has nearly no memory left saves, says which settings to lower, and goes on with more', async () => {
   await importOpenDialKg({ from: folderWith(releaseFiles) });
   const [whole, root] = [join(folderWith({}), 'run'), folderWith({})];
-  expect(kgwalk(['train', 'opendialkg-tiny', ...set, '--run-dir', whole]).status).toBe(0);
+  const training = ['train', 'opendialkg-tiny', ...set, '--run-dir'];
+  expect((await kgwalk(...training, whole)).exitCode).toBe(0);
   const moments = ['clone-000003', 'clone-000012', 'ppo-000002', 'ppo-000007'].slice(0, often(1, 4));
   for (const moment of moments) {
     const folder = join(root, moment);
     const hungry = join(root, `${moment}.mjs`);
     writeFileSync(hungry, hungryOnce(join(folder, `checkpoints/${moment}.safetensors`)));
     const flags = ['--max-old-space-size=600', ...beside(hungry)];
-    const { status, stderr } = kgwalk(['train', 'opendialkg-tiny', ...set, '--run-dir', folder], flags);
+    const { status, stderr } = program([...training, folder], flags);
     expect(stderr).toContain('error: expected some JavaScript memory for the next step');
     expect(stderr).toMatch(/hint: Lower clone\.batchSize, ppo\.samplesPerUpdate or ppo\.minibatchSamples/);
     expect([status, openRun(folder).state.status]).toEqual([1, 'failed']);
     expect(readIndex(folder).last!.name >= moment).toBe(true);
-    expect(kgwalk(['train', '--resume', '--run-dir', folder]).status).toBe(0);
+    expect((await kgwalk('train', '--resume', '--run-dir', folder)).exitCode).toBe(0);
     expect(runHashes(folder)).toEqual(runHashes(whole));
     tally('faults injected');
   }

@@ -1,5 +1,5 @@
 /** Two processes on one folder, and folders that go away, under the built program: `npm test` builds it first. */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -10,6 +10,7 @@ import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { openEncoderCache } from '../../src/encoder/encoder-cache.js';
 import { openRun } from '../../src/run/run-folder.js';
 import { readTimings } from '../../src/run/metric-log.js';
+import { kgwalk } from '../fixtures/command-line.js';
 import { often, tally } from '../fixtures/long-tests.js';
 import { useOwnHome } from '../fixtures/own-home.js';
 import { tinyLlama } from '../fixtures/tiny-llama.js';
@@ -32,7 +33,6 @@ function start(words: readonly string[]) {
   return { child, ended };
 }
 
-const run = (...words: string[]) => spawnSync(execPath, [program, ...words], { env, encoding: 'utf8' });
 /** Whether a folder was there and could be deleted. */
 function deletes(folder: string): boolean {
   if (!existsSync(folder)) return false;
@@ -58,7 +58,7 @@ test('a cache that a process opened twice is still its own when another process 
   // As the evaluation at the end of a run does, while the run's own is open.
   const second = await openEncoderCache(place);
   await second.close();
-  expect(run('cache', 'info').status).toBe(0);
+  expect((await start(['cache', 'info']).ended).code).toBe(0);
   // A reader asks for its slot anew in another turn.
   await setTimeout(1);
   expect(space.read('text', '8', into)).toBe(true);
@@ -105,19 +105,20 @@ test('a second process on a run is refused at once and changes nothing; a killed
   child.kill('SIGSTOP');
   while (!/^State:\s+T/m.test(readFileSync(`/proc/${child.pid}/status`, 'utf8'))) await setTimeout(1);
   const before = runHashes(folder);
-  for (const words of [
-    ['train', '--resume', '--run-dir', folder],
-    [...tiny(), '--run-dir', folder],
-  ]) {
-    expect(run(...words)).toMatchObject({ status: 2, stderr: expect.stringMatching(/^error: expected /m) });
+  for (const [words, why] of [
+    [['train', '--resume'], `got one held by process ${child.pid} on `],
+    [tiny(), 'got one that holds a run'],
+  ] as const) {
+    const { exitCode, told } = await kgwalk(...words, '--run-dir', folder);
+    expect([exitCode, told]).toEqual([2, expect.stringMatching(/^error: expected /m)]);
+    expect(told).toContain(why);
     expect(runHashes(folder)).toEqual(before);
   }
-  expect(run('train', '--resume', '--run-dir', folder).stderr).toContain(`got one held by process ${child.pid} on `);
   child.kill('SIGKILL');
   await ended;
   expect(openRun(folder).state.status).toBe('stopped');
   const resumed = start(['train', '--resume', '--run-dir', folder]);
-  while (openRun(folder).environment.resumed === undefined && resumed.child.exitCode === null) await setTimeout(5);
+  while (openRun(folder).environment.resumed === undefined && resumed.child.exitCode === null) await setTimeout(50);
   resumed.child.kill('SIGINT');
   expect((await resumed.ended).code).toBe(130);
   tally('faults injected', 3);
@@ -138,7 +139,7 @@ describe('with text vectors of a model', () => {
     expect(ends.map(({ code }) => code)).toEqual([0, 0]);
     expect(runHashes(folders[1]!)).toEqual(runHashes(folders[0]!));
     const third = newRun();
-    expect(run(...words(third)).status).toBe(0);
+    expect((await kgwalk(...words(third))).exitCode).toBe(0);
     expect(encodes(third)).toBe(0);
     const cache = await openEncoderCache(join(env.KGWALK_HOME!, 'cache'));
     expect(encodes(folders[0]!) + encodes(folders[1]!)).toBe(cache.info().entries);
@@ -150,7 +151,7 @@ describe('with text vectors of a model', () => {
   test('a run whose caches are deleted under it, again and again, ends with equal results or one clear error', async () => {
     await importOpenDialKg({ from: folderWith(releaseFiles) });
     const whole = newRun();
-    expect(run(...words(whole)).status).toBe(0);
+    expect((await kgwalk(...words(whole))).exitCode).toBe(0);
     let deleted = 0;
     for (let i = 0; i < often(1, 5); i++) {
       const folder = newRun();
@@ -165,7 +166,7 @@ describe('with text vectors of a model', () => {
       if (code !== 0) {
         expect([1, 3]).toContain(code);
         expect(told).toMatch(/^error: expected /m);
-        expect(run(...words(folder), '--resume').status).toBe(0);
+        expect((await kgwalk(...words(folder), '--resume')).exitCode).toBe(0);
       }
       expect(runHashes(folder)).toEqual(runHashes(whole));
     }

@@ -1,12 +1,13 @@
 /** Threads that fail, in a program of their own over the built package: `npm test` builds it first. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, rmSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { env, execPath } from 'node:process';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
+import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
 import { tally } from '../fixtures/long-tests.js';
-import { folderWith } from '../fixtures/tiny-release.js';
+import { useSharedHome } from '../fixtures/own-home.js';
 import { evaluationOf, tinyOverrides } from '../fixtures/tiny-training.js';
 
 interface Plan {
@@ -85,45 +86,42 @@ describe('a pool of threads', () => {
 });
 
 describe('a thread that dies', () => {
-  const home = folderWith({});
+  const home = useSharedHome(() =>
+    kgwalk('datasets', 'demo', '--entities', '300', '--dialogues', '60', '--questions', '0'),
+  );
   const dying = { NODE_OPTIONS: `--import ${resolve('test/fixtures/dying-thread.mjs')}` };
   const tiny = ['opendialkg-tiny', ...['data.dataset=demo', ...tinyOverrides].flatMap((one) => ['--set', one])];
-  const kgwalk = (words: string[], more = {}) =>
-    spawnSync(execPath, ['dist/cli/main.js', ...words], {
-      env: { ...env, KGWALK_HOME: home, ...more },
+  /** By two threads, of which one dies. */
+  const killed = (...words: string[]) =>
+    spawnSync(execPath, ['dist/cli/main.js', ...words, '--threads', '2', '--json'], {
+      env: { ...env, ...dying },
       encoding: 'utf8',
     });
 
-  beforeAll(() => {
-    kgwalk(['datasets', 'demo', '--entities', '300', '--dialogues', '60', '--questions', '0']);
-  });
-
-  afterAll(() => rmSync(home, { recursive: true }));
-
-  test('while TransE trains ends the program with one error, keeps nothing half-made, and hinders nobody later', () => {
-    const words = ['pretrain', ...tiny, '--set', 'transe.batchSize=16', '--threads', '2', '--json'];
-    const { status, stdout, stderr } = kgwalk(words, dying);
+  test('while TransE trains ends the program with one error, keeps nothing half-made, and hinders nobody later', async () => {
+    const words = ['pretrain', ...tiny, '--set', 'transe.batchSize=16'];
+    const { status, stdout, stderr } = killed(...words);
     expect([status, stdout]).toEqual([1, '']);
     const { error } = JSON.parse(stderr) as { error: { code: string; message: string } };
     const message = 'expected training TransE to go on, got a thread that died: it ended by itself with status 3';
     expect(error).toMatchObject({ code: 'failure', message });
-    expect(readdirSync(join(home, 'embeddings'))).toEqual([]);
-    expect(JSON.parse(kgwalk(words).stdout)).toMatchObject({ reused: false });
+    expect(readdirSync(join(home(), 'embeddings'))).toEqual([]);
+    expect(await kgwalkJson(...words)).toMatchObject({ reused: false });
     tally('faults injected');
   });
 
-  test('while a walker is evaluated ends the program with one error: its samples do not become misses', () => {
-    const folder = join(home, 'run');
-    expect(kgwalk(['train', ...tiny, '--run-dir', folder]).status).toBe(0);
-    const words = ['evaluate', folder, '--split', 'train', '--threads', '2', '--json'];
-    const { status, stdout, stderr } = kgwalk(words, dying);
+  test('while a walker is evaluated ends the program with one error: its samples do not become misses', async () => {
+    const folder = join(home(), 'run');
+    await kgwalkJson('train', ...tiny, '--run-dir', folder);
+    const words = ['evaluate', folder, '--split', 'train'];
+    const { status, stdout, stderr } = killed(...words);
     expect([status, stdout]).toEqual([1, '']);
     const message = 'expected the evaluation to go on, got a thread that died: it ended by itself with status 3';
     expect(stderr).toContain(message);
     // What was asked is there to go on with, and nothing that says it was answered.
     const left = readdirSync(evaluationOf(folder, 'train-best'));
     expect(left.filter((name) => ['evaluation.json', 'answers.jsonl', 'rows.arrow'].includes(name))).toEqual([]);
-    expect(JSON.parse(kgwalk(words).stdout)).toMatchObject({ misses: { 'agent-failed': 0 } });
+    expect(await kgwalkJson(...words)).toMatchObject({ misses: { 'agent-failed': 0 } });
     tally('faults injected');
   });
 });

@@ -390,7 +390,7 @@ describe.each([3, 4])('a relation, with chains of up to %i', (hops) => {
     for (let at = 0; at < learner.steps; at++) await learner.step(at);
     const find = walker.walks!(pairs);
     const rng = new Rng(9);
-    const draws = 2000;
+    const draws = 1000;
     let asked = 0;
     for (const relation of [1, 4]) {
       const learned = await relationLearner({ ...work, pairs })(relation);

@@ -1,7 +1,7 @@
 /** Every kind of reader, from the registry: a new line there is trained, stopped, resumed, evaluated and asked here. */
 import { join } from 'node:path';
 import { env } from 'node:process';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { loadQuestionRun } from '../../../agents/question-agents.js';
 import { readerKinds } from '../../../agents/readers/settings.js';
 import { readCheckpoint } from '../../../checkpoints/checkpoint.js';
@@ -18,37 +18,38 @@ import { questionMeasure } from '../../../tasks/questions/score.js';
 import { train } from '../../../tasks/train.js';
 import { kgwalk, kgwalkJson } from '../../fixtures/command-line.js';
 import { inTurn } from '../../fixtures/long-tests.js';
+import { useSharedHome } from '../../fixtures/own-home.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
 import { evaluationOf, runHashes, stopAt } from '../../fixtures/tiny-training.js';
 import { importFilms } from '../../fixtures/toy-question-training.js';
 
-const previousHome = env.KGWALK_HOME;
+const home = useSharedHome(async () => {
+  await kgwalk('datasets', 'demo', '--entities', '300', '--dialogues', '30', '--questions', '100');
+  await importFilms();
+});
+/** Another home, whose films are without gold chains. */
+const chainless = folderWith({});
+beforeAll(async () => {
+  env.KGWALK_HOME = chainless;
+  await importFilms({ withChains: false });
+  env.KGWALK_HOME = home();
+});
+
 const newFolder = () => join(folderWith({}), 'run');
 const settingsOf = (...overrides: string[]) =>
   loadConfig(runSettings, {
     file: resolvePreset('readers'),
     overrides: [
       ...['data.dataset=demo-questions', 'encoder.model=hashed:32', 'reader.width=16', 'reader.wordDim=16'],
-      ...['reader.hidden=32', 'reader.fit.steps=48', 'reader.fit.batchSize=16', 'reader.fit.evalEvery=16'],
+      ...['reader.hidden=32', 'reader.fit.steps=48', 'reader.fit.batchSize=8', 'reader.fit.evalEvery=16'],
       ...[
-        'reader.fit.evalSamples=40',
-        'reader.pretrain.steps=6',
+        ...['reader.fit.evalSamples=40', 'reader.pretrain.steps=6', 'evaluation.resamples=100'],
         // A loss against few drawn entities, or over a table that hardly knows the graph, says more of the draw than of learning.
         ...['reader.table.dim=32', 'reader.table.epochs=8', 'reader.questionWidth=128', 'reader.entities.dim=16'],
         ...overrides,
       ],
     ],
   });
-
-beforeAll(async () => {
-  env.KGWALK_HOME = folderWith({});
-  await kgwalk('datasets', 'demo', '--entities', '300', '--dialogues', '30', '--questions', '100');
-  await importFilms();
-});
-afterAll(() => {
-  if (previousHome === undefined) delete env.KGWALK_HOME;
-  else env.KGWALK_HOME = previousHome;
-});
 
 const taught = (teacher: string) => [
   'reader.kind=nsm',
@@ -134,11 +135,13 @@ describe.each(readers.map(([what, of], turn) => [what, of, turn] as const))('the
       await train({ settings: settings(...overrides, 'reader.pretrain.steps=2'), folder });
       return readCheckpoint(resolveCheckpoint(folder, 'last').file).tensors;
     };
-    await importFilms();
     const withChains = await weights();
-    await importFilms({ withChains: false });
-    expect(await weights()).toEqual(withChains);
-    await importFilms();
+    env.KGWALK_HOME = chainless;
+    try {
+      expect(await weights()).toEqual(withChains);
+    } finally {
+      env.KGWALK_HOME = home();
+    }
   });
 
   test('is known by what it was made from', async () => {

@@ -26,7 +26,7 @@ const kinds = {
   'seq2path that writes freely': { head: 'seq2path', recurrentUnits: 5, decoder: 'free' },
   'seq2path with features': { head: 'seq2path', recurrentUnits: 4 },
   hitkg: { head: 'hitkg', transformerHeads: 2 },
-  'hitkg that reads words': { head: 'hitkg', text: 'words', transformerHeads: 3 },
+  'hitkg that reads words': { head: 'hitkg', text: 'words', transformerHeads: 3, transformerLayers: 1 },
   seq2seq: { head: 'seq2seq' },
   'dialkg-walker with features': { head: 'dialkg-walker' },
   'dialkg-walker without zero-shot scores': { head: 'dialkg-walker', zeroShot: 0 },

@@ -18,20 +18,11 @@ const available = env.KGWALK_TEST_DATA !== undefined && existsSync(modelPath);
 if (!available) stderr.write('a real Llama is skipped: set KGWALK_TEST_DATA to the folder that holds models/\n');
 const run = available ? test : test.skip;
 
-const people = [
-  'Ada Quill',
-  'Mara Lind',
-  'Jonas Vale',
-  'Ines Marlow',
-  'Tom Harrow',
-  'Lea Brandt',
-  'Otto Finch',
-  'Nora Pike',
-];
+const people = ['Ada Quill', 'Mara Lind', 'Jonas Vale', 'Ines Marlow'];
 const relations = ['directed_by', 'written_by', 'starred_actors', 'starred_actors'];
 const graph = graphOf(
   'film',
-  people.map((person, i) => ['The Winter Sea', relations[i % relations.length]!, person]),
+  people.map((person, i) => ['The Winter Sea', relations[i]!, person]),
 );
 const messages: Message[] = [
   { sender: 'user', text: 'Could you recommend a quiet film for the evening? I liked Glass Harbor a lot.' },

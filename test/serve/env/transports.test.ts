@@ -5,8 +5,10 @@ import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { env, execPath } from 'node:process';
+import { setTimeout } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { frame, ops, readFrames } from '../../../serve/env/frames.js';
+import { kgwalk } from '../../fixtures/command-line.js';
 import { helloFrame, resetFrame, stepFrame } from '../../fixtures/env-replies.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
 
@@ -69,17 +71,24 @@ describe('by standard input and output', () => {
     const pid = Number(text);
     expect(isAlive(pid)).toBe(true);
     parent.kill('SIGKILL');
-    while (isAlive(pid)) await new Promise(setImmediate);
+    while (isAlive(pid)) await setTimeout(5);
   });
 
   test('what is wrong is said, and the status tells of what kind it is', async () => {
-    const { child, ended } = program('kgwalk/Grit-v1');
-    child.stdin.end();
-    expect(await ended).toMatchObject({ code: 2, told: expect.stringContaining('Did you mean kgwalk/Grid-v1?') });
     const other = program('kgwalk/LinkQuery-v1');
     expect(await other.ended).toMatchObject({ code: 2, told: expect.stringContaining('expected a data set of links') });
-    const none = program('kgwalk/LinkQuery-v1', '--dataset', 'nobody-has-this');
-    expect(await none.ended).toMatchObject({ code: 3, told: expect.stringContaining('expected an imported data set') });
+    // Here standard input may be a terminal.
+    const socket = ['--socket', join(folderWith({}), 'env.sock')];
+    expect(await kgwalk('serve', 'env', 'kgwalk/Grit-v1', ...socket)).toMatchObject({
+      exitCode: 2,
+      told: expect.stringContaining('Did you mean kgwalk/Grid-v1?'),
+    });
+    expect(
+      await kgwalk('serve', 'env', 'kgwalk/LinkQuery-v1', '--dataset', 'nobody-has-this', ...socket),
+    ).toMatchObject({
+      exitCode: 3,
+      told: expect.stringContaining('expected an imported data set'),
+    });
   });
 });
 
@@ -115,14 +124,14 @@ describe('by a socket', () => {
 
   test('a path that is taken is left as it is', async () => {
     const { path } = await listening(...grid);
-    expect(await program(...grid, '--socket', path).ended).toMatchObject({
-      code: 2,
+    expect(await kgwalk('serve', 'env', ...grid, '--socket', path)).toMatchObject({
+      exitCode: 2,
       told: expect.stringContaining('the socket of another server'),
     });
     const file = join(folderWith({}), 'notes.txt');
     writeFileSync(file, 'mine');
-    expect(await program(...grid, '--socket', file).ended).toMatchObject({
-      code: 2,
+    expect(await kgwalk('serve', 'env', ...grid, '--socket', file)).toMatchObject({
+      exitCode: 2,
       told: expect.stringContaining('a file that is no socket'),
     });
     expect(statSync(file).size).toBe(4);

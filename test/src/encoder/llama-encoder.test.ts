@@ -136,12 +136,11 @@ describe.each([
     const texts = [1, 2, 3, 4, 5].map((i) => `${begin}The tree ${'sang and '.repeat(i)}slept.`);
     const together = await open(path, newFolder(), { prefixReuse: 'auto' });
     const expected = vectors(texts, await together.encode(texts));
-    const plain = vectors(texts, await (await open(path)).encode(texts));
-    for (const text of texts.slice(0, 1)) {
-      const alone = await open(path, newFolder(), { prefixReuse: 'auto', workers: 1 });
-      expect(vectors([text], await alone.encode([text])).get(text)).toEqual(expected.get(text));
-      expect(dot(plain.get(text)!, expected.get(text)!)).toBeGreaterThan(0.999);
-    }
+    const text = texts[0]!;
+    const alone = await open(path, newFolder(), { prefixReuse: 'auto', workers: 1 });
+    expect((await alone.encode([text])).matrix).toEqual(expected.get(text));
+    const plain = (await (await open(path)).encode([text])).matrix;
+    expect(dot(plain, expected.get(text)!)).toBeGreaterThan(0.999);
     const { tokens, reusedTokens } = together.counters;
     expect(reusedTokens / (tokens + reusedTokens)).toBeGreaterThan(0.4);
   },

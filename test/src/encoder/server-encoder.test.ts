@@ -159,7 +159,8 @@ test('a run is trained and evaluated with one, and again without it', async () =
   try {
     await kgwalk('datasets', 'demo', '--entities', '200', '--dialogues', '30', '--questions', '0');
     const own = tinyOverrides.filter((one) => !one.startsWith('encoder.model'));
-    const sets = ['data.dataset=demo', ...own].flatMap((one) => ['--set', one]);
+    const short = ['transe.enabled=false', 'clone.epochs=1', 'clone.batchSize=16', 'ppo.updates=1'];
+    const sets = ['data.dataset=demo', ...own, ...short].flatMap((one) => ['--set', one]);
     const folder = join(newFolder(), 'run');
     const trained = await kgwalk('train', 'opendialkg-tiny', ...sets, '--model', server.spec, '--run-dir', folder);
     expect(trained).toMatchObject({

@@ -46,8 +46,10 @@ describe('NameTable', () => {
 
   test('keeps thousands of names apart', () => {
     const table = new NameTable();
-    for (let i = 0; i < 20_000; i++) expect(table.add(`/m/${i.toString(36)}`)).toBe(i);
-    for (let i = 0; i < 20_000; i++) expect(table.id(`/m/${i.toString(36)}`)).toBe(i);
+    const many = Array.from({ length: 20_000 }, (_, i) => `/m/${i.toString(36)}`);
+    const ids = [...many.keys()];
+    expect(many.map((name) => table.add(name))).toEqual(ids);
+    expect(many.map((name) => table.id(name))).toEqual(ids);
     expect(table.id('/m/')).toBe(-1);
   });
 

@@ -51,7 +51,7 @@ describe.each([
     if (!existsSync(path)) return;
     await llamaLibrary();
     model = await openLlamaModel(path, { contextLength: 256 });
-    raw = await (await openLlama('off')).loadModel({ modelPath: path });
+    raw = await (await openLlama('off')).loadModel({ modelPath: path, vocabOnly: true });
   });
   afterAll(async () => {
     await model?.dispose();
@@ -91,8 +91,8 @@ describe.each([
       expect([...logProbs].every((one) => one < 0 && Number.isFinite(one))).toBe(true);
       expect([...tokens].every((count) => count >= 1)).toBe(true);
       const twice = await model.scoreTexts!(request, [...names, ...names]);
-      expect([...twice.logProbs.subarray(names.length)]).toEqual([...twice.logProbs.subarray(0, names.length)]);
-      expect(await model.scoreTexts!(request, names)).toEqual({ logProbs, tokens, usage: expect.anything() });
+      expect([...twice.logProbs]).toEqual([...logProbs, ...logProbs]);
+      expect([...twice.tokens]).toEqual([...tokens, ...tokens]);
     },
   );
 
@@ -104,7 +104,7 @@ describe.each([
 
   withModel('gives the same to questions that are scored at once', async () => {
     const bodies = ['\nwho drew it? =', '\nwhere was it built? =', '\nwho kept it? = drawn by, then'];
-    const ask = (body: string) => model.scoreTexts!({ ...request, body }, names.slice(0, 12));
+    const ask = (body: string) => model.scoreTexts!({ ...request, body }, names.slice(3, 9));
     const apart = [];
     for (const body of bodies) apart.push((await ask(body)).logProbs);
     const together = await Promise.all(bodies.map(ask));
@@ -112,22 +112,23 @@ describe.each([
   });
 
   withModel('stopped between two names leaves nothing behind in what is kept evaluated', async () => {
-    const { logProbs } = await model.scoreTexts!(request, names);
+    const some = names.slice(0, 8);
+    const { logProbs } = await model.scoreTexts!(request, some);
     for (const looks of [3, 8]) {
       let left = looks;
       const signal = Object.create(new AbortController().signal, {
         aborted: { get: () => left-- <= 0 },
         reason: { value: undefined },
       }) as AbortSignal;
-      await expect(model.scoreTexts!({ ...request, signal }, names)).rejects.toMatchObject({ code: 'stopped' });
-      expect((await model.scoreTexts!(request, names)).logProbs).toEqual(logProbs);
+      await expect(model.scoreTexts!({ ...request, signal }, some)).rejects.toMatchObject({ code: 'stopped' });
+      expect((await model.scoreTexts!(request, some)).logProbs).toEqual(logProbs);
     }
   });
 
   withModel('scores many names in one request, each as far as it differs', async () => {
-    const many = Array.from({ length: 60 }, (_, i) => ` crew member ${i}`);
+    const many = Array.from({ length: 40 }, (_, i) => ` crew member ${i}`);
     const { logProbs, usage } = await model.scoreTexts!(request, many);
-    expect(logProbs).toHaveLength(60);
+    expect(logProbs).toHaveLength(40);
     expect(usage.completionTokens).toBe(0);
     await expect(model.scoreTexts!(request, [...many, ` ${'é 🦆 '.repeat(200)}`])).rejects.toMatchObject({
       code: 'data',

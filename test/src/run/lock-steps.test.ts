@@ -176,10 +176,16 @@ test.each(cases)(
     expect(states).toBeGreaterThan(10_000);
     expect(interleavings).toBeGreaterThan(10n ** 6n);
     tally('interleavings tried', Number(interleavings));
+    // What a newcomer meets at an end are a lock and claims: nobody lives there.
+    const left = new Map<string, World>();
     for (const end of ends) {
       // Where nobody died nothing of them is left; whatever is left keeps nobody from taking the lock.
       const died = end.processes.some(({ life }) => life === 'dead');
       if (!died) expect([end.claims, end.lock]).toEqual([[], end.held ? undefined : lock]);
+      left.set([end.lock, ...end.claims].join(), end);
+    }
+    for (const end of left.values()) {
+      expect(end.processes.some(({ life }) => life === 'alive')).toBe(false);
       if (!canBeTaken(end, model)) throw new TypeError(`cannot be taken: ${keyOf(end)}`);
     }
   },

@@ -2,18 +2,21 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { env } from 'node:process';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { questionAgents } from '../../../agents/question-agents.js';
 import { Graph } from '../../../src/kg/graph.js';
 import { openRemoteGraph, type RemoteGraph } from '../../../src/sparql/remote-graph.js';
-import { openOracleRun, worldOf } from '../../agents/prompted/oracle-run.js';
+import { type AskedWorld, openOracleRun, worldOf } from '../../agents/prompted/oracle-run.js';
 import { parseSparqlSource } from '../../../src/sparql/source.js';
-import { useOwnHome } from '../../fixtures/own-home.js';
+import { useSharedHome } from '../../fixtures/own-home.js';
 import { nTriplesOf, openTestEndpoint, type TestEndpoint, testPrefix } from '../../fixtures/sparql-endpoint.js';
 import { importFilms } from '../../fixtures/toy-question-training.js';
 
-useOwnHome();
+const home = useSharedHome(importFilms);
+let world: AskedWorld;
+beforeAll(async () => {
+  world = await worldOf('films', ['2-hop'], { home: home() });
+});
 
 const open: { endpoints: TestEndpoint[]; graphs: RemoteGraph[] } = { endpoints: [], graphs: [] };
 afterEach(async () => {
@@ -65,11 +68,6 @@ const graphWith = (...names: string[]) =>
 const line = (...names: [string, string, string]) => `${names.map((name) => `<${testPrefix}${name}>`).join(' ')} .`;
 const fan = (hub: string, count: number) => Array.from({ length: count }, (_, i) => line(hub, 'has', `part${i}`));
 
-async function films() {
-  await importFilms();
-  return worldOf('films', ['2-hop'], { home: env.KGWALK_HOME! });
-}
-
 const able = questionAgents.names().filter((name) => questionAgents.entry(name).walksRemote);
 
 describe('agents with the model that never errs', () => {
@@ -80,7 +78,6 @@ describe('agents with the model that never errs', () => {
   test.each(able.flatMap((name) => (['written', 'likelihood'] as const).map((choices) => [name, choices] as const)))(
     '%s, %s: answers, traces and rows are those of the graph in memory, byte for byte',
     async (name, choices) => {
-      const world = await films();
       const endpoint = await endpointOf(nTriplesOf(world.graph));
       const here = await (await openOracleRun(name, world, { choices })).run();
       const graph = await opened(endpoint, { known: world.graph });
@@ -92,7 +89,6 @@ describe('agents with the model that never errs', () => {
   );
 
   test('an endpoint that is killed and started again on the way loses nothing and is asked nothing twice', async () => {
-    const world = await films();
     const endpoint = await endpointOf(nTriplesOf(world.graph));
     const here = await (await openOracleRun('tog', world, { choices: 'written' })).run();
     let down = false;
@@ -121,7 +117,6 @@ describe('agents with the model that never errs', () => {
   });
 
   test('is replayed out of the cache without the endpoint', async () => {
-    const world = await films();
     const endpoint = await endpointOf(nTriplesOf(world.graph));
     const cache = newCache();
     const graph = await opened(endpoint, { known: world.graph, cache });

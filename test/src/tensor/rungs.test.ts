@@ -187,7 +187,8 @@ async function numbersOf(tf: Tf, { operations, shapes = [narrow], positive, of }
   return numbers as Float32Array[];
 }
 
-const names = await backendsHere();
+// The plain backend agrees with itself.
+const names = await backendsHere(['cpu']);
 const plain = (await openBackend('cpu')).tf;
 const expected = new Map<Case, Float32Array[]>();
 for (const one of cases) expected.set(one, await numbersOf(plain, one));

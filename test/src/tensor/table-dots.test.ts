@@ -13,7 +13,7 @@ const heights = [5, 9];
 /** States with 0 to 40 edges, whose tails repeat. */
 function problem(seed: number) {
   const rng = Rng.named(seed, 'test/dots');
-  const counts = Array.from({ length: 6 }, () => rng.integer(41));
+  const counts = [0, 40, ...Array.from({ length: 4 }, () => rng.integer(41))];
   const left = Int32Array.from(counts.flatMap((count, state) => Array<number>(count).fill(state)));
   const right = heights.map((height) => left.map(() => rng.integer(height - 1)));
   const numbers = (rows: number, columns: number) =>
@@ -38,7 +38,7 @@ describe.each(backends)('dot products with rows of tables on %s', (backend) => {
   ])('%s: are those of pairs of rows, table by table, with every gradient', async (_, make) => {
     const { tf } = await openBackend(backend);
     const dots = make?.(tf);
-    for (let seed = 0; seed < 5; seed++) {
+    for (let seed = 0; seed < 2; seed++) {
       const { states, tables, left, right, slopes } = problem(seed);
       const frozen = frozenDots(
         tables.map((rows, k) => ({ values: Float32Array.from(rows.flat()), width: widths[k]! })),

@@ -17,7 +17,10 @@ import { runHashes, stopAt, tinySettings } from '../../fixtures/tiny-training.js
 const home = useReleaseHome();
 const heads = walkerSettings.shape.head.unwrap().options;
 const settingsOf = (head: string, ...overrides: string[]) =>
-  tinySettings('transe.enabled=false', `walker.head=${head}`, 'ppo.updates=2', ...overrides);
+  tinySettings(
+    ...['transe.enabled=false', `walker.head=${head}`, 'ppo.updates=2'],
+    ...['walker.recurrentUnits=8', 'walker.transformerLayers=1', ...overrides],
+  );
 
 describe.each(heads.map((head, turn) => [head, turn] as const))('the head %s', (head, turn) => {
   const settings = () => settingsOf(head);
@@ -71,7 +74,7 @@ describe.each(heads.map((head, turn) => [head, turn] as const))('the head %s', (
 
 describe('the decoder that writes freely', () => {
   const settings = () =>
-    settingsOf('seq2path', 'walker.decoder=free', 'walker.edgeFeatures=false', 'ppo.enabled=false', 'clone.epochs=12');
+    settingsOf('seq2path', 'walker.decoder=free', 'walker.edgeFeatures=false', 'ppo.enabled=false', 'clone.epochs=4');
   const whole = () => join(home(), 'free-whole');
 
   test('is cloned, and what is stopped goes on to the same bytes', async () => {

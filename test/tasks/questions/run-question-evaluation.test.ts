@@ -86,7 +86,7 @@ describe('an evaluation in its folder', () => {
         .split('\n')
         .filter((line) => line.includes('"line":"completion"'));
     const rng = new Rng(1);
-    for (let i = 0; i < 12; i++) {
+    for (let i = 0; i < 6; i++) {
       const cut = completions.subarray(0, rng.integer(completions.length + 1));
       const kept = lines(cut.subarray(0, cut.lastIndexOf(0x0a) + 1)).length;
       const root = folderWith({ [join(nameOf(settings), 'completions.jsonl')]: cut });
@@ -99,7 +99,7 @@ describe('an evaluation in its folder', () => {
   test('in parts asks what the whole would, of which one may have been killed at any byte; each part is replayed by itself', async () => {
     const whole = await run(folderWith({}), wise());
     const rng = new Rng(2);
-    for (let i = 0; i < 6; i++) {
+    for (let i = 0; i < 3; i++) {
       const root = folderWith({});
       const folder = evaluationFolder(settings, { root });
       let asked = 0;

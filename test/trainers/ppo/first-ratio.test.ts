@@ -32,7 +32,7 @@ async function deviations<Observation, Request extends TaskRequest>(
   numSamples: number,
 ): Promise<number[]> {
   const settings = ppoSettings.parse({
-    ...{ updates: often(3, 100), samplesPerUpdate: 4, minibatchSamples: 3, explorations, updateEpochs: 2 },
+    ...{ updates: often(2, 100), samplesPerUpdate: 4, minibatchSamples: 3, explorations, updateEpochs: 2 },
     ...{ learningRate: 0.05, warmupUpdates: 0, klCoef: 0, feasibilityCoef: 0.1, entropyCoef: 0.05 },
   });
   const optimizer = adamOf(actor.parameters, settings);

@@ -1,17 +1,20 @@
 /** Who tells prompted agents how many relations a question asks for. */
-import { env } from 'node:process';
-import { describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { questionAgents } from '../../../../agents/question-agents.js';
 import type { QuestionSample } from '../../../../datasets/question.js';
 import type { EvaluationRecord } from '../../../../src/run/evaluation.js';
 import { kgwalk, kgwalkJson } from '../../../fixtures/command-line.js';
-import { useOwnHome } from '../../../fixtures/own-home.js';
+import { useSharedHome } from '../../../fixtures/own-home.js';
 import { folderWith } from '../../../fixtures/tiny-release.js';
 import { importFilms } from '../../../fixtures/toy-question-training.js';
 import { byHeart, oracleFigures } from '../oracle-figures.js';
-import { meanOf, openOracleRun, worldOf } from '../oracle-run.js';
+import { type AskedWorld, meanOf, openOracleRun, worldOf } from '../oracle-run.js';
 
-useOwnHome();
+const home = useSharedHome(importFilms);
+let films: AskedWorld;
+beforeAll(async () => {
+  films = await worldOf('films', ['1-hop', '2-hop', '3-hop'], { home: home() });
+});
 
 const prompted = questionAgents
   .names()
@@ -20,15 +23,13 @@ const prompted = questionAgents
 
 /** Rows of an agent by likelihood where the data set tells `hopsOf` a question. */
 async function asked(name: string, hops: string, hopsOf: (sample: QuestionSample) => number | undefined) {
-  await importFilms();
-  const world = await worldOf('films', ['1-hop', '2-hop', '3-hop'], { home: env.KGWALK_HOME! });
-  const samples = world.samples.map((sample) => {
+  const samples = films.samples.map((sample) => {
     const { hops: _, ...task } = sample.task;
     const told = hopsOf(sample);
     return { ...sample, task: { ...task, ...(told !== undefined && { hops: told }) } };
   });
   const switches = { ...oracleFigures[name]?.switches?.likelihood, hops };
-  const oracle = await openOracleRun(name, { ...world, samples }, { choices: 'likelihood', switches });
+  const oracle = await openOracleRun(name, { ...films, samples }, { choices: 'likelihood', switches });
   return (await oracle.run()).rows;
 }
 
@@ -64,7 +65,6 @@ describe.each(prompted)('%s', (name) => {
 });
 
 test('records and tables show who told the number, and nothing where nobody did', async () => {
-  await importFilms();
   const common = [
     '--dataset',
     'films',
