@@ -58,10 +58,14 @@ function fiveBits(block: DataView, at: number, i: number): number {
   return fourBits(block, at + 4, i) | (((block.getUint32(at, true) >>> i) & 1) << 4);
 }
 
-/** @source ggml-quants.c, `quantize_row_q8_0_ref`: the largest magnitude becomes 127, all in single precision */
-function encode(from: Float32Array, block: DataView, at: number): void {
+/**
+ * @source ggml-quants.c, `quantize_row_q8_0_ref`: the largest magnitude becomes 127, all in single precision
+ * @returns whether all numbers are finite; where not nothing is written
+ */
+function encode(from: Float32Array, block: DataView, at: number): boolean {
   let largest = 0;
-  for (const value of from) largest = Math.max(largest, Math.abs(value));
+  for (let i = 0; i < values; i++) largest = Math.max(largest, Math.abs(from[i]!));
+  if (!Number.isFinite(largest)) return false;
   const scale = Math.fround(largest / 127);
   const inverse = scale === 0 ? 0 : Math.fround(1 / scale);
   block.setUint16(at, halfOf(scale), true);
@@ -70,6 +74,7 @@ function encode(from: Float32Array, block: DataView, at: number): void {
     // Halves away from zero, as C rounds; Math.round takes them up.
     block.setInt8(at + 2 + i, Math.sign(scaled) * Math.round(Math.abs(scaled)));
   }
+  return true;
 }
 
 /** Matrices that llama.cpp's own quantizer leaves as they are, and rows that are no whole blocks. @source llama-quant.cpp */
@@ -162,8 +167,7 @@ export function quantizeGguf(from: string, to: string): Quantized {
       const target = viewOf(out);
       for (let block = 0; block < count; block++) {
         decode(source, block * blockBytes, numbers);
-        if (!numbers.every(Number.isFinite)) throw refusal(from, `${name} with values that are not finite`);
-        encode(numbers, target, block * q8.bytes);
+        if (!encode(numbers, target, block * q8.bytes)) throw refusal(from, `${name} with values that are not finite`);
       }
       yield out;
     }
