@@ -1,7 +1,7 @@
 /** Opens what a command names and evaluates it, whatever the task: each agent on the same samples, each evaluation kept. */
-import { encoderModelOf } from '../agents/trained-run.js';
 import { cpSync } from 'node:fs';
 import { basename, join, resolve as resolvePath } from 'node:path';
+import { encoderModelOf } from '../agents/trained-run.js';
 import { resolveCheckpoint } from '../checkpoints/store.js';
 import { refuseOthers } from '../evaluation/compare.js';
 import type { AskedEvaluation, KeptEvaluation } from '../evaluation/keep.js';

@@ -39,7 +39,7 @@ const settingsFrom = (evaluation: string, ...overrides: string[]) =>
   loadConfig(runSettings, {
     file: resolvePreset('student'),
     overrides: [
-      ...[...filmOverrides, 'clone.batchSize=4', 'clone.warmupSteps=2', 'clone.learningRate=0.02', 'clone.epochs=10'],
+      ...[...filmOverrides, 'clone.batchSize=4', 'clone.warmupSteps=2', 'clone.learningRate=0.02'],
       ...[`teacher.evaluation=${evaluation}`, 'teacher.simulated=true', ...overrides],
     ],
   });
@@ -84,7 +84,7 @@ describe('a walker that is cloned from an agent', () => {
     expect(record.cost).toMatchObject({ calls: { total: 0 } });
     expect(openRun(student).state).toMatchObject({ status: 'finished', done: { encode: true, clone: true } });
     const epochs = readMetrics(runFiles(student).metrics).flatMap(({ metrics }) => metrics['eval/f1'] ?? []);
-    expect(epochs).toHaveLength(10);
+    expect(epochs).toHaveLength(20);
     expect(readIndex(student).best).toMatchObject({ phase: 'clone', metrics: { 'eval/f1': Math.max(...epochs) } });
   });
 
@@ -138,6 +138,7 @@ describe('a walker that is cloned from an agent', () => {
   });
 
   test.each([
+    ['clone', 3, 2],
     ['clone', 17, 9],
     ['evaluate on valid', 1, 2],
   ] as const)(

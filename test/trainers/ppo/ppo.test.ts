@@ -18,7 +18,7 @@ const twoSteps = { horizon: 2, equalAtStep1: false };
 /** Without normalisation, and with a bonus that keeps every arm tried: a gold that was never walked teaches nothing. */
 const fromScratch: Partial<PpoSettings> = {
   init: 'scratch',
-  updates: 45,
+  updates: 60,
   explorations: 32,
   updateEpochs: 3,
   klCoef: 0,
@@ -103,10 +103,12 @@ const walkers = {
 
 describe('B-ARK-1, B-MIN-1: PPO with a network finds the optimum', () => {
   test.each([
+    ['a bandit', 'candidate', 'group-mean'],
     ['a bandit', 'pa-mlp', 'critic'],
     ['a two-hop graph', 'candidate', 'group-mean'],
     ['a two-hop graph', 'pa-mlp', 'group-mean'],
     ['a two-hop graph', 'pa-mlp', 'critic'],
+    ['a bandit', 'published', 'critic'],
     ['a bandit', 'published bf16', 'critic'],
     ['a two-hop graph', 'published', 'critic'],
     ['a two-hop graph', 'trained vectors', 'critic'],
