@@ -212,7 +212,7 @@ async function keepNoted<S extends Sample, Answer, R extends Row>(
     log.record('evaluate', done, speed.lap());
     store?.sync();
     keepProvenance(files.provenance);
-    await saveEvaluation(folder, evaluation, scorer.measure);
+    saveEvaluation(folder, evaluation, scorer.measure);
     partial?.close();
     partial = undefined;
     rmSync(files.partial, { force: true });
@@ -251,17 +251,17 @@ export function subjectOf({ modelId, hashes, agent: _asked, ...rest }: AskedEval
 }
 
 /** The files of an evaluation as they are compared by replays: no wall clock. The record is written last, after the seal. */
-export async function saveEvaluation<R extends Row>(
+export function saveEvaluation<R extends Row>(
   folder: string,
   { record, rows, traced }: Evaluation<R>,
   { arrow }: Pick<Measure<R>, 'arrow'>,
-): Promise<void> {
+): void {
   const files = evaluationFiles(folder);
   writeFileAtomic(files.answers, chunksOf(rows.map(rowLine)));
   if (traced.some(({ trace, calls }) => trace.length + calls.length > 0)) {
     writeFileAtomic(files.traces, chunksOf(rows.map(({ id }, i) => traceLine(id, traced[i]!))));
   }
-  writeFileAtomic(files.rows, await arrow(rows));
+  writeFileAtomic(files.rows, arrow(rows));
   const text = recordText(record);
   sealEvaluation(folder, text);
   writeFileAtomic(files.evaluation, text);

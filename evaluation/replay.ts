@@ -88,7 +88,7 @@ export async function replayEvaluation<S extends Sample, Answer, R extends Row>(
       if (answers.length !== rows.length || (saved.traces && saved.traces.length !== rows.length))
         replay.differentFiles.push('answers.jsonl');
       if (readFileSync(files.evaluation, 'utf8') !== recordText(record)) replay.differentFiles.push('evaluation.json');
-      const arrow = await scorer.measure.arrow(rows);
+      const arrow = scorer.measure.arrow(rows);
       if (!readFileSync(files.rows).equals(arrow)) replay.differentFiles.push('rows.arrow');
     }
     return { ...replay, identical: replay.different.length === 0 && replay.differentFiles.length === 0 };

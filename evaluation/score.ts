@@ -86,7 +86,7 @@ export interface Measure<R extends Row> {
   readonly comparedSlice?: string;
   costOf(row: R): Cost;
   /** `rows.arrow`; equal rows give equal bytes. */
-  arrow(rows: readonly R[]): Promise<Uint8Array>;
+  arrow(rows: readonly R[]): Uint8Array;
   /** An evaluation that stands for several in comparisons, such as one for each way to pool walks. */
   views?<One extends Compared<R>>(evaluation: One): One[];
 }

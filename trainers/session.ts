@@ -19,7 +19,6 @@ import {
   openTimingLog,
   readMetrics,
   usedCpu,
-  writeMetricsArrow,
 } from '../src/run/metric-log.js';
 import type { ProgressReporter } from '../src/run/progress.js';
 import { keepProvenance } from '../src/run/provenance.js';
@@ -185,7 +184,6 @@ export async function saveTrainee(
   const state = { ...at.state, metricsBytes, metricsSha256 };
   const checkpoint = await traineeCheckpoint(session, trainee, { ...at, state });
   saveCheckpoint(run.folder, checkpoint, settings.checkpoint, { interim });
-  await writeMetricsArrow(run.files.metrics, run.files.metricsArrow);
 }
 
 /** Puts a checkpoint's weights and optimizers back. */

@@ -151,9 +151,9 @@ async function runPhases(
     await training.run({ ...parts, logs }, from);
     logs.flush();
     keepProvenance(run.files.provenance);
-    await writeMetricsArrow(run.files.metrics, run.files.metricsArrow);
     await evaluateBest?.(run);
     const provenanceSha256 = hashOfNotes(run.files.provenance);
+    writeMetricsArrow(run.files.metrics, run.files.metricsArrow);
     run.update({ status: 'finished', ...(provenanceSha256 !== undefined && { provenanceSha256 }) });
   } finally {
     logs.close();
@@ -166,6 +166,7 @@ function recordEnd(run: Run, error: unknown): void {
   const reason = masked(String((error as Error).message).split('\n')[0]!);
   try {
     run.update(stopped ? { status: 'stopped' } : { status: 'failed', reason });
+    writeMetricsArrow(run.files.metrics, run.files.metricsArrow);
   } catch {
     // A full disk takes no state either; the error itself says more.
   }

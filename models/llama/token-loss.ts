@@ -33,7 +33,7 @@ export function targetLogits(
 export function weightedCrossEntropy(tf: Tf, logits: Tensor2D, { labels, weights }: Targets): tfTypes.Scalar {
   const op = tf.customGrad((x, save) => {
     const logs = tf.logSoftmax(x as Tensor2D);
-    const right = tf.oneHot(tf.tensor1d(labels, 'int32'), logits.shape[1]).toFloat();
+    const right = tf.cast(tf.oneHot(tf.tensor1d(labels, 'int32'), logits.shape[1]), 'float32');
     const weight = tf.tensor2d(weights, [weights.length, 1]);
     (save as Save)([logs, right, weight]);
     return {

@@ -7,10 +7,11 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FixedSizeBinary, FixedSizeList, Float32, Int32 } from 'apache-arrow';
 import { z } from 'zod';
+import { loadArrow } from '../run/arrow.js';
 import { WorkbenchError } from '../run/errors.js';
 import { makeFolder, readError, refuseSpecial, writeFileAtomic } from '../run/files.js';
 import { printable } from '../run/printable.js';
-import { throwIfStopped } from '../run/stop.js';
+import { turnTaker } from '../run/stop.js';
 import { type EncoderCache, keyBytes, type KeptVector } from './encoder-cache.js';
 
 /** Bytes of vectors, keys and tokens in a pack at most. */
@@ -51,10 +52,11 @@ export async function writePacks(
     for (const { key } of rows) there.add(placeOf(space, key));
   }
   const written = { packs: 0, vectors: 0 };
+  const turn = turnTaker(signal);
   let pack: Pack | undefined;
-  const write = async () => {
+  const write = () => {
     if (!pack) return;
-    const bytes = await encoded(pack);
+    const bytes = encoded(pack);
     writeFileAtomic(join(folder, nameOf(bytes)), bytes);
     written.packs++;
     written.vectors += pack.rows.length;
@@ -64,12 +66,12 @@ export async function writePacks(
     if (there.has(placeOf(space, row.key))) continue;
     const rows = Math.max(1, Math.floor(most / (4 * space.dim + keyBytes + 4)));
     if (pack && (pack.rows.length >= rows || spaceName(pack.space) !== spaceName(space))) {
-      await write();
-      throwIfStopped(signal);
+      write();
+      await turn();
     }
     (pack ??= { space, rows: [] }).rows.push(row);
   }
-  await write();
+  write();
   return written;
 }
 
@@ -103,9 +105,10 @@ async function* packsIn(folder: string, signal?: AbortSignal): AsyncGenerator<Pa
   } catch (error) {
     throw readError(error, folder, 'a folder of packs');
   }
+  const turn = turnTaker(signal);
   for (const name of names.sort()) {
-    throwIfStopped(signal);
-    yield await decoded(join(folder, name), name);
+    await turn();
+    yield decoded(join(folder, name), name);
   }
 }
 
@@ -115,8 +118,8 @@ const spaceName = ({ encoder, mode, dim }: KeptVector['space']) => JSON.stringif
 const placeOf = (space: KeptVector['space'], key: Uint8Array) =>
   `${spaceName(space)} ${Buffer.from(key).toString('base64')}`;
 
-async function encoded({ space, rows }: Pack): Promise<Uint8Array> {
-  const arrow = await import('apache-arrow');
+function encoded({ space, rows }: Pack): Uint8Array {
+  const arrow = loadArrow();
   const { length } = rows;
   const keys = new Uint8Array(length * keyBytes);
   const vectors = new Float32Array(length * space.dim);
@@ -151,7 +154,7 @@ async function encoded({ space, rows }: Pack): Promise<Uint8Array> {
   return arrow.tableToIPC(new arrow.Table(schema, [new arrow.RecordBatch(schema, struct)]), 'file');
 }
 
-async function decoded(file: string, name: string): Promise<Pack> {
+function decoded(file: string, name: string): Pack {
   const what = 'a pack of vectors';
   refuseSpecial(file, what);
   const { size } = statSync(file);
@@ -163,7 +166,7 @@ async function decoded(file: string, name: string): Promise<Pack> {
     throw readError(error, file, what);
   }
   if (nameOf(bytes) !== name) throw notOne(file, 'one that was altered or renamed');
-  const arrow = await import('apache-arrow');
+  const arrow = loadArrow();
   try {
     const table = arrow.tableFromIPC<{ key: FixedSizeBinary; vector: FixedSizeList<Float32>; tokens: Int32 }>(bytes);
     const about = aboutPack.parse(Object.fromEntries(table.schema.metadata));

@@ -1,5 +1,6 @@
 /** What a run logs: `metrics.jsonl`, the same records as Arrow and CSV, and `timing.jsonl`. */
 import { cpuUsage, memoryUsage } from 'node:process';
+import { loadArrow } from './arrow.js';
 import { writeFileAtomic } from './files.js';
 import { openJsonLines, readJsonLines } from './json-lines.js';
 import { csvCell } from './printable.js';
@@ -49,8 +50,8 @@ function rowsOf(metricsFile: string) {
  * Writes the records as an Arrow IPC file: columns phase (dictionary of utf8), step (int32), key (dictionary of utf8),
  * value (float64). Equal records give equal bytes.
  */
-export async function writeMetricsArrow(metricsFile: string, arrowFile: string): Promise<void> {
-  const arrow = await import('apache-arrow');
+export function writeMetricsArrow(metricsFile: string, arrowFile: string): void {
+  const arrow = loadArrow();
   const rows = rowsOf(metricsFile);
   // Explicit dictionary ids: the library's own counter would make the bytes depend on what was written before.
   const words = (id: number, values: string[]) =>

@@ -78,7 +78,7 @@ export async function openBackend(wanted: ComputerName | 'auto' = 'auto', size?:
     const probe = name === 'host' ? await tryHost(size) : await tryRung(name, by, proven.has(name));
     if (probe.found) {
       if (name !== 'host') proven.add(name);
-      return { tf: await loadTf(), name, why: `${why}${helpFor(name, names)}` };
+      return { tf: loadTf(), name, why: `${why}${helpFor(name, names)}` };
     }
     probes.push(probe);
   }
@@ -125,7 +125,7 @@ async function tryRung(name: BackendName, by: 'name' | 'auto' | 'diagnosis', kno
   if (name === 'webgpu' && by !== 'name' && !mayHaveGpu()) {
     return { name, found: false, reason: 'this machine shows no GPU', remedy: driverRemedy };
   }
-  const tf = await loadTf();
+  const tf = loadTf();
   try {
     const started = await start(tf, name);
     if (by === 'auto' && started.onlyAsked !== undefined) {
@@ -160,14 +160,14 @@ async function start(tf: Tf, name: BackendName): Promise<{ on: string; onlyAsked
     return { on: `${device.name}, `, ...onlyAsked };
   }
   if (name === 'wasm') {
-    const wasm = await import('@tensorflow/tfjs-backend-wasm');
+    const wasm = require('@tensorflow/tfjs-backend-wasm') as typeof import('@tensorflow/tfjs-backend-wasm');
     wasm.setWasmPaths(join(dirname(require.resolve('@tensorflow/tfjs-backend-wasm/package.json')), 'wasm-out/'));
   }
   if (name === 'wasm' || name === 'cpu') {
     await withoutItsListeners(() => activate(tf, name));
     return { on: '' };
   }
-  await registerNativeTensorflow(tf);
+  registerNativeTensorflow(tf);
   await activate(tf, 'tensorflow');
   return { on: `${nativeTensorflowOn(tf, name === 'tensorflow-gpu' ? 'GPU' : 'processor')}, ` };
 }
@@ -195,18 +195,12 @@ async function activate(tf: Tf, backend: string): Promise<void> {
   await tf.ready();
 }
 
-let loading: Promise<Tf> | undefined;
-
-function loadTf(): Promise<Tf> {
-  loading ??= load();
-  return loading;
-}
-
-async function load(): Promise<Tf> {
-  const tf = await import('@tensorflow/tfjs-core');
+/** By `require`, here and above: of CommonJS files of megabytes `import` reads the names of all that they export, for half a second. */
+function loadTf(): Tf {
+  const tf = require('@tensorflow/tfjs-core') as Tf;
   // Both register what they have: the rung that needs nothing, and gradients, which the core's build for Node lacks.
-  await import('@tensorflow/tfjs-backend-cpu');
-  await import('@tensorflow/tfjs-layers');
+  require('@tensorflow/tfjs-backend-cpu');
+  require('@tensorflow/tfjs-layers');
   tf.enableProdMode();
   return tf;
 }

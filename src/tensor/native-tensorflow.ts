@@ -28,7 +28,7 @@ const require = createRequire(import.meta.url);
  * @throws WorkbenchError `native` for an addon that everybody may write; whatever loading a library that is missing or does
  *   not fit throws
  */
-export async function registerNativeTensorflow(tf: Tf): Promise<void> {
+export function registerNativeTensorflow(tf: Tf): void {
   // The library tells every start how it was compiled.
   env.TF_CPP_MIN_LOG_LEVEL ??= '2';
   restoreUtil();
@@ -56,9 +56,9 @@ function restoreUtil(): void {
 }
 
 /** The package with an addon of its own, as its install script or `npm rebuild` leave it. */
-async function registerPackage(): Promise<void> {
+function registerPackage(): void {
   try {
-    await import('@tensorflow/tfjs-node-gpu');
+    require(nativePackage);
   } catch (error) {
     throw new WorkbenchError('native', 'its native part is not installed', {
       hint: 'kgwalk native install (for an NVIDIA card: kgwalk native install --gpu)',

@@ -7,6 +7,7 @@ import { isCopied } from '../../evaluation/watch-decisions.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { arkRanks } from '../../src/metrics/ark-ranks.js';
 import { pathRanks, targetRanks } from '../../src/metrics/path-hits.js';
+import { arrowFile } from '../../src/run/arrow.js';
 import { openObject } from '../../src/run/read-json.js';
 import { anyNumber } from '../../src/run/records.js';
 import { toldOf, toldSchema } from './labels/told.js';
@@ -145,35 +146,29 @@ function missReason(
  * `gold_log_prob` (float64, NaN where the gold cannot be walked). Where it was counted as LLM-ARK's reference does, also
  * `ark_path`, `ark_target`, `target_any`. Equal rows give equal bytes.
  */
-export async function dialogueArrow(rows: readonly DialogueRow[]): Promise<Uint8Array> {
-  const arrow = await import('apache-arrow');
-  const int = (of: (row: DialogueRow) => number) => arrow.makeVector(Int32Array.from(rows, of));
-  const float = (of: (row: DialogueRow) => number) => arrow.makeVector(Float64Array.from(rows, of));
-  const words = (of: (row: DialogueRow) => string) => arrow.vectorFromArray(rows.map(of), new arrow.Utf8());
-  const flags = (of: (row: DialogueRow) => boolean) => arrow.vectorFromArray(rows.map(of), new arrow.Bool());
-  const table = new arrow.Table({
+export function dialogueArrow(rows: readonly DialogueRow[]): Uint8Array {
+  return arrowFile(rows, ({ words, int32, float64, flags }) => ({
     id: words(({ id }) => id),
     dialogue: words(({ dialogue }) => dialogue),
     sender: words(({ sender }) => sender),
-    hops: int(({ hops }) => hops),
+    hops: int32(({ hops }) => hops),
     seen: flags(({ seen }) => seen),
     first: flags(({ first }) => first),
-    path: int(({ path }) => path),
-    entity_path: int(({ entityPath }) => entityPath),
-    relation_path: int(({ relationPath }) => relationPath),
-    target: int(({ target }) => target),
-    target_sum: int(({ summedTarget }) => summedTarget),
+    path: int32(({ path }) => path),
+    entity_path: int32(({ entityPath }) => entityPath),
+    relation_path: int32(({ relationPath }) => relationPath),
+    target: int32(({ target }) => target),
+    target_sum: int32(({ summedTarget }) => summedTarget),
     miss: words(({ miss }) => miss ?? ''),
-    log_prob: float(({ logProb }) => logProb),
-    confidence: float(({ confidence }) => confidence),
+    log_prob: float64(({ logProb }) => logProb),
+    confidence: float64(({ confidence }) => confidence),
     ...(rows.some(({ goldLogProb }) => goldLogProb !== undefined) && {
-      gold_log_prob: float(({ goldLogProb }) => goldLogProb ?? NaN),
+      gold_log_prob: float64(({ goldLogProb }) => goldLogProb ?? NaN),
     }),
     ...(rows[0]?.ark && {
-      ark_path: int(({ ark }) => ark!.path),
-      ark_target: int(({ ark }) => ark!.target),
-      target_any: int(({ ark }) => ark!.anyTarget),
+      ark_path: int32(({ ark }) => ark!.path),
+      ark_target: int32(({ ark }) => ark!.target),
+      target_any: int32(({ ark }) => ark!.anyTarget),
     }),
-  });
-  return arrow.tableToIPC(table, 'file');
+  }));
 }

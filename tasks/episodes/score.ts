@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { PlayedEpisode } from '../../agents/policy/play.js';
 import type { Measure, Sample, Scorer } from '../../evaluation/score.js';
+import { arrowFile } from '../../src/run/arrow.js';
 import type { Figure } from '../../src/run/figures.js';
 import { openObject } from '../../src/run/read-json.js';
 import { anyNumber } from '../../src/run/records.js';
@@ -44,15 +45,12 @@ export const episodeMeasure: Measure<EpisodeRow> = {
   cluster: ({ id }) => id,
   slices: {},
   costOf: () => ({}),
-  async arrow(rows) {
-    const { makeVector, Table, tableToIPC } = await import('apache-arrow');
-    const table = new Table({
-      return: makeVector(Float64Array.from(rows, (row) => row.return ?? NaN)),
-      length: makeVector(Int32Array.from(rows, ({ length = 0 }) => length)),
-      truncated: makeVector(Uint8Array.from(rows, ({ truncated }) => Number(truncated === true))),
-    });
-    return tableToIPC(table, 'file');
-  },
+  arrow: (rows) =>
+    arrowFile(rows, ({ float64, int32, uint8 }) => ({
+      return: float64((row) => row.return ?? NaN),
+      length: int32(({ length = 0 }) => length),
+      truncated: uint8(({ truncated }) => Number(truncated === true)),
+    })),
 };
 
 /** Counts what episodes earned. */

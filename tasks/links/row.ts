@@ -1,5 +1,6 @@
 /** What was found of one query, and its columns. */
 import { z } from 'zod';
+import { arrowFile } from '../../src/run/arrow.js';
 import { openObject } from '../../src/run/read-json.js';
 import { anyNumber } from '../../src/run/records.js';
 
@@ -32,21 +33,16 @@ export type LinkRow = z.output<typeof linkRow>;
  * Rows as an Arrow IPC file: `asks_head`, `head`, `relation`, `answer`, `rank`, `distance`, and where there are such
  * `sum_rank` and `reached`. Equal rows give equal bytes.
  */
-export async function linkArrow(rows: readonly LinkRow[]): Promise<Uint8Array> {
-  const { makeVector, Table, tableToIPC } = await import('apache-arrow');
-  const bytes = (of: (row: LinkRow) => number) => makeVector(Uint8Array.from(rows, of));
-  const int = (of: (row: LinkRow) => number) => makeVector(Int32Array.from(rows, of));
-  const float = (of: (row: LinkRow) => number) => makeVector(Float64Array.from(rows, of));
+export function linkArrow(rows: readonly LinkRow[]): Uint8Array {
   const [first] = rows;
-  const table = new Table({
-    asks_head: bytes(({ direction }) => Number(direction === 'head')),
-    head: int(({ head }) => head),
-    relation: int(({ relation }) => relation),
-    answer: int(({ answer }) => answer),
-    rank: float(({ rank }) => rank),
-    distance: bytes(({ distance }) => distance),
-    ...(first?.sumRank !== undefined && { sum_rank: float(({ sumRank }) => sumRank!) }),
-    ...(first?.reached !== undefined && { reached: bytes(({ reached }) => Number(reached)) }),
-  });
-  return tableToIPC(table, 'file');
+  return arrowFile(rows, ({ int32, float64, uint8 }) => ({
+    asks_head: uint8(({ direction }) => Number(direction === 'head')),
+    head: int32(({ head }) => head),
+    relation: int32(({ relation }) => relation),
+    answer: int32(({ answer }) => answer),
+    rank: float64(({ rank }) => rank),
+    distance: uint8(({ distance }) => distance),
+    ...(first?.sumRank !== undefined && { sum_rank: float64(({ sumRank }) => sumRank!) }),
+    ...(first?.reached !== undefined && { reached: uint8(({ reached }) => Number(reached)) }),
+  }));
 }

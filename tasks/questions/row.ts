@@ -1,5 +1,6 @@
 /** What one agent made of one question, and its columns. */
 import { z } from 'zod';
+import { arrowFile } from '../../src/run/arrow.js';
 import { openObject } from '../../src/run/read-json.js';
 import { anyNumber } from '../../src/run/records.js';
 import { decisionCount } from './decisions.js';
@@ -91,32 +92,28 @@ export function isRight({ metrics }: Pick<QuestionRow, 'metrics'>): boolean {
  * Rows as an Arrow IPC file: `id`, `subset`, `type`, `form`, `stop`, `miss` (utf8, empty for none), `hit1` … `complete` and
  * `accuracy` (float64, NaN where the figure does not apply), `calls`, tokens and `golds` (int32), flags (bool).
  */
-export async function questionArrow(rows: readonly QuestionRow[]): Promise<Uint8Array> {
-  const arrow = await import('apache-arrow');
-  const int = (of: (row: QuestionRow) => number) => arrow.makeVector(Int32Array.from(rows, of));
-  const metric = (key: string) => arrow.makeVector(Float64Array.from(rows, ({ metrics }) => metrics[key] ?? NaN));
-  const words = (of: (row: QuestionRow) => string) => arrow.vectorFromArray(rows.map(of), new arrow.Utf8());
-  const flags = (of: (row: QuestionRow) => boolean) => arrow.vectorFromArray(rows.map(of), new arrow.Bool());
-  const table = new arrow.Table({
+export function questionArrow(rows: readonly QuestionRow[]): Uint8Array {
+  const metric = (key: string) => (row: QuestionRow) => row.metrics[key] ?? NaN;
+  return arrowFile(rows, ({ words, int32, float64, flags }) => ({
     id: words(({ id }) => id),
     subset: words(({ subset }) => subset),
     type: words(({ type }) => type ?? ''),
     form: words(({ form }) => form),
-    golds: int(({ golds }) => golds),
-    hit1: metric('hit@1'),
-    hit_any: metric('hit-any'),
-    precision: metric('precision'),
-    recall: metric('recall'),
-    f1: metric('f1'),
-    exact: metric('exact'),
-    partial: metric('partial'),
-    complete: metric('complete'),
-    accuracy: metric('accuracy'),
-    calls: int(({ calls }) => calls),
-    prompt_tokens: int(({ promptTokens }) => promptTokens),
-    cached_tokens: int(({ cachedTokens }) => cachedTokens),
-    completion_tokens: int(({ completionTokens }) => completionTokens),
-    graph_reads: int(({ graphReads }) => graphReads),
+    golds: int32(({ golds }) => golds),
+    hit1: float64(metric('hit@1')),
+    hit_any: float64(metric('hit-any')),
+    precision: float64(metric('precision')),
+    recall: float64(metric('recall')),
+    f1: float64(metric('f1')),
+    exact: float64(metric('exact')),
+    partial: float64(metric('partial')),
+    complete: float64(metric('complete')),
+    accuracy: float64(metric('accuracy')),
+    calls: int32(({ calls }) => calls),
+    prompt_tokens: int32(({ promptTokens }) => promptTokens),
+    cached_tokens: int32(({ cachedTokens }) => cachedTokens),
+    completion_tokens: int32(({ completionTokens }) => completionTokens),
+    graph_reads: int32(({ graphReads }) => graphReads),
     reachable: flags(({ reachable }) => reachable),
     abstained: flags(({ abstained }) => abstained),
     unparsed: flags(({ unparsed }) => unparsed),
@@ -124,6 +121,5 @@ export async function questionArrow(rows: readonly QuestionRow[]): Promise<Uint8
     at_cap: flags(({ atCap }) => atCap),
     stop: words(({ stop }) => stop),
     miss: words(({ miss }) => miss ?? ''),
-  });
-  return arrow.tableToIPC(table, 'file');
+  }));
 }

@@ -38,7 +38,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 test('a run keeps the record as JSON and the rows as Arrow, with equal bytes each time', async () => {
   const files = evaluationFiles(join(folder, 'evaluations', 'valid-best'));
-  await saveEvaluation(join(folder, 'evaluations', 'valid-best'), evaluation, dialogueMeasure);
+  saveEvaluation(join(folder, 'evaluations', 'valid-best'), evaluation, dialogueMeasure);
   expect(JSON.parse(readFileSync(files.evaluation, 'utf8'))).toEqual(evaluation.record);
   expect(readJsonLines(files.answers, dialogueMeasure.row)).toEqual(evaluation.rows);
   const arrow = readFileSync(files.rows);
@@ -49,7 +49,7 @@ test('a run keeps the record as JSON and the rows as Arrow, with equal bytes eac
   expect(rows[1]).toMatchObject({ id: 'b', path: 0, miss: 'start-without-edges' });
   expect(rows[1]!.log_prob).toBeNaN();
   const again = evaluationFiles(join(folder, 'evaluations', 'again'));
-  await saveEvaluation(join(folder, 'evaluations', 'again'), evaluation, dialogueMeasure);
+  saveEvaluation(join(folder, 'evaluations', 'again'), evaluation, dialogueMeasure);
   for (const name of ['evaluation', 'answers', 'rows', 'seal'] as const) {
     expect(readFileSync(again[name]).equals(readFileSync(files[name]))).toBe(true);
   }

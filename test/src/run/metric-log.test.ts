@@ -31,7 +31,7 @@ test('a line holds phase, step and metrics, and nothing of the clock', () => {
 
 test('the Arrow file has the same figures in four columns', async () => {
   const { file, folder } = sampleLog();
-  await writeMetricsArrow(file, join(folder, 'metrics.arrow'));
+  writeMetricsArrow(file, join(folder, 'metrics.arrow'));
   const table = tableFromIPC(readFileSync(join(folder, 'metrics.arrow')));
   expect(table.schema.fields.map(({ name, type }) => `${name}: ${type}`)).toEqual([
     'phase: Dictionary<Int32, Utf8>',
@@ -44,14 +44,14 @@ test('the Arrow file has the same figures in four columns', async () => {
 
 test('equal metrics give equal Arrow bytes, also the second time in one process', async () => {
   const { file, folder } = sampleLog();
-  for (const name of ['a', 'b']) await writeMetricsArrow(file, join(folder, name));
+  for (const name of ['a', 'b']) writeMetricsArrow(file, join(folder, name));
   expect(readFileSync(join(folder, 'a'))).toEqual(readFileSync(join(folder, 'b')));
 });
 
 test('a run without metrics still has an Arrow file', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'kgwalk-metrics-'));
   openMetricLog(join(folder, 'm.jsonl')).close();
-  await writeMetricsArrow(join(folder, 'm.jsonl'), join(folder, 'm.arrow'));
+  writeMetricsArrow(join(folder, 'm.jsonl'), join(folder, 'm.arrow'));
   expect(tableFromIPC(readFileSync(join(folder, 'm.arrow'))).numRows).toBe(0);
 });
 

@@ -19,10 +19,14 @@ afterEach(() => {
   else env.KGWALK_NATIVE = native;
 });
 
-test('native TensorFlow finds the functions of node:util that Node 23 took away', async () => {
+test('native TensorFlow finds the functions of node:util that Node 23 took away', () => {
   delete util.isNullOrUndefined;
   delete util.isArray;
-  await registerNativeTensorflow(tf as never).catch(() => {});
+  try {
+    registerNativeTensorflow(tf as never);
+  } catch {
+    // Its native part is not installed.
+  }
   const { isNullOrUndefined, isArray } = util as Record<string, (value: unknown) => boolean>;
   expect([null, undefined, 0, ''].map((value) => isNullOrUndefined!(value))).toEqual([true, true, false, false]);
   expect([[], {}].map((value) => isArray!(value))).toEqual([true, false]);

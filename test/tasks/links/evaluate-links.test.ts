@@ -177,7 +177,7 @@ describe('rows', () => {
         const { rows } = await evaluatedLinks(ranker, world, tiny.test, { directions });
         writeFileSync(file, rows.map(rowLine).join(''));
         expect(readJsonLines(file, linkRow)).toEqual(rows);
-        const table = tableFromIPC(await linkArrow(rows));
+        const table = tableFromIPC(linkArrow(rows));
         const column = (name: string) => [...(table.getChild(name)!.toArray() as Iterable<number>)];
         expect(table.schema.fields.map(({ name }) => name)).toEqual([
           ...['asks_head', 'head', 'relation', 'answer', 'rank', 'distance'],
