@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import process from 'node:process';
 import { WorkbenchError } from '../src/run/errors.js';
+import { wholeNumber } from '../tasks/flags.js';
 import { printJson, printLine, printNote } from './output.js';
 import { registerEnv } from './serve-env.js';
 
@@ -74,11 +75,7 @@ async function folderOf(name: string): Promise<string> {
 }
 
 /** @throws WorkbenchError `usage` unless it is a whole number from 0 to 65535 */
-export function portOf(text: string, flag = '--port'): number {
-  const port = Number(text);
-  if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new WorkbenchError('usage', `expected a port from 0 to 65535, got ${JSON.stringify(text)}, at ${flag}`);
-}
+export const portOf = (text: string): number => wholeNumber(text, '--port', 0, 65_535);
 
 async function opened(url: string): Promise<boolean> {
   const { openPage } = await import('./quickstart/shown.js');

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { stdin } from 'node:process';
 import { commandLine, shownPath } from '../src/run/command-line.js';
 import { WorkbenchError } from '../src/run/errors.js';
+import { wholeNumber } from '../tasks/flags.js';
 import { addPlanOptions, type PlanFlags, refuseOtherInputs, writeCommandPlan } from './plan.js';
 import { addShardOption, addThreadsOption, minutesOf, repeatable } from './options.js';
 import { printJson, printLine, printNote, printTable, type Row } from './output.js';
@@ -92,7 +93,7 @@ export function register(program: Command): void {
 }
 
 async function sweep(command: Command, preset: string, flags: SweepFlags, plugins: readonly string[]): Promise<void> {
-  const jobs = whole(flags.jobs, '--jobs', 1);
+  const jobs = wholeNumber(flags.jobs, '--jobs', 1);
   const apart = flags.shard ? '--shard' : flags.write === undefined ? undefined : '--write';
   if (apart && (flags.halving !== undefined || flags.askTell)) {
     const other = flags.askTell ? '--ask-tell' : '--halving';
@@ -182,9 +183,9 @@ async function planOf(preset: string, flags: SweepFlags, plugins: readonly strin
   const { seed } = loadPreset(preset, overrides);
   return {
     ...{ preset, overrides, dimensions, seeds: seedsOf(flags.seeds, seed), sampler: flags.sampler },
-    seed: whole(flags.seed, '--seed', 0),
+    seed: wholeNumber(flags.seed, '--seed', 0),
     ...(plugins.length > 0 && { plugins: [...plugins] }),
-    ...(flags.trials !== undefined && { trials: whole(flags.trials, '--trials', 1) }),
+    ...(flags.trials !== undefined && { trials: wholeNumber(flags.trials, '--trials', 1) }),
     ...(flags.metric !== undefined && { metric: metricOf(flags.metric) }),
     better: flags.minimize || flags.metric?.endsWith('loss') ? ('low' as const) : ('high' as const),
     ...halvingOf(flags),
@@ -194,7 +195,12 @@ async function planOf(preset: string, flags: SweepFlags, plugins: readonly strin
 
 function halvingOf({ halving, eta }: SweepFlags): { halving?: { first: number; eta: number } } {
   if (halving !== undefined) {
-    return { halving: { first: whole(halving, '--halving', 1), eta: eta === undefined ? 3 : whole(eta, '--eta', 2) } };
+    return {
+      halving: {
+        first: wholeNumber(halving, '--halving', 1),
+        eta: eta === undefined ? 3 : wholeNumber(eta, '--eta', 2),
+      },
+    };
   }
   if (eta === undefined) return {};
   throw new WorkbenchError('usage', 'expected --halving with --eta, got none', {
@@ -214,15 +220,10 @@ function metricOf(name: string): string {
 }
 
 function seedsOf(text: string, first: number): number[] {
-  if (!text.includes(',')) return Array.from({ length: whole(text, '--seeds', 1) }, (_, i) => first + i);
-  const list = text.split(',').map((one) => whole(one, '--seeds', 0));
+  if (!text.includes(',')) return Array.from({ length: wholeNumber(text, '--seeds', 1) }, (_, i) => first + i);
+  const list = text.split(',').map((one) => wholeNumber(one, '--seeds', 0));
   if (new Set(list).size === list.length) return list;
   throw new WorkbenchError('usage', `expected different seeds, got ${text}, at --seeds`);
-}
-
-function whole(text: string, flag: string, least: number): number {
-  if (/^\d+$/.test(text.trim()) && Number(text) >= least && Number.isSafeInteger(Number(text))) return Number(text);
-  throw new WorkbenchError('usage', `expected a whole number from ${least}, got ${JSON.stringify(text)}, at ${flag}`);
 }
 
 async function folderOf({ name, runDir }: SweepFlags, usual: string): Promise<string> {

@@ -56,28 +56,24 @@ export interface EvaluationFlags {
 
 /**
  * A whole number as options give it: `200`, `2e2`; undefined where the option is absent.
- * @throws WorkbenchError `usage` for anything but a whole number from `least`
+ * @throws WorkbenchError `usage` for anything but a whole number from `least` to `most`
  */
-export function wholeNumber(text: string, flag: string, least: number): number;
+export function wholeNumber(text: string, flag: string, least: number, most?: number): number;
 /** The same of an option that may be absent. */
-export function wholeNumber(text: string | undefined, flag: string, least: number): number | undefined;
+export function wholeNumber(text: string | undefined, flag: string, least: number, most?: number): number | undefined;
 /** See above. */
-export function wholeNumber(text: string | undefined, flag: string, least: number): number | undefined {
+export function wholeNumber(text: string | undefined, flag: string, least: number, most?: number): number | undefined {
   if (text === undefined) return undefined;
   const value = Number(text);
-  if (text.trim() !== '' && Number.isSafeInteger(value) && value >= least) return value;
-  throw new WorkbenchError('usage', `expected a whole number from ${least}, got ${text}, at ${flag}`);
+  const fits = value >= least && value <= (most ?? Number.MAX_SAFE_INTEGER);
+  if (text.trim() !== '' && Number.isInteger(value) && fits) return value;
+  const range = most === undefined ? `from ${least}` : `from ${least} to ${most}`;
+  throw new WorkbenchError('usage', `expected a whole number ${range}, got ${JSON.stringify(text)}, at ${flag}`);
 }
 
 /** Processor threads, 1 by default. @throws WorkbenchError `usage` unless it is a whole number from 1 to 256 */
 export function threadsOf(text: string | undefined): number {
-  if (text === undefined) return 1;
-  const threads = Number(text);
-  if (/^\d+$/.test(text) && threads >= 1 && threads <= mostThreads) return threads;
-  throw new WorkbenchError(
-    'usage',
-    `expected a whole number from 1 to ${mostThreads}, got ${JSON.stringify(text)}, at --threads`,
-  );
+  return wholeNumber(text, '--threads', 1, mostThreads) ?? 1;
 }
 
 /** The option of a key: `--beam-width` of `beamWidth`. */

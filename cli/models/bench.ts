@@ -11,6 +11,7 @@ import { modelFile } from '../../src/llm/model-files.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { ProgressReporter } from '../../src/run/progress.js';
 import { throwIfStopped } from '../../src/run/stop.js';
+import { wholeNumber } from '../../tasks/flags.js';
 import { printJson, printLine, printTable } from '../output.js';
 import { terminalWork } from '../terminal.js';
 import { temporaryFolder } from '../../src/run/files.js';
@@ -38,8 +39,8 @@ const texts = 16;
 
 /** Measures and prints; a sentence encoder has no rates of prompts and replies. */
 export async function bench(spec: string, { gpu = false, json, ...flags }: BenchFlags): Promise<void> {
-  const threads = flags.threads === undefined ? undefined : whole(flags.threads, '--threads');
-  const repeats = whole(flags.repeats, '--repeats');
+  const threads = wholeNumber(flags.threads, '--threads', 1, 1000);
+  const repeats = wholeNumber(flags.repeats, '--repeats', 1, 1000);
   const file = modelFile(spec);
   const { progress, signal } = terminalWork();
   const device = gpu ? 'auto' : 'off';
@@ -171,10 +172,4 @@ function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
-}
-
-function whole(text: string, flag: string): number {
-  const value = Number(text);
-  if (Number.isInteger(value) && value >= 1 && value <= 1000) return value;
-  throw new WorkbenchError('usage', `expected a whole number from 1, got ${text}, at ${flag}`);
 }

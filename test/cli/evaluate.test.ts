@@ -84,7 +84,7 @@ describe('kgwalk evaluate', () => {
       ['evaluate', '--agent', 'random', '--threads', '0'],
       'expected a whole number from 1 to 256, got "0", at --threads',
     ],
-    [['evaluate', '--agent', 'random', '--limit', '0'], 'expected a whole number from 1, got 0, at --limit'],
+    [['evaluate', '--agent', 'random', '--limit', '0'], 'expected a whole number from 1, got "0", at --limit'],
     [['evaluate', '--agent', 'random', '--predictions', 'x.txt'], 'ends in .jsonl or .csv'],
     [['evaluate', '--agent', 'random', '--beam-width', '10'], 'beam'],
     [['evaluate', '--agent', 'random', '--turns', 'nobody'], 'turns'],

@@ -75,7 +75,7 @@ describe('kgwalk evaluate on links', () => {
 
   test.each([
     [['evaluate', '--agent', 'random', '--split', 'train'], /valid or test, got train/],
-    [['evaluate', '--agent', 'random', '--limit', '0'], /whole number from 1, got 0, at --limit/],
+    [['evaluate', '--agent', 'random', '--limit', '0'], /whole number from 1, got "0", at --limit/],
     [['evaluate', '--agent', 'nobody'], /expected an agent, got "nobody"/],
     [
       ['evaluate', '--agent', 'random', '--beam-width', '8'],
@@ -91,7 +91,7 @@ describe('kgwalk evaluate on links', () => {
     [['ask', '--agent', 'random', 'Ada Quil', 'born_in'], /expected an entity of tiny, got "Ada Quil"/],
     [['ask', '--agent', 'random', 'Milton', 'lies_in'], /the name of 2: t1, t2/],
     [['ask', '--agent', 'random', 'p0', 'born'], /expected a relation of tiny/],
-    [['ask', '--agent', 'random', 'p0', 'born_in', '--top', 'x'], /got x, at --top/],
+    [['ask', '--agent', 'random', 'p0', 'born_in', '--top', 'x'], /got "x", at --top/],
   ])('refuses %j', async (words, message) => {
     await expect(onTiny(...words)).rejects.toMatchObject({ code: 'usage', message: expect.stringMatching(message) });
   });

@@ -129,7 +129,7 @@ test.each([
   ['no topics', ['--name', 'cut'], 'expected --topics FILE with sparql:URL, got none'],
   ['no name', ['--topics', 'FILE'], 'expected --name NAME with sparql:URL, got none'],
   ['too far', ['--topics', 'FILE', '--name', 'cut', '--hops', '5'], 'expected --hops of at most 4, got 5'],
-  ['no number', ['--topics', 'FILE', '--name', 'cut', '--max-tails', 'x'], 'expected a whole number from 1, got x'],
+  ['no number', ['--topics', 'FILE', '--name', 'cut', '--max-tails', 'x'], 'expected a whole number from 1, got "x"'],
   ['a bad name', ['--topics', 'FILE', '--name', '../cut'], 'expected a data set name'],
   ['nobody there', ['--topics', 'FILE', '--name', 'cut'], 'expected a topic with edges, got none'],
   ['too many', ['--topics', 'MANY', '--name', 'cut', '--max-entities', '1'], 'expected at most 1 entities'],

@@ -75,12 +75,8 @@ const cases: Case[] = [
     shapes: [length * 2, length, length].map((rows) => [length === long ? 2 : 3, rows, 2]),
     ours: (tf: Tf, [q, k, v]: tfTypes.Tensor[]) => causalAttention(tf, q as Tensor3D, k as Tensor3D, v as Tensor3D, 2),
     plain: (tf: Tf, [q, k, v]: tfTypes.Tensor[]) => {
-      const rows = tf
-        .range(0, length * 2)
-        .div(2)
-        .floor()
-        .expandDims(1);
-      const seen = tf.lessEqual(tf.range(0, length).expandDims(0), rows);
+      const rows = tf.expandDims(tf.floor(tf.div(tf.range(0, length * 2), 2)), 1);
+      const seen = tf.lessEqual(tf.expandDims(tf.range(0, length), 0), rows);
       const scores = tf.div(tf.matMul(q!, k!, false, true), Math.SQRT2);
       return tf.matMul(tf.softmax(tf.where(seen, scores, tf.fill(scores.shape, -1e9))), v!);
     },
