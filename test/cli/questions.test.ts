@@ -104,7 +104,10 @@ describe('kgwalk evaluate on questions', () => {
     [['--agent', 'fiske', '--model', 'oracle:0', '--budget', '0'], 'or none, got 0, at --budget'],
     [['--agent', 'fiske', '--model', 'oracle:0', '--split', 'tset'], 'expected a split of films'],
     [['--agent', 'fiske', '--model', 'oracle:0', '--set', 'statefull=false'], 'expected switches of agent fiske'],
-    [['--agent', 'fiske', '--model', 'oracle:0', '--limit', '0'], 'expected a whole number from 1, got "0", at --limit'],
+    [
+      ['--agent', 'fiske', '--model', 'oracle:0', '--limit', '0'],
+      'expected a whole number from 1, got "0", at --limit',
+    ],
     [['--agent', 'fiske', '--model', 'oracle:0', '--turns', 'all'], 'got --turns, which is for dialogues'],
     [['no-such-run', '--model', 'oracle:0'], 'expected an agent or a run, got "no-such-run"'],
   ])('%p is one clear error, before anything is written', async (words, message) => {

@@ -57,7 +57,8 @@ test('a run that is not there, and what is no port, are said', async () => {
   const { ended, told } = started('nowhere');
   expect(await ended).toBe(2);
   expect(told()).toContain('expected a run or a folder of runs, got nothing, at nowhere');
-  for (const text of ['', 'http', '65536', '-1', '80.5']) expect(() => portOf(text)).toThrow(/expected a whole number from 0 to 65535/);
+  for (const text of ['', 'http', '65536', '-1', '80.5'])
+    expect(() => portOf(text)).toThrow(/expected a whole number from 0 to 65535/);
   expect(portOf('0')).toBe(0);
 });
 
