@@ -1,8 +1,7 @@
 /** A language model of random weights, for speed alone: as fast as a learned one of its size, and made in seconds. */
 import { exportGguf } from '../models/llama/export-gguf.js';
-import { llamaTensors } from '../models/llama/tensor-shapes.js';
-import { toByteLetters } from '../models/llama/byte-pair/byte-letters.js';
-import { type Merge, vocabularyOf } from '../models/llama/byte-pair/vocabulary.js';
+import { llamaTensors } from '../models/llama/config.js';
+import { type Merge, toByteLetters, vocabularyOf } from '../models/llama/byte-pair/vocabulary.js';
 import { Rng } from '../src/run/seeds.js';
 
 /** Words of the texts that the bench encodes. */

@@ -92,7 +92,7 @@ async function clear({ yes, json }: ClearOptions): Promise<void> {
 /** Works in a folder, or in one with the packs of a bucket. */
 async function placed<T>(place: string, work: (folder: string) => Promise<T>): Promise<T> {
   if (!place.startsWith('s3://')) return work(place);
-  return (await import('../jobs/mirror.js')).mirrored(place, 'packs/', work);
+  return (await import('../jobs/store.js')).mirrored(place, 'packs/', work);
 }
 
 async function withCache<T>(

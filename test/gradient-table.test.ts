@@ -11,8 +11,7 @@ const table: Readonly<Record<string, string | string[]>> = {
   'src/tensor/row-sums.ts': 'src/tensor/row-sums.test.ts',
   'src/tensor/table-dots.ts': ['src/tensor/ops.test.ts', 'agents/walker/edge-scorers.test.ts'],
   'models/llama/causal-attention.ts': 'models/llama/gradients.test.ts',
-  'models/llama/gated-unit.ts': 'models/llama/gradients.test.ts',
-  'models/llama/rms-norm.ts': 'models/llama/gradients.test.ts',
+  'models/llama/layers.ts': 'models/llama/gradients.test.ts',
   'models/llama/rotary.ts': 'models/llama/gradients.test.ts',
   'models/llama/token-loss.ts': 'models/llama/gradients.test.ts',
   // Losses in closed form that enter a network, and where they enter it.

@@ -2,9 +2,8 @@
 import { type GgufEntryValue, writeGguf } from './write-gguf.js';
 import { type BytePairVocabulary, specialNames } from './byte-pair/vocabulary.js';
 import { chatTemplate } from './chat-segments.js';
-import type { LlamaConfig } from './config.js';
+import { type LlamaConfig, llamaTensors } from './config.js';
 import type { CorpusSpecial } from './corpus-document.js';
-import { llamaTensors } from './tensor-shapes.js';
 
 /** Everything that goes into the file of a model. */
 export interface LlamaFile {

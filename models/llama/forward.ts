@@ -4,9 +4,7 @@ import { gatherRows } from '../../src/tensor/ops.js';
 import type { ParameterSet } from '../../src/tensor/parameters.js';
 import { causalAttention } from './causal-attention.js';
 import type { LlamaConfig } from './config.js';
-import { gatedUnit } from './gated-unit.js';
-import { linear } from './linear.js';
-import { rmsNorm } from './rms-norm.js';
+import { gatedUnit, linear, rmsNorm } from './layers.js';
 import { rotate, rotation } from './rotary.js';
 
 type Tensor2D = tfTypes.Tensor2D;

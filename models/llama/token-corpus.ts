@@ -1,7 +1,6 @@
 /** Documents as token ids, one after the other in typed arrays: millions of tokens need a few bytes each. */
-import type { CorpusDocument } from './corpus-document.js';
+import type { CorpusDocument, CorpusSegment } from './corpus-document.js';
 import type { BytePairTokenizer } from './byte-pair/byte-pair-tokenizer.js';
-import { documentTokens } from './document-tokens.js';
 
 /** Documents as tokens, side by side. */
 export interface TokenCorpus {
@@ -18,6 +17,18 @@ export interface TokenCorpus {
 
 /** @param phase what a document of its kind is about; its loss is watched apart */
 type LabelledDocument = CorpusDocument & { phase: string };
+
+/** Token ids of a document and the weight of each in the loss. */
+export function documentTokens(
+  { special, encode }: Pick<BytePairTokenizer, 'special' | 'encode'>,
+  segments: readonly CorpusSegment[],
+): { ids: Int32Array; weights: Float32Array } {
+  const parts = segments.map((segment) => ('text' in segment ? encode(segment.text) : [special[segment.special]]));
+  return {
+    ids: Int32Array.from(parts.flat()),
+    weights: Float32Array.from(parts.flatMap((ids, place) => ids.map(() => segments[place]!.weight))),
+  };
+}
 
 /** Reads documents until they end; those longer than `longest` tokens are left out. */
 export async function tokenCorpus(

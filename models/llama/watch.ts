@@ -37,7 +37,10 @@ export async function watch(
     const [losses, likeliest] = tf.tidy(() => {
       const logits = targetLogits(parameters, config, batch, targets);
       const right = tf.oneHot(tf.tensor1d(targets.labels, 'int32'), config.vocabSize);
-      return [tf.neg(tf.sum(tf.mul(tf.logSoftmax(logits), tf.cast(right, 'float32')), 1)), tf.argMax(logits, 1)] as const;
+      return [
+        tf.neg(tf.sum(tf.mul(tf.logSoftmax(logits), tf.cast(right, 'float32')), 1)),
+        tf.argMax(logits, 1),
+      ] as const;
     }) as readonly [Tensor, Tensor];
     const found = await Promise.all([losses.data(), likeliest.data()]);
     const own = Array.from(documents, () => ({ loss: 0, weight: 0, exact: true }));

@@ -2,8 +2,7 @@
 import type { Tf } from '../../src/tensor/backend.js';
 import { normalValues, ParameterSet } from '../../src/tensor/parameters.js';
 import { Rng } from '../../src/run/seeds.js';
-import type { LlamaConfig } from './config.js';
-import { llamaTensors } from './tensor-shapes.js';
+import { type LlamaConfig, llamaTensors } from './config.js';
 
 /** By GGUF name, as `llamaTensors` lists them. */
 export type LlamaWeights = ReadonlyMap<string, Float32Array>;

@@ -1,8 +1,6 @@
 /** Text to token ids and back, as llama.cpp does it for a vocabulary of model `gpt2`, pre-tokenizer `gpt-2`. */
 import type { CorpusSpecial } from '../corpus-document.js';
-import { fromByteLetters, toByteLetters } from './byte-letters.js';
-import { textPieces } from './text-pieces.js';
-import { type BytePairVocabulary, specialNames } from './vocabulary.js';
+import { type BytePairVocabulary, fromByteLetters, specialNames, textPieces, toByteLetters } from './vocabulary.js';
 
 /** Text to token ids and back. */
 export interface BytePairTokenizer {

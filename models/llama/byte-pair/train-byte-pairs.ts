@@ -1,7 +1,12 @@
 /** Learns a byte-pair vocabulary from texts. @source Sennrich et al. 2016 (arXiv:1508.07909), on bytes as in GPT-2 */
-import { toByteLetters } from './byte-letters.js';
-import { textPieces } from './text-pieces.js';
-import { type BytePairVocabulary, baseTokens, type Merge, vocabularyOf } from './vocabulary.js';
+import {
+  baseTokens,
+  type BytePairVocabulary,
+  type Merge,
+  textPieces,
+  toByteLetters,
+  vocabularyOf,
+} from './vocabulary.js';
 
 /** How large the vocabulary gets, and what it learns first. */
 export interface BytePairOptions {

@@ -1,6 +1,44 @@
-/** A byte-pair vocabulary: nothing but its merges, from which the tokens follow. */
+/** A byte-pair vocabulary: nothing but its merges, from which the tokens follow; and how text becomes what is merged. */
 import type { CorpusSpecial } from '../corpus-document.js';
-import { byteLetters } from './byte-letters.js';
+
+/**
+ * Letter of each byte, 256 of them, so that byte strings can be written as text. Printable ASCII and Latin-1 stand for themselves; a
+ * space is `Ġ`, a line end `Ċ`. @source GPT-2, `bytes_to_unicode`
+ */
+export const byteLetters: readonly string[] = letters();
+
+const byteOf = new Map(byteLetters.map((letter, byte) => [letter, byte]));
+const encoder = new TextEncoder();
+
+/** The UTF-8 bytes of a text as letters; a lone surrogate becomes U+FFFD. */
+export function toByteLetters(text: string): string {
+  return Array.from(encoder.encode(text), (byte) => byteLetters[byte]).join('');
+}
+
+/** The bytes that letters stand for; letters that stand for none are left out. */
+export function fromByteLetters(letters: string): Uint8Array {
+  return Uint8Array.from(Array.from(letters, (letter) => byteOf.get(letter)).filter((byte) => byte !== undefined));
+}
+
+function letters(): string[] {
+  let spare = 256;
+  return Array.from({ length: 256 }, (_, byte) => {
+    const plain = (byte > 0x20 && byte < 0x7f) || (byte > 0xa0 && byte !== 0xad);
+    return String.fromCharCode(plain ? byte : spare++);
+  });
+}
+
+// Unicode's own white space, as llama.cpp has it: `\s` of JavaScript takes U+FEFF and leaves out U+0085.
+const piece =
+  /'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\p{White_Space}\p{L}\p{N}]+|\p{White_Space}+(?!\P{White_Space})|\p{White_Space}+/gu;
+
+/**
+ * The pieces of a text in order: no token reaches over a cut; joined they are the text. Words and numbers take the one space before them.
+ * @source GPT-2, `encoder.py`; llama.cpp's pre-tokenizer `gpt-2`
+ */
+export function textPieces(text: string): string[] {
+  return text.match(piece) ?? [];
+}
 
 /** Two tokens, as byte letters, that become one. */
 export type Merge = readonly [left: string, right: string];

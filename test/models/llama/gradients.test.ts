@@ -1,9 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type * as tfTypes from '@tensorflow/tfjs-core';
 import { causalAttention } from '../../../models/llama/causal-attention.js';
-import { gatedUnit } from '../../../models/llama/gated-unit.js';
-import { linear } from '../../../models/llama/linear.js';
-import { rmsNorm } from '../../../models/llama/rms-norm.js';
+import { gatedUnit, linear, rmsNorm } from '../../../models/llama/layers.js';
 import { rotate, rotation } from '../../../models/llama/rotary.js';
 import { weightedCrossEntropy } from '../../../models/llama/token-loss.js';
 import { Rng } from '../../../src/run/seeds.js';

@@ -9,7 +9,7 @@ import { chatSegments } from '../../../models/llama/chat-segments.js';
 import { hiddenStates, logitsOf } from '../../../models/llama/forward.js';
 import { llamaParameters } from '../../../models/llama/weights.js';
 import { openBackend } from '../../../src/tensor/backend.js';
-import { documentTokens } from '../../../models/llama/document-tokens.js';
+import { documentTokens } from '../../../models/llama/token-corpus.js';
 import { openEncoder } from '../../../src/encoder/open-encoder.js';
 import { encoderSettings } from '../../../src/encoder/settings.js';
 import { chatLayout } from '../../../src/llm/llama/chat-layout.js';

@@ -1,9 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { bytePairTokenizer } from '../../../../models/llama/byte-pair/byte-pair-tokenizer.js';
-import { textPieces } from '../../../../models/llama/byte-pair/text-pieces.js';
 import { numberMerges, trainBytePairs } from '../../../../models/llama/byte-pair/train-byte-pairs.js';
-import { baseTokens } from '../../../../models/llama/byte-pair/vocabulary.js';
+import { baseTokens, textPieces } from '../../../../models/llama/byte-pair/vocabulary.js';
 
 const learned = (texts: string[], count: number, words = 0.5) =>
   trainBytePairs(texts, { vocabularySize: baseTokens.length + count, first: [], words }).merges.map((pair) =>
