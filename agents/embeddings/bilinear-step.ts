@@ -1,6 +1,6 @@
 /** A step of DistMult or ComplEx: a batch of queries against shared candidates, by the kernels. */
 import { composeQuery, type BilinearTable } from '../../src/embedding/bilinear.js';
-import type { TripleColumns } from '../../src/kg/graph.js';
+import type { Graph, TripleColumns } from '../../src/kg/graph.js';
 import { Rng } from '../../src/run/seeds.js';
 import type { Arena } from '../../src/simd/arena.js';
 import type { Kernels } from '../../src/simd/kernels.js';
@@ -79,6 +79,30 @@ export function queryGroups({ heads, relations, tails }: TripleColumns, numPlain
     relations: Int32Array.from(groups.relations),
     offsets: Int32Array.from(groups.offsets),
     answers: Int32Array.from(answers),
+  };
+}
+
+/** Every (head, relation) that the graph has edges for, with its tails; inverses are relations like others. */
+export function graphQueries({
+  offsets,
+  relations,
+  tails,
+}: Pick<Graph, 'offsets' | 'relations' | 'tails'>): QueryGroups {
+  const groups = { givens: [] as number[], relations: [] as number[], offsets: [] as number[] };
+  for (let head = 0; head + 1 < offsets.length; head++) {
+    for (let edge = offsets[head]!; edge < offsets[head + 1]!; edge++) {
+      if (edge > offsets[head]! && relations[edge] === relations[edge - 1]) continue;
+      groups.givens.push(head);
+      groups.relations.push(relations[edge]!);
+      groups.offsets.push(edge);
+    }
+  }
+  groups.offsets.push(tails.length);
+  return {
+    givens: Int32Array.from(groups.givens),
+    relations: Int32Array.from(groups.relations),
+    offsets: Int32Array.from(groups.offsets),
+    answers: tails,
   };
 }
 

@@ -1,5 +1,6 @@
 /** Everything a walker's network stands on, put together the same way for training and for answering. */
 import type { AnyHead, FrozenTables, HeadShape, WalkerHead } from './heads/head.js';
+import type { DialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import type { LinkedTurns } from './linked-turns.js';
 import type { WalkRules } from '../../envs/dialogue-walk/rules.js';
@@ -9,6 +10,7 @@ import type { EncoderSettings } from '../../src/encoder/settings.js';
 import type { StateEncoder } from '../../src/encoder/state-encoder.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { configHash } from '../../src/run/config.js';
+import { WorkbenchError } from '../../src/run/errors.js';
 import type { ProgressReporter } from '../../src/run/progress.js';
 import type { Tf } from '../../src/tensor/backend.js';
 import type { StoredTensors } from '../../src/tensor/parameters.js';
@@ -195,4 +197,27 @@ export function slotOrder(
   if (walker.pathAware) return undefined;
   const { edgePolicy, maxOut } = env;
   return configHash({ edgePolicy, maxOut, graph: walked.hash });
+}
+
+/**
+ * How connected entities are in the graph that a data set's dialogues were cut from.
+ * @returns int32 [numEntities]: edges of each entity in the graph `wide`, 0 for one that it lacks; undefined where the settings do not ask.
+ * @throws WorkbenchError `config` for a data set without that graph
+ */
+export async function wideDegreesOf(
+  dataset: DialogueDataset,
+  { entityNames }: Graph,
+  { pairFeatures }: WalkerSettings,
+): Promise<Int32Array | undefined> {
+  if (pairFeatures !== 'wide') return undefined;
+  const { name, graphs } = dataset.manifest;
+  if (!Object.hasOwn(graphs, 'wide')) {
+    throw new WorkbenchError(
+      'config',
+      `expected a data set with the graph wide, got ${name}, which has ${Object.keys(graphs).join(', ')}, at walker.pairFeatures`,
+      { hint: 'Set walker.pairFeatures=graph, or import again with opendialkg_triples_wide.txt in the folder.' },
+    );
+  }
+  const wide = await dataset.loadGraph('wide');
+  return Int32Array.from(entityNames, (entity) => wide.degree(wide.entityId(entity)));
 }

@@ -11,11 +11,11 @@ import {
   restoredPolicy,
   slotOrder,
   type WalkerInputs,
+  wideDegreesOf,
 } from '../../agents/walker/inputs.js';
 import { computedOnHost } from '../../agents/walker/heads/registry.js';
 import type { Policy } from '../../agents/walker/policy.js';
 import { StateReader, walkerActor, walkerValues } from '../../agents/walker/policy.js';
-import { wideDegreesOf } from '../../agents/walker/wide-degrees.js';
 import type { EmbeddingVectors } from '../../agents/walker/vectors.js';
 import { encodeNames, encodeTasks, writeTables } from '../../agents/walker/vectors.js';
 import { writeVocabulary } from '../../agents/walker/words/vocabulary.js';

@@ -14,8 +14,8 @@ import {
   type BilinearWeights,
   createBilinearStep,
   freshBilinear,
+  graphQueries,
 } from '../../embeddings/bilinear-step.js';
-import { graphQueries } from '../../embeddings/graph-queries.js';
 import type { EmbedKgqaSettings } from './settings.js';
 
 type TableSettings = EmbedKgqaSettings['table'];

@@ -7,14 +7,13 @@ import { explainedLater } from '../../../src/tensor/diverged.js';
 import { HostAdamW } from '../../../src/tensor/host/host-adamw.js';
 import { HostParameters } from '../../../src/tensor/host/host-parameters.js';
 import { Tape, type Taped } from '../../../src/tensor/host/tape.js';
-import { noAnswer } from '../../question-agent.js';
+import { noAnswer, type QuestionAnswer } from '../../question-agent.js';
 import type { ReaderFacts } from '../facts.js';
 import type { Reader, ReaderKind } from '../reader.js';
 import type { Starts, WordInput } from '../words/inputs.js';
 import { wordsOf } from '../words/vocabulary.js';
 import type { EntityTable } from './entity-table.js';
 import { answerRows, type LaidQuestions, partsOf, topicsOf } from './laid-questions.js';
-import { rankedAnswer } from './ranked-answer.js';
 import { softmaxOfReached } from './reasoning.js';
 import { shareLoss } from './share-loss.js';
 
@@ -198,5 +197,31 @@ export function entityReader<Batch extends LaidQuestions>(
         one?.parameters.dispose();
       }
     },
+  };
+}
+
+/**
+ * The entities whose share is at least `setShare` of the best one's, best first, equal ones in the order of `entities`. Nothing is
+ * walked, so there is neither a chain nor a fact behind it.
+ * @param entities int32, distinct @param shares of each, summing to 1; 0 where it cannot be an answer
+ */
+export function rankedAnswer(
+  entities: Int32Array,
+  shares: Float32Array,
+  setShare: number,
+  graphReads: number,
+): QuestionAnswer {
+  const best = shares.reduce((most, share) => Math.max(most, share), 0);
+  if (best === 0) return noAnswer('nothing reached');
+  const places = Array.from(shares.keys()).filter((place) => shares[place]! > 0 && shares[place]! >= setShare * best);
+  places.sort((a, b) => shares[b]! - shares[a]! || a - b);
+  return {
+    entities: places.map((place) => entities[place]!),
+    literals: [],
+    evidence: [],
+    confidence: Math.min(1, best),
+    degraded: false,
+    stop: 'ranked',
+    cost: { encodes: 1, graphReads },
   };
 }

@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { freshBilinear } from '../../../../agents/embeddings/bilinear-step.js';
-import { graphQueries } from '../../../../agents/embeddings/graph-queries.js';
+import { freshBilinear, graphQueries } from '../../../../agents/embeddings/bilinear-step.js';
 import { memory } from '../../../../agents/readers/embed-kgqa/fitted-table.js';
 import { answerRanking, wantedRelations } from '../../../../agents/readers/embed-kgqa/ranking.js';
 import { composeQuery } from '../../../../src/embedding/bilinear.js';

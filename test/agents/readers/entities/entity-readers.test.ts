@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { kvMem } from '../../../../agents/readers/entities/kv-mem.js';
 import { nsm } from '../../../../agents/readers/entities/nsm.js';
-import { rankedAnswer } from '../../../../agents/readers/entities/ranked-answer.js';
+import { rankedAnswer } from '../../../../agents/readers/entities/entity-reader.js';
 import type { Reader, ReaderKind } from '../../../../agents/readers/reader.js';
 import type { QuestionSample } from '../../../../datasets/question.js';
 import { Rng } from '../../../../src/run/seeds.js';
