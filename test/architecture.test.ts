@@ -131,6 +131,7 @@ describe('the architecture', () => {
           'cli/native/install.ts',
           'reports/scripts.ts',
           'src/llm/llama-library.ts',
+          'src/run/arrow.ts',
           'src/tensor/backend.ts',
           'src/tensor/native-tensorflow.ts',
         ],
