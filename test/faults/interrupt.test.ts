@@ -6,9 +6,11 @@ import { join, resolve } from 'node:path';
 import { env, execPath } from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
+import { tableFromIPC } from 'apache-arrow';
 import { readSafetensors } from '../../checkpoints/safetensors.js';
 import { readIndex } from '../../checkpoints/store.js';
 import { runSettings } from '../../presets/schema.js';
+import { readMetrics } from '../../src/run/metric-log.js';
 import { openRun, runFiles } from '../../src/run/run-folder.js';
 import { train } from '../../tasks/train.js';
 import { useReleaseHome } from '../fixtures/release-home.js';
@@ -48,6 +50,9 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
     expect(heard.told).toContain(`hint: Go on: npx kgwalk train --resume --run-dir ${folder}`);
     expect(openRun(folder).state).toMatchObject({ status: 'stopped', phase: 'clone' });
     expect(readIndex(folder).last!.step).toBeGreaterThanOrEqual(3);
+    const { metrics, metricsArrow } = runFiles(folder);
+    const figures = readMetrics(metrics).flatMap((record) => Object.keys(record.metrics));
+    expect(tableFromIPC(readFileSync(metricsArrow)).numRows).toBe(figures.length);
   },
 );
 
