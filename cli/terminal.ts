@@ -5,7 +5,7 @@ import { exitCodes, WorkbenchError } from '../src/run/errors.js';
 import { timeLimit } from './options.js';
 import { commandProgress } from './progress.js';
 import type { EvaluationFlags } from '../tasks/flags.js';
-import { allTasks, type AnyTask } from '../tasks/index.js';
+import { type AnyTask, refuseOtherFlags } from '../tasks/index.js';
 import type { Named, Work } from '../tasks/task.js';
 import { printNote } from './output.js';
 
@@ -32,9 +32,8 @@ export function tellTorn(file: string, bytes: number): void {
 /** The task that names and options mean. @throws WorkbenchError `usage` for options that it does not have */
 export async function taskFor(named: readonly Named[], flags: EvaluationFlags): Promise<AnyTask> {
   const { taskOf } = await import('../tasks/named.js');
-  const { refuseOtherFlags } = await import('../tasks/flags.js');
   const task = await taskOf(named, flags);
-  refuseOtherFlags(flags, task, await allTasks());
+  refuseOtherFlags(flags, task.name);
   return task;
 }
 

@@ -8,6 +8,7 @@ import { silentProgress } from '../src/run/progress.js';
 import { ofShape } from '../src/run/read-json.js';
 import { runFiles } from '../src/run/run-folder.js';
 import type { EvaluationFlags } from '../tasks/flags.js';
+import { readsFlag } from '../tasks/index.js';
 import { resolve, taskOf } from '../tasks/named.js';
 import type { OpenedAsk, Work } from '../tasks/task.js';
 import type { Answered } from './api.js';
@@ -139,5 +140,5 @@ async function openRunOf(folder: string, checkpoint: string): Promise<Loaded> {
 /** How a run is asked: names of the words, and whether a start belongs to them. */
 export async function askedOf(folder: string): Promise<{ words: readonly string[]; start: boolean }> {
   const task = await taskOf([{ name: folder, isRun: true }], {});
-  return { words: task.asked, start: task.flags.includes('start') };
+  return { words: task.asked, start: readsFlag(task.name, 'start') };
 }

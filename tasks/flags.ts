@@ -78,22 +78,3 @@ export function threadsOf(text: string | undefined): number {
 
 /** The option of a key: `--beam-width` of `beamWidth`. */
 export const flagOf = (key: string): string => `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-
-/** @throws WorkbenchError `usage` for an option that the task does not have and others have, naming these */
-export function refuseOtherFlags(
-  flags: EvaluationFlags,
-  task: { name: string; flags: readonly string[] },
-  tasks: readonly { name: string; flags: readonly string[] }[],
-): void {
-  for (const [key, value] of Object.entries(flags) as [string, unknown][]) {
-    const having = tasks.filter((one) => one.flags.includes(key)).map(({ name }) => name);
-    const isGiven = value !== undefined && !(Array.isArray(value) && value.length === 0);
-    if (!isGiven || having.length === 0 || having.includes(task.name)) continue;
-    const flag = flagOf(key);
-    throw new WorkbenchError(
-      'usage',
-      `expected options of ${task.name}, got ${flag}, which is for ${having.join(' and ')}`,
-      { hint: `The data set holds ${task.name}; leave ${flag} out.` },
-    );
-  }
-}

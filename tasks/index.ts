@@ -1,4 +1,7 @@
 /** The tasks: a folder and a line each. */
+import type { EnvTypes } from '../envs/registry.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import { type EvaluationFlags, flagOf } from './flags.js';
 import type { Task } from './task.js';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
@@ -6,20 +9,53 @@ type Any = any;
 /** A task whose types are its own business. */
 export type AnyTask = Task<Any, Any, Any, Any>;
 
+/** What tells a task from the others before it is loaded. */
+interface TaskLine {
+  /** Environments that are walked over its data. */
+  envIds: readonly (keyof EnvTypes)[];
+  /** Options that it reads beyond those that all tasks have. */
+  flags: readonly (keyof EvaluationFlags)[];
+  load(): Promise<AnyTask>;
+}
+
 const tasks = {
-  dialogues: async (): Promise<AnyTask> => (await import('./dialogues/index.js')).dialogues,
-  questions: async (): Promise<AnyTask> => (await import('./questions/index.js')).questions,
-  links: async (): Promise<AnyTask> => (await import('./links/index.js')).links,
-  episodes: async (): Promise<AnyTask> => (await import('./episodes/index.js')).episodes,
-};
+  dialogues: {
+    envIds: ['kgwalk/OpenDialKG-v1'],
+    flags: [
+      ...(['graph', 'turns', 'data', 'twoHopBonus', 'count', 'predictions', 'threads', 'start', 'dialogue'] as const),
+      ...(['encoder', 'model', 'modelSet'] as const),
+    ],
+    load: async () => (await import('./dialogues/index.js')).dialogues,
+  },
+  questions: {
+    envIds: ['kgwalk/RelationWalk-v1', 'kgwalk/QuestionEdgeWalk-v1'],
+    flags: [
+      ...(['budget', 'budgetMode', 'choices', 'holdOut', 'seed', 'withholdHops', 'trace', 'graph'] as const),
+      ...(['encoder', 'model', 'modelSet'] as const),
+    ],
+    load: async () => (await import('./questions/index.js')).questions,
+  },
+  links: {
+    envIds: ['kgwalk/LinkQuery-v1'],
+    flags: ['direction', 'config', 'threads', 'encoder'],
+    load: async () => (await import('./links/index.js')).links,
+  },
+  episodes: { envIds: [], flags: [], load: async () => (await import('./episodes/index.js')).episodes },
+} satisfies Record<string, TaskLine>;
 /** Name of a task: what its data sets hold. */
 export type TaskName = keyof typeof tasks;
 
 /** Names of all tasks. */
 export const taskNames = Object.keys(tasks) as TaskName[];
 
+const lines: Readonly<Record<string, TaskLine>> = tasks;
+
 /** A task; each is loaded when it is first asked for. */
-export const loadTask = (name: TaskName): Promise<AnyTask> => tasks[name]();
+export const loadTask = (name: TaskName): Promise<AnyTask> => lines[name]!.load();
+
+/** The task over whose data an environment is walked; undefined for one that needs none, or is a user's own. */
+export const ownerOf = (id: string): TaskName | undefined =>
+  taskNames.find((name) => lines[name]!.envIds.some((own) => own === id));
 
 /** All tasks, loaded one after the other. */
 export async function allTasks(): Promise<AnyTask[]> {
@@ -33,10 +69,8 @@ export async function allTasks(): Promise<AnyTask[]> {
  * can be made at once and shows vectors, else of dialogues, which say what is missing.
  */
 export async function taskOfSettings({ env, policy }: SettingsOfTask): Promise<AnyTask> {
-  for (const name of taskNames) {
-    const task = await loadTask(name);
-    if (task.learning.envIds.includes(env.id)) return task;
-  }
+  const owner = ownerOf(env.id);
+  if (owner) return loadTask(owner);
   const { showsVectors } = await import('./episodes/source.js');
   return loadTask(policy !== undefined || showsVectors(env) ? 'episodes' : 'dialogues');
 }
@@ -50,4 +84,22 @@ interface SettingsOfTask {
 /** The same of a run's `config.yaml`. What an earlier version trained without naming its environment walks dialogues. */
 export function taskOfConfig({ env, policy }: Readonly<Record<string, unknown>>): Promise<AnyTask> {
   return taskOfSettings({ env: { id: 'kgwalk/OpenDialKG-v1', ...(env as object | undefined) }, policy });
+}
+
+/** Whether a task reads an option that not every one has. */
+export const readsFlag = (task: string, flag: keyof EvaluationFlags): boolean => !!lines[task]?.flags.includes(flag);
+
+/** @throws WorkbenchError `usage` for an option that the task does not have and others have, naming these */
+export function refuseOtherFlags(flags: EvaluationFlags, task: string): void {
+  for (const [key, value] of Object.entries(flags) as [keyof EvaluationFlags, unknown][]) {
+    const having: string[] = taskNames.filter((name) => readsFlag(name, key));
+    const isGiven = value !== undefined && !(Array.isArray(value) && value.length === 0);
+    if (!isGiven || having.length === 0 || having.includes(task)) continue;
+    const flag = flagOf(key);
+    throw new WorkbenchError(
+      'usage',
+      `expected options of ${task}, got ${flag}, which is for ${having.join(' and ')}`,
+      { hint: `The data set holds ${task}; leave ${flag} out.` },
+    );
+  }
 }

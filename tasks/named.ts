@@ -36,18 +36,21 @@ export async function taskOf(
     const kept = isRun === undefined ? foundEvaluation(name, evaluations) : undefined;
     if (kept !== undefined) return loadTask(readAsked(kept).task as TaskName);
   }
-  const tasks = await allTasks();
-  const having = ({ name, isRun }: Named) => (isRun === true ? [] : tasks.filter(({ agents }) => agents.has(name)));
+  const having = async ({ name, isRun }: Named) =>
+    isRun === true ? [] : (await allTasks()).filter(({ agents }) => agents.has(name));
   for (const one of named) {
-    const run = having(one).length > 0 ? undefined : findTrained(one.name, '')?.run;
+    // Tasks are loaded for their agents' names only where a run might have such a name, too: the agent goes before it.
+    if (one.isRun === false || !(one.name.includes('+') || findRun(one.name))) continue;
+    const run = (await having(one)).length > 0 ? undefined : findTrained(one.name, '')?.run;
     if (run?.config.policy !== undefined) return taskOfConfig(run.config);
     const data = run && datasetOf(run);
     if (data !== undefined) return loadTask(datasetKind(parseDatasetName(data).name));
   }
   if (dataset !== undefined && envIds().includes(dataset)) return taskOfSettings({ env: { id: dataset } });
   if (dataset !== undefined) return loadTask(datasetKind(parseDatasetName(dataset).name));
-  const known = named.map((one) => ({ name: one.name, of: having(one) })).filter(({ of }) => of.length > 0);
-  const only = known.find(({ of }) => !of.some(({ name }) => name === 'dialogues'));
+  const known: { name: string; of: AnyTask[] }[] = [];
+  for (const one of named) known.push({ name: one.name, of: await having(one) });
+  const only = known.find(({ of }) => of.length > 0 && !of.some(({ name }) => name === 'dialogues'));
   if (!only) return loadTask('dialogues');
   const [task] = only.of;
   throw new WorkbenchError(

@@ -216,8 +216,6 @@ export interface Task<S extends Sample = Sample, Answer = unknown, R extends Row
   readonly name: string;
   /** A data set to name in hints. */
   readonly exampleDataset: string;
-  /** Options that it reads beyond those that all tasks have; others are refused by name. */
-  readonly flags: readonly (keyof EvaluationFlags)[];
   readonly measure: Measure<R>;
   readonly agents: Pick<
     AgentRegistry<never, unknown>,

@@ -51,7 +51,10 @@ const usualWalker = walkerSettings.parse({});
  * @throws WorkbenchError `config` that lists every contradiction
  */
 export function checkTrainSettings(
-  learning: Pick<Learning, 'envIds' | 'problems' | 'networkSize' | 'takesTeacher' | 'takesReader' | 'takesExactWalker'>,
+  learning: Pick<
+    Learning,
+    'ownEnvId' | 'problems' | 'networkSize' | 'takesTeacher' | 'takesReader' | 'takesExactWalker'
+  >,
   settings: TrainSettings,
   hasClone: boolean,
 ): void {
@@ -132,7 +135,7 @@ export function checkTrainSettings(
     `expected 1 in evaluation.ks, by which the best checkpoint is chosen, got ${evaluation.ks.join(', ')}`,
   );
   refuse(
-    !envIds().includes(env.id) && !learning.envIds.includes(env.id),
+    !envIds().includes(env.id) && env.id !== learning.ownEnvId,
     `expected a known environment (${envIds().join(', ')}), got ${JSON.stringify(env.id)}, at env.id`,
   );
   const { name, subsets } = parseDatasetName(data.dataset);

@@ -13,13 +13,7 @@ import { saveCheckpoint } from '../checkpoints/store.js';
 import { type EncoderCounters, noCounts, type StateEncoder } from '../src/encoder/state-encoder.js';
 import { configHash } from '../src/run/config.js';
 import type { LogMark } from '../src/run/json-lines.js';
-import {
-  cpuFigure,
-  openMetricLog,
-  openTimingLog,
-  readMetrics,
-  usedCpu,
-} from '../src/run/metric-log.js';
+import { cpuFigure, openMetricLog, openTimingLog, readMetrics, usedCpu } from '../src/run/metric-log.js';
 import type { ProgressReporter } from '../src/run/progress.js';
 import { keepProvenance } from '../src/run/provenance.js';
 import type { MetricRecord, Phase } from '../src/run/records.js';
@@ -84,8 +78,8 @@ export interface Training {
 
 /** How a task trains: what differs between tasks in a run. */
 export interface Learning {
-  /** Ids of the environments that its runs name. */
-  readonly envIds: readonly string[];
+  /** Id of an environment that a program brings, which is not registered. */
+  readonly ownEnvId?: string;
   /** Settings that contradict each other in a run of the task, a line each. */
   problems(settings: TrainSettings): string[];
   /** The first layer over the texts, at the largest batch: by it `auto` chooses what computes. @param textDim of the encoder's vectors */

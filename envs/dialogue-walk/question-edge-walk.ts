@@ -9,7 +9,6 @@ import { maskedQuestion, type QuestionSample, type QuestionTask } from '../../da
 import type { WalkSample, WalkTask } from '../../datasets/walk-sample.js';
 import { type Graph, unknownId } from '../../src/kg/graph.js';
 import { dialogueWalkWorld, type DialogueWalkWorld } from './dialogue-walk-env.js';
-import { relationWalkId } from '../relation-walk/relation-walk-env.js';
 import type { WalkRules } from './rules.js';
 
 /** Id of the environment that walks edges from a question’s topic. */
@@ -67,6 +66,3 @@ export function questionEdgeWalkWorld(options: QuestionEdgeWalkOptions): Dialogu
     reward: options.reward ?? { kind: 'target', hit: 1, miss: 0 },
   });
 }
-
-/** Ids of the environments whose samples are questions; all others walk over dialogues. */
-export const questionWalkIds: readonly string[] = [relationWalkId, questionEdgeWalkId];

@@ -8,7 +8,7 @@ import { type Override, parseOverride } from '../../src/run/config-source.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { nearestName } from '../../src/run/printable.js';
 import { loadPreset } from '../../presets/index.js';
-import { allTasks, loadTask } from '../../tasks/index.js';
+import { loadTask, ownerOf } from '../../tasks/index.js';
 import type { EnvironmentFlags, TaskEnvironment, Work } from '../../tasks/task.js';
 import { trainSettings } from '../../trainers/train-settings.js';
 import type { RowWriter } from './columns.js';
@@ -60,17 +60,18 @@ export async function openEnvironment(asked: AskedEnv, work: Work): Promise<() =
 }
 
 async function overData({ id, dataset, config, set, ...flags }: AskedEnv, work: Work): Promise<TaskEnvironment> {
-  const owner = (await allTasks()).find(({ learning }) => learning.envIds.includes(id));
+  const owner = ownerOf(id);
   if (dataset === undefined) {
     if (!owner) return { options: {} };
-    throw new WorkbenchError('usage', `expected a data set of ${owner.name}, got none, at --dataset`, {
-      hint: `Such as --dataset ${owner.exampleDataset}; what is imported: \`kgwalk datasets list\`.`,
+    const { exampleDataset } = await loadTask(owner);
+    throw new WorkbenchError('usage', `expected a data set of ${owner}, got none, at --dataset`, {
+      hint: `Such as --dataset ${exampleDataset}; what is imported: \`kgwalk datasets list\`.`,
     });
   }
   const { name, subsets } = parseDatasetName(dataset);
   const task = await loadTask(datasetKind(name));
-  if (owner && owner !== task) {
-    throw new WorkbenchError('usage', `expected a data set of ${owner.name}, got ${dataset} of ${task.name}, at ${id}`);
+  if (owner && owner !== task.name) {
+    throw new WorkbenchError('usage', `expected a data set of ${owner}, got ${dataset} of ${task.name}, at ${id}`);
   }
   const overrides = [
     ...[`env.id=${id}`, `data.dataset=${name}`],

@@ -34,10 +34,6 @@ import { openDialogueData } from './training-data.js';
 export const dialogues: Task<WalkSample, Answer, DialogueRow, DialogueEvaluationData> = {
   name: 'dialogues',
   exampleDataset: 'opendialkg',
-  flags: [
-    ...(['graph', 'turns', 'data', 'twoHopBonus', 'count', 'predictions', 'threads', 'start', 'dialogue'] as const),
-    ...(['encoder', 'model', 'modelSet'] as const),
-  ],
   measure: dialogueMeasure,
   agents: dialogueAgents,
   data: dialogueData,

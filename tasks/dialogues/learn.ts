@@ -25,7 +25,7 @@ import { cloneMetric } from '../../checkpoints/keeper.js';
 import { type DialogueDataset, sourcesHash } from '../../datasets/dialogues/dialogue-dataset.js';
 import { madeFromSamples } from '../../datasets/sample-source.js';
 import type { WalkSample, WalkTask } from '../../datasets/walk-sample.js';
-import { dialogueWalkId } from '../../envs/dialogue-walk/dialogue-walk-env.js';
+import type { dialogueWalkId } from '../../envs/dialogue-walk/dialogue-walk-env.js';
 import { embeddingPotential } from '../../envs/dialogue-walk/reward.js';
 import { initialState, walkRulesOf } from '../../envs/dialogue-walk/rules.js';
 import { makeVectorEnv } from '../../envs/registry.js';
@@ -65,7 +65,6 @@ interface DialogueSession extends Session {
 
 /** How runs over dialogues train: TransE, text vectors, cloning, PPO. */
 export const dialogueLearning: Learning = {
-  envIds: [dialogueWalkId],
   forkPhase: 'clone',
   problems: (settings) => [...ablationProblems(settings), ...walkProblems(settings)],
   networkSize({ clone, ppo, env, stateText, walker }, textDim) {

@@ -15,7 +15,6 @@ export function episodesTask(own: OwnParts = {}): Task<EpisodeSample, PlayedEpis
   return {
     name: 'episodes',
     exampleDataset: cartPoleId,
-    flags: [],
     measure: episodeMeasure,
     agents: episodeAgents,
     data: (flags, runs) => episodeData(own, flags, runs),

@@ -17,8 +17,7 @@ import { type EnvSource, type OwnParts, registeredSource, shapeOf, sourceHash } 
 /** How policies over vectors train. @param own what a program brings instead of what settings name */
 export function episodesLearning(own: OwnParts = {}): Learning {
   return {
-    // Whatever is registered and shows vectors: see `taskOfSettings`.
-    envIds: own.source ? [own.source.id] : [],
+    ...(own.source && { ownEnvId: own.source.id }),
     forkPhase: 'ppo',
     problems: policyProblems,
     // Computed on the host, whatever their size.

@@ -23,7 +23,6 @@ import { openLinkTrainingData } from './training-data.js';
 export const links: Task<LinkSample, RankedQuestion, LinkRow, LinkData> = {
   name: 'links',
   exampleDataset: 'umls',
-  flags: ['direction', 'config', 'threads', 'encoder'],
   measure: linkMeasure,
   agents: linkAgents,
   data: linkData,

@@ -31,7 +31,6 @@ import { linkProblems, type LinkTrainingData, openLinkTrainingData } from './tra
 
 /** How runs on link queries train: pretrained scorers, cloning of shortest paths, policy gradients. */
 export const linkLearning: Learning = {
-  envIds: [linkQueryId],
   forkPhase: 'clone',
   takesExactWalker: true,
   problems(settings) {

@@ -32,10 +32,6 @@ import { loadTrainingQuestions } from './training-data.js';
 export const questions: Task<QuestionSample, QuestionAnswer, QuestionRow, QuestionData> = {
   name: 'questions',
   exampleDataset: 'metaqa/2-hop',
-  flags: [
-    ...(['budget', 'budgetMode', 'choices', 'holdOut', 'seed', 'withholdHops', 'trace', 'graph'] as const),
-    ...(['encoder', 'model', 'modelSet'] as const),
-  ],
   measure: questionMeasure,
   agents: questionAgents,
   suits: suitsModel,

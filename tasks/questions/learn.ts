@@ -6,7 +6,6 @@ import type { Checkpoint } from '../../checkpoints/checkpoint.js';
 import type { QuestionSample } from '../../datasets/question.js';
 import { questionsHash } from '../../datasets/questions/question-manifest.js';
 import { madeFromSamples } from '../../datasets/sample-source.js';
-import { questionWalkIds } from '../../envs/dialogue-walk/question-edge-walk.js';
 import { relationWalkId } from '../../envs/relation-walk/relation-walk-env.js';
 import { envSettings } from '../../envs/settings.js';
 import { diffConfig } from '../../src/run/config.js';
@@ -31,7 +30,6 @@ import { loadTrainingQuestions, type OpenedWalk, type QuestionWalk, type Trainin
 
 /** How runs over questions train, from questions and answers alone: text vectors, PPO. */
 export const questionLearning: Learning = {
-  envIds: questionWalkIds,
   forkPhase: 'ppo',
   takesTeacher: true,
   takesReader: true,
