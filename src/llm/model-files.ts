@@ -60,11 +60,17 @@ export function isModelPath(spec: string): boolean {
 /**
  * The file behind a model's name: `demo` is the embedded one, a path stays a path, any other word is a downloaded model.
  * @returns an absolute path; whether a path given as such leads anywhere is for whoever opens it
- * @throws WorkbenchError `usage` for a name that nothing has, `data` for a model that was not downloaded yet
+ * @throws WorkbenchError `usage` for a name that nothing has and the file name of a downloaded model, `data` for a model that was not downloaded yet
  */
 export function modelFile(spec: string): string {
   refuseAddress(spec);
-  if (isModelPath(spec)) return resolve(spec);
+  if (isModelPath(spec)) {
+    const [path, name] = [resolve(spec), spec.replace(/\.gguf$/i, '')];
+    if (existsSync(path) || !downloadedModels().includes(name)) return path;
+    throw new WorkbenchError('usage', `expected a model, got nothing, at ${path}`, {
+      hint: `The downloaded model is named without its ending: ${name}.`,
+    });
+  }
   if (spec === embeddedModelName) {
     const file = embeddedModelFile();
     if (file !== undefined) return file;

@@ -38,6 +38,10 @@ describe('a name of a model', () => {
     download('mine-1.5b.gguf', 'half.gguf.part', 'mine-1.5b.json');
     expect(downloadedModels()).toEqual(['mine-1.5b']);
     expect(modelFile('mine-1.5b')).toBe(join(modelsFolder(), 'mine-1.5b.gguf'));
+    expect(refusal('mine-1.5b.gguf')).toMatchObject({
+      code: 'usage',
+      hint: expect.stringContaining('ending: mine-1.5b.'),
+    });
   });
 
   test('that is known but not here says how to get it', () => {
