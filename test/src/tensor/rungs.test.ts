@@ -118,17 +118,20 @@ const cases: Case[] = [
     of: (tf, [a]) => segmentLogSoftmaxColumns(tf, a!, Int32Array.of(0, 4, 5, 31, rows)),
   },
   {
-    operations: 'oneHot, tensor1d, chosen log-probabilities',
+    operations: 'oneHot, cast, tensor1d, chosen log-probabilities',
     of: (tf, [a]) =>
       tf.sum(
         tf.mul(
           tf.logSoftmax(a!),
-          tf.oneHot(
-            tf.tensor1d(
-              Array.from(index.subarray(0, rows), (i) => i % columns),
-              'int32',
+          tf.cast(
+            tf.oneHot(
+              tf.tensor1d(
+                Array.from(index.subarray(0, rows), (i) => i % columns),
+                'int32',
+              ),
+              columns,
             ),
-            columns,
+            'float32',
           ),
         ),
         1,
