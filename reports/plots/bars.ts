@@ -1,5 +1,5 @@
 /** Horizontal bars with their intervals. */
-import type { ChartConfiguration, ScaleOptions } from 'chart.js';
+import type { ChartConfiguration, Scale, ScaleOptions } from 'chart.js';
 import { axis, driven, font, inLines, plugins, ticks, valueWith, verticalMark, whiskers } from './chart.js';
 import type { Theme, View } from './chart.js';
 import type { BarPlot } from './plot.js';
@@ -72,6 +72,7 @@ export function barConfig(plot: BarPlot, theme: Theme, view?: View): ChartConfig
           border: { display: false },
           grid: { display: false },
           ticks: { autoSkip: false, color: theme.ink, font: { family: font, size: 12 } },
+          afterFit: wholeNames,
         },
       } as unknown as Record<string, ScaleOptions<'linear'>>,
     },
@@ -84,6 +85,13 @@ export function barConfig(plot: BarPlot, theme: Theme, view?: View): ChartConfig
       ),
     ],
   } as ChartConfiguration;
+}
+
+/** An axis gets half of a chart at most, which in a narrow one cuts names: then it takes what they need. */
+function wholeNames(axis: Scale): void {
+  axis.ctx.font = `12px ${font}`;
+  const words = axis.getLabels().flat();
+  axis.width = Math.max(axis.width, ...words.map((word) => Math.ceil(axis.ctx.measureText(word).width) + 9));
 }
 
 function saidOf({ value, low, high, n }: BarPlot['bars'][number], unit: string): string {
