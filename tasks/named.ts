@@ -40,7 +40,7 @@ export async function taskOf(
     isRun === true ? [] : (await allTasks()).filter(({ agents }) => agents.has(name));
   for (const one of named) {
     // Tasks are loaded for their agents' names only where a run might have such a name, too: the agent goes before it.
-    if (one.isRun === false || !(one.name.includes('+') || findRun(one.name))) continue;
+    if (!one.name.includes('+') && !namedRun(one.name)) continue;
     const run = (await having(one)).length > 0 ? undefined : findTrained(one.name, '')?.run;
     if (run?.config.policy !== undefined) return taskOfConfig(run.config);
     const data = run && datasetOf(run);
@@ -167,11 +167,17 @@ function refuseUnlike([first, ...others]: readonly RunInfo[]): void {
 
 /** A run by name or folder, with the checkpoint behind an `@`; undefined where there is none. */
 export function findRun(name: string): { run: RunInfo; checkpoint?: string } | undefined {
+  const found = namedRun(name);
+  return found && { ...found, run: openRun(found.run) };
+}
+
+/** Name or folder of a run that is there, unopened. */
+function namedRun(name: string): { run: string; checkpoint?: string } | undefined {
   const isRun = (text: string) =>
     [text, join(runsFolder(), text)].some((folder) => existsSync(runFiles(folder).config));
-  if (isRun(name)) return { run: openRun(name) };
+  if (isRun(name)) return { run: name };
   const [, plain, checkpoint] = /^(.+)@([^@/\\]+)$/.exec(name) ?? [];
-  if (plain !== undefined && isRun(plain)) return { run: openRun(plain), checkpoint: checkpoint! };
+  if (plain !== undefined && isRun(plain)) return { run: plain, checkpoint: checkpoint! };
   return undefined;
 }
 

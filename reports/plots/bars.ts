@@ -87,11 +87,14 @@ export function barConfig(plot: BarPlot, theme: Theme, view?: View): ChartConfig
   } as ChartConfiguration;
 }
 
-/** An axis gets half of a chart at most, which in a narrow one cuts names: then it takes what they need. */
+/** Pixels of a tick, and of the space on both sides of its name: chart.js's own. */
+const besideName = 8 + 2 * 3;
+
+/** An axis gets half of a chart at most, which in a narrow one cuts names: then it takes what they need, as chart.js counts it where there is room. */
 function wholeNames(axis: Scale): void {
   axis.ctx.font = `12px ${font}`;
   const words = axis.getLabels().flat();
-  axis.width = Math.max(axis.width, ...words.map((word) => Math.ceil(axis.ctx.measureText(word).width) + 9));
+  axis.width = Math.max(axis.width, ...words.map((word) => axis.ctx.measureText(word).width + besideName));
 }
 
 function saidOf({ value, low, high, n }: BarPlot['bars'][number], unit: string): string {
