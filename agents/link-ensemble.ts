@@ -115,18 +115,18 @@ const ridge = 1e-6;
 /** Newton's method from equal weights, each step halved until it gains; a weight of 0 that would fall further stands aside. */
 function fitted(cases: readonly Case[], count: number): Float64Array {
   let weights = new Float64Array(count).fill(1 / count);
-  let now = slopes(cases, weights);
+  let now = grads(cases, weights);
   for (let step = 0; step < mostSteps; step++) {
-    const { slope, curvature } = now;
-    const fixed = weights.map((weight, k) => Number(weight === 0 && slope[k]! > 0));
+    const { grad, curvature } = now;
+    const fixed = weights.map((weight, k) => Number(weight === 0 && grad[k]! > 0));
     const towards = solved(
       curvature.map((row, k) => row.map((own, j) => (fixed[k]! || fixed[j]! ? Number(k === j) : own))),
-      slope.map((own, k) => (fixed[k] ? 0 : own)),
+      grad.map((own, k) => (fixed[k] ? 0 : own)),
     );
     let gained = false;
     for (let size = 1; size > 1e-6 && !gained; size /= 2) {
       const tried = weights.map((weight, k) => Math.max(0, weight - size * towards[k]!));
-      const there = slopes(cases, tried);
+      const there = grads(cases, tried);
       gained = there.loss < now.loss - leastGain;
       if (gained) [weights, now] = [tried, there];
     }
@@ -135,10 +135,10 @@ function fitted(cases: readonly Case[], count: number): Float64Array {
   return weights;
 }
 
-/** Mean loss, its slope and its curvature by the weights. */
-function slopes(cases: readonly Case[], weights: Float64Array) {
+/** Mean loss, its gradient and its curvature by the weights. */
+function grads(cases: readonly Case[], weights: Float64Array) {
   const count = weights.length;
-  const slope = new Float64Array(count);
+  const grad = new Float64Array(count);
   const curvature = Array.from({ length: count }, (_, k) => {
     const row = new Float64Array(count);
     row[k] = ridge;
@@ -156,7 +156,7 @@ function slopes(cases: readonly Case[], weights: Float64Array) {
       const own = logs[k]!;
       means[k] = 0;
       for (let i = 0; i < chances.length; i++) means[k]! += chances[i]! * own[i]!;
-      slope[k]! += (means[k]! - own[0]!) / cases.length;
+      grad[k]! += (means[k]! - own[0]!) / cases.length;
       for (let j = 0; j <= k; j++) {
         let joint = -means[k]! * means[j]!;
         for (let i = 0; i < chances.length; i++) joint += chances[i]! * own[i]! * logs[j]![i]!;
@@ -165,7 +165,7 @@ function slopes(cases: readonly Case[], weights: Float64Array) {
       }
     }
   }
-  return { loss, slope, curvature };
+  return { loss, grad, curvature };
 }
 
 /** x of A x = b for a symmetric positive A, by elimination. */

@@ -5,7 +5,7 @@ import { expect, test } from '@jest/globals';
 /** Gradients written by hand, and the tests that measure each by finite differences. */
 const table: Readonly<Record<string, string | string[]>> = {
   // Operations with gradients of their own.
-  // Straight through what is rounded to bfloat16: by what is defined, since slopes of steps are none.
+  // Straight through what is rounded to bfloat16: by what is defined, since gradients of steps are none.
   'src/tensor/ops.ts': ['src/tensor/ops.test.ts', 'src/tensor/bfloat16.test.ts'],
   'src/tensor/segments.ts': 'src/tensor/segments.test.ts',
   'src/tensor/row-sums.ts': 'src/tensor/row-sums.test.ts',
@@ -73,7 +73,7 @@ const table: Readonly<Record<string, string | string[]>> = {
   'src/tensor/host/host-adamw.ts': 'src/tensor/host/host-layers.test.ts',
 };
 
-const marks = /customGrad\(|\bslope: \(|variableGrads\(/;
+const marks = /customGrad\(|\bgrad: \(|variableGrads\(/;
 
 test('every gradient that is written by hand is in the table of those that are checked', () => {
   const sources = ['src', 'agents', 'trainers', 'models'].flatMap((folder) =>

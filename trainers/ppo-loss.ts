@@ -251,16 +251,16 @@ function criticLoss(
     const value = values[state[t]!]!;
     const error = value - returns[t]!;
     let squared = error ** 2;
-    let slope = 2 * error;
+    let grad = 2 * error;
     if (clipRangeValue !== null && Math.abs(value - oldValue[t]!) > clipRangeValue) {
       const clipped = oldValue[t]! + Math.sign(value - oldValue[t]!) * clipRangeValue - returns[t]!;
       if (clipped ** 2 > squared) {
         squared = clipped ** 2;
-        slope = 0;
+        grad = 0;
       }
     }
     loss += squared / count;
-    gradient[state[t]!]! += (valueCoef * slope) / count;
+    gradient[state[t]!]! += (valueCoef * grad) / count;
   }
   dValues.set(gradient);
   return loss;

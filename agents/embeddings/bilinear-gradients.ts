@@ -91,7 +91,7 @@ export function moveRow(
  * @param places of the answers' scores, each once, counted from `from`
  * @returns the loss
  */
-export function softmaxSlope(scores: Float32Array, from: number, count: number, places: Int32Array): number {
+export function softmaxGrad(scores: Float32Array, from: number, count: number, places: Int32Array): number {
   const end = from + count;
   let highest = -Infinity;
   for (let c = from; c < end; c++) if (scores[c]! > highest) highest = scores[c]!;

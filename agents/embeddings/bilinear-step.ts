@@ -5,7 +5,7 @@ import { Rng } from '../../src/run/seeds.js';
 import type { Arena } from '../../src/simd/arena.js';
 import type { Kernels } from '../../src/simd/kernels.js';
 import { Diverged, firstNotFinite } from '../../src/tensor/diverged.js';
-import { addCubeGradient, addQueryGradient, moveRow, softmaxSlope } from './bilinear-gradients.js';
+import { addCubeGradient, addQueryGradient, moveRow, softmaxGrad } from './bilinear-gradients.js';
 
 /** A table and Adagrad's sums of squared gradients, one a number. */
 export interface BilinearWeights {
@@ -176,7 +176,7 @@ export interface BilinearStep {
    */
   train(queries: Int32Array, learningRate: number, rng: Rng): number;
   /** The first half of `train`, which moves nothing: for a loss beside others, which `move` weighs. Returns and throws as `train`. */
-  slope(queries: Int32Array, rng: Rng): number;
+  grad(queries: Int32Array, rng: Rng): number;
   /** The second half. @param weight of this loss beside others, default 1 */
   move(learningRate: number, weight?: number): void;
 }
@@ -226,15 +226,15 @@ export function createBilinearStep({ arena, kernels, state, groups, settings }: 
 
   return {
     train(queries, learningRate, rng) {
-      const loss = slope(queries, rng);
+      const loss = grad(queries, rng);
       move(learningRate);
       return loss;
     },
-    slope,
+    grad,
     move,
   };
 
-  function slope(queries: Int32Array, rng: Rng): number {
+  function grad(queries: Int32Array, rng: Rng): number {
     candidates.draw(queries, rng);
     const size = queries.length;
     const { count } = candidates;
@@ -247,7 +247,7 @@ export function createBilinearStep({ arena, kernels, state, groups, settings }: 
     triples = 0;
     for (let i = 0; i < size; i++) {
       const places = candidates.placesOf(queries[i]!);
-      loss += softmaxSlope(scores, i * count, count, places);
+      loss += softmaxGrad(scores, i * count, count, places);
       triples += places.length;
     }
     if (!Number.isFinite(loss)) throw divergedTable(table, loss);

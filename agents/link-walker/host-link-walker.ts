@@ -66,10 +66,10 @@ export function createHostLinkCritic(
   };
 }
 
-/** Rows of a table in the arena; trained ones with their slopes. */
+/** Rows of a table in the arena; trained ones with their gradients. */
 interface HeldTable {
   rows: Float32Array;
-  slopes?: Float32Array;
+  grads?: Float32Array;
 }
 
 /** Dense layers over states [mean of relations and entities walked ; relation asked ; current entity]. */
@@ -107,7 +107,7 @@ class LinkNetwork {
     this.parameters = new HostParameters({ ...trained, ...starts }, arena, openKernels(arena.memory));
     this.#tables = tables.map((table) =>
       train
-        ? { rows: this.parameters.value(named(table)), slopes: this.parameters.slope(named(table)) }
+        ? { rows: this.parameters.value(named(table)), grads: this.parameters.grad(named(table)) }
         : { rows: arena.hold(table.values) },
     );
     this.#layers = new HostLayers(this.parameters, 2 * edgeDim, layers);
@@ -119,8 +119,8 @@ class LinkNetwork {
   /** What the last layer gives, [requests, outputs]. */
   outputs(requests: readonly LinkRequest[]): HostOutputs {
     const values = this.#compute(requests);
-    return this.#recorded(values, (slope) => {
-      this.#layers.outputSlopes(requests.length).set(slope);
+    return this.#recorded(values, (grad) => {
+      this.#layers.outputGrads(requests.length).set(grad);
       this.#back(requests);
     });
   }
@@ -145,13 +145,13 @@ class LinkNetwork {
         ...([left.byteOffset, right.byteOffset, count] as const),
       );
     }
-    return this.#recorded(values, (slope) => {
+    return this.#recorded(values, (grad) => {
       const { upstream } = this.#dots;
-      upstream.set(slope);
-      const slopes = this.#layers.outputSlopes(requests.length).fill(0);
-      for (const { rows, slopes: ofTable, at, right } of parts) {
+      upstream.set(grad);
+      const grads = this.#layers.outputGrads(requests.length).fill(0);
+      for (const { rows, grads: ofTable, at, right } of parts) {
         kernels.addRowDotsGradient(
-          ...([slopes.byteOffset + at, stride, upstream.byteOffset, rows.byteOffset, dim, dim] as const),
+          ...([grads.byteOffset + at, stride, upstream.byteOffset, rows.byteOffset, dim, dim] as const),
           ...([left.byteOffset, right.byteOffset, count] as const),
         );
         if (!ofTable) continue;
@@ -164,15 +164,15 @@ class LinkNetwork {
     });
   }
 
-  #recorded(values: Float32Array, back: (slope: Float32Array) => void): HostOutputs {
+  #recorded(values: Float32Array, back: (grad: Float32Array) => void): HostOutputs {
     const [mine, { version }] = [this.#computed, this.parameters];
     return {
       values,
-      back: (slope) => {
-        if (mine === this.#computed && version === this.parameters.version) return back(slope);
+      back: (grad) => {
+        if (mine === this.#computed && version === this.parameters.version) return back(grad);
         throw new WorkbenchError(
           'failure',
-          'expected the latest computation, got an earlier one, at the way back of a network',
+          'expected the latest computation, got an earlier one, in backward of a network',
         );
       },
     };
@@ -201,25 +201,25 @@ class LinkNetwork {
     return this.#layers.compute(requests.length);
   }
 
-  /** From slopes of the outputs to those of all parameters. */
+  /** From gradients of the outputs to those of all parameters. */
   #back(requests: readonly LinkRequest[]): void {
     const [relations, entities] = this.#tables;
-    const slopes = this.#layers.back(requests.length, relations!.slopes !== undefined);
-    if (!slopes) return;
+    const grads = this.#layers.back(requests.length, relations!.grads !== undefined);
+    if (!grads) return;
     const dim = this.#dim;
     const edgeDim = dim * this.#tables.length;
     let at = 0;
     for (const { head, relation, current, hop, path } of requests) {
       const share = 1 / (hop + 1);
-      addRow(relations!.slopes!, this.#noStep * dim, slopes, at, dim, share);
-      if (entities) addRow(entities.slopes!, head * dim, slopes, at + dim, dim, share);
+      addRow(relations!.grads!, this.#noStep * dim, grads, at, dim, share);
+      if (entities) addRow(entities.grads!, head * dim, grads, at + dim, dim, share);
       for (let step = 0; step < hop; step++) {
-        addRow(relations!.slopes!, path[2 * step]! * dim, slopes, at, dim, share);
-        if (entities) addRow(entities.slopes!, path[2 * step + 1]! * dim, slopes, at + dim, dim, share);
+        addRow(relations!.grads!, path[2 * step]! * dim, grads, at, dim, share);
+        if (entities) addRow(entities.grads!, path[2 * step + 1]! * dim, grads, at + dim, dim, share);
       }
       at += edgeDim;
-      addRow(relations!.slopes!, relation * dim, slopes, at, dim, 1);
-      if (entities) addRow(entities.slopes!, current * dim, slopes, at + dim, dim, 1);
+      addRow(relations!.grads!, relation * dim, grads, at, dim, 1);
+      if (entities) addRow(entities.grads!, current * dim, grads, at + dim, dim, 1);
       at += edgeDim;
     }
   }

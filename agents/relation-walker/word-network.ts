@@ -89,21 +89,21 @@ export class WordNetwork {
     return this.#actions(requests, (i) => this.#known.get(texts[i]!)!);
   }
 
-  /** The same with the way back. @param dropout in the place of what `drop` has said */
+  /** The same with the backward pass. @param dropout in the place of what `drop` has said */
   recorded(requests: readonly RelationRequest[], dropout?: Rng): HostOutputs {
     const { distinct, rows } = distinctTexts(requests.map(({ task }) => maskedQuestion(task)));
     const { values, back } = this.#compute(distinct, dropout);
     const said = this.#cut(values, distinct.length);
     return {
       values: this.#actions(requests, (i) => said[rows[i]!]!),
-      back: (slope) => {
-        const slopes = said.map(({ length }) => new Float32Array(length));
+      back: (grad) => {
+        const grads = said.map(({ length }) => new Float32Array(length));
         const size = this.shape.numRelations + 1;
         requests.forEach(({ relations }, i) => {
-          const of = slope.subarray(i * size, (i + 1) * size);
-          actionSlopes(said[rows[i]!]!, relations.length, this.shape, of, slopes[rows[i]!]!);
+          const of = grad.subarray(i * size, (i + 1) * size);
+          actionGrads(said[rows[i]!]!, relations.length, this.shape, of, grads[rows[i]!]!);
         });
-        back(this.#joined(slopes));
+        back(this.#joined(grads));
       },
     };
   }
@@ -156,13 +156,13 @@ export class WordNetwork {
     });
   }
 
-  #joined(slopes: readonly TextScores[]): Float32Array {
+  #joined(grads: readonly TextScores[]): Float32Array {
     const widths = this.#widths;
-    const all = new Float32Array(slopes.length * slopes[0]!.length);
-    slopes.forEach((slope, i) => {
+    const all = new Float32Array(grads.length * grads[0]!.length);
+    grads.forEach((grad, i) => {
       let begin = 0;
       for (const width of widths) {
-        all.set(slope.subarray(begin, begin + width), begin * slopes.length + i * width);
+        all.set(grad.subarray(begin, begin + width), begin * grads.length + i * width);
         begin += width;
       }
     });
@@ -191,16 +191,16 @@ function actionScores(said: TextScores, step: number, shape: WordShape, into: Fl
   into[relations.length] = step === 0 ? never : lengths[step - 1]! - reached;
 }
 
-/** Adds the slopes by what a text says to `into`. @param slope by the scores of all actions behind `step` relations */
-function actionSlopes(said: TextScores, step: number, shape: WordShape, slope: Float32Array, into: Float32Array): void {
+/** Adds the gradients by what a text says to `into`. @param grad by the scores of all actions behind `step` relations */
+function actionGrads(said: TextScores, step: number, shape: WordShape, grad: Float32Array, into: Float32Array): void {
   const { relations, lengths } = partsOf(said, step, shape);
   const { relations: byRelations, lengths: byLengths } = partsOf(into, step, shape);
-  const stop = step === 0 ? 0 : slope[relations.length]!;
+  const stop = step === 0 ? 0 : grad[relations.length]!;
   let onwards = 0;
-  for (let r = 0; r < relations.length; r++) onwards += slope[r]!;
+  for (let r = 0; r < relations.length; r++) onwards += grad[r]!;
   const ofAll = logSum(relations, 0);
   for (let r = 0; r < relations.length; r++) {
-    byRelations[r]! += slope[r]! - onwards * Math.exp(relations[r]! - ofAll);
+    byRelations[r]! += grad[r]! - onwards * Math.exp(relations[r]! - ofAll);
   }
   const goesOn = logSum(lengths, step);
   for (let h = step; h < lengths.length; h++) byLengths[h]! += onwards * Math.exp(lengths[h]! - goesOn);

@@ -47,8 +47,8 @@ export function gatedUnit(tf: Tf, gate: Tensor2D, up: Tensor2D): Tensor2D {
       gradFunc: (dy: tfTypes.Tensor, saved: tfTypes.Tensor[]) => {
         const [sigmoid, activation, other] = saved as [Tensor2D, Tensor2D, Tensor2D];
         // d silu = sigmoid + silu·(1 − sigmoid)
-        const slope = tf.add(sigmoid, tf.mul(activation, tf.sub(1, sigmoid)));
-        return [tf.mul(tf.mul(dy, other), slope), tf.mul(dy, activation)];
+        const grad = tf.add(sigmoid, tf.mul(activation, tf.sub(1, sigmoid)));
+        return [tf.mul(tf.mul(dy, other), grad), tf.mul(dy, activation)];
       },
     };
   });

@@ -21,7 +21,7 @@ interface Labelled {
 }
 
 /**
- * Fits σ(slope · score + offset) to true triples and to ones with an end drawn by chance, a hundred a side: the share of true
+ * Fits σ(gradient · score + offset) to true triples and to ones with an end drawn by chance, a hundred a side: the share of true
  * ones among such a mixture, in both directions.
  * @param triples that the scorer was not trained on, of plain relations, such as valid: on train it is surer than elsewhere
  * @param known answers that are not taken as corruptions, beside those of the triples themselves
@@ -40,8 +40,8 @@ export function calibratedProbability(
       hint: 'Import the data with some in valid, or train without shaping.',
     });
   }
-  const { slope, offset } = fitSigmoid(labelled(scorer, triples, known, seed));
-  return (head, relation, tail) => sigmoid(slope * scorer.score(head, relation, tail) + offset);
+  const { grad, offset } = fitSigmoid(labelled(scorer, triples, known, seed));
+  return (head, relation, tail) => sigmoid(grad * scorer.score(head, relation, tail) + offset);
 }
 
 function labelled(scorer: LinkScorer, triples: TripleColumns, known: KnownAnswers, seed: number): Labelled {
@@ -80,37 +80,37 @@ function labelled(scorer: LinkScorer, triples: TripleColumns, known: KnownAnswer
 const steps = 100;
 
 /** Logistic regression of the labels on the scores. */
-function fitSigmoid({ scores, isTrue }: Labelled): { slope: number; offset: number } {
+function fitSigmoid({ scores, isTrue }: Labelled): { grad: number; offset: number } {
   const numTrue = isTrue.reduce((sum, one) => sum + one, 0);
   const targets = [1 / (isTrue.length - numTrue + 2), (numTrue + 1) / (numTrue + 2)] as const;
   // In units of the scores' own spread, so that one damping suits all of them.
   const mean = scores.reduce((sum, score) => sum + score, 0) / scores.length;
   const spread = Math.sqrt(scores.reduce((sum, score) => sum + (score - mean) ** 2, 0) / scores.length) || 1;
-  let slope = 0;
+  let grad = 0;
   let offset = Math.log((numTrue + 1) / (isTrue.length - numTrue + 1));
   for (let step = 0; step < steps; step++) {
-    let [bySlope, byOffset, curveSlope, curveBoth, curveOffset] = [0, 0, 1e-9, 0, 1e-9];
+    let [byGrad, byOffset, curveGrad, curveBoth, curveOffset] = [0, 0, 1e-9, 0, 1e-9];
     for (let i = 0; i < scores.length; i++) {
       const x = (scores[i]! - mean) / spread;
-      const p = sigmoid(slope * x + offset);
+      const p = sigmoid(grad * x + offset);
       const off = p - targets[isTrue[i] as 0 | 1];
       const curve = p * (1 - p);
-      bySlope += off * x;
+      byGrad += off * x;
       byOffset += off;
-      curveSlope += curve * x * x;
+      curveGrad += curve * x * x;
       curveBoth += curve * x;
       curveOffset += curve;
     }
-    const determinant = curveSlope * curveOffset - curveBoth * curveBoth;
+    const determinant = curveGrad * curveOffset - curveBoth * curveBoth;
     // A step of Newton far from the solution overshoots: none is longer than one unit.
-    const moveSlope = (curveOffset * bySlope - curveBoth * byOffset) / determinant;
-    const moveOffset = (curveSlope * byOffset - curveBoth * bySlope) / determinant;
-    const length = Math.max(1, Math.abs(moveSlope), Math.abs(moveOffset));
-    slope -= moveSlope / length;
+    const moveGrad = (curveOffset * byGrad - curveBoth * byOffset) / determinant;
+    const moveOffset = (curveGrad * byOffset - curveBoth * byGrad) / determinant;
+    const length = Math.max(1, Math.abs(moveGrad), Math.abs(moveOffset));
+    grad -= moveGrad / length;
     offset -= moveOffset / length;
-    if (Math.abs(moveSlope) + Math.abs(moveOffset) < 1e-9) break;
+    if (Math.abs(moveGrad) + Math.abs(moveOffset) < 1e-9) break;
   }
-  return { slope: slope / spread, offset: offset - (slope * mean) / spread };
+  return { grad: grad / spread, offset: offset - (grad * mean) / spread };
 }
 
 function sigmoid(x: number): number {

@@ -224,16 +224,16 @@ export interface Kernels {
   addBias(y: number, bias: number, m: number, n: number): void;
   /** `y[i] = tanh(y[i])`, absolute error below 3e-7; up to 3 values behind `count` change too. */
   tanhAll(y: number, count: number): void;
-  /** `g[i] *= 1 − y[i]²`: the way back through `y = tanh(x)`; up to 3 values of `g` behind `count` change too. */
-  tanhSlope(g: number, y: number, count: number): void;
+  /** `g[i] *= 1 − y[i]²`: the backward pass of `y = tanh(x)`; up to 3 values of `g` behind `count` change too. */
+  tanhGrad(g: number, y: number, count: number): void;
   /** `sums[j] = Σᵢ g[i · n + j]`, float32 [n]. */
   columnSums(g: number, m: number, n: number, sums: number): void;
   /** `out[i · n + j] = table[index[i] · n + j]` for `m` rows. */
   copyRows(out: number, table: number, index: number, m: number, n: number): void;
   /** `y[i] = max(y[i], 0)`; up to 3 values behind `count` change too, as in the next two. */
   reluAll(y: number, count: number): void;
-  /** `g[i] = y[i] > 0 ? g[i] : 0`: the way back through `y = max(x, 0)`. */
-  reluSlope(g: number, y: number, count: number): void;
+  /** `g[i] = y[i] > 0 ? g[i] : 0`: the backward pass of `y = max(x, 0)`. */
+  reluGrad(g: number, y: number, count: number): void;
   /** `y[i] *= by[i]` */
   mulAll(y: number, by: number, count: number): void;
   /** `out[i · n + j] += table[index[i] · n + j]` for `m` rows. */
@@ -282,11 +282,11 @@ export interface Kernels {
     dim: number,
   ): void;
   /**
-   * The way back through `gruStep`, apart from products: writes `ofOwn`, adds to `ofGiven` and, through the update gate alone, to `ofPast`.
-   * @param slopes float32 [m, dim]: by `hidden`
+   * Backward of `gruStep`, apart from products: writes `ofOwn`, adds to `ofGiven` and, through the update gate alone, to `ofPast`.
+   * @param grads float32 [m, dim]: by `hidden`
    */
-  gruSlope(
-    slopes: number,
+  gruGrad(
+    grads: number,
     own: number,
     past: number,
     gates: number,
@@ -304,9 +304,9 @@ export interface Kernels {
    * @param shares float32 [rows of x], written
    */
   attend(query: number, x: number, offsets: number, m: number, n: number, shares: number, out: number): void;
-  /** The way back through `attend`: adds to `ofQuery` and `ofX`, each of which may be 0. @param slopes by `out` */
-  attendSlope(
-    slopes: number,
+  /** Backward of `attend`: adds to `ofQuery` and `ofX`, each of which may be 0. @param grads by `out` */
+  attendGrad(
+    grads: number,
     query: number,
     x: number,
     offsets: number,
@@ -339,23 +339,23 @@ export interface Kernels {
   pushMessages(rows: number, count: number, shares: number, x: number, w: number, out: number): void;
   /** `out[row] += message` along the same edges walked the other way: from their tails. */
   pullMessages(rows: number, count: number, shares: number, x: number, w: number, out: number): void;
-  /** The way back through `pushMessages`: adds to `ofX` and `ofW`. @param slopes by `out` */
-  pushSlopes(
+  /** Backward of `pushMessages`: adds to `ofX` and `ofW`. @param grads by `out` */
+  pushGrads(
     rows: number,
     count: number,
     shares: number,
     x: number,
     w: number,
-    slopes: number,
+    grads: number,
     ofX: number,
     ofW: number,
   ): void;
-  /** The way back through `pullMessages`. */
-  pullSlopes: Kernels['pushSlopes'];
+  /** Backward of `pullMessages`. */
+  pullGrads: Kernels['pushGrads'];
   /** `out[i] = b[i] + Σⱼ a[i · k + j] · z[j]` for `count` rows. @param k a multiple of 4 */
   messageWeights(a: number, b: number, z: number, count: number, k: number, out: number): void;
-  /** The way back: adds to `ofA`, `ofB` and `ofZ`; `ofW` is zero then. */
-  messageWeightSlopes(
+  /** Backward pass: adds to `ofA`, `ofB` and `ofZ`; `ofW` is zero then. */
+  messageWeightGrads(
     ofW: number,
     a: number,
     z: number,
@@ -367,8 +367,8 @@ export interface Kernels {
   ): void;
   /** `out[i] = sign(x) · ln(1 + |x|)` of `x = table[index[i]]`, rows of 16 values; relative error below 4e-7. */
   slogRows(out: number, table: number, index: number, m: number): void;
-  /** The way back, written: `ofTable[index[i]] = g[i] / (1 + |x|)`. @param index each once */
-  slogSlopeRows(ofTable: number, table: number, g: number, index: number, m: number): void;
+  /** Backward pass, written: `ofTable[index[i]] = g[i] / (1 + |x|)`. @param index each once */
+  slogGradRows(ofTable: number, table: number, g: number, index: number, m: number): void;
   /** `table[index[i]] = 0`, rows of 16 values. */
   zeroRows(table: number, index: number, m: number): void;
 
@@ -377,7 +377,7 @@ export interface Kernels {
   /** `Σ g[i]`, summed in float64, so not finite where one of them is not; the same of its end. */
   sumAll(g: number, count: number): number;
   /**
-   * One step of Adam in place, for the slope `g` scaled by `s`; arrays go on with zeros to a multiple of 4.
+   * One step of Adam in place, for the gradient `g` scaled by `s`; arrays go on with zeros to a multiple of 4.
    * @param gain s · (1 − β₁)
    * @param squareGain s² · (1 − β₂)
    * @param decay what the values are multiplied with before the step

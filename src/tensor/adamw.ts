@@ -13,11 +13,11 @@ export interface HostLoss {
   /** The differentiable part, called once; a parameter without a part in it has a gradient of zeros. */
   outputs(): Outputs;
   /**
-   * Slope of the loss by every output, of the same length. Called once.
+   * Gradient of the loss by every output, of the same length. Called once.
    * @param outputs row-major; not to be changed
    * @throws Diverged for a loss that is not finite
    */
-  slope(outputs: Float32Array): Float32Array;
+  grad(outputs: Float32Array): Float32Array;
 }
 
 /** A loss on the host, or one that builds its scalar from tensors alone. */
@@ -70,8 +70,8 @@ export class AdamW {
           const recording = recorded(this.#tf, outputs, this.parameters.variables);
           recordings.push(recording);
           const { values, gradients } = await recording.read();
-          const back = (slope: Float32Array) => {
-            parts.push(gradients(slope));
+          const back = (grad: Float32Array) => {
+            parts.push(gradients(grad));
             recording.dispose();
           };
           return { values, back };
@@ -267,7 +267,7 @@ export async function gradientsOf(tf: Tf, loss: Loss, variables: tfTypes.Variabl
   const recording = recorded(tf, () => loss.outputs(), variables);
   try {
     const { values, gradients } = await recording.read();
-    return gradients(loss.slope(values));
+    return gradients(loss.grad(values));
   } finally {
     recording.dispose();
   }
@@ -280,21 +280,21 @@ function ofAll(tf: Tf, gradients: (tfTypes.Tensor | null)[], variables: tfTypes.
 
 /** A forward pass from which nothing went back yet. */
 interface Recording {
-  /** What it gave, and the way back. Called once. */
+  /** What it gave, and the backward pass. Called once. */
   read(): Promise<ReadOutputs>;
-  /** Frees what the way back needs; may be called again. */
+  /** Frees what the backward pass needs; may be called again. */
   dispose(): void;
 }
 
 interface ReadOutputs {
   values: Float32Array;
-  /** @param slope by every output @returns one gradient a variable, in their order; the caller's to dispose. Called at most once */
-  gradients(slope: Float32Array): tfTypes.Tensor[];
+  /** @param grad by every output @returns one gradient a variable, in their order; the caller's to dispose. Called at most once */
+  gradients(grad: Float32Array): tfTypes.Tensor[];
 }
 
 /**
  * tfjs goes forward and back in one synchronous call. Its tape is taken away at the end of the forward pass, so that nothing
- * goes back yet, and handed in again once the slope is known: reading a tensor is asynchronous on some backends.
+ * goes back yet, and handed in again once the gradient is known: reading a tensor is asynchronous on some backends.
  * @param forward some variable takes part in it
  */
 function recorded(tf: Tf, forward: () => Outputs, variables: tfTypes.Variable[]): Recording {
@@ -315,9 +315,9 @@ function recorded(tf: Tf, forward: () => Outputs, variables: tfTypes.Variable[])
   return {
     read: async () => {
       const { values, back } = end(await hostValues(tf, outputs));
-      const gradients = (slope: Float32Array) =>
+      const gradients = (grad: Float32Array) =>
         tf.tidy(() => {
-          const { grads } = engine.gradients(again, variables, tf.tensor(back(slope), outputs.shape));
+          const { grads } = engine.gradients(again, variables, tf.tensor(back(grad), outputs.shape));
           return ofAll(tf, grads, variables);
         });
       return { values, gradients };

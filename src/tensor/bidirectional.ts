@@ -110,20 +110,20 @@ function gru(tape: Tape, given: Taped, recurrent: Taped, begins: Int32Array): Ta
       ...([from(candidates, begin, dim), from(hidden, begin, dim), end - begin, dim] as const),
     );
   }
-  return tape.taped(hidden, dim, (slopes) => {
+  return tape.taped(hidden, dim, (grads) => {
     const ofOwn = tape.room(rows * 3 * dim);
     for (let s = steps - 1; s >= 0; s--) {
       const [begin, end] = [begins[s]!, begins[s + 1]!];
-      const ofPast = s === 0 ? undefined : part(slopes, begins[s - 1]!, dim);
-      kernels.gruSlope(
-        ...([from(slopes, begin, dim), from(own, begin, 3 * dim)] as const),
+      const ofPast = s === 0 ? undefined : part(grads, begins[s - 1]!, dim);
+      kernels.gruGrad(
+        ...([from(grads, begin, dim), from(own, begin, 3 * dim)] as const),
         ...([s === 0 ? 0 : from(pasts, begin - first, dim), from(gates, begin, 2 * dim)] as const),
-        ...([from(candidates, begin, dim), from(given.slopes!, begin, 3 * dim)] as const),
+        ...([from(candidates, begin, dim), from(given.grads!, begin, 3 * dim)] as const),
         ...([from(ofOwn, begin, 3 * dim), ofPast?.byteOffset ?? 0, end - begin, dim] as const),
       );
       const upstream = part(ofOwn, begin, 3 * dim);
       if (ofPast) products.back(upstream, end - begin, 3 * dim, recurrent.values, dim, ofPast, true);
     }
-    products.weights(pasts, rows - first, dim, part(ofOwn, first, 3 * dim), 3 * dim, recurrent.slopes!);
+    products.weights(pasts, rows - first, dim, part(ofOwn, first, 3 * dim), 3 * dim, recurrent.grads!);
   });
 }

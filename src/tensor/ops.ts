@@ -210,12 +210,12 @@ export interface EndedOnHost {
   end(read: Float32Array): HostEnd;
 }
 
-/** What the host made, and its way back. */
+/** What the host made, and its backward pass. */
 export interface HostEnd {
   /** float32: the outputs. */
   values: Float32Array;
-  /** @param slope by every output @returns float32: by every number that was read */
-  back(slope: Float32Array): Float32Array;
+  /** @param grad by every output @returns float32: by every number that was read */
+  back(grad: Float32Array): Float32Array;
 }
 
 /** A tensor, or what the host ends. */
@@ -224,7 +224,7 @@ export type TensorOutputs<T extends tfTypes.Tensor = tfTypes.Tensor> = T | Ended
 /** The host's share of outputs, which is nothing for a tensor. */
 export function endOf(outputs: TensorOutputs): EndedOnHost {
   if ('device' in outputs) return outputs;
-  return { device: outputs, end: (values) => ({ values, back: (slope) => slope }) };
+  return { device: outputs, end: (values) => ({ values, back: (grad) => grad }) };
 }
 
 /**

@@ -27,7 +27,7 @@ export function frozenDots(tables: readonly Table[]): (left: Tensor2D, pairs: Ta
     device: left,
     end: (read) => {
       const { dots, gradient } = (held ??= holdTables(tables));
-      return { values: dots(read, pairs), back: (slope) => gradient(slope, read.length, pairs) };
+      return { values: dots(read, pairs), back: (grad) => gradient(grad, read.length, pairs) };
     },
   });
 }
@@ -89,8 +89,8 @@ export function lastTrainedDots(
       const { values, back } = productsOf(dots, read.subarray(0, left.size), parts, pairs.left);
       return {
         values,
-        back: (slope) => {
-          const { ofLeft, ofRows } = back(slope);
+        back: (grad) => {
+          const { ofLeft, ofRows } = back(grad);
           return joined([ofLeft, ...ofRows]);
         },
       };

@@ -16,12 +16,12 @@ export interface TrainedParameters {
   dispose(): void;
 }
 
-/** What a network gave, and the way back: adds to the gradient of a step. Called at most once. */
+/** What a network gave, and the backward pass: adds to the gradient of a step. Called at most once. */
 interface Recorded {
   /** float32, row-major; not to be changed. */
   values: Float32Array;
-  /** @param slope by every output */
-  back(slope: Float32Array): void;
+  /** @param grad by every output */
+  back(grad: Float32Array): void;
 }
 
 /** Goes forward through one part of a step's loss. What is recorded takes memory until it goes back or the step ends. */
@@ -46,7 +46,7 @@ export interface Optimizer {
   dispose(): void;
 }
 
-/** What a network gave: a tensor, which the caller (or its tidy) owns and the host may have to end, or values on the host with the way back. */
+/** What a network gave: a tensor, which the caller (or its tidy) owns and the host may have to end, or values on the host with the backward pass. */
 export type Outputs = TensorOutputs | HostOutputs;
 
 /** Decays, clip and what keeps divisions finite; each has a default. */

@@ -76,8 +76,8 @@ async function stepOf(tf: Tf, start: Step): Promise<Step> {
 
 /** The same by hand: dV = hᵀδ, dh = δVᵀ, da = dh (1 − h²), dW = xᵀda, db = Σ da, rows of the table += da Wᵀ. */
 function plainStep({ table, first, bias, second }: Step): Step {
-  const slopes = [table, first, bias, second].map((weights) => new Float64Array(weights.length));
-  const [ofTable, ofFirst, ofBias, ofSecond] = slopes as [Float64Array, Float64Array, Float64Array, Float64Array];
+  const grads = [table, first, bias, second].map((weights) => new Float64Array(weights.length));
+  const [ofTable, ofFirst, ofBias, ofSecond] = grads as [Float64Array, Float64Array, Float64Array, Float64Array];
   let loss = 0;
   for (let i = 0; i < samples; i++) {
     const from = index[i]! * inputs;
@@ -93,22 +93,22 @@ function plainStep({ table, first, bias, second }: Step): Step {
     loss += (Math.log(total) - logits[labels[i]!]!) / samples;
     const delta = logits.map((logit, c) => (Math.exp(logit) / total - (c === labels[i] ? 1 : 0)) / samples);
     for (let h = 0; h < hidden; h++) {
-      let slope = 0;
+      let grad = 0;
       for (let c = 0; c < classes; c++) {
         ofSecond[h * classes + c]! += activation[h]! * delta[c]!;
-        slope += delta[c]! * second[h * classes + c]!;
+        grad += delta[c]! * second[h * classes + c]!;
       }
-      slope *= 1 - activation[h]! ** 2;
-      ofBias[h]! += slope;
+      grad *= 1 - activation[h]! ** 2;
+      ofBias[h]! += grad;
       for (let j = 0; j < inputs; j++) {
-        ofFirst[j * hidden + h]! += table[from + j]! * slope;
-        ofTable[from + j]! += slope * first[j * hidden + h]!;
+        ofFirst[j * hidden + h]! += table[from + j]! * grad;
+        ofTable[from + j]! += grad * first[j * hidden + h]!;
       }
     }
   }
   // Adam's first step: its moments, corrected for their start at zero, are the gradient and its square.
-  const stepped = (weights: Float32Array, slope: Float64Array) =>
-    weights.map((weight, i) => weight - (learningRate * slope[i]!) / (Math.abs(slope[i]!) + epsilon));
+  const stepped = (weights: Float32Array, grad: Float64Array) =>
+    weights.map((weight, i) => weight - (learningRate * grad[i]!) / (Math.abs(grad[i]!) + epsilon));
   return {
     loss,
     table: stepped(table, ofTable),

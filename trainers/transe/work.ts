@@ -12,7 +12,7 @@ import { createTripleSet, tailCorruptionChance, type TripleSet } from './triples
 /** Everything training needs to go on; its squares are those of rows. */
 export type TransEState = TableState<EmbeddingTable, Float64Array>;
 
-/** Fresh weights, uniform in ±(margin + 2) / dim: distances begin near the margin, where the loss has its slope. */
+/** Fresh weights, uniform in ±(margin + 2) / dim: distances begin near the margin, where the loss has its gradient. */
 export function createTransE({
   numEntities,
   numRelations,

@@ -43,13 +43,13 @@ export function mixtureOf(theta: Float64Array, pi: Float64Array): void {
 /**
  * Loss of one query, and its gradient added.
  * @param pi softmax(θ)
- * @param slope float64 [columns]: ∂loss/∂θ is added; undefined: the loss alone
+ * @param grad float64 [columns]: ∂loss/∂θ is added; undefined: the loss alone
  */
 export function mixtureLoss(
   { columns, answer, free }: MixtureTable,
   query: number,
   pi: Float64Array,
-  slope?: Float64Array,
+  grad?: Float64Array,
 ): number {
   const base = query * columns;
   let [right, mass] = [0, 0];
@@ -58,12 +58,12 @@ export function mixtureLoss(
     mass += pi[p]! * free[base + p]!;
   }
   const loss = Math.log(mass + epsilon) - Math.log(right + epsilon);
-  if (!slope) return loss;
+  if (!grad) return loss;
   // Σ π g has both sums in it already.
   const mean = mass / (mass + epsilon) - right / (right + epsilon);
   for (let p = 0; p < columns; p++) {
     const own = free[base + p]! / (mass + epsilon) - answer[base + p]! / (right + epsilon);
-    slope[p]! += pi[p]! * (own - mean);
+    grad[p]! += pi[p]! * (own - mean);
   }
   return loss;
 }
@@ -94,7 +94,7 @@ export async function fitMixture(
   const { steps, objective, learningRate } = course;
   const passes = objective === 'ppo' ? course.epochs : 1;
   const descend = adam(theta, steps * passes, learningRate);
-  const [pi, slope] = [new Float64Array(columns), new Float64Array(columns)];
+  const [pi, grad] = [new Float64Array(columns), new Float64Array(columns)];
   const order = Int32Array.from({ length: queries }, (_, i) => i);
   const batch = new Int32Array(Math.min(course.batchSize, queries));
   const walks = new SampledWalks(table, course);
@@ -110,22 +110,22 @@ export async function fitMixture(
     for (let pass = 0; pass < passes; pass++) {
       mixtureOf(theta, pi);
       if (pass === 0 && (objective === 'ppo' || objective === 'reinforce')) walks.draw(batch, pi, rng);
-      slope.fill(0);
-      if (objective === 'likelihood') for (const query of batch) mixtureLoss(table, query, pi, slope);
-      else if (objective === 'expected-reward') for (const query of batch) rewardSlope(table, query, pi, slope);
-      else walks.slope(pi, slope);
-      descend(slope, batch.length);
+      grad.fill(0);
+      if (objective === 'likelihood') for (const query of batch) mixtureLoss(table, query, pi, grad);
+      else if (objective === 'expected-reward') for (const query of batch) rewardGrad(table, query, pi, grad);
+      else walks.grad(pi, grad);
+      descend(grad, batch.length);
     }
     await pause();
   }
 }
 
-/** Adds the slope of −S, what walks from one query earn on average. */
-function rewardSlope({ columns, answer }: MixtureTable, query: number, pi: Float64Array, slope: Float64Array): void {
+/** Adds the gradient of −S, what walks from one query earn on average. */
+function rewardGrad({ columns, answer }: MixtureTable, query: number, pi: Float64Array, grad: Float64Array): void {
   const base = query * columns;
   let reward = 0;
   for (let p = 0; p < columns; p++) reward += pi[p]! * answer[base + p]!;
-  for (let p = 0; p < columns; p++) slope[p]! -= pi[p]! * (answer[base + p]! - reward);
+  for (let p = 0; p < columns; p++) grad[p]! -= pi[p]! * (answer[base + p]! - reward);
 }
 
 /**
@@ -179,21 +179,21 @@ class SampledWalks {
     }
   }
 
-  /** Adds the slope of what is lowered, summed over queries. */
-  slope(pi: Float64Array, slope: Float64Array): void {
+  /** Adds the gradient of what is lowered, summed over queries. */
+  grad(pi: Float64Array, grad: Float64Array): void {
     const { objective, clipRange } = this.#course;
     const [better, worse, old] = [this.#better, this.#worse, this.#old];
     let total = 0;
-    for (let p = 0; p < slope.length; p++) {
+    for (let p = 0; p < grad.length; p++) {
       const ratio = objective === 'ppo' ? pi[p]! / old[p]! : 1;
       // A clipped ratio is a number: nothing pulls at it any more.
       const up = ratio > 1 + clipRange ? 0 : ratio * better[p]!;
       const down = ratio < 1 - clipRange ? 0 : ratio * worse[p]!;
       if (better[p] === 0 && worse[p] === 0) continue;
-      slope[p]! -= up + down;
+      grad[p]! -= up + down;
       total += up + down;
     }
-    for (let p = 0; p < slope.length; p++) slope[p]! += pi[p]! * total;
+    for (let p = 0; p < grad.length; p++) grad[p]! += pi[p]! * total;
   }
 }
 
@@ -208,17 +208,17 @@ function firstAbove(sums: Float64Array, value: number): number {
   return low;
 }
 
-/** A step of Adam down a summed slope, at a rate that falls linearly to 0. */
+/** A step of Adam down a summed gradient, at a rate that falls linearly to 0. */
 function adam(theta: Float64Array, steps: number, learningRate: number) {
   const [beta1, beta2] = [0.9, 0.999];
   const [first, second] = [new Float64Array(theta.length), new Float64Array(theta.length)];
   let step = 0;
-  return (slope: Float64Array, count: number) => {
+  return (grad: Float64Array, count: number) => {
     const rate = (learningRate * (1 - step / steps)) / (1 - beta1 ** (step + 1));
     const spread = 1 / (1 - beta2 ** (step + 1));
     step++;
     for (let p = 0; p < theta.length; p++) {
-      const own = slope[p]! / count;
+      const own = grad[p]! / count;
       first[p] = beta1 * first[p]! + (1 - beta1) * own;
       second[p] = beta2 * second[p]! + (1 - beta2) * own * own;
       theta[p]! -= (rate * first[p]!) / (Math.sqrt(second[p]! * spread) + 1e-8);

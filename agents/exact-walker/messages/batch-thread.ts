@@ -1,4 +1,4 @@
-/** A thread that makes slopes of parts of batches, started by `message-walker.ts`. */
+/** A thread that makes gradients of parts of batches, started by `message-walker.ts`. */
 import { serveJobs } from '../../../src/run/worker-pool.js';
 import { type MessageWork, partLearner } from './learn-batch.js';
 

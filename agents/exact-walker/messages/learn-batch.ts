@@ -1,4 +1,4 @@
-/** The slopes of a batch of train queries. A batch has parts whose slopes are summed in their order, so that no byte depends on who made them. */
+/** The gradients of a batch of train queries. A batch has parts whose gradients are summed in their order, so that no byte depends on who made them. */
 import { Graph, type SharedGraph, type TripleColumns } from '../../../src/kg/graph.js';
 import { numTails, type RelationRows, rowOf } from '../../../src/kg/relation-rows.js';
 import { Rng } from '../../../src/run/seeds.js';
@@ -20,8 +20,8 @@ export interface MessageWork {
   pairs: boolean;
   /** float32 [all parameters]: as they stand at the beginning of a step. */
   values: Float32Array;
-  /** float32 [all parameters] of each part: its slopes, written. */
-  slopes: readonly Float32Array[];
+  /** float32 [all parameters] of each part: its gradients, written. */
+  grads: readonly Float32Array[];
 }
 
 /** What a thread is asked for. */
@@ -34,14 +34,14 @@ export interface BatchPart {
 /**
  * The scratch of one thread.
  * @param network default one of its own, whose values are copied from the work's at each step
- * @returns what writes the slopes of a part and returns its share of the batch's loss
+ * @returns what writes the gradients of a part and returns its share of the batch's loss
  */
 export function partLearner(work: MessageWork, network?: MessageNetwork): (asked: BatchPart) => number {
-  const { rows, queries, settings, seed, pairs, slopes: slopesOfParts } = work;
+  const { rows, queries, settings, seed, pairs, grads: gradsOfParts } = work;
   const { batchSize } = settings;
   const graph = Graph.fromShared(work.graph);
   const own = network ?? new MessageNetwork(graph, work.hops, seed);
-  const { values, slopes } = own.parameters;
+  const { values, grads } = own.parameters;
   const candidatesOf = candidateDrawer(graph, rows, settings);
   let known = -1;
 
@@ -61,20 +61,20 @@ export function partLearner(work: MessageWork, network?: MessageNetwork): (asked
   return ({ step, part }) => {
     if (network === undefined && known !== step) values.set(work.values);
     known = step;
-    slopes.fill(0);
-    const parts = slopesOfParts.length;
+    grads.fill(0);
+    const parts = gradsOfParts.length;
     const [begin, end] = [part, part + 1].map((at) => Math.floor((at * batchSize) / parts)) as [number, number];
     let loss = 0;
     for (let i = begin; i < end; i++) {
       const rng = Rng.named(seed, 'messages/query', step * batchSize + i);
       loss += learn(rng.integer(queries.heads.length), rng);
     }
-    slopesOfParts[part]!.set(slopes);
+    gradsOfParts[part]!.set(grads);
     return loss;
   };
 }
 
-/** Cross-entropy of the first among all. @param scores become its slopes, over the batch */
+/** Cross-entropy of the first among all. @param scores become its gradients, over the batch */
 function softmaxLoss(scores: Float64Array, batchSize: number): number {
   const most = scores.reduce((all, one) => Math.max(all, one), -Infinity);
   const sum = scores.reduce((all, one) => all + Math.exp(one - most), 0);

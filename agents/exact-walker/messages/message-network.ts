@@ -33,7 +33,7 @@ export class MessageNetwork {
   readonly #back: Float32Array;
   readonly #w: Float32Array[];
   readonly #ofW: Float32Array;
-  /** S of each hop, x behind each, and their slopes: float32 [numEntities, d]; all zero between queries. */
+  /** S of each hop, x behind each, and their gradients: float32 [numEntities, d]; all zero between queries. */
   readonly #sums: Float32Array[];
   readonly #states: Float32Array[];
   readonly #ofSums: Float32Array;
@@ -137,16 +137,16 @@ export class MessageNetwork {
     this.#readHead(entities, frequency, out);
   }
 
-  /** Adds to the slopes of the parameters. @param entities as they were scored @param slopes float64 [entities]: of the scores */
-  back(entities: Int32Array, slopes: Float64Array): void {
+  /** Adds to the gradients of the parameters. @param entities as they were scored @param grads float64 [entities]: of the scores */
+  back(entities: Int32Array, grads: Float64Array): void {
     const { parameters } = this;
     const { kernels } = parameters;
     const { head, relation } = this.#query;
     const final = this.#hops - 1;
-    const ofStart = parameters.slope('start');
-    this.#headBack(entities, slopes);
+    const ofStart = parameters.grad('start');
+    this.#headBack(entities, grads);
     const ofSums = this.#ofSums;
-    kernels.pullSlopes(
+    kernels.pullGrads(
       ...([this.#scored.byteOffset, entities.length, this.#back.byteOffset, this.#states[final]!.byteOffset] as const),
       ...([this.#w[final]!.byteOffset, ofSums.byteOffset, this.#ofStates[final]!.byteOffset] as const),
       this.#ofW.byteOffset,
@@ -159,7 +159,7 @@ export class MessageNetwork {
       this.#updateBack(hop);
       for (let k = 0; k < d; k++) ofStart[relation * d + k]! += ofSums[head * d + k]!;
       const { list, size } = this.#levels[hop]!;
-      kernels.pushSlopes(
+      kernels.pushGrads(
         ...([list.byteOffset, size, this.#forth.byteOffset, this.#states[hop]!.byteOffset] as const),
         ...([this.#w[hop]!.byteOffset, ofSums.byteOffset, this.#ofStates[hop]!.byteOffset] as const),
         this.#ofW.byteOffset,
@@ -169,7 +169,7 @@ export class MessageNetwork {
     }
     for (let k = 0; k < d; k++) ofStart[relation * d + k]! += this.#ofStates[0]![head * d + k]!;
     this.#ofStates.slice(0, final).forEach((array) => this.#zero(array, this.#levels[final]!));
-    // The last hop writes slopes of all states around whom it scores, reached or not.
+    // The last hop writes gradients of all states around whom it scores, reached or not.
     this.#ofStates[final]!.fill(0);
   }
 
@@ -231,15 +231,15 @@ export class MessageNetwork {
   /** From `ofW`, which is zero again then. */
   #relationBack(hop: number): void {
     const { parameters } = this;
-    parameters.kernels.messageWeightSlopes(
+    parameters.kernels.messageWeightGrads(
       ...([this.#ofW.byteOffset, parameters.value(`A.${hop}`).byteOffset, this.#asked('value').byteOffset] as const),
-      ...([this.#graph.numRelations * d, relationDim, parameters.slope(`A.${hop}`).byteOffset] as const),
-      ...([parameters.slope(`B.${hop}`).byteOffset, this.#asked('slope').byteOffset] as const),
+      ...([this.#graph.numRelations * d, relationDim, parameters.grad(`A.${hop}`).byteOffset] as const),
+      ...([parameters.grad(`B.${hop}`).byteOffset, this.#asked('grad').byteOffset] as const),
     );
   }
 
   /** z of the relation that is asked for. */
-  #asked(what: 'value' | 'slope'): Float32Array {
+  #asked(what: 'value' | 'grad'): Float32Array {
     const { relation } = this.#query;
     return this.parameters[what]('asked').subarray(relation * relationDim, (relation + 1) * relationDim);
   }
@@ -271,20 +271,20 @@ export class MessageNetwork {
     });
   }
 
-  /** From the slopes in `slopes` to those of W, and to `ofSlogs` and `ofBefores`. */
-  #layerBack(hop: number, size: number, slopes: Float32Array, name: string, width: number): void {
+  /** From the gradients in `grads` to those of W, and to `ofSlogs` and `ofBefores`. */
+  #layerBack(hop: number, size: number, grads: Float32Array, name: string, width: number): void {
     const { kernels } = this.parameters;
     const panel = this.#panel.byteOffset;
     const W = this.parameters.value(name).byteOffset;
-    const ofW = this.parameters.slope(name).byteOffset;
+    const ofW = this.parameters.grad(name).byteOffset;
     const inputs = [this.#slogs[hop]!, this.#befores[hop]!];
     [this.#ofSlogs, this.#ofBefores].forEach((ofInputs, i) => {
       const part = i * d * width * Float32Array.BYTES_PER_ELEMENT;
       kernels.matMul(
-        ...([inputs[i]!.byteOffset, 1, d, slopes.byteOffset, width, 1, ofW + part, d, size, width, panel, 1] as const),
+        ...([inputs[i]!.byteOffset, 1, d, grads.byteOffset, width, 1, ofW + part, d, size, width, panel, 1] as const),
       );
       kernels.matMul(
-        ...([slopes.byteOffset, width, 1, W + part, 1, width, ofInputs.byteOffset, size, width, d, panel, 0] as const),
+        ...([grads.byteOffset, width, 1, W + part, 1, width, ofInputs.byteOffset, size, width, d, panel, 0] as const),
       );
     });
   }
@@ -292,20 +292,20 @@ export class MessageNetwork {
   #updateBack(hop: number): void {
     const { kernels } = this.parameters;
     const { list, size } = this.#levels[hop + 1]!;
-    const [slopes, gathered] = [this.#outputs, this.#gathered];
-    kernels.copyRows(slopes.byteOffset, this.#ofStates[hop + 1]!.byteOffset, list.byteOffset, size, d);
+    const [grads, gathered] = [this.#outputs, this.#gathered];
+    kernels.copyRows(grads.byteOffset, this.#ofStates[hop + 1]!.byteOffset, list.byteOffset, size, d);
     kernels.copyRows(gathered.byteOffset, this.#states[hop + 1]!.byteOffset, list.byteOffset, size, d);
-    kernels.reluSlope(slopes.byteOffset, gathered.byteOffset, size * d);
-    this.#layerBack(hop, size, slopes, `W.${hop}`, d);
-    this.#addColumns(slopes, size, d, this.parameters.slope(`bias.${hop}`));
+    kernels.reluGrad(grads.byteOffset, gathered.byteOffset, size * d);
+    this.#layerBack(hop, size, grads, `W.${hop}`, d);
+    this.#addColumns(grads, size, d, this.parameters.grad(`bias.${hop}`));
     this.#inputsBack(hop, list, size);
   }
 
-  /** To the slopes of S, which are written, and of the states before, which are added to. */
+  /** To the gradients of S, which are written, and of the states before, which are added to. */
   #inputsBack(hop: number, list: Int32Array, size: number): void {
     const { kernels } = this.parameters;
     const [ofSlogs, ofBefores] = [this.#ofSlogs.byteOffset, this.#ofBefores.byteOffset];
-    kernels.slogSlopeRows(this.#ofSums.byteOffset, this.#sums[hop]!.byteOffset, ofSlogs, list.byteOffset, size);
+    kernels.slogGradRows(this.#ofSums.byteOffset, this.#sums[hop]!.byteOffset, ofSlogs, list.byteOffset, size);
     kernels.scatterRows(this.#ofStates[hop]!.byteOffset, ofBefores, list.byteOffset, size, d);
   }
 
@@ -347,19 +347,19 @@ export class MessageNetwork {
     }
   }
 
-  #direct(what: 'value' | 'slope'): Float32Array {
+  #direct(what: 'value' | 'grad'): Float32Array {
     const { relation } = this.#query;
     return this.parameters[what]('direct').subarray(relation * features, (relation + 1) * features);
   }
 
-  #headBack(entities: Int32Array, slopes: Float64Array): void {
+  #headBack(entities: Int32Array, grads: Float64Array): void {
     const { parameters } = this;
     const { kernels } = parameters;
     const [phi, outputs] = [this.#features, this.#outputs];
     const count = entities.length;
-    const [u, ofU, ofC] = [parameters.value('u'), parameters.slope('u'), this.#direct('slope')];
+    const [u, ofU, ofC] = [parameters.value('u'), parameters.grad('u'), this.#direct('grad')];
     for (let i = 0; i < count; i++) {
-      const own = slopes[i]!;
+      const own = grads[i]!;
       for (let k = 0; k < features; k++) ofC[k]! += own * phi[i * features + k]!;
       for (let k = 0; k < hidden; k++) {
         const output = outputs[i * hidden + k]!;
@@ -370,13 +370,13 @@ export class MessageNetwork {
     this.#layerBack(this.#hops - 1, count, outputs, 'V', hidden);
     kernels.matMul(
       ...([phi.byteOffset, 1, features, outputs.byteOffset, hidden, 1] as const),
-      ...([parameters.slope('V').subarray(2 * d * hidden).byteOffset, features, count, hidden] as const),
+      ...([parameters.grad('V').subarray(2 * d * hidden).byteOffset, features, count, hidden] as const),
       ...([this.#panel.byteOffset, 1] as const),
     );
     const sums = this.#small;
     kernels.columnSums(outputs.byteOffset, count, hidden, sums.byteOffset);
-    const [z, ofZ] = [this.#asked('value'), this.#asked('slope')];
-    const [Vz, ofVz] = [parameters.value('V.asked'), parameters.slope('V.asked')];
+    const [z, ofZ] = [this.#asked('value'), this.#asked('grad')];
+    const [Vz, ofVz] = [parameters.value('V.asked'), parameters.grad('V.asked')];
     for (let j = 0; j < relationDim; j++) {
       for (let k = 0; k < hidden; k++) {
         ofVz[j * hidden + k]! += z[j]! * sums[k]!;

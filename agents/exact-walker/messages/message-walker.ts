@@ -88,12 +88,12 @@ function messageLearner(
 ): ExactLearner {
   const { messages } = settings;
   const { steps } = messages;
-  const { arena, kernels, values, slopes } = network.parameters;
+  const { arena, kernels, values, grads } = network.parameters;
   const parts = Math.min(messages.batchSize, mostParts);
   const work: MessageWork = {
     ...{ graph: graph.shared(), rows, settings: messages, hops, seed, pairs, values },
     queries: inSharedMemory(queries),
-    slopes: Array.from({ length: parts }, () => arena.float32(slopes.length)),
+    grads: Array.from({ length: parts }, () => arena.float32(grads.length)),
   };
   const pool =
     threads === 1
@@ -109,7 +109,7 @@ function messageLearner(
   const alone = pool ? undefined : partLearner(work, network);
   const turn = turnTaker(signal);
   const learn = async (step: number): Promise<number[]> => {
-    const asked = work.slopes.map((_, part): BatchPart => ({ step, part }));
+    const asked = work.grads.map((_, part): BatchPart => ({ step, part }));
     if (pool) return Promise.all(asked.map((one) => pool.run(one)));
     const losses: number[] = [];
     for (const one of asked) {
@@ -128,8 +128,8 @@ function messageLearner(
         () =>
           optimizer.step(async () => {
             loss = (await learn(at)).reduce((sum, one) => sum + one, 0);
-            slopes.fill(0);
-            for (const own of work.slopes) kernels.addBias(slopes.byteOffset, own.byteOffset, 1, slopes.length);
+            grads.fill(0);
+            for (const own of work.grads) kernels.addBias(grads.byteOffset, own.byteOffset, 1, grads.length);
             named?.gather();
           }, learningRate),
       );

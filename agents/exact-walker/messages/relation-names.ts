@@ -156,16 +156,16 @@ export class NamedWeights {
     this.#network.version++;
   }
 
-  /** From the slopes of the network to those of what is trained, which are written. */
+  /** From the gradients of the network to those of what is trained, which are written. */
   gather(): void {
     this.#each((name, matrix, rows, width) => {
-      const [from, to] = [this.#network.slope(name), this.parameters.slope(name)];
+      const [from, to] = [this.#network.grad(name), this.parameters.grad(name)];
       this.#network.kernels.matMul(
         ...([this.#inputs.byteOffset, 1, this.#width, from.byteOffset + rows, width, 1] as const),
         ...([to.byteOffset + matrix, this.#width, this.#relations, width, this.#panel.byteOffset, 0] as const),
       );
     });
-    for (const name of this.#others()) this.parameters.slope(name).set(this.#network.slope(name));
+    for (const name of this.#others()) this.parameters.grad(name).set(this.#network.grad(name));
   }
 
   /** Relations, then inverses: where in bytes the matrix begins, and where the rows that follow from it. */

@@ -97,7 +97,7 @@ export async function fitHops(tf: Tf, encoded: EncodedTexts, hops: readonly numb
       const product = matMulConst(tf, tf.tensor2d(inputs, [rows.length, dim]), weights);
       return tf.add(product, parameters.get('bias'));
     },
-    slope: (logits) => crossEntropySlope(logits, targets, maxHops),
+    grad: (logits) => crossEntropyGrad(logits, targets, maxHops),
   };
   for (let step = 0; step < steps; step++) await optimizer.minimize([loss], learningRate);
   const { weights, bias } = await parameters.export();
@@ -131,15 +131,15 @@ function distinctRows({ rows }: EncodedTexts, hops: readonly number[], maxHops: 
  * @param logits float32 [rows · width]
  * @param targets float64 [rows · width], at least 0
  */
-export function crossEntropySlope(logits: Float32Array, targets: Float64Array, width: number): Float32Array {
-  const slope = new Float32Array(logits.length);
+export function crossEntropyGrad(logits: Float32Array, targets: Float64Array, width: number): Float32Array {
+  const grad = new Float32Array(logits.length);
   for (let begin = 0; begin < logits.length; begin += width) {
     const shares = softmax(Float64Array.from(logits.subarray(begin, begin + width)));
     const target = targets.subarray(begin, begin + width);
     const weight = target.reduce((sum, value) => sum + value, 0);
-    for (let k = 0; k < width; k++) slope[begin + k] = weight * shares[k]! - target[k]!;
+    for (let k = 0; k < width; k++) grad[begin + k] = weight * shares[k]! - target[k]!;
   }
-  return slope;
+  return grad;
 }
 
 function softmax(logits: Float64Array): Float64Array {

@@ -87,7 +87,7 @@ export function chainReader(facts: ReaderFacts, network: ChainNetwork): Reader {
             const { values, back } = await record(() => tape.outputs(recorded.parts));
             const chosen = questions.map(({ feasible: { f1 } }, i) => ({ ...recorded.choicesOf(i), f1 }));
             result = chainLoss(values, rowsOf(recorded.parts), chosen);
-            back(result.slope);
+            back(result.grad);
           }, learningRate),
       );
       const { loss, expectedF1 } = result!;

@@ -24,12 +24,12 @@ export interface ChosenChains {
   f1: Float64Array;
 }
 
-/** Loss and its slope by every score. */
+/** Loss and its gradient by every score. */
 export interface ChainLoss {
   /** Mean over the questions. */
   loss: number;
   /** float32, as the scores. */
-  slope: Float32Array;
+  grad: Float32Array;
   /** Mean over the questions of Σ_c p(c) F_c: the F1 to be expected of a chain that is drawn. */
   expectedF1: number;
 }
@@ -42,7 +42,7 @@ export interface ChainLoss {
  */
 export function chainLoss(scores: Float32Array, rows: Int32Array, questions: readonly ChosenChains[]): ChainLoss {
   const logs = logSoftmaxRows(scores, rows);
-  const slope = new Float64Array(scores.length);
+  const grad = new Float64Array(scores.length);
   const visits = new Float64Array(rows.length - 1);
   const share = 1 / questions.length;
   let [loss, expectedF1] = [0, 0];
@@ -56,15 +56,15 @@ export function chainLoss(scores: Float32Array, rows: Int32Array, questions: rea
       for (let i = offsets[c]!; i < offsets[c + 1]!; i++) {
         const row = choices[2 * i]!;
         visits[row]! += share * weight;
-        slope[rows[row]! + choices[2 * i + 1]!]! -= share * weight;
+        grad[rows[row]! + choices[2 * i + 1]!]! -= share * weight;
       }
     }
   }
   for (let row = 0; row < visits.length; row++) {
     if (visits[row] === 0) continue;
-    for (let i = rows[row]!; i < rows[row + 1]!; i++) slope[i]! += visits[row]! * Math.exp(logs[i]!);
+    for (let i = rows[row]!; i < rows[row + 1]!; i++) grad[i]! += visits[row]! * Math.exp(logs[i]!);
   }
-  return { loss: finite(loss), slope: Float32Array.from(slope), expectedF1 };
+  return { loss: finite(loss), grad: Float32Array.from(grad), expectedF1 };
 }
 
 /**

@@ -47,7 +47,7 @@ async function uniNetwork(facts: ReaderFacts, basis: ReaderBasis): Promise<Chain
         Int32Array.from({ length: count * numRelations }, (_, i) => i % numRelations),
       ),
     );
-  const scoresOf = ({ values, slopes }: Taped, rows: number): Taped => ({ values, slopes, rows, width: numRelations });
+  const scoresOf = ({ values, grads }: Taped, rows: number): Taped => ({ values, grads, rows, width: numRelations });
   const ofRelations = (tape: Tape) => tape.product(tape.given(vectors, encoder.dim), tape.parameter('relation', width));
 
   return factoredNetwork(

@@ -112,7 +112,7 @@ function embedKgqaReader(
       const withFacts = tableSettings.factsWeight > 0 && tableRate > 0;
       const rng = Rng.named(seed, 'embed-kgqa/step', step);
       const drawn = Int32Array.from({ length: withFacts ? factsBatch : 0 }, () => rng.integer(facts.count));
-      const ofFacts = withFacts ? facts.step.slope(drawn, rng) : 0;
+      const ofFacts = withFacts ? facts.step.grad(drawn, rng) : 0;
       const figures = await questions.train(batch, { network: learningRate, table: tableRate }, rng);
       if (withFacts) facts.step.move(tableRate, tableSettings.factsWeight);
       return {

@@ -56,7 +56,7 @@ export function questionSide(shape: QuestionSideShape, arena: Arena, kernels: Ke
   const parameters = new HostParameters(started, arena, kernels);
   const products = new HostProducts(arena, kernels);
   const value = (name: string) => parameters.value(name);
-  const slope = (name: string) => parameters.slope(name);
+  const grad = (name: string) => parameters.grad(name);
 
   return {
     shape,
@@ -75,7 +75,7 @@ export function questionSide(shape: QuestionSideShape, arena: Arena, kernels: Ke
       if (matched > 0) {
         products.biased(input, count, inputs, value('match'), value('match.bias'), values.subarray(count * dim));
       }
-      return { values, back: (slopes) => back(input, first, second, slopes, count) };
+      return { values, back: (grads) => back(input, first, second, grads, count) };
     },
   };
 
@@ -83,23 +83,23 @@ export function questionSide(shape: QuestionSideShape, arena: Arena, kernels: Ke
     input: Float32Array,
     first: Float32Array,
     second: Float32Array,
-    slopes: Float32Array,
+    grads: Float32Array,
     count: number,
   ): void {
-    const ofVectors = products.copied('of vectors', slopes.subarray(0, count * dim));
+    const ofVectors = products.copied('of vectors', grads.subarray(0, count * dim));
     const ofSecond = products.floats('of second', count * width);
     const ofFirst = products.floats('of first', count * width);
     const layer = (name: string, below: Float32Array, rows: number, above: Float32Array, columns: number) => {
-      products.weights(below, count, rows, above, columns, slope(name));
-      products.bias(above, count, slope(`${name}.bias`));
+      products.weights(below, count, rows, above, columns, grad(name));
+      products.bias(above, count, grad(`${name}.bias`));
     };
     layer('question.out', second, width, ofVectors, dim);
     products.back(ofVectors, count, dim, value('question.out'), width, ofSecond);
-    kernels.reluSlope(ofSecond.byteOffset, second.byteOffset, ofSecond.length);
+    kernels.reluGrad(ofSecond.byteOffset, second.byteOffset, ofSecond.length);
     layer('question.2', first, width, ofSecond, width);
     products.back(ofSecond, count, width, value('question.2'), width, ofFirst);
-    kernels.reluSlope(ofFirst.byteOffset, first.byteOffset, ofFirst.length);
+    kernels.reluGrad(ofFirst.byteOffset, first.byteOffset, ofFirst.length);
     layer('question.1', input, inputs, ofFirst, width);
-    if (matched > 0) layer('match', input, inputs, products.copied('of match', slopes.subarray(count * dim)), matched);
+    if (matched > 0) layer('match', input, inputs, products.copied('of match', grads.subarray(count * dim)), matched);
   }
 }

@@ -6,7 +6,7 @@ import { type BilinearTable, composeQuery } from '../../../src/embedding/bilinea
 import type { Rng } from '../../../src/run/seeds.js';
 import { HostProducts } from '../../../src/tensor/host/host-products.js';
 import type { Optimizer } from '../../../src/tensor/trainable.js';
-import { addQueryGradient, moveRow, softmaxSlope } from '../../embeddings/bilinear-gradients.js';
+import { addQueryGradient, moveRow, softmaxGrad } from '../../embeddings/bilinear-gradients.js';
 import { type BilinearWeights, divergedTable, touchList } from '../../embeddings/bilinear-step.js';
 import type { QuestionSide } from './question-side.js';
 
@@ -69,12 +69,12 @@ export function questionStep(
       let figures = { ranking: 0, matching: 0 };
       const gradNorm = await optimizer.step(async (record) => {
         const { values, back } = await record(() => network.outputs(batch.vectors, size));
-        const slopes = new Float32Array(values.length);
+        const grads = new Float32Array(values.length);
         const asked = { ...table, numRelations: size, relations: values };
-        figures = { ranking: ranked(batch, asked, ids, slopes), matching: matchedLoss(batch, values, slopes) };
+        figures = { ranking: ranked(batch, asked, ids, grads), matching: matchedLoss(batch, values, grads) };
         const loss = figures.ranking + figures.matching;
         if (!Number.isFinite(loss)) throw divergedTable(table, loss);
-        back(slopes);
+        back(grads);
       }, rates.network);
       touched.clear((row) => moveRow(moving, row, dim, rates.table, 1));
       return { ...figures, gradNorm };
@@ -94,15 +94,10 @@ export function questionStep(
   }
 
   /**
-   * The mean loss; what it asks of rows of the table is left in `ofRows`, of questions in `slopes`.
+   * The mean loss; what it asks of rows of the table is left in `ofRows`, of questions in `grads`.
    * @param asked the table, whose relations are what the questions became
    */
-  function ranked(
-    { topics, answers }: AskedBatch,
-    asked: BilinearTable,
-    ids: Int32Array,
-    slopes: Float32Array,
-  ): number {
+  function ranked({ topics, answers }: AskedBatch, asked: BilinearTable, ids: Int32Array, grads: Float32Array): number {
     const size = topics.length;
     const count = ids.length;
     const rows = products.rows('rows', entities, products.numbers('ids', ids), dim);
@@ -114,7 +109,7 @@ export function questionStep(
     answers.forEach((some, i) => {
       const places = Int32Array.from(some, (entity) => placeOf[entity]!);
       const share = 1 / (places.length * size);
-      loss += share * softmaxSlope(scores, i * count, count, places);
+      loss += share * softmaxGrad(scores, i * count, count, places);
       for (let c = i * count; c < (i + 1) * count; c++) scores[c]! *= share;
     });
     if (!Number.isFinite(loss)) return loss;
@@ -132,12 +127,12 @@ export function questionStep(
     });
     topics.forEach((topic, i) => {
       touched.touch(topic);
-      addQueryGradient(asked, { entities: ofRows, relations: slopes }, topic, i, ofQueries, i * dim);
+      addQueryGradient(asked, { entities: ofRows, relations: grads }, topic, i, ofQueries, i * dim);
     });
     return loss;
   }
 
-  function matchedLoss({ topics, relations }: AskedBatch, values: Float32Array, slopes: Float32Array): number {
+  function matchedLoss({ topics, relations }: AskedBatch, values: Float32Array, grads: Float32Array): number {
     if (matched === 0) return 0;
     const size = topics.length;
     let loss = 0;
@@ -146,7 +141,7 @@ export function questionStep(
       for (let r = 0; r < matched; r++) {
         const logit = values[begin + r]!;
         loss += Math.max(logit, 0) - logit * wanted[r]! + Math.log1p(Math.exp(-Math.abs(logit)));
-        slopes[begin + r] = (1 / (1 + Math.exp(-logit)) - wanted[r]!) / size;
+        grads[begin + r] = (1 / (1 + Math.exp(-logit)) - wanted[r]!) / size;
       }
     });
     return loss / size;

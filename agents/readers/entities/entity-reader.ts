@@ -123,9 +123,9 @@ export function entityReader<Batch extends LaidQuestions>(
                 const rows = laid.entities.length;
                 const ofScores = values.subarray(0, rows);
                 const one = shareLoss(ofScores, laid.bounds, laid.candidates, answers, share);
-                const slope = new Float32Array(values.length).fill(share);
-                slope.set(one.slope);
-                back(slope);
+                const grad = new Float32Array(values.length).fill(share);
+                grad.set(one.grad);
+                back(grad);
                 loss += share * values.subarray(rows).reduce((sum, more) => sum + more, one.loss);
                 right += share * one.right;
                 samples.forEach(({ gold }, q) => {

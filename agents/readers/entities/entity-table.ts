@@ -30,15 +30,15 @@ export class EntityTable {
     this.#gradients = new Float32Array(size * dim);
   }
 
-  /** Rows of some entities on a tape: [entities, dim]. On its way back they are added up until `move` or `clear`. */
+  /** Rows of some entities on a tape: [entities, dim]. On its backward pass they are added up until `move` or `clear`. */
   rows(tape: Tape, entities: Int32Array): Taped {
     const { dim } = this;
     const out = tape.room(entities.length * dim);
     entities.forEach((entity, i) => out.set(this.values.subarray(entity * dim, (entity + 1) * dim), i * dim));
-    return tape.taped(out, dim, (slopes) => {
+    return tape.taped(out, dim, (grads) => {
       entities.forEach((entity, i) => {
         this.#touched.add(entity);
-        for (let k = 0; k < dim; k++) this.#gradients[entity * dim + k]! += slopes[i * dim + k]!;
+        for (let k = 0; k < dim; k++) this.#gradients[entity * dim + k]! += grads[i * dim + k]!;
       });
     });
   }

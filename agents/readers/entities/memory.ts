@@ -58,8 +58,8 @@ export function rowDots(tape: Tape, x: Taped, xRows: Int32Array, y: Taped, yRows
   const out = tape.room(count).fill(0);
   kernels.addDots(out.byteOffset, x.values.byteOffset, ofX, y.values.byteOffset, ofY, width, count, 1);
   return tape.taped(out, 1, ({ byteOffset: by }) => {
-    if (x.slopes) kernels.addScaledRows(x.slopes.byteOffset, ofX, by, 1, y.values.byteOffset, ofY, width, count);
-    if (y.slopes) kernels.addScaledRows(y.slopes.byteOffset, ofY, by, 1, x.values.byteOffset, ofX, width, count);
+    if (x.grads) kernels.addScaledRows(x.grads.byteOffset, ofX, by, 1, y.values.byteOffset, ofY, width, count);
+    if (y.grads) kernels.addScaledRows(y.grads.byteOffset, ofY, by, 1, x.values.byteOffset, ofX, width, count);
   });
 }
 
@@ -87,14 +87,14 @@ export function addressed(
     for (let i = begin; i < end; i++) sum += shares[i] = Math.exp(shares[i]! - most);
     for (let i = begin; i < end; i++) out[tails[i]!]! += shares[i]! /= sum;
   }
-  return tape.taped(out, 1, (slopes) => {
+  return tape.taped(out, 1, (grads) => {
     for (let q = 0; q + 1 < offsets.length; q++) {
       let whole = 0;
-      for (let i = offsets[q]!; i < offsets[q + 1]!; i++) whole += shares[i]! * slopes[tails[i]!]!;
+      for (let i = offsets[q]!; i < offsets[q + 1]!; i++) whole += shares[i]! * grads[tails[i]!]!;
       for (let i = offsets[q]!; i < offsets[q + 1]!; i++) {
-        const slope = shares[i]! * (slopes[tails[i]!]! - whole);
-        if (ofHead.slopes) ofHead.slopes[heads[i]!]! += slope;
-        if (ofRelation.slopes) ofRelation.slopes[slots[i]!]! += slope;
+        const grad = shares[i]! * (grads[tails[i]!]! - whole);
+        if (ofHead.grads) ofHead.grads[heads[i]!]! += grad;
+        if (ofRelation.grads) ofRelation.grads[slots[i]!]! += grad;
       }
     }
   });

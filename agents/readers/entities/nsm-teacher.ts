@@ -65,12 +65,12 @@ export function nsmTeacher(
     compute(tape, tasks, batch, lesson) {
       const { scores, home, reached, pairs } = walks(tape, tasks, batch, lesson.answers, lesson.rng);
       const topics = rowsWhere(batch, (row) => batch.starts[row]! > 0);
-      const { loss, slope } = shareLoss(home.values, batch.bounds, reached, topics, backWeight);
+      const { loss, grad } = shareLoss(home.values, batch.bounds, reached, topics, backWeight);
       const told = toldOf(lesson.answers, batch);
       return {
         scores,
         more: [
-          tapedLoss(tape, [home], { loss: backWeight * loss, slopes: [slope] }),
+          tapedLoss(tape, [home], { loss: backWeight * loss, grads: [grad] }),
           ...pairs.map(([p, q]) => tapedLoss(tape, [p, q], disagreement(p.values, q.values, told, agreementWeight))),
         ],
       };

@@ -13,10 +13,10 @@ export function arrivals(tape: Tape, shares: Taped, { offsets, from }: Pick<Enti
     for (let edge = offsets[run]!; edge < offsets[run + 1]!; edge++) sum += shares.values[from[edge]!]!;
     sums[run] = sum;
   }
-  return tape.taped(sums, 1, (slopes) => {
-    if (!shares.slopes) return;
+  return tape.taped(sums, 1, (grads) => {
+    if (!shares.grads) return;
     for (let run = 0; run < sums.length; run++) {
-      for (let edge = offsets[run]!; edge < offsets[run + 1]!; edge++) shares.slopes[from[edge]!]! += slopes[run]!;
+      for (let edge = offsets[run]!; edge < offsets[run + 1]!; edge++) shares.grads[from[edge]!]! += grads[run]!;
     }
   });
 }
@@ -48,9 +48,9 @@ export function sigmoidOfSums(tape: Tape, messages: Messages, rows: number): Tap
   for (let i = 0; i < out.length; i++) out[i]! *= 0.5;
   kernels.tanhAll(out.byteOffset, out.length);
   for (let i = 0; i < out.length; i++) out[i] = 0.5 + 0.5 * out[i]!;
-  return tape.taped(out, width, (slopes) => {
-    for (let i = 0; i < out.length; i++) slopes[i]! *= out[i]! * (1 - out[i]!);
-    back(slopes);
+  return tape.taped(out, width, (grads) => {
+    for (let i = 0; i < out.length; i++) grads[i]! *= out[i]! * (1 - out[i]!);
+    back(grads);
   });
 }
 
@@ -62,21 +62,21 @@ export function nextStates(tape: Tape, states: Taped, weight: Taped, bias: Taped
   products.biased(states.values, states.rows, states.width, weight.values, bias.values, out);
   const back = addMessages(tape, messages, out);
   parameters.kernels.reluAll(out.byteOffset, out.length);
-  return tape.taped(out, width, (slopes) => {
-    parameters.kernels.reluSlope(slopes.byteOffset, out.byteOffset, out.length);
-    back(slopes);
-    products.bias(slopes, states.rows, bias.slopes!);
-    products.weights(states.values, states.rows, states.width, slopes, width, weight.slopes!);
-    if (states.slopes) products.back(slopes, states.rows, width, weight.values, states.width, states.slopes, true);
+  return tape.taped(out, width, (grads) => {
+    parameters.kernels.reluGrad(grads.byteOffset, out.byteOffset, out.length);
+    back(grads);
+    products.bias(grads, states.rows, bias.grads!);
+    products.weights(states.values, states.rows, states.width, grads, width, weight.grads!);
+    if (states.grads) products.back(grads, states.rows, width, weight.values, states.width, states.grads, true);
   });
 }
 
-/** Adds messages to rows of `out`. @returns the way back, given the slopes by those rows */
+/** Adds messages to rows of `out`. @returns the backward pass, given the gradients by those rows */
 function addMessages(
   tape: Tape,
   { weights, table, ...of }: Messages,
   out: Float32Array,
-): (slopes: Float32Array) => void {
+): (grads: Float32Array) => void {
   const { kernels } = tape.parameters;
   const { width } = table;
   const rows = tape.index(of.rows).byteOffset;
@@ -84,13 +84,13 @@ function addMessages(
   const count = of.rows.length;
   const by = weights.values.byteOffset;
   kernels.addScaledRows(out.byteOffset, rows, by, 1, table.values.byteOffset, tableRows, width, count);
-  return (slopes) => {
-    const upstream = slopes.byteOffset;
-    if (weights.slopes) {
-      const ofWeights = weights.slopes.byteOffset;
+  return (grads) => {
+    const upstream = grads.byteOffset;
+    if (weights.grads) {
+      const ofWeights = weights.grads.byteOffset;
       kernels.addDots(ofWeights, upstream, rows, table.values.byteOffset, tableRows, width, count, 1);
     }
-    if (table.slopes) kernels.addScaledRows(table.slopes.byteOffset, tableRows, by, 1, upstream, rows, width, count);
+    if (table.grads) kernels.addScaledRows(table.grads.byteOffset, tableRows, by, 1, upstream, rows, width, count);
   };
 }
 
@@ -101,12 +101,12 @@ function addMessages(
 export function reachedShares(tape: Tape, scores: Taped, bounds: Int32Array, reached: Uint8Array): Taped {
   const out = tape.room(scores.values.length);
   softmaxOfReached(scores.values, bounds, reached, out);
-  return tape.taped(out, 1, (slopes) => {
-    if (!scores.slopes) return;
+  return tape.taped(out, 1, (grads) => {
+    if (!scores.grads) return;
     for (let q = 0; q + 1 < bounds.length; q++) {
       let whole = 0;
-      for (let row = bounds[q]!; row < bounds[q + 1]!; row++) whole += out[row]! * slopes[row]!;
-      for (let row = bounds[q]!; row < bounds[q + 1]!; row++) scores.slopes[row]! += out[row]! * (slopes[row]! - whole);
+      for (let row = bounds[q]!; row < bounds[q + 1]!; row++) whole += out[row]! * grads[row]!;
+      for (let row = bounds[q]!; row < bounds[q + 1]!; row++) scores.grads[row]! += out[row]! * (grads[row]! - whole);
     }
   });
 }

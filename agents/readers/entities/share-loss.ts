@@ -2,12 +2,12 @@
 import { finite, type Tape, type Taped } from '../../../src/tensor/host/tape.js';
 import { softmaxOfReached } from './reasoning.js';
 
-/** Loss of some questions and its slope by every score. */
+/** Loss of some questions and its gradient by every score. */
 export interface ShareLoss {
   /** Sum over the questions that have a target. */
   loss: number;
   /** float32 [rows]. */
-  slope: Float32Array;
+  grad: Float32Array;
   /** Sum of the shares of right answers. */
   right: number;
 }
@@ -15,7 +15,7 @@ export interface ShareLoss {
 /**
  * Σ_q KL(1 / |answers| ‖ softmax(scores)) over the answers of each question that are reached; what is not reached cannot be learned. A
  * question without one has a loss of 0.
- * @param scores float32 [rows] @param answers rows of each question's answers, distinct @param scale what the slope is multiplied with
+ * @param scores float32 [rows] @param answers rows of each question's answers, distinct @param scale what the gradient is multiplied with
  * @throws Diverged for a loss that is not finite
  */
 export function shareLoss(
@@ -25,36 +25,36 @@ export function shareLoss(
   answers: readonly (readonly number[])[],
   scale: number,
 ): ShareLoss {
-  const slope = new Float32Array(scores.length);
-  const logs = softmaxOfReached(scores, bounds, reached, slope);
+  const grad = new Float32Array(scores.length);
+  const logs = softmaxOfReached(scores, bounds, reached, grad);
   let [loss, right] = [0, 0];
   answers.forEach((rows, q) => {
     const target = rows.filter((row) => reached[row] === 1);
-    if (target.length === 0) return void slope.fill(0, bounds[q], bounds[q + 1]);
+    if (target.length === 0) return void grad.fill(0, bounds[q], bounds[q + 1]);
     for (const row of target) {
       loss -= (scores[row]! - logs[q]! + Math.log(target.length)) / target.length;
-      right += slope[row]!;
-      slope[row]! -= 1 / target.length;
+      right += grad[row]!;
+      grad[row]! -= 1 / target.length;
     }
-    for (let row = bounds[q]!; row < bounds[q + 1]!; row++) slope[row]! *= scale;
+    for (let row = bounds[q]!; row < bounds[q + 1]!; row++) grad[row]! *= scale;
   });
-  return { loss: finite(loss), slope, right };
+  return { loss: finite(loss), grad, right };
 }
 
-/** A loss of some shares or scores, and its slopes by each of them. */
-export interface SlopedLoss {
+/** A loss of some shares or scores, and its gradients by each of them. */
+export interface GraddLoss {
   loss: number;
-  /** float32, as what they are slopes by. */
-  slopes: readonly Float32Array[];
+  /** float32, as what they are gradients by. */
+  grads: readonly Float32Array[];
 }
 
 /** A loss that was computed of numbers of a tape, as one number on it. @throws Diverged for one that is not finite */
-export function tapedLoss(tape: Tape, of: readonly Taped[], { loss, slopes }: SlopedLoss): Taped {
+export function tapedLoss(tape: Tape, of: readonly Taped[], { loss, grads }: GraddLoss): Taped {
   const out = tape.room(1);
   out[0] = finite(loss);
   return tape.taped(out, 1, ([upstream]) => {
-    of.forEach(({ slopes: into }, i) => {
-      if (into) for (let row = 0; row < into.length; row++) into[row]! += upstream! * slopes[i]![row]!;
+    of.forEach(({ grads: into }, i) => {
+      if (into) for (let row = 0; row < into.length; row++) into[row]! += upstream! * grads[i]![row]!;
     });
   });
 }
@@ -63,8 +63,8 @@ export function tapedLoss(tape: Tape, of: readonly Taped[], { loss, slopes }: Sl
 const tiny = 1e-8;
 
 /** weight · Σ_q JS(p ‖ q), with m = ½ (p + q) + tiny for their mean. @param told uint8 [rows]: those that count */
-export function disagreement(p: Float32Array, q: Float32Array, told: Uint8Array, weight: number): SlopedLoss {
-  const slopes = [new Float32Array(p.length), new Float32Array(p.length)] as const;
+export function disagreement(p: Float32Array, q: Float32Array, told: Uint8Array, weight: number): GraddLoss {
+  const grads = [new Float32Array(p.length), new Float32Array(p.length)] as const;
   let loss = 0;
   told.forEach((counts, row) => {
     if (counts === 0) return;
@@ -74,21 +74,21 @@ export function disagreement(p: Float32Array, q: Float32Array, told: Uint8Array,
       if (share === 0) return;
       const log = Math.log(share / mean);
       loss += (weight / 2) * share * log;
-      slopes[i]![row] = (weight / 2) * (log + 1 - sum / (2 * mean));
+      grads[i]![row] = (weight / 2) * (log + 1 - sum / (2 * mean));
     });
   });
-  return { loss, slopes };
+  return { loss, grads };
 }
 
 /** weight · Σ label · ln(label / (share + tiny)) over the rows that have both: what has no share cannot be learned. */
-export function distance(shares: Float32Array, labels: Float32Array, weight: number): SlopedLoss {
-  const slope = new Float32Array(shares.length);
+export function distance(shares: Float32Array, labels: Float32Array, weight: number): GraddLoss {
+  const grad = new Float32Array(shares.length);
   let loss = 0;
   labels.forEach((label, row) => {
     if (label === 0 || shares[row] === 0) return;
     const share = shares[row]! + tiny;
     loss += weight * label * Math.log(label / share);
-    slope[row] = (-weight * label) / share;
+    grad[row] = (-weight * label) / share;
   });
-  return { loss, slopes: [slope] };
+  return { loss, grads: [grad] };
 }

@@ -40,7 +40,7 @@ export interface AttentionHeads {
   rowsOf(index: Int32Array): Int32Array;
   /** float32 [pairs · count], in the order of `rowsOf`, as [pairs, count]. */
   byPair(values: Tensor1D): Tensor2D;
-  /** The way back. */
+  /** Backward pass. */
   byHead(values: Tensor2D): Tensor1D;
 }
 

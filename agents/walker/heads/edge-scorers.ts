@@ -165,9 +165,9 @@ export function slots({ count, equalRelation }: { count: number; equalRelation: 
         device: outputs,
         end: (read) => ({
           values: at(read, which),
-          back: (slope) => {
+          back: (grad) => {
             const gradient = new Float32Array(read.length);
-            which.forEach((place, i) => (gradient[place]! += slope[i]!));
+            which.forEach((place, i) => (gradient[place]! += grad[i]!));
             return gradient;
           },
         }),

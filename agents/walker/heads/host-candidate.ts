@@ -65,7 +65,7 @@ class HostCandidate {
   #kept: Tables | undefined;
   /** Distinct texts of the latest batch. */
   #said: ReturnType<typeof distinctRows> | undefined;
-  /** Counts computations: what the way back needs is of the latest one. */
+  /** Counts computations: what the backward pass needs is of the latest one. */
   #computed = 0;
 
   constructor(settings: WalkerSettings, shape: HeadShape, seed: number) {
@@ -85,7 +85,7 @@ class HostCandidate {
     this.#localRelations = renumbering(numRelations + 2);
   }
 
-  /** Scores with the way back. */
+  /** Scores with the backward pass. */
   logits(batch: StateBatch, dropout?: Rng): HostOutputs {
     const on = this.#on;
     const entity = this.#localEntities(batch.start, batch.current, batch.tails);
@@ -104,15 +104,15 @@ class HostCandidate {
     const { version } = this.parameters;
     return {
       values,
-      back: (slope) => {
+      back: (grad) => {
         if (mine !== this.#computed || version !== this.parameters.version) {
           throw new WorkbenchError(
             'failure',
-            'expected the latest computation, got an earlier one, at the way back of the candidate head',
+            'expected the latest computation, got an earlier one, in backward of the candidate head',
           );
         }
-        const slopes = this.#back(batch, tables, places, slope, dropout !== undefined);
-        this.#tablesBack(tables, ids, frozen, slopes);
+        const grads = this.#back(batch, tables, places, grad, dropout !== undefined);
+        this.#tablesBack(tables, ids, frozen, grads);
       },
     };
   }
@@ -164,29 +164,29 @@ class HostCandidate {
     return { entities, tails, relations, marks };
   }
 
-  /** From the slopes by the tables' rows to those of what they are made of. */
+  /** From the gradients by the tables' rows to those of what they are made of. */
   #tablesBack(
     tables: Tables,
     ids: { entities: Int32Array; relations: Int32Array },
     frozen: { entities: Float32Array; relations: Float32Array },
-    slopes: Tables,
+    grads: Tables,
   ): void {
     const on = this.#on;
     const { embeddingDim: d, hidden } = this.#settings;
     const { entityDim, relationDim } = this.#shape.tables;
     const weight = (name: string) => this.parameters.value(name);
-    const slope = (name: string) => this.parameters.slope(name);
+    const grad = (name: string) => this.parameters.grad(name);
     const [numEntities, numRelations] = [ids.entities.length, ids.relations.length];
-    on.weights(tables.entities, numEntities, d, slopes.tails, hidden, slope('edge.tail'));
-    on.back(slopes.tails, numEntities, hidden, weight('edge.tail'), d, slopes.entities, true);
-    on.kernels.tanhSlope(slopes.entities.byteOffset, tables.entities.byteOffset, numEntities * d);
-    on.bias(slopes.entities, numEntities, slope('entity.bias'));
-    on.weights(frozen.entities, numEntities, entityDim, slopes.entities, d, slope('entity'));
-    on.weights(tables.relations, numRelations, d, slopes.marks, hidden, slope('edge.relation'));
-    on.back(slopes.marks, numRelations, hidden, weight('edge.relation'), d, slopes.relations, true);
-    const residual = slope('relation.residual').byteOffset;
-    on.kernels.scatterRows(residual, slopes.relations.byteOffset, ids.relations.byteOffset, numRelations, d);
-    on.weights(frozen.relations, numRelations, relationDim, slopes.relations, d, slope('relation'));
+    on.weights(tables.entities, numEntities, d, grads.tails, hidden, grad('edge.tail'));
+    on.back(grads.tails, numEntities, hidden, weight('edge.tail'), d, grads.entities, true);
+    on.kernels.tanhGrad(grads.entities.byteOffset, tables.entities.byteOffset, numEntities * d);
+    on.bias(grads.entities, numEntities, grad('entity.bias'));
+    on.weights(frozen.entities, numEntities, entityDim, grads.entities, d, grad('entity'));
+    on.weights(tables.relations, numRelations, d, grads.marks, hidden, grad('edge.relation'));
+    on.back(grads.marks, numRelations, hidden, weight('edge.relation'), d, grads.relations, true);
+    const residual = grad('relation.residual').byteOffset;
+    on.kernels.scatterRows(residual, grads.relations.byteOffset, ids.relations.byteOffset, numRelations, d);
+    on.weights(frozen.relations, numRelations, relationDim, grads.relations, d, grad('relation'));
   }
 
   #forward(batch: StateBatch, tables: Tables, places: Places, dropout?: Rng): Float32Array {
@@ -265,7 +265,7 @@ class HostCandidate {
     return logits;
   }
 
-  /** Adds to the slopes of the network's own weights. @returns those by the rows of the tables */
+  /** Adds to the gradients of the network's own weights. @returns those by the rows of the tables */
   #back(batch: StateBatch, tables: Tables, places: Places, upstream: Float32Array, dropped: boolean): Tables {
     const on = this.#on;
     const { kernels } = on;
@@ -274,11 +274,11 @@ class HostCandidate {
     const { numStates: states } = batch;
     const count = batch.tails.length;
     const weight = (name: string) => this.parameters.value(name);
-    const slope = (name: string) => this.parameters.slope(name);
+    const grad = (name: string) => this.parameters.grad(name);
     const held = (name: string, length: number) => on.floats(name, length);
     const bent = (by: Float32Array, values: Float32Array) =>
-      kernels.reluSlope(by.byteOffset, values.byteOffset, by.length);
-    const slopes: Tables = {
+      kernels.reluGrad(by.byteOffset, values.byteOffset, by.length);
+    const grads: Tables = {
       entities: on.zeros('d.entities', tables.entities.length),
       tails: on.zeros('d.tails', tables.tails.length),
       relations: on.zeros('d.relations', tables.relations.length),
@@ -288,25 +288,25 @@ class HostCandidate {
     const by = on.copied('d.logits', upstream);
     const [second, mixed] = [held('second', count * hidden), held('mixed', count * hidden)];
     const bySecond = on.floats('d.second', second.length);
-    on.weights(second, count, hidden, by, 1, slope('edge.out'));
+    on.weights(second, count, hidden, by, 1, grad('edge.out'));
     on.back(by, count, 1, weight('edge.out'), hidden, bySecond);
     bent(bySecond, second);
-    on.bias(bySecond, count, slope('edge.hidden.bias'));
-    on.weights(mixed, count, hidden, bySecond, hidden, slope('edge.hidden'));
+    on.bias(bySecond, count, grad('edge.hidden.bias'));
+    on.weights(mixed, count, hidden, bySecond, hidden, grad('edge.hidden'));
     const byMixed = on.floats('d.mixed', mixed.length);
     on.back(bySecond, count, hidden, weight('edge.hidden'), hidden, byMixed);
     bent(byMixed, mixed);
     if (numEdgeFeatures > 0) {
       const features = held('features', count * numEdgeFeatures);
-      on.weights(features, count, numEdgeFeatures, byMixed, hidden, slope('edge.features'));
-      on.weights(features, count, numEdgeFeatures, by, 1, slope('edge.linear'));
+      on.weights(features, count, numEdgeFeatures, byMixed, hidden, grad('edge.features'));
+      on.weights(features, count, numEdgeFeatures, by, 1, grad('edge.linear'));
     }
     const stateOf = on.numbers('stateOf', batch.stateOf);
     const byOwn = on.zeros('d.own', states * hidden);
     for (const [table, row] of [
       [byOwn, stateOf],
-      [slopes.marks, places.relation],
-      [slopes.tails, places.tail],
+      [grads.marks, places.relation],
+      [grads.tails, places.tail],
     ] as const) {
       kernels.scatterRows(table.byteOffset, byMixed.byteOffset, row.byteOffset, count, hidden);
     }
@@ -314,34 +314,34 @@ class HostCandidate {
     const state = held('state', states * width);
     const byState = on.floats('d.state', state.length);
     on.back(byOwn, states, hidden, weight('edge.state'), width, byState);
-    on.weights(state, states, width, byOwn, hidden, slope('edge.state'));
-    on.bias(byOwn, states, slope('edge.state.bias'));
+    on.weights(state, states, width, byOwn, hidden, grad('edge.state'));
+    on.bias(byOwn, states, grad('edge.state.bias'));
     const scale = 1 / Math.sqrt(d);
     for (const [name, vector, table, byTable, row] of [
-      ['state.tail', 'toTail', tables.entities, slopes.entities, places.tail],
-      ['state.relation', 'toRelation', tables.relations, slopes.relations, places.relation],
+      ['state.tail', 'toTail', tables.entities, grads.entities, places.tail],
+      ['state.relation', 'toRelation', tables.relations, grads.relations, places.relation],
     ] as const) {
       const [mine, rows] = [stateOf.byteOffset, row.byteOffset];
       const byVector = on.zeros('d.vector', states * d);
       const [own, other] = [held(vector, states * d).byteOffset, table.byteOffset];
       kernels.addScaledRows(byVector.byteOffset, mine, by.byteOffset, scale, other, rows, d, count);
       kernels.addScaledRows(byTable.byteOffset, rows, by.byteOffset, scale, own, mine, d, count);
-      on.weights(state, states, width, byVector, d, slope(name));
+      on.weights(state, states, width, byVector, d, grad(name));
       on.back(byVector, states, d, weight(name), width, byState, true);
     }
 
     const first = held('first', states * width);
     if (dropped) this.#masked('state', byState);
     bent(byState, state);
-    on.bias(byState, states, slope('trunk.2.bias'));
-    on.weights(first, states, width, byState, width, slope('trunk.2'));
+    on.bias(byState, states, grad('trunk.2.bias'));
+    on.weights(first, states, width, byState, width, grad('trunk.2'));
     const byFirst = on.floats('d.first', first.length);
     on.back(byState, states, width, weight('trunk.2'), width, byFirst);
     if (dropped) this.#masked('first', byFirst);
     bent(byFirst, first);
     const inputs = held('inputs', states * this.#inputs);
-    on.bias(byFirst, states, slope('trunk.1.bias'));
-    on.weights(inputs, states, this.#inputs, byFirst, width, slope('trunk.1'));
+    on.bias(byFirst, states, grad('trunk.1.bias'));
+    on.weights(inputs, states, this.#inputs, byFirst, width, grad('trunk.1'));
     const byInputs = on.floats('d.inputs', inputs.length);
     on.back(byFirst, states, width, weight('trunk.1'), this.#inputs, byInputs);
     if (dropped) this.#masked('inputs', byInputs);
@@ -356,18 +356,18 @@ class HostCandidate {
         at += size;
       };
       add(byText, textOf[s]!, width);
-      add(slopes.entities, places.start[s]!, d);
-      add(slopes.entities, places.current[s]!, d);
-      add(slopes.relations, places.last[s]!, d);
-      add(slopes.relations, places.previous[s]!, d);
+      add(grads.entities, places.start[s]!, d);
+      add(grads.entities, places.current[s]!, d);
+      add(grads.relations, places.last[s]!, d);
+      add(grads.relations, places.previous[s]!, d);
     }
     bent(byText, text);
-    on.bias(byText, texts, slope('context.bias'));
-    on.weights(held('context', texts * contextDim), texts, contextDim, byText, width, slope('context'));
-    return slopes;
+    on.bias(byText, texts, grad('context.bias'));
+    on.weights(held('context', texts * contextDim), texts, contextDim, byText, width, grad('context'));
+    return grads;
   }
 
-  /** Drops units as the tensors' network does, draw by draw; the mask stays for the way back. */
+  /** Drops units as the tensors' network does, draw by draw; the mask stays for the backward pass. */
   #dropped(name: string, values: Float32Array, rng: Rng | undefined): void {
     if (!rng) return;
     const { dropout } = this.#settings;

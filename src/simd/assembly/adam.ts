@@ -62,9 +62,9 @@ export function adamStep(
   const small = f32x4.splat(epsilon);
   const shrink = f32x4.splat(decay);
   for (; g < end; g += 16, values += 16, first += 16, second += 16) {
-    const slope = v128.load(g);
-    const one = f32x4.add(f32x4.mul(v128.load(first), keep1), f32x4.mul(slope, take1));
-    const two = f32x4.add(f32x4.mul(v128.load(second), keep2), f32x4.mul(f32x4.mul(slope, slope), take2));
+    const grad = v128.load(g);
+    const one = f32x4.add(f32x4.mul(v128.load(first), keep1), f32x4.mul(grad, take1));
+    const two = f32x4.add(f32x4.mul(v128.load(second), keep2), f32x4.mul(f32x4.mul(grad, grad), take2));
     const root = f32x4.add(f32x4.mul(f32x4.sqrt(two), scale), small);
     v128.store(first, one);
     v128.store(second, two);

@@ -13,20 +13,20 @@ export {
 } from './transe-state';
 export { transeDistances, transeDrawn, transeGradients, transeMoves, transeTrain } from './transe-train';
 export { adamStep, sumAll, sumSquares } from './adam';
-export { addBias, columnSums, copyRows, tanhAll, tanhSlope } from './layers';
+export { addBias, columnSums, copyRows, tanhAll, tanhGrad } from './layers';
 export { matMul } from './matmul';
 export {
   messageGraph,
   messageHidden,
   messageWeights,
-  messageWeightSlopes,
+  messageWeightGrads,
   pullMessages,
-  pullSlopes,
+  pullGrads,
   pushMessages,
-  pushSlopes,
+  pushGrads,
   slogRows,
-  slogSlopeRows,
+  slogGradRows,
   zeroRows,
 } from './messages';
-export { addDots, addRows, addScaledRows, mulAll, reluAll, reluSlope, scatterRows, transpose } from './rows';
-export { addBlock, addProducts, attend, attendSlope, copyBlock, gruSlope, gruStep } from './sequences';
+export { addDots, addRows, addScaledRows, mulAll, reluAll, reluGrad, scatterRows, transpose } from './rows';
+export { addBlock, addProducts, attend, attendGrad, copyBlock, gruGrad, gruStep } from './sequences';

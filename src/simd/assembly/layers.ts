@@ -16,8 +16,8 @@ export function tanhAll(y: usize, count: i32): void {
   for (; y < end; y += 16) v128.store(y, tanh4(v128.load(y)));
 }
 
-/** `g[i] *= 1 − y[i]²`: the way back through `y = tanh(x)`. Both have room for a multiple of 4. */
-export function tanhSlope(g: usize, y: usize, count: i32): void {
+/** `g[i] *= 1 − y[i]²`: the backward pass of `y = tanh(x)`. Both have room for a multiple of 4. */
+export function tanhGrad(g: usize, y: usize, count: i32): void {
   const end = y + ((<usize>count) << 2);
   const one = f32x4.splat(1);
   for (; y < end; y += 16, g += 16) {

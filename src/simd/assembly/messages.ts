@@ -108,13 +108,13 @@ export function pullMessages(rows: usize, count: i32, shares: usize, x: usize, w
 }
 
 /** See `../kernels.ts`. */
-export function pushSlopes(
+export function pushGrads(
   rows: usize,
   count: i32,
   shares: usize,
   x: usize,
   w: usize,
-  slopes: usize,
+  grads: usize,
   ofX: usize,
   ofW: usize,
 ): void {
@@ -135,7 +135,7 @@ export function pushSlopes(
       const tail = tailOf(edge);
       const relation = relationOf(edge);
       if (watched && isHidden(row, tail, relation)) continue;
-      const to = slopes + <usize>tail * rowBytes;
+      const to = grads + <usize>tail * rowBytes;
       const by = <usize>relation * rowBytes;
       const share = v128.load32_splat(shares + ((<usize>edge) << 2));
       const p = v128.load(to);
@@ -160,19 +160,19 @@ export function pushSlopes(
 }
 
 /** See `../kernels.ts`. */
-export function pullSlopes(
+export function pullGrads(
   rows: usize,
   count: i32,
   shares: usize,
   x: usize,
   w: usize,
-  slopes: usize,
+  grads: usize,
   ofX: usize,
   ofW: usize,
 ): void {
   for (let i = 0; i < count; i++) {
     const row = load<i32>(rows + ((<usize>i) << 2));
-    const to = slopes + <usize>row * rowBytes;
+    const to = grads + <usize>row * rowBytes;
     const a = v128.load(to);
     const b = v128.load(to, 16);
     const c = v128.load(to, 32);
@@ -212,7 +212,7 @@ export function messageWeights(a: usize, b: usize, z: usize, count: i32, k: i32,
 }
 
 /** See `../kernels.ts`. */
-export function messageWeightSlopes(
+export function messageWeightGrads(
   ofW: usize,
   a: usize,
   z: usize,
@@ -224,11 +224,11 @@ export function messageWeightSlopes(
 ): void {
   const bytes = (<usize>k) << 2;
   for (let i = 0; i < count; i++, ofW += 4, ofB += 4, a += bytes, ofA += bytes) {
-    const slope = load<f32>(ofW);
+    const grad = load<f32>(ofW);
     // Relations that no walk took.
-    if (slope == 0) continue;
-    store<f32>(ofB, load<f32>(ofB) + slope);
-    const own = f32x4.splat(slope);
+    if (grad == 0) continue;
+    store<f32>(ofB, load<f32>(ofB) + grad);
+    const own = f32x4.splat(grad);
     for (let at: usize = 0; at < bytes; at += 16) {
       addTo(ofA + at, f32x4.mul(own, v128.load(z + at)));
       addTo(ofZ + at, f32x4.mul(own, v128.load(a + at)));
@@ -246,7 +246,7 @@ export function slogRows(out: usize, table: usize, index: usize, m: i32): void {
 }
 
 /** See `../kernels.ts`. */
-export function slogSlopeRows(ofTable: usize, table: usize, g: usize, index: usize, m: i32): void {
+export function slogGradRows(ofTable: usize, table: usize, g: usize, index: usize, m: i32): void {
   const one = f32x4.splat(1);
   for (let i = 0; i < m; i++, g += rowBytes) {
     const row = <usize>load<i32>(index + ((<usize>i) << 2)) * rowBytes;

@@ -7,8 +7,8 @@ export function reluAll(y: usize, count: i32): void {
   for (; y < end; y += 16) v128.store(y, f32x4.max(v128.load(y), zero));
 }
 
-/** `g[i] = y[i] > 0 ? g[i] : 0`: the way back through `y = max(x, 0)`. Both have room for a multiple of 4. */
-export function reluSlope(g: usize, y: usize, count: i32): void {
+/** `g[i] = y[i] > 0 ? g[i] : 0`: the backward pass of `y = max(x, 0)`. Both have room for a multiple of 4. */
+export function reluGrad(g: usize, y: usize, count: i32): void {
   const end = y + ((<usize>count) << 2);
   const zero = f32x4.splat(0);
   for (; y < end; y += 16, g += 16) v128.store(g, v128.and(v128.load(g), f32x4.gt(v128.load(y), zero)));

@@ -62,8 +62,8 @@ export function gruStep(
 }
 
 /** See `../kernels.ts`. */
-export function gruSlope(
-  slopes: usize,
+export function gruGrad(
+  grads: usize,
   own: usize,
   past: usize,
   gates: usize,
@@ -79,15 +79,15 @@ export function gruSlope(
   for (let i = 0; i < m; i++) {
     for (let at: usize = 0; at < bytes; at += 16) {
       const mask = lanes(bytes - at);
-      const slope = v128.load(slopes + at);
+      const grad = v128.load(grads + at);
       const update = v128.load(gates + at);
       const reset = v128.load(gates + bytes + at);
       const candidate = v128.load(candidates + at);
       const state = past ? v128.load(past + at) : f32x4.splat(0);
       const rest = f32x4.sub(one, update);
       const bend = f32x4.sub(one, f32x4.mul(candidate, candidate));
-      const ofCandidate = f32x4.mul(f32x4.mul(slope, rest), bend);
-      const ofUpdate = f32x4.mul(f32x4.mul(slope, f32x4.sub(state, candidate)), f32x4.mul(update, rest));
+      const ofCandidate = f32x4.mul(f32x4.mul(grad, rest), bend);
+      const ofUpdate = f32x4.mul(f32x4.mul(grad, f32x4.sub(state, candidate)), f32x4.mul(update, rest));
       const ofReset = f32x4.mul(
         f32x4.mul(ofCandidate, v128.load(own + 2 * bytes + at)),
         f32x4.mul(reset, f32x4.sub(one, reset)),
@@ -98,9 +98,9 @@ export function gruSlope(
       add(ofGiven + at, ofUpdate, mask);
       add(ofGiven + bytes + at, ofReset, mask);
       add(ofGiven + 2 * bytes + at, ofCandidate, mask);
-      if (past) add(ofPast + at, f32x4.mul(slope, update), mask);
+      if (past) add(ofPast + at, f32x4.mul(grad, update), mask);
     }
-    slopes += bytes;
+    grads += bytes;
     own += 3 * bytes;
     gates += 2 * bytes;
     candidates += bytes;
@@ -165,8 +165,8 @@ export function attend(query: usize, x: usize, offsets: usize, m: i32, n: i32, s
 }
 
 /** See `../kernels.ts`. */
-export function attendSlope(
-  slopes: usize,
+export function attendGrad(
+  grads: usize,
   query: usize,
   x: usize,
   offsets: usize,
@@ -178,16 +178,16 @@ export function attendSlope(
   ofX: usize,
 ): void {
   const bytes = (<usize>n) << 2;
-  for (let i = 0; i < m; i++, query += bytes, out += bytes, offsets += 4, slopes += bytes) {
-    const whole = dot(slopes, out, bytes);
+  for (let i = 0; i < m; i++, query += bytes, out += bytes, offsets += 4, grads += bytes) {
+    const whole = dot(grads, out, bytes);
     const end = load<i32>(offsets, 4);
     for (let j = load<i32>(offsets); j < end; j++) {
       const row = <usize>j * bytes;
       const share = load<f32>(shares + ((<usize>j) << 2));
-      const ofScore = share * (dot(slopes, x + row, bytes) - whole);
+      const ofScore = share * (dot(grads, x + row, bytes) - whole);
       if (ofQuery) addScaled(ofQuery + <usize>i * bytes, x + row, ofScore, bytes);
       if (!ofX) continue;
-      addScaled(ofX + row, slopes, share, bytes);
+      addScaled(ofX + row, grads, share, bytes);
       addScaled(ofX + row, query, ofScore, bytes);
     }
   }

@@ -37,22 +37,22 @@ export class HostAdamW {
 
   /** One step down the sum of what went back, as `Optimizer` says. */
   async step(gather: Gather, learningRate: number): Promise<number> {
-    const { slopes, kernels } = this.parameters;
-    slopes.fill(0);
+    const { grads, kernels } = this.parameters;
+    grads.fill(0);
     await gather((outputs) => Promise.resolve(outputs() as HostOutputs));
-    const norm = Math.sqrt(kernels.sumSquares(slopes.byteOffset, slopes.length));
-    if (!Number.isFinite(norm)) throw this.#diverged([['gradient of', slopes]], norm);
+    const norm = Math.sqrt(kernels.sumSquares(grads.byteOffset, grads.length));
+    if (!Number.isFinite(norm)) throw this.#diverged([['gradient of', grads]], norm);
     this.descend(norm, clipped(norm, this.options), learningRate);
     return norm;
   }
 
   /**
-   * One step down the slopes that stand in the parameters.
-   * @param norm of the slopes, for what is thrown
+   * One step down the gradients that stand in the parameters.
+   * @param norm of the gradients, for what is thrown
    * @throws Diverged for a moment or a weight that would not be finite; nothing has changed then
    */
   descend(norm: number, { gain, squareGain }: Fresh, learningRate: number): void {
-    const { values, slopes, kernels } = this.parameters;
+    const { values, grads, kernels } = this.parameters;
     const { beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weightDecay = 0 } = this.options;
     const steps = this.#steps + 1;
     const all = [values, this.#first, this.#second];
@@ -61,8 +61,8 @@ export class HostAdamW {
       values.byteOffset,
       this.#first.byteOffset,
       this.#second.byteOffset,
-      slopes.byteOffset,
-      slopes.length,
+      grads.byteOffset,
+      grads.length,
       beta1,
       gain,
       beta2,

@@ -35,8 +35,8 @@ interface Scratch {
   rows: number;
   /** float32 [rows, width]: what each layer gave. */
   values: Float32Array[];
-  /** The same of the slopes by it. */
-  slopes: Float32Array[];
+  /** The same of the gradients by it. */
+  grads: Float32Array[];
   /** For strips of products. */
   panel: Float32Array;
 }
@@ -80,41 +80,41 @@ export class HostLayers {
   }
 
   /** float32 [rows, outputs]: for the caller to fill before `back`. */
-  outputSlopes(rows: number): Float32Array {
+  outputGrads(rows: number): Float32Array {
     return this.#roomFor(rows)
-      .slopes.at(-1)!
+      .grads.at(-1)!
       .subarray(0, rows * this.#widths.at(-1)!);
   }
 
   /**
-   * The way back of the latest `compute`, from the slopes in `outputSlopes`: adds to those of the weights.
-   * @returns float32 [rows, inputs], the slopes by the input, where they are wanted
+   * Backward of the latest `compute`, from the gradients in `outputGrads`: adds to those of the weights.
+   * @returns float32 [rows, inputs], the gradients by the input, where they are wanted
    */
   back(rows: number, ofInput: boolean): Float32Array | undefined {
     const { kernels } = this.parameters;
-    const { values, slopes, panel } = this.#scratch!;
+    const { values, grads, panel } = this.#scratch!;
     for (let i = this.layers.length - 1; i >= 0; i--) {
       const { name, width, biased } = this.layers[i]!;
-      const [from, inputs] = [slopes[i + 1]!, this.#widths[i]!];
-      if (i < this.layers.length - 1) kernels.tanhSlope(from.byteOffset, values[i + 1]!.byteOffset, rows * width);
+      const [from, inputs] = [grads[i + 1]!, this.#widths[i]!];
+      if (i < this.layers.length - 1) kernels.tanhGrad(from.byteOffset, values[i + 1]!.byteOffset, rows * width);
       if (biased) {
         kernels.columnSums(from.byteOffset, rows, width, panel.byteOffset);
-        const bias = this.parameters.slope(`${name}.bias`);
+        const bias = this.parameters.grad(`${name}.bias`);
         for (let j = 0; j < width; j++) bias[j]! += panel[j]!;
       }
       kernels.matMul(
         ...([values[i]!.byteOffset, 1, inputs] as const),
         ...([from.byteOffset, width, 1] as const),
-        ...([this.parameters.slope(name).byteOffset, inputs, rows, width, panel.byteOffset, 1] as const),
+        ...([this.parameters.grad(name).byteOffset, inputs, rows, width, panel.byteOffset, 1] as const),
       );
       if (i === 0 && !ofInput) return undefined;
       kernels.matMul(
         ...([from.byteOffset, width, 1] as const),
         ...([this.parameters.value(name).byteOffset, 1, width] as const),
-        ...([slopes[i]!.byteOffset, rows, width, inputs, panel.byteOffset, 0] as const),
+        ...([grads[i]!.byteOffset, rows, width, inputs, panel.byteOffset, 0] as const),
       );
     }
-    return slopes[0]!.subarray(0, rows * this.#widths[0]!);
+    return grads[0]!.subarray(0, rows * this.#widths[0]!);
   }
 
   #roomFor(rows: number): Scratch {
@@ -124,7 +124,7 @@ export class HostLayers {
     // Kernels go over whole vectors: up to 3 values behind the end.
     const arrays = () => this.#widths.map((width) => arena.float32(room * width + 4));
     const panel = arena.float32(8 * Math.max(room, ...this.#widths) + 32);
-    this.#scratch = { rows: room, values: arrays(), slopes: arrays(), panel };
+    this.#scratch = { rows: room, values: arrays(), grads: arrays(), panel };
     return this.#scratch;
   }
 }

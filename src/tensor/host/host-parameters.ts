@@ -1,4 +1,4 @@
-/** Trainable parameters on the host: one run of float32 in the memory of the SIMD kernels, with their slopes beside them. */
+/** Trainable parameters on the host: one run of float32 in the memory of the SIMD kernels, with their gradients beside them. */
 import { Arena } from '../../simd/arena.js';
 import { openKernels } from '../../simd/kernels.js';
 import { WorkbenchError } from '../../run/errors.js';
@@ -13,13 +13,13 @@ interface Entry {
 /** Arrays begin where a vector of the processor may: at a multiple of 4 values. */
 const padded = (size: number) => Math.ceil(size / 4) * 4;
 
-/** Named parameters in insertion order, in one array each for values and slopes; behind each may stand up to 3 zeros. */
+/** Named parameters in insertion order, in one array each for values and gradients; behind each may stand up to 3 zeros. */
 export class HostParameters {
   readonly backend = 'host';
   /** float32 [all parameters]: the values. */
   readonly values: Float32Array;
-  /** float32, of the same layout: the slopes of the present step. */
-  readonly slopes: Float32Array;
+  /** float32, of the same layout: the gradients of the present step. */
+  readonly grads: Float32Array;
   /** Rises with every change of the values: what was computed before is out of date. */
   version = 0;
   readonly #entries = new Map<string, Entry>();
@@ -41,7 +41,7 @@ export class HostParameters {
       end += padded(data.length);
     }
     this.values = this.arena.float32(end);
-    this.slopes = this.arena.float32(end);
+    this.grads = this.arena.float32(end);
     for (const [name, { data }] of Object.entries(initial)) this.value(name).set(data);
   }
 
@@ -59,9 +59,9 @@ export class HostParameters {
     return this.#view(this.values, name);
   }
 
-  /** A parameter's slope: a view, added to on the way back. */
-  slope(name: string): Float32Array {
-    return this.#view(this.slopes, name);
+  /** A parameter's gradient: a view, added to on the backward pass. */
+  grad(name: string): Float32Array {
+    return this.#view(this.grads, name);
   }
 
   /** Copies by name of the values. */
@@ -112,10 +112,10 @@ export class HostParameters {
   }
 }
 
-/** What a network on the host computed, and the way back. */
+/** What a network on the host computed, and the backward pass. */
 export interface HostOutputs {
   /** float32; changes with the network's next computation. */
   values: Float32Array;
-  /** Adds to the slopes of all parameters. Called at most once, before the network's next computation. */
-  back(slope: Float32Array): void;
+  /** Adds to the gradients of all parameters. Called at most once, before the network's next computation. */
+  back(grad: Float32Array): void;
 }

@@ -76,7 +76,7 @@ export class HostProducts {
     this.kernels.addBias(out.byteOffset, bias.byteOffset, m, bias.length);
   }
 
-  /** The way back to `a`: g [m, n] · bᵀ into `out` [m, k], for b [k, n]. */
+  /** Backward of `a`: g [m, n] · bᵀ into `out` [m, k], for b [k, n]. */
   back(g: Float32Array, m: number, n: number, b: Float32Array, k: number, out: Float32Array, add = false): void {
     const panel = this.floats('panel', 8 * n + 32).byteOffset;
     this.kernels.matMul(
@@ -85,8 +85,8 @@ export class HostProducts {
     );
   }
 
-  /** The way back to `b`: adds aᵀ · g to `slope` [k, n], for a [m, k] and g [m, n]. */
-  weights(a: Float32Array, m: number, k: number, g: Float32Array, n: number, slope: Float32Array): void {
+  /** Backward of `b`: adds aᵀ · g to `grad` [k, n], for a [m, k] and g [m, n]. */
+  weights(a: Float32Array, m: number, k: number, g: Float32Array, n: number, grad: Float32Array): void {
     const panel = this.floats('panel', 8 * rowsAtOnce + 32).byteOffset;
     const turned = this.floats('turned', rowsAtOnce * k).byteOffset;
     for (let begin = 0; begin < m; begin += rowsAtOnce) {
@@ -94,15 +94,15 @@ export class HostProducts {
       this.kernels.transpose(turned, a.byteOffset + 4 * begin * k, count, k);
       this.kernels.matMul(
         ...([turned, count, 1, g.byteOffset + 4 * begin * n, n, 1] as const),
-        ...([slope.byteOffset, k, count, n, panel, 1] as const),
+        ...([grad.byteOffset, k, count, n, panel, 1] as const),
       );
     }
   }
 
-  /** The way back to a bias: adds the sums of the columns of g [m, n] to `slope` [n]. */
-  bias(g: Float32Array, m: number, slope: Float32Array): void {
-    const sums = this.floats('sums', slope.length);
-    this.kernels.columnSums(g.byteOffset, m, slope.length, sums.byteOffset);
-    for (let j = 0; j < slope.length; j++) slope[j]! += sums[j]!;
+  /** Backward of a bias: adds the sums of the columns of g [m, n] to `grad` [n]. */
+  bias(g: Float32Array, m: number, grad: Float32Array): void {
+    const sums = this.floats('sums', grad.length);
+    this.kernels.columnSums(g.byteOffset, m, grad.length, sums.byteOffset);
+    for (let j = 0; j < grad.length; j++) grad[j]! += sums[j]!;
   }
 }

@@ -47,7 +47,7 @@ export class MirroredAdamW {
     const mirror = moments.parameters;
     weights.names.forEach((name, k) => {
       mirror.value(name).set(weights.get(name).dataSync() as Float32Array);
-      mirror.slope(name).set(gradients[k]!.dataSync() as Float32Array);
+      mirror.grad(name).set(gradients[k]!.dataSync() as Float32Array);
     });
     moments.descend(Math.sqrt(square), this.#fresh(square), learningRate);
     for (const name of weights.names) {

@@ -29,7 +29,7 @@ export interface Mlp {
    * @returns float32 [rows, outputs]: a view, which the next computation changes. A row's numbers do not depend on the rows beside it.
    */
   values(rows: readonly ArrayLike<number>[]): Float32Array;
-  /** The same, with the way back, which adds to the slopes of the parameters. Once, and before the next computation. */
+  /** The same, with the backward pass, which adds to the gradients of the parameters. Once, and before the next computation. */
   outputs(rows: readonly ArrayLike<number>[]): HostOutputs;
 }
 
@@ -60,14 +60,14 @@ export function mlp({ inputs, hidden, outputs, gain = 1, name = 'mlp', seed }: M
       const given = { values: values(rows), computed, version: parameters.version };
       return {
         values: given.values,
-        back(slope) {
+        back(grad) {
           if (given.computed !== computed || given.version !== parameters.version) {
             throw new WorkbenchError(
               'failure',
-              `expected the latest computation, got an earlier one, at the way back of ${name}`,
+              `expected the latest computation, got an earlier one, in backward of ${name}`,
             );
           }
-          dense.outputSlopes(rows.length).set(slope);
+          dense.outputGrads(rows.length).set(grad);
           dense.back(rows.length, false);
         },
       };

@@ -1,5 +1,5 @@
 /**
- * Networks on the host with their way back: operations are computed by SIMD kernels as they are called and noted on a tape, which is
+ * Networks on the host with their backward pass: operations are computed by SIMD kernels as they are called and noted on a tape, which is
  * then played backwards. For networks of a few hundred rows, which a tensor library takes longer to be told of than to compute.
  */
 import { WorkbenchError } from '../../run/errors.js';
@@ -8,13 +8,13 @@ import { Diverged } from '../diverged.js';
 import type { HostOutputs, HostParameters } from './host-parameters.js';
 import { HostProducts } from './host-products.js';
 
-/** Numbers that were computed, float32 [rows, width], row-major, and the slopes by them. Valid until its tape begins anew. */
+/** Numbers that were computed, float32 [rows, width], row-major, and the gradients by them. Valid until its tape begins anew. */
 export interface Taped {
   readonly rows: number;
   readonly width: number;
   readonly values: Float32Array;
-  /** Added to on the way back; absent of what nothing is learned behind. */
-  readonly slopes?: Float32Array | undefined;
+  /** Added to on the backward pass; absent of what nothing is learned behind. */
+  readonly grads?: Float32Array | undefined;
 }
 
 /**
@@ -56,7 +56,7 @@ export class Tape {
   parameter(name: string, width: number): Taped {
     const whole = this.#prefix + name;
     const values = this.parameters.value(whole);
-    return { rows: values.length / width, width, values, slopes: this.parameters.slope(whole) };
+    return { rows: values.length / width, width, values, grads: this.parameters.grad(whole) };
   }
 
   /** What is recorded in between has the parameters whose names begin with `prefix`: a second network of the same make. */
@@ -80,21 +80,21 @@ export class Tape {
   /**
    * What an operation of one's own computed.
    * @param values from `room`
-   * @param back adds to the slopes of what it was computed of
+   * @param back adds to the gradients of what it was computed of
    */
-  taped(values: Float32Array, width: number, back: (slopes: Float32Array) => void): Taped {
-    const slopes = this.room(values.length).fill(0);
-    this.#way.push(() => back(slopes));
-    return { rows: width === 0 ? 0 : values.length / width, width, values, slopes };
+  taped(values: Float32Array, width: number, back: (grads: Float32Array) => void): Taped {
+    const grads = this.room(values.length).fill(0);
+    this.#way.push(() => back(grads));
+    return { rows: width === 0 ? 0 : values.length / width, width, values, grads };
   }
 
   /** x · w */
   product(x: Taped, w: Taped): Taped {
     const out = this.room(x.rows * w.width);
     this.products.product(x.values, x.rows, x.width, w.values, w.width, out);
-    return this.taped(out, w.width, (slopes) => {
-      if (w.slopes) this.products.weights(x.values, x.rows, x.width, slopes, w.width, w.slopes);
-      if (x.slopes) this.products.back(slopes, x.rows, w.width, w.values, x.width, x.slopes, true);
+    return this.taped(out, w.width, (grads) => {
+      if (w.grads) this.products.weights(x.values, x.rows, x.width, grads, w.width, w.grads);
+      if (x.grads) this.products.back(grads, x.rows, w.width, w.values, x.width, x.grads, true);
     });
   }
 
@@ -107,36 +107,36 @@ export class Tape {
   biased(x: Taped, bias: Taped): Taped {
     const out = this.#copy(x);
     this.parameters.kernels.addBias(out.byteOffset, bias.values.byteOffset, x.rows, x.width);
-    return this.taped(out, x.width, (slopes) => {
-      if (bias.slopes) this.products.bias(slopes, x.rows, bias.slopes);
-      this.#add(x.slopes, slopes);
+    return this.taped(out, x.width, (grads) => {
+      if (bias.grads) this.products.bias(grads, x.rows, bias.grads);
+      this.#add(x.grads, grads);
     });
   }
 
   tanh(x: Taped): Taped {
     const out = this.#copy(x);
     this.parameters.kernels.tanhAll(out.byteOffset, out.length);
-    return this.taped(out, x.width, (slopes) => {
-      this.parameters.kernels.tanhSlope(slopes.byteOffset, out.byteOffset, out.length);
-      this.#add(x.slopes, slopes);
+    return this.taped(out, x.width, (grads) => {
+      this.parameters.kernels.tanhGrad(grads.byteOffset, out.byteOffset, out.length);
+      this.#add(x.grads, grads);
     });
   }
 
   relu(x: Taped): Taped {
     const out = this.#copy(x);
     this.parameters.kernels.reluAll(out.byteOffset, out.length);
-    return this.taped(out, x.width, (slopes) => {
-      this.parameters.kernels.reluSlope(slopes.byteOffset, out.byteOffset, out.length);
-      this.#add(x.slopes, slopes);
+    return this.taped(out, x.width, (grads) => {
+      this.parameters.kernels.reluGrad(grads.byteOffset, out.byteOffset, out.length);
+      this.#add(x.grads, grads);
     });
   }
 
   add(x: Taped, y: Taped): Taped {
     const out = this.#copy(x);
     this.#add(out, y.values);
-    return this.taped(out, x.width, (slopes) => {
-      this.#add(x.slopes, slopes);
-      this.#add(y.slopes, slopes);
+    return this.taped(out, x.width, (grads) => {
+      this.#add(x.grads, grads);
+      this.#add(y.grads, grads);
     });
   }
 
@@ -147,9 +147,9 @@ export class Tape {
     const row = y.rows === 1 ? 0 : width;
     const out = this.room(x.values.length).fill(0);
     kernels.addProducts(out.byteOffset, width, x.values.byteOffset, y.values.byteOffset, row, rows, width);
-    return this.taped(out, width, ({ byteOffset: slopes }) => {
-      if (x.slopes) kernels.addProducts(x.slopes.byteOffset, width, slopes, y.values.byteOffset, row, rows, width);
-      if (y.slopes) kernels.addProducts(y.slopes.byteOffset, row, slopes, x.values.byteOffset, width, rows, width);
+    return this.taped(out, width, ({ byteOffset: grads }) => {
+      if (x.grads) kernels.addProducts(x.grads.byteOffset, width, grads, y.values.byteOffset, row, rows, width);
+      if (y.grads) kernels.addProducts(y.grads.byteOffset, row, grads, x.values.byteOffset, width, rows, width);
     });
   }
 
@@ -160,9 +160,9 @@ export class Tape {
     const { width } = table;
     const out = this.room(held.length * width);
     kernels.copyRows(out.byteOffset, table.values.byteOffset, held.byteOffset, held.length, width);
-    return this.taped(out, width, (slopes) => {
-      if (!table.slopes) return;
-      kernels.scatterRows(table.slopes.byteOffset, slopes.byteOffset, held.byteOffset, held.length, width);
+    return this.taped(out, width, (grads) => {
+      if (!table.grads) return;
+      kernels.scatterRows(table.grads.byteOffset, grads.byteOffset, held.byteOffset, held.length, width);
     });
   }
 
@@ -177,9 +177,9 @@ export class Tape {
       kernels.copyBlock(begin, width, values.byteOffset, own, rows, own);
       begin += 4 * own;
     }
-    return this.taped(out, width, (slopes) => {
-      let from = slopes.byteOffset;
-      for (const { slopes: ofPart, width: own } of parts) {
+    return this.taped(out, width, (grads) => {
+      let from = grads.byteOffset;
+      for (const { grads: ofPart, width: own } of parts) {
         if (ofPart) kernels.addBlock(ofPart.byteOffset, own, from, width, rows, own);
         from += 4 * own;
       }
@@ -213,13 +213,13 @@ export class Tape {
       return Math.sqrt(square) || 1;
     });
     for (let i = 0; i < out.length; i++) out[i] = values[i]! / norms[Math.floor(i / width)]!;
-    return this.taped(out, width, (slopes) => {
-      if (!x.slopes) return;
+    return this.taped(out, width, (grads) => {
+      if (!x.grads) return;
       for (let row = 0; row < rows; row++) {
         let along = 0;
-        for (let k = row * width; k < (row + 1) * width; k++) along += slopes[k]! * out[k]!;
+        for (let k = row * width; k < (row + 1) * width; k++) along += grads[k]! * out[k]!;
         for (let k = row * width; k < (row + 1) * width; k++)
-          x.slopes[k]! += (slopes[k]! - along * out[k]!) / norms[row]!;
+          x.grads[k]! += (grads[k]! - along * out[k]!) / norms[row]!;
       }
     });
   }
@@ -237,15 +237,15 @@ export class Tape {
     const out = this.room(query.rows * width);
     const of = [query.values, x.values, held].map(({ byteOffset }) => byteOffset) as [number, number, number];
     kernels.attend(...of, query.rows, width, shares.byteOffset, out.byteOffset);
-    return this.taped(out, width, (slopes) => {
-      kernels.attendSlope(
-        ...([slopes.byteOffset, ...of, query.rows, width, shares.byteOffset, out.byteOffset] as const),
-        ...([query.slopes?.byteOffset ?? 0, x.slopes?.byteOffset ?? 0] as const),
+    return this.taped(out, width, (grads) => {
+      kernels.attendGrad(
+        ...([grads.byteOffset, ...of, query.rows, width, shares.byteOffset, out.byteOffset] as const),
+        ...([query.grads?.byteOffset ?? 0, x.grads?.byteOffset ?? 0] as const),
       );
     });
   }
 
-  /** What was computed, one behind the other, with the way back for an optimizer. */
+  /** What was computed, one behind the other, with the backward pass for an optimizer. */
   outputs(parts: readonly Taped[]): HostOutputs {
     const values = new Float32Array(parts.reduce((sum, part) => sum + part.values.length, 0));
     const each = (visit: (part: Taped, begin: number) => void) => {
@@ -259,15 +259,15 @@ export class Tape {
     const { version } = this.parameters;
     return {
       values,
-      back: (slope) => {
+      back: (grad) => {
         if (version !== this.parameters.version) {
           throw new WorkbenchError(
             'failure',
-            'expected the latest computation, got an earlier one, at the way back of a tape',
+            'expected the latest computation, got an earlier one, in backward of a tape',
           );
         }
-        each(({ slopes, values: own }, begin) => {
-          for (let i = 0; slopes && i < own.length; i++) slopes[i]! += slope[begin + i]!;
+        each(({ grads, values: own }, begin) => {
+          for (let i = 0; grads && i < own.length; i++) grads[i]! += grad[begin + i]!;
         });
         for (let i = this.#way.length - 1; i >= 0; i--) this.#way[i]!();
       },

@@ -3,7 +3,7 @@ import {
   addCubeGradient,
   addQueryGradient,
   moveRow,
-  softmaxSlope,
+  softmaxGrad,
 } from '../../../agents/embeddings/bilinear-gradients.js';
 import { freshBilinear } from '../../../agents/embeddings/bilinear-step.js';
 import { composeQuery, type BilinearModel, type BilinearTable } from '../../../src/embedding/bilinear.js';
@@ -90,7 +90,7 @@ describe.each(['complex', 'distmult'] as const)('%s', (model) => {
   });
 });
 
-test('the slope of the softmax loss, of answers that compete with all candidates', () => {
+test('the gradient of the softmax loss, of answers that compete with all candidates', () => {
   const scores = Float32Array.from([9, 0.5, -1, 2, 0.25, 9]);
   const places = Int32Array.of(1, 3);
   const loss = () => {
@@ -99,16 +99,16 @@ test('the slope of the softmax loss, of answers that compete with all candidates
     return places.reduce((sum, place) => sum - Math.log(Math.exp(inside[place]!) / total), 0);
   };
   const wanted = differences(scores, loss);
-  const slope = scores.slice();
-  expect(softmaxSlope(slope, 1, 4, places)).toBeCloseTo(loss(), 6);
-  expectNear(slope.subarray(1, 5), wanted.slice(1, 5));
+  const grad = scores.slice();
+  expect(softmaxGrad(grad, 1, 4, places)).toBeCloseTo(loss(), 6);
+  expectNear(grad.subarray(1, 5), wanted.slice(1, 5));
   // What lies beside is of other queries.
-  expect([slope[0], slope[5]]).toEqual([9, 9]);
+  expect([grad[0], grad[5]]).toEqual([9, 9]);
 });
 
 test('scores whose exponentials are beyond float64 have a finite loss', () => {
   const scores = Float32Array.from([2000, 0]);
-  expect(softmaxSlope(scores, 0, 2, Int32Array.of(1))).toBe(2000);
+  expect(softmaxGrad(scores, 0, 2, Int32Array.of(1))).toBe(2000);
   expect([...scores]).toEqual([1, -1]);
 });
 

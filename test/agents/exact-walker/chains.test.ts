@@ -163,7 +163,7 @@ describe.each([
   });
 });
 
-test('the gradient of the loss is its slope', async () => {
+test('the gradient of the loss is its gradient', async () => {
   const rng = new Rng(2);
   const [count, columns] = [3, 5];
   const free = Float32Array.from({ length: count * columns }, () => rng.uniform());
@@ -177,10 +177,10 @@ test('the gradient of the loss is its slope', async () => {
     return mixtureLoss(table, query, pi);
   };
   for (let query = 0; query < count; query++) {
-    const [pi, slope] = [new Float64Array(columns), new Float64Array(columns)];
+    const [pi, grad] = [new Float64Array(columns), new Float64Array(columns)];
     mixtureOf(theta, pi);
-    mixtureLoss(table, query, pi, slope);
-    slope.forEach((own, p) => {
+    mixtureLoss(table, query, pi, grad);
+    grad.forEach((own, p) => {
       const moved = (by: number) => theta.map((value, i) => (i === p ? value + by : value));
       expect(own).toBeCloseTo((lossAt(query, moved(1e-5)) - lossAt(query, moved(-1e-5))) / 2e-5, 6);
     });
@@ -214,8 +214,8 @@ describe('a policy fitted to sampled walks', () => {
     },
   );
 
-  test('sampled slopes are the exact one on average', async () => {
-    // One small step of Adam goes by the sign of the slope alone: many walks of one round have the exact one's.
+  test('sampled gradients are the exact one on average', async () => {
+    // One small step of Adam goes by the sign of the gradient alone: many walks of one round have the exact one's.
     const start = Float64Array.of(0.3, -0.2, 0.1, -0.4);
     const stepped = async (objective: MixtureCourse['objective']) => {
       const theta = start.slice();

@@ -137,7 +137,7 @@ test.each(cases)(
   },
 );
 
-test.each([2, 3, 4])('the gradient of %i hops is the slope of the scores', (hops) => {
+test.each([2, 3, 4])('the gradient of %i hops is the gradient of the scores', (hops) => {
   const network = networkOf(hops);
   const { parameters } = network;
   const pair = hidden[2];
@@ -149,10 +149,10 @@ test.each([2, 3, 4])('the gradient of %i hops is the slope of the scores', (hops
   const valueNow = () => plainScores(network, hops, 0, 0, pair).reduce((sum, one, i) => sum + one * weights[i]!, 0);
   let compared = 0;
   for (const name of parameters.names) {
-    const [values, slopes] = [parameters.value(name), Float32Array.from(parameters.slope(name))];
+    const [values, grads] = [parameters.value(name), Float32Array.from(parameters.grad(name))];
     // The largest of each, and two others: all would be ten thousand forward passes.
-    const places = [...slopes.keys()].sort((a, b) => Math.abs(slopes[b]!) - Math.abs(slopes[a]!)).slice(0, 3);
-    for (const place of [...places, 0, slopes.length >> 1]) {
+    const places = [...grads.keys()].sort((a, b) => Math.abs(grads[b]!) - Math.abs(grads[a]!)).slice(0, 3);
+    for (const place of [...places, 0, grads.length >> 1]) {
       const before = values[place]!;
       const at = (by: number) => {
         values[place] = before + by;
@@ -160,7 +160,7 @@ test.each([2, 3, 4])('the gradient of %i hops is the slope of the scores', (hops
       };
       const difference = (at(1e-3) - at(-1e-3)) / (Math.fround(before + 1e-3) - Math.fround(before - 1e-3));
       values[place] = before;
-      expect([name, place, slopes[place]]).toEqual([name, place, expect.closeTo(difference, 2)]);
+      expect([name, place, grads[place]]).toEqual([name, place, expect.closeTo(difference, 2)]);
       compared += Number(Math.abs(difference) > 0.01);
     }
   }

@@ -57,7 +57,7 @@ const vectorsOf = (relations: readonly string[]): NameVectors => ({
 const relations = ['near', 'above', 'inside', 'never'];
 const seen = Int32Array.of(0, 1, 2);
 
-test('are components and a one times two matrices, and slopes go back the same way', async () => {
+test('are components and a one times two matrices, and gradients go back the same way', async () => {
   const { graph } = worldOf(relations);
   const names = await nameComponents(tf, vectorsOf(relations), seen, 64);
   const network = new MessageNetwork(graph, 3, 3).parameters;
@@ -91,19 +91,19 @@ test('are components and a one times two matrices, and slopes go back the same w
     }
   }
   expect(compared).toBeGreaterThan(150);
-  // Weights are linear in what is trained: what a move of it changes, weighed by slopes, is the move weighed by the slopes that go back.
+  // Weights are linear in what is trained: what a move of it changes, weighed by gradients, is the move weighed by the gradients that go back.
   const rng = new Rng(2);
-  network.slopes.forEach((_, i) => (network.slopes[i] = rng.normal()));
+  network.grads.forEach((_, i) => (network.grads[i] = rng.normal()));
   named.gather();
   const before = network.values.slice();
   let wanted = 0;
   parameters.values.forEach((value, i) => {
     const move = rng.normal();
     parameters.values[i] = value + move;
-    wanted += move * parameters.slopes[i]!;
+    wanted += move * parameters.grads[i]!;
   });
   named.spread();
-  const moved = network.values.reduce((sum, value, i) => sum + (value - before[i]!) * network.slopes[i]!, 0);
+  const moved = network.values.reduce((sum, value, i) => sum + (value - before[i]!) * network.grads[i]!, 0);
   expect(Math.abs(wanted)).toBeGreaterThan(10);
   expect(moved / wanted).toBeCloseTo(1, 3);
 });

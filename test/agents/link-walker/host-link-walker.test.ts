@@ -181,7 +181,7 @@ test('goes back once, from the latest computation alone', () => {
   const states = randomStates(actor);
   const [first, second] = [actor.score(states).logits(), actor.score(states).logits()] as {
     values: Float32Array;
-    back(slope: Float32Array): void;
+    back(grad: Float32Array): void;
   }[];
   expect(() => first!.back(first!.values.slice())).toThrow(/expected the latest computation/);
   expect(() => second!.back(second!.values.slice())).not.toThrow();

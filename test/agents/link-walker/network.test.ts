@@ -55,7 +55,7 @@ function walkedStates(): LinkRequest[] {
 const states = walkedStates();
 
 describe.each(pathEncoders)('a walker with path encoder %s', (pathEncoder) => {
-  test.each([true, false])('has the slopes of finite differences; entities read: %s', async (readEntities) => {
+  test.each([true, false])('has the gradients of finite differences; entities read: %s', async (readEntities) => {
     const { parameters, score } = walker({ pathEncoder, readEntities });
     await randomize(parameters as ParameterSet, 2);
     await checkGradient(tf, parameters as ParameterSet, () => score(states).logits() as tfTypes.Tensor);
@@ -127,7 +127,7 @@ test('vectors that are not trained are no parameters, and what they start from s
   await checkGradient(tf, one.parameters as ParameterSet, () => one.score(states).logits() as tfTypes.Tensor);
 });
 
-test('a critic has slopes and names of its own', async () => {
+test('a critic has gradients and names of its own', async () => {
   const critic = createLinkCritic(tf, linkWalkerSettings.parse(small), { numEntities, numRelations }, 1);
   made.push(critic);
   const { parameters } = walker();

@@ -35,7 +35,7 @@ describe('the network of the relation walker', () => {
     await openBackend('wasm');
   });
 
-  test('has the gradient that slopes show', async () => {
+  test('has the gradient that gradients show', async () => {
     const here = createRelationNetwork(tf, { questionWidth: 12, width: 16 }, network.shape, 4);
     await shake(here);
     const batch = relationBatch(requests, vectors, here.shape);

@@ -50,7 +50,7 @@ describe('the relation walker that reads words', () => {
   test.each([
     ['without dropout', undefined],
     ['with what is held left out', 11],
-  ])('has the gradient that slopes show, %s', async (_, dropped) => {
+  ])('has the gradient that gradients show, %s', async (_, dropped) => {
     const network = await networkOf();
     network.drop(dropped);
     const { parameters } = network;
@@ -58,9 +58,9 @@ describe('the relation walker that reads words', () => {
       i % size === stop && requests[Math.floor(i / size)]!.relations.length === 0 ? 0 : Math.cos(i);
     const objective = () => network.recorded(requests).values.reduce((sum, value, i) => sum + value * weight(i), 0);
     const { values, back } = network.recorded(requests);
-    parameters.slopes.fill(0);
+    parameters.grads.fill(0);
     back(values.map((_value, i) => weight(i)));
-    const slopes = parameters.copies(parameters.slopes);
+    const grads = parameters.copies(parameters.grads);
     const step = 2 ** -7;
     for (const name of parameters.names) {
       const own = parameters.value(name);
@@ -73,7 +73,7 @@ describe('the relation walker that reads words', () => {
           return sum;
         };
         const measured = (8 * (at(step) - at(-step)) - (at(2 * step) - at(-2 * step))) / (12 * step);
-        const error = Math.abs(measured - slopes[name]!.data[i]!) / (1 + Math.abs(measured));
+        const error = Math.abs(measured - grads[name]!.data[i]!) / (1 + Math.abs(measured));
         expect({ name, i, small: error < 1e-3 }).toEqual({ name, i, small: true });
       }
     }

@@ -53,7 +53,7 @@ describe.each([
     }, settings);
   });
 
-  test('has the gradients that its values have as slopes', async () => {
+  test('has the gradients that its values have as gradients', async () => {
     await withCritic(async (critic) => {
       const batch = featurizer.batch(states.slice(0, 6));
       await checkGradient(tf, critic.parameters, () => critic.values(batch));

@@ -61,7 +61,7 @@ describe('trained vectors', () => {
     expectClose(logits, await logitsOf(frozen));
   });
 
-  test('have the slopes of finite differences, in every number of both tables', async () => {
+  test('have the gradients of finite differences, in every number of both tables', async () => {
     const { parameters, logits } = networkOf(trained(), 1);
     await randomize(parameters, 3);
     const weightOf = (i: number) => Math.cos(i + 1);
@@ -69,7 +69,7 @@ describe('trained vectors', () => {
       (await readTensor(tf, () => logits(states, edges))).reduce((sum, value, i) => sum + value * weightOf(i), 0);
     const loss = {
       outputs: () => logits(states, edges),
-      slope: (outputs: Float32Array) => outputs.map((_, i) => weightOf(i)),
+      grad: (outputs: Float32Array) => outputs.map((_, i) => weightOf(i)),
     };
     const tensors = await gradientsOf(tf, loss, parameters.variables);
     const gradients = await Promise.all(tensors.map((tensor) => tensor.data()));
@@ -84,8 +84,8 @@ describe('trained vectors', () => {
         return objective();
       };
       for (let i = 0; i < data.length; i++) {
-        const slope = ((await at(i, step)) - (await at(i, -step))) / (2 * step);
-        expect(gradient[i]).toBeCloseTo(slope, 3);
+        const grad = ((await at(i, step)) - (await at(i, -step))) / (2 * step);
+        expect(gradient[i]).toBeCloseTo(grad, 3);
       }
       const rows = Array.from({ length: shape[0]! }, (_, row) => row);
       const moved = rows.filter((row) => gradient.slice(row * dim, (row + 1) * dim).some((value) => value !== 0));
@@ -150,7 +150,7 @@ describe('places', () => {
     const { parameters, logits } = networkOf(places(), 1);
     await randomize(parameters, 6);
     const rng = Rng.named(1, 'test/slopes');
-    const loss = { outputs: () => logits(states, edges), slope: (out: Float32Array) => out.map(() => rng.normal()) };
+    const loss = { outputs: () => logits(states, edges), grad: (out: Float32Array) => out.map(() => rng.normal()) };
     const tensors = await gradientsOf(tf, loss, parameters.variables);
     const gradient = await tensors[parameters.names.indexOf('pa.slots')]!.data();
     tf.dispose(tensors);

@@ -203,7 +203,7 @@ describe.each(Object.keys(kinds) as Kind[])('the %s head', (kind) => {
     expectClose(together.subarray(others.length), await head.infer(alone));
   });
 
-  test('has the gradients that its logits have as slopes', async () => {
+  test('has the gradients that its logits have as gradients', async () => {
     const head = await headOf(kind);
     const batch = featurizer.batch(states.slice(0, 6));
     await checkGradient(tf, head.parameters, () => head.logits(batch));

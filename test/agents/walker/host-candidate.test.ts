@@ -56,14 +56,14 @@ describe.each(Object.keys(featurizers) as (keyof typeof featurizers)[])(
     }
 
     /** Gradients by name, as the first moments of a step hold a share of them. */
-    async function gradientsOf(optimizer: Optimizer, outputs: () => Outputs, slope: Float32Array) {
+    async function gradientsOf(optimizer: Optimizer, outputs: () => Outputs, grad: Float32Array) {
       await optimizer.step(async (record) => {
         const { back } = await record(outputs);
-        back(slope);
+        back(grad);
       }, 0.1);
       return (await optimizer.exportState('')).tensors;
     }
-    const slopeFor = (batch: StateBatch) => {
+    const gradFor = (batch: StateBatch) => {
       const rng = Rng.named(5, 'test/slope');
       return Float32Array.from(batch.tails, () => rng.normal());
     };
@@ -84,10 +84,10 @@ describe.each(Object.keys(featurizers) as (keyof typeof featurizers)[])(
         await host.parameters.read(() => host.logits(batch, rng())),
         await tensors.parameters.read(() => tensors.logits(batch, rng())),
       );
-      const slope = slopeFor(batch);
+      const grad = gradFor(batch);
       const [ours, theirs] = await Promise.all([
-        gradientsOf(adamWOf(host.parameters), () => host.logits(batch, rng()), slope),
-        gradientsOf(new AdamW(tensors.parameters), () => tensors.logits(batch, rng()), slope),
+        gradientsOf(adamWOf(host.parameters), () => host.logits(batch, rng()), grad),
+        gradientsOf(new AdamW(tensors.parameters), () => tensors.logits(batch, rng()), grad),
       ]);
       expect(Object.keys(ours).sort()).toEqual(Object.keys(theirs).sort());
       for (const [name, { data }] of Object.entries(theirs)) {
@@ -99,19 +99,19 @@ describe.each(Object.keys(featurizers) as (keyof typeof featurizers)[])(
       close();
     });
 
-    test('has the gradients that its scores have as slopes', async () => {
+    test('has the gradients that its scores have as gradients', async () => {
       const { host, close } = await heads();
       const batch = featurizer.batch(states.slice(0, 6));
-      const slope = slopeFor(batch);
+      const grad = gradFor(batch);
       const weights = await host.parameters.export();
-      const moments = await gradientsOf(adamWOf(host.parameters), () => host.logits(batch), slope);
+      const moments = await gradientsOf(adamWOf(host.parameters), () => host.logits(batch), grad);
       const lossAt = (name: string, place: number, value: number) => {
         const moved: Record<string, HostTensor> = { ...weights };
         const data = weights[name]!.data.slice();
         data[place] = value;
         moved[name] = { ...weights[name]!, data };
         host.parameters.import(moved);
-        return host.logits(batch).values.reduce((sum, score, i) => sum + score * slope[i]!, 0);
+        return host.logits(batch).values.reduce((sum, score, i) => sum + score * grad[i]!, 0);
       };
       const rng = Rng.named(8, 'test/places');
       for (const [name, { data }] of Object.entries(weights)) {
@@ -120,10 +120,10 @@ describe.each(Object.keys(featurizers) as (keyof typeof featurizers)[])(
           const at = data[place]!;
           // Small, so that hardly a unit turns on or off in between.
           const step = 2 ** -11;
-          const slopeHere = (lossAt(name, place, at + step) - lossAt(name, place, at - step)) / (2 * step);
+          const gradHere = (lossAt(name, place, at + step) - lossAt(name, place, at - step)) / (2 * step);
           // The first moment is a tenth of the gradient.
           const gradient = moments[`first/${name}`]!.data[place]! * 10;
-          expect(Math.abs(slopeHere - gradient)).toBeLessThan(0.02 * Math.max(1, Math.abs(gradient)));
+          expect(Math.abs(gradHere - gradient)).toBeLessThan(0.02 * Math.max(1, Math.abs(gradient)));
         }
       }
       close();
@@ -153,7 +153,7 @@ describe.each(Object.keys(featurizers) as (keyof typeof featurizers)[])(
       const batch = featurizer.batch(states.slice(0, 3));
       const { back } = host.logits(batch);
       await host.infer(batch);
-      expect(() => back(slopeFor(batch))).toThrow('expected the latest computation, got an earlier one');
+      expect(() => back(gradFor(batch))).toThrow('expected the latest computation, got an earlier one');
       close();
     });
   },

@@ -136,7 +136,7 @@ describe.each(await backendsHere())('bf16 on %s', (backend) => {
 
   test('moves weights by the gradient at the rounded numbers, which small changes reach', async () => {
     const gradientOf = async (parameters: ParameterSet, build: () => ReturnType<WalkerHead['logits']>) => {
-      const loss = { outputs: build, slope: (outputs: Float32Array) => outputs.map((_, i) => Math.cos(i)) };
+      const loss = { outputs: build, grad: (outputs: Float32Array) => outputs.map((_, i) => Math.cos(i)) };
       const tensors = await gradientsOf(tf, loss, parameters.variables);
       const gradient = await Promise.all(tensors.map((tensor) => hostValues(tf, tensor)));
       tf.dispose(tensors);

@@ -121,7 +121,7 @@ describe.each(await backendsHere(['webgpu']))('on %s', (name) => {
     tf.dispose(inputs);
   });
 
-  test.each(cases)('the gradient of $name is the slope of its value', ({ shapes, ours }) => {
+  test.each(cases)('the gradient of $name is the gradient of its value', ({ shapes, ours }) => {
     const rng = new Rng(7);
     const inputs = shapes.map((shape) => ({
       shape,
@@ -153,10 +153,10 @@ describe.each(await backendsHere(['webgpu']))('on %s', (name) => {
         data[i] = at + step;
         const above = value();
         data[i] = at - step;
-        const slope = (above - value()) / (2 * step);
+        const grad = (above - value()) / (2 * step);
         data[i] = at;
         const gradient = gradients[which]![i]!;
-        expect(Math.abs(slope - gradient) / (1 + Math.abs(gradient))).toBeLessThan(3e-3);
+        expect(Math.abs(grad - gradient) / (1 + Math.abs(gradient))).toBeLessThan(3e-3);
       }
     });
   });

@@ -55,9 +55,9 @@ describe('the kernels', () => {
     table.set(values);
     const index = arena.int32(2);
     index.set([1, 0]);
-    const [out, slopes, g] = [arena.float32(32), arena.float32(32), arena.float32(32).fill(2)];
+    const [out, grads, g] = [arena.float32(32), arena.float32(32), arena.float32(32).fill(2)];
     kernels.slogRows(out.byteOffset, table.byteOffset, index.byteOffset, 2);
-    kernels.slogSlopeRows(slopes.byteOffset, table.byteOffset, g.byteOffset, index.byteOffset, 2);
+    kernels.slogGradRows(grads.byteOffset, table.byteOffset, g.byteOffset, index.byteOffset, 2);
     const exact = [...table.subarray(16), ...table.subarray(0, 16)].map((x) => Math.sign(x) * Math.log1p(Math.abs(x)));
     exact.forEach((wanted, i) => {
       if (Number.isFinite(wanted)) expect(Math.abs(out[i]! - wanted)).toBeLessThanOrEqual(4e-7 * Math.abs(wanted));
@@ -65,11 +65,11 @@ describe('the kernels', () => {
     });
     // Back in its own rows.
     table.forEach((x, i) => {
-      if (Number.isNaN(x)) expect(slopes[i]).toBeNaN();
-      else expect(slopes[i]).toBeCloseTo(2 / (1 + Math.abs(x)), 6);
+      if (Number.isNaN(x)) expect(grads[i]).toBeNaN();
+      else expect(grads[i]).toBeCloseTo(2 / (1 + Math.abs(x)), 6);
     });
-    kernels.zeroRows(slopes.byteOffset, index.byteOffset, 1);
-    expect([...slopes.subarray(16)]).toEqual(Array.from({ length: 16 }, () => 0));
-    expect(slopes[0]).toBe(2);
+    kernels.zeroRows(grads.byteOffset, index.byteOffset, 1);
+    expect([...grads.subarray(16)]).toEqual(Array.from({ length: 16 }, () => 0));
+    expect(grads[0]).toBe(2);
   });
 });

@@ -16,12 +16,12 @@ function scalarAdamW(steps: number, learningRate: number, options: AdamWOptions)
   const { beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weightDecay = 0, maxGradNorm = Infinity } = options;
   const values = [...starts.a, ...starts.b];
   const goals = [...targets.a, ...targets.b];
-  const slopes = [1, 1, 1, 6, 6];
+  const grads = [1, 1, 1, 6, 6];
   const m = values.map(() => 0);
   const v = values.map(() => 0);
   const norms: number[] = [];
   for (let t = 1; t <= steps; t++) {
-    const gradients = values.map((value, i) => 2 * slopes[i]! * (value - goals[i]!));
+    const gradients = values.map((value, i) => 2 * grads[i]! * (value - goals[i]!));
     const norm = Math.hypot(...gradients);
     norms.push(norm);
     values.forEach((value, i) => {
@@ -207,7 +207,7 @@ describe('AdamW', () => {
   describe('inside the step of another network, for losses on the outputs of both', () => {
     const outputsOf = (parameters: ParameterSet) => () =>
       tf.concat(parameters.variables.map((variable) => tf.reshape(variable, [-1])));
-    const slopeOf = (values: Float32Array, others: Float32Array, part: number) =>
+    const gradOf = (values: Float32Array, others: Float32Array, part: number) =>
       values.map((value, i) => value * (i + part) - others[i]!);
 
     /** One step of both in two parts. @param between called before each part goes back */
@@ -220,8 +220,8 @@ describe('AdamW', () => {
               recordOther(outputsOf(other.parameters)),
             ]);
             between(part);
-            mine.back(slopeOf(mine.values, theirs.values, part));
-            theirs.back(slopeOf(theirs.values, mine.values, part));
+            mine.back(gradOf(mine.values, theirs.values, part));
+            theirs.back(gradOf(theirs.values, mine.values, part));
           }
         }, 0.1);
       };
@@ -241,7 +241,7 @@ describe('AdamW', () => {
         optimizer.minimize(
           [1, 2].map((part) => ({
             outputs: outputsOf(optimizer.parameters),
-            slope: (mine: Float32Array) => slopeOf(mine, others, part),
+            grad: (mine: Float32Array) => gradOf(mine, others, part),
           })),
           rate,
         );
@@ -307,8 +307,8 @@ describe('AdamW', () => {
     const lossOf = (parameters: ParameterSet, step: number) =>
       backend.addN(
         parameters.variables.map((weight, k) => {
-          const slopes = Float32Array.from({ length: weight.size }, (_, i) => 10 ** (((i * 7 + step * k) % 41) - 30));
-          return backend.sum(backend.mul(backend.square(weight), backend.tensor(slopes, weight.shape)));
+          const grads = Float32Array.from({ length: weight.size }, (_, i) => 10 ** (((i * 7 + step * k) % 41) - 30));
+          return backend.sum(backend.mul(backend.square(weight), backend.tensor(grads, weight.shape)));
         }),
       ) as tfTypes.Scalar;
     for (let step = 0; step < 20; step++) {

@@ -66,7 +66,7 @@ describe.each(await backendsHere())('on %s', (name) => {
   });
 
   test('gradients pass straight through, of a tensor that is read twice too', async () => {
-    const slopes = await readTensor(tf, () => {
+    const grads = await readTensor(tf, () => {
       // x² + bf16(x) · 3: where nothing were rounded 2x + 3.
       const both = (x: Parameters<typeof tf.square>[0]) => {
         const input = x as ReturnType<typeof tf.tensor1d>;
@@ -74,6 +74,6 @@ describe.each(await backendsHere())('on %s', (name) => {
       };
       return tf.grad(both)(tf.tensor1d([1.001, -2, 0]));
     });
-    [5.002, -1, 3].forEach((slope, i) => expect(slopes[i]).toBeCloseTo(slope, 5));
+    [5.002, -1, 3].forEach((grad, i) => expect(grads[i]).toBeCloseTo(grad, 5));
   });
 });

@@ -117,7 +117,7 @@ describe.each(names)('operations on %s', (name) => {
     },
   );
 
-  test.each(cases.map((one) => [one.name, one] as const))('the gradient of %s is the slope of its value', (_, one) => {
+  test.each(cases.map((one) => [one.name, one] as const))('the gradient of %s is the grad of its value', (_, one) => {
     const inputs = inputsOf(one);
     const [, ...gradients] = valueAndGradients(tf, one.ours, inputs);
     const objective = () =>
@@ -138,7 +138,7 @@ describe.each(names)('operations on %s', (name) => {
 
   test('relu has the values and the gradient of the stock one, at zero too', () => {
     const input = [-2, -0, 0, 0.5, 3, -1e-30, 1e-30];
-    const slopes = [relu, (_: Tf, x: tfTypes.Tensor) => tf.relu(x)].map((op) =>
+    const grads = [relu, (_: Tf, x: tfTypes.Tensor) => tf.relu(x)].map((op) =>
       tf.tidy(() => {
         const { value, grad } = tf.valueAndGrad((x) => op(tf, x))(
           tf.tensor1d(input),
@@ -147,8 +147,8 @@ describe.each(names)('operations on %s', (name) => {
         return [Array.from(value.dataSync()), Array.from(grad.dataSync())].map((row) => row.map((v) => v + 0));
       }),
     );
-    expect(slopes[0]).toEqual(slopes[1]);
-    expect(slopes[0]![1]).toEqual([0, 0, 0, 4, 5, 0, 7]);
+    expect(grads[0]).toEqual(grads[1]);
+    expect(grads[0]![1]).toEqual([0, 0, 0, 4, 5, 0, 7]);
   });
 
   test('the same table may be gathered twice', () => {

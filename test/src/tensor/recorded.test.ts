@@ -30,13 +30,13 @@ describe.each(await backendsHere([]))('gradients on %s', (name) => {
     return values;
   };
 
-  test('by a slope from the host are those of the same loss in tensors', async () => {
+  test('by a gradient from the host are those of the same loss in tensors', async () => {
     const seen: number[][] = [];
-    const slope = (values: Float32Array) => {
+    const grad = (values: Float32Array) => {
       seen.push([...values]);
       return values.map((value, i) => 2 * value * (i + 1));
     };
-    const ours = await read(await gradientsOf(tf, { outputs, slope }, parameters.variables));
+    const ours = await read(await gradientsOf(tf, { outputs, grad }, parameters.variables));
     const loss = () => tf.sum(tf.mul(tf.square(outputs()), tf.tensor2d([1, 2, 3, 4], [2, 2]))) as tfTypes.Scalar;
     const stock = tf.tidy(() => Object.values(tf.variableGrads(loss, parameters.variables).grads));
     const expected = await read(stock);
@@ -48,31 +48,31 @@ describe.each(await backendsHere([]))('gradients on %s', (name) => {
   });
 
   test('are right when other tensors are made, read and freed between the two halves', async () => {
-    const slope = (values: Float32Array) => values;
-    const alone = await read(await gradientsOf(tf, { outputs, slope }, parameters.variables));
+    const grad = (values: Float32Array) => values;
+    const alone = await read(await gradientsOf(tf, { outputs, grad }, parameters.variables));
     const loss = () => tf.sum(outputs()) as tfTypes.Scalar;
     const [one, other, third] = await Promise.all([
-      gradientsOf(tf, { outputs, slope }, parameters.variables).then(read),
-      gradientsOf(tf, { outputs, slope }, parameters.variables).then(read),
+      gradientsOf(tf, { outputs, grad }, parameters.variables).then(read),
+      gradientsOf(tf, { outputs, grad }, parameters.variables).then(read),
       gradientsOf(tf, loss, parameters.variables).then(read),
     ]);
     expect([one, other]).toEqual([alone, alone]);
     expect(third).not.toEqual(alone);
   });
 
-  test('leave nothing behind, nor does a slope that throws', async () => {
+  test('leave nothing behind, nor does a gradient that throws', async () => {
     const held = tf.memory().numTensors;
-    const made = await gradientsOf(tf, { outputs, slope: (values) => values }, parameters.variables);
+    const made = await gradientsOf(tf, { outputs, grad: (values) => values }, parameters.variables);
     expect(tf.memory().numTensors).toBe(held + made.length);
     tf.dispose(made);
     const failing = () => {
       throw new Error('not finite');
     };
-    await expect(gradientsOf(tf, { outputs, slope: failing }, parameters.variables)).rejects.toThrow('not finite');
-    await expect(gradientsOf(tf, { outputs: failing, slope: failing }, parameters.variables)).rejects.toThrow();
+    await expect(gradientsOf(tf, { outputs, grad: failing }, parameters.variables)).rejects.toThrow('not finite');
+    await expect(gradientsOf(tf, { outputs: failing, grad: failing }, parameters.variables)).rejects.toThrow();
     expect(tf.memory().numTensors).toBe(held);
     // The tape is not left open: this would be recorded.
-    tf.dispose(await gradientsOf(tf, { outputs, slope: (values) => values }, parameters.variables));
+    tf.dispose(await gradientsOf(tf, { outputs, grad: (values) => values }, parameters.variables));
     expect(tf.memory().numTensors).toBe(held);
   });
 });

@@ -50,7 +50,7 @@ describe.each(backends)('the softmax over segments on %s', (backend) => {
     far.dispose();
   });
 
-  test.each([undefined, logWeights])('has the gradient that its values have as slopes', async (weights) => {
+  test.each([undefined, logWeights])('has the gradient that its values have as gradients', async (weights) => {
     const { tf } = await openBackend(backend);
     const { parameters, get } = parametersOf(tf, { scores: [count, columns, scores] });
     await checkGradient(tf, parameters, () => segmentLogSoftmaxColumns(tf, get('scores'), offsets, weights));
@@ -60,9 +60,9 @@ describe.each(backends)('the softmax over segments on %s', (backend) => {
   test('is the same by the stock operations of a device, in values and gradient', async () => {
     const { tf } = await openBackend(backend);
     const { parameters, get } = parametersOf(tf, { scores: [count, columns, scores] });
-    const slopes = normals(count * columns);
+    const grads = normals(count * columns);
     const outcome = async (outputs: () => tfTypes.Tensor) => {
-      const [gradient] = await gradientsOf(tf, { outputs, slope: () => slopes }, parameters.variables);
+      const [gradient] = await gradientsOf(tf, { outputs, grad: () => grads }, parameters.variables);
       const values = (await gradient!.data()) as Float32Array;
       gradient!.dispose();
       return [await readTensor(tf, outputs), values];
@@ -95,7 +95,7 @@ describe.each(backends)('weighted sums of rows on %s', (backend) => {
     expect(Array.from(out.subarray(2 * width, 3 * width))).toEqual([0, 0, 0, 0]);
   });
 
-  test('have the gradients that their values have as slopes', async () => {
+  test('have the gradients that their values have as gradients', async () => {
     const { tf } = await openBackend(backend);
     const { parameters, get } = parametersOf(tf, { weights: [left.length, 1, weights], table: [6, width, table] });
     const sums = weightedRowSums(tf);

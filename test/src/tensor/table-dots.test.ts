@@ -18,13 +18,13 @@ function problem(seed: number) {
   const right = heights.map((height) => left.map(() => rng.integer(height - 1)));
   const numbers = (rows: number, columns: number) =>
     Array.from({ length: rows }, () => Array.from({ length: columns }, () => rng.normal()));
-  const slopes = Float32Array.from(left, () => rng.normal());
+  const grads = Float32Array.from(left, () => rng.normal());
   return {
     states: numbers(6, 9),
     tables: heights.map((height, k) => numbers(height, widths[k]!)),
     left,
     right,
-    slopes,
+    grads,
   };
 }
 
@@ -39,7 +39,7 @@ describe.each(backends)('dot products with rows of tables on %s', (backend) => {
     const { tf } = await openBackend(backend);
     const dots = make?.(tf);
     for (let seed = 0; seed < 2; seed++) {
-      const { states, tables, left, right, slopes } = problem(seed);
+      const { states, tables, left, right, grads } = problem(seed);
       const frozen = frozenDots(
         tables.map((rows, k) => ({ values: Float32Array.from(rows.flat()), width: widths[k]! })),
       );
@@ -57,7 +57,7 @@ describe.each(backends)('dot products with rows of tables on %s', (backend) => {
       const outcome = async (outputs: () => TensorOutputs) => {
         const gradients = await gradientsOf(
           tf,
-          { outputs, slope: () => slopes },
+          { outputs, grad: () => grads },
           dots ? variables : variables.slice(0, 1),
         );
         const values = await Promise.all(gradients.map((gradient) => gradient.data()));

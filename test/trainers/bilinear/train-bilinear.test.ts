@@ -82,7 +82,7 @@ describe.each(['complex', 'distmult'] as const)('a step of %s', (model) => {
     return loss / groups.answers.length;
   }
 
-  test('moves each number by the learning rate against its slope, at first', () => {
+  test('moves each number by the learning rate against its gradient, at first', () => {
     const regularization = 0.05;
     const one = { ...settings, model, dim: 8, negatives: 1000, batchSize: 1000, regularization };
     const arena = new Arena();
@@ -106,9 +106,9 @@ describe.each(['complex', 'distmult'] as const)('a step of %s', (model) => {
         values[i] = value - 1 / 64;
         const below = lossOf(fresh, regularization);
         values[i] = value;
-        const slope = (above - below) * 32;
+        const grad = (above - below) * 32;
         const gradient = Math.sqrt(squares[i]!) * -Math.sign(state.table[part][i]! - value);
-        expect(gradient).toBeCloseTo(slope, 3);
+        expect(gradient).toBeCloseTo(grad, 3);
       }
     }
   });

@@ -57,7 +57,7 @@ describe('the loss of cloning', () => {
     [0.25, 1 - 1.6, 0.5, 0.25 - 0.4].forEach((value, i) => expect(gradient[i]).toBeCloseTo(value, 6));
   });
 
-  test('has the gradient that its value has as slope', () => {
+  test('has the gradient that its value has as gradient', () => {
     const problem = fc
       .array(fc.tuple(fc.integer({ min: 1, max: 6 }), fc.nat(5), fc.boolean()), { minLength: 1, maxLength: 4 })
       .chain((shapes) => {
@@ -81,9 +81,9 @@ describe('the loss of cloning', () => {
         const { gradient } = cloningLoss(logits, batch, golds, weights, 3);
         const step = 2 ** -6;
         logits.forEach((_, i) => {
-          const slope =
+          const grad =
             (lossOf(logits.with(i, logits[i]! + step)) - lossOf(logits.with(i, logits[i]! - step))) / step / 2;
-          expect(gradient[i]).toBeCloseTo(slope, 3);
+          expect(gradient[i]).toBeCloseTo(grad, 3);
         });
       }),
       { numRuns: 60 },

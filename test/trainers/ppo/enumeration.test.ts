@@ -52,9 +52,9 @@ test.each(['none', 'group-mean', 'critic'] as const)(
     const { envs } = recordedTrees(kind, samples.length * explorations, rowOf);
     const scores = (await actor.parameters.export())['scores']!.data;
 
-    /** Every walk of every sample: probability times return times the slopes of its log-probability. */
+    /** Every walk of every sample: probability times return times the gradients of its log-probability. */
     const expected = new Float64Array(scores.length);
-    const visit = (sample: number, path: string, probability: number, earned: number, slopes: [number, number][]) => {
+    const visit = (sample: number, path: string, probability: number, earned: number, grads: [number, number][]) => {
       const legal = treeActions(kind, sample, path);
       const row = rowOf({ sample, path, legal });
       const powers = legal.map((action) => Math.exp(scores[row * width + action]!));
@@ -62,9 +62,9 @@ test.each(['none', 'group-mean', 'critic'] as const)(
       legal.forEach((action, place) => {
         const own = legal.map((other, i): [number, number] => [row * width + other, Number(i === place) - shares[i]!]);
         const { path: next, reward, terminated } = treeStep(kind, sample, path, action);
-        const [p, r, all] = [probability * shares[place]!, earned + reward, [...slopes, ...own]];
+        const [p, r, all] = [probability * shares[place]!, earned + reward, [...grads, ...own]];
         if (!terminated) return visit(sample, next, p, r, all);
-        for (const [cell, slope] of all) expected[cell]! -= (p * r * slope) / (samples.length * steps);
+        for (const [cell, grad] of all) expected[cell]! -= (p * r * grad) / (samples.length * steps);
       });
     };
     for (const sample of samples) visit(sample, '', 1, 0, []);
@@ -106,7 +106,7 @@ test.each(['none', 'group-mean', 'critic'] as const)(
     expect(moving).toBeGreaterThan(40);
     expect(far).toEqual([]);
     expect(total / moving).toBeLessThan(1.6);
-    // A gradient of another length would be seen: the largest slopes are many errors away from 0.
+    // A gradient of another length would be seen: the largest gradients are many errors away from 0.
     expect(clearest).toBeGreaterThan(15);
     envs.close();
     for (const made of [optimizer, critic?.optimizer, actor, network]) made?.dispose();
@@ -122,7 +122,7 @@ test.each(['candidate', 'pa-mlp'] as const)(
     const policy = make(3);
     const { parameters } = policy.head;
     const requests: { task: (typeof dialogues)[number]['task']; state: WalkState }[] = [];
-    const slopes: number[][] = [];
+    const grads: number[][] = [];
     for (const { task, gold } of dialogues) {
       const visit = async (state: WalkState, probability: number, trail: [number, number][]): Promise<void> => {
         if (state.done) {
@@ -130,15 +130,15 @@ test.each(['candidate', 'pa-mlp'] as const)(
           for (const [at, place] of trail) {
             const { logProbs } = await actionLogProbs(walkerActor(policy), [requests[at]!]);
             logProbs.forEach((logProb, i) => {
-              const slope = Number(i === place) - Math.exp(logProb);
-              slopes[at]![i]! -= (probability * reward * slope) / dialogues.length;
+              const grad = Number(i === place) - Math.exp(logProb);
+              grads[at]![i]! -= (probability * reward * grad) / dialogues.length;
             });
           }
           return;
         }
         const at = requests.push({ task, state }) - 1;
         const { logProbs } = await actionLogProbs(walkerActor(policy), [{ task, state }]);
-        slopes.push(Array.from(logProbs, () => 0));
+        grads.push(Array.from(logProbs, () => 0));
         for (const [place, logProb] of logProbs.entries()) {
           const next = applyAction(graph, state, place, rules);
           await visit(next, probability * Math.exp(logProb), [...trail, [at, place]]);
@@ -147,7 +147,7 @@ test.each(['candidate', 'pa-mlp'] as const)(
       await visit(initialState(graph, task.start, rules), 1, []);
     }
     const batch = policy.featurizer.batch(requests);
-    const exact = { outputs: () => policy.head.logits(batch), slope: () => Float32Array.from(slopes.flat()) };
+    const exact = { outputs: () => policy.head.logits(batch), grad: () => Float32Array.from(grads.flat()) };
     const gradients = await gradientsOf(tf, exact, parameters.variables);
     const expected = await Promise.all(gradients.map(async (gradient) => Array.from(await gradient.data())));
     tf.dispose(gradients);

@@ -110,10 +110,10 @@ describe('ppoObjective', () => {
       const logits = [...input.logits];
       const values = [...input.values];
       expect(losses.loss).toBeCloseTo(scalarLoss(logits, values, input, settings), 6);
-      const slopes = differences(logits, (x) => scalarLoss(x, values, input, settings), 1e-5);
-      slopes.forEach((slope, i) => expect(dLogits[i]).toBeCloseTo(slope, 5));
-      const valueSlopes = differences(values, (x) => scalarLoss(logits, x, input, settings), 1e-5);
-      valueSlopes.forEach((slope, s) => expect(dValues[s]).toBeCloseTo(slope, 5));
+      const grads = differences(logits, (x) => scalarLoss(x, values, input, settings), 1e-5);
+      grads.forEach((grad, i) => expect(dLogits[i]).toBeCloseTo(grad, 5));
+      const valueGrads = differences(values, (x) => scalarLoss(logits, x, input, settings), 1e-5);
+      valueGrads.forEach((grad, s) => expect(dValues[s]).toBeCloseTo(grad, 5));
     }
   });
 
@@ -121,10 +121,10 @@ describe('ppoObjective', () => {
     const input = example(3);
     const { dLogits, dValues } = ppoObjective(input, everything);
     const at = (part: Partial<ObjectiveInput>) => ppoObjective({ ...input, ...part }, everything).losses.loss;
-    const slopes = differences([...input.logits], (x) => at({ logits: Float32Array.from(x) }), 2e-3);
-    slopes.forEach((slope, i) => expect(dLogits[i]).toBeCloseTo(slope, 3));
-    const valueSlopes = differences([...input.values], (x) => at({ values: Float32Array.from(x) }), 2e-3);
-    valueSlopes.forEach((slope, s) => expect(dValues[s]).toBeCloseTo(slope, 3));
+    const grads = differences([...input.logits], (x) => at({ logits: Float32Array.from(x) }), 2e-3);
+    grads.forEach((grad, i) => expect(dLogits[i]).toBeCloseTo(grad, 3));
+    const valueGrads = differences([...input.values], (x) => at({ values: Float32Array.from(x) }), 2e-3);
+    valueGrads.forEach((grad, s) => expect(dValues[s]).toBeCloseTo(grad, 3));
   });
 
   test('B-ARK-1: ratios are exactly 1 before the first update', () => {
@@ -142,7 +142,7 @@ describe('ppoObjective', () => {
   test('at ratio 1 the policy gradient is that of REINFORCE, by hand', () => {
     // Two equal actions, one transition with advantage 2: −2 (1 − ½) for the chosen, +2 · ½ for the other.
     const { dLogits } = ppoObjective({ ...pair, transitions: one({ advantage: 2 }) }, off);
-    expect([...dLogits]).toEqual([-1, 1].map((slope) => expect.closeTo(slope, 6)));
+    expect([...dLogits]).toEqual([-1, 1].map((grad) => expect.closeTo(grad, 6)));
   });
 
   test('a clipped ratio has no gradient on the good side and all of it on the bad side', () => {
@@ -203,7 +203,7 @@ describe('ppoObjective', () => {
       const [hidden, seen] = [ppoObjective(input, settings), ppoObjective(plain, settings)];
       expect(hidden.losses.loss).toBe(seen.losses.loss);
       expect([...legal].map((place) => hidden.dLogits[place])).toEqual([...seen.dLogits]);
-      expect(hidden.dLogits.filter((slope) => slope !== 0)).toHaveLength(seen.dLogits.filter((x) => x !== 0).length);
+      expect(hidden.dLogits.filter((grad) => grad !== 0)).toHaveLength(seen.dLogits.filter((x) => x !== 0).length);
 
       const infeasible = (x: number[]) => {
         const shares = Array.from(plain.transitions.state, (s) => {
@@ -216,8 +216,8 @@ describe('ppoObjective', () => {
       const { losses, dLogits } = ppoObjective(input, { ...settings, feasibilityCoef: 0.6 });
       expect(losses.feasibilityLoss).toBeCloseTo(infeasible([...logits]), 6);
       expect(losses.loss).toBeCloseTo(hidden.losses.loss + 0.6 * losses.feasibilityLoss, 10);
-      differences([...logits], infeasible, 1e-5).forEach((slope, i) =>
-        expect(dLogits[i]! - hidden.dLogits[i]!).toBeCloseTo(0.6 * slope, 5),
+      differences([...logits], infeasible, 1e-5).forEach((grad, i) =>
+        expect(dLogits[i]! - hidden.dLogits[i]!).toBeCloseTo(0.6 * grad, 5),
       );
     }
   });
@@ -225,7 +225,7 @@ describe('ppoObjective', () => {
   test('a state that no transition visits gets no gradient', () => {
     const input = { ...example(2), transitions: { ...one({}), state: Int32Array.of(2) } };
     const { dLogits, dValues } = ppoObjective(input, everything);
-    expect([...dLogits.subarray(0, 3), ...dLogits.subarray(8)].every((slope) => slope === 0)).toBe(true);
+    expect([...dLogits.subarray(0, 3), ...dLogits.subarray(8)].every((grad) => grad === 0)).toBe(true);
     expect([dValues[0], dValues[1], dValues[3]]).toEqual([0, 0, 0]);
   });
 

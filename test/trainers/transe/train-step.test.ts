@@ -64,9 +64,9 @@ describe('one step of plain gradient descent', () => {
             state.table[part][i] = moved;
             return lossOf(state, settings, negatives, corruptTail);
           };
-          const slope = (at(value + e) - at(value - e)) / (Math.fround(value + e) - Math.fround(value - e));
+          const grad = (at(value + e) - at(value - e)) / (Math.fround(value + e) - Math.fround(value - e));
           state.table[part][i] = value;
-          return slope;
+          return grad;
         }),
       );
       step.train(0, corruptTail, learningRate, new Rng(11));

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { crossEntropySlope, fitHops, hopPredictor } from '../../../../agents/prompted/hops/hop-predictor.js';
+import { crossEntropyGrad, fitHops, hopPredictor } from '../../../../agents/prompted/hops/hop-predictor.js';
 import { hashedEncoder } from '../../../../src/encoder/hashed-encoder.js';
 import { openBackend, type Tf } from '../../../../src/tensor/backend.js';
 import { filmGraph, filmQuestions, questionOf } from '../../../fixtures/toy-questions.js';
@@ -51,7 +51,7 @@ describe('the hop predictor', () => {
     expect(tf.memory().numTensors).toBe(before);
   });
 
-  test('follows the slopes that its loss shows', () => {
+  test('follows the gradients that its loss shows', () => {
     const logits = [0.3, -1.2, 2, 0, 0.5, -0.5];
     const targets = Float64Array.of(0.2, 0, 0.3, 0, 0.5, 0);
     const loss = (x: readonly number[]) =>
@@ -59,10 +59,10 @@ describe('the hop predictor', () => {
         const partition = [0, 1, 2].reduce((total, k) => total + Math.exp(x[row + k]!), 0);
         return sum - [0, 1, 2].reduce((own, k) => own + targets[row + k]! * (x[row + k]! - Math.log(partition)), 0);
       }, 0);
-    const slope = crossEntropySlope(Float32Array.from(logits), targets, 3);
+    const grad = crossEntropyGrad(Float32Array.from(logits), targets, 3);
     logits.forEach((logit, i) => {
       const difference = (loss(logits.with(i, logit + 1e-5)) - loss(logits.with(i, logit - 1e-5))) / 2e-5;
-      expect(slope[i]).toBeCloseTo(difference, 6);
+      expect(grad[i]).toBeCloseTo(difference, 6);
     });
   });
 

@@ -36,14 +36,14 @@ const toy: ChosenChains = {
 const scores = Float32Array.from({ length: 8 }, (_, i) => Math.sin(3 * i + 1));
 
 describe('the chain objective', () => {
-  test('has the slope that is measured', () => {
-    const { slope } = chainLoss(scores, rows, [toy, { ...toy, f1: Float64Array.of(1, 0, 0, 0, 0) }]);
+  test('has the gradient that is measured', () => {
+    const { grad } = chainLoss(scores, rows, [toy, { ...toy, f1: Float64Array.of(1, 0, 0, 0, 0) }]);
     for (const i of scores.keys()) {
       const at = (offset: number) =>
         chainLoss(scores.with(i, scores[i]! + offset), rows, [toy, { ...toy, f1: Float64Array.of(1, 0, 0, 0, 0) }])
           .loss;
       const step = 2 ** -8;
-      expect((at(step) - at(-step)) / (2 * step)).toBeCloseTo(slope[i]!, 4);
+      expect((at(step) - at(-step)) / (2 * step)).toBeCloseTo(grad[i]!, 4);
     }
   });
 

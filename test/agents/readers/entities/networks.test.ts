@@ -28,9 +28,9 @@ const normals = (name: string, length: number) => {
   return Float32Array.from({ length }, () => rng.normal());
 };
 
-/** Compares the slopes of a loss with differences, on four numbers of each parameter. */
-function checkSlopes(parameters: HostParameters, loss: () => number, back: () => void): void {
-  parameters.slopes.fill(0);
+/** Compares the gradients of a loss with differences, on four numbers of each parameter. */
+function checkGrads(parameters: HostParameters, loss: () => number, back: () => void): void {
+  parameters.grads.fill(0);
   loss();
   back();
   const step = 2 ** -9;
@@ -44,15 +44,15 @@ function checkSlopes(parameters: HostParameters, loss: () => number, back: () =>
         values[i] = value;
         return loss();
       };
-      const slope = (at(before + step) - at(before - step)) / (2 * step);
+      const grad = (at(before + step) - at(before - step)) / (2 * step);
       values[i] = before;
-      const error = slope - parameters.slope(name)[i]!;
+      const error = grad - parameters.grad(name)[i]!;
       expect({ name, i, error }).toEqual({ name, i, error: expect.closeTo(0, 2) });
     }
   }
 }
 
-/** A network's loss on the answers, and its way back. */
+/** A network's loss on the answers, and its backward pass. */
 function lossOf(parameters: HostParameters, scores: (tape: Tape) => Taped, of: EntityBatch | typeof memory) {
   const tape = new Tape(parameters);
   let way = () => {};
@@ -60,7 +60,7 @@ function lossOf(parameters: HostParameters, scores: (tape: Tape) => Taped, of: E
     tape.begin();
     const { values, back } = tape.outputs([scores(tape)]);
     const one = shareLoss(values, of.bounds, of.candidates, answers, 1);
-    way = () => back(one.slope);
+    way = () => back(one.grad);
     return one.loss;
   };
   return { loss, back: () => way() };
@@ -134,7 +134,7 @@ test('shares are a softmax over what is reached, zeros where nothing is, and the
   const shares = reachedShares(tape, tape.parameter('scores', 1), bounds, Uint8Array.of(1, 0, 1, 0, 0));
   const first = 1 / (1 + Math.exp(2));
   expectClose(shares.values, [first, 0, 1 - first, 0, 0]);
-  const { loss, slope, right } = shareLoss(
+  const { loss, grad, right } = shareLoss(
     parameters.value('scores'),
     bounds,
     Uint8Array.of(1, 0, 1, 0, 0),
@@ -143,7 +143,7 @@ test('shares are a softmax over what is reached, zeros where nothing is, and the
   );
   expect(loss).toBeCloseTo(-Math.log(first), 5);
   expect(right).toBeCloseTo(first, 6);
-  expectClose(slope, [0.5 * (first - 1), 0, 0.5 * (1 - first), 0, 0]);
+  expectClose(grad, [0.5 * (first - 1), 0, 0.5 * (1 - first), 0, 0]);
 });
 
 test('shares that differ disagree, by hand, and those that do not count do not', () => {
@@ -151,9 +151,9 @@ test('shares that differ disagree, by hand, and those that do not count do not',
   expect(disagreement(p, q, Uint8Array.of(1, 1, 0, 0), 1).loss).toBeCloseTo(0, 6);
   expect(disagreement(p, q, Uint8Array.of(0, 0, 1, 1), 3).loss).toBeCloseTo(3 * Math.log(2), 6);
   // What has no share is left out.
-  const { loss, slopes } = distance(Float32Array.of(0.25, 0.75, 0), Float32Array.of(0.5, 0.5, 0.3), 1);
+  const { loss, grads } = distance(Float32Array.of(0.25, 0.75, 0), Float32Array.of(0.5, 0.5, 0.3), 1);
   expect(loss).toBeCloseTo(0.5 * Math.log(2) + 0.5 * Math.log(2 / 3), 6);
-  expectClose(slopes[0]!, [-2, -2 / 3, 0]);
+  expectClose(grads[0]!, [-2, -2 / 3, 0]);
 });
 
 describe('NSM', () => {
@@ -176,15 +176,15 @@ describe('NSM', () => {
   const texts = ['who directed [E]', 'of which genre is [E]', 'which genres have the films that [E] made'];
   const textOf = Int32Array.of(0, 1, 2, 2);
 
-  test('has the gradient that its loss has as slopes', async () => {
+  test('has the gradient that its loss has as gradients', async () => {
     const { words, parameters } = await opened();
     const scores = (tape: Tape) => reason(tape, instructions(tape, words, texts, shape), textOf, batch, shape).scores;
     const { loss, back } = lossOf(parameters, scores, batch);
-    checkSlopes(parameters, loss, back);
+    checkGrads(parameters, loss, back);
   });
 
   test.each(['parallel', 'hybrid'] as const)(
-    'as a %s teacher has the gradient that its losses have as slopes, and labels that are shares',
+    'as a %s teacher has the gradient that its losses have as gradients, and labels that are shares',
     async (form) => {
       const words = wordInput(facts, await wordBasis(facts, tinyQuestions));
       const teacher = teacherOf(form, words);
@@ -199,10 +199,10 @@ describe('NSM', () => {
         const { scores, more } = teacher.compute(tape, tasks, batch, lesson);
         const { values, back } = tape.outputs([scores, ...more!]);
         const of = shareLoss(values.subarray(0, batch.entities.length), batch.bounds, batch.candidates, answers, 1);
-        way = () => back(Float32Array.of(...of.slope, ...weights.slice(1)));
+        way = () => back(Float32Array.of(...of.grad, ...weights.slice(1)));
         return values.subarray(batch.entities.length).reduce((sum, one, i) => sum + weights[i + 1]! * one, of.loss);
       };
-      checkSlopes(parameters, loss, () => way());
+      checkGrads(parameters, loss, () => way());
       tape.begin();
       const labels = teacher.labels(tape, tasks, batch, answers);
       expect(labels).toHaveLength(hops - 1);
@@ -227,7 +227,7 @@ describe('NSM', () => {
       way = () => back(Float32Array.of(1));
       return values[0]!;
     };
-    checkSlopes(parameters, loss, () => way());
+    checkGrads(parameters, loss, () => way());
   });
 
   test('is the same as messages that are made fact by fact', async () => {
@@ -342,33 +342,33 @@ describe('KV-Mem', () => {
     expectClose(got, expected, 1e-4);
   });
 
-  test('has the gradient that its loss has as slopes, of rows of entities too', () => {
+  test('has the gradient that its loss has as gradients, of rows of entities too', () => {
     const parameters = new HostParameters(parts);
     const { loss, back } = lossOf(parameters, scores, memory);
-    checkSlopes(parameters, loss, back);
+    checkGrads(parameters, loss, back);
     table.clear();
     loss();
     back();
-    // Adagrad keeps g² of its first step, which goes down the slope.
+    // Adagrad keeps g² of its first step, which goes down the gradient.
     const before = table.values.slice();
     const step = 2 ** -9;
     const picked = [...new Set(memory.entities)].flatMap((entity) => [entity * dim, entity * dim + 3]);
-    const slopes = picked.map((i) => {
+    const grads = picked.map((i) => {
       const at = (value: number) => {
         table.values[i] = value;
         return loss();
       };
-      const slope = (at(before[i]! + step) - at(before[i]! - step)) / (2 * step);
+      const grad = (at(before[i]! + step) - at(before[i]! - step)) / (2 * step);
       table.values[i] = before[i]!;
-      return slope;
+      return grad;
     });
     table.move(0.1);
     const squares = table.tensors()['optimizer/squares/entities']!.data as Float32Array;
     picked.forEach((i, at) => {
       const gradient = Math.sqrt(squares[i]!) * Math.sign(before[i]! - table.values[i]!);
-      expect(gradient).toBeCloseTo(slopes[at]!, 2);
+      expect(gradient).toBeCloseTo(grads[at]!, 2);
     });
-    expect(Math.max(...slopes.map(Math.abs))).toBeGreaterThan(0.1);
+    expect(Math.max(...grads.map(Math.abs))).toBeGreaterThan(0.1);
   });
 
   test('refuses settings that it would not read', () => {

@@ -93,7 +93,7 @@ describe('a reader of sequences', () => {
     layers.parameters.dispose();
   });
 
-  test('has the gradients that its outputs have as slopes', async () => {
+  test('has the gradients that its outputs have as gradients', async () => {
     const layers = emptyLayers();
     const read = createSequenceReader(tf, layers, { name: 'r', inputs, units });
     layers.parameters.add('rows', [5, inputs], rows);
@@ -145,7 +145,7 @@ describe('the encoder of words', () => {
     parameters.dispose();
   });
 
-  test('has the gradients that its outputs have as slopes, the table of words among them', async () => {
+  test('has the gradients that its outputs have as gradients, the table of words among them', async () => {
     const { parameters, encode } = await make();
     await checkGradient(tf, parameters, () => encode(said));
     parameters.dispose();

@@ -150,15 +150,15 @@ describe('HostLayers', () => {
     expect(far[3]).toBeNaN();
   });
 
-  test('its way back is the slope of its outputs, of every parameter and of the input', () => {
+  test('its backward pass is the gradient of its outputs, of every parameter and of the input', () => {
     const made = small(10);
     const { network, parameters, input, rng } = made;
-    const slope = normals(rng, 50);
-    const lossNow = () => plain(made).reduce((sum, value, i) => sum + value * slope[i]!, 0);
+    const grad = normals(rng, 50);
+    const lossNow = () => plain(made).reduce((sum, value, i) => sum + value * grad[i]!, 0);
     made.compute();
-    network.outputSlopes(10).set(slope);
+    network.outputGrads(10).set(grad);
     const ofInput = network.back(10, true)!.slice();
-    const slopes = parameters.slopes.slice();
+    const grads = parameters.grads.slice();
     const check = (values: Float32Array, gradient: Float32Array) => {
       for (let i = 0; i < values.length; i++) {
         const value = values[i]!;
@@ -171,19 +171,19 @@ describe('HostLayers', () => {
         expect(Math.abs(gradient[i]! - (above - below) / (2 * up))).toBeLessThan(2e-2);
       }
     };
-    check(parameters.values, slopes);
+    check(parameters.values, grads);
     check(input, ofInput);
     made.compute();
-    network.outputSlopes(10).set(slope);
+    network.outputGrads(10).set(grad);
     expect(network.back(10, false)).toBeUndefined();
     // It adds to what is there.
-    slopes.forEach((value, i) => expect(parameters.slopes[i]).toBeCloseTo(2 * value, 4));
+    grads.forEach((value, i) => expect(parameters.grads[i]).toBeCloseTo(2 * value, 4));
   });
 });
 
-/** One step down a slope by the outputs. */
-const descend = (optimizer: Optimizer, outputs: () => Outputs, slope: Float32Array, rate: number) =>
-  optimizer.step(async (record) => (await record(outputs)).back(slope), rate);
+/** One step down a gradient by the outputs. */
+const descend = (optimizer: Optimizer, outputs: () => Outputs, grad: Float32Array, rate: number) =>
+  optimizer.step(async (record) => (await record(outputs)).back(grad), rate);
 
 describe('HostAdamW', () => {
   const shapes = {
@@ -193,8 +193,8 @@ describe('HostAdamW', () => {
   const outputs = (parameters: HostParameters): HostOutputs => ({
     values: new Float32Array(7),
     back: (by) => {
-      parameters.slope('w').set(by.subarray(0, 6));
-      parameters.slope('b').set(by.subarray(6));
+      parameters.grad('w').set(by.subarray(0, 6));
+      parameters.grad('b').set(by.subarray(6));
     },
   });
 
@@ -206,13 +206,13 @@ describe('HostAdamW', () => {
     for (const [name, { shape, data }] of Object.entries(shapes)) tensors.add(name, shape, data);
     const [ours, theirs] = [adamWOf(host, options), adamWOf(tensors, options)];
     const rng = Rng.named(3, 'test/adam');
-    const step = async (optimizer: Optimizer, parameters: HostParameters, slope: Float32Array) =>
-      descend(optimizer, () => outputs(parameters), slope, 0.05);
+    const step = async (optimizer: Optimizer, parameters: HostParameters, grad: Float32Array) =>
+      descend(optimizer, () => outputs(parameters), grad, 0.05);
     for (let i = 0; i < 5; i++) {
-      const slope = normals(rng, 7);
-      const norm = await step(ours, host, slope);
+      const grad = normals(rng, 7);
+      const norm = await step(ours, host, grad);
       const flat = () => tf.concat([tf.reshape(tensors.get('w'), [6]), tf.reshape(tensors.get('b'), [1])]);
-      expect(norm).toBeCloseTo(await descend(theirs, flat, slope, 0.05), 5);
+      expect(norm).toBeCloseTo(await descend(theirs, flat, grad, 0.05), 5);
       const expected = await tensors.export();
       for (const [name, { data }] of Object.entries(await host.export())) {
         data.forEach((value, j) => expect(value).toBeCloseTo(expected[name]!.data[j]!, 5));
@@ -223,9 +223,9 @@ describe('HostAdamW', () => {
     other.import(await host.export());
     const resumed = new HostAdamW(other, options);
     resumed.importState('x/', saved.steps, saved.tensors);
-    const slope = normals(rng, 7);
-    await step(ours, host, slope);
-    await step(resumed, other, slope);
+    const grad = normals(rng, 7);
+    await step(ours, host, grad);
+    await step(resumed, other, grad);
     expect(other.values).toEqual(host.values);
     expect(() => other.import({ w: shapes.w })).toThrow(/parameter b of shape \[1\], got none/);
   });
@@ -234,7 +234,7 @@ describe('HostAdamW', () => {
     const host = new HostParameters(shapes);
     const optimizer = new HostAdamW(host);
     const before = host.values.slice();
-    const to = (slope: Float32Array, rate: number) => descend(optimizer, () => outputs(host), slope, rate);
+    const to = (grad: Float32Array, rate: number) => descend(optimizer, () => outputs(host), grad, rate);
     await expect(to(Float32Array.of(0, 0, NaN, 0, 0, 0, 0), 0.1)).rejects.toThrow(
       /finite gradient of w, got NaN, at index 2/,
     );

@@ -9,14 +9,14 @@ const rows = [
 ];
 
 describe('a dense network on the host', () => {
-  test('goes back along the slopes that differences measure, in every parameter', async () => {
+  test('goes back along the gradients that differences measure, in every parameter', async () => {
     const network = mlp({ inputs: 2, hidden: [5, 3], outputs: 2, seed: 4 });
     const { parameters } = network;
     const weights = [0.3, -1, 0.5, 2, -0.4, 0.1, 1, -0.7];
     const objective = () => network.values(rows).reduce((sum, value, i) => sum + value * weights[i]!, 0);
-    parameters.slopes.fill(0);
+    parameters.grads.fill(0);
     network.outputs(rows).back(Float32Array.from(weights));
-    const slopes = parameters.copies(parameters.slopes);
+    const grads = parameters.copies(parameters.grads);
     expect(parameters.names).toEqual(['mlp.1', 'mlp.1.bias', 'mlp.2', 'mlp.2.bias', 'mlp.out', 'mlp.out.bias']);
     for (const name of parameters.names) {
       const values = parameters.value(name);
@@ -27,7 +27,7 @@ describe('a dense network on the host', () => {
         };
         const measured = (at(2 ** -7) - at(-(2 ** -7))) / 2 ** -6;
         values[i] = value;
-        expect(Math.abs(measured - slopes[name]!.data[i]!)).toBeLessThan(2e-3);
+        expect(Math.abs(measured - grads[name]!.data[i]!)).toBeLessThan(2e-3);
       });
     }
     expect((await parameters.export())['mlp.1']!.shape).toEqual([2, 5]);
@@ -53,7 +53,7 @@ describe('a dense network on the host', () => {
     expect(copy.values([rows[1]!])[0]).toBe(learned[1]);
   });
 
-  test('refuses the way back of an earlier computation', () => {
+  test('refuses the backward pass of an earlier computation', () => {
     const network = mlp({ inputs: 2, hidden: [], outputs: 1, seed: 1 });
     const early = network.outputs(rows);
     network.values(rows);

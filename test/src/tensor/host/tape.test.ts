@@ -11,7 +11,7 @@ const matrix = (name: string, rows: number, width: number): HostTensor => ({
   data: normalValues(rng(name), 0.7, rows * width),
 });
 
-/** Compares the way back of Σ cos(i + 1) · out[i] with slopes measured on every fifth weight; the difference is below 1e-4 of a slope. */
+/** Compares the backward pass of Σ cos(i + 1) · out[i] with gradients measured on every fifth weight; the difference is below 1e-4 of a gradient. */
 function check(starts: Record<string, HostTensor>, build: (tape: Tape) => readonly Taped[]) {
   const parameters = new HostParameters(starts);
   const tape = new Tape(parameters);
@@ -21,9 +21,9 @@ function check(starts: Record<string, HostTensor>, build: (tape: Tape) => readon
   };
   const objective = () => outputs().values.reduce((sum, value, i) => sum + value * Math.cos(i + 1), 0);
   const { values, back } = outputs();
-  parameters.slopes.fill(0);
+  parameters.grads.fill(0);
   back(values.map((_, i) => Math.cos(i + 1)));
-  const slopes = parameters.copies(parameters.slopes);
+  const grads = parameters.copies(parameters.grads);
   const step = 2 ** -8;
   for (const name of parameters.names) {
     const own = parameters.value(name);
@@ -37,13 +37,13 @@ function check(starts: Record<string, HostTensor>, build: (tape: Tape) => readon
       };
       // Of fourth order, so that float32 allows steps that are long.
       const measured = (8 * (at(step) - at(-step)) - (at(2 * step) - at(-2 * step))) / (12 * step);
-      const error = Math.abs(measured - slopes[name]!.data[i]!) / (1 + Math.abs(measured));
+      const error = Math.abs(measured - grads[name]!.data[i]!) / (1 + Math.abs(measured));
       expect({ name, i, small: error < 5e-4 }).toEqual({ name, i, small: true });
     }
   }
 }
 
-describe('the way back of operations on the tape is their slope', () => {
+describe('the backward pass of operations on the tape is their gradient', () => {
   const x = (tape: Tape) => tape.parameter('x', 4);
   const two = { x: matrix('x', 6, 4), y: matrix('y', 6, 4) };
 
@@ -103,7 +103,7 @@ test('a sequence is read alike alone and beside others, and the ends are its las
   expect([...ends.slice(9, 12)]).toEqual([...states.slice(9, 12)]);
 });
 
-test('a computation that was followed by a step has no way back any more', () => {
+test('a computation that was followed by a step has no backward pass any more', () => {
   const parameters = new HostParameters({ x: matrix('x', 6, 4) });
   const tape = new Tape(parameters);
   const { values, back } = tape.outputs([tape.tanh(tape.parameter('x', 4))]);
