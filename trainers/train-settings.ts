@@ -83,6 +83,11 @@ export const trainSettings = z.strictObject({
 /** Every setting of a run with its value. */
 export type TrainSettings = z.output<typeof trainSettings>;
 
+/** Most walks in a training step of the enabled phases, of which `backend: auto` takes the size. */
+export function walksPerStep({ clone, ppo }: Pick<TrainSettings, 'clone' | 'ppo'>): number {
+  return Math.max(clone.enabled ? clone.batchSize : 0, ppo.enabled ? ppo.minibatchSamples * ppo.explorations : 0);
+}
+
 /** Settings as files keep them: what is not set is not there. */
 export function plainSettings(settings: object): Record<string, unknown> {
   return JSON.parse(JSON.stringify(settings)) as Record<string, unknown>;

@@ -232,18 +232,18 @@ export function autoOrder(size?: NetworkSize): { names: readonly ComputerName[];
   if (size === undefined) return { names: large, why: 'the first that works' };
   const millions = (size.rows * size.inputs * size.units) / 1e6;
   const product = `the largest product is ${size.rows} × ${size.inputs} × ${size.units}, ${rounded(millions)} million multiply-adds`;
+  const isGpuSize = millions >= worthFrom.gpu;
+  if (size.onHost) {
+    const gpus: BackendName[] = !isGpuSize ? [] : size.meetsEdges ? ['tensorflow-gpu'] : ['tensorflow-gpu', 'webgpu'];
+    const why = isGpuSize ? 'where a GPU pays, else SIMD kernels' : 'where SIMD kernels without a library are fastest';
+    return { names: [...gpus, 'host', 'wasm', 'cpu', 'tensorflow'], why: `${product}, ${why}` };
+  }
   const withoutWebGpu = (names: readonly BackendName[]) =>
     size.meetsEdges ? names.filter((name) => name !== 'webgpu') : names;
   if (millions >= worthFrom.webgpu) return { names: withoutWebGpu(large), why: `${product}, where a GPU pays` };
-  if (millions >= worthFrom.gpu) {
+  if (isGpuSize) {
     const names = withoutWebGpu(['tensorflow-gpu', 'tensorflow', 'webgpu', 'wasm', 'cpu']);
     return { names, why: `${product}, where CUDA or native TensorFlow pays${size.meetsEdges ? '' : ', else a GPU'}` };
-  }
-  if (size.onHost) {
-    return {
-      names: ['host', 'wasm', 'cpu', 'tensorflow'],
-      why: `${product}, where SIMD kernels without a library are fastest`,
-    };
   }
   if (millions >= worthFrom.tensorflow) {
     return {

@@ -46,7 +46,7 @@ import { ppo, type PpoUpdate } from '../../trainers/ppo.js';
 import { wholeWalks } from '../../trainers/rollout.js';
 import { endOfStep, recordedStep } from '../../trainers/saved-step.js';
 import { type Learning, logEncoding, type Session, type Training } from '../../trainers/session.js';
-import type { TrainSettings } from '../../trainers/train-settings.js';
+import { type TrainSettings, walksPerStep } from '../../trainers/train-settings.js';
 import { keepInRun, type Pretrained, pretrainEmbeddings, replayTransE } from '../../trainers/transe/pretrain.js';
 import { dialogueTriples } from '../../trainers/transe/triples.js';
 import { refuseForeignEnv } from './own-env.js';
@@ -68,7 +68,7 @@ export const dialogueLearning: Learning = {
   forkPhase: 'clone',
   problems: (settings) => [...ablationProblems(settings), ...walkProblems(settings)],
   networkSize({ clone, ppo, env, stateText, walker }, textDim) {
-    const states = Math.max(clone.enabled ? clone.batchSize : 0, ppo.minibatchSamples * ppo.explorations);
+    const states = walksPerStep({ clone, ppo });
     const inputs = contextDimOf(textDim, stateText.encode === 'per-step');
     const own = { onHost: computedOnHost(walker), meetsEdges: walker.pathAware };
     return { rows: states * env.horizon, inputs, units: walker.width, ...own };

@@ -21,7 +21,7 @@ import { adamOf, firstWeights, ppoPhase } from '../../trainers/ppo-phase.js';
 import { ppo } from '../../trainers/ppo.js';
 import { wholeWalks } from '../../trainers/rollout.js';
 import type { Learning, Session, Training } from '../../trainers/session.js';
-import type { TrainSettings } from '../../trainers/train-settings.js';
+import { type TrainSettings, walksPerStep } from '../../trainers/train-settings.js';
 import { datasetOf, findRun } from '../named.js';
 import { weightsOf } from '../trained.js';
 import { exactProblems, exactTraining } from './exact.js';
@@ -40,7 +40,7 @@ export const linkLearning: Learning = {
   networkSize({ clone, ppo, linkWalk, linkWalker, exactWalker }) {
     if (exactWalker) return { rows: 1, inputs: 1, units: 1, onHost: true };
     const { vectorDim, pathDim, width } = linkWalker;
-    const states = Math.max(clone.enabled ? clone.batchSize : 0, ppo.minibatchSamples * ppo.explorations);
+    const states = walksPerStep({ clone, ppo });
     const inputs = pathDim + 2 * vectorDim;
     return { rows: states * linkWalk.horizon, inputs, units: width, onHost: computedOnHost(linkWalker) };
   },

@@ -21,7 +21,7 @@ import { firstWeights, ppoPhase } from '../../trainers/ppo-phase.js';
 import { ppo } from '../../trainers/ppo.js';
 import { wholeWalks } from '../../trainers/rollout.js';
 import { type Learning, logEncoding, type Session, type Training } from '../../trainers/session.js';
-import type { TrainSettings } from '../../trainers/train-settings.js';
+import { type TrainSettings, walksPerStep } from '../../trainers/train-settings.js';
 import { edgeWalk } from './edge-walk.js';
 import { relationWalk } from './relation-walk.js';
 import { readerProblems, readerTraining } from './reader.js';
@@ -36,7 +36,7 @@ export const questionLearning: Learning = {
   problems: questionProblems,
   networkSize({ env, ppo, clone, stateText, reader, relationWalk, relationWalker, walker }, textDim) {
     if (reader) return readerKind(reader.kind).networkSize(reader, textDim);
-    const states = Math.max(clone.enabled ? clone.batchSize : 0, ppo.minibatchSamples * ppo.explorations);
+    const states = walksPerStep({ clone, ppo });
     if (env.id === relationWalkId) {
       const { reads, wordWidth, questionWidth } = relationWalker;
       if (reads === 'words') {

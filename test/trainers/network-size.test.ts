@@ -12,6 +12,14 @@ test('the size of networks goes by the texts that a state brings: two of a dialo
   expect(sizeOf({ walker: { width: 256 }, stateText: { encode: 'per-step' } })).toEqual({ ...dialogue, inputs: 576 });
 });
 
+test('phases that are off do not count', () => {
+  const walks = (clone: boolean, ppo: boolean) =>
+    sizeOf({ clone: { enabled: clone, batchSize: 32 }, ppo: { enabled: ppo, minibatchSamples: 16, explorations: 4 } })
+      .rows;
+  const { horizon } = trainSettings.parse({}).env;
+  expect([walks(true, true), walks(true, false), walks(false, true)]).toEqual([64, 32, 64].map((n) => n * horizon));
+});
+
 test('questions bring one text, queries of links the vectors of a step', () => {
   const settings = trainSettings.parse({
     env: { id: 'kgwalk/RelationWalk-v1' },

@@ -17,15 +17,19 @@ test('WebGPU goes before wasm where a GPU pays, and before native TensorFlow for
   expect(after(2000)).toEqual(['webgpu', 'tensorflow', 'wasm']);
 });
 
-test('a network that is written for the host stays there until it is worth a GPU', () => {
-  const onHost = (rows: number) => autoOrder({ rows, inputs: 256, units: 64, onHost: true });
-  expect([onHost(1).names[0], onHost(1024).names[0], onHost(10_000).names[0]]).toEqual([
-    'host',
-    'host',
-    'tensorflow-gpu',
-  ]);
-  expect(onHost(256).why).toBe(
+test('a network with SIMD kernels takes them on the processor, at any size; only graphics cards come before them', () => {
+  const order = (rows: number, meetsEdges = false) =>
+    autoOrder({ rows, inputs: 256, units: 64, onHost: true, meetsEdges });
+  for (const rows of [1, 1024]) expect(order(rows).names[0]).toBe('host');
+  for (const rows of [10_000, 1_000_000]) {
+    expect(order(rows).names.slice(0, 3)).toEqual(['tensorflow-gpu', 'webgpu', 'host']);
+    expect(order(rows, true).names.slice(0, 2)).toEqual(['tensorflow-gpu', 'host']);
+  }
+  expect(order(256).why).toBe(
     'the largest product is 256 × 256 × 64, 4.2 million multiply-adds, where SIMD kernels without a library are fastest',
+  );
+  expect(order(10_000).why).toBe(
+    'the largest product is 10000 × 256 × 64, 164 million multiply-adds, where a GPU pays, else SIMD kernels',
   );
 });
 
