@@ -28,12 +28,6 @@ export function register(program: Command): void {
     .option('--json', 'print JSON')
     .action(async (what: string, flags: object) => (await import('./models/files.js')).describe(what, flags));
   models
-    .command('quantize <name-or-file>')
-    .description('write a model anew as Q8_0, which processors read quicker than floating point, Q4_1, Q5_0 and Q5_1')
-    .option('--name <name>', 'what to call it (default: the model’s, with -q8_0 behind)')
-    .option('--json', 'print JSON')
-    .action(async (what: string, flags: object) => (await import('./models/files.js')).quantize(what, flags));
-  models
     .command('bench <name-or-file>')
     .description('measure how fast a model reads prompts, writes replies and encodes texts on this machine')
     .option(

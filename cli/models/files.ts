@@ -1,6 +1,5 @@
-/** `kgwalk models list`, `get`, `info` and `quantize`. */
+/** `kgwalk models list`, `get` and `info`. */
 import { existsSync, statSync } from 'node:fs';
-import { basename } from 'node:path';
 import { poolingsOf } from '../../src/encoder/embedding-model.js';
 import {
   downloadModel,
@@ -10,7 +9,6 @@ import {
   type WantedModel,
 } from '../../src/llm/download-model.js';
 import { describeModel } from '../../src/llm/gguf/describe-model.js';
-import { quantizeGguf } from '../../src/llm/gguf/quantize.js';
 import {
   downloadedModelFile,
   downloadedModels,
@@ -18,7 +16,6 @@ import {
   embeddedModelName,
   isModelPath,
   modelFile,
-  newModelFile,
 } from '../../src/llm/model-files.js';
 import { modelRegistry } from '../../src/llm/model-registry.js';
 import { WorkbenchError } from '../../src/run/errors.js';
@@ -155,26 +152,4 @@ function notAccepted({ name, licence }: WantedModel, page: string): WorkbenchErr
   return new WorkbenchError('usage', `expected --accept-licence: ${name} comes under the ${licence}`, {
     hint: `Read it at ${page} and, if you accept it, say so with --accept-licence.`,
   });
-}
-
-/** Writes a model as Q8_0 beside the downloaded ones. @throws WorkbenchError `usage` for a name that is taken, else as `quantizeGguf` */
-export async function quantize(what: string, flags: { name?: string; json?: boolean }): Promise<void> {
-  const from = modelFile(what);
-  const name = flags.name ?? `${basename(from, '.gguf').toLowerCase()}-q8_0`;
-  const file = newModelFile(name);
-  if (existsSync(file)) {
-    throw new WorkbenchError('usage', `expected a name that no model has, got ${name}, at ${file}`, {
-      hint: `Take it: --model ${name}; or call the new one otherwise by --name.`,
-    });
-  }
-  const { written, kept } = quantizeGguf(from, file);
-  const sha256 = await sha256File(file);
-  const { bytes } = sizes(file);
-  if (flags.json) return printJson({ name, file, bytes, written, kept, sha256 });
-  const others = Object.entries(kept).map(([type, tensors]) => `${tensors} ${type}`);
-  printLine(
-    `${name}: ${megabytes(bytes)} MB at ${file}; ${written} matrices written as Q8_0, left: ${others.join(', ') || 'none'}`,
-  );
-  printLine(`sha256 ${sha256}`);
-  printLine(`use it: --model ${name}`);
 }

@@ -1,5 +1,5 @@
 /** Writes a GGUF model file, version 3. @source ggml docs/gguf.md */
-import { toFloat16 } from '../../src/llm/gguf/float16.js';
+import { toFloat16 } from './float16.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { writeFileAtomic } from '../../src/run/files.js';
 

@@ -2,8 +2,6 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { env } from 'node:process';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { openLlamaEncoder } from '../../src/encoder/llama-encoder.js';
-import { embeddedModelFile } from '../../src/llm/model-files.js';
 import { modelsFolder } from '../../src/run/locations.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
 import { hashOf } from '../fixtures/downloads.js';
@@ -194,37 +192,6 @@ describe('kgwalk models info', () => {
   ])('of %s is an error that says why', async (name, code, message) => {
     const { exitCode, told } = await kgwalk('models', 'info', name);
     expect([exitCode, told]).toEqual([code, expect.stringContaining(message)]);
-  });
-});
-
-describe('kgwalk models quantize', () => {
-  test('writes the embedded model as Q8_0, once; it encodes nearly the same', async () => {
-    const made = await kgwalkJson<{ file: string; bytes: number }>('models', 'quantize', 'demo', '--name', 'small');
-    expect(made).toMatchObject({ name: 'small', written: 29, kept: { F32: 9 } });
-    const info = (name: string) => kgwalkJson<{ bytes: number; quantisation: string }>('models', 'info', name);
-    const before = await info('demo');
-    const after = await info('small');
-    expect(after).toMatchObject({
-      ...before,
-      ...{ file: made.file, bytes: made.bytes, quantisation: 'Q8_0' },
-      sha256: expect.any(String),
-    });
-    expect(made.bytes).toBeLessThan(0.6 * before.bytes);
-    expect(await state('small')).toBe('here');
-    const vectors: Float32Array[] = [];
-    for (const modelPath of [embeddedModelFile()!, made.file]) {
-      const settings = { pooling: 'model', normalize: true, workers: 1, prefixReuse: 'off', gpu: 'off' } as const;
-      const encoder = await openLlamaEncoder({ modelPath, settings, cacheFolder: join(env.KGWALK_HOME!, 'cache') });
-      vectors.push((await encoder.encode(['who sailed on the ship that Ada built?'])).matrix.slice());
-      await encoder.dispose();
-    }
-    const cosine = vectors[0]!.reduce((sum, value, i) => sum + value * vectors[1]![i]!, 0);
-    expect(cosine).toBeGreaterThan(0.999);
-    expect(cosine).toBeLessThan(1);
-    const { exitCode, told } = await kgwalk('models', 'quantize', 'demo', '--name', 'small');
-    expect([exitCode, told]).toEqual([2, expect.stringContaining('expected a name that no model has, got small')]);
-    const shadowed = await kgwalk('models', 'quantize', 'demo', '--name', 'demo');
-    expect([shadowed.exitCode, shadowed.told]).toEqual([2, expect.stringContaining('expected another name than demo')]);
   });
 });
 

@@ -23,10 +23,6 @@ export interface GgufHeader {
   /** Lengths of the arrays, by key. */
   arrayLengths: ReadonlyMap<string, number>;
   tensors: readonly GgufTensor[];
-  /** Where in the file each entry's value starts, bytes. */
-  places: ReadonlyMap<string, number>;
-  /** Where in the file the list of tensors and their data start, bytes. */
-  listStart: number;
   dataStart: number;
 }
 
@@ -71,21 +67,18 @@ function parse(cursor: Cursor): GgufHeader {
 
   const metadata = new Map<string, GgufValue>();
   const arrayLengths = new Map<string, number>();
-  const places = new Map<string, number>();
   for (let i = 0; i < entryCount; i++) {
     const key = cursor.shortText('a key');
     const type = cursor.uint32();
-    places.set(key, cursor.at);
     if (type === arrayType) arrayLengths.set(key, skipArray(cursor));
     else {
       const value = readValue(cursor, type);
       if (value !== undefined) metadata.set(key, value);
     }
   }
-  const listStart = cursor.at;
   const tensors = Array.from({ length: tensorCount }, () => readTensor(cursor));
   const dataStart = checkExtents(tensors, cursor, metadata.get('general.alignment') ?? 32);
-  return { version, metadata, arrayLengths, tensors, places, listStart, dataStart };
+  return { version, metadata, arrayLengths, tensors, dataStart };
 }
 
 /** Returns where the tensor data starts. */

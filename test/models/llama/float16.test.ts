@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { toFloat16 } from '../../../../src/llm/gguf/float16.js';
-import { fromFloat16 } from '../../../fixtures/gguf-tensors.js';
+import { toFloat16 } from '../../../models/llama/float16.js';
+import { fromFloat16 } from '../../fixtures/gguf-tensors.js';
 
 const halves = (...values: number[]) => [...toFloat16(Float32Array.from(values))];
 

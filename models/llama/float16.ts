@@ -10,22 +10,8 @@ export function toFloat16(values: Float32Array): Uint16Array {
   return halves;
 }
 
-let valueOfBits: Float32Array | undefined;
-
-/** The value of a half's bits; infinite or not a number where they say so. */
-export function valueOfHalf(bits: number): number {
-  valueOfBits ??= Float32Array.from({ length: 1 << 16 }, (_, all) => {
-    const exponent = (all >>> 10) & 31;
-    const fraction = all & 1023;
-    const sign = all & 0x8000 ? -1 : 1;
-    if (exponent === 31) return fraction === 0 ? sign * Infinity : NaN;
-    return exponent === 0 ? sign * fraction * 2 ** -24 : sign * (1024 + fraction) * 2 ** (exponent - 25);
-  });
-  return valueOfBits[bits]!;
-}
-
 /** Bits of the nearest half, ties to even; beyond ±65,504 infinite. */
-export function halfOf(value: number): number {
+function halfOf(value: number): number {
   single[0] = value;
   const sign = (word[0]! >>> 16) & 0x8000;
   const bits = word[0]! & 0x7fffffff;
