@@ -24,7 +24,7 @@ export function register(program: Command): void {
       '--name <name>',
       'name to import it under (default: the format; for triples, the name of the folder or file)',
     )
-    .option('--no-labels', 'custom N-Triples: keep labels as edges instead of using them as names and aliases')
+    .option('--no-labels', 'custom RDF: keep labels as edges instead of using them as names and aliases')
     .option('--allow-overlap', 'triples: keep and count triples that occur in two splits instead of refusing them')
     .option(
       '--unseen <share>',

@@ -22,7 +22,7 @@ export interface ImportOptions {
 
 /** What single importers take besides; the others leave it. */
 export interface AnyImportOptions extends ImportOptions {
-  /** Of N-Triples: labels are names and aliases instead of edges. Default true. */
+  /** Of RDF: labels are names and aliases instead of edges. Default true. */
   labels?: boolean;
   /** Of links: keep triples that stand in two splits, and count them, rather than refuse the data. Default false. */
   allowOverlap?: boolean;

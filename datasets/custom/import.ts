@@ -10,11 +10,11 @@ import {
 } from '../importer.js';
 import type { QuestionManifest } from '../questions/question-manifest.js';
 import { writeQuestionDataset } from '../questions/write-question-dataset.js';
-import { type CustomGraph, readNTriples } from './read-n-triples.js';
+import { type CustomGraph, readRdf } from './read-rdf.js';
 import { readCustomQuestions } from './read-questions.js';
 
 /**
- * Reads `triples.nt`, `.tsv`, `.txt` or `.csv` (also `.gz`) and `questions.jsonl` of a folder. One subset `all`; splits are those that the
+ * Reads `triples.nt`, `.ttl`, `.tsv`, `.txt` or `.csv` (also `.gz`) and `questions.jsonl` of a folder. One subset `all`; splits are those that the
  * questions name, or hash partitions where they name none.
  * @throws WorkbenchError `data` (file, every broken line), `usage` for a bad name, `failure` when the disk refuses
  */
@@ -40,22 +40,22 @@ export async function importCustom(options: AnyImportOptions): Promise<QuestionM
 export const custom: Importer<'questions'> = { name: 'custom', kind: 'questions', import: importCustom };
 
 /** Files of triples that are looked for, the first found is read. */
-const tripleFiles: readonly string[] = ['nt', 'tsv', 'txt', 'csv'].flatMap((extension) => [
+const tripleFiles: readonly string[] = ['nt', 'ttl', 'tsv', 'txt', 'csv'].flatMap((extension) => [
   `triples.${extension}`,
   `triples.${extension}.gz`,
 ]);
 
 /**
- * Reads N-Triples (`.nt`) or `head TAB relation TAB tail`, with `|` between the fields where the first line has no TAB. Where no relation
+ * Reads N-Triples (`.nt`), Turtle (`.ttl`) or `head TAB relation TAB tail`, with `|` between the fields where the first line has no TAB. Where no relation
  * starts with `~`, inverses are added.
- * @param labels of N-Triples: take `rdfs:label` and `skos:prefLabel` as names and `skos:altLabel` as aliases, not as edges
+ * @param labels of RDF: take `rdfs:label` and `skos:prefLabel` as names and `skos:altLabel` as aliases, not as edges
  * @throws WorkbenchError `data` that lists every broken line, or for no triple at all
  */
 export async function readCustomGraph(file: string, labels: boolean): Promise<CustomGraph> {
-  const read = /\.nt(\.gz)?$/.test(file) ? await readNTriples(file, labels) : await readDelimited(file);
+  const read = /\.(nt|ttl)(\.gz)?$/.test(file) ? await readRdf(file, labels) : await readDelimited(file);
   if (read.graph.numEdges > 0) return read;
   throw new WorkbenchError('data', `expected triples, got none, at ${file}`, {
-    hint: 'Each line is head, relation and tail separated by TAB or |, or a statement of N-Triples.',
+    hint: 'Each line is head, relation and tail separated by TAB or |, or an RDF statement (.nt, .ttl).',
   });
 }
 

@@ -5,7 +5,7 @@ import { partName } from '../imported-dataset.js';
 import { LineProblems, textRows } from '../importer.js';
 import { locatedTopic, markedTopics, type StoredQuestion } from '../questions/stored-question.js';
 import type { ImportedFile } from '../questions/write-question-dataset.js';
-import type { CustomGraph } from './read-n-triples.js';
+import type { CustomGraph } from './read-rdf.js';
 
 const name = z.string().min(1).max(2000);
 
@@ -38,7 +38,7 @@ const lineSchema = z
   });
 
 /**
- * Questions by split (`all` where none is named). Names may be IRIs where the graph came from N-Triples. Questions for entities that have no
+ * Questions by split (`all` where none is named). Names may be IRIs if the graph is RDF. Questions for entities that have no
  * answer are dropped and counted; topics and answers that the graph lacks are kept.
  * @throws WorkbenchError `data` that lists every broken line: JSON, keys, ids that repeat, relations that the graph lacks, a missing split
  */
