@@ -1,4 +1,4 @@
-/** The canvas that charts are drawn on, and its letters. The only file that opens one. */
+/** Opens the canvas and the fonts for charts. The only file that does. */
 import { join } from 'node:path';
 import type { ChartConfiguration } from 'chart.js';
 import type { ChartJSNodeCanvas } from 'chartjs-node-canvas';
@@ -6,7 +6,7 @@ import { WorkbenchError } from '../src/run/errors.js';
 import { packageRoot } from '../src/run/locations.js';
 import { chartFont } from './plots/chart.js';
 
-/** Beside `reports/` in the package; licence in the same folder. */
+/** Next to `reports/` in the package; licence in the same folder. */
 const fontFiles = ['Inter-Regular.woff2', 'Inter-Bold.woff2'];
 
 let opening: Promise<ChartJSNodeCanvas> | undefined;
@@ -40,9 +40,9 @@ function noCanvas(got: string, cause?: unknown): WorkbenchError {
 }
 
 /**
- * Draws two letters and looks at them.
- * @returns scripts that would be drawn as boxes, as this machine has no font for them
- * @throws {WorkbenchError} `native` where charts would be blank, or cannot be drawn
+ * Checks drawing with two letters.
+ * @returns scripts that would be drawn as boxes because this machine has no font for them
+ * @throws {WorkbenchError} `native` if charts would be blank or cannot be drawn
  */
 export async function tryCanvas(): Promise<string[]> {
   const canvas = await openCanvas();
@@ -52,7 +52,7 @@ export async function tryCanvas(): Promise<string[]> {
   return Object.entries(scripts).flatMap(([script, letter]) => (drawn(letter).equals(box) ? [script] : []));
 }
 
-/** No font has a letter for it. */
+/** A character that no font covers. */
 const unassigned = '\u{10FFFE}';
 
 const scripts = { Chinese: '\u4E2D', Japanese: '\u3042', Korean: '\uD55C' };

@@ -1,4 +1,4 @@
-/** Curves of training: what was learned, large, and diagnostics. */
+/** Training curves: evaluation figures (large) and diagnostics. */
 import type { Figure } from '../src/run/figures.js';
 import { phases } from '../src/run/records.js';
 import type { ChartGroup, NamedChart } from './pictures.js';
@@ -16,13 +16,13 @@ const phaseTitles: Readonly<Record<string, string>> = {
   fit: 'fitting',
 };
 
-/** What titles call a phase of these runs: of `ppo` what it optimised by, `PPO`, `REINFORCE` or both. */
+/** Title of a phase for these runs; for `ppo` the optimiser's name: `PPO`, `REINFORCE` or both. */
 export function phaseTitle(phase: string, groups: readonly RunGroup[]): string {
   if (phase !== 'ppo') return phaseTitles[phase] ?? phase;
   return [...new Set(groups.map(({ runs }) => algorithmOf(runs[0]!.info.config)))].sort().join(' and ');
 }
 
-/** What a step of a phase counts. */
+/** Unit of a step, by phase. */
 const stepNames: Readonly<Record<string, string>> = {
   transe: 'epochs over the graph',
   bilinear: 'epochs over the graph',
@@ -31,7 +31,7 @@ const stepNames: Readonly<Record<string, string>> = {
   ppo: 'updates',
 };
 
-/** Beside the figures of evaluations, what the page shows large; all else is diagnostics. */
+/** Shown large next to the evaluation figures; all other keys are diagnostics. */
 const rollouts: readonly string[] = ['rollout/reward', 'rollout/hit_rate'];
 
 const titles: Readonly<Record<string, string>> = {
@@ -40,17 +40,17 @@ const titles: Readonly<Record<string, string>> = {
   'rollout/hit_rate': 'walks that end on the answer, %',
 };
 
-/** The runs of one data set, and what is known of what they logged. */
+/** Runs on one data set with the keys that they logged. */
 export interface Trained extends Subject {
-  /** Declared by the evaluations of the runs. */
+  /** Figures declared by the evaluations of the runs. */
   figures: readonly Figure[];
-  /** Results on the split that training is evaluated on; absent where none compare. */
+  /** Results on the split used for validation during training; absent if none compare. */
   valid?: ResultSet | undefined;
-  /** Named in charts: set where a report has several. */
+  /** Name in chart titles; set if a report has several data sets. */
   isNamed: boolean;
 }
 
-/** Subjects with the results that their curves are compared with. */
+/** Data sets with the results that their curves are compared with. */
 export function trainedOf(subjects: readonly Subject[], sets: readonly ResultSet[]): Trained[] {
   return subjects.map((subject) => {
     const evaluations = subject.groups.flatMap(({ runs }) => runs.flatMap((run) => run.evaluations));
@@ -63,7 +63,7 @@ export function trainedOf(subjects: readonly Subject[], sets: readonly ResultSet
   });
 }
 
-/** The figures of evaluations that a phase logged, as `eval/path@1`: those for every table, or all where nothing declares them. */
+/** Evaluation figures logged by a phase, such as `eval/path@1`: the main ones, or all if none are declared. */
 export function evaluatedKeys({ groups, figures }: Pick<Trained, 'groups' | 'figures'>, phase: string): string[] {
   const logged = loggedKeys(groups, phase).filter((key) => key.startsWith('eval/') && !key.endsWith('loss'));
   const declared = figures.flatMap(({ key, place }) => (place === 'main' ? [`eval/${key}`] : []));
@@ -81,7 +81,7 @@ function largeKeys(trained: Trained, phase: string): string[] {
   return [...(phase === 'clone' || phase === 'fit' ? ['train/loss'] : rollouts), ...evaluatedKeys(trained, phase)];
 }
 
-/** `path@1 on valid, %`, and whether values are fractions that read as percent. */
+/** Axis title such as `path@1 on valid, %`, and whether values are fractions shown as percent. */
 export function measureOf(
   key: string,
   figures: readonly Figure[],
@@ -101,7 +101,7 @@ export function measureOf(
   };
 }
 
-/** Learning curves in the order of training, with the best baseline and the clone as levels to compare PPO with. */
+/** Learning curves in training order, with the best baseline and the clone as reference levels for PPO. */
 export function learningFigures(trained: Trained): ChartGroup[] {
   const { dataset, groups, valid, isNamed } = trained;
   const measured = phases.flatMap((phase) =>
@@ -120,7 +120,7 @@ export function learningFigures(trained: Trained): ChartGroup[] {
   return [{ ...heading, charts: measured.map(({ chart }) => chart), caption: captionOf(groups, measured) }];
 }
 
-/** Everything else that was logged at every step, by phase. */
+/** All other metrics logged at every step, by phase. */
 export function diagnosticFigures(trained: Trained): ChartGroup[] {
   const { dataset, groups, isNamed } = trained;
   const logged = groups.flatMap(({ runs }) => runs.flatMap(({ metrics }) => metrics.map(({ phase }) => phase)));
@@ -141,7 +141,7 @@ interface Measured {
   levels: readonly Level[];
 }
 
-/** The chart of one key of one phase, or nothing where it was not logged or never changed. */
+/** Chart of one key of one phase; undefined if it was not logged or never changed. */
 function drawn(
   { dataset, groups, figures, isNamed }: Trained,
   phase: string,
@@ -184,10 +184,10 @@ function drawn(
   ];
 }
 
-/** Points of a line that a chart has room for. */
+/** Maximum points per line. */
 const mostPoints = 800;
 
-/** Longer lines are means over as many neighbours as it takes; numbers keep six digits. */
+/** Downsamples longer lines to means of equal groups of neighbours; numbers keep six digits. */
 function thinned(line: PlotLine): PlotLine {
   const length = line.x[0]!.length;
   const stride = Math.ceil(length / mostPoints);
@@ -214,22 +214,22 @@ interface GroupCurve {
   group: RunGroup;
 }
 
-/** A horizontal axis, and the places of each line on it. */
+/** Horizontal axis with the x values of each line. */
 interface Axis {
   label: string;
   places: number[][];
 }
 
-/** Steps of the phase, then what was taken instead of steps, where all lines tell it. */
+/** Axes: the steps of the phase, then environment steps or time if every line has them. */
 function axesOf(phase: string, lines: readonly GroupCurve[]): [Axis, ...Axis[]] {
   const steps = { label: stepNames[phase] ?? 'steps', places: lines.map(({ curve }) => curve.steps) };
   const [walked] = takenAxis('time/env_steps', phase, lines);
   const timed = takenAxis('seconds', phase, lines);
-  // Environment steps come first: updates of two settings may be of any size.
+  // Environment steps come first: updates of two settings can differ in size.
   return walked ? [walked, steps, ...timed] : [steps, ...timed];
 }
 
-/** Each line by its own runs. */
+/** Each line uses its own runs. */
 function takenAxis(what: Taken, phase: string, lines: readonly GroupCurve[]): Axis[] {
   const taken = lines.map(({ group }) =>
     takenUpTo(
@@ -247,7 +247,7 @@ function takenAxis(what: Taken, phase: string, lines: readonly GroupCurve[]): Ax
   ];
 }
 
-/** Units by the largest value from which they are used. */
+/** Units of time with the largest value from which each is used. */
 const unitsOf: Readonly<Record<Taken, readonly { from: number; scale: number; unit: string }[]>> = {
   'time/env_steps': [
     { from: 0, scale: 1, unit: 'environment steps' },
@@ -261,7 +261,7 @@ const unitsOf: Readonly<Record<Taken, readonly { from: number; scale: number; un
   ],
 };
 
-/** Where a curve begins and ends, and its highest point where that is neither. */
+/** First and last value of a curve, and its maximum if that is neither. */
 function courseSaid(
   { label, curve: { mean } }: GroupCurve,
   steps: readonly number[],
@@ -282,7 +282,7 @@ function levelOf(valid: ResultSet | undefined, key: string, isMeant: (row: Resul
   return row && mean && key.startsWith('eval/') ? [{ label: row.label, value: mean.value }] : [];
 }
 
-/** Of single-valued figures, which are not drawn. */
+/** Level lines of figures with a single value, which have no curve. */
 function stillOf({ groups, figures }: Trained, phase: string, keys: readonly string[]): string {
   const still = keys.flatMap((key) => {
     const values = new Set(groups.flatMap((group) => curveOfGroup(group, phase, key).mean));
@@ -305,7 +305,7 @@ function captionOf(groups: readonly RunGroup[], measured: readonly Measured[]): 
   >;
   const evalSamples = policy?.evalEpisodes ?? ppo?.evalSamples;
   const isEvaluated = measured.some(({ chart }) => chart.name.includes('ppo-eval/'));
-  // Both ways are logged where there are two.
+  // Both directions are logged where there are two.
   const pooled = isEvaluated && loggedKeys(groups, 'ppo').includes('eval/sum_mrr') && evaluation?.pooling;
   const isLevelled = measured.some(({ levels }) => levels.length > 0);
   return [

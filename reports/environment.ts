@@ -1,19 +1,19 @@
-/** On what everything ran, once, and how each part of it is repeated. */
+/** Machine, versions and data of all runs, listed once, and the command that repeats each part. */
 import { basename } from 'node:path';
 import { stringify } from 'yaml';
 import type { Fact, RunView } from './html.js';
 import { encoderOf, seedOf, type EvaluationData, type RunData, type RunGroup } from './run-data.js';
 import { listed, plain } from './words.js';
 
-/** What all have in common, and then each by itself. */
+/** Shared facts, then the facts of each run or evaluation. */
 export interface EnvironmentView {
-  /** What all runs and evaluations have in common, by subject. */
+  /** Facts shared by all runs and evaluations, by subject. */
   shared: { title: string; facts: Fact[] }[];
-  /** One a group of runs that differ in the seed alone, then the evaluations. */
+  /** One entry per group of runs that differ only in the seed, then one per evaluation. */
   runs: RunView[];
 }
 
-/** @param evaluations those that were named, beside what lies in runs */
+/** @param evaluations those named by the user, in addition to those inside the runs */
 export function environmentView(groups: readonly RunGroup[], evaluations: readonly EvaluationData[]): EnvironmentView {
   const runs = groups.flatMap((group) => group.runs);
   const subjects = Object.entries(subjectFacts).map(([title, of]) => ({ title, facts: sharedBy(runs.map(of)) }));
@@ -45,7 +45,7 @@ function groupView({ label, runs }: RunGroup, shared: readonly Fact[]): RunView 
   };
 }
 
-/** Of a run, by subject. */
+/** Facts of a run, by subject. */
 const subjectFacts: Readonly<Record<string, (run: RunData) => Fact[]>> = {
   Machine: machineFacts,
   Versions: ({ info }) => factsOf(info.environment.versions),
@@ -89,13 +89,13 @@ function isSame(a: Fact, b: Fact): boolean {
   return a.name === b.name && a.value === b.value;
 }
 
-/** `gguf:357bbd36768c…:mean:l2` → `357bbd36768c`: of an encoder's or model's identity, its file. */
+/** Short hash of an encoder's or model's file: `gguf:357bbd36768c…:mean:l2` → `357bbd36768c`. */
 function shortHash(identity: string): string {
   const hash = /[0-9a-f]{64}/.exec(identity)?.[0] ?? identity;
   return hash.slice(0, 12);
 }
 
-/** How to see again what was asked. */
+/** Command that repeats an evaluation. */
 function evaluationsView(evaluations: readonly EvaluationData[]): RunView[] {
   if (evaluations.length === 0) return [];
   const hashes = new Map<string, Set<string>>();
@@ -126,7 +126,7 @@ function evaluationsView(evaluations: readonly EvaluationData[]): RunView[] {
   ];
 }
 
-/** Of a record, what does not say how it was asked. */
+/** Fields of a record that are not evaluation settings. */
 const answered = new Set(
   'schemaVersion note figures clusters n excluded metrics bounds slices misses cost hashes details sections examples'.split(
     ' ',

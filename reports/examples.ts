@@ -1,4 +1,4 @@
-/** Worked examples: what was asked, what is right, and what each agent said, best first, with the walks that led there. */
+/** Worked examples: the question, the gold answers, and each agent's ranked answers with the walks that led to them. */
 import type { Example } from '../src/run/evaluation.js';
 import type { AnswerView, ExampleView, SaidView, WalkView } from './html.js';
 import { walkSvg } from './plots/walks.js';
@@ -6,12 +6,12 @@ import { mainRow, type ResultSet } from './results.js';
 import { isSimulation } from './sections.js';
 import { readRelation } from './words.js';
 
-/** Examples that are shown of every set, and messages that are shown of each; those before are folded. */
+/** Examples shown per set, and messages shown per example; earlier messages are folded. */
 const shown = { examples: 4, messages: 4 };
 
 type Walk = NonNullable<Example['goldWalk']>;
 
-/** Of every first set of its data the first examples of its main agent, with what the other agents said to them. */
+/** First examples of the main agent, for the first set of each data set, with the other agents' answers. */
 export function workedExamples(sets: readonly ResultSet[]): ExampleView[] {
   const worked = sets.filter(({ rows }) =>
     rows.some(({ records }) => records.some(({ examples }) => examples.length > 0)),
@@ -42,7 +42,7 @@ function examplesOf(set: ResultSet): ExampleView[] {
   });
 }
 
-/** What was asked, and what is right. */
+/** The question and its gold answers. */
 export function askedView({ asked, gold, goldWalk, ...further }: Example): Omit<ExampleView, 'id' | 'said'> {
   const messages = asked.map((text) => {
     const [, sender, words] = /^(user|assistant): ([^]*)$/.exec(text) ?? [];
@@ -60,10 +60,10 @@ export function askedView({ asked, gold, goldWalk, ...further }: Example): Omit<
   };
 }
 
-/** Keys of an example that have a place of their own. */
+/** Example keys that are shown separately. */
 const known = new Set(['id', 'answers', 'walks', 'lines']);
 
-/** What an agent said; nothing is escaped yet. */
+/** An agent's answers; nothing is escaped yet. */
 export function saidView(example: Example): Omit<SaidView, 'agent' | 'model' | 'folded'> {
   const { answers, walks, goldWalk, right, lines = [], miss } = example;
   const place = answers.findIndex((answer) => answer.right);
@@ -85,7 +85,7 @@ export function saidView(example: Example): Omit<SaidView, 'agent' | 'model' | '
   };
 }
 
-/** The walks of an example as SVG; empty where there are none. Scores are percent, or probabilities of links. */
+/** Walks of an example as SVG; empty if there are none. Scores are percentages, or probabilities for links. */
 export function drawingOf({ answers, walks, goldWalk }: Pick<Example, 'answers' | 'walks' | 'goldWalk'>): string {
   return walkSvg({
     walks: (walks ?? []).map((walk, i) => {
@@ -98,8 +98,9 @@ export function drawingOf({ answers, walks, goldWalk }: Pick<Example, 'answers' 
 }
 
 /**
- * @param start where an empty walk stays
- * @param of marks the hops: against a gold walk up to the first that differs, which is wrong; else the end of one that is right
+ * @param start entity shown for an empty walk
+ * @param of gold walk: hops are marked up to the first one that differs (wrong); otherwise the end of a correct walk is
+ * marked
  */
 function walkView(walk: Walk, start: string, of?: { goldWalk: Walk | undefined; hit: boolean }): WalkView {
   const same = (hop: Walk[number], i: number) => JSON.stringify(hop) === JSON.stringify(of?.goldWalk?.[i]);

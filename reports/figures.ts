@@ -1,4 +1,4 @@
-/** Charts of agents on the same samples: bars of what they reach, and that against what it costs. */
+/** Charts of agents on the same samples: scores as bars, and scores against cost. */
 import type { Section } from '../src/run/evaluation.js';
 import { intervalText, numberText, type Figure } from '../src/run/figures.js';
 import type { ChartGroup, NamedChart } from './pictures.js';
@@ -10,13 +10,13 @@ import { groupBy } from './run-data.js';
 import { largest, type Mean } from './series.js';
 import { listed, milliseconds, percent, plain } from './words.js';
 
-/** What was found as bars; undefined where it has none. @param title above them */
+/** Findings as bars; undefined if there are none. @param title title of the chart */
 export function sectionBars({ bars }: Pick<Section, 'bars'>, title: string): BarPlot | undefined {
   if (!bars?.length) return undefined;
   return { kind: 'bars', title, unit: '%', bars: bars.map((bar) => ({ ...bar, color: palette[0]! })) };
 }
 
-/** The bars that the evaluation of one row found under a heading. @param name begins the file name */
+/** Bars of the findings of one evaluation under a heading. @param name file name prefix */
 export function foundBars({ label, records }: ResultRow, title: string, name: string): ChartGroup[] {
   const section = records[0]!.sections.find((one) => one.title === title);
   const plot = section && sectionBars(section, `${title}, %: ${label}`);
@@ -31,7 +31,7 @@ export function foundBars({ label, records }: ResultRow, title: string, name: st
   ];
 }
 
-/** Bars with intervals, of figures that some row has. @param name begins every file name */
+/** Bars with intervals for figures that at least one row has. @param name prefix of every file name */
 export function barFigures(set: ResultSet, name: string, figures: readonly Figure[]): ChartGroup[] {
   const { rows, about } = set;
   const charts = figures.flatMap((figure): NamedChart[] => {
@@ -67,7 +67,7 @@ function barOf(
   return { label, color, value, low, high, n, text: numberText(value, unit) };
 }
 
-/** The main figure against calls and against time, where some agent asks a model. */
+/** The main figure against calls and against time, if some agent calls a model. */
 export function costFigures(set: ResultSet, name: string): ChartGroup[] {
   const { rows, main, figures } = set;
   if (rows.every(({ model }) => model === undefined)) return [];
@@ -107,10 +107,10 @@ export function costFigures(set: ResultSet, name: string): ChartGroup[] {
   return charts.length > 0 ? [{ charts, caption }] : [];
 }
 
-/** More lines than these are drawn apart, by how agents choose. */
+/** Above this number of lines, one chart per way of choosing. */
 const mostLines = 9;
 
-/** The lines that evaluations found under one title, averaged over seeds. */
+/** Lines with one title, averaged over seeds. */
 export function foundCurves(set: ResultSet, title: string, name: string): ChartGroup[] {
   const found = set.rows.flatMap((row) => {
     const curves = row.records.flatMap(({ sections }) => sections.find((one) => one.title === title)?.curve ?? []);
@@ -119,7 +119,7 @@ export function foundCurves(set: ResultSet, title: string, name: string): ChartG
   const most = largest(found.flatMap(({ curves }) => curves.flatMap(({ points }) => points.map(([x]) => x))));
   if (!(most > 0)) return [];
   const { x: xLabel, y, smooth = false, caption } = found[0]!.curves[0]!;
-  // Of steps one more than any took, so that the last rise is seen; no more points than can be told apart.
+  // One step more than any run took, so that the last rise is visible; no more points than can be distinguished.
   const stride = Math.max(1, Math.ceil(most / 400));
   const steps = smooth
     ? [...new Set(found.flatMap(({ curves }) => curves.flatMap(({ points }) => points.map(([x]) => x))))].sort(

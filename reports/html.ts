@@ -1,4 +1,4 @@
-/** The report as one page of HTML: no request, no script but its own, every name from data escaped. */
+/** The report as one HTML page: no requests, only its own script, every name from data escaped. */
 import { Eta } from 'eta';
 import { printable } from '../src/run/printable.js';
 import type { Plot } from './plots/plot.js';
@@ -16,10 +16,10 @@ export interface Cell {
   wraps?: boolean;
 }
 
-/** Rows of cells; a row marked `own` is set apart. */
+/** Rows of cells; rows marked `own` are highlighted. */
 export interface Table {
   head: string[];
-  /** `own` rows, of trained agents, stand out. */
+  /** Highlighted rows (trained agents). */
   rows: { cells: Cell[]; own?: boolean }[];
 }
 
@@ -31,11 +31,11 @@ export interface Fact {
 
 /** A chart of the page. */
 export interface Picture {
-  /** Place of its plot in `plots`. */
+  /** Index of its plot in `plots`. */
   plot: number;
-  /** Of the files that hold it. */
+  /** Name of the PNG and CSV files, without extension. */
   name: string;
-  /** The picture for paper and for readers without scripts, a data URI; by night the page inverts it. */
+  /** Picture for print and for readers without scripts, a data URI; inverted in dark mode. */
   source?: string;
   width: number;
   height: number;
@@ -49,34 +49,34 @@ export interface FigureGroup {
   caption: string;
 }
 
-/** A figure of the first screen. */
+/** A headline figure. */
 export interface Tile {
   name: string;
   value: string;
   detail: string;
 }
 
-/** Something under a heading of its own: what is there is shown in this order. */
+/** A section with a heading; its parts are shown in this order. */
 export interface PartView {
   heading?: string;
-  /** SVG of this program's own, every text in it escaped. */
+  /** SVG made by this program, with all text escaped. */
   drawing?: string;
   figures?: FigureGroup[];
-  /** Figures are small multiples. */
+  /** Shows figures as small multiples. */
   small?: boolean;
   table?: Table;
   caption?: string;
   facts?: Fact[];
-  /** Closed until the reader opens it by its heading. */
+  /** Folded until the reader opens it. */
   folded?: boolean;
-  /** Table and figures stand side by side where there is room. */
+  /** Shows table and figures side by side if there is space. */
   paired?: boolean;
 }
 
-/** All that was measured on one set of samples. */
+/** All results on one set of samples. */
 export interface ResultView {
   title: string;
-  /** Closed until the reader opens it. */
+  /** Folded until the reader opens it. */
   folded?: boolean;
   parts: PartView[];
 }
@@ -87,24 +87,24 @@ interface MessageView {
   lines: string[];
 }
 
-/** A walk, hop by hop, each marked against the gold. */
+/** A walk with a mark (right or wrong) for each hop. */
 export interface WalkView {
   start: string;
   hops: { relation: string; inverse: boolean; entity: string; mark: '' | 'right' | 'wrong' }[];
 }
 
-/** One of the answers of an agent, with the walk that led there. */
+/** One answer of an agent with the walk that led to it. */
 export interface AnswerView {
   text: string;
   walk?: WalkView;
-  /** In words; empty where there is none. */
+  /** Path in words; empty if there is none. */
   score: string;
-  /** Of a score in percent. */
+  /** Unit of the score: percent or none. */
   width: number;
   right: boolean;
 }
 
-/** What one agent said. */
+/** Answers of one agent. */
 export interface SaidView {
   agent: string;
   model: string;
@@ -112,17 +112,17 @@ export interface SaidView {
   verdict: string;
   /** Best first. */
   answers: AnswerView[];
-  /** Its walks as SVG; empty where it has none. */
+  /** Its walks as SVG; empty if there are none. */
   drawing: string;
   lines: string[];
-  /** Closed until the reader opens it. */
+  /** Folded until the reader opens it. */
   folded: boolean;
 }
 
-/** A worked example, ready to be written. */
+/** A worked example, ready to render. */
 export interface ExampleView {
   id: string;
-  /** Asked before the last few messages. */
+  /** Earlier messages, folded. */
   earlier: MessageView[];
   messages: MessageView[];
   facts: Fact[];
@@ -131,7 +131,7 @@ export interface ExampleView {
   said: SaidView[];
 }
 
-/** How a run is repeated, and on what it ran. */
+/** Command that repeats a run, and its environment. */
 export interface RunView {
   title: string;
   command: string;
@@ -139,18 +139,18 @@ export interface RunView {
   config: string;
 }
 
-/** Everything the page says. Texts are plain: escaping is the page's work. */
+/** Content of the page. Texts are plain; escaping happens in the template. */
 export interface PageView {
   title: string;
-  /** Of runs that have not come to their end; else empty. */
+  /** Runs that have not finished; empty if all have. */
   status: string;
-  /** A row for each subject of the page. */
+  /** One row per subject of the page. */
   tiles: { heading: string; tiles: Tile[] }[];
-  /** What was done. */
+  /** Summary of the training and evaluation. */
   done: string;
-  /** What came of it, in one sentence. */
+  /** Main result in one sentence. */
   result: string;
-  /** What must be known beside the result. */
+  /** Limits and warnings shown with the result. */
   reservations: string;
   facts: Fact[];
   results: ResultView[];
@@ -158,11 +158,11 @@ export interface PageView {
   curves: FigureGroup[];
   examples: ExampleView[];
   costs: { title: string; table: Table }[];
-  /** What all runs have in common, by subject. */
+  /** Facts shared by all runs, by subject. */
   shared: { title: string; facts: Fact[] }[];
   runs: RunView[];
   diagnostics: FigureGroup[];
-  /** Of all charts, in the order of their numbers. */
+  /** Plots of all charts, by index. */
   plots: readonly Plot[];
 }
 
@@ -179,7 +179,7 @@ const sectionTitles: [keyof PageView, id: string, title: string][] = [
   ['diagnostics', 'diagnostics', 'Diagnostics'],
 ];
 
-/** Writes the page. It needs nothing beside itself and works without a network. */
+/** Renders the page. It is self-contained and works offline. */
 export function renderPage(view: PageView): string {
   const sections = sectionTitles.flatMap(([key, id, title]) => (view[key].length > 0 ? [{ id, title }] : []));
   const scripts = { library: chartLibrary(), module: `${browserModule('browser/page')}openPage();\n` };
@@ -196,8 +196,8 @@ export function renderPage(view: PageView): string {
 }
 
 /**
- * JSON that can stand between the tags of a script: no end of it can be read out of a name. Control characters and marks of
- * text direction become visible escapes, as on the rest of the page.
+ * JSON for use inside a script tag: no name can end the tag. Control characters and text direction marks become visible
+ * escapes, as on the rest of the page.
  */
 export function jsonForHtml(value: unknown): string {
   const codes: Record<string, string> = { '<': '\\u003c', '>': '\\u003e', '&': '\\u0026' };
@@ -207,7 +207,7 @@ export function jsonForHtml(value: unknown): string {
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/** Text for HTML, inside and outside of attributes; control characters and text direction marks become visible escapes. */
+/** Escapes text for HTML content and attributes; control characters and text direction marks become visible escapes. */
 export function escapeText(value: unknown): string {
   const lines = String(value).split('\n');
   return lines.map((line) => printable(line).replace(/[&<>"']/g, (character) => entities[character]!)).join('\n');

@@ -1,4 +1,4 @@
-/** LLM-ARK's two tables, redrawn with runs of its walker beside the paper's rows. */
+/** LLM-ARK's two tables with our runs of its walker next to the paper's rows. */
 import { basename } from 'node:path';
 import { z } from 'zod';
 import { openObject } from '../src/run/read-json.js';
@@ -8,10 +8,10 @@ import type { RunGroup, Subject } from './run-data.js';
 import { figureCell } from './tables.js';
 import { percent } from './words.js';
 
-/** The k of the paper's path@k and target@k. */
+/** The k values of the paper's path@k and target@k. */
 export const printedKs = [1, 3, 5, 10, 25] as const;
 
-/** A row of the paper: path@k, then target@k, for `printedKs`. */
+/** A row of the paper: path@k, then target@k, for each of `printedKs`. */
 interface PrintedRow {
   system: string;
   path: readonly string[];
@@ -30,7 +30,7 @@ function asPrinted(text: string): string {
 
 const full = row('LLaMA-2-7B-ARK', '16.59 27.17 34.85 47.88 62.32', '36.39 53.63 65.68 80.20 89.68');
 
-/** Systems of the literature, and the paper's own last. */
+/** Systems of the literature; the paper's own come last. */
 export const printedSystems: readonly PrintedRow[] = [
   row('Tri-LSTM', '3.2 14.2 22.6 36.3 56.2'),
   row('Seq2Seq', '3.1 18.3 29.7 44.1 60.2'),
@@ -46,7 +46,7 @@ export const printedSystems: readonly PrintedRow[] = [
   full,
 ];
 
-/** The paper's models, by what of the full one they lack; all but FP32 compute in bfloat16. */
+/** The paper's ablations by the part they leave out; all but FP32 compute in bfloat16. */
 export const printedModels = {
   full,
   UI: row('LLaMA-2-7B-ARK-UI', '16.87 27.01 34.35 47.67 63.03', '34.70 52.02 62.66 78.09 88.65'),
@@ -58,7 +58,7 @@ export const printedModels = {
 /** A row of the paper's second table. */
 type PrintedModel = keyof typeof printedModels;
 
-/** Both tables of a set of results that walkers of the paper's kind were measured on; without such walkers nothing. */
+/** Both tables for a set of results that contains walkers of the paper's kind; empty without such walkers. */
 export function paperTables(set: ResultSet, subjects: readonly Subject[]): PartView[] {
   const { groups = [] } = subjects.find(({ dataset }) => dataset === set.about.dataset) ?? {};
   const ours = groups.flatMap((group, g) => {
@@ -92,7 +92,7 @@ export function paperTables(set: ResultSet, subjects: readonly Subject[]): PartV
   ];
 }
 
-/** What the tables read of a run's settings. */
+/** Settings of a run that the tables use. */
 interface ArkSettings {
   model: string;
   encode: string;
@@ -109,7 +109,10 @@ interface Ours {
   models: PrintedModel[];
 }
 
-/** The settings of a group whose walker is the paper's: the dot product head over the text vector alone. Else undefined. */
+/**
+ * Settings of a group with the paper's walker (the dot product head on the text vector alone); undefined for other
+ * walkers.
+ */
 function settingsOf({ runs }: RunGroup): ArkSettings | undefined {
   const { config } = runs[0]!.info;
   const section = (name: string) => (config[name] ?? {}) as Record<string, unknown>;
@@ -126,7 +129,10 @@ function settingsOf({ runs }: RunGroup): ArkSettings | undefined {
   };
 }
 
-/** What of the paper's full model is left out; float32 is named only where nothing else is, since the paper has no other such row. */
+/**
+ * Parts of the paper's full model that are left out; float32 is named only alone, since the paper has no other such
+ * row.
+ */
 function modelsOf({ template, precision, entityInit, pathAware }: ArkSettings): PrintedModel[] {
   const without: PrintedModel[] = [
     ...(template === 'none' ? (['UI'] as const) : []),
@@ -136,7 +142,7 @@ function modelsOf({ template, precision, entityInit, pathAware }: ArkSettings): 
   return without.length === 0 && precision === 'f32' ? ['FP32'] : without;
 }
 
-/** The rows of a group that its tables show: of the best checkpoint where there is one, never one that is ranked with a bonus. */
+/** Rows of a group to show: the best checkpoint if there is one, never one ranked with a bonus. */
 function shownRows({ rows }: ResultSet, group: number): ResultRow[] {
   const own = rows.filter((row) => row.own && row.group === group && !row.records[0]!.twoHopBonus);
   const best = own.filter(({ checkpoint }) => checkpoint === 'best');
@@ -151,7 +157,7 @@ function printedLine({ system, path, target }: PrintedRow): Line {
   return { cells: [{ text: system }, { text: 'paper' }, ...[...path, ...target].map((text) => ({ text }))] };
 }
 
-/** One line for each counting. */
+/** One line per counting rule. */
 function ourLines({ row, settings: { encode, precision }, label, models }: Ours): Line[] {
   const about = [
     `${encode === 'per-step' ? 'text per step' : 'text once'}, ${precision}`,
@@ -192,14 +198,14 @@ function noteOf(ours: readonly Ours[]): string {
 const ablationNote =
   'UI: no instruction in the text; FP32: float32, where the paper’s other models compute in bfloat16; WT: entity and relation vectors begin at random and are trained; WP: a score for each place in the list of edges, blind to the edges. Which of our runs stands where is read from its settings, not from its name.';
 
-/** Whether the reference's bookkeeping was counted beside the strict one. */
+/** True if the reference's bookkeeping was counted in addition to the strict rule. */
 const isCounted = ({ metrics }: ResultRow) => metrics['ark-path@1'] !== undefined;
 
 const edgeDetails = openObject({
   edges: openObject({
     policy: z.string(),
     maxOut: z.number(),
-    /** Edges that may be walked only because dialogues of a split walk them. */
+    /** Edges that are legal only because dialogues of a split use them. */
     brought: z.record(z.string(), z.number()).optional(),
   }),
   coverage: openObject({ goldWalkable: z.number().optional() }).optional(),
@@ -207,7 +213,7 @@ const edgeDetails = openObject({
 
 const edgesOf = ({ records }: ResultRow) => edgeDetails.safeParse(records[0]!.details).data;
 
-/** Which edges the agent may walk, and how many golds that leaves; nothing where it is all of them. */
+/** The edges the agent may use and how many gold paths remain reachable; undefined if all edges are legal. */
 function edgeNotes(row: ResultRow): string[] {
   const found = edgesOf(row);
   if (!found) return [];
@@ -216,7 +222,7 @@ function edgeNotes(row: ResultRow): string[] {
   return [`edges ${edges.policy}, ${edges.maxOut} actions${left}`];
 }
 
-/** A warning where dialogues of the evaluation's own kind chose edges of some agent. */
+/** Warning if dialogues of the evaluated split selected some agent's edges. */
 export function edgeReservations({ rows }: Pick<ResultSet, 'rows'>): string[] {
   const leaks = rows.filter((row) => {
     const { brought } = edgesOf(row)?.edges ?? {};

@@ -1,4 +1,4 @@
-/** The head of the page: its title, what was done, what came of it, what must be known beside it, and on what. */
+/** Head of the page: title, summary, main result, limits and subject. */
 import { basename } from 'node:path';
 import { phases } from '../src/run/records.js';
 import { phaseTitle } from './curves.js';
@@ -12,13 +12,13 @@ import { askedFacts } from './tables.js';
 import { distanceOf, pointsText, strongest, text, tilesOf, valueOf } from './tiles.js';
 import { duration, listed, plain } from './words.js';
 
-/** The set that speaks for each data set and task, in the order of the sets: what the page is about. */
+/** The set that represents each data set and task, in the order of the sets: the subject of the page. */
 export function firstSets(sets: readonly ResultSet[]): ResultSet[] {
   const keyOf = ({ about: { task, dataset } }: ResultSet) => JSON.stringify([task, dataset]);
   return sets.filter((set, i) => sets.findIndex((one) => keyOf(one) === keyOf(set)) === i);
 }
 
-/** The first words of the page. */
+/** Heading and summary of the page. */
 export function openingOf(
   subjects: readonly Subject[],
   sets: readonly ResultSet[],
@@ -43,7 +43,7 @@ export function openingOf(
   };
 }
 
-/** What of the runs has not come to its end, and where it is; empty where all have. */
+/** Unfinished runs with their state; empty if all have finished. */
 function statusOf(groups: readonly RunGroup[]): string {
   const said = groups.flatMap(({ runs }) =>
     runs.flatMap(({ info: { id, state } }) => {
@@ -59,7 +59,7 @@ function statusOf(groups: readonly RunGroup[]): string {
   return said.join(' ');
 }
 
-/** What the page is about, in a few words. */
+/** Subject of the page in a few words. */
 export function titleOfPage(subjects: readonly Subject[], sets: readonly ResultSet[]): string {
   const groups = subjects.flatMap((subject) => subject.groups);
   const datasets = [...new Set([...subjects.map(({ dataset }) => dataset), ...sets.map(({ about }) => about.dataset)])];
@@ -70,7 +70,7 @@ export function titleOfPage(subjects: readonly Subject[], sets: readonly ResultS
   return `${agents.length > 1 ? `${agents.length} agents` : agents[0]!} on ${listed(datasets)}`;
 }
 
-/** On what, below the first words. */
+/** Data sets and models, shown below the heading. */
 export function factsOf(subjects: readonly Subject[], [first]: readonly ResultSet[]): Fact[] {
   const runs = subjects.flatMap(({ groups }) => groups.flatMap((group) => group.runs));
   const seeds = [...new Set(runs.map(seedOf))].sort((a, b) => Number(a) - Number(b));
@@ -85,15 +85,16 @@ export function factsOf(subjects: readonly Subject[], [first]: readonly ResultSe
   ];
 }
 
-/** Without an evaluation, how to get one. */
+/** Without an evaluation: how to make one. */
 export function nothingEvaluated(groups: readonly RunGroup[]): string {
   const { id } = groups[0]!.runs[0]!.info;
   return `Nothing was evaluated yet: run kgwalk evaluate ${id}, then kgwalk report ${id} again.`;
 }
 
 /**
- * Of a trained agent how well it does, and the distance to the best of the others; of untrained ones who is best, with calls, and
- * who comes next. A difference that may be chance is called so, and so is a tie.
+ * Main result: for a trained agent its score and the distance to the best other agent; for untrained ones the best, its
+ * calls, and the runner-up.
+ * Differences that may be chance, and ties, are named as such.
  */
 export function resultOf(set: ResultSet): string {
   const { main } = set;
@@ -133,7 +134,7 @@ function whatOf({ title, about: { n } }: ResultSet): string {
   return `${plain(n)} samples of ${title}`;
 }
 
-/** What bounds or qualifies the result. */
+/** Limits and qualifications of the result. */
 export function reservationsOf(set: ResultSet): string[] {
   const { main, rows, labels } = set;
   const bound = boundOf(set, main.key);
@@ -148,10 +149,10 @@ export function reservationsOf(set: ResultSet): string[] {
   ];
 }
 
-/** More agents than these are counted, not named. */
+/** Above this number, agents are counted instead of named. */
 const mostNamed = 8;
 
-/** The model that comes with the package has learned the steps of these agents on the demo's own train questions. */
+/** The bundled model was trained on steps of these agents on the demo's own train questions. */
 function modelReservations({ rows }: ResultSet): string[] {
   const asking = rows.filter(({ model }) => model !== undefined && basename(model) === demoModel);
   if (asking.length === 0) return [];
@@ -163,7 +164,7 @@ function modelReservations({ rows }: ResultSet): string[] {
 
 const demoModel = 'kgwalk-demo.gguf';
 
-/** How agents were trained on one data set, and beside whom they were evaluated. */
+/** Sentence on how agents were trained on one data set, and which agents they were evaluated with. */
 function trainedOn({ dataset, groups }: Subject, sets: readonly ResultSet[]): string {
   const set = sets.find(({ about }) => about.dataset === dataset);
   const others = set?.rows.filter(({ own }) => !own) ?? [];

@@ -1,4 +1,4 @@
-/** A line a trial across its settings to its figure, as SVG in the colours of the page. */
+/** Parallel-axes plot: one line per trial across its settings to its figure, as SVG in the page's colours. */
 import { display } from '../src/run/config-keys.js';
 import type { SweepAxis } from '../src/run/sweep-axes.js';
 import { escapeText } from './html.js';
@@ -9,7 +9,7 @@ export interface AxesTrial {
   label: string;
   set: Readonly<Record<string, unknown>>;
   value: number;
-  /** It ended before its last update. */
+  /** Stopped before its last update. */
   isStopped: boolean;
 }
 
@@ -20,8 +20,8 @@ const margin = 70;
 
 /**
  * @param figure name of the figure
- * @param write a value of the figure as tables write it
- * @param better the best line is drawn last, in another colour
+ * @param write formats a value of the figure
+ * @param better direction; the best line is drawn last, in another colour
  */
 export function parallelAxes(
   axes: readonly SweepAxis[],
@@ -35,7 +35,7 @@ export function parallelAxes(
   const y = (place: number) => top + (1 - place) * height;
   const width = 2 * margin + axes.length * column;
   const sign = better === 'high' ? 1 : -1;
-  // Of equal ones the earlier counts as the better, as it does elsewhere.
+  // Ties go to the earlier trial, as elsewhere.
   const ordered = [...trials]
     .reverse()
     .sort((a, b) => Number(b.isStopped) - Number(a.isStopped) || sign * (a.value - b.value));
@@ -61,7 +61,7 @@ ${[...named, last].join('\n')}
 </svg>`;
 }
 
-/** A curve that leaves and meets every axis level. */
+/** A curve that is horizontal at every axis. */
 function pathTo(
   i: number,
   x: (i: number) => number,
@@ -87,7 +87,7 @@ function ticksOf({ values, low, high, isLog, placeOf }: SweepAxis): Tick[] {
   return [...ends, { place: placeOf(middle), text: String(Number(middle.toPrecision(2))) }];
 }
 
-/** @param isFirst its ticks are told on its left, where no line is */
+/** @param isFirst labels the ticks on the left, where there is no line */
 function axisDrawing(
   x: number,
   name: string,
@@ -96,7 +96,7 @@ function axisDrawing(
   isFirst = false,
 ): string {
   const beside = isFirst ? `text-anchor="end" x="${x - 7}"` : `x="${x + 7}"`;
-  // Dotted names are broken before their last part, so that columns stay narrow.
+  // Breaks dotted names before their last part, to keep columns narrow.
   const dot = name.lastIndexOf('.') + 1;
   const [section, key] = [name.slice(0, dot), name.slice(dot)];
   const marks = ticks.map(

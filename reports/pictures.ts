@@ -1,4 +1,4 @@
-/** Charts as PNG files beside the page; the page holds their plots, and of the greater ones the picture for paper. */
+/** Charts as PNG files next to the page; the page embeds the plots, and pictures of the larger ones for print. */
 import { join } from 'node:path';
 import { crc32, deflateSync } from 'node:zlib';
 import type { ChartConfiguration, Plugin } from 'chart.js';
@@ -9,11 +9,11 @@ import { light, type Size } from './plots/chart.js';
 import { configOf, sizeOf } from './plots/config.js';
 import type { Plot } from './plots/plot.js';
 
-/** A chart with the name of its file and a text for those who do not see it. */
+/** A chart with its file name and alternative text. */
 export interface NamedChart {
   /** File name without its ending. */
   name: string;
-  /** What the picture shows and says, for who cannot see it. */
+  /** Alternative text. */
   alt: string;
   plot: Plot;
 }
@@ -23,22 +23,22 @@ export interface ChartGroup {
   heading?: string;
   caption: string;
   charts: NamedChart[];
-  /** The page holds their plots alone, without a picture for paper and for readers without scripts. */
+  /** Embeds the plots only, without pictures for print and for readers without scripts. */
   minor?: boolean;
 }
 
-/** Draws charts by day, and keeps them as files. */
+/** Draws charts in light mode and writes them to files. */
 export type Draw = (charts: readonly ChartGroup[]) => Promise<FigureGroup[]>;
 
-/** What drawing leaves for the page and beside it. */
+/** Output of drawing. */
 export interface Drawn {
-  /** Paths of the files that were written. */
+  /** Paths of the written files. */
   pictures: string[];
-  /** In the order of their numbers in the page. */
+  /** By chart index on the page. */
   plots: Plot[];
 }
 
-/** @param drawn what is drawn is added here */
+/** @param drawn output is appended here */
 export function pictureDrawer(to: string, { pictures, plots }: Drawn): Draw {
   return async (groups) => {
     const drawn: FigureGroup[] = [];
@@ -64,12 +64,12 @@ export function pictureDrawer(to: string, { pictures, plots }: Drawn): Draw {
   };
 }
 
-/** A plot as PNG, by day. */
+/** A plot as PNG in light mode. */
 export function pngOf(plot: Plot): Promise<Uint8Array> {
   return renderPng(configOf(plot, light), sizeOf(plot), light.paper);
 }
 
-/** Names of data sets are of any length, those of files are not. @param count tells long ones apart */
+/** Shortens names of data sets for file names. @param count appended to long names to keep them distinct */
 function fileName(name: string, count: number): string {
   const plain = name.replace(/[^\w@-]+/g, '-');
   return plain.length <= longestName ? plain : `${plain.slice(0, longestName)}-${count}`;
@@ -85,8 +85,8 @@ const pixelRatio = 2;
 
 /**
  * Draws a chart as PNG.
- * @param paper colour behind it
- * @throws {WorkbenchError} `native` where the canvas cannot be loaded
+ * @param paper background colour
+ * @throws {WorkbenchError} `native` if the canvas cannot be loaded
  */
 export async function renderPng(config: ChartConfiguration, size: Size, paper: string): Promise<Uint8Array> {
   const { options, plugins } = config;
@@ -96,13 +96,13 @@ export async function renderPng(config: ChartConfiguration, size: Size, paper: s
       options: { ...options, responsive: false, maintainAspectRatio: false, devicePixelRatio: pixelRatio },
       plugins: [sized(size), filled(paper), ...(plugins ?? [])],
     },
-    // Bytes as they are, which its types do not list.
+    // Raw bytes, which its types do not list.
     'raw' as 'image/png',
   );
   return indexedPng(pixels, pixelRatio * size.width, pixelRatio * size.height);
 }
 
-/** The renderer has one size; each chart takes its own before anything is laid out. */
+/** The renderer has one size; each chart sets its own before layout. */
 function sized({ width, height }: Size): Plugin {
   return { id: 'sized', beforeInit: (chart) => chart.resize(width, height) };
 }
@@ -122,16 +122,16 @@ function filled(color: string): Plugin {
 const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
 /**
- * Encodes an opaque picture with at most 256 colours: shades that agree in their first bits become the first of them that
- * is met, in as many bits as fit.
- * @param pixels RGBA, uint8 [height × width × 4], rows from the top; opacity is left out
+ * Encodes an opaque picture with at most 256 colours: shades that agree in their leading bits are merged into the first
+ * one found, with as many bits as fit.
+ * @param pixels RGBA, uint8 [height × width × 4], rows from the top; alpha is ignored
  */
 export function indexedPng(pixels: Uint8Array, width: number, height: number): Buffer {
   let bits = 5;
   let quantized = quantize(pixels, bits);
   while (!quantized) quantized = quantize(pixels, --bits);
   const { indices, palette } = quantized;
-  // Every row begins with its filter, which is none.
+  // Each row begins with its filter: none.
   const rows = Buffer.alloc(height * (width + 1));
   for (let y = 0; y < height; y++) rows.set(indices.subarray(y * width, (y + 1) * width), y * (width + 1) + 1);
   const header = Buffer.alloc(13);
@@ -147,7 +147,7 @@ export function indexedPng(pixels: Uint8Array, width: number, height: number): B
   return Buffer.concat([signature, ...chunks]);
 }
 
-/** @returns undefined where `bits` a channel leave more than 256 colours */
+/** @returns undefined if `bits` per channel leave more than 256 colours */
 function quantize(pixels: Uint8Array, bits: number): { indices: Uint8Array; palette: number[] } | undefined {
   const shift = 8 - bits;
   const indexOf = new Int16Array(1 << (3 * bits)).fill(-1);

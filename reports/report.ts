@@ -1,4 +1,4 @@
-/** The report of runs and evaluations: pictures, tables and one page of HTML that works offline. */
+/** The report of runs and evaluations: charts, tables and one offline HTML page. */
 import { join } from 'node:path';
 import { WorkbenchError } from '../src/run/errors.js';
 import { writeFileAtomic } from '../src/run/files.js';
@@ -15,32 +15,33 @@ import { noiseViews, resultViews } from './sections.js';
 import { agentCostTable, phaseCostTable } from './tables.js';
 import { settingsKey } from './words.js';
 
-/** Paths of the page and its pictures. */
+/** Paths of the page and its charts. */
 export interface Report {
   /** The page, `index.html`. */
   page: string;
-  /** The charts as PNG files beside it; the page holds its own copies. */
+  /** Charts as PNG files next to it; the page embeds its own copies. */
   pictures: string[];
 }
 
-/** Where the page goes, and what is shown beside the runs. */
+/** Output folder and additional content. */
 export interface ReportOptions {
-  /** Folder, made where it is missing; files of the same names are replaced. */
+  /** Output folder, created if missing; files of the same names are replaced. */
   to: string;
   /** Folders of finished evaluations. */
   evaluations?: readonly string[];
-  /** Of the page. Default: what it is about. */
+  /** Title of the page. Default: its subject. */
   title?: string;
-  /** Default: nothing is tested. */
+  /** Default: no tests. */
   compare?: Compare;
-  /** Default: curves over a switch leave out its default. */
+  /** Default: curves over a switch omit its default value. */
   settingsOf?: SettingsOf;
 }
 
 /**
- * Writes the report of runs and evaluations, whatever they are about. Runs that differ only in the seed are averaged, with
- * curves over seeds.
- * @throws {WorkbenchError} `usage` without anything to report, `data` for a broken folder, `native` where charts cannot be drawn
+ * Writes the report of runs and evaluations of any task. Runs that differ only in the seed are averaged, with curves
+ * over seeds.
+ * @throws {WorkbenchError} `usage` without anything to report, `data` for a broken folder, `native` if charts cannot be
+ * drawn
  */
 export async function writeReport(
   runs: readonly RunInfo[],
@@ -85,7 +86,7 @@ export async function writeReport(
   return { page, pictures: drawn.pictures };
 }
 
-/** Gives trained agents the names that the report has for their settings. */
+/** Renames trained agents to the report's names for their settings. */
 function namedBy(subjects: readonly Subject[]): (one: EvaluationData) => EvaluationData {
   const groups = subjects.flatMap((subject) => subject.groups);
   const labels = new Map(groups.map(({ label, runs }) => [settingsKey(runs[0]!.info.config), label]));

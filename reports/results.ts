@@ -1,4 +1,7 @@
-/** Evaluations as comparable rows, whatever was asked: one an agent, averaged over seeds, apart for other samples and other simulations. */
+/**
+ * Evaluations as comparable rows for any task: one row per agent, averaged over seeds; other samples and other
+ * simulations are separate.
+ */
 import type { EvaluationRecord } from '../src/run/evaluation.js';
 import { numberText, type Estimate, type Figure, type TestedDifference } from '../src/run/figures.js';
 import { groupBy, type EvaluationData, type Speed, type Subject } from './run-data.js';
@@ -13,66 +16,66 @@ export type Cost = EvaluationRecord['cost'][string];
 /** One agent's figures on one set of samples. */
 export interface ResultRow {
   label: string;
-  /** What belongs beside its name, a line each: model, settings, notes, seeds. */
+  /** Lines shown with its name: model, settings, notes, seeds. */
   aside: readonly string[];
   note?: string;
-  /** Language model; absent for agents that ask none. */
+  /** Language model; absent for agents that use none. */
   model?: string;
   simulated: boolean;
-  /** Whether a run trained it. */
+  /** True if a run trained it. */
   own: boolean;
   /** `best`, `last`, `clone` or a step. */
   checkpoint?: string;
-  /** What trained it, such as `PPO`; of several seeds, all of them. */
+  /** Training method, such as `PPO`; over several seeds, all of them. */
   method?: string;
-  /** Place among the groups of runs on its data; absent for what no run of the report trained. */
+  /** Index among the groups of runs on its data; absent for agents not trained by a run of the report. */
   group?: number;
-  /** Of the palette, in every chart of the report: that of its group's curves, paler for all but its best checkpoint. */
+  /** Palette colour in every chart: that of its group's curves, paler for all but its best checkpoint. */
   color: string;
-  /** How many evaluations were averaged. */
+  /** Number of evaluations averaged. */
   seeds: number;
-  /** Samples that were asked, those of all seeds. */
+  /** Samples evaluated, all seeds together. */
   asked: number;
   metrics: Figures;
   slices: Readonly<Record<string, Figures>>;
   cost: Readonly<Record<string, Cost>>;
-  /** Its switches: all of them, or where nobody told them those that differ from their defaults. */
+  /** Its switches: all of them, or those that differ from their defaults if the full list is unavailable. */
   settings: Readonly<Record<string, unknown>>;
-  /** Samples that were missed, by reason, summed over seeds. */
+  /** Missed samples by reason, summed over seeds. */
   misses: Readonly<Record<string, number>>;
-  /** Absent for simulated models, whose time says nothing. */
+  /** Absent for simulated models, whose time is meaningless. */
   speed?: Speed;
-  /** One a seed. */
+  /** One per seed. */
   records: readonly EvaluationRecord[];
-  /** Of the evaluations, one a seed. */
+  /** Hashes of the evaluations, one per seed. */
   folders: readonly string[];
-  /** The main figure, this agent minus the one that the set is about; absent for that one, and where nobody compared them. */
+  /** This agent's main figure minus the subject's; absent for the subject itself, and without a comparison. */
   difference?: TestedDifference;
 }
 
-/** All agents on the same samples; of simulations, those with one error rate. */
+/** All agents on the same samples; simulations share one error rate. */
 export interface ResultSet {
-  /** `umls, test`: as many words as tell it from the other sets of the report. */
+  /** `umls, test`: as many words as distinguish it from the other sets of the report. */
   title: string;
-  /** What they have in common, as one of them says it. */
+  /** Shared properties, from one of the records. */
   about: EvaluationRecord;
   labels: readonly string[];
   /** Equal for sets of the same samples. */
   samples: string;
-  /** Name of a simulated model, such as `oracle:0.1`; it knows the gold. */
+  /** Name of a simulated model, such as `oracle:0.1`, which uses the gold answers. */
   simulated?: string;
-  /** Declared by any of them, in the order of tables. */
+  /** Figures declared by any of them, in table order. */
   figures: readonly Figure[];
-  /** Orders rows and makes the summary. */
+  /** Figure that orders the rows and makes the summary. */
   main: Figure;
-  /** Best first; of equals, those with fewer calls. */
+  /** Best first; ties go to fewer calls. */
   rows: ResultRow[];
 }
 
 /**
- * Collects evaluations. Sets with trained agents come first, of these what training was chosen by, `valid`, last; then real
- * models, agents alone, and simulated ones by their error. Agents that ask no model stand beside real models and beside
- * simulated ones, which never meet.
+ * Collects evaluations into sets. Order: sets with trained agents (the split used for model selection, `valid`, last),
+ * real models, agents alone, simulated models by error rate.
+ * Agents without a model are shown with real models and with simulated ones, which are never mixed.
  */
 export function collectResults(all: readonly EvaluationData[], subjects: readonly Subject[]): ResultSet[] {
   const members = [...groupBy(all, ({ samples }) => samples).values()].flatMap((same) => {
@@ -93,7 +96,7 @@ export function collectResults(all: readonly EvaluationData[], subjects: readonl
     const trained = rows.some(({ own }) => own);
     return (rows.length === 1 && !trained ? 4 : best ? 0 : trained ? 2 : 3) + (about.split.includes('valid') ? 0.5 : 0);
   };
-  // Of the same rank the largest speaks first, whoever else was asked on a part of it.
+  // Among equal ranks the largest set represents the group.
   sets.sort((a, b) => rank(a) - rank(b) || b.about.n - a.about.n || b.rows.length - a.rows.length);
   return apart(sets, 'title', ({ about: { graph }, rows }) => {
     const [first, ...others] = rows.map(({ records }) => facetsOf(records[0]!));
@@ -102,7 +105,10 @@ export function collectResults(all: readonly EvaluationData[], subjects: readonl
   });
 }
 
-/** Compares agents, each by the folders of its evaluations, with a reference, sample by sample; undefined for what does not compare. */
+/**
+ * Compares agents, each by the folders of its evaluations, with a reference, sample by sample; undefined if they cannot
+ * be compared.
+ */
 export type Compare = (
   task: string,
   figure: Figure,
@@ -110,7 +116,7 @@ export type Compare = (
   reference: readonly string[],
 ) => Promise<(TestedDifference | undefined)[]>;
 
-/** The sets with the difference of each agent from the one that its set is about. */
+/** Sets with the difference of each agent from the set's subject. */
 export function withDifferences(sets: readonly ResultSet[], compare: Compare): Promise<ResultSet[]> {
   return Promise.all(
     sets.map(async (set) => {
@@ -128,14 +134,14 @@ export function withDifferences(sets: readonly ResultSet[], compare: Compare): P
   );
 }
 
-/** All switches of an agent with their values, of which a record has those that differ from their defaults. */
+/** All switches of an agent with their values; a record holds only those that differ from their defaults. */
 export type SettingsOf = (
   task: string,
   agent: string,
   switches: Readonly<Record<string, unknown>>,
 ) => Promise<Readonly<Record<string, unknown>>>;
 
-/** The sets with all switches of their untrained agents: a curve over one needs its default. */
+/** Sets with all switches of their untrained agents: a curve over a switch needs its default. */
 export function withSettings(sets: readonly ResultSet[], settingsOf: SettingsOf): Promise<ResultSet[]> {
   return Promise.all(
     sets.map(async (set) => {
@@ -148,30 +154,30 @@ export function withSettings(sets: readonly ResultSet[], settingsOf: SettingsOf)
   );
 }
 
-/** The error rate of a simulated model by its name, a fraction; undefined for other names. */
+/** Error rate of a simulated model from its name, a fraction; undefined for other names. */
 export function oracleError(model: string | undefined): number | undefined {
   const [, rate] = /^oracle:([\d.e-]+)$/.exec(model ?? '') ?? [];
   return rate === undefined ? undefined : Number(rate);
 }
 
-/** What must stand in the title of every chart of a set. */
+/** Words required in the title of every chart of a set. */
 export function markOf({ simulated, labels }: Pick<ResultSet, 'simulated' | 'labels'>): string {
   const marks = [...labels, ...(simulated === undefined ? [] : [`simulated, ${simulated}`])];
   return marks.length > 0 ? ` (${marks.join('; ')})` : '';
 }
 
-/** The row that a set is about: the `best` checkpoint of a run where there is one, else the best of all. */
+/** The subject of a set: a run's `best` checkpoint if there is one, otherwise the best of all. */
 export function mainRow({ rows }: Pick<ResultSet, 'rows'>): ResultRow {
   const own = rows.filter((row) => row.own);
   return own.find(({ checkpoint }) => checkpoint === 'best') ?? own[0] ?? rows[0]!;
 }
 
-/** Figures that belong into every table, of those that some row has; `main` before others. */
+/** Main-table figures that at least one row has; `main` before others. */
 export function mainFigures({ figures }: Pick<ResultSet, 'figures'>): Figure[] {
   return figures.filter(({ place }) => place === 'main');
 }
 
-/** What no agent can exceed, as the first row that knows it says. */
+/** Upper bound that no agent can exceed, from the first row that has it. */
 export function boundOf({ rows }: Pick<ResultSet, 'rows'>, key: string): number | undefined {
   const bounds = rows.flatMap(({ records }) => namedBy(Object.entries(records[0]!.bounds ?? {}))[key] ?? []);
   return bounds.length > 0 && bounds[0]! < 0.9995 ? bounds[0] : undefined;
@@ -217,13 +223,13 @@ function setOf(
   };
 }
 
-/** How an agent was asked, where others of its set were asked in other ways, and what its name leaves out. */
+/** Evaluation settings of an agent that differ within its set and are not in its name. */
 function asideOf({ label, model, simulated, note, seeds, records }: ResultRow, rows: readonly ResultRow[]): string[] {
   const models = new Set(rows.flatMap((row) => row.model ?? []));
   const asks = models.size > 0;
-  // Of many agents with one model, the caption alone says which.
+  // With many agents on one model, only the caption names it.
   const isSaid = models.size === 1 && rows.length > palette.length;
-  // Who asks no model is told of neither.
+  // Agents without a model have neither.
   const asked = rows.filter((row) => (row.model === undefined) === (model === undefined));
   const others = asked.map((row) => facetsOf(row.records[0]!));
   const own = facetsOf(records[0]!).filter(
@@ -249,11 +255,11 @@ function subsetsOf({ subsets }: Pick<EvaluationRecord, never> & { subsets?: unkn
 
 interface LabelledRow {
   label: string;
-  /** Evaluations that differ in the seed alone. */
+  /** Evaluations that differ only in the seed. */
   same: EvaluationData[];
 }
 
-/** Puts evaluations that differ in the seed alone together, and names rows by what sets them apart. */
+/** Groups evaluations that differ only in the seed, and names rows by their differences. */
 function rowsOf(members: readonly EvaluationData[]): LabelledRow[] {
   const settings = ({ record, trained }: EvaluationData) => {
     const { agent, note, switches, hashes } = record;
@@ -261,10 +267,10 @@ function rowsOf(members: readonly EvaluationData[]): LabelledRow[] {
     return JSON.stringify([agent, note, switches, facetsOf(record), by]);
   };
   const measured = [...groupBy(members, settings).values()].flatMap((same) => {
-    // One seed twice: the same measurement, or something else changed, and then they are not to be averaged.
+    // The same seed twice: either the same measurement, or something else changed and they must not be averaged.
     const seedOf = ({ record, trained, tag }: EvaluationData) =>
       JSON.stringify(trained ? (record.hashes.checkpoint ?? [record.run ?? tag]) : [record.seed, record.hashes]);
-    // What knows no seed says the same whenever it is asked: that is one measurement, not several.
+    // Without a seed every evaluation is the same measurement, not several.
     const figuresOf = (one: EvaluationData) =>
       (one.trained || one.record.model !== undefined ? seedOf(one) : '') + JSON.stringify(one.record.metrics);
     const distinct = [...groupBy(same, figuresOf).values()].map(
@@ -282,7 +288,7 @@ function rowsOf(members: readonly EvaluationData[]): LabelledRow[] {
   return apart(named, 'label', ({ same }) => [same[0]!.tag]);
 }
 
-/** Whether a record is of the same agent with the same figures and further ones. */
+/** True if a record is of the same agent with the same figures and more. */
 function saysMore(more: EvaluationRecord, { agent, run, checkpoint, metrics }: EvaluationRecord): boolean {
   const keys = Object.keys(metrics);
   return (
@@ -292,7 +298,7 @@ function saysMore(more: EvaluationRecord, { agent, run, checkpoint, metrics }: E
   );
 }
 
-/** Whether `best` points to the very checkpoints of another row of the same agent, such as the clone: one row says it all. */
+/** True if `best` is the same checkpoint as another row of the same agent, such as the clone: one row suffices. */
 function isBestOf(best: readonly EvaluationData[], row: readonly EvaluationData[]): boolean {
   const [first, other] = [best[0]!, row[0]!];
   if (first.trained?.checkpoint !== 'best' || !other.trained || other.trained.checkpoint === 'best') return false;
@@ -305,7 +311,7 @@ function isBestOf(best: readonly EvaluationData[], row: readonly EvaluationData[
   return first.record.hashes.checkpoint !== undefined && weights(best) === weights(row);
 }
 
-/** Adds to names that occur more than once the words in which their bearers differ. */
+/** Adds the distinguishing words to duplicate names. */
 function apart<T extends Record<Key, string>, Key extends string>(
   all: readonly T[],
   key: Key,
@@ -326,34 +332,34 @@ function nameOf(same: readonly EvaluationData[], several: boolean): string {
   const switched = Object.entries(switches).map(([key, value]) => `${key}=${String(value)}`);
   if (!trained) return labelOf(baselineName(agent), switched);
   const { label, checkpoint } = trained;
-  // The best of one seed may be the clone, that of another what came after it.
+  // The best of one seed may be the clone, that of another a later checkpoint.
   const method = [...new Set(same.map((one) => one.trained?.method ?? agent))].sort().join(' or ');
-  // The names of several settings begin with the method where that tells them apart.
+  // Names of several settings begin with the method if it distinguishes them.
   if (several && label.startsWith(method)) return labelOf(label, [checkpoint, ...switched]);
   return labelOf(method, [checkpoint, ...(several ? [label] : []), ...switched]);
 }
 
-/** Keys of a record that are not how agents were asked, or that have a place of their own. */
+/** Record keys that are not evaluation settings or are shown separately. */
 const told = new Set(
   'schemaVersion task agent note run checkpoint phase step dataset subsets labels graph split limit seed simulated switches figures clusters n excluded metrics slices misses cost hashes details sections examples bounds'.split(
     ' ',
   ),
 );
 
-/** How an agent was asked, by name: all that has no place of its own. */
+/** Evaluation settings of an agent by name, without those shown separately. */
 export function toldApart(record: EvaluationRecord): [string, unknown][] {
   return Object.entries(record).filter(
     ([key, value]) => !told.has(key) && value !== undefined && (typeof value !== 'object' || value === null),
   );
 }
 
-/** How an agent's choices are made, in words; undefined where it asks no model. */
+/** How an agent chooses, in words; undefined if it uses no model. */
 export function choicesOf({ model, ...record }: EvaluationRecord): string | undefined {
   const { choices = 'written' } = record as { choices?: unknown };
   return model === undefined ? undefined : choices === 'written' ? choices : `by ${String(choices)}`;
 }
 
-/** How an agent was asked, in words: `budget 30`, `hops withheld`, `by likelihood`. */
+/** Evaluation settings in words: `budget 30`, `hops withheld`, `by likelihood`. */
 export function facetsOf(record: EvaluationRecord): string[] {
   const asks = record.model !== undefined;
   const words = toldApart(record).flatMap(([key, value]) => {
@@ -370,7 +376,7 @@ interface Colored {
   group?: number;
 }
 
-/** Colours of groups are those of their curves; other agents have their own, which the groups have not taken. */
+/** Colours of groups are those of their curves; other agents get unused ones. */
 function colorBook(subjects: readonly Subject[], all: readonly LabelledRow[]): (row: LabelledRow) => Colored {
   const groups = new Map<string, { color: string; group: number }>();
   for (const { groups: some } of subjects) {
@@ -381,7 +387,7 @@ function colorBook(subjects: readonly Subject[], all: readonly LabelledRow[]): (
   }
   const others = all.filter(({ same: [one] }) => !one!.trained || !groups.has(one!.trained.settings));
   const taken = new Set([...groups.values()].map(({ color }) => color));
-  // Of many, all of one agent have its colour.
+  // With many rows, all rows of one agent share its colour.
   const many = new Set(others.map(({ label }) => label)).size > palette.length;
   const nameOf = ({ label, same: [one] }: LabelledRow) => (many && !one!.trained ? one!.record.agent : label);
   const colors = agentColors(

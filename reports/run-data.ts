@@ -1,4 +1,4 @@
-/** What a report reads: runs with what they logged, evaluations with how long they took, and which runs differ in nothing but the seed. */
+/** Reads runs with their logs and evaluations with their timings, and groups runs that differ only in the seed. */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -15,39 +15,39 @@ import { evaluationFiles, openRun, runFiles } from '../src/run/run-folder.js';
 import { agentColors, palette } from './plots/colors.js';
 import { algorithmOf, methodOf, plainName, settingsKey, trainedMethodOf, withoutSeed } from './words.js';
 
-/** How a trained agent came to be. */
+/** Training of an agent. */
 interface TrainedBy {
-  /** Equal for runs that differ in nothing but the seed. */
+  /** Equal for runs that differ only in the seed. */
   settings: string;
   /** The run's name without time and seed. */
   label: string;
   checkpoint: string;
-  /** What trained it, such as `PPO`; absent where its run is not there to tell. */
+  /** Training method, such as `PPO`; absent if the run is missing. */
   method?: string;
 }
 
-/** By the clock of the machine that ran it. */
+/** Timings from the machine that ran it. */
 export interface Speed {
-  /** Wall time a sample, preparing included, in milliseconds. */
+  /** Wall time per sample, preparation included, in milliseconds. */
   msPerSample: number;
-  /** Processor time a sample, all threads together, in seconds; absent of versions that did not log it. */
+  /** Processor time per sample, all threads together, in seconds; absent for versions that did not log it. */
   cpuPerSample?: number;
-  /** Prompt tokens that were evaluated, and written ones, a second; absent without a model. */
+  /** Prompt and completion tokens per second; absent without a model. */
   tokensPerSecond?: number;
 }
 
-/** An evaluation as reports read it. */
+/** An evaluation with its timings. */
 export interface EvaluationData {
   /** The folder's name. */
   name: string;
   folder: string;
-  /** A short word for it, where nothing else tells it from another. */
+  /** Short word that distinguishes it from another evaluation, if nothing else does. */
   tag: string;
   record: EvaluationRecord;
   trained?: TrainedBy;
   /** Equal for evaluations of the same samples. */
   samples: string;
-  /** Absent where nothing was timed, or most replies were remembered. */
+  /** Absent if nothing was timed, or most replies came from the cache. */
   speed?: Speed;
 }
 
@@ -61,22 +61,22 @@ export interface RunData {
 
 /** Runs of one configuration, one or more seeds. */
 export interface RunGroup {
-  /** What sets it apart from the other groups on its data; a single group has its preset's or run's name. */
+  /** Distinguishing settings among the groups on its data; a single group has its preset's or run's name. */
   label: string;
-  /** Of the palette, in every chart. */
+  /** Palette colour in every chart. */
   color: string;
-  /** Set where colours were used up. */
+  /** Set once colours run out. */
   dashed?: boolean;
   runs: RunData[];
 }
 
-/** The runs on one data set: curves of two are never drawn into one chart. */
+/** Runs on one data set: curves of two data sets never share a chart. */
 export interface Subject {
   dataset: string;
   groups: RunGroup[];
 }
 
-/** Reads a run; what it has not written yet is empty. @throws {WorkbenchError} `data` for a file that is broken */
+/** Reads a run; files not written yet are empty. @throws {WorkbenchError} `data` for a broken file */
 export function loadRunData(info: RunInfo): RunData {
   const { metrics, timing, evaluations } = runFiles(info.folder);
   const names = existsSync(evaluations) ? readdirSync(evaluations).sort() : [];
@@ -93,8 +93,8 @@ export function loadRunData(info: RunInfo): RunData {
 
 /**
  * Reads a finished evaluation.
- * @param run whose folder holds it, and which it is of unless its record names several
- * @throws {WorkbenchError} `data` for a file that is broken
+ * @param run run whose folder holds it; also the evaluated run unless the record names several
+ * @throws {WorkbenchError} `data` for a broken file
  */
 export function loadEvaluation(folder: string, run?: RunInfo): EvaluationData {
   const files = evaluationFiles(folder);
@@ -110,7 +110,7 @@ export function loadEvaluation(folder: string, run?: RunInfo): EvaluationData {
     ? readJsonLines(files.answers, openObject({ id: z.string() })).map(({ id }) => id)
     : [record.n, record.limit, record.seed];
   const speed = existsSync(files.timing) ? speedOf(readTimings(files.timing)) : undefined;
-  // Several runs as one, `RUN+RUN`, are none of them, wherever what they answered lies.
+  // An ensemble `RUN+RUN` belongs to none of its runs, wherever its evaluation is stored.
   const by = record.run?.includes('+') ? record.run : (run ?? record.run);
   const of = [task, dataset, graph, split, hashes.graph, hashes.dataset, ids];
   return {
@@ -124,7 +124,7 @@ export function loadEvaluation(folder: string, run?: RunInfo): EvaluationData {
   };
 }
 
-/** Of a run that is no longer there, its name is all that is known. */
+/** Of a missing run only the name is known. */
 function trainedBy(run: RunInfo | string = 'unnamed', checkpoint: string, phase: string | undefined): TrainedBy {
   try {
     const { id, config } = typeof run === 'string' ? openRun(run, runsFolder()) : run;
@@ -135,9 +135,7 @@ function trainedBy(run: RunInfo | string = 'unnamed', checkpoint: string, phase:
   }
 }
 
-/**
- * Time of the laps in which the model was really asked: those that a resumed evaluation took from its store would flatter it.
- */
+/** Time of laps with real model calls: laps that a resumed evaluation took from its store would distort it. */
 function speedOf(laps: readonly TimingRecord[]): Speed | undefined {
   const of = (lap: TimingRecord, key: string) => Number(lap[`time/${key}`] ?? 0);
   const timed = laps.filter((lap) => of(lap, 'remembered') <= of(lap, 'asked'));
@@ -153,7 +151,7 @@ function speedOf(laps: readonly TimingRecord[]): Speed | undefined {
   };
 }
 
-/** Runs by data set, each in groups whose settings are equal but for `seed`, in the order given. */
+/** Runs by data set, each in groups whose settings differ only in `seed`, in the given order. */
 export function subjectsOf(runs: readonly RunData[]): Subject[] {
   return [...groupBy(runs, ({ info }) => datasetOf(info))].map(([dataset, some]) => ({
     dataset,
@@ -161,7 +159,7 @@ export function subjectsOf(runs: readonly RunData[]): Subject[] {
   }));
 }
 
-/** The data set that a run was trained on, as its settings name it; of a policy, its environment. */
+/** Training data set of a run from its settings; for a policy, its environment. */
 export function datasetOf({ config }: Pick<RunInfo, 'config'>): string {
   if (config.policy !== undefined) return String((config.env as { id?: unknown }).id);
   const { dataset } = (config.data ?? {}) as { dataset?: unknown };
@@ -170,7 +168,7 @@ export function datasetOf({ config }: Pick<RunInfo, 'config'>): string {
 
 type Config = Record<string, unknown>;
 
-/** Groups runs whose settings are equal but for `seed`, in the order given, and names them by what tells them apart. */
+/** Groups runs whose settings differ only in `seed`, in the given order, named by their differences. */
 export function groupRuns(runs: readonly RunData[]): RunGroup[] {
   const members = [...groupBy(runs, ({ info }) => settingsKey(info.config)).values()];
   if (members.length === 1) {
@@ -184,7 +182,7 @@ export function groupRuns(runs: readonly RunData[]): RunGroup[] {
     ];
   }
   const configs = members.map(([run]) => withoutSeed(run!.info.config));
-  // Whoever gave settings names of their own (`--set name=`) is taken at their word.
+  // Names given by the user (`--set name=`) are kept.
   const names = members.map((group) => [...new Set(group.map(({ info }) => String(info.config.name)))]);
   const isNamed = names.every(({ length }) => length === 1) && new Set(names.flat()).size === names.length;
   const labels = isNamed ? names.flat() : labelsOf(configs);
@@ -197,13 +195,13 @@ export function groupRuns(runs: readonly RunData[]): RunGroup[] {
   }));
 }
 
-/** The run's name; of several, without what tells them apart. */
+/** The run's name; for several runs, without the differing parts. */
 function nameOf([first, ...others]: readonly RunData[]): string {
   const { id } = first!.info;
   return others.length === 0 ? id : plainName(id);
 }
 
-/** Settings that have words of their own, in the order in which they are said; an empty one is the plain case, which needs none. */
+/** Settings with words, in display order; the empty word is the default case. */
 const settingWords: Readonly<Record<string, (value: string, config: Config) => string>> = {
   'ppo.algorithm': (value, config) => (value === 'undefined' ? '' : algorithmOf(config)),
   'clone.enabled': (value) => (value === 'true' ? 'cloned first' : ''),
@@ -213,7 +211,10 @@ const settingWords: Readonly<Record<string, (value: string, config: Config) => s
   'ppo.actionDropout': (value) => (value === '0' ? '' : `dropout ${value}`),
 };
 
-/** `PPO, terminal shaping, dropout 0.5`: the words of what differs, and as many other settings as tell the groups apart. */
+/**
+ * Name of a group such as `PPO, terminal shaping, dropout 0.5`: words of the differing settings, and as many other
+ * settings as needed to distinguish groups.
+ */
 function labelsOf(configs: readonly Config[]): string[] {
   const differing = [...new Set(configs.slice(1).flatMap((config) => diffConfig(configs[0], config)))].sort();
   const said = Object.keys(settingWords).filter((key) => key === 'ppo.algorithm' || differing.includes(key));
@@ -223,7 +224,7 @@ function labelsOf(configs: readonly Config[]): string[] {
     const count = new Set(labels).size;
     if (count === labels.length) break;
     const longer = labelsBy(configs, [...said, key]);
-    // What parts no groups that were not apart yet goes with what is said already, as a baseline with its algorithm.
+    // Settings that separate no further groups, such as a baseline that follows from the algorithm, are left out.
     if (new Set(longer).size === count) continue;
     said.push(key);
     labels = longer;
@@ -249,18 +250,18 @@ export function settingText(config: Config, key: string): string {
   return (typeof value === 'object' ? JSON.stringify(value) : String(value)).slice(0, 24);
 }
 
-/** The frozen model that a run read its texts by; undefined where walks have no texts. */
+/** Frozen text encoder of a run; undefined if walks have no texts. */
 export function encoderOf({ info: { config, environment } }: RunData): string | undefined {
   const { model } = (config.encoder ?? {}) as { model?: unknown };
   return typeof model === 'string' && environment.hashes.encoder !== undefined ? model : undefined;
 }
 
-/** The seed of a run. */
+/** Seed of a run. */
 export function seedOf({ info }: RunData): string {
   return String(info.config.seed ?? '?');
 }
 
-/** Groups in the order in which their first members come. */
+/** Groups in the order of their first members. */
 export function groupBy<T>(values: readonly T[], keyOf: (value: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const value of values) {

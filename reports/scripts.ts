@@ -1,4 +1,4 @@
-/** What runs in a reader's browser: chart.js's own build, and the modules of `reports/browser/`, joined into one text. */
+/** Browser code of the page: chart.js's own build and the modules of `reports/browser/`, joined into one text. */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -6,23 +6,23 @@ import { dirname, join } from 'node:path';
 
 const here = import.meta.dirname;
 
-/** Compiled files: beside this one, or where it was built to for tests that run from sources. */
+/** Compiled files: next to this one, or in the build folder for tests that run from sources. */
 const compiled = existsSync(join(here, 'browser', 'page.js')) ? here : join(here, '..', 'dist', 'reports');
 
-/** chart.js for browsers: it leaves the global `Chart`. Its comment of licence stands first. */
+/** chart.js for browsers: defines the global `Chart`; begins with its licence comment. */
 export function chartLibrary(): string {
   const main = createRequire(import.meta.url).resolve('chart.js');
   return readFileSync(join(dirname(main), 'chart.umd.min.js'), 'utf8').replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n');
 }
 
 /**
- * A module and all that it imports, as one module without imports: a scope each, and its exports at the end.
- * @param entry without its ending, from `reports/`, such as `browser/page` or `browser/charts`
+ * Bundles a module and its imports into one module: one scope per module, exports at the end.
+ * @param entry path without extension, from `reports/`, such as `browser/page` or `browser/charts`
  */
 export function browserModule(entry: string): string {
   const scopes: string[] = [];
   const places = new Map<string, number>();
-  /** @returns the name that the module's exports go by */
+  /** @returns variable that holds the module's exports */
   const add = (file: string): string => {
     const known = places.get(file);
     if (known !== undefined) return `module${known}`;
@@ -45,7 +45,7 @@ const imports = /^import \{([^}]*)\} from '(\.[^']+)';\n/gm;
 
 const exportsOf = (code: string) => [...code.matchAll(/^export (?:function|const) (\w+)/gm)].map(([, name]) => name!);
 
-/** A source of `script-src` that allows one inline script and no other. @param script its text between the tags */
+/** `script-src` source that allows exactly one inline script. @param script text between the tags */
 export function hashSource(script: string): string {
   return `'sha256-${createHash('sha256').update(script).digest('base64')}'`;
 }

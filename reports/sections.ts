@@ -1,4 +1,4 @@
-/** What the page says of results, set by set: tables, charts, and what was found beside the figures. */
+/** Result sections, one per set: tables, charts and findings. */
 import type { Section } from '../src/run/evaluation.js';
 import type { Trained } from './curves.js';
 import { barFigures, costFigures, foundBars, foundCurves } from './figures.js';
@@ -21,18 +21,18 @@ import {
 } from './tables.js';
 import { plain } from './words.js';
 
-/** Bars that the page shows at once; the others are folded. */
+/** Bar charts shown at first; the others are folded. */
 const firstBars = 4;
 
-/** Values of a slice that stand in the first table of slices; a name with more has a table of its own, folded. */
+/** Values of a slice in the main slice table; slices with more values get a folded table. */
 const mostValues = 8;
 
-/** Rows of one agent that are shown of what was found; the evaluation holds all. */
+/** Rows of findings shown per agent; the evaluation holds all. */
 const mostRows = 40;
 
 /**
- * Every set, folded but the first of each data set, simulations but the first, and agents alone where others have several;
- * then the settings of the runs on each data set compared.
+ * Sections of every set (folded except the first of each data set, the first simulation, and agents alone where others
+ * have several), then a comparison of run settings per data set.
  */
 export async function resultViews(
   sets: readonly ResultSet[],
@@ -63,13 +63,13 @@ export async function resultViews(
   return views;
 }
 
-/** Charts of one number that is varied, and every figure at every value. */
+/** Charts over one varied number, with every figure at every value. */
 async function sweptParts(swept: Swept, name: string, draw: Draw): Promise<PartView[]> {
   const caption = `Below each figure: 95\u00a0% bootstrap interval over ${swept.set.about.clusters}, then further figures and mean calls.`;
   return [{ figures: await draw([sweptFigures(swept, name)]) }, { table: sweptTable(swept), caption }];
 }
 
-/** The main figures and calls against the error rate of a simulated model, for samples asked under several. */
+/** Main figures and calls against the error rate of a simulated model, for samples evaluated at several rates. */
 export async function noiseViews(sets: readonly ResultSet[], draw: Draw): Promise<ResultView[]> {
   const views: ResultView[] = [];
   for (const [i, noise] of collectNoise(sets).entries()) {
@@ -78,7 +78,7 @@ export async function noiseViews(sets: readonly ResultSet[], draw: Draw): Promis
   return views;
 }
 
-/** Whether a set is a simulation of the same samples. */
+/** True if a set is a simulation on the same samples. */
 export function isSimulation(one: ResultSet, { samples }: ResultSet): boolean {
   return one.simulated !== undefined && one.samples === samples;
 }
@@ -121,7 +121,7 @@ async function partsOf(set: ResultSet, name: string, subjects: readonly Subject[
   return parts.filter(({ table, figures: drawn }) => table?.rows.length !== 0 && (table || drawn?.length !== 0));
 }
 
-/** A heading for each number that is varied. */
+/** One heading per varied number. */
 async function overParts(set: ResultSet, name: string, draw: Draw): Promise<PartView[]> {
   const parts: PartView[] = [];
   for (const swept of sweptIn(set)) {
@@ -131,7 +131,7 @@ async function overParts(set: ResultSet, name: string, draw: Draw): Promise<Part
   return parts;
 }
 
-/** A table of so many columns has room beside its charts. */
+/** Maximum columns of a table shown next to its charts. */
 const widestPaired = 6;
 
 function besides(table: Table, caption: string, figures: FigureGroup[]): PartView[] {
@@ -139,14 +139,14 @@ function besides(table: Table, caption: string, figures: FigureGroup[]): PartVie
   return isPair ? [{ table, caption, figures, paired: true }] : [{ table, caption }, { figures }];
 }
 
-/** Slices that some row has, by name. */
+/** Slices of at least one row, by name. */
 function slicesOf(rows: readonly ResultRow[]): Map<string, string[]> {
   const all = [...new Set(rows.flatMap(({ slices }) => Object.keys(slices)))];
   const names = [...new Set(all.map((slice) => slice.slice(0, slice.indexOf('='))))];
   return new Map(names.map((name) => [name, all.filter((slice) => slice.startsWith(`${name}=`))]));
 }
 
-/** What evaluations found beside their figures, by title: curves drawn, lines once where all say the same, rows by agent. */
+/** Findings of evaluations by title: curves as charts, lines once if they are all equal, rows per agent. */
 async function foundParts(set: ResultSet, name: string, draw: Draw): Promise<PartView[]> {
   const found = set.rows.flatMap((row) => row.records[0]!.sections.map((section) => ({ row, section })));
   const titles = [...new Set(found.map(({ section }) => section.title))];
@@ -170,10 +170,13 @@ async function foundParts(set: ResultSet, name: string, draw: Draw): Promise<Par
   return parts;
 }
 
-/** Agents that have a table each where lists are long. */
+/** Agents with a separate table each where lists are long. */
 const mostTables = 4;
 
-/** Short lists in one table, and those of many agents; where one of a few is long, a table for each agent, the main one's open. */
+/**
+ * Short lists, and lists of many agents, share one table; with a few agents and a long list each gets a table, the
+ * subject's unfolded.
+ */
 function rowParts(heading: string, found: { row: ResultRow; section: Section }[], main: ResultRow): PartView[] {
   const listed = found.flatMap(({ row, section: { rows = [] } }) =>
     rows.length > 0 ? [{ label: row.label, own: row.own, seeds: row.seeds, rows }] : [],

@@ -1,22 +1,22 @@
-/** Metrics of runs as curves, one a seed, smoothed, and their mean with an interval; figures averaged over seeds. */
+/** Run metrics as curves per seed with mean and interval, smoothed; figures averaged over seeds. */
 import type { Estimate, EvaluationMetrics } from '../src/run/figures.js';
 import type { MetricRecord, TimingRecord } from '../src/run/records.js';
 import { courseOf, deviationOf, meanOf, type Course } from './plots/smoothing.js';
 
-/** Values of one metric of one run by step, in the order they were logged; a step logged again counts once, its last value. */
+/** Values of one metric of one run by step, in logging order; of repeated steps the last value counts. */
 export type Series = ReadonlyMap<number, number>;
 
-/** One measure over steps: each seed, their mean, and its interval where there are enough seeds. */
+/** One metric over steps: each seed, their mean, and an interval if there are enough seeds. */
 export interface Curve extends Course {
-  /** Steps that every seed has. */
+  /** Steps present in every seed. */
   steps: number[];
-  /** One array a seed, as logged. */
+  /** One array per seed, as logged. */
   raw: number[][];
-  /** Updates in the centred moving mean of what is drawn; 1 is not smoothed. */
+  /** Window of the centred moving mean, in updates; 1 is unsmoothed. */
   window: number;
 }
 
-/** The series of every metric of a phase, by key. */
+/** Series of every metric of a phase, by key. */
 export function seriesOfPhase(records: readonly MetricRecord[], phase: string): Map<string, Map<number, number>> {
   const series = new Map<string, Map<number, number>>();
   for (const record of records) {
@@ -30,8 +30,8 @@ export function seriesOfPhase(records: readonly MetricRecord[], phase: string): 
 }
 
 /**
- * Averages the series of several seeds over the steps they share. Evaluations are shown as measured; what is logged at
- * every update of training is smoothed over a twentieth of its length.
+ * Averages the series of several seeds over their shared steps. Evaluations are unsmoothed; metrics logged at every
+ * training update are smoothed over a twentieth of their length.
  */
 export function curveOf(series: readonly Series[], key: string): Curve {
   const [first = new Map<number, number>(), ...others] = series;
@@ -41,19 +41,19 @@ export function curveOf(series: readonly Series[], key: string): Curve {
   return { steps, raw, window, ...courseOf({ seeds: raw }, window) };
 }
 
-/** The largest of any number of values: a call of `Math.max` takes some hundred thousand. -Infinity of nothing. */
+/** Maximum of any number of values (`Math.max` is limited to some hundred thousand arguments). -Infinity if empty. */
 export function largest(values: Iterable<number>): number {
   let most = -Infinity;
   for (const value of values) most = Math.max(most, value);
   return most;
 }
 
-/** What a phase of a run took up to each of its steps: steps in the environment, or seconds of wall time. */
+/** Cumulative cost of a phase by step: environment steps, or seconds of wall time. */
 export type Taken = 'time/env_steps' | 'seconds';
 
 /**
- * What was taken up to each step of a phase, the mean over runs; undefined where some run tells nothing of it.
- * @param runs the timings of each run
+ * Mean cumulative cost over runs at each step of a phase; undefined if some run did not log it.
+ * @param runs timings of each run
  */
 export function takenUpTo(
   runs: readonly TimingRecord[][],
@@ -65,7 +65,7 @@ export function takenUpTo(
     let sum = 0;
     for (const record of timings) {
       if (record.phase !== phase || !(what in record)) continue;
-      // A step that was done again after an interruption counts once.
+      // A step repeated after an interruption counts once.
       if (taken.has(record.step)) continue;
       sum += Number(record[what]);
       taken.set(record.step, sum);
@@ -77,7 +77,7 @@ export function takenUpTo(
   return new Map(steps.map((step) => [step, meanOf(sums.map((taken) => taken.get(step)!))]));
 }
 
-/** A figure averaged over seeds; its interval is over samples, averaged alike. Fractions in [0, 1]. */
+/** A figure averaged over seeds; its interval is over samples, averaged likewise. Fractions in [0, 1]. */
 export interface Mean extends Estimate {
   /** Standard deviation over seeds; absent for one. */
   deviation?: number;
@@ -86,14 +86,14 @@ export interface Mean extends Estimate {
 /** Figures by the name of their metric. */
 export type Figures = Readonly<Record<string, Mean>>;
 
-/** A record without what every object has: names are data's, and some would find it. */
+/** Creates a record without prototype: keys come from data and may equal names of object members. */
 export function namedBy<T>(entries: Iterable<readonly [string, T]>): Record<string, T> {
   const record = Object.create(null) as Record<string, T>;
   for (const [name, value] of entries) record[name] = value;
   return record;
 }
 
-/** Means over evaluations, of figures that all of them have. */
+/** Means over evaluations, for figures that all of them have. */
 export function average(all: readonly EvaluationMetrics[]): Figures {
   const keys = Object.keys(all[0] ?? {}).filter((key) => all.every((metrics) => Object.hasOwn(metrics, key)));
   return namedBy(
@@ -107,7 +107,7 @@ export function average(all: readonly EvaluationMetrics[]): Figures {
   );
 }
 
-/** Means over the evaluations that have a slice, for every slice that one of them has. */
+/** Means per slice over the evaluations that have it. */
 export function averageSlices(
   all: readonly { slices: Readonly<Record<string, EvaluationMetrics>> }[],
 ): Record<string, Figures> {

@@ -1,4 +1,4 @@
-/** Runs on one data set side by side: what each setting learned by equal environment steps, with intervals over seeds. */
+/** Comparison of run settings on one data set: scores after equal environment steps, with intervals over seeds. */
 import { diffConfig } from '../src/run/config.js';
 import { numberText, type Figure } from '../src/run/figures.js';
 import { evaluatedKeys, type Trained } from './curves.js';
@@ -13,31 +13,31 @@ import { duration, plain, withoutSeed } from './words.js';
 
 const phase = 'ppo';
 
-/** What one setting learned, averaged over its seeds. */
+/** Results of one setting, averaged over its seeds. */
 interface SettingRow {
   group: RunGroup;
-  /** Of the palette. */
+  /** Palette colour. */
   color: string;
-  /** The figure on valid at the last evaluation within the environment steps that all settings took. */
+  /** Figure on valid at the last evaluation within the environment steps that all settings took. */
   atEqualSteps: Mean;
-  /** The highest on valid of each seed. */
+  /** Highest value on valid of each seed. */
   best: Mean;
-  /** Share of the walks of an update that ended on the answer: mean over the last tenth of the updates. */
+  /** Share of walks per update that end on the answer: mean over the last tenth of the updates. */
   hitRate?: Mean;
   environmentSteps?: number;
   seconds: number;
 }
 
-/** Settings compared; undefined for fewer than two of which training was evaluated. */
+/** Compared settings; undefined for fewer than two with validation during training. */
 export interface SettingComparison {
-  /** What is compared: the first figure of every table that training was evaluated by. */
+  /** Compared figure: the first main figure of validation. */
   figure: Figure;
   rows: SettingRow[];
-  /** Environment steps that all settings took; undefined where runs do not tell them, and the last evaluation counts. */
+  /** Environment steps that all settings took; undefined if not logged, and then the last evaluation counts. */
   equalSteps?: number;
 }
 
-/** Compares groups of runs by what they logged in training. */
+/** Compares groups of runs by their training logs. */
 export function compareSettings({
   groups,
   figures,
@@ -71,7 +71,7 @@ export function compareSettings({
   return { figure, rows, ...(equalSteps !== undefined && { equalSteps }) };
 }
 
-/** A row a setting: what it learned, and what that took. */
+/** One row per setting: results and cost. */
 export function settingTable({ figure, rows, equalSteps }: SettingComparison): Table {
   const cell = (mean: Mean | undefined, of: Pick<Figure, 'unit'> = figure) => ({
     ...figureCell(mean, of),
@@ -105,10 +105,13 @@ export function settingTable({ figure, rows, equalSteps }: SettingComparison): T
   };
 }
 
-/** Settings that have a column each, and rows. */
+/** Maximum settings with a column each, and maximum rows. */
 const mostDiffering = { groups: 6, keys: 40 };
 
-/** A row a setting that differs between groups of runs, a column a group. Empty where none differs, or there are many groups. */
+/**
+ * One row per setting that differs between groups of runs, one column per group. Empty if none differs, or with many
+ * groups.
+ */
 export function differingTable(groups: readonly RunGroup[]): Table {
   const configs = groups.map(({ runs }) => withoutSeed(runs[0]!.info.config));
   const differing = [...new Set(configs.slice(1).flatMap((config) => diffConfig(configs[0], config)))].sort();
@@ -121,7 +124,7 @@ export function differingTable(groups: readonly RunGroup[]): Table {
   };
 }
 
-/** The figure at equal steps as bars, in the colours of the curves. */
+/** The figure after equal steps as bars, in the colours of the curves. */
 export function settingFigures({ figure, rows, equalSteps }: SettingComparison, dataset: string): ChartGroup[] {
   const bars = [...rows]
     .sort((a, b) => b.atEqualSteps.value - a.atEqualSteps.value)
@@ -160,7 +163,7 @@ function seriesOf({ metrics }: RunData, key: string): ReadonlyMap<number, number
   return seriesOfPhase(metrics, phase).get(key) ?? new Map<number, number>();
 }
 
-/** The last value at a step that counts, or the first value of all where none does. */
+/** The last value at a counted step, or the first value if there is none. */
 function lastWithin(series: ReadonlyMap<number, number>, counts: (step: number) => boolean): number {
   const inOrder = [...series].sort(([a], [b]) => a - b);
   return (inOrder.findLast(([step]) => counts(step)) ?? inOrder[0]!)[1];

@@ -1,4 +1,4 @@
-/** The look of the report page: one column that reads on paper, on a phone, by day and by night. */
+/** Style sheet of the report page: one column for print, phones, light and dark mode. */
 export const style = `
 :root {
   color-scheme: light dark;
@@ -59,7 +59,7 @@ button.sort:focus-visible { outline: 2px solid var(--accent); outline-offset: 2p
 th[aria-sort] { color: var(--ink); }
 th[aria-sort=ascending] button::after { content: ' ↑'; }
 th[aria-sort=descending] button::after { content: ' ↓'; }
-/* A shadow at the right while there is more to scroll to. */
+/** A shadow at the right edge while more can be scrolled. */
 .scroll {
   overflow-x: auto; margin: 1rem 0;
   background: linear-gradient(to left, var(--paper) 30%, transparent) right / 3rem 100% local no-repeat,

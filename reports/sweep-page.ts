@@ -1,4 +1,4 @@
-/** The page of a sweep: its trials across their settings, what explains their differences, their curves, and the best of them. */
+/** Page of a sweep: trials across their settings, importance of settings, curves, and the best trials. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { WorkbenchError } from '../src/run/errors.js';
@@ -18,16 +18,16 @@ import type { Report } from './report.js';
 import { loadRunData } from './run-data.js';
 import { percent, plain } from './words.js';
 
-/** What was computed of a sweep, for a page that reads records alone. */
+/** Statistics of a sweep, computed by the caller. */
 export interface SweepFindings {
-  /** The figure that chose. */
+  /** Figure that selects trials. */
   metric: string | undefined;
   best?: { trial: number; value: number; low: number; high: number; n: number; command: string } | undefined;
   importance?:
     { settings: { key: string; share: number; deviation: number }[]; foretold: number; n: number } | undefined;
 }
 
-/** How figures are written. */
+/** Formats a value of the figure. */
 interface Writing {
   /** `path@1 on valid`. */
   name: string;
@@ -37,8 +37,8 @@ interface Writing {
 
 /**
  * Writes the page of a sweep, finished or not.
- * @param to folder, made where it is missing
- * @throws WorkbenchError `data` where no run was evaluated yet, `native` where charts cannot be drawn
+ * @param to folder, created if missing
+ * @throws WorkbenchError `data` if no run was evaluated yet, `native` if charts cannot be drawn
  */
 export async function writeSweepPage(
   sweep: SweepInfo,
@@ -100,7 +100,7 @@ export async function writeSweepPage(
 }
 
 function writingOf(metric: string, valued: readonly { value: number; runs: Trial['runs'] }[], folder: string): Writing {
-  // Runs that were evaluated say what they counted.
+  // Evaluated runs record their counts.
   const evaluated = valued.flatMap(({ runs }) => runs).find(({ name }) => runIn(join(folder, name)));
   const evaluations = evaluated ? loadRunData(openRun(join(folder, evaluated.name))).evaluations : [];
   const { title, isShare } = measureOf(
@@ -138,7 +138,7 @@ function doneText({ record, running }: SweepInfo, trials: readonly Trial[]): str
 function resultText(best: SweepFindings['best'], ranked: readonly Trial[], { name, isShare, write }: Writing): string {
   if (!best) return 'No trial has finished yet.';
   const alike = ` with all of ${best.n} seeds`;
-  // Student's interval of two seeds knows no ends.
+  // Student's interval of two seeds is unbounded.
   const [low, high] = isShare ? [Math.max(0, best.low), Math.min(1, best.high)] : [best.low, best.high];
   const interval =
     best.low === best.high
@@ -199,7 +199,7 @@ function importanceChart(importance: SweepFindings['importance']): ChartGroup | 
   };
 }
 
-/** Trials with a line of their own. */
+/** Maximum trials with a separate line. */
 const colored = 6;
 
 function curveChart(
@@ -240,7 +240,7 @@ function lineOf(label: string, color: string, seeds: readonly Map<number, number
   return { label, color, x: [steps], seeds: seeds.map((seed) => steps.map((step) => seed.get(step) ?? null)) };
 }
 
-/** Value by update of PPO, or by step of cloning where there was none. */
+/** Value by PPO update, or by cloning step without PPO. */
 function courseOf(file: string, metric: string): Map<number, number> {
   if (!existsSync(file)) return new Map();
   const records = readMetrics(file).filter(({ metrics }) => Number.isFinite(metrics[metric]));

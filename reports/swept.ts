@@ -1,4 +1,4 @@
-/** How figures change with one number: a switch, a budget, a beam, the error rate of a simulated model. One mechanism for all of them. */
+/** Figures as functions of one number: a switch, a budget, a beam width, the error rate of a simulated model. */
 import { numberText, type Figure } from '../src/run/figures.js';
 import type { Table } from './html.js';
 import type { ChartGroup, NamedChart } from './pictures.js';
@@ -18,17 +18,17 @@ import { groupBy } from './run-data.js';
 import { figureCell } from './tables.js';
 import { baselineName, labelOf, plain, wordsOf } from './words.js';
 
-/** The number that is varied, as a page says it. */
+/** Display name of the varied number. */
 interface Setting {
-  /** In names of files, such as `keep`. */
+  /** Name in files, such as `keep`. */
   name: string;
-  /** Of the axis, with its unit. */
+  /** Axis title with unit. */
   axis: string;
-  /** `keep 3`, over a column. */
+  /** Column title such as `keep 3`. */
   head: (value: number) => string;
-  /** `3`, in a sentence. */
+  /** `3`, within a sentence. */
   text: (value: number) => string;
-  /** Place on the axis. */
+  /** Position on the axis. */
   place: (value: number) => number;
 }
 
@@ -36,28 +36,28 @@ interface Setting {
 interface SweptRow {
   label: string;
   color: string;
-  /** Set where colours were used up. */
+  /** Set once colours run out. */
   dashed?: boolean;
   /** Ascending by value. */
   points: { value: number; result: ResultRow }[];
 }
 
-/** Agents of which nothing differs but one number. */
+/** Evaluations of agents that differ in one number only. */
 export interface Swept {
-  /** One of the sets, for what they share. */
+  /** One of the sets, for the shared properties. */
   set: ResultSet;
   setting: Setting;
   /** Ascending. */
   values: number[];
   rows: SweptRow[];
-  /** The same agents otherwise, and what a run trained: drawn level. */
+  /** The other agents, including trained ones, drawn as levels. */
   beside: ResultRow[];
 }
 
-/** Levels that can be told apart in one chart. */
+/** Maximum levels that can be distinguished in one chart. */
 const mostLevels = 3;
 
-/** Every number by which evaluations of one set differ while all else of them is equal, two values at least. */
+/** Every number with at least two values in which evaluations of one set differ while all else is equal. */
 export function sweptIn(set: ResultSet): Swept[] {
   const described = set.rows.map((result) => ({ result, told: describe(result) }));
   const keys = [...new Set(described.flatMap(({ told }) => [...told.keys()]))];
@@ -80,7 +80,7 @@ export function sweptIn(set: ResultSet): Swept[] {
   });
 }
 
-/** Samples that were asked of oracles of at least two error rates. */
+/** Samples evaluated by simulated models with at least two error rates. */
 export function collectNoise(sets: readonly ResultSet[]): Swept[] {
   const simulated = sets.filter(({ simulated }) => oracleError(simulated) !== undefined);
   return [...new Set(simulated.map(({ samples }) => samples))].flatMap((samples): Swept[] => {
@@ -106,7 +106,7 @@ interface Described {
   told: Told;
 }
 
-/** All that sets an evaluation apart from others of its samples, by name; switches under their own names. */
+/** Distinguishing properties of an evaluation among those of its samples, by name; switches keep their names. */
 function describe({ records, settings, own }: ResultRow): Told {
   const { agent, note, hashes, model } = records[0]!;
   const error = oracleError(model);
@@ -119,7 +119,7 @@ function describe({ records, settings, own }: ResultRow): Told {
   ]);
 }
 
-/** Evaluations that agree in all but one key, which is a number: one line each, ascending, one evaluation a value. */
+/** Evaluations that agree in all but one numeric key: one line each, ascending, one evaluation per value. */
 function linesOver(all: readonly Described[], key: string, least = 2): Described[][] {
   const having = all.filter(({ told }) => Number.isFinite(told.get(key)));
   const alike = groupBy(having, ({ told }) => JSON.stringify([...told].filter(([name]) => name !== key).sort(byName)));
@@ -155,7 +155,7 @@ function sweptRows(lines: readonly Described[][], key: string): Pick<Swept, 'row
   return { rows, values: values.sort((a, b) => a - b) };
 }
 
-/** What an agent is called without the number that is varied. */
+/** Name of an agent without the varied number. */
 function nameOf({ result }: Described, key: string): string {
   const { records, own, method } = result;
   const { agent, checkpoint, switches = {} } = records[0]!;
@@ -166,11 +166,11 @@ function nameOf({ result }: Described, key: string): string {
   return labelOf(own ? (method ?? agent) : baselineName(agent), [...trained, ...switched]);
 }
 
-/** How it was asked, but for the number that is varied. */
+/** Evaluation settings without the varied number. */
 const waysOf = ({ records }: ResultRow, key: string): string[] =>
   facetsOf(records[0]!).filter((word) => !word.startsWith(`${wordsOf(key)} `));
 
-/** Figures of every table and calls, one line an agent. @param name begins every file name */
+/** Main figures and calls, one line per agent. @param name prefix of every file name */
 export function sweptFigures({ set, setting, values, rows, beside }: Swept, name: string): ChartGroup {
   const { n, clusters } = set.about;
   const isNoise = set.simulated !== undefined && setting.name === 'noise';
@@ -210,7 +210,7 @@ function shownFigures(set: ResultSet): Figure[] {
   return [...mainFigures(set), ...set.figures.filter(({ unit, place }) => unit === 'calls' && place !== 'main')];
 }
 
-/** Every agent at every value. */
+/** Table of every agent at every value. */
 export function sweptTable({ set, setting, values, rows }: Swept): Table {
   const { main } = set;
   const others = shownFigures(set).filter(({ key }) => key !== main.key);

@@ -1,4 +1,4 @@
-/** The tables of a report: results, slices, misses, what was found beside the figures, cost. */
+/** Tables of a report: results, slices, misses, findings, cost. */
 import type { Section } from '../src/run/evaluation.js';
 import { numberText, type Figure } from '../src/run/figures.js';
 import { phaseTitle } from './curves.js';
@@ -9,10 +9,10 @@ import { meanOf } from './plots/smoothing.js';
 import { largest, type Figures, type Mean } from './series.js';
 import { duration, milliseconds, percent, plain, pText, signed, wordsOf } from './words.js';
 
-/** Of so many agents, each has a column in the table of slices; of more, a row. */
+/** Up to this number, agents are columns in the slice table; above it, rows. */
 const mostAgents = 10;
 
-/** Every agent with the figures that belong into every table, and how dear it was where some ask a model. */
+/** Main figures of every agent, with cost if some call a model. */
 export function resultTable(set: ResultSet): Table {
   const { rows } = set;
   const asks = rows.some(({ model }) => model !== undefined);
@@ -44,7 +44,7 @@ function differenceCell({ difference }: ResultRow, { main }: ResultSet): Cell {
   return { text: text(value), details: [`${text(low)} to ${text(high)}`, `p ${pText(pValue)}`] };
 }
 
-/** All figures of every agent but those that nobody reached. */
+/** All figures of every agent, without those that no agent has. */
 export function wholeTable(set: ResultSet): Table {
   const { figures, rows } = set;
   const counted = figures.filter(
@@ -53,7 +53,7 @@ export function wholeTable(set: ResultSet): Table {
   return agentsTable(set, counted, []);
 }
 
-/** Every agent's figures by the values of one slice. @param slices `direction=tail` … */
+/** Figures of every agent by the values of one slice. @param slices such as `direction=tail` */
 export function sliceTable(set: ResultSet, slices: readonly string[]): Table {
   const rows = slices.flatMap((slice) =>
     set.rows.flatMap((row) => {
@@ -86,7 +86,7 @@ function agentsTable({ rows }: ResultSet, figures: readonly Figure[], further: r
   };
 }
 
-/** The main figure of every agent by slice; of one agent alone, all its figures. Empty where there are no slices. */
+/** Main figure of every agent by slice; for a single agent, all its figures. Empty if there are no slices. */
 export function slicesTable(set: ResultSet, slices: readonly string[]): Table {
   const { rows, main } = set;
   const columns = (
@@ -109,7 +109,7 @@ export function slicesTable(set: ResultSet, slices: readonly string[]): Table {
   };
 }
 
-/** The same of many agents: a row each. */
+/** The same for many agents: one row each. */
 function slicesByAgent({ rows, main }: ResultSet, slices: readonly string[]): Table {
   const sizes = slices.map((slice) => largest(rows.map((row) => sizeOf(row.slices[slice]))));
   return {
@@ -124,7 +124,7 @@ function slicesByAgent({ rows, main }: ResultSet, slices: readonly string[]): Ta
   };
 }
 
-/** Misses by reason, percent of all samples. Empty where nobody missed anything. */
+/** Misses by reason, percent of all samples. Empty if nothing was missed. */
 export function missTable({ rows }: ResultSet): Table {
   const reasons = [...new Set(rows.flatMap(({ misses }) => Object.keys(misses)))].filter((name) =>
     rows.some(({ misses }) => misses[name]),
@@ -143,7 +143,7 @@ export function missTable({ rows }: ResultSet): Table {
   };
 }
 
-/** Lines that were found, by agent. */
+/** Findings as lines, by agent. */
 export function linesTable(found: readonly { row: ResultRow; section: Section }[]): Table {
   return {
     head: ['agent', found[0]!.section.title.toLowerCase()],
@@ -154,7 +154,7 @@ export function linesTable(found: readonly { row: ResultRow; section: Section }[
   };
 }
 
-/** Rows that were found, as they stand. @param label of the agent, where rows of several are told apart */
+/** Findings as rows. @param label agent name, if rows of several agents are shown */
 export function rowsTable(
   found: readonly { label?: string; own?: boolean; rows: NonNullable<Section['rows']> }[],
 ): Table {
@@ -173,7 +173,7 @@ export function rowsTable(
   };
 }
 
-/** What was asked, of whom, and how much of it. */
+/** Evaluated samples, agents and counts. */
 export function askedFacts({ about, labels, rows }: ResultSet): Fact[] {
   const { graph, limit, n, excluded } = about;
   const missed = rows.length === 1 ? Object.entries(rows[0]!.misses).filter(([, count]) => count > 0) : [];
@@ -193,7 +193,7 @@ export function askedFacts({ about, labels, rows }: ResultSet): Fact[] {
 
 const ownFacts = new Set(['turns', 'holdOut', 'beamWidth', 'horizon', 'pooling']);
 
-/** Wall time, memory and the figures of each phase, averaged over runs. */
+/** Wall time, memory and figures of each phase, averaged over runs. */
 export function phaseCostTable(groups: readonly RunGroup[]): Table {
   const runs = groups.flatMap((group) => group.runs);
   const phases = [...new Set(runs.flatMap(({ timings }) => timings.map(({ phase }) => phase)))];
@@ -220,7 +220,7 @@ export function phaseCostTable(groups: readonly RunGroup[]): Table {
   return { head: ['phase', 'wall time', 'most memory', 'counts'], rows };
 }
 
-/** What a phase of a single step measured, and the sums of its `time/` counts, of the first run that has the phase. */
+/** Figures of a single-step phase, and the sums of its `time/` counts, from the first run that has the phase. */
 function figuresOfPhase(runs: readonly RunGroup['runs'][number][], phase: string): [string, number][] {
   const { timings, metrics } = runs.find((run) => run.timings.some((record) => record.phase === phase))!;
   const totals = new Map<string, number>();
@@ -239,7 +239,7 @@ function figuresOfPhase(runs: readonly RunGroup['runs'][number][], phase: string
   ]);
 }
 
-/** What answering cost each agent a sample, and in all; columns that nobody has are left out. */
+/** Cost per sample and in total for each agent; empty columns are left out. */
 export function agentCostTable({ rows }: ResultSet): Table {
   const kinds = [...new Set(rows.flatMap(({ cost }) => Object.keys(cost)))].filter((kind) =>
     rows.some(({ cost }) => cost[kind]?.total),

@@ -1,4 +1,4 @@
-/** The page as eta templates: everything between `<%=` and `%>` is escaped; what runs in the reader's browser stands at its end. */
+/** The page as eta templates: everything between `<%=` and `%>` is escaped; browser code comes last. */
 
 const table = `
 <div class="scroll" role="region" tabindex="0" aria-label="<%= it.head[0] %>: <%= it.head.slice(1).join(', ') %>"><table>
@@ -128,7 +128,7 @@ const page = `<!doctype html>
 </html>
 `;
 
-/** Templates by the name under which others include them. */
+/** Templates by the name used to include them. */
 export const templates = {
   table,
   facts,

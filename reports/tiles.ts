@@ -1,4 +1,4 @@
-/** The tiles of the first screen: the figure, its interval, the distance to the strongest of the others, and what it cost. */
+/** Summary cards of the first screen: the figure, its interval, the distance to the strongest other agent, and cost. */
 import { numberText } from '../src/run/figures.js';
 import type { Tile } from './html.js';
 import { meanOf } from './plots/smoothing.js';
@@ -6,7 +6,7 @@ import { mainRow, type ResultRow, type ResultSet } from './results.js';
 import type { Subject } from './run-data.js';
 import { duration, milliseconds, plain, pText, signed } from './words.js';
 
-/** Three or four tiles about the agent that the set is about. @param subject its runs, where they are there */
+/** Three or four cards about the subject of the set. @param subject its runs, if available */
 export function tilesOf(set: ResultSet, subject: Subject | undefined): Tile[] {
   const { main, about } = set;
   const row = mainRow(set);
@@ -40,7 +40,7 @@ function againstTile(set: ResultSet): Tile[] {
   ];
 }
 
-/** What training took, else what an answer does; more of either beside it. */
+/** Training cost, otherwise cost per answer. */
 function costTile({ cost, model, speed }: ResultRow, subject: Subject | undefined): Tile[] {
   const tokens = (cost.promptTokens?.mean ?? 0) + (cost.completionTokens?.mean ?? 0);
   const answering = [
@@ -60,25 +60,25 @@ function costTile({ cost, model, speed }: ResultRow, subject: Subject | undefine
   return first === undefined ? [] : [{ name: 'cost a sample', value: first, detail: others.join(', ') }];
 }
 
-/** The best of those that the set is not about: of agents that no run trained where it is about one that was. */
+/** The best other agent of the set; untrained ones if the subject is trained. */
 export function strongest(set: ResultSet): ResultRow | undefined {
   const row = mainRow(set);
   return set.rows.find((one) => one !== row && !(row.own && one.own) && one.metrics[set.main.key] !== undefined);
 }
 
-/** How far the agent that a set is about lies above another, and the p of it where they were compared. */
+/** Distance of the subject to another agent, with p if they were compared. */
 export function distanceOf(set: ResultSet, other: ResultRow): { away: number; pValue?: number } {
   const away = valueOf(mainRow(set), set) - valueOf(other, set);
   return other.difference ? { away: -other.difference.value, pValue: other.difference.pValue } : { away };
 }
 
-/** The main figure of an agent; 0 where it has none. */
+/** Main figure of an agent; 0 if it has none. */
 export const valueOf = ({ metrics }: ResultRow, { main }: ResultSet): number => metrics[main.key]?.value ?? 0;
 
 /** A value of the main figure with its unit. */
 export const text = (value: number, { main: { unit } }: Pick<ResultSet, 'main'>): string =>
   `${numberText(value, unit)}${unit === '%' ? '\u00a0%' : ''}`;
 
-/** `9.0 points`, `0.031`: a distance in the main figure. */
+/** A distance in the main figure: `9.0 points`, `0.031`. */
 export const pointsText = (away: number, { main: { unit } }: Pick<ResultSet, 'main'>): string =>
   `${numberText(away, unit)}${unit === '%' ? ' points' : ''}`;

@@ -1,4 +1,4 @@
-/** Numbers, agents, figures, runs and relations as people read them. */
+/** Formats numbers, agents, figures, runs and relations for readers. */
 import { configHash, decisiveSettings } from '../src/run/config.js';
 import { numberText, type Figure } from '../src/run/figures.js';
 
@@ -10,14 +10,15 @@ const baselines: Readonly<Record<string, string>> = {
   rules: 'relation chains',
 };
 
-/** The name of an agent that no run trained. */
+/** Display name of an untrained agent. */
 export function baselineName(agent: string): string {
   return baselines[agent] ?? agent;
 }
 
 /**
- * What a checkpoint was trained by: `PPO`, `REINFORCE`, `clone` or the kind of a reader or an exact walker, as its phase says it; where none is known as
- * its name and the settings of its run do, and undefined where they do not; the best of a run that was cloned first may be either.
+ * Training method of a checkpoint: `PPO`, `REINFORCE`, `clone` or the kind of a reader or exact walker, from its phase;
+ * otherwise from its name and its run's settings; undefined if these do not determine it (the best of a cloned run may
+ * be either).
  */
 export function methodOf(config: Record<string, unknown>, checkpoint: string, phase?: string): string | undefined {
   const { kind } = (config.reader ?? config.exactWalker ?? {}) as { kind?: unknown };
@@ -29,29 +30,29 @@ export function methodOf(config: Record<string, unknown>, checkpoint: string, ph
   return algorithmOf(config) + (checkpoint === 'best' && clone === true ? ' or clone' : '');
 }
 
-/** What a run trains by in the end, as its settings say it. */
+/** Final training method of a run from its settings. */
 export function trainedMethodOf(config: Record<string, unknown>): string | undefined {
   return methodOf(config, 'last');
 }
 
-/** What a run's phase `ppo` optimises by. */
+/** Optimiser of a run's `ppo` phase. */
 export function algorithmOf(config: Record<string, unknown>): 'PPO' | 'REINFORCE' {
   const { algorithm } = (config.ppo ?? {}) as { algorithm?: unknown };
   return algorithm === 'reinforce' ? 'REINFORCE' : 'PPO';
 }
 
-/** `PPO (best; two-hop bonus 0.6)`; a detail that says what the name says is left out. */
+/** `PPO (best; two-hop bonus 0.6)`; details already in the name are left out. */
 export function labelOf(name: string, details: readonly string[]): string {
   const shown = details.filter((detail) => detail !== name);
   return shown.length > 0 ? `${name} (${shown.join('; ')})` : name;
 }
 
-/** Equal for configurations that differ in nothing that sets runs apart. */
+/** Equal for configurations that do not differ in a distinguishing setting. */
 export function settingsKey(config: Record<string, unknown>): string {
   return configHash(withoutSeed(config));
 }
 
-/** Settings that set runs apart: not the seed, nor what changes no weight and no figure. */
+/** Distinguishing settings: not the seed, nor settings that change no weight and no figure. */
 export function withoutSeed(config: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(decisiveSettings(config)).filter(([key]) => key !== 'seed'));
 }
@@ -61,7 +62,7 @@ export function plainName(id: string): string {
   return id.replace(/-\d{8}-\d{6}/, '').replace(/-?(s|seed-?)\d+$/, '') || id;
 }
 
-/** The graph's mark of an edge that is walked against its direction. */
+/** The graph's mark for an edge walked against its direction. */
 const inversePrefix = '~';
 
 /** @returns the name without its mark, and whether it had one */
@@ -70,7 +71,7 @@ export function readRelation(name: string): { relation: string; inverse: boolean
   return { relation: inverse ? name.slice(inversePrefix.length) : name, inverse };
 }
 
-/** `←starred_actors— —has_genre→`, as the walks are drawn. */
+/** `←starred_actors— —has_genre→`, as walks are drawn. */
 export function chainText(relations: readonly string[]): string {
   const arrows = relations
     .map(readRelation)
