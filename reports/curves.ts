@@ -7,7 +7,7 @@ import { meanOf } from './plots/smoothing.js';
 import type { ResultRow, ResultSet } from './results.js';
 import { seedOf, type RunGroup, type Subject } from './run-data.js';
 import { curveOf, largest, seriesOfPhase, takenUpTo, type Curve, type Series, type Taken } from './series.js';
-import { algorithmOf, percent, plain } from './words.js';
+import { algorithmOf, percent, plain } from './format.js';
 
 const phaseTitles: Readonly<Record<string, string>> = {
   transe: 'TransE',
@@ -161,7 +161,7 @@ function drawn(
   const axes = axesOf(phase, logged);
   const write = (value: number) => (isShare ? `${percent(value)} %` : plain(value));
   const said = logged.map((line, i) => courseSaid(line, axes[0]!.places[i]!, !/loss|rate$|norm|kl/.test(key), write));
-  const beside = levels.map(({ label, value }) => `; ${label} is at ${write(value)}`).join('');
+  const levelText = levels.map(({ label, value }) => `; ${label} is at ${write(value)}`).join('');
   const xLabels = axes.map(({ label }) => label);
   const lines = logged.map(({ label, curve, group: { color, dashed } }, i) =>
     thinned({ label, color, ...(dashed && { dashed }), x: axes.map(({ places }) => places[i]!), seeds: curve.raw }),
@@ -174,7 +174,7 @@ function drawn(
       levels,
       chart: {
         name: [...(isNamed ? [dataset] : []), phase, key].join('-'),
-        alt: `${title} by ${xLabels[0]}: ${said.join('; ')}${beside}`,
+        alt: `${title} by ${xLabels[0]}: ${said.join('; ')}${levelText}`,
         plot: {
           ...{ kind: 'lines', title, unit, axes: xLabels, lines, levels },
           window: 1 + 2 * Math.round((window - 1) / 2 / stride),

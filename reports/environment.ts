@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { stringify } from 'yaml';
 import type { Fact, RunView } from './html.js';
 import { encoderOf, seedOf, type EvaluationData, type RunData, type RunGroup } from './run-data.js';
-import { listed, plain } from './words.js';
+import { listed, plain } from './format.js';
 
 /** Shared facts, then the facts of each run or evaluation. */
 export interface EnvironmentView {

@@ -4,7 +4,7 @@ import type { AnswerView, ExampleView, SaidView, WalkView } from './html.js';
 import { walkSvg } from './plots/walks.js';
 import { mainRow, type ResultSet } from './results.js';
 import { isSimulation } from './sections.js';
-import { readRelation } from './words.js';
+import { readRelation } from './format.js';
 
 /** Examples shown per set, and messages shown per example; earlier messages are folded. */
 const shown = { examples: 4, messages: 4 };

@@ -8,7 +8,7 @@ import type { BarPlot, PlotLine, ScatterPlot } from './plots/plot.js';
 import { meanOf } from './plots/smoothing.js';
 import { groupBy } from './run-data.js';
 import { largest, type Mean } from './series.js';
-import { listed, milliseconds, percent, plain } from './words.js';
+import { listed, milliseconds, percent, plain } from './format.js';
 
 /** Findings as bars; undefined if there are none. @param title title of the chart */
 export function sectionBars({ bars }: Pick<Section, 'bars'>, title: string): BarPlot | undefined {
@@ -55,7 +55,7 @@ export function barFigures(set: ResultSet, name: string, figures: readonly Figur
   });
   const models = [...new Set(rows.flatMap(({ model }) => model ?? []))];
   const asked = models.length === 0 ? '' : ` Model: ${models.join(', ')}${set.simulated ? ', simulated' : ''}.`;
-  const caption = `Of ${plain(about.n)} samples, whatever went wrong included. Whiskers: 95\u00a0% bootstrap interval over ${about.clusters}. In colour: agents that are trained or ask a model, each the same everywhere; grey: what learns nothing.${asked}`;
+  const caption = `Of ${plain(about.n)} samples, failures included. Whiskers: 95\u00a0% bootstrap interval over ${about.clusters}. In colour: agents that are trained or ask a model, each the same everywhere; grey: what learns nothing.${asked}`;
   return charts.length > 0 ? [{ charts, caption }] : [];
 }
 

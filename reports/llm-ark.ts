@@ -6,7 +6,7 @@ import type { Cell, PartView, Table } from './html.js';
 import type { ResultRow, ResultSet } from './results.js';
 import type { RunGroup, Subject } from './run-data.js';
 import { figureCell } from './tables.js';
-import { percent } from './words.js';
+import { percent } from './format.js';
 
 /** The k values of the paper's path@k and target@k. */
 export const printedKs = [1, 3, 5, 10, 25] as const;

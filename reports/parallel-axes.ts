@@ -2,7 +2,7 @@
 import { display } from '../src/run/config-keys.js';
 import type { SweepAxis } from '../src/run/sweep-axes.js';
 import { escapeText } from './html.js';
-import { plain } from './words.js';
+import { plain } from './format.js';
 
 /** A trial with its figure. */
 export interface AxesTrial {
@@ -46,8 +46,8 @@ export function parallelAxes(
     const course = places.map((place, i) => pathTo(i, x, y, place, places[i - 1])).join('');
     const kind = trial === best ? 'best' : isStopped ? 'stopped' : '';
     const strength = (better === 'high' ? shareOf(value) : 1 - shareOf(value)) * 0.7 + 0.2;
-    const told = [...Object.entries(set).map(([key, one]) => `${key} ${display(one)}`), `${figure} ${write(value)}`];
-    const title = `<title>${escapeText(`${label}${isStopped ? ', stopped' : ''}: ${told.join(', ')}`)}</title>`;
+    const parts = [...Object.entries(set).map(([key, one]) => `${key} ${display(one)}`), `${figure} ${write(value)}`];
+    const title = `<title>${escapeText(`${label}${isStopped ? ', stopped' : ''}: ${parts.join(', ')}`)}</title>`;
     return `<path class="${kind}" opacity="${strength.toFixed(2)}" d="${course}">${title}</path>`;
   });
   const named = axes.map((axis, i) => axisDrawing(x(i), axis.key, ticksOf(axis), y, i === 0));
@@ -95,14 +95,14 @@ function axisDrawing(
   y: (place: number) => number,
   isFirst = false,
 ): string {
-  const beside = isFirst ? `text-anchor="end" x="${x - 7}"` : `x="${x + 7}"`;
+  const position = isFirst ? `text-anchor="end" x="${x - 7}"` : `x="${x + 7}"`;
   // Breaks dotted names before their last part, to keep columns narrow.
   const dot = name.lastIndexOf('.') + 1;
   const [section, key] = [name.slice(0, dot), name.slice(dot)];
   const marks = ticks.map(
     ({ place, text }) =>
       `<line class="tick" x1="${x - 3}" x2="${x + 3}" y1="${y(place).toFixed(1)}" y2="${y(place).toFixed(1)}"/>` +
-      `<text class="quiet" ${beside} y="${(y(place) + 4).toFixed(1)}">${escapeText(text)}</text>`,
+      `<text class="quiet" ${position} y="${(y(place) + 4).toFixed(1)}">${escapeText(text)}</text>`,
   );
   return [
     `<line class="axis" x1="${x}" x2="${x}" y1="${y(1)}" y2="${y(0)}"/>`,

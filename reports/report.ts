@@ -7,13 +7,13 @@ import { diagnosticFigures, learningFigures, trainedOf } from './curves.js';
 import { environmentView } from './environment.js';
 import { workedExamples } from './examples.js';
 import { renderPage, type PageView } from './html.js';
-import { factsOf, openingOf, titleOfPage } from './opening.js';
+import { factsOf, openingOf, titleOfPage } from './intro.js';
 import { pictureDrawer, type Drawn } from './pictures.js';
 import { collectResults, withDifferences, withSettings, type Compare, type SettingsOf } from './results.js';
 import { loadEvaluation, loadRunData, subjectsOf, type EvaluationData, type Subject } from './run-data.js';
 import { noiseViews, resultViews } from './sections.js';
 import { agentCostTable, phaseCostTable } from './tables.js';
-import { settingsKey } from './words.js';
+import { settingsKey } from './format.js';
 
 /** Paths of the page and its charts. */
 export interface Report {

@@ -8,7 +8,7 @@ import { groupBy, type EvaluationData, type Speed, type Subject } from './run-da
 import { meanOf } from './plots/smoothing.js';
 import { agentColors, palette } from './plots/colors.js';
 import { average, averageSlices, namedBy, type Figures } from './series.js';
-import { baselineName, labelOf, plain, wordsOf } from './words.js';
+import { baselineName, labelOf, plain, wordsOf } from './format.js';
 
 /** Mean, median, 95th percentile, maximum and total over samples. */
 export type Cost = EvaluationRecord['cost'][string];
@@ -340,7 +340,7 @@ function nameOf(same: readonly EvaluationData[], several: boolean): string {
 }
 
 /** Record keys that are not evaluation settings or are shown separately. */
-const told = new Set(
+const shown = new Set(
   'schemaVersion task agent note run checkpoint phase step dataset subsets labels graph split limit seed simulated switches figures clusters n excluded metrics slices misses cost hashes details sections examples bounds'.split(
     ' ',
   ),
@@ -349,11 +349,11 @@ const told = new Set(
 /** Evaluation settings of an agent by name, without those shown separately. */
 export function toldApart(record: EvaluationRecord): [string, unknown][] {
   return Object.entries(record).filter(
-    ([key, value]) => !told.has(key) && value !== undefined && (typeof value !== 'object' || value === null),
+    ([key, value]) => !shown.has(key) && value !== undefined && (typeof value !== 'object' || value === null),
   );
 }
 
-/** How an agent chooses, in words; undefined if it uses no model. */
+/** The way an agent chooses, in words; undefined if it uses no model. */
 export function choicesOf({ model, ...record }: EvaluationRecord): string | undefined {
   const { choices = 'written' } = record as { choices?: unknown };
   return model === undefined ? undefined : choices === 'written' ? choices : `by ${String(choices)}`;

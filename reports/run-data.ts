@@ -13,7 +13,7 @@ import { openObject, readJsonFile } from '../src/run/read-json.js';
 import type { MetricRecord, RunInfo, TimingRecord } from '../src/run/records.js';
 import { evaluationFiles, openRun, runFiles } from '../src/run/run-folder.js';
 import { agentColors, palette } from './plots/colors.js';
-import { algorithmOf, methodOf, plainName, settingsKey, trainedMethodOf, withoutSeed } from './words.js';
+import { algorithmOf, methodOf, plainName, settingsKey, trainedMethodOf, withoutSeed } from './format.js';
 
 /** Training of an agent. */
 interface TrainedBy {
@@ -110,7 +110,7 @@ export function loadEvaluation(folder: string, run?: RunInfo): EvaluationData {
     ? readJsonLines(files.answers, openObject({ id: z.string() })).map(({ id }) => id)
     : [record.n, record.limit, record.seed];
   const speed = existsSync(files.timing) ? speedOf(readTimings(files.timing)) : undefined;
-  // An ensemble `RUN+RUN` belongs to none of its runs, wherever its evaluation is stored.
+  // An ensemble `RUN+RUN` belongs to none of its runs; its evaluation may be stored in any of them.
   const by = record.run?.includes('+') ? record.run : (run ?? record.run);
   const of = [task, dataset, graph, split, hashes.graph, hashes.dataset, ids];
   return {
@@ -124,7 +124,7 @@ export function loadEvaluation(folder: string, run?: RunInfo): EvaluationData {
   };
 }
 
-/** Of a missing run only the name is known. */
+/** Only the name of a missing run is known. */
 function trainedBy(run: RunInfo | string = 'unnamed', checkpoint: string, phase: string | undefined): TrainedBy {
   try {
     const { id, config } = typeof run === 'string' ? openRun(run, runsFolder()) : run;

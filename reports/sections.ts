@@ -8,7 +8,7 @@ import type { Draw } from './pictures.js';
 import { headOf, mainFigures, mainRow, type ResultRow, type ResultSet } from './results.js';
 import type { Subject } from './run-data.js';
 import { compareSettings, differingTable, settingFigures, settingTable } from './settings.js';
-import { collectNoise, sweptFigures, sweptIn, sweptTable, type Swept } from './swept.js';
+import { collectNoise, sweptFigures, sweptIn, sweptTable, type Swept } from './varied-number.js';
 import {
   askedFacts,
   linesTable,
@@ -19,7 +19,7 @@ import {
   sliceTable,
   wholeTable,
 } from './tables.js';
-import { plain } from './words.js';
+import { plain } from './format.js';
 
 /** Bar charts shown at first; the others are folded. */
 const firstBars = 4;
@@ -200,7 +200,7 @@ function rowParts(heading: string, found: { row: ResultRow; section: Section }[]
 
 function captionOf({ simulated, rows, about: { clusters } }: ResultSet): string {
   return [
-    `Of all samples, whatever went wrong included. Below each figure: 95\u00a0% bootstrap interval over ${clusters}, averaged over seeds where there are several, then ± the standard deviation over seeds.`,
+    `Of all samples, failures included. Below each figure: 95\u00a0% bootstrap interval over ${clusters}, averaged over seeds where there are several, then ± the standard deviation over seeds.`,
     rows.some(({ model }) => model !== undefined) &&
       'Calls and tokens are means a sample; cached: share of the prompt tokens. Time is wall time, preparing included.',
     simulated !== undefined &&

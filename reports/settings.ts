@@ -9,7 +9,7 @@ import { settingText, type RunData, type RunGroup } from './run-data.js';
 import { deviationOf, halfInterval, meanOf } from './plots/smoothing.js';
 import { largest, seriesOfPhase, takenUpTo, type Mean } from './series.js';
 import { figureCell } from './tables.js';
-import { duration, plain, withoutSeed } from './words.js';
+import { duration, plain, withoutSeed } from './format.js';
 
 const phase = 'ppo';
 
@@ -149,7 +149,7 @@ export function settingFigures({ figure, rows, equalSteps }: SettingComparison, 
 }
 
 const settingCaption =
-  'Figures are on valid. Means over seeds; intervals: 95\u00a0% of the mean over seeds (Student’s t) from three seeds on, cut at 0 and 100\u00a0%, then ± the standard deviation. Names say what tells settings apart; whatever else differs stands with the runs below. Settings are compared at the number of environment steps that all of them took. Best: of each seed, which favours noise. Walks that hit: of the last tenth of the updates, drawn from the policy, not the best of a beam.';
+  'Figures are on valid. Means over seeds; intervals: 95\u00a0% of the mean over seeds (Student’s t) from three seeds on, cut at 0 and 100\u00a0%, then ± the standard deviation. Names list the distinguishing settings; all other differences are shown with the runs below. Settings are compared at the number of environment steps that all of them took. Best: of each seed, which favours noise. Walks that hit: of the last tenth of the updates, drawn from the policy, not the best of a beam.';
 
 function stepsOf({ runs }: RunGroup): Map<number, number> | undefined {
   return takenUpTo(

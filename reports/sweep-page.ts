@@ -16,7 +16,7 @@ import { greys, palette } from './plots/colors.js';
 import type { PlotLine } from './plots/plot.js';
 import type { Report } from './report.js';
 import { loadRunData } from './run-data.js';
-import { percent, plain } from './words.js';
+import { percent, plain } from './format.js';
 
 /** Statistics of a sweep, computed by the caller. */
 export interface SweepFindings {
@@ -50,7 +50,7 @@ export async function writeSweepPage(
   const valued = trials.flatMap((trial) => (trial.value === undefined ? [] : [{ ...trial, value: trial.value }]));
   if (findings.metric === undefined || valued.length === 0) {
     throw new WorkbenchError('data', `expected a sweep with a run that was evaluated, got none, at ${sweep.folder}`, {
-      hint: '`kgwalk runs list` tells how far it is.',
+      hint: '`kgwalk runs list` shows its progress.',
     });
   }
   const writing = writingOf(findings.metric, valued, sweep.folder);
@@ -182,7 +182,7 @@ function importanceChart(importance: SweepFindings['importance']): ChartGroup | 
     ...{ label: key, color: palette[0], value: share, n },
     ...{ low: Math.max(0, share - deviation), high: Math.min(1, share + deviation) },
   }));
-  const told = settings.map(({ key, share }) => `${key} ${percent(share)} %`).join(', ');
+  const shares = settings.map(({ key, share }) => `${key} ${percent(share)} %`).join(', ');
   const trust =
     foretold <= 0
       ? `The forest foretells nothing of trials that it did not see (out of bag R² ${foretold.toFixed(2)}): these shares mean nothing.`
@@ -192,7 +192,7 @@ function importanceChart(importance: SweepFindings['importance']): ChartGroup | 
     charts: [
       {
         name: 'importance',
-        alt: `Share of variance explained: ${told}`,
+        alt: `Share of variance explained: ${shares}`,
         plot: { kind: 'bars', title: 'share of variance explained, %', unit: '%', bars },
       },
     ],

@@ -7,7 +7,7 @@ import { headOf, mainFigures, mainRow, type ResultRow, type ResultSet } from './
 import type { RunGroup } from './run-data.js';
 import { meanOf } from './plots/smoothing.js';
 import { largest, type Figures, type Mean } from './series.js';
-import { duration, milliseconds, percent, plain, pText, signed, wordsOf } from './words.js';
+import { duration, milliseconds, percent, plain, pText, signed, wordsOf } from './format.js';
 
 /** Up to this number, agents are columns in the slice table; above it, rows. */
 const mostAgents = 10;

@@ -1,25 +1,26 @@
-/** Who may read what `kgwalk serve` shows: this machine alone, or whoever has the token. */
+/** Access control of `kgwalk serve`: this machine only, or holders of the token. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** Whether an address or name means this machine and nobody else can reach it: `localhost`, 127.0.0.0/8, `::1`. */
+/** True for loopback addresses: `localhost`, 127.0.0.0/8, `::1`. */
 export function isLoopback(host: string): boolean {
   return /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host);
 }
 
-/** A secret of 192 random bits, in letters that an address can hold. */
+/** A random secret of 192 bits, URL-safe. */
 export const newToken = (): string => randomBytes(24).toString('base64url');
 
-/** Whether a text is the token; takes as long for every text of a length, so that its letters cannot be found one by one. */
+/** Compares a text with the token in constant time. */
 export function isToken(given: string | undefined, token: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return given !== undefined && timingSafeEqual(digest(given), digest(token));
 }
 
 /**
- * Whether the `Host` of a request may be answered. A page elsewhere can have its own name point at 127.0.0.1 (DNS rebinding)
- * and would then read what is served as its own: so a server on this machine answers to its own names alone.
+ * Checks the `Host` header of a request. Another site can point its own name at 127.0.0.1 (DNS rebinding) and would
+ * then read
+ * the data as its own, so a loopback server answers to loopback names only.
  * @param header with or without a port
- * @param bound the address that the server listens on; beyond loopback every name is taken, because there the token guards
+ * @param bound listening address; beyond loopback every name is accepted, because the token protects it
  */
 export function isOwnName(header: string | undefined, bound: string): boolean {
   if (header === undefined) return false;

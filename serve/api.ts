@@ -1,31 +1,31 @@
-/** What the page is told, as JSON: types alone, which the program and the page's scripts share. */
+/** JSON types of the live page, shared by the server and the page's scripts. Types only. */
 
 /** A run in the list. */
 export interface RunSummary {
   key: string;
   /** The folder's name. */
   id: string;
-  /** Its name without time and seed: what seeds of one setting share. */
+  /** Its name without time and seed, shared by the seeds of one setting. */
   label: string;
-  /** Equal for runs that differ in nothing but the seed. */
+  /** Equal for runs that differ only in the seed. */
   group: string;
-  /** `stale` says `running` but no process holds it: it was killed. `broken` cannot be read. */
+  /** `stale`: recorded as `running` but no process holds it (it was killed). `broken`: cannot be read. */
   state: 'running' | 'stale' | 'stopped' | 'failed' | 'finished' | 'broken';
-  /** Why it failed or cannot be read. */
+  /** Reason if it failed or cannot be read. */
   reason?: string;
-  /** The phase that is running, or ran last. */
+  /** The current or last phase. */
   phase?: string;
-  /** Updates of PPO that its settings ask for. */
+  /** PPO updates in its settings. */
   updates?: number;
   seed?: number;
   dataset?: string;
   /** ISO 8601, UTC. */
   started?: string;
-  /** Key of the sweep that it belongs to. */
+  /** Key of its sweep. */
   within?: string;
 }
 
-/** A record of `metrics.jsonl`, where null stands for what is not finite. */
+/** A record of `metrics.jsonl`; null for values that are not finite. */
 export interface LoggedMetrics {
   phase: string;
   step: number;
@@ -41,23 +41,23 @@ export interface LoggedTime {
   'time/env_steps'?: number;
 }
 
-/** The data of the events of `/api/live`, by their name. */
+/** Payloads of `/api/live` by event name. */
 export interface LiveEvents {
   list: { runs: RunSummary[] };
   log:
-    | { run: string; log: 'metrics'; afresh: boolean; records: LoggedMetrics[] }
-    | { run: string; log: 'timing'; afresh: boolean; records: LoggedTime[] };
+    | { run: string; log: 'metrics'; reset: boolean; records: LoggedMetrics[] }
+    | { run: string; log: 'timing'; reset: boolean; records: LoggedTime[] };
   'caught-up': object;
   trouble: { run: string; log: string; message: string };
 }
 
-/** A setting that runs do not share; a value for each run, null where it has no such setting. */
+/** A setting that differs between runs, with one value per run; null if a run lacks it. */
 export interface SettingDifference {
   key: string;
   values: (string | null)[];
 }
 
-/** How a figure of an evaluation is shown; see `src/run/figures.ts`. */
+/** Display of a figure; see `src/run/figures.ts`. */
 export interface ShownFigure {
   key: string;
   title: string;
@@ -78,15 +78,15 @@ export interface ShownEstimate {
 export interface ShownRow {
   label: string;
   aside: readonly string[];
-  /** Whether a run trained it. */
+  /** True if a run trained it. */
   own: boolean;
   seeds: number;
-  /** Keys of the evaluations that were averaged. */
+  /** Keys of the averaged evaluations. */
   evaluations: string[];
   metrics: Readonly<Record<string, ShownEstimate>>;
-  /** Calls and the like of a sample, means. */
+  /** Mean costs per sample, such as calls. */
   cost: Record<string, number>;
-  /** How many samples were worked out. */
+  /** Number of worked examples. */
   examples: number;
 }
 
@@ -111,30 +111,30 @@ export interface ShownExample {
   answers: { text: string; score?: string | undefined; right?: boolean | undefined }[];
   right: boolean;
   lines?: string[] | undefined;
-  /** SVG of the walks; empty where there are none. */
+  /** SVG of the walks; empty if there are none. */
   drawing: string;
 }
 
-/** What a table or some lines say. */
+/** Content of a table or of lines. */
 export interface ShownSection {
   title: string;
   lines?: string[] | undefined;
   rows?: Record<string, string | number | undefined>[] | undefined;
 }
 
-/** An answer to a question of one's own. */
+/** An answer to a custom question. */
 export interface Answered {
-  /** As `kgwalk ask --json` prints it. */
+  /** Output of `kgwalk ask --json`. */
   answer: unknown;
-  /** As `kgwalk ask` prints it. */
+  /** Output of `kgwalk ask`. */
   sections: ShownSection[];
-  /** What it took; the first question to a checkpoint loads it. */
+  /** Time taken; the first question to a checkpoint also loads it. */
   milliseconds: number;
-  /** SVG of the walks, where the answer has some. */
+  /** SVG of the walks, if the answer has any. */
   drawing?: string;
 }
 
-/** A run by itself. */
+/** Details of a run. */
 export interface ShownRun {
   id: string;
   state: { status: string; phase?: string | undefined; reason?: string | undefined };
@@ -143,20 +143,20 @@ export interface ShownRun {
   started: string;
   versions: Record<string, string>;
   backend?: string | undefined;
-  /** Names of checkpoints: best, last, clone where there are such, then each, latest first. */
+  /** Names of checkpoints: best, last and clone if present, then each step, latest first. */
   checkpoints: string[];
-  /** What it is asked: names of the words, and whether a start belongs to them. */
+  /** Inputs of `ask`: field names, and whether a start entity is one of them. */
   asked: { words: readonly string[]; start: boolean };
 }
 
-/** A difference over the same samples. */
+/** A paired difference over the same samples. */
 export type ShownDifference = ShownEstimate & { pValue: number };
 
-/** Agents tested against one of them. */
+/** Agents tested against a reference. */
 export interface ShownComparison {
   against: { key: string; name: string };
   n: number;
-  /** What the bootstrap draws. */
+  /** Bootstrap clusters. */
   clusters: string;
   figures: ShownFigure[];
   comparisons: {

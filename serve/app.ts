@@ -1,4 +1,4 @@
-/** What is answered to whom: the page, its data as JSON, and what happens live. It reads folders and changes none. */
+/** Routes of the live page: the page, its data as JSON, and live events. Read-only. */
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { getCookie, setCookie } from 'hono/cookie';
@@ -16,23 +16,23 @@ import { openResults } from './results.js';
 import { checkpointNames, settingsByKey, readPlacedRun, settingDifferences } from './runs.js';
 import type { World } from './world.js';
 
-/** What the answers depend on. */
+/** Dependencies of the routes. */
 export interface AppOptions {
   world: World;
-  /** The address that is listened on. */
+  /** Listening address. */
   host: string;
-  /** Whoever asks must have it; absent: nobody else can reach the address. */
+  /** Token required of clients; absent on loopback. */
   token?: string | undefined;
   pace: Pace;
-  /** Aborted when the server ends: streams end, too. */
+  /** Aborted when the server closes; ends streams. */
   signal: AbortSignal;
-  /** Told of what is our mistake and not the asker's. */
+  /** Called with internal errors, not client errors. */
   onBug(error: unknown): void;
 }
 
 const cookieName = 'kgwalk';
 
-/** Status of an answer, by what went wrong. */
+/** HTTP status by error code. */
 const statusOf: Readonly<Record<ErrorCode, 400 | 409 | 422 | 500 | 501>> = {
   ...{ usage: 400, config: 400, data: 422, stopped: 409, native: 501, failure: 500 },
 };
@@ -47,7 +47,7 @@ export function createApp({ world, host, token, pace, signal, onBug }: AppOption
 
   app.use(
     secureHeaders({
-      // Scripts and styles are files of ours: nothing that is written into the page, by whatever name of data, is run.
+      // Only the page's own scripts and styles run; text from data never does.
       contentSecurityPolicy: {
         defaultSrc: ["'self'"],
         imgSrc: ["'self'", 'data:'],
@@ -64,7 +64,7 @@ export function createApp({ world, host, token, pace, signal, onBug }: AppOption
   if (token !== undefined) app.use(withToken(token));
 
   app.onError((error, c) => {
-    // Whatever a question is answered with, it was the question: the server goes on.
+    // Errors while answering become error replies; the server keeps running.
     if (error instanceof Busy) return refusal(c, error, 503);
     if (error instanceof WorkbenchError)
       return refusal(c, error, c.req.path === '/ask' ? askStatus(error) : statusOf[error.code]);
@@ -107,7 +107,7 @@ export function createApp({ world, host, token, pace, signal, onBug }: AppOption
     return c.json(await results.compare(keys, against, c.req.query('mixed') === 'true'));
   });
   app.post('/ask', bodyLimit({ maxSize: longestQuestion, onError: tooLong }), async (c) => {
-    // A page of another site may send forms and plain text without being asked, but no JSON.
+    // Requires JSON: another site can send forms and plain text without a preflight, but no JSON.
     if (!/^application\/json\b/i.test(c.req.header('Content-Type') ?? '')) {
       throw new WorkbenchError('usage', 'expected JSON, got another Content-Type, at /ask', {
         hint: 'Content-Type: application/json',
@@ -136,7 +136,7 @@ export function createApp({ world, host, token, pace, signal, onBug }: AppOption
 
   return {
     fetch: app.fetch,
-    /** How many browsers follow something. */
+    /** Number of browsers with an open stream. */
     get streams(): number {
       return streams;
     },
@@ -155,7 +155,7 @@ function severalRuns(c: Context): string[] {
   throw new WorkbenchError('usage', `expected two runs or more, got ${keys.length}`, { hint: '?run=KEY&run=KEY' });
 }
 
-/** JSON, as `--json` prints errors; what a server or a path may have held of secrets is masked. */
+/** Errors as JSON, as with `--json`; secrets in URLs and paths are masked. */
 function refusal(
   c: Context,
   { code, message, hint }: WorkbenchError,
@@ -177,12 +177,12 @@ function ownName(host: string): MiddlewareHandler {
         403,
       );
     }
-    // A page of another site may send questions here, though it cannot read answers: it says where it comes from.
+    // Rejects questions from other sites, which can send requests although they cannot read the replies.
     const origin = c.req.header('Origin');
     if (origin !== undefined && origin !== `http://${asked}`) {
       return refusal(c, new WorkbenchError('usage', `expected a page of this server, got one of ${origin}`), 403);
     }
-    // Pictures, scripts and styles that it names come without: browsers say of those, too, that another site asks.
+    // Embedded pictures, scripts and styles lack the header; `Sec-Fetch-Site` covers those.
     const site = c.req.header('Sec-Fetch-Site') ?? 'none';
     const follows = c.req.header('Sec-Fetch-Mode') === 'navigate' && c.req.path === '/';
     if (!['same-origin', 'none'].includes(site) && !follows) {
@@ -192,7 +192,7 @@ function ownName(host: string): MiddlewareHandler {
   };
 }
 
-/** The token as `Authorization: Bearer`, as a cookie, or once in the address, which makes the cookie. */
+/** The token as `Authorization: Bearer`, as a cookie, or once in the URL, which sets the cookie. */
 function withToken(token: string): MiddlewareHandler {
   return async (c, next) => {
     const [, bearer] = /^Bearer (.+)$/.exec(c.req.header('Authorization') ?? '') ?? [];

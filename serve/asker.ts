@@ -1,4 +1,4 @@
-/** Questions of one's own to trained runs, which stay loaded between them. */
+/** Answers custom questions with trained runs, which stay loaded between questions. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -15,16 +15,16 @@ import type { Answered } from './api.js';
 import { readPlacedRun, stampOfRun } from './runs.js';
 import type { World } from './world.js';
 
-/** Bytes of a question with all that belongs to it. */
+/** Maximum bytes of a request. */
 export const longestQuestion = 64 * 1024;
 
-/** Questions that wait for others, at most. */
+/** Maximum questions in the queue. */
 export const mostWaiting = 32;
 
-/** Said to who asks while too many wait already. */
+/** Error when the queue is full. */
 export class Busy extends WorkbenchError {}
 
-/** Answers to show. */
+/** Number of answers returned. */
 const mostAnswers = 50;
 const text = z.string().min(1).max(4000);
 
@@ -36,28 +36,28 @@ const question = z.strictObject({
     .string()
     .regex(/^[\w-]{1,60}$/, 'expected best, last, clone, a name or a step')
     .default('best'),
-  /** What was said or asked; of links `head` and `relation`. */
+  /** The question or the dialogue's messages; for links, `head` and `relation`. */
   question: text.optional(),
   head: text.optional(),
   relation: text.optional(),
-  /** Of dialogues: the entity to start from. */
+  /** Dialogues: start entity. */
   start: text.optional(),
   top: z.int().min(1).max(mostAnswers).default(10),
 });
 
-/** Runs that stay loaded; the one that was not asked for longest makes room. */
+/** Loaded runs at most; the least recently used is closed first. */
 const keptLoaded = 2;
 
 interface Loaded {
   opened: OpenedAsk;
-  /** Names of the words that its task takes, in order. */
+  /** Field names of its task, in order. */
   words: readonly string[];
 }
 
 /** Close it after use. */
 export function openAsker(world: World) {
   const loaded = new Map<string, Loaded>();
-  // One at a time: runs are loaded once, and networks are not shared by two questions.
+  // One question at a time: each run is loaded once, and networks are not shared by two questions.
   let last: Promise<unknown> = Promise.resolve();
   let waiting = 0;
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
@@ -83,7 +83,7 @@ export function openAsker(world: World) {
   };
 
   return {
-    /** @param body JSON as it came @throws WorkbenchError `usage` or `data` for a question that nobody can answer */
+    /** @param body JSON text @throws WorkbenchError `usage` or `data` for an invalid question */
     async ask(body: unknown): Promise<Answered> {
       const asked = ofShape(body, question, { what: 'a question as docs/live.md describes it', place: '/ask' });
       if (waiting >= mostWaiting) {
@@ -118,7 +118,7 @@ export function openAsker(world: World) {
   };
 }
 
-/** What a run that trains on will have changed: then it is read and its checkpoint loaded anew. */
+/** Changes when a run trains on: then it is read again and its checkpoint reloaded. */
 function stampOf(folder: string): string {
   const index = statSync(join(runFiles(folder).checkpoints, 'index.json'), { throwIfNoEntry: false });
   return `${stampOfRun(folder)} ${index ? `${index.mtimeMs} ${index.size}` : '-'}`;
@@ -137,7 +137,7 @@ async function openRunOf(folder: string, checkpoint: string): Promise<Loaded> {
   return { opened: task.openAsk(resolve(task, named, flags), flags, work), words: task.asked };
 }
 
-/** How a run is asked: names of the words, and whether a start belongs to them. */
+/** Inputs of a run's `ask`: field names, and whether a start entity is one of them. */
 export async function askedOf(folder: string): Promise<{ words: readonly string[]; start: boolean }> {
   const task = await taskOf([{ name: folder, isRun: true }], {});
   return { words: task.asked, start: readsFlag(task.name, 'start') };

@@ -1,4 +1,4 @@
-/** What happens to runs while a browser looks: the list when it changes, and the records of logs as they are written. */
+/** Live events of runs: the list when it changes, and log records as they are written. */
 import { setTimeout as later } from 'node:timers/promises';
 import type { SSEStreamingApi } from 'hono/streaming';
 import { z } from 'zod';
@@ -13,31 +13,33 @@ const logs = { metrics: metricRecord as z.ZodType<object>, timing: timingRecord 
 type LogName = keyof typeof logs;
 const logNames = Object.keys(logs) as LogName[];
 
-/** One log of one run, and how far it was sent. */
+/** One log of one run with the offset sent so far. */
 interface Followed {
   run: string;
   log: LogName;
   file: string;
   cursor: Cursor;
-  /** Size and time of the file when it was last read. */
+  /** Size and modification time at the last read. */
   seen?: string;
 }
 
 const cursorShape = z.record(z.string(), z.record(z.string(), z.object({ offset: z.int().min(0), mark: z.string() })));
 
-/** Most runs that one stream follows. */
+/** Maximum runs per stream. */
 export const mostFollowed = 200;
 
-/** Most streams at once. */
+/** Maximum concurrent streams. */
 export const mostStreams = 64;
 
-/** How often is looked, and how often a silent stream says that it is alive, in milliseconds. */
+/** Polling interval, and heartbeat interval of an idle stream, in milliseconds. */
 export interface Pace {
   lookMs: number;
   aliveMs: number;
 }
 
-/** @param lastEventId of a stream that broke: it goes on after that event @throws WorkbenchError `usage` for runs that are not served */
+/**
+ * @param lastEventId last event of a broken stream, to resume after it @throws WorkbenchError `usage` for unknown runs
+ */
 export function followedLogs(world: World, keys: readonly string[], lastEventId: string | undefined): Followed[] {
   if (keys.length > mostFollowed) {
     throw new WorkbenchError('usage', `expected at most ${mostFollowed} runs to follow, got ${keys.length}`);
@@ -49,7 +51,7 @@ export function followedLogs(world: World, keys: readonly string[], lastEventId:
   });
 }
 
-/** An id that is not ours is none: then all is sent again. */
+/** An invalid id is ignored: everything is sent again. */
 function cursorsOf(lastEventId: string | undefined): z.output<typeof cursorShape> {
   if (!lastEventId) return {};
   try {
@@ -59,7 +61,7 @@ function cursorsOf(lastEventId: string | undefined): z.output<typeof cursorShape
   }
 }
 
-/** The cursors of all logs as an id of an event: letters that a header can hold. */
+/** Offsets of all logs as an event id that fits into a header. */
 function idOf(followed: readonly Followed[]): string {
   const cursors: Record<string, Record<string, Cursor>> = {};
   for (const { run, log, cursor } of followed) (cursors[run] ??= {})[log] = cursor;
@@ -67,8 +69,9 @@ function idOf(followed: readonly Followed[]): string {
 }
 
 /**
- * Sends until the browser goes away or `signal` is aborted: `list` with all that is served whenever that changed, `log` with
- * records of a log, `caught-up` once, when all that there was is sent, `trouble` for a log that cannot be read.
+ * Streams until the browser disconnects or `signal` is aborted: `list` with all runs whenever it changes, `log` with
+ * records,
+ * `caught-up` once when all existing records are sent, `trouble` for a log that cannot be read.
  */
 export async function sendLive(
   stream: SSEStreamingApi,
@@ -121,8 +124,8 @@ async function sendLog(
       const part = readOn(file, logs[log], one.cursor);
       one.cursor = part.cursor;
       more = part.more;
-      if (part.records.length === 0 && !part.afresh) continue;
-      await send('log', { run, log, afresh: part.afresh, records: part.records });
+      if (part.records.length === 0 && !part.reset) continue;
+      await send('log', { run, log, reset: part.reset, records: part.records });
       sent = true;
     }
   } catch (error) {

@@ -1,4 +1,4 @@
-/** The files of the page: a fixed list, and nothing of it is found by a name that somebody sends. */
+/** Files of the page: a fixed list; no file is looked up by a name from a request. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { chartLibrary } from '../reports/scripts.js';
@@ -6,7 +6,7 @@ import { WorkbenchError } from '../src/run/errors.js';
 import { packageRoot } from '../src/run/locations.js';
 import { pageStyle } from './page-style.js';
 
-/** The page: a frame that scripts fill. No name from data stands in it. */
+/** The page: a frame filled by scripts. It contains no text from data. */
 const pageHtml = `<!doctype html>
 <html lang="en">
 <head>
@@ -34,7 +34,7 @@ const pageHtml = `<!doctype html>
 </html>
 `;
 
-/** A file as it is sent. */
+/** A file as sent. */
 export interface PageFile {
   type: string;
   body: string;
@@ -42,7 +42,7 @@ export interface PageFile {
 
 const script = 'text/javascript; charset=utf-8';
 
-/** The files by their address. @throws WorkbenchError `failure` where the program was not built */
+/** Files by URL path. @throws WorkbenchError `failure` if the program was not built */
 export function openPageFiles(): ReadonlyMap<string, PageFile> {
   return new Map<string, PageFile>([
     ['/', { type: 'text/html; charset=utf-8', body: pageHtml }],
@@ -54,7 +54,7 @@ export function openPageFiles(): ReadonlyMap<string, PageFile> {
 
 const imports = /^(?:import|export) [^;]*?from '(\.[^']+)';/gm;
 
-/** A compiled module and all that it imports, each at `/scripts/` and its path. */
+/** A compiled module and its imports, each at `/scripts/` and its path. */
 function modules(entry: string): [string, PageFile][] {
   const compiled = join(packageRoot(), 'dist');
   const found = new Map<string, PageFile>();

@@ -1,4 +1,4 @@
-/** The look of the live page: type and colours of the report, by day and by night, over a list of runs. */
+/** Style sheet of the live page: type and colours of the report, light and dark mode, over a list of runs. */
 import { plotStyle } from '../reports/plots/style.js';
 import { walkStyle } from '../reports/plots/walks.js';
 import { style } from '../reports/style.js';

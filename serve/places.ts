@@ -1,21 +1,24 @@
-/** What lies in the folders that are served, each under a key: nothing else can be asked for, so no name leads elsewhere. */
+/**
+ * Finds the served runs, evaluations and sweeps and gives each a key: requests name keys only, so no name leads
+ * outside.
+ */
 import { lstatSync, readdirSync, realpathSync, type Stats } from 'node:fs';
 import { basename, join } from 'node:path';
 import { WorkbenchError } from '../src/run/errors.js';
 import { evaluationFiles, runFiles } from '../src/run/run-folder.js';
 
-/** A folder that is shown. */
+/** A served folder. */
 export interface Place {
-  /** Its path from the folder that was named, with forward slashes; of one that was named itself its own name. */
+  /** Path from the given root with forward slashes; for a root itself, its own name. */
   key: string;
   kind: 'run' | 'evaluation' | 'sweep';
-  /** Absolute, without links. */
+  /** Absolute path without links. */
   folder: string;
-  /** Key of the run or sweep that it lies in. */
+  /** Key of the run or sweep that contains it. */
   within?: string;
 }
 
-/** Folders within folders that are looked into, and folders in all: what is named by mistake, such as `/`, ends. */
+/** Maximum depth, and maximum folders in total: bounds the search under a mistaken root such as `/`. */
 const deepest = 4;
 const most = 20_000;
 
@@ -27,9 +30,8 @@ const marks: readonly (readonly [kind: Place['kind'], file: string])[] = [
 ];
 
 /**
- * Everything that is to be shown under some folders, by key, in the order of names. Links are not followed, be they folders or
- * files: what lies elsewhere is served where its own folder is named.
- * @param roots run folders, or folders that hold some; one that is missing holds nothing
+ * All served folders under some roots by key, in name order. Symbolic links are not followed.
+ * @param roots run folders, or folders that contain some; a missing one is empty
  */
 export function findPlaces(roots: readonly string[]): Map<string, Place> {
   const places = new Map<string, Place>();
@@ -65,7 +67,7 @@ export function findPlaces(roots: readonly string[]): Map<string, Place> {
 
 const withinOf = (place: Place | undefined) => (place ? { within: place.key } : {});
 
-/** The file's size and time, where it is a file itself and no link to one. */
+/** Size and modification time of a regular file; undefined for links. */
 export function plainFile(file: string): Stats | undefined {
   const found = lstatSync(file, { throwIfNoEntry: false });
   return found?.isFile() ? found : undefined;
@@ -81,7 +83,7 @@ function realFolder(folder: string): string | undefined {
   }
 }
 
-/** Folders may come and go, or be closed to us, while they are looked at. */
+/** Folders may appear, disappear or be unreadable during the search. */
 function foldersIn(folder: string): string[] {
   try {
     const entries = readdirSync(folder, { withFileTypes: true });
@@ -91,7 +93,7 @@ function foldersIn(folder: string): string[] {
   }
 }
 
-/** @throws WorkbenchError `data` where one of the files is a link, which may lead anywhere; missing ones are let be */
+/** @throws WorkbenchError `data` if one of the files is a link; missing files are ignored */
 export function refuseLinks(files: readonly string[]): void {
   const link = files.find((file) => lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink());
   if (link === undefined) return;

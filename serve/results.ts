@@ -1,4 +1,4 @@
-/** What was evaluated: agents on the same samples, the differences between them, and worked examples. */
+/** Evaluations for the page: agents on the same samples, their differences, and worked examples. */
 import { compareEvaluations } from '../evaluation/compare.js';
 import { readEvaluation } from '../evaluation/keep.js';
 import type { Compared, Measure, Row } from '../evaluation/score.js';
@@ -14,7 +14,7 @@ import { type Place, plainFile, refuseLinks } from './places.js';
 import { readPlacedRun } from './runs.js';
 import type { World } from './world.js';
 
-/** Reads evaluations, each again only when it changed; keep one while a server lives. */
+/** Reads evaluations and caches each until it changes; keep one per server. */
 export function openResults(world: World) {
   const known = new Map<string, { at: string; data: EvaluationData }>();
 
@@ -32,7 +32,7 @@ export function openResults(world: World) {
     return data;
   };
 
-  /** One broken folder hides no other; asked for by itself, it says what is wrong. */
+  /** A broken folder hides no other in the list; requested directly, it gives its error. */
   const unlessBroken = <T>(get: () => T): T | undefined => {
     try {
       return get();
@@ -69,7 +69,7 @@ export function openResults(world: World) {
   };
 
   return {
-    /** Every finished evaluation, in sets that can be compared; of runs, those of one setting are averaged over seeds. */
+    /** Finished evaluations in comparable sets; runs of one setting are averaged over seeds. */
     sets,
 
     /** The worked examples of an evaluation. */
@@ -79,9 +79,9 @@ export function openResults(world: World) {
     },
 
     /**
-     * Evaluations of the same samples, each tested against one of them, as `kgwalk compare` does.
+     * Tests evaluations of the same samples against one of them, as `kgwalk compare` does.
      * @param against key of the reference
-     * @param mixed lets models and budgets differ
+     * @param mixed allows different models and budgets
      * @throws WorkbenchError as `compareEvaluations`
      */
     async compare(keys: readonly string[], against: string, mixed = false): Promise<ShownComparison> {
@@ -118,7 +118,7 @@ export function openResults(world: World) {
   };
 }
 
-/** Names as tables have them; where one stands for several seeds, with the run's. */
+/** Names as in tables; of several seeds, with the run's name. */
 function namesOf(sets: readonly ShownSet[], keys: readonly string[]): string[] {
   const rows = sets.flatMap((set) => set.rows);
   return keys.map((key) => {

@@ -1,8 +1,8 @@
-/** How far each run is, and the settings in which runs differ. */
+/** Progress of each run, and the settings in which runs differ. */
 import { basename } from 'node:path';
 import { readIndex } from '../checkpoints/store.js';
 import { datasetOf } from '../reports/run-data.js';
-import { plainName, settingsKey } from '../reports/words.js';
+import { plainName, settingsKey } from '../reports/format.js';
 import { diffConfig, valueAt } from '../src/run/config.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { readJsonFile } from '../src/run/read-json.js';
@@ -11,7 +11,7 @@ import { openRun, runFiles } from '../src/run/run-folder.js';
 import type { RunSummary, SettingDifference } from './api.js';
 import { type Place, plainFile, refuseLinks } from './places.js';
 
-/** Reads runs, each again only when its files changed; keep one while a server lives. */
+/** Reads runs and caches each until its files change; keep one per server. */
 export function openRunList() {
   const known = new Map<string, { at: string; summary: RunSummary }>();
   return (places: Iterable<Place>): RunSummary[] => {
@@ -19,7 +19,7 @@ export function openRunList() {
     const summaries = runs.map((place) => {
       const at = stampOfRun(place.folder);
       const before = known.get(place.folder);
-      // Whether a process still holds a run stands in no file of it.
+      // No file records whether a process still holds a run.
       const isCurrent = before?.at === at && before.summary.state !== 'running' && before.summary.key === place.key;
       const summary = isCurrent ? before.summary : summaryOf(place);
       known.set(place.folder, { at, summary });
@@ -31,13 +31,13 @@ export function openRunList() {
   };
 }
 
-/** The files that say what a run is. */
+/** Files that describe a run. */
 function filesOf(folder: string): string[] {
   const { config, environment, state } = runFiles(folder);
   return [config, environment, state];
 }
 
-/** What changes with the files of a run that say what it is; of a file that is none, or a link, that it is. */
+/** Change stamp of the files that describe a run; missing files and links have one too. */
 export function stampOfRun(folder: string): string {
   return filesOf(folder)
     .map((file) => {
@@ -47,7 +47,7 @@ export function stampOfRun(folder: string): string {
     .join(' ');
 }
 
-/** A run of the list. @throws WorkbenchError `data` for one that is broken */
+/** List entry of a run. @throws WorkbenchError `data` for a broken one */
 export function readPlacedRun({ folder }: Place): RunInfo {
   refuseLinks(filesOf(folder));
   return openRun(folder);
@@ -79,13 +79,13 @@ function summaryOf(place: Place): RunSummary {
   }
 }
 
-/** What the file says, which `openRun` corrects where nobody holds the run. */
+/** State from the file, corrected by `openRun` if no process holds the run. */
 function saysRunning(folder: string): boolean {
   const { state } = runFiles(folder);
   return !plainFile(state) || readJsonFile(state, runState, 'the state of a run').status === 'running';
 }
 
-/** The settings in which some runs differ, in alphabetical order. */
+/** Settings in which some runs differ, in alphabetical order. */
 export function settingDifferences(configs: readonly Readonly<Record<string, unknown>>[]): SettingDifference[] {
   const [first, ...others] = configs;
   const keys = [...new Set(others.flatMap((config) => diffConfig(first, config)))].sort();
@@ -110,7 +110,7 @@ export function settingsByKey(config: Readonly<Record<string, unknown>>, prefix 
 
 const shown = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** Names of checkpoints: best, last, clone where there are such, then each, latest first. */
+/** Names of checkpoints: best, last and clone if present, then each step, latest first. */
 export function checkpointNames(folder: string): string[] {
   const { checkpoints, ...pointers } = readIndex(folder);
   return [...Object.keys(pointers), ...checkpoints.map(({ name }) => name).reverse()];

@@ -1,4 +1,4 @@
-/** The one place that listens: the app on a port of one address. */
+/** The HTTP server: the only place that listens. */
 import type { Server } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
 import { WorkbenchError } from '../src/run/errors.js';
@@ -6,40 +6,40 @@ import { isLoopback, newToken } from './access.js';
 import { createApp } from './app.js';
 import { openWorld } from './world.js';
 
-/** Where to listen, and what to show. */
+/** Listening address and content. */
 export interface ServeOptions {
-  /** Folders of runs, or folders that hold some. */
+  /** Folders of runs, or folders that contain some. */
   roots: readonly string[];
-  /** Default 127.0.0.1: this machine alone. Any other asks for a token. */
+  /** Default 127.0.0.1: this machine only. Any other address requires a token. */
   host?: string;
-  /** 0: any that is free. */
+  /** 0: any free port. */
   port: number;
-  /** How often files are looked at, in milliseconds. Default 500. */
+  /** Polling interval of files, in milliseconds. Default 500. */
   lookMs?: number;
-  /** How long the headers of a request may take to come, and a third of what all of it may take, in milliseconds. Default 10,000. */
+  /** Timeout for request headers, and a third of the timeout for whole requests, in milliseconds. Default 10,000. */
   patienceMs?: number;
-  /** Told of errors that are bugs. Default: nobody. */
+  /** Called with internal errors. Default: ignored. */
   onBug?: (error: unknown) => void;
 }
 
-/** Connections at once; a browser has six and its streams. What comes beyond them is closed at once. */
+/** Maximum connections; a browser uses six and its streams. Further ones are closed at once. */
 export const mostConnections = 256;
 
 /** A server that listens; close it after use. */
 export interface Serving {
-  /** For a browser; beyond loopback it holds the token. */
+  /** URL for a browser; beyond loopback it contains the token. */
   url: string;
   port: number;
   token: string | undefined;
-  /** How many browsers follow something. */
+  /** Number of browsers with an open stream. */
   readonly streams: number;
-  /** Ends at once, whoever is connected. */
+  /** Closes at once, with all connections. */
   close(): Promise<void>;
 }
 
 /**
- * Listens.
- * @throws WorkbenchError `usage` for a port that is taken or may not be used, or an address that is not this machine's
+ * Starts listening.
+ * @throws WorkbenchError `usage` for a port that is taken or not permitted, or an address of another machine
  */
 export async function serve(options: ServeOptions): Promise<Serving> {
   const { roots, host = '127.0.0.1', port, lookMs = 500, patienceMs = 10_000, onBug = () => {} } = options;

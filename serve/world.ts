@@ -1,10 +1,10 @@
-/** What is served, looked at again at most so often, however many ask. */
+/** Snapshot of the served folders, refreshed at most once per interval. */
 import { WorkbenchError } from '../src/run/errors.js';
 import type { RunSummary } from './api.js';
 import { findPlaces, type Place } from './places.js';
 import { openRunList } from './runs.js';
 
-/** A moment's view of the folders. */
+/** A snapshot of the folders. */
 export interface View {
   places: ReadonlyMap<string, Place>;
   runs: readonly RunSummary[];
@@ -16,8 +16,8 @@ export interface View {
 export type World = ReturnType<typeof openWorld>;
 
 /**
- * @param roots folders that hold what is shown
- * @param lookEveryMs how old a view may be. Default 1000
+ * @param roots folders to serve
+ * @param lookEveryMs maximum age of a snapshot. Default 1000
  */
 export function openWorld(roots: readonly string[], lookEveryMs = 1000) {
   const list = openRunList();
@@ -35,7 +35,7 @@ export function openWorld(roots: readonly string[], lookEveryMs = 1000) {
   return {
     roots,
     look,
-    /** @throws WorkbenchError `usage` for a key that nothing of this kind has */
+    /** @throws WorkbenchError `usage` for an unknown key */
     place(key: string, kind: Place['kind']): Place {
       const found = look().places.get(key);
       if (found?.kind === kind) return found;

@@ -7,7 +7,7 @@
  *
  * chart.js must be there as the global `Chart` (its own UMD build, before this module). A reader points, drags a range to zoom,
  * turns the wheel over a chart that has the focus (or with Ctrl), and double-clicks for the whole; by keys: arrows go from
- * point to point, + and − zoom, 0 shows the whole. The names below switch lines off; beside them smoothing, logarithmic axes,
+ * point to point, + and − zoom, 0 shows the whole. The names below switch lines off; next to them are smoothing, logarithmic axes,
  * what the horizontal axis counts, and the values as CSV. Colours are those of day or night; the style is `plotStyle`.
  */
 import type { Chart as ChartType } from 'chart.js';
@@ -21,17 +21,17 @@ declare const Chart: typeof ChartType;
 
 /** A chart on a page. */
 export interface DrawnChart {
-  /** Draws other values; what the reader chose stays. */
+  /** Draws other values; the reader's view (zoom, axis, smoothing) is kept. */
   update(plot: Plot): void;
-  /** Empties the element and lets go of what was drawn. */
+  /** Clears the element and frees the chart. */
   remove(): void;
 }
 
-/** What is not in the plot. */
+/** Options that are not part of the plot. */
 export interface DrawOptions {
-  /** What the picture says, for who cannot see it. Default: its title. */
+  /** Alternative text. Default: its title. */
   alt?: string;
-  /** Of the file that the CSV is saved as, without its ending. Default: the title. */
+  /** File name of the CSV without extension. Default: the title. */
   fileName?: string;
 }
 
@@ -87,7 +87,7 @@ export function drawChart(host: HTMLElement, first: Plot, { alt, fileName }: Dra
     const { title: text } = plot;
     title.textContent = text;
     canvas.setAttribute('aria-label', alt ?? text);
-    // Without title and names, which stand beside the canvas.
+    // Without title and names, which are shown next to the canvas.
     stage.style.height = `${plot.kind === 'lines' ? (plot.height ?? 250) - 40 : sizeOf(plot).height - 20}px`;
     names.replaceChildren(...nameButtons(plot, view, change));
     const csv = csvButton(() => plot, fileName);
@@ -121,7 +121,7 @@ export function drawChart(host: HTMLElement, first: Plot, { alt, fileName }: Dra
   };
 }
 
-/** What the controls are made from: they are made anew where it differs. */
+/** Inputs of the controls: the controls are rebuilt when they change. */
 function shapeOf(plot: Plot): string {
   if (plot.kind === 'lines')
     return JSON.stringify([plot.title, plot.axes, plot.lines.map(({ label, color }) => [label, color]), plot.levels]);
@@ -134,7 +134,7 @@ function viewOf(plot: Plot): View {
   return { axis: 0, logX: false, logY: false, window, hidden: new Set() };
 }
 
-/** A button for each name; none where there is only one, or where names stand beside what they name. */
+/** One button per name; none for a single name, or where names label the lines directly. */
 function nameButtons(plot: Plot, view: View, change: (part: Partial<View>) => void): HTMLElement[] {
   if (plot.kind === 'bars') return [];
   const named =
@@ -202,15 +202,15 @@ function smoother(plot: LinePlot, view: View, change: (part: Partial<View>) => v
   const nearest = Array.from({ length: steps + 1 }, (_, i) => i).findLast((i) => windowAt(i) <= view.window) ?? 0;
   slider.value = String(nearest);
   const label = make('label', '', document.createTextNode('smooth'), slider);
-  const tell = (window: number) => {
+  const describe = (window: number) => {
     const text = window <= 1 ? 'not smoothed' : `moving mean of ${window} points`;
     slider.setAttribute('aria-valuetext', text);
     label.title = text;
   };
-  tell(view.window);
+  describe(view.window);
   slider.addEventListener('input', () => {
     const window = windowAt(Number(slider.value));
-    tell(window);
+    describe(window);
     change({ window });
   });
   return [label];

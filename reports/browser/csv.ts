@@ -3,7 +3,7 @@ import { csvCell } from '../../src/run/printable.js';
 import type { Plot, PlotLine, Value } from '../plots/plot.js';
 import { courseOf } from '../plots/smoothing.js';
 
-/** One row a point of a line, a bar or a point, with its interval; of lines what was logged, not smoothed. */
+/** One row per point or bar, with its interval; lines as logged, not smoothed. */
 export function csvOf(plot: Plot): string {
   const rows =
     plot.kind === 'lines'

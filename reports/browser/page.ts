@@ -1,11 +1,11 @@
-/** What a page of `kgwalk report` does once it is open: charts instead of their pictures, tables in the order of a column. */
+/** Script of a `kgwalk report` page: replaces pictures by interactive charts and makes tables sortable. */
 import type { Plot } from '../plots/plot.js';
 import { drawChart } from './charts.js';
 import { sortableTables } from './tables.js';
 
 /**
- * Draws every `[data-plot]`: the place of its plot among those in `<script type="application/json" id="plots">`. What it holds,
- * a picture, stays for paper. A chart is drawn when it comes near the window.
+ * Draws every `[data-plot]`: the index of its plot in `<script type="application/json" id="plots">`. The picture inside
+ * is kept for print. A chart is drawn when it comes near the viewport.
  */
 export function openPage(): void {
   const json = document.getElementById('plots')?.textContent;

@@ -1,4 +1,4 @@
-/** What pointer, wheel and keys do to a chart: values under the pointer, ranges to zoom to. */
+/** Pointer, wheel and keyboard control of a chart: values under the pointer, zoom. */
 import type { Chart } from 'chart.js';
 import type { LineDataset } from '../plots/lines.js';
 import type { Plot } from '../plots/plot.js';
@@ -8,16 +8,16 @@ interface Range {
   max: number;
 }
 
-/** The chart that is handled, and where its zoom goes. */
+/** The controlled chart and the callback for zoom. */
 export interface Handled {
   canvas: HTMLCanvasElement;
   stage: HTMLElement;
-  /** Told to who listens instead of looking. */
+  /** Text for screen readers. */
   said: HTMLElement;
-  /** The present one: every change draws another. */
+  /** The current chart: every change creates another. */
   chart: Chart;
   plot: () => Plot;
-  /** Without ranges: the whole. */
+  /** Zooms; without ranges, to the whole. */
   zoomTo: (x?: Range, y?: Range) => void;
 }
 
@@ -26,10 +26,10 @@ interface Active {
   index: number;
 }
 
-/** Shorter drags are clicks. */
+/** Shorter drags are clicks, in pixels. */
 const leastDrag = 6;
 
-/** Begins to listen. @returns ends it */
+/** Starts listening. @returns stops listening */
 export function listen(handled: Handled): () => void {
   const { canvas, stage } = handled;
   const brush = document.createElement('div');
@@ -77,7 +77,7 @@ export function listen(handled: Handled): () => void {
       handled.zoomTo();
     },
     wheel(event) {
-      // A page is scrolled past its charts: only one that has the focus takes the wheel.
+      // The wheel zooms only a focused chart, so that pages scroll past the others.
       if (!zooms() || (!event.ctrlKey && document.activeElement !== canvas)) return;
       event.preventDefault();
       zoomBy(handled, event.deltaY > 0 ? 1.25 : 0.8, placeOf(event).x);
@@ -108,7 +108,7 @@ export function listen(handled: Handled): () => void {
   };
 }
 
-/** The datasets that are pointed at: means of lines, or the only one of bars and points. */
+/** Datasets that react to the pointer: means of lines, or the only one of bars and points. */
 function mains({ chart }: Handled): { datasetIndex: number; data: readonly unknown[] }[] {
   const { datasets } = chart.data;
   const some = datasets.map((dataset, datasetIndex) => ({ datasetIndex, dataset, data: dataset.data }));
@@ -116,7 +116,10 @@ function mains({ chart }: Handled): { datasetIndex: number; data: readonly unkno
   return lines.length > 0 ? lines : some.slice(0, 1);
 }
 
-/** Of every line the point nearest along the axis; of bars the one at this height; of points the one nearest. */
+/**
+ * Hit test: the nearest point along the axis for each line; the bar at this height; the nearest point of a scatter
+ * plot.
+ */
 function nearest(handled: Handled, { x, y }: { x: number; y: number }): Active[] {
   const { chart } = handled;
   const { kind } = handled.plot();
@@ -140,7 +143,7 @@ function nearest(handled: Handled, { x, y }: { x: number; y: number }): Active[]
   });
 }
 
-/** Points that arrows go through: of the longest line those inside what is shown, or bars or points by cost. */
+/** Points visited by the arrow keys: the visible ones of the longest line, or bars or points by cost. */
 function countOf(handled: Handled): number {
   return inOrder(handled).length;
 }
@@ -214,7 +217,7 @@ function zoomToBox(handled: Handled, a: { x: number; y: number }, b: { x: number
   if (x) handled.zoomTo(x, isBox ? values(up, a.y, b.y) : undefined);
 }
 
-/** @param at pixel that stays where it is. Default: the middle */
+/** @param at pixel that stays fixed. Default: the middle */
 function zoomBy(handled: Handled, factor: number, at?: number): void {
   const scale = handled.chart.scales.x;
   if (!scale || handled.plot().kind === 'bars') return;

@@ -1,6 +1,6 @@
-/** Tables that a reader orders by a column: a button in each head. */
+/** Tables that readers sort by a column, with a button in each header. */
 
-/** Gives every table with two rows or more a button in each of its heads; a press orders by it, another the other way. */
+/** Adds sort buttons to the headers of every table with two rows or more; a second press reverses the order. */
 export function sortableTables(within: ParentNode): void {
   for (const table of within.querySelectorAll('table')) {
     const [body] = table.tBodies;
@@ -13,7 +13,7 @@ export function sortableTables(within: ParentNode): void {
       button.append(...head.childNodes);
       head.append(button);
       button.addEventListener('click', () => {
-        // Figures first by the largest, names by the alphabet.
+        // Numbers descend at first, names ascend.
         const first = isNumeric(body, column) ? 'descending' : 'ascending';
         const other = first === 'ascending' ? 'descending' : 'ascending';
         const way = head.getAttribute('aria-sort') === first ? other : first;
@@ -27,7 +27,7 @@ export function sortableTables(within: ParentNode): void {
 
 const textOf = (row: HTMLTableRowElement, column: number) => row.cells[column]?.firstChild?.textContent?.trim() ?? '';
 
-/** `14,213`, `5.1 s`, `−2.1`: the number that a cell begins with; NaN of words. */
+/** Leading number of a cell: `14,213`, `5.1 s`, `−2.1`; NaN for words. */
 function numberOf(text: string): number {
   const [, sign, digits] = /^([+−-]?)([\d,]*\.?\d+(?:e-?\d+)?)/.exec(text) ?? [];
   if (digits === undefined) return NaN;
@@ -40,7 +40,7 @@ function isNumeric(body: HTMLTableSectionElement, column: number): boolean {
   return [...body.rows].some((row) => Number.isFinite(numberOf(textOf(row, column))));
 }
 
-/** What has no value stands last, whichever way. */
+/** Cells without a value come last in both directions. */
 function ordered(rows: HTMLTableRowElement[], column: number, way: 1 | -1): HTMLTableRowElement[] {
   const isNumber = rows.some((row) => Number.isFinite(numberOf(textOf(row, column))));
   return rows

@@ -4,7 +4,7 @@ import { axis, driven, font, inLines, plugins, ticks, valueWith, verticalMark, w
 import type { Theme, View } from './chart.js';
 import type { BarPlot } from './plot.js';
 
-/** CSS pixels of a bar whose name has one, two or three lines. */
+/** CSS pixels of a bar by the lines of its name: one, two or three. */
 const rowHeights = [27, 34, 46] as const;
 
 /** CSS pixels of the picture. */
@@ -26,7 +26,7 @@ function laidOut({ bars, bound }: BarPlot) {
   };
 }
 
-/** Bars with the interval as whisker and the value beside it. */
+/** Bars with the interval as whisker and the value next to it. */
 export function barConfig(plot: BarPlot, theme: Theme, view?: View): ChartConfiguration {
   const { title, unit } = plot;
   const bars = plot.bars.filter(({ label }) => !view?.hidden.has(label));
@@ -90,7 +90,10 @@ export function barConfig(plot: BarPlot, theme: Theme, view?: View): ChartConfig
 /** Pixels of a tick, and of the space on both sides of its name: chart.js's own. */
 const besideName = 8 + 2 * 3;
 
-/** An axis gets half of a chart at most, which in a narrow one cuts names: then it takes what they need, as chart.js counts it where there is room. */
+/**
+ * chart.js gives an axis half of a chart at most, which cuts names in narrow charts: compute the width that the names
+ * need.
+ */
 function wholeNames(axis: Scale): void {
   axis.ctx.font = `12px ${font}`;
   const words = axis.getLabels().flat();

@@ -1,21 +1,21 @@
-/** What all charts of a report share: colours, size, titles, axes, and what chart.js does not draw itself. */
+/** Shared parts of all charts: colours, size, titles, axes, and drawing that chart.js lacks. */
 import type { Chart as Drawing, Plugin } from 'chart.js';
 import { shorten } from '../../src/run/printable.js';
 import { brighter } from './colors.js';
 import type { PlotEstimate } from './plot.js';
 
-/** Colours of one time of day. */
+/** Colours of light or dark mode. */
 export interface Theme {
   name: 'light' | 'dark';
   paper: string;
   ink: string;
   quiet: string;
   grid: string;
-  /** What a colour of the palette, with or without two digits of opacity, becomes. */
+  /** Maps a palette colour, with or without two digits of opacity, to this mode. */
   shade: (color: string) => string;
 }
 
-/** By day. */
+/** Light mode. */
 export const light: Theme = {
   name: 'light',
   paper: '#ffffff',
@@ -25,7 +25,7 @@ export const light: Theme = {
   shade: (color) => color,
 };
 
-/** By night. */
+/** Dark mode. */
 export const dark: Theme = {
   name: 'dark',
   paper: '#15191c',
@@ -35,41 +35,41 @@ export const dark: Theme = {
   shade: (color) => (brighter[color.slice(0, 7)] ?? color.slice(0, 7)) + color.slice(7),
 };
 
-/** Of a picture, in CSS pixels. */
+/** Size of a picture in CSS pixels. */
 export interface Size {
-  /** CSS pixels; the picture has twice as many each way. */
+  /** CSS pixels; the picture has twice as many in each direction. */
   width: number;
   height: number;
 }
 
-/** What a reader chose of an interactive chart. */
+/** The reader's choices in an interactive chart. */
 export interface View {
-  /** Place among the axes of a plot of lines. */
+  /** Index of the chosen axis of a line plot. */
   axis: number;
   logX: boolean;
   logY: boolean;
-  /** Points of the moving mean, odd; 1 smooths nothing. */
+  /** Window of the moving mean in points, odd; 1 is unsmoothed. */
   window: number;
-  /** Labels of what is switched off. */
+  /** Labels that are switched off. */
   hidden: ReadonlySet<string>;
-  /** What the reader zoomed to, in data units. */
+  /** Zoom ranges in data units. */
   x?: { min: number; max: number };
   y?: { min: number; max: number };
 }
 
-/** CSS pixels. So wide that three stand side by side on a desk, and letters can still be read where one fills a phone. */
+/** CSS pixels: three charts fit side by side on a desktop, and one is legible on a phone. */
 export const chartWidth = 380;
 
 /**
- * The family of charts in pictures: Inter, which comes with the package, so that they look the same on every machine and need
- * none of its fonts. A letter that Inter lacks is taken from the machine, and is a box where that has none.
+ * Font family of charts in pictures: Inter, included in the package, so that pictures look the same on every machine.
+ * Letters that Inter lacks come from the machine's fonts, and are boxes if it has none.
  */
 export const chartFont = 'kgwalk Inter';
 
-/** The font of the package, in a browser the reader's, and what the machine has for letters beyond it. */
+/** The package's font, the reader's in a browser, then the machine's for missing letters. */
 export const font = `"${chartFont}", Inter, system-ui, "Segoe UI", "Helvetica Neue", Arial, sans-serif`;
 
-/** In a picture the title; no legend but where it is asked for. @param below pixels between title and plot */
+/** Title in pictures; legend on request only. @param below pixels between title and plot */
 export function plugins(title: string, { ink, paper, quiet }: Theme, view: View | undefined, below = 10) {
   return {
     legend: { display: false },
@@ -96,13 +96,13 @@ export function plugins(title: string, { ink, paper, quiet }: Theme, view: View 
   };
 }
 
-/** @param label what it counts, with its unit */
+/** @param label axis title with unit */
 export function axis({ grid, quiet }: Theme, label?: string) {
   const title = { display: label !== undefined, text: label, color: quiet, font: { family: font, size: 12 } };
   return { border: { display: false }, grid: { color: grid, drawTicks: false }, title };
 }
 
-/** @param percent values are fractions that read as percent */
+/** @param percent values are fractions shown as percent */
 export function ticks({ quiet }: Theme, percent = false) {
   return {
     color: quiet,
@@ -114,10 +114,10 @@ export function ticks({ quiet }: Theme, percent = false) {
   };
 }
 
-/** What chart.js is told where the browser drives it: the page, not the chart, follows the pointer and the keys. */
+/** chart.js options in a browser: the page handles pointer and keys, not the chart. */
 export const driven = { animation: false as const, events: [], responsive: true, maintainAspectRatio: false };
 
-/** `61.8 %`, `0.7321`, `12,400`: a value with its unit as tooltips say it. */
+/** A value with its unit for tooltips: `61.8 %`, `0.7321`, `12,400`. */
 export function valueWith(unit: string, value: number): string {
   if (unit === '%') return `${(100 * value).toFixed(1)} %`;
   return asNumber(value) + (unit === '' || unit === 'mean' || unit === 'number' ? '' : ` ${unit}`);
@@ -134,7 +134,7 @@ export function asNumber(value: number | string): string {
   return number.toLocaleString('en-US', { maximumSignificantDigits: 4 });
 }
 
-/** A long label in lines, parted at spaces where there are some; the last is cut. @param most lines */
+/** Breaks a long label into lines, at spaces where possible; the last line is cut. @param most lines */
 export function inLines(text: string, limit: number, most = 2): string | string[] {
   if (text.length <= limit) return text;
   if (most === 1) return shorten(text, limit);
@@ -153,7 +153,7 @@ interface EndLabel {
 
 const lineHeight = 14;
 
-/** Names at the right of the plot, each at the height of its value, moved apart where they would overlap. */
+/** Labels at the right edge of the plot at the height of their values, moved apart where they would overlap. */
 export function endLabels(labels: readonly EndLabel[]): Plugin {
   return {
     id: 'endLabels',
@@ -181,8 +181,8 @@ export function endLabels(labels: readonly EndLabel[]): Plugin {
 }
 
 /**
- * Moves ascending positions as little as a sweep down and a sweep up need to keep them `gap` apart inside the bounds;
- * more labels than fit overlap at the top.
+ * Moves ascending positions by the least that keeps them `gap` apart within the bounds (one sweep down, one up); labels
+ * that do not fit overlap at the top.
  */
 export function spreadOut(positions: readonly number[], gap: number, top: number, bottom: number): number[] {
   const moved = [...positions];
@@ -193,7 +193,7 @@ export function spreadOut(positions: readonly number[], gap: number, top: number
   return moved;
 }
 
-/** The interval as a line with ends over each bar, and the value beside it. */
+/** The interval as a whisker over each bar, and the value next to it. */
 export function whiskers(figures: readonly PlotEstimate[], texts: readonly string[], { ink, paper }: Theme): Plugin {
   return {
     id: 'whiskers',

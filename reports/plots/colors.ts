@@ -1,6 +1,9 @@
-/** One colour an agent, in every chart of every page: by its name alone, as far as colours go. */
+/** One colour per agent in every chart of every page, chosen by name as far as colours last. */
 
-/** Told apart by readers who see colours differently, and in print; the last five by most. @source Okabe and Ito, Color Universal Design */
+/**
+ * Distinguishable with colour vision deficiencies and in print (the last five by most readers). @source Okabe and Ito,
+ * Color Universal Design
+ */
 export const palette = [
   '#0072b2',
   '#d55e00',
@@ -16,10 +19,10 @@ export const palette = [
   '#0f6b6b',
 ] as const;
 
-/** Of whatever learns nothing and asks no model. */
+/** Grey of agents that are neither trained nor use a model. */
 export const greys = ['#9aa6b0', '#6c7883', '#c3b8a8'] as const;
 
-/** By night: the same hues, bright enough for a dark page; greys that stay behind them. */
+/** Dark mode: the same hues, bright enough for a dark page; greys stay in the background. */
 export const brighter: Readonly<Record<string, string>> = {
   '#0072b2': '#4aa8e6',
   '#d55e00': '#f28444',
@@ -38,7 +41,7 @@ export const brighter: Readonly<Record<string, string>> = {
   '#c3b8a8': '#8a8071',
 };
 
-/** Places in the palette that names have by themselves; others take that of the hash of their name. */
+/** Palette indices reserved for names; other names use a hash. */
 const wanted: Readonly<Record<string, number>> = {
   PPO: 0,
   REINFORCE: 1,
@@ -52,23 +55,23 @@ const wanted: Readonly<Record<string, number>> = {
 
 /** An agent of a page. */
 export interface Shown {
-  /** What charts call it: `PPO`, `tog`, `clone (last)`; what stands in brackets is no part of the name that gives the colour. */
+  /** Label in charts: `PPO`, `tog`, `clone (last)`; text in brackets does not affect the colour. */
   name: string;
-  /** Whether it was trained by a run or asks a language model; all else is grey. */
+  /** True for agents trained by a run or using a language model; all others are grey. */
   vivid: boolean;
 }
 
 /**
- * The colour of each, by name: the one that is its own wherever it stands; of two that want one the first has it, the other the
- * next that is free. Beyond twelve colours they repeat.
- * @param used colours that others have
+ * Assigns a colour to each name: its reserved one everywhere; on a collision the first keeps it and the other takes the
+ * next free one. Colours repeat beyond twelve.
+ * @param used colours already taken
  */
 export function agentColors(agents: readonly Shown[], used: ReadonlySet<string> = new Set()): Map<string, string> {
   const colors = new Map<string, string>();
   for (const isVivid of [true, false]) {
     const from: readonly string[] = isVivid ? palette : greys;
     const some = agents.filter(({ name, vivid }) => vivid === isVivid && !colors.has(name));
-    // Names with a colour of their own choose first.
+    // Names with a reserved colour choose first.
     const inOrder = [...some].sort(
       (a, b) => Number(ownPlace(a.name) === undefined) - Number(ownPlace(b.name) === undefined),
     );
@@ -90,7 +93,7 @@ function ownPlace(name: string): number | undefined {
   return Object.hasOwn(wanted, plain) ? wanted[plain] : undefined;
 }
 
-/** FNV-1a of UTF-16 units. */
+/** FNV-1a hash of UTF-16 units. */
 function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193) >>> 0;

@@ -1,4 +1,4 @@
-/** Curves with bands; in pictures named at their ends or, where names are long, below. */
+/** Curves with bands; in pictures labelled at their ends or, with long names, below. */
 import type { ChartConfiguration, ChartDataset, LegendItem, ScaleOptions } from 'chart.js';
 import {
   axis,
@@ -16,7 +16,7 @@ import { shorten } from '../../src/run/printable.js';
 import type { Level, LinePlot, PlotLine, Value } from './plot.js';
 import { courseOf, type Course } from './smoothing.js';
 
-/** Names longer than this stand below the plot. */
+/** Longer names are listed below the plot. */
 const longestAtEnd = 14;
 const longestBelow = 46;
 
@@ -24,13 +24,13 @@ interface DrawnLine extends Course {
   label: string;
   color: string;
   dashed: boolean;
-  /** Places on the axis that is shown. */
+  /** x values on the chosen axis. */
   at: number[];
-  /** Thin lines behind. */
+  /** Thin lines in the background. */
   faint: readonly (readonly Value[])[];
 }
 
-/** A dataset of chart.js, with the line that it shows; bands, seeds and levels show none. */
+/** A chart.js dataset with its line; undefined for bands, seeds and levels. */
 export type LineDataset = ChartDataset<'line', { x: number; y: number }[]> & { line?: string };
 
 /** CSS pixels of the picture. */
@@ -46,7 +46,7 @@ function namesOf({ lines, levels = [] }: Pick<LinePlot, 'lines' | 'levels'>) {
   return { longest, atEnds, below: isNamed && !atEnds };
 }
 
-/** Mean curves over seeds with shaded intervals and each seed as a faint line. */
+/** Mean curves over seeds with shaded intervals, and each seed as a faint line. */
 export function lineConfig(plot: LinePlot, theme: Theme, view?: View): ChartConfiguration {
   const { title, unit, axes, levels = [], marks, fromZero = false, stepped = false, window = 1 } = plot;
   const chosen = view?.axis ?? 0;
@@ -78,7 +78,7 @@ export function lineConfig(plot: LinePlot, theme: Theme, view?: View): ChartConf
       scales: {
         x: {
           type: view?.logX ? 'logarithmic' : 'linear',
-          // Where axes are chosen, the choice names them.
+          // With several axes, the axis selector shows the title.
           ...axis(theme, view && axes.length > 1 ? undefined : axes[chosen]),
           ticks: { ...ticks(theme), includeBounds: false },
           ...(marks && {
@@ -130,7 +130,7 @@ function pointText({ mean, low, high }: Course, i: number, unit: string): string
   return valueWith(unit, mean[i]!) + band;
 }
 
-/** Rows that names take below the plot, each beside the stroke that it names. */
+/** Rows of names below the plot, each next to a stroke of its line. */
 function rowsOfNames(named: readonly { label: string }[]): number {
   let [rows, used] = [1, 0];
   for (const { label } of named) {
@@ -153,7 +153,7 @@ function legend(display: boolean, { ink }: Theme) {
     display,
     position: 'bottom' as const,
     align: 'start' as const,
-    // Only what has a name: neither bands nor single seeds.
+    // Only labelled datasets: neither bands nor single seeds.
     labels: {
       color: ink,
       font: { family: font, size: 12 },
@@ -213,7 +213,7 @@ function levelDataset({ label, value }: Level, i: number, ends: readonly number[
   };
 }
 
-/** No axis of shares goes below 0 % or beyond 100 %, whatever an interval of their mean does. */
+/** Axes of shares stay within 0 % and 100 %, even if an interval does not. */
 function shareBounds(lines: readonly Course[]): { min?: number; max?: number } {
   const values = lines.flatMap(({ mean, low = [], high = [] }) => [...mean, ...low, ...high]);
   return {
@@ -222,7 +222,7 @@ function shareBounds(lines: readonly Course[]): { min?: number; max?: number } {
   };
 }
 
-/** First and last place of all lines. */
+/** First and last x value of all lines. */
 function extent(lines: readonly DrawnLine[]): [first: number, last: number] {
   let [first, last] = [Infinity, Number.MIN_VALUE];
   for (const { at } of lines) {

@@ -1,36 +1,39 @@
 /**
- * A chart as plain JSON. One description is drawn as PNG by Node and as an interactive chart by the browser, by the same code:
- * nothing here, nor in its neighbours, knows of files or of a document.
+ * A chart as plain JSON, drawn by the same code as PNG in Node and as an interactive chart in a browser:
+ * no file or document access here and in the neighbouring files.
  */
 
-/** A number; null where there is none: JSON knows no NaN. */
+/** A number or null: JSON has no NaN. */
 export type Value = number | null;
 
 interface Titled {
   title: string;
-  /** Of the values; `%` are fractions that read as percent, all else is a number with that word behind it or none. */
+  /** Unit of the values: `%` for fractions shown as percent, otherwise a suffix or nothing. */
   unit: string;
 }
 
-/** One line: its seeds, or one course of values with the interval that came with them. */
+/** One line: its seeds, or one series of values with its interval. */
 export interface PlotLine {
   label: string;
-  /** Of the palette: `agentColors` gives everybody one. */
+  /** Palette colour from `agentColors`. */
   color: string;
-  /** Set where colours were used up. */
+  /** Set once colours run out. */
   dashed?: boolean;
-  /** Places on each axis of the plot, ascending; an axis that is not known for this line is missing or null. */
+  /** x values on each axis of the plot, ascending; missing or null if the axis is unknown for this line. */
   x: readonly (readonly Value[] | null)[];
-  /** One array a seed, as logged: the line is their smoothed mean, with its 95 % interval (Student's t) from three seeds on. */
+  /**
+   * One array per seed, as logged: the line is their smoothed mean with its 95 % interval (Student's t) from three
+   * seeds on.
+   */
   seeds: readonly (readonly Value[])[];
-  /** One array a seed, as logged, where `seeds` are smoothed already: thin lines behind. */
+  /** One array per seed, as logged, if `seeds` are already smoothed: thin background lines. */
   raw?: readonly (readonly Value[])[];
-  /** An interval that was measured; that over seeds is not drawn then. */
+  /** A measured interval; replaces the interval over seeds. */
   low?: readonly Value[];
   high?: readonly Value[];
 }
 
-/** A level to compare with, such as a baseline's score. */
+/** A reference level, such as a baseline's score. */
 export interface Level {
   label: string;
   value: number;
@@ -39,19 +42,19 @@ export interface Level {
 /** Lines with bands and thin lines of seeds. */
 export interface LinePlot extends Titled {
   kind: 'lines';
-  /** What each horizontal axis counts, with its unit; the first is shown first, the others at a choice. */
+  /** Titles of the horizontal axes with units; the first is the default, the others can be selected. */
   axes: readonly string[];
   lines: readonly PlotLine[];
   levels?: readonly Level[];
-  /** Places that are marked on the axis, which begins before the first. Default: round numbers from 0. */
+  /** Ticks of the axis, which begins before the first. Default: round numbers from 0. */
   marks?: readonly number[];
-  /** Points of the centred moving mean that is shown first, odd. Default 1, which smooths nothing. */
+  /** Default window of the centred moving mean in points, odd. Default 1: unsmoothed. */
   window?: number;
-  /** Whether the reader may smooth. Default: where any line has 10 points or more and no interval of its own. */
+  /** True if the reader may smooth. Default: if any line has 10 points or more and no measured interval. */
   smooths?: boolean;
-  /** The value axis begins at 0. Default: where the values do. */
+  /** The value axis begins at 0. Default: at the smallest value. */
   fromZero?: boolean;
-  /** A value holds until the next. Default: straight lines between them. */
+  /** Draws steps: a value holds until the next. Default: straight lines. */
   stepped?: boolean;
   /** CSS pixels. Default 250. */
   height?: number;
@@ -70,27 +73,27 @@ export interface BarPlot extends Titled {
   bars: readonly (PlotEstimate & {
     label: string;
     color: string;
-    /** The value as tables write it. Default: as axes do. */
+    /** The value as formatted in tables. Default: as on axes. */
     text?: string;
-    /** Samples behind it. */
+    /** Number of samples. */
     n?: number;
   })[];
-  /** A level that no bar can exceed; shown where it is not far from them. */
+  /** An upper bound for the bars; shown if it is close to them. */
   bound?: Level;
 }
 
-/** Points with intervals both ways over a logarithmic axis at whose left end 0 has a place of its own. */
+/** Points with intervals in both directions over a logarithmic axis with a separate position for 0 at its left end. */
 export interface ScatterPlot extends Titled {
   kind: 'scatter';
   xLabel: string;
   points: readonly {
     label: string;
     color: string;
-    /** Not below 0; its interval is drawn where it has one. */
+    /** Non-negative; its interval is drawn if there is one. */
     x: { value: number } & Partial<PlotEstimate>;
     y: PlotEstimate;
   }[];
 }
 
-/** See each. */
+/** See each type. */
 export type Plot = LinePlot | BarPlot | ScatterPlot;

@@ -1,17 +1,17 @@
-/** Points with whiskers over a logarithmic axis: what is gained against what it costs. */
+/** Points with whiskers over a logarithmic axis: score against cost. */
 import type { Chart as Drawing, ChartConfiguration, Plugin, ScaleOptions } from 'chart.js';
 import { axis, driven, font, plugins, ticks, valueWith, type Theme, type View } from './chart.js';
 import type { PlotEstimate, ScatterPlot } from './plot.js';
 
 type Point = ScatterPlot['points'][number];
 
-/** Of more points, names that have no room of their own are left out. */
+/** Above this number of points, names that do not fit are left out. */
 const mostNamed = 10;
 
-/** Longer names are cut: they would cross the plot. */
+/** Longer names are cut. */
 const longestName = 22;
 
-/** Points by cost, on a logarithmic axis at whose left end 0 has a place of its own. */
+/** Points by cost on a logarithmic axis with a separate position for 0 at its left end. */
 export function scatterConfig(plot: ScatterPlot, theme: Theme, view?: View): ChartConfiguration {
   const { title, unit, xLabel } = plot;
   const points = plot.points.filter(({ label }) => !view?.hidden.has(label));
@@ -71,7 +71,7 @@ export function scatterConfig(plot: ScatterPlot, theme: Theme, view?: View): Cha
   } as ChartConfiguration;
 }
 
-/** Marks at decades, or at 1, 3, 10 … where there are few of them; 0 is as far left of the least as a decade is wide. */
+/** Ticks at decades, or at 1, 3, 10 … if there are few decades; 0 is one decade left of the smallest value. */
 export function logarithmicAxis(values: readonly ({ value: number } & Partial<PlotEstimate>)[]): {
   place: (value: number) => number;
   marks: { at: number; text: string }[];
@@ -96,7 +96,7 @@ export function logarithmicAxis(values: readonly ({ value: number } & Partial<Pl
   };
 }
 
-/** Whiskers both ways and names beside the points, where they hide no other. */
+/** Whiskers in both directions and names next to the points, placed without overlaps. */
 function crosses(points: readonly Point[], place: (value: number) => number, theme: Theme): Plugin {
   return {
     id: 'crosses',
@@ -148,11 +148,11 @@ function crosses(points: readonly Point[], place: (value: number) => number, the
   };
 }
 
-/** Cuts a text inside: what sets variants of one agent apart stands at their ends. */
+/** Cuts the middle of a text: variants of one agent differ at the end. */
 const cutInside = (text: string, limit: number) =>
   text.length <= limit ? text : `${text.slice(0, limit / 2 - 1)}…${text.slice(-limit / 2)}`;
 
-/** From a point to a name that does not stand beside it. */
+/** Line from a point to a name that is not next to it. */
 function leader(ctx: Drawing['ctx'], spot: Box, box: Box, { quiet }: Theme): void {
   const [x, y] = [(spot.left + spot.right) / 2, (spot.top + spot.bottom) / 2];
   const to = (box.top + box.bottom) / 2;
@@ -176,8 +176,8 @@ export interface Box {
 const letterHeight = 14;
 
 /**
- * The first place around a spot, near ones first, that lies inside the area and on nothing taken; the nearest where none does.
- * @param reach lines of letters above and below
+ * Nearest position around a point that lies inside the area and overlaps nothing; the nearest of all if there is none.
+ * @param reach lines of text above and below to try
  */
 export function placeFor(spot: Box, width: number, taken: readonly Box[], area: Box, reach = 10): Box {
   const middle = (spot.top + spot.bottom) / 2;

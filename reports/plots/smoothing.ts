@@ -1,10 +1,12 @@
-/** Values of seeds smoothed, their mean, and its interval. */
+/** Smoothed seeds, their mean and its interval. */
 import type { PlotLine, Value } from './plot.js';
 
-/** Two-sided 95 % quantiles of Student's t for 2 to 9 degrees of freedom; beyond, the normal's is near enough. */
+/**
+ * Two-sided 95 % quantiles of Student's t for 2 to 9 degrees of freedom; above, the normal quantile is close enough.
+ */
 const tQuantiles = [4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262];
 
-/** Arithmetic mean; NaN of nothing. */
+/** Arithmetic mean; NaN if empty. */
 export function meanOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
@@ -21,11 +23,11 @@ export function halfInterval(values: readonly number[]): number {
   return (quantile * deviationOf(values)) / Math.sqrt(values.length);
 }
 
-/** Mean over a centred window, cut at the ends; not-a-number values are left out of it. */
+/** Mean over a centred window, cut at the ends; NaN values are skipped. */
 export function movingMean(values: readonly number[], window: number): number[] {
   if (window <= 1) return [...values];
   const reach = (window - 1) / 2;
-  // Sums and counts up to each place, so that a wide window costs no more than a narrow one.
+  // Prefix sums and counts: the cost does not depend on the window.
   const sums = new Float64Array(values.length + 1);
   const counts = new Float64Array(values.length + 1);
   values.forEach((value, i) => {
@@ -38,16 +40,16 @@ export function movingMean(values: readonly number[], window: number): number[] 
   });
 }
 
-/** A line as it is drawn: values at each point, NaN where there is none. */
+/** A line ready to draw: values at each point, NaN where missing. */
 export interface Course {
-  /** One array a seed, smoothed. */
+  /** One array per seed, smoothed. */
   seeds: number[][];
   mean: number[];
   low?: number[];
   high?: number[];
 }
 
-/** What of a line is drawn under a moving mean of `window` points. */
+/** Mean, interval and seeds of a line under a moving mean of `window` points. */
 export function courseOf({ seeds, low, high }: Pick<PlotLine, 'seeds' | 'low' | 'high'>, window: number): Course {
   const smooth = seeds.map((values) => movingMean(numbers(values), window));
   const at = (i: number) => smooth.map((values) => values[i]!);

@@ -1,4 +1,7 @@
-/** The look of interactive charts; colours are the page's: `--ink`, `--quiet`, `--line`, `--accent`, `--soft`, `--panel`. */
+/**
+ * Style sheet of interactive charts; colours are the page's: `--ink`, `--quiet`, `--line`, `--accent`, `--soft`,
+ * `--panel`.
+ */
 export const plotStyle = `
 .plot { min-width: 0; position: relative; }
 .plot-title { margin: 0 0 0.3rem; font-size: 0.85rem; font-weight: 600; line-height: 1.3; overflow-wrap: anywhere; }
@@ -26,7 +29,7 @@ export const plotStyle = `
 @media (max-width: 600px) { .plot button, .plot select { padding: 0.4rem 0.5rem; } }
 `;
 
-/** The look of a sweep’s lines across its settings. */
+/** Style of a sweep's parallel axes. */
 export const axesStyle = `
 .axes { width: 100%; height: auto; display: block; font-size: 12px; }
 .axes text { fill: var(--ink); paint-order: stroke; stroke: var(--paper); stroke-width: 3px; } .axes .quiet { fill: var(--quiet); font-size: 11px; }

@@ -1,4 +1,4 @@
-/** Walks drawn on the graph: what was taken, what the beam left, and the gold, as one tree of edges in SVG. */
+/** Walks drawn on the graph as SVG: the chosen walk, the rest of the beam, and the gold walk, as one tree of edges. */
 import { printable } from '../../src/run/printable.js';
 
 /** A hop in names: head, relation, tail. */
@@ -7,18 +7,18 @@ export type Hop = readonly [head: string, relation: string, tail: string];
 /** A walk that an agent ranked. */
 export interface RankedWalk {
   walk: readonly Hop[];
-  /** Its probability, a fraction; absent where the agent tells none. */
+  /** Its probability, a fraction; absent if the agent gives none. */
   share?: number;
-  /** Whether it ends on what is right, where no gold walk tells it. */
+  /** True if it ends on a gold answer; used without a gold walk. */
   right?: boolean;
 }
 
-/** What is drawn. */
+/** Input of a drawing. */
 export interface WalkDrawing {
-  /** Best first: the first is the one that was taken. */
+  /** Best first: the first is the chosen walk. */
   walks: readonly RankedWalk[];
   gold?: readonly Hop[];
-  /** Where walks that have no hops stay. */
+  /** Entity shown for empty walks. */
   start?: string;
 }
 
@@ -28,25 +28,25 @@ interface Node {
   entity: string;
   depth: number;
   children: Map<string, Node>;
-  /** Sum of the probabilities of the walks that pass. */
+  /** Sum of the probabilities of the walks through this edge. */
   share: number;
   isTaken: boolean;
   isGold: boolean;
   isRight: boolean;
-  /** Of the walk that ends here. */
+  /** The walk that ends here. */
   ends?: number;
 }
 
-/** CSS pixels; letters are measured for them, and shrink with the drawing where there is less room. */
+/** CSS pixels used to measure text; the drawing scales down on narrow pages. */
 const width = 360;
 const rowHeight = 26;
 const indent = 26;
 const letter = 6.3;
 
 /**
- * One row a node, so that no two names meet however narrow the page is; walks with the same beginning share it. Strokes are as
- * wide as their probability; the walk that was taken is full, gold is green, taken but not gold is red, the rest is grey.
- * @returns SVG whose colours are those of `walkStyle`; names are escaped and, where they are long, cut. Empty without an edge
+ * Draws one row per node, so that names never overlap; walks share their common prefix. Stroke width is the
+ * probability; the chosen walk is solid, gold is green, chosen but not gold is red, the rest is grey.
+ * @returns SVG with the colours of `walkStyle`; names are escaped, and cut if long. Empty without an edge
  */
 export function walkSvg({ walks, gold = [], start = '' }: WalkDrawing): string {
   const roots = new Map<string, Node>();
@@ -84,7 +84,7 @@ export function walkSvg({ walks, gold = [], start = '' }: WalkDrawing): string {
     walks[0] && walks[0].walk.length > 0
       ? `Walks drawn as a tree; taken: ${textOf(walks[0].walk)}`
       : 'Walks drawn as a tree';
-  // Edges of what was taken lie over the others.
+  // Edges of the chosen walk are drawn on top.
   edges.sort((a, b) => a.rank - b.rank);
   return `<svg class="walks-drawn" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escape(said)}">${edges.map(({ svg }) => svg).join('')}${names.join('')}</svg>`;
 }
@@ -99,12 +99,12 @@ function child(among: Map<string, Node>, one: Pick<Node, 'relation' | 'inverse' 
 interface Row {
   node: Node;
   parent?: Node;
-  /** Middle of the row, and of its parent's. */
+  /** Vertical centre of the row, and of its parent's. */
   y: number;
   from: number;
 }
 
-/** Depth first, what was taken before gold before the likelier. */
+/** Depth first: the chosen walk before gold before likelier ones. */
 function rowsOf(roots: readonly Node[]): Row[] {
   const rows: Row[] = [];
   const visit = (node: Node, parent: Node | undefined, from: number) => {
@@ -142,7 +142,7 @@ function name(node: Node, y: number, hasGold: boolean): string {
   const share = node.ends === undefined ? '' : percentOf(node.ends);
   const room = Math.floor((width - x - 12 - (share ? 48 : 4)) / letter);
   const before = node.depth === 0 ? '' : `${arrow(node)} `;
-  // The entity keeps most of the room; the relation gets what it leaves, at least a third.
+  // The entity gets most of the width; the relation gets the rest, at least a third.
   const entity = cut(node.entity, Math.max(room - before.length, Math.ceil((room * 2) / 3)));
   const relation = before && cut(before.trimEnd(), Math.max(3, room - entity.length - 1));
   const full = escape(`${before}${node.entity}`);
@@ -168,7 +168,7 @@ const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;
 
 const escape = (text: string) => printable(text).replace(/[&<>"']/g, (character) => entities[character]!);
 
-/** The look of drawn walks; colours are the page's: `--ink`, `--quiet`, `--accent`, `--good`, `--bad`, `--faint`. */
+/** Style of drawn walks; colours are the page's: `--ink`, `--quiet`, `--accent`, `--good`, `--bad`, `--faint`. */
 export const walkStyle = `
 .walks-drawn { display: block; width: 100%; max-width: 420px; height: auto; margin: 0.4rem 0; font-size: 12px; }
 .walks-drawn path { fill: none; stroke: var(--faint); stroke-linecap: round; }

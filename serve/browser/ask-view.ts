@@ -1,4 +1,4 @@
-/** Questions of one's own to a trained run. */
+/** Custom questions to a trained run. */
 import type { Answered, ShownRun, ShownSection } from '../api.js';
 import { choice, drawing, h, table, trouble } from './dom.js';
 import { get, post } from './server.js';
@@ -11,7 +11,7 @@ const fieldTitles: Readonly<Record<string, readonly [title: string, example: str
   relation: ['relation', 'a relation; ~RELATION asks for heads'],
 };
 
-/** Fills the view. The run stands in the address: `#ask?run=KEY`. */
+/** Fills the view. The run is in the URL: `#ask?run=KEY`. */
 export function openAsk(view: HTMLElement, state: State) {
   const form = h('form', { class: 'ask', submit: (event) => (event.preventDefault(), void ask()) });
   const answers = h('div', { 'aria-live': 'polite' });

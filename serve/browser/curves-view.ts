@@ -1,11 +1,11 @@
-/** Curves of the runs that are shown, as they grow. */
+/** Live curves of the selected runs. */
 import { drawChart, type DrawnChart } from '../../reports/browser/charts.js';
 import type { LinePlot } from '../../reports/plots/plot.js';
 import { choice, h } from './dom.js';
 import { type CurveOptions, type NamedPlot, phaseTitle, plotsOf } from './plots.js';
 import type { State } from './state.js';
 
-/** A chart of the page; it is drawn when it comes near the window. */
+/** A chart of the page, drawn when it comes near the viewport. */
 interface Card {
   element: HTMLElement;
   plot: LinePlot;
@@ -16,7 +16,7 @@ interface Card {
 
 let filter = '';
 
-/** Fills the view. @returns draws again when logs or what is shown changed, and lets go of the charts */
+/** Fills the view. @returns redraws after changes of logs or selection, and frees the charts */
 export function openCurves(view: HTMLElement, state: State) {
   const { options } = state;
   const cards = new Map<string, Card>();
@@ -103,8 +103,8 @@ export function openCurves(view: HTMLElement, state: State) {
     );
   }
 
-  /** @param afresh zooms and axes chosen before no longer fit */
-  function update(afresh = false): void {
+  /** @param reset drops zooms and chosen axes */
+  function update(reset = false): void {
     const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
     const plots = plotsOf(state.shownRuns(), state.logs, options).filter(({ id }) =>
       words.every((word) => id.toLowerCase().includes(word)),
@@ -121,7 +121,7 @@ export function openCurves(view: HTMLElement, state: State) {
     ].join(' ');
     const wanted = new Set(plots.map(({ id }) => id));
     for (const [id, card] of cards) {
-      if (wanted.has(id) && !afresh) continue;
+      if (wanted.has(id) && !reset) continue;
       near.unobserve(card.element);
       card.drawn?.remove();
       cards.delete(id);
@@ -143,7 +143,7 @@ export function openCurves(view: HTMLElement, state: State) {
     }
   }
 
-  /** A section a phase; elements that are in their place stay untouched, so that nothing loses the focus. */
+  /** One section per phase; unchanged elements are not touched, so that focus is kept. */
   function arrange(plots: readonly NamedPlot[]): void {
     const present = new Map(
       [...body.querySelectorAll<HTMLElement>('details.phase')].map((one) => [one.dataset.phase!, one]),

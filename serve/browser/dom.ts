@@ -1,11 +1,11 @@
-/** Elements of the page, made without markup: whatever a name holds is text. */
+/** Creates elements without markup: all text from data stays text. */
 
 type Attributes = Readonly<Record<string, string | number | boolean | undefined | ((event: Event) => void)>>;
 type Child = Node | string | undefined | false;
 
 /**
- * An element.
- * @param attributes a function listens to the event of that name; true stands alone, false and undefined are left out
+ * Creates an element.
+ * @param attributes functions become event listeners; true becomes an empty attribute, false and undefined are skipped
  */
 export function h<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
@@ -21,7 +21,7 @@ export function h<Name extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** A table that scrolls within itself; cells are texts or elements, numbers stand right. */
+/** A scrollable table; cells are texts or elements, numbers are right-aligned. */
 export function table(
   head: readonly Child[],
   rows: readonly (readonly Child[])[],
@@ -41,7 +41,7 @@ export function table(
   );
 }
 
-/** A choice with its label. @param options value and text */
+/** A labelled select. @param options value and text */
 export function choice(
   label: string,
   options: readonly (readonly [value: string, text: string])[],
@@ -56,13 +56,13 @@ export function choice(
   return h('label', { class: 'field' }, h('span', {}, label), select);
 }
 
-/** SVG from the server as elements; scripts in it would not run, and there are none. */
+/** SVG from the server as elements; scripts in it would not run, and it has none. */
 export function drawing(svg: string): Element {
   const root = new DOMParser().parseFromString(svg, 'text/html').body.firstElementChild!;
   return document.importNode(root, true);
 }
 
-/** What is wrong, and what to do. */
+/** An error with its hint. */
 export function trouble(error: unknown): HTMLElement {
   const { message, hint } = error as { message?: string; hint?: string };
   return h(

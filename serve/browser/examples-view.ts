@@ -1,4 +1,4 @@
-/** Worked examples: what was asked, and the walks that the agent ranked, drawn on the graph. */
+/** Worked examples: the question, and the agent's ranked walks drawn on the graph. */
 import type { ShownExample, ShownSet } from '../api.js';
 import { choice, drawing, h, trouble } from './dom.js';
 import { get } from './server.js';
@@ -6,7 +6,7 @@ import type { State } from './state.js';
 
 type Wanted = 'all' | 'right' | 'wrong';
 
-/** Fills the view. The evaluation stands in the address: `#examples?evaluation=KEY`. */
+/** Fills the view. The evaluation is in the URL: `#examples?evaluation=KEY`. */
 export function openExamples(view: HTMLElement, _state: State) {
   const body = h('div', { class: 'examples' });
   const note = h('p', { class: 'quiet', role: 'status' });

@@ -1,34 +1,34 @@
-/** What runs have logged, as it came. */
+/** Logged records of runs in memory. */
 import type { LiveEvents, LoggedMetrics, LoggedTime } from '../api.js';
 
-/** Values by step, in the order they were logged; a step logged again has its last value. */
+/** Values by step in logging order; of repeated steps the last value counts. */
 export type Logged = Map<number, number | null>;
 
-/** What a phase had taken up to a step. */
+/** Cumulative cost of a phase up to a step. */
 interface Taken {
   envSteps?: number;
   seconds: number;
 }
 
-/** All that is known of a run. */
+/** Logs of a run. */
 export interface RunLog {
-  /** By phase, by key. */
+  /** By phase, then key. */
   metrics: Map<string, Map<string, Logged>>;
-  /** By phase, by step. */
+  /** By phase, then step. */
   taken: Map<string, Map<number, Taken>>;
   trouble?: string;
 }
 
-/** Nothing yet. */
+/** Empty logs. */
 export const emptyLog = (): RunLog => ({ metrics: new Map(), taken: new Map() });
 
-/** Adds what an event brought; one that is `afresh` replaces what was there. */
+/** Adds the records of an event; with `reset` they replace the previous ones. */
 export function addRecords(log: RunLog, event: LiveEvents['log']): void {
   if (event.log === 'metrics') {
-    if (event.afresh) log.metrics.clear();
+    if (event.reset) log.metrics.clear();
     for (const record of event.records) addMetrics(log, record);
   } else {
-    if (event.afresh) log.taken.clear();
+    if (event.reset) log.taken.clear();
     for (const record of event.records) addTime(log, record);
   }
 }
@@ -38,7 +38,7 @@ function addMetrics({ metrics }: RunLog, { phase, step, metrics: values }: Logge
   for (const [key, value] of Object.entries(values)) sub(keys, key).set(step, value);
 }
 
-/** A step that was done again after an interruption counts once. */
+/** A step repeated after an interruption counts once. */
 function addTime({ taken }: RunLog, record: LoggedTime): void {
   const steps = sub(taken, record.phase);
   if (steps.has(record.step)) return;

@@ -8,7 +8,7 @@ import { drawRuns } from './runs-panel.js';
 import { openSettings } from './settings-view.js';
 import { type Change, openState, type State } from './state.js';
 
-/** What a tab shows; it is told of changes until it is closed. */
+/** A tab's view; receives changes until it is closed. */
 export interface View {
   update(change: Change): void;
   close(): void;

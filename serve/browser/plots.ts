@@ -1,16 +1,16 @@
-/** From logs to plots: a chart for every figure of every phase, a line for every run or for the seeds of a setting together. */
+/** Plots from logs: one chart per figure and phase, one line per run or per setting (seeds together). */
 import { agentColors } from '../../reports/plots/colors.js';
 import type { LinePlot, PlotLine, Value } from '../../reports/plots/plot.js';
 import type { RunSummary } from '../api.js';
 import type { RunLog } from './logs.js';
 
-/** How curves are shown. */
+/** Display options of curves. */
 export interface CurveOptions {
-  /** Weight of the past in the moving average, in [0, 1); 0 smooths nothing. */
+  /** Weight of the past in the exponential moving average, in [0, 1); 0 is unsmoothed. */
   smoothing: number;
-  /** What the horizontal axis counts first. */
+  /** Preferred horizontal axis. */
   axis: 'step' | 'envSteps' | 'seconds';
-  /** Seeds of one setting as their mean with a band, or each by itself. */
+  /** Seeds of one setting as mean with a band, or separately. */
   seeds: 'together' | 'apart';
 }
 
@@ -23,7 +23,7 @@ export interface NamedPlot {
   plot: LinePlot;
 }
 
-/** The phases of training, in order; see `src/run/records.ts`. */
+/** Training phases in order; see `src/run/records.ts`. */
 const phases = ['transe', 'bilinear', 'encode', 'clone', 'fit', 'ppo'];
 const phaseTitles: Readonly<Record<string, string>> = {
   ...{
@@ -37,18 +37,18 @@ const phaseTitles: Readonly<Record<string, string>> = {
 };
 const kinds = ['eval', 'rollout', 'train'];
 
-/** A phase as people say it. */
+/** Display name of a phase. */
 export const phaseTitle = (phase: string): string => phaseTitles[phase] ?? phase;
 
 const stepTitle = (phase: string) => (['transe', 'bilinear'].includes(phase) ? 'epochs' : 'updates');
 
-/** A line before it is drawn: the runs behind it. */
+/** Runs of one line. */
 interface Drawn {
   label: string;
   runs: readonly RunSummary[];
 }
 
-/** Every chart of some runs: of the last phase first, evaluations before what is logged at every step. */
+/** All charts of some runs: the last phase first, evaluations before training metrics. */
 export function plotsOf(
   runs: readonly RunSummary[],
   logs: ReadonlyMap<string, RunLog>,
@@ -88,7 +88,7 @@ function linesOf(runs: readonly RunSummary[], seeds: CurveOptions['seeds']): Dra
   const groups = new Map<string, RunSummary[]>();
   for (const run of runs) groups.set(run.group, [...(groups.get(run.group) ?? []), run]);
   const all = [...groups.values()];
-  // Settings of one name are told apart by the name of their first run.
+  // Settings with equal names get the name of their first run.
   const nameOf = ([first, ...others]: readonly RunSummary[]) =>
     others.length === 0 || all.filter(([one]) => one!.label === first!.label).length > 1
       ? first!.id + (others.length > 0 ? ` and ${others.length} more` : '')
@@ -98,7 +98,7 @@ function linesOf(runs: readonly RunSummary[], seeds: CurveOptions['seeds']): Dra
 
 const colorsOf = (lines: readonly Drawn[]) => agentColors(lines.map(({ label }) => ({ name: label, vivid: true })));
 
-/** The colour of each run's line, by key. */
+/** Colour of each run's line, by key. */
 export function runColors(runs: readonly RunSummary[], seeds: CurveOptions['seeds']): Map<string, string> {
   const lines = linesOf(runs, seeds);
   const colors = colorsOf(lines);
@@ -131,8 +131,8 @@ function lineOf(
 }
 
 /**
- * An exponential moving average without the pull of its empty beginning: each value is divided by the weight that was seen so far.
- * Places without a value stay without one.
+ * Exponential moving average with bias correction: each value is divided by the weight seen so far. Missing values stay
+ * missing.
  */
 export function movingAverage(values: readonly Value[], weight: number): Value[] {
   let [sum, seen] = [0, 0];
@@ -148,7 +148,7 @@ function meanOf(values: readonly number[]): Value {
   return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** The axes that some line knows at two places or more, the wanted one first. */
+/** Axes known at two points or more of some line, the preferred one first. */
 function axesOf(phase: string, lines: readonly { at: AtAxis }[], wanted: Axis): { axis: Axis; title: string }[] {
   const all = [
     { axis: 'step', title: stepTitle(phase) },
@@ -163,7 +163,7 @@ function axesOf(phase: string, lines: readonly { at: AtAxis }[], wanted: Axis): 
 
 const titleOf = (key: string) => key.replaceAll('_', ' ');
 
-/** Whether values are fractions that read as percent. */
+/** True if values are fractions shown as percent. */
 function isShare(key: string, lines: readonly { seeds: readonly (readonly Value[])[] }[]): boolean {
   if (/(rate|fraction|accuracy)$/.test(key) && !key.endsWith('learning_rate')) return true;
   if (!key.startsWith('eval/') || key.endsWith('loss')) return false;

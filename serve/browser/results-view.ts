@@ -1,13 +1,13 @@
-/** Agents on the same samples, and whether their differences are more than chance. */
+/** Agents on the same samples, with significance tests of their differences. */
 import type { ShownComparison, ShownDifference, ShownEstimate, ShownFigure, ShownRow, ShownSet } from '../api.js';
 import { choice, h, table, trouble } from './dom.js';
 import { get } from './server.js';
 import type { State } from './state.js';
 
-/** Tests cost a second or so for each agent. */
+/** A test takes about a second per agent. */
 const mostCompared = 16;
 
-/** Fills the view; it is read again when the list of runs changes. */
+/** Fills the view; reads again when the list of runs changes. */
 export function openResults(view: HTMLElement, _state: State) {
   const body = h('div', {});
   let read = '';
@@ -67,7 +67,7 @@ function setSection(set: ShownSet): HTMLElement {
 
 function tester(set: ShownSet, below: HTMLElement): HTMLElement {
   const comparable = set.rows.filter(({ evaluations }) => evaluations.length > 0).slice(0, mostCompared);
-  // What was trained is to be compared with the best of what was not.
+  // Default reference: the best untrained agent.
   const reference = comparable.find(({ own }) => !own) ?? comparable.at(-1)!;
   let [against, mixed] = [reference.evaluations[0]!, false];
   const test = async () => {
@@ -130,7 +130,7 @@ function comparisonTable({ against, n, clusters, figures, comparisons }: ShownCo
   );
 }
 
-/** Figures of every table, else the first ones. */
+/** Main figures, otherwise the first ones. */
 function mainFigures(figures: readonly ShownFigure[]): ShownFigure[] {
   const main = figures.filter(({ place }) => place === 'main');
   return main.length > 0 ? main : figures.slice(0, 4);

@@ -1,4 +1,4 @@
-/** The list of runs: which are shown, and how far each is. */
+/** The list of runs with selection and progress. */
 import { dark } from '../../reports/plots/chart.js';
 import type { RunSummary } from '../api.js';
 import { h } from './dom.js';
@@ -7,14 +7,14 @@ import type { State } from './state.js';
 
 const stateTitles: Readonly<Record<RunSummary['state'], string>> = {
   running: 'a process holds it',
-  stale: 'says that it is running, but its process is gone; kgwalk train --resume goes on with it',
+  stale: 'its process is gone; kgwalk train --resume continues it',
   stopped: 'stopped, saved',
   failed: 'failed',
   finished: 'done',
   broken: 'cannot be read',
 };
 
-/** Fills the panel; call again when the list or what is shown changed. */
+/** Fills the panel; call again after changes of the list or selection. */
 export function drawRuns(panel: HTMLElement, state: State): void {
   const focused = (document.activeElement as HTMLElement | null)?.id;
   const isOpen =

@@ -1,6 +1,6 @@
-/** What the server is asked, and what it refuses. */
+/** Requests to the server and their errors. */
 
-/** A refusal, with what to do. */
+/** An error reply with its hint. */
 export class Refused extends Error {
   constructor(
     message: string,
@@ -16,7 +16,7 @@ async function read<T>(answer: Response): Promise<T> {
   throw new Refused(body.error?.message ?? `the server answered ${answer.status}`, body.error?.hint);
 }
 
-/** JSON of an address. @param query several values of one name are named several times */
+/** Fetches JSON. @param query arrays become repeated parameters */
 export async function get<T>(
   path: string,
   query: Readonly<Record<string, string | readonly string[]>> = {},

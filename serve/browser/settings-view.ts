@@ -1,10 +1,10 @@
-/** The settings in which the runs that are shown differ, and all settings of one. */
+/** Settings in which the selected runs differ, and all settings of one run. */
 import type { SettingDifference, ShownRun } from '../api.js';
 import { choice, h, table, trouble } from './dom.js';
 import { get } from './server.js';
 import type { State } from './state.js';
 
-/** Fills the view; it is read again when other runs are shown. */
+/** Fills the view; reads again when the selection changes. */
 export function openSettings(view: HTMLElement, state: State) {
   const differences = h('div', {});
   const one = h('div', {});

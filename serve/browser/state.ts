@@ -1,21 +1,21 @@
-/** What the page knows: the runs that there are, those that are shown, and what they have logged so far. */
+/** State of the page: available runs, selected runs, and their logs so far. */
 import type { LiveEvents, RunSummary } from '../api.js';
 import { addRecords, emptyLog, type RunLog } from './logs.js';
 import type { CurveOptions } from './plots.js';
 import { addressOf, get } from './server.js';
 
-/** What may have changed. */
+/** Kinds of changes. */
 export type Change = 'list' | 'shown' | 'logs' | 'connection';
 
 /** See `openState`. */
 export type State = ReturnType<typeof openState>;
 
-/** Runs that are shown at first: the latest. */
+/** Number of runs selected at first: the latest. */
 const shownAtFirst = 8;
-/** A second try after the server did not answer, in milliseconds. */
+/** Delay before a retry after a failed connection, in milliseconds. */
 const retryAfter = 3000;
 
-/** @param onChange told what changed, at most once a frame for each kind */
+/** @param onChange called with the kind of change, at most once per frame and kind */
 export function openState(onChange: (change: Change) => void) {
   let runs: RunSummary[] = [];
   let shown: ReadonlySet<string> = new Set(remembered());
@@ -68,7 +68,7 @@ export function openState(onChange: (change: Change) => void) {
     opened.addEventListener('open', () => connection(true));
     opened.addEventListener('error', () => {
       connection(false);
-      // The browser itself tries again unless it was refused: then a run may be gone, and what is left is asked for.
+      // Browsers reconnect by themselves unless refused: then a run may be gone, so request the remaining ones.
       if (opened.readyState === EventSource.CLOSED) setTimeout(() => void start(), retryAfter);
     });
   };
@@ -92,7 +92,7 @@ export function openState(onChange: (change: Change) => void) {
     }
   };
 
-  // A browser opens six connections to a host, whatever number of pages: one that nobody sees gives its own back.
+  // Browsers allow six connections per host across all tabs: hidden pages close theirs.
   const rest = () => source?.close();
   const wake = () => {
     if (!document.hidden && source?.readyState === EventSource.CLOSED) void start();
@@ -103,9 +103,9 @@ export function openState(onChange: (change: Change) => void) {
 
   return {
     start,
-    /** How curves are shown, as the reader chose. */
+    /** The reader's display options. */
     options: { smoothing: 0, axis: 'step', seeds: 'together' } as CurveOptions,
-    /** To be called when lines have other colours. */
+    /** Call after colours of lines change. */
     recolored: () => changed('list'),
     get runs(): readonly RunSummary[] {
       return runs;
@@ -128,7 +128,7 @@ export function openState(onChange: (change: Change) => void) {
   };
 }
 
-/** Those that run, then those begun last; trials of sweeps wait until they are asked for. */
+/** Running runs first, then the latest; trials of sweeps are not selected by default. */
 function latest(runs: readonly RunSummary[]): string[] {
   return runs
     .filter(({ state, within }) => state !== 'broken' && within === undefined)
@@ -157,6 +157,6 @@ function remember(shown: ReadonlySet<string>): void {
   try {
     sessionStorage.setItem(place, JSON.stringify([...shown]));
   } catch {
-    // Without storage the choice lasts until the page is loaded again.
+    // Without storage the choice lasts until the page is reloaded.
   }
 }

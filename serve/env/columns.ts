@@ -1,4 +1,4 @@
-/** Observations of many copies as columns: which there are, and their bytes. */
+/** Encodes observations of many copies as byte columns. */
 import type { SpaceForm } from '../../envs/spaces.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 
@@ -12,27 +12,27 @@ const arrays = {
 type Dtype = keyof typeof arrays;
 type Numbers = InstanceType<(typeof arrays)[Dtype]>;
 
-/** One column of the observations, as hello tells it. */
+/** Column description in the hello reply. */
 export interface Column {
   name: string;
   form: Exclude<SpaceForm, { kind: 'dict' }>;
-  /** Of text: `uint8`, UTF-8. */
+  /** Element type; text is `uint8`, UTF-8. */
   dtype: Dtype;
   /**
-   * How rows lie: `[N, width]` one after the other; or counts, int32 [N], and after them all rows, each as long as it is.
-   * Lists are padded to `[N, width]` on request, with -1, or 0 where numbers are float64.
+   * Layout: `[N, width]` row-major; or counts, int32 [N], followed by all rows at their own lengths.
+   * Lists are padded to `[N, width]` on request, with -1, or with 0 for float64.
    */
   layout: 'fixed' | 'ragged';
-  /** Numbers a row; of `ragged` the most there may be, absent for text. */
+  /** Numbers per row; the maximum for `ragged`, absent for text. */
   width?: number;
-  /** Whether the observation itself is the column, rather than a field of it. */
+  /** True if the observation itself is the column, rather than one of its fields. */
   whole?: boolean;
 }
 
-/** A column that is made of observations: the row of one, from `at`, where zeros stand. */
+/** A computed column: writes the row of one observation from `at`, into zeros. */
 export type RowWriter = (observation: unknown, into: Float32Array, at: number) => void;
 
-/** Every column that an observation has; the mask is none. @param form undefined: no column */
+/** Columns of an observation without the mask. @param form undefined: no column */
 export function columnsOf(form: SpaceForm | undefined): Column[] {
   if (!form) return [];
   if (form.kind !== 'dict') return [{ ...columnOf('observation', form), whole: true }];
@@ -43,7 +43,7 @@ export function columnsOf(form: SpaceForm | undefined): Column[] {
 
 const rowWidth = (form: SpaceForm): number | undefined => (form.kind === 'vector' ? form.length : undefined);
 
-/** The column of vectors that are made of observations. @param length of each */
+/** Column of vectors computed from observations. @param length numbers per vector */
 export const vectorColumn = (length: number): Column => columnOf('vector', { kind: 'vector', length });
 
 function columnOf(name: string, form: Column['form']): Column {
@@ -60,9 +60,9 @@ function columnOf(name: string, form: Column['form']): Column {
 }
 
 /**
- * The columns that a client asks for, in its order; without names those of one width.
- * @param padded lists as rows of one width
- * @throws WorkbenchError `usage` for a name that there is not
+ * Columns requested by a client, in its order; without names, those of fixed width.
+ * @param padded lists as rows of fixed width
+ * @throws WorkbenchError `usage` for an unknown name
  */
 export function chosenColumns(all: readonly Column[], names: readonly string[] | undefined, padded: boolean): Column[] {
   const chosen = names?.map((name) => {
@@ -80,11 +80,11 @@ export function chosenColumns(all: readonly Column[], names: readonly string[] |
   });
 }
 
-/** The bytes of some numbers, as they lie. */
+/** Bytes of a typed array, without a copy. */
 export const bytesOf = (numbers: ArrayBufferView): Uint8Array =>
   new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
 
-/** A column of some observations as bytes. @param write where the rows are made, rather than read */
+/** Bytes of a column for some observations. @param write set for computed columns */
 export function columnBytes(column: Column, observations: readonly unknown[], write?: RowWriter): Uint8Array[] {
   const { name, form, whole } = column;
   if (write) {
@@ -112,7 +112,7 @@ export function columnBytes(column: Column, observations: readonly unknown[], wr
   return [bytesOf(rows)];
 }
 
-/** @throws WorkbenchError `failure` for a value that would lie in the next row */
+/** @throws WorkbenchError `failure` for a value that exceeds its row */
 function checkedRow({ name, form, width }: Column, value: unknown): Numbers {
   const row = value as Numbers;
   const fits = ArrayBuffer.isView(value) && (form.kind === 'list' ? row.length <= width! : row.length === width);

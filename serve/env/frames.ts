@@ -1,10 +1,10 @@
-/** Frames between this program and whoever steps its environments: length u32, op u8, body; little endian. */
+/** Frames between this program and clients of its environments: length u32, op u8, body; little endian. */
 import { WorkbenchError } from '../../src/run/errors.js';
 
-/** Rises when a client of before would read something else. */
+/** Protocol version; raised by incompatible changes. */
 export const protocolVersion = 1;
 
-/** What a frame is: a request, the reply of the same name, or an error in its place. */
+/** Frame types: requests, replies of the same name, or an error. */
 export const ops = { hello: 1, reset: 2, step: 3, close: 4, error: 5 } as const;
 
 const lengthBytes = 4;
@@ -24,9 +24,9 @@ export function frame(op: number, parts: readonly Uint8Array[]): Buffer {
 }
 
 /**
- * The frames of a stream. What is claimed is not reserved: memory grows with what has come, up to `longest`.
- * @param longest bytes of an op and a body
- * @throws WorkbenchError `data` for a length outside 1 … `longest`; what comes after cannot be told apart
+ * Frames of a stream. Memory grows with the received bytes, not with the claimed length, up to `longest`.
+ * @param longest maximum bytes of op and body
+ * @throws WorkbenchError `data` for a length outside 1 … `longest`; the stream cannot be read further
  */
 export async function* readFrames(chunks: AsyncIterable<Buffer>, longest: number): AsyncGenerator<Frame> {
   let held: Buffer[] = [];
@@ -55,7 +55,7 @@ export async function* readFrames(chunks: AsyncIterable<Buffer>, longest: number
   }
 }
 
-/** Any error as the body of an error frame. */
+/** Body of an error frame for any error. */
 export function errorBody(thrown: unknown): Buffer {
   if (thrown instanceof WorkbenchError) {
     const { code, message, hint } = thrown;

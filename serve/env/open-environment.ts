@@ -1,4 +1,4 @@
-/** The environment that a client steps: of a data set by its task, or one that needs none. */
+/** Opens the environment for a client: on a data set through its task, or a standalone one. */
 import { datasetKind } from '../../datasets/imported-dataset.js';
 import { parseDatasetName } from '../../datasets/questions/question-dataset.js';
 import { envIds, makeVectorEnv } from '../../envs/registry.js';
@@ -14,23 +14,23 @@ import { trainSettings } from '../../trainers/train-settings.js';
 import type { RowWriter } from './columns.js';
 import type { ServedEnv } from './session.js';
 
-/** What was asked for. */
+/** The requested environment. */
 export interface AskedEnv extends EnvironmentFlags {
   id: string;
   dataset?: string | undefined;
-  /** Settings that the environment follows: a preset or a file; default the defaults. */
+  /** Settings of the environment: a preset or a file; default: the defaults. */
   config?: string | undefined;
   /** Such as `linkWalk.horizon=2`. */
   set: readonly string[];
-  /** Of the environment itself, such as `size=7`; over those of the data set. */
+  /** Options of the environment itself, such as `size=7`; they override those of the data set. */
   option: readonly string[];
   numEnvs: number;
   autoreset: Autoreset;
 }
 
 /**
- * Reads the data once; every call of the result makes copies of their own.
- * @throws WorkbenchError `usage` for an id that nobody registered and a data set that does not fit it; as the task for its data
+ * Reads the data once; every call of the result creates separate copies.
+ * @throws WorkbenchError `usage` for an unregistered id or a data set that does not fit it; as the task for its data
  */
 export async function openEnvironment(asked: AskedEnv, work: Work): Promise<() => ServedEnv> {
   const { id, dataset, numEnvs, autoreset } = asked;
@@ -50,7 +50,7 @@ export async function openEnvironment(asked: AskedEnv, work: Work): Promise<() =
       throw new WorkbenchError('failure', `the environment failed: ${(cause as Error).message}, at ${id}`, { cause });
     }
   };
-  // Tried once before anybody waits for it.
+  // Fails early: created once before any client connects.
   make().close();
   const about = { ...(dataset !== undefined && { dataset, split: asked.split }) };
   return () => ({
@@ -85,7 +85,7 @@ async function overData({ id, dataset, config, set, ...flags }: AskedEnv, work: 
   return task.environment(settings, flags, work);
 }
 
-/** Options of an environment, as the command line gives them: `size=7`. @throws WorkbenchError `usage` for another form */
+/** Parses environment options such as `size=7`. @throws WorkbenchError `usage` for another form */
 export const optionsOf = (texts: readonly string[]): Record<string, unknown> =>
   applyOverrides({}, texts.map(overrideOf));
 

@@ -1,4 +1,4 @@
-/** Answers the requests of one client: environments behind frames. */
+/** Handles the requests of one client: environments behind frames. */
 import { z } from 'zod';
 import { InvalidAction, ResetNeeded } from '../../envs/env.js';
 import type { Autoreset, BatchedEnv, VectorStep } from '../../envs/vector-env.js';
@@ -16,27 +16,28 @@ import {
 } from './columns.js';
 import { errorBody, frame, type Frame, ops, protocolVersion } from './frames.js';
 
-/** Copies, and what is said of each. */
-interface Told {
+/** Rows of copies with their info. */
+interface InfoRows {
   rows: readonly number[];
-  /** @param at place in `rows` */
+  /** @param at index in `rows` */
   infoOf(row: number, at: number): Record<string, unknown>;
 }
 
-/** Not told: how the copy stands is in columns, and what ended is told by itself. */
+/** Not sent: the state is in columns, and episode ends are reported separately. */
 const left = new Set(['done', 'final']);
 
 /**
- * JSON of `{begun: {rows, values: {key: [one a row]}}, ended: …}`: numbers, booleans and texts alone, null where a row has none.
- * Nothing where there are no rows.
+ * JSON of `{begun: {rows, values: {key: [one per row]}}, ended: …}`: numbers, booleans and texts only, null if a row
+ * has none.
+ * Empty if there are no rows.
  */
-function infoBytes(told: Readonly<Record<string, Told>>): Uint8Array {
-  const parts = Object.entries(told).filter(([, { rows }]) => rows.length > 0);
+function infoBytes(info: Readonly<Record<string, InfoRows>>): Uint8Array {
+  const parts = Object.entries(info).filter(([, { rows }]) => rows.length > 0);
   if (parts.length === 0) return new Uint8Array(0);
   return Buffer.from(JSON.stringify(Object.fromEntries(parts.map(([key, one]) => [key, valuesOf(one)]))));
 }
 
-function valuesOf({ rows, infoOf }: Told) {
+function valuesOf({ rows, infoOf }: InfoRows) {
   const values: Record<string, unknown[]> = {};
   rows.forEach((row, at) => {
     const info = infoOf(row, at);
@@ -50,30 +51,30 @@ function valuesOf({ rows, infoOf }: Told) {
   return { rows, values };
 }
 
-/** What a session steps. */
+/** Dependencies of a session. */
 export interface ServedEnv {
   envs: BatchedEnv<unknown>;
   autoreset: Autoreset;
-  /** Vectors of what is observed, as a further column `vector`. */
+  /** Encoder of observations, as a further column `vector`. */
   vectors?: { length: number; write: RowWriter } | undefined;
-  /** What else hello tells, such as the data set. */
+  /** Further fields of the hello reply, such as the data set. */
   about?: Readonly<Record<string, unknown>>;
 }
 
-/** One client's. */
+/** A client's session. */
 export interface EnvSession {
-  /** Bytes of the longest request. */
+  /** Maximum bytes of a request. */
   readonly longest: number;
-  /** The reply; undefined to `close`. Whatever is wrong comes back as an error frame. */
+  /** The reply; undefined for `close`. Errors are returned as error frames. */
   answer(request: Frame): Buffer | undefined;
   close(): void;
 }
 
 const helloSchema = z.strictObject({
   protocol: z.literal(protocolVersion),
-  /** Default: those of one width. */
+  /** Default: those of fixed width. */
   columns: z.array(z.string()).max(256).optional(),
-  /** Lists as rows of one width. */
+  /** Lists as rows of fixed width. */
   padded: z.boolean().default(false),
 });
 const resetSchema = z.strictObject({
@@ -83,7 +84,7 @@ const resetSchema = z.strictObject({
 
 const largestReply = 2 ** 30;
 
-/** @throws WorkbenchError `usage` for actions that are no whole numbers, and for replies beyond 1 GiB */
+/** @throws WorkbenchError `usage` for actions that are not integers, and for replies beyond 1 GiB */
 export function envSession({ envs, autoreset, vectors, about }: ServedEnv): EnvSession {
   const { numEnvs, spec } = envs;
   const action = envs.actionSpace?.form;
@@ -108,7 +109,7 @@ export function envSession({ envs, autoreset, vectors, about }: ServedEnv): EnvS
   let masked = envs.columns !== undefined;
   let counts = new Int32Array(numEnvs);
   let masks = new Uint8Array(0);
-  /** uint8 [numEnvs]: 1 where an action is read in the next step. */
+  /** uint8 [numEnvs]: 1 where the next step reads an action. */
   let acting: Uint8Array | undefined;
 
   function observe({ observations }: VectorStep<unknown>): void {
@@ -195,7 +196,7 @@ export function envSession({ envs, autoreset, vectors, about }: ServedEnv): EnvS
       throw new WorkbenchError('usage', `expected ${numEnvs} actions of 4 bytes, got ${body.length} bytes, at step`);
     }
     if (!acting) throw new ResetNeeded(spec.id);
-    // Copied: a part of a larger buffer need not begin at a multiple of four.
+    // Copied: a part of a larger buffer may not be aligned to four bytes.
     const actions = new Int32Array(numEnvs);
     bytesOf(actions).set(body);
     check(actions);
@@ -217,12 +218,12 @@ export function envSession({ envs, autoreset, vectors, about }: ServedEnv): EnvS
     const finals = autoreset === 'sameStep' ? ended : [];
     const finalOf = (row: number) => infos[row]!.final as { observation: unknown; info: Record<string, unknown> };
     const lasts = finals.map(finalOf);
-    const told = infoBytes({
+    const info = infoBytes({
       ended: { rows: ended, infoOf: (row, at) => (autoreset === 'sameStep' ? lasts[at]!.info : infos[row]!) },
       begun: { rows: begun, infoOf: (row) => infos[row]! },
     });
     const last = lasts.map((one) => one.observation);
-    return stepParts(step, [bytesOf(Int32Array.from(finals)), ...observation(columns!, last, false)], told);
+    return stepParts(step, [bytesOf(Int32Array.from(finals)), ...observation(columns!, last, false)], info);
   }
 
   function stepParts(step: VectorStep<unknown>, finals: Uint8Array[], infos: Uint8Array): Uint8Array[] {

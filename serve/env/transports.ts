@@ -1,4 +1,4 @@
-/** How requests come and replies go: by standard input and output, or by a Unix socket. */
+/** Transports of requests and replies: standard input and output, or a Unix socket. */
 import { chmodSync, existsSync, statSync, unlinkSync } from 'node:fs';
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
@@ -9,7 +9,7 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { errorBody, frame, ops, readFrames } from './frames.js';
 import { envSession, type EnvSession, type ServedEnv } from './session.js';
 
-/** Serves one client until it says close or goes away; a frame that cannot be read is answered by an error, and is the last. */
+/** Serves one client until it closes or disconnects; an unreadable frame is answered by an error, and is the last. */
 export async function serveClient(
   session: EnvSession,
   { input, output, signal }: { input: Readable; output: Writable; signal?: AbortSignal },
@@ -29,7 +29,7 @@ export async function serveClient(
   try {
     await pipeline(input, replies, output, { ...(signal && { signal }) });
   } catch (error) {
-    // Whoever asked is gone: nobody is left to tell.
+    // The client has disconnected; the error has no receiver.
     if (!gone.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
   } finally {
     session.close();
@@ -38,18 +38,18 @@ export async function serveClient(
 
 const gone = new Set(['EPIPE', 'ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE', 'ABORT_ERR']);
 
-/** One client, which has started this program: it ends with it. */
+/** One client that started this program; the program ends with it. */
 export async function serveStdio(made: () => ServedEnv, signal: AbortSignal): Promise<void> {
   await serveClient(envSession(made()), { input: process.stdin, output: process.stdout, signal });
 }
 
-/** Clients at once; each has environments of its own. */
+/** Maximum concurrent clients; each has separate environments. */
 const mostClients = 16;
 
 /**
- * Clients one after the other or beside each other, until the signal is aborted. Nobody but the user can connect: the socket has mode 0600.
- * @param onReady told once clients can connect
- * @throws WorkbenchError `usage` where something else lies at the path, or another server listens there
+ * Serves clients concurrently until the signal is aborted. Only the user can connect: the socket has mode 0600.
+ * @param onReady called once clients can connect
+ * @throws WorkbenchError `usage` if another file is at the path, or another server listens there
  */
 export async function serveSocket(
   made: () => ServedEnv,
@@ -92,7 +92,7 @@ export async function serveSocket(
   server.close();
 }
 
-/** A socket that a killed server has left is in nobody's way. */
+/** Removes the socket of a killed server. */
 async function removeDeadSocket(path: string): Promise<void> {
   if (!existsSync(path)) return;
   const refuse = (what: string) =>

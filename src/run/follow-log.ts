@@ -22,7 +22,7 @@ export interface Part<T> {
   records: T[];
   cursor: Cursor;
   /** What was read before no longer holds: these records are the first of all. */
-  afresh: boolean;
+  reset: boolean;
   /** More can be read at once. */
   more: boolean;
 }
@@ -38,11 +38,11 @@ const lineFeed = 0x0a;
  */
 export function readOn<T>(file: string, schema: z.ZodType<T>, from: Cursor): Part<T> {
   const descriptor = openPlain(file);
-  if (descriptor === undefined) return { records: [], cursor: logStart, afresh: from.offset > 0, more: false };
+  if (descriptor === undefined) return { records: [], cursor: logStart, reset: from.offset > 0, more: false };
   try {
     const { size } = fstatSync(descriptor);
-    const afresh = from.offset > size || markOf(descriptor, from.offset) !== from.mark;
-    const offset = afresh ? 0 : from.offset;
+    const reset = from.offset > size || markOf(descriptor, from.offset) !== from.mark;
+    const offset = reset ? 0 : from.offset;
     const bytes = Buffer.alloc(Math.min(partBytes, size - offset));
     readFully(descriptor, bytes, offset);
     const whole = bytes.subarray(0, bytes.lastIndexOf(lineFeed) + 1);
@@ -55,7 +55,7 @@ export function readOn<T>(file: string, schema: z.ZodType<T>, from: Cursor): Par
     return {
       records: lines.map((line) => ofShape(parseJson(line, about), schema, about)),
       cursor: { offset: end, mark: markOf(descriptor, end) },
-      afresh: afresh && from.offset > 0,
+      reset: reset && from.offset > 0,
       more: bytes.length === partBytes && end < size,
     };
   } finally {
@@ -74,7 +74,7 @@ export function followRecords<T>(file: string, schema: z.ZodType<T>, onRecord: (
     for (let more = true; more;) {
       const part = readOn(file, schema, cursor);
       ({ cursor, more } = part);
-      if (part.afresh) read = 0;
+      if (part.reset) read = 0;
       for (const record of part.records) {
         if (++read <= told) continue;
         told = read;

@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { light } from '../../reports/plots/chart.js';
 import { configOf } from '../../reports/plots/config.js';
 import { placeFor } from '../../reports/plots/scatter.js';
-import { collectNoise, sweptFigures, sweptIn, sweptTable } from '../../reports/swept.js';
-import { openingOf, reservationsOf, resultOf } from '../../reports/opening.js';
+import { collectNoise, sweptFigures, sweptIn, sweptTable } from '../../reports/varied-number.js';
+import { openingOf, reservationsOf, resultOf } from '../../reports/intro.js';
 import { barFigures, costFigures, foundCurves } from '../../reports/figures.js';
 import { collectResults, withSettings } from '../../reports/results.js';
 import { missTable, resultTable, slicesTable } from '../../reports/tables.js';
@@ -233,7 +233,7 @@ describe('agents of which nothing differs but a number', () => {
       ['hit@1', 'f1', 'exact', 'complete', 'calls.mean'].map((key) => `x-keep-${key}`),
     );
     expect(charts[0]!.alt).toBe(
-      'Hit@1, % · n = 40 against keep: tog (prefilter=bm25) from 50.0 % at 1 to 80.0 % at 5; beside them tog 75.0 %',
+      'Hit@1, % · n = 40 against keep: tog (prefilter=bm25) from 50.0 % at 1 to 80.0 % at 5; for comparison tog 75.0 %',
     );
     expect(charts[0]!.plot).toMatchObject({ lines: [{ x: [[1, 3, 5]], seeds: [[0.5, 0.7, 0.8]] }] });
     expect(charts.at(-1)!.alt).toContain('from 2.0 at 1 to 5.0 at 5; beside them tog 9.0');

@@ -87,7 +87,7 @@ describe('the report', () => {
   });
 
   test.each([
-    ['stopped', '', 'half was stopped in cloning; kgwalk train --resume goes on from there.'],
+    ['stopped', '', 'half was stopped in cloning; kgwalk train --resume resumes it.'],
     ['failed', ',"reason":"loss is NaN"', 'half failed in cloning: loss is NaN.'],
     // Nobody holds it: it was killed.
     ['running', '', 'half was stopped in cloning'],

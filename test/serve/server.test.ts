@@ -126,21 +126,21 @@ describe('live', () => {
     );
     expect(await events.next()).toMatchObject({
       event: 'log',
-      data: { run: 'demo-s1', log: 'metrics', afresh: false, records: [{ step: 21, metrics: { 'train/loss': null } }] },
+      data: { run: 'demo-s1', log: 'metrics', reset: false, records: [{ step: 21, metrics: { 'train/loss': null } }] },
     });
     appendFileSync(join(runs, 'demo-s1/metrics.jsonl'), '"ppo","step":22,"metrics":{}}\n');
     expect(await events.next()).toMatchObject({ data: { records: [{ step: 22 }] } });
     await events.close();
   });
 
-  test('a log that a resumed run cut is sent afresh', async () => {
+  test('a log that a resumed run cut is sent from the start', async () => {
     const { url, runs } = await served();
     const log = join(runs, 'demo-s1/metrics.jsonl');
     const [first] = readFileSync(log, 'utf8').split('\n');
     const events = await openEvents(`${url}api/live?run=demo-s1`);
     await events.until(({ event }) => event === 'caught-up');
     truncateSync(log, first!.length + 1);
-    expect(await events.next()).toMatchObject({ event: 'log', data: { afresh: true, records: [{ step: 1 }] } });
+    expect(await events.next()).toMatchObject({ event: 'log', data: { reset: true, records: [{ step: 1 }] } });
     await events.close();
   });
 

@@ -17,11 +17,11 @@ describe('a log that grows', () => {
   test('is read on from where the last reading ended, line by whole line', () => {
     const file = log('1\n2\n3');
     const first = read(file);
-    expect(first).toMatchObject({ records: [1, 2], afresh: false, more: false });
+    expect(first).toMatchObject({ records: [1, 2], reset: false, more: false });
     appendFileSync(file, '3\n4\n');
     const second = read(file, first.cursor);
-    expect(second).toMatchObject({ records: [33, 4], afresh: false });
-    expect(read(file, second.cursor)).toMatchObject({ records: [], afresh: false, cursor: second.cursor });
+    expect(second).toMatchObject({ records: [33, 4], reset: false });
+    expect(read(file, second.cursor)).toMatchObject({ records: [], reset: false, cursor: second.cursor });
   });
 
   test('begins anew when it was cut', () => {
@@ -29,31 +29,31 @@ describe('a log that grows', () => {
     const { cursor } = read(file);
     truncateSync(file, 2);
     const cut = read(file, cursor);
-    expect(cut).toMatchObject({ records: [1], afresh: true });
+    expect(cut).toMatchObject({ records: [1], reset: true });
     appendFileSync(file, '5\n');
-    expect(read(file, cut.cursor)).toMatchObject({ records: [5], afresh: false });
+    expect(read(file, cut.cursor)).toMatchObject({ records: [5], reset: false });
   });
 
   test('begins anew when it was cut and has grown beyond its old length', () => {
     const file = log('1\n2\n3\n');
     const { cursor } = read(file);
     writeFileSync(file, '1\n7\n8\n9\n');
-    expect(read(file, cursor)).toMatchObject({ records: [1, 7, 8, 9], afresh: true });
+    expect(read(file, cursor)).toMatchObject({ records: [1, 7, 8, 9], reset: true });
   });
 
   test('that grew again to the same lines goes on', () => {
     const file = log('1\n2\n3\n');
     const { cursor } = read(file);
     writeFileSync(file, '1\n2\n3\n4\n');
-    expect(read(file, cursor)).toMatchObject({ records: [4], afresh: false });
+    expect(read(file, cursor)).toMatchObject({ records: [4], reset: false });
   });
 
   test('is empty before it is there, and after it went', () => {
     const file = log('1\n');
     const { cursor } = read(file);
     rmSync(file);
-    expect(read(file)).toMatchObject({ records: [], afresh: false });
-    expect(read(file, cursor)).toMatchObject({ records: [], afresh: true });
+    expect(read(file)).toMatchObject({ records: [], reset: false });
+    expect(read(file, cursor)).toMatchObject({ records: [], reset: true });
   });
 
   test('of several megabytes comes in parts', () => {

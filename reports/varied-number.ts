@@ -16,7 +16,7 @@ import {
 } from './results.js';
 import { groupBy } from './run-data.js';
 import { figureCell } from './tables.js';
-import { baselineName, labelOf, plain, wordsOf } from './words.js';
+import { baselineName, labelOf, plain, wordsOf } from './format.js';
 
 /** Display name of the varied number. */
 interface Setting {
@@ -51,7 +51,7 @@ export interface Swept {
   values: number[];
   rows: SweptRow[];
   /** The other agents, including trained ones, drawn as levels. */
-  beside: ResultRow[];
+  levelRows: ResultRow[];
 }
 
 /** Maximum levels that can be distinguished in one chart. */
@@ -59,15 +59,15 @@ const mostLevels = 3;
 
 /** Every number with at least two values in which evaluations of one set differ while all else is equal. */
 export function sweptIn(set: ResultSet): Swept[] {
-  const described = set.rows.map((result) => ({ result, told: describe(result) }));
-  const keys = [...new Set(described.flatMap(({ told }) => [...told.keys()]))];
+  const described = set.rows.map((result) => ({ result, properties: describe(result) }));
+  const keys = [...new Set(described.flatMap(({ properties }) => [...properties.keys()]))];
   return keys.flatMap((key): Swept[] => {
     const lines = linesOver(described, key);
     if (lines.length === 0) return [];
     const drawn = new Set(lines.flatMap((line) => line.map(({ result }) => result)));
     const agents = new Set([...drawn].map(({ records }) => records[0]!.agent));
     const others = set.rows.filter((row) => !drawn.has(row));
-    const beside = [
+    const levelRows = [
       ...others.filter(({ records }) => agents.has(records[0]!.agent)),
       ...others.filter(({ own }) => own),
     ];
@@ -76,7 +76,7 @@ export function sweptIn(set: ResultSet): Swept[] {
       ...{ name: key, axis: words, text: plain, place: (value) => value },
       head: (value) => `${words} ${plain(value)}`,
     };
-    return [{ ...sweptRows(lines, key), set, setting, beside: [...new Set(beside)].slice(0, mostLevels) }];
+    return [{ ...sweptRows(lines, key), set, setting, levelRows: [...new Set(levelRows)].slice(0, mostLevels) }];
   });
 }
 
@@ -87,27 +87,27 @@ export function collectNoise(sets: readonly ResultSet[]): Swept[] {
     const levels = simulated.filter((set) => set.samples === samples);
     if (levels.length < 2) return [];
     const described = levels.flatMap(({ rows }) =>
-      rows.flatMap((result) => (result.simulated ? [{ result, told: describe(result) }] : [])),
+      rows.flatMap((result) => (result.simulated ? [{ result, properties: describe(result) }] : [])),
     );
     const share = (error: number) => `${plain(100 * error)} %`;
     const setting: Setting = {
       ...{ name: 'noise', axis: 'decisions in which the oracle errs, %', text: share },
       ...{ head: (error) => `error ${share(error)}`, place: (error) => 100 * error },
     };
-    return [{ ...sweptRows(linesOver(described, errorKey, 1), errorKey), set: levels[0]!, setting, beside: [] }];
+    return [{ ...sweptRows(linesOver(described, errorKey, 1), errorKey), set: levels[0]!, setting, levelRows: [] }];
   });
 }
 
 const errorKey = 'oracle error';
 
-type Told = ReadonlyMap<string, unknown>;
+type Properties = ReadonlyMap<string, unknown>;
 interface Described {
   result: ResultRow;
-  told: Told;
+  properties: Properties;
 }
 
 /** Distinguishing properties of an evaluation among those of its samples, by name; switches keep their names. */
-function describe({ records, settings, own }: ResultRow): Told {
+function describe({ records, settings, own }: ResultRow): Properties {
   const { agent, note, hashes, model } = records[0]!;
   const error = oracleError(model);
   const weights = own ? records.map((record) => record.hashes.checkpoint ?? record.run).sort() : [];
@@ -121,8 +121,8 @@ function describe({ records, settings, own }: ResultRow): Told {
 
 /** Evaluations that agree in all but one numeric key: one line each, ascending, one evaluation per value. */
 function linesOver(all: readonly Described[], key: string, least = 2): Described[][] {
-  const having = all.filter(({ told }) => Number.isFinite(told.get(key)));
-  const alike = groupBy(having, ({ told }) => JSON.stringify([...told].filter(([name]) => name !== key).sort(byName)));
+  const having = all.filter(({ properties }) => Number.isFinite(properties.get(key)));
+  const alike = groupBy(having, ({ properties }) => JSON.stringify([...properties].filter(([name]) => name !== key).sort(byName)));
   return [...alike.values()].flatMap((same) => {
     const points = [...new Map(same.map((one) => [valueOf(one, key), one])).values()];
     return points.length < least ? [] : [points.sort((a, b) => valueOf(a, key) - valueOf(b, key))];
@@ -130,7 +130,7 @@ function linesOver(all: readonly Described[], key: string, least = 2): Described
 }
 
 const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]) => (a < b ? -1 : 1);
-const valueOf = ({ told }: Described, key: string) => told.get(key) as number;
+const valueOf = ({ properties }: Described, key: string) => properties.get(key) as number;
 
 function sweptRows(lines: readonly Described[][], key: string): Pick<Swept, 'rows' | 'values'> {
   const firsts = lines.map(([first]) => first!);
@@ -171,7 +171,7 @@ const waysOf = ({ records }: ResultRow, key: string): string[] =>
   facetsOf(records[0]!).filter((word) => !word.startsWith(`${wordsOf(key)} `));
 
 /** Main figures and calls, one line per agent. @param name prefix of every file name */
-export function sweptFigures({ set, setting, values, rows, beside }: Swept, name: string): ChartGroup {
+export function sweptFigures({ set, setting, values, rows, levelRows }: Swept, name: string): ChartGroup {
   const { n, clusters } = set.about;
   const isNoise = set.simulated !== undefined && setting.name === 'noise';
   const mark = isNoise ? ' (simulated)' : ` · n = ${plain(n)}${markOf(set)}`;
@@ -185,11 +185,11 @@ export function sweptFigures({ set, setting, values, rows, beside }: Swept, name
       const [first, last] = [of[0]!, of.at(-1)!].map(setting.text);
       return `${label} from ${write(values[0]!)} at ${first} to ${write(values.at(-1)!)} at ${last}`;
     });
-    const levels = beside.flatMap(({ label, metrics }): Level[] => {
+    const levels = levelRows.flatMap(({ label, metrics }): Level[] => {
       const mean = metrics[key];
       return mean ? [{ label, value: mean.value }] : [];
     });
-    const level = levels.map(({ label, value }) => `; beside them ${label} ${write(value)}`).join('');
+    const level = levels.map(({ label, value }) => `; for comparison ${label} ${write(value)}`).join('');
     const plot: LinePlot = {
       ...{ kind: 'lines', title, unit, axes: [setting.axis], fromZero: true },
       lines: lines.map(({ of: _, ...line }) => line),
@@ -202,7 +202,7 @@ export function sweptFigures({ set, setting, values, rows, beside }: Swept, name
   const points = `${plain(n)} ${clusters} a point; shaded: 95\u00a0% bootstrap interval over ${clusters}.`;
   const caption = isNoise
     ? `Simulated: the oracle knows the gold and errs once a decision at the given rate, so these lines compare algorithms, not models. ${points}`
-    : `Agents of which nothing differs but ${setting.axis}. ${points}${beside.length > 0 ? ' Dashed, level: the same agents otherwise, and what a run trained.' : ''}`;
+    : `Agents that differ only in ${setting.axis}. ${points}${levelRows.length > 0 ? ' Dashed levels: the other agents, including trained ones.' : ''}`;
   return { charts, caption };
 }
 
@@ -222,11 +222,11 @@ export function sweptTable({ set, setting, values, rows }: Swept): Table {
         ...values.map((value) => {
           const metrics = points.find((point) => point.value === value)?.result.metrics;
           const { text, details = [] } = figureCell(metrics?.[main.key], main);
-          const beside = others.flatMap(({ key, title, unit }) => {
+          const extra = others.flatMap(({ key, title, unit }) => {
             const mean = metrics?.[key];
             return mean ? [`${title} ${numberText(mean.value, unit)}`] : [];
           });
-          return { text, details: [...details, ...beside] };
+          return { text, details: [...details, ...extra] };
         }),
       ],
     })),

@@ -9,8 +9,8 @@ import { encoderOf, seedOf, type RunGroup, type Subject } from './run-data.js';
 import { meanOf } from './plots/smoothing.js';
 import { largest, takenUpTo } from './series.js';
 import { askedFacts } from './tables.js';
-import { distanceOf, pointsText, strongest, text, tilesOf, valueOf } from './tiles.js';
-import { duration, listed, plain } from './words.js';
+import { distanceOf, pointsText, strongest, text, tilesOf, valueOf } from './summary-cards.js';
+import { duration, listed, plain } from './format.js';
 
 /** The set that represents each data set and task, in the order of the sets: the subject of the page. */
 export function firstSets(sets: readonly ResultSet[]): ResultSet[] {
@@ -50,7 +50,7 @@ function statusOf(groups: readonly RunGroup[]): string {
       const at = state.phase === undefined ? '' : ` in ${phaseTitle(state.phase, groups)}`;
       const words: Record<string, string> = {
         running: `${id} is still running${at}: what stands here is not its end.`,
-        stopped: `${id} was stopped${at}; kgwalk train --resume goes on from there.`,
+        stopped: `${id} was stopped${at}; kgwalk train --resume resumes it.`,
         failed: `${id} failed${at}${state.reason === undefined ? '' : `: ${state.reason}`}.`,
       };
       return words[state.status] ?? [];
@@ -168,8 +168,8 @@ const demoModel = 'kgwalk-demo.gguf';
 function trainedOn({ dataset, groups }: Subject, sets: readonly ResultSet[]): string {
   const set = sets.find(({ about }) => about.dataset === dataset);
   const others = set?.rows.filter(({ own }) => !own) ?? [];
-  const beside = others.length > 0 ? ` beside ${agentsOf(others)}` : '';
-  return `On ${dataset}, ${training(groups)}${set ? `, then evaluated on ${whatOf(set)}${beside}` : ''}.`;
+  const withOthers = others.length > 0 ? ` with ${agentsOf(others)}` : '';
+  return `On ${dataset}, ${training(groups)}${set ? `, then evaluated on ${whatOf(set)}${withOthers}` : ''}.`;
 }
 
 /** `a, b and c, which ask small.gguf`. */

@@ -4,7 +4,7 @@ import type { Tile } from './html.js';
 import { meanOf } from './plots/smoothing.js';
 import { mainRow, type ResultRow, type ResultSet } from './results.js';
 import type { Subject } from './run-data.js';
-import { duration, milliseconds, plain, pText, signed } from './words.js';
+import { duration, milliseconds, plain, pText, signed } from './format.js';
 
 /** Three or four cards about the subject of the set. @param subject its runs, if available */
 export function tilesOf(set: ResultSet, subject: Subject | undefined): Tile[] {
