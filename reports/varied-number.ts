@@ -122,7 +122,9 @@ function describe({ records, settings, own }: ResultRow): Properties {
 /** Evaluations that agree in all but one numeric key: one line each, ascending, one evaluation per value. */
 function linesOver(all: readonly Described[], key: string, least = 2): Described[][] {
   const having = all.filter(({ properties }) => Number.isFinite(properties.get(key)));
-  const alike = groupBy(having, ({ properties }) => JSON.stringify([...properties].filter(([name]) => name !== key).sort(byName)));
+  const alike = groupBy(having, ({ properties }) =>
+    JSON.stringify([...properties].filter(([name]) => name !== key).sort(byName)),
+  );
   return [...alike.values()].flatMap((same) => {
     const points = [...new Map(same.map((one) => [valueOf(one, key), one])).values()];
     return points.length < least ? [] : [points.sort((a, b) => valueOf(a, key) - valueOf(b, key))];
