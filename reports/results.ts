@@ -1,7 +1,4 @@
-/**
- * Evaluations as comparable rows for any task: one row per agent, averaged over seeds; other samples and other
- * simulations are separate.
- */
+/** Evaluations as comparable rows for any task: one row per agent, averaged over seeds. */
 import type { EvaluationRecord } from '../src/run/evaluation.js';
 import { numberText, type Estimate, type Figure, type TestedDifference } from '../src/run/figures.js';
 import { groupBy, type EvaluationData, type Speed, type Subject } from './run-data.js';
@@ -73,9 +70,8 @@ export interface ResultSet {
 }
 
 /**
- * Collects evaluations into sets. Order: sets with trained agents (the split used for model selection, `valid`, last),
- * real models, agents alone, simulated models by error rate.
- * Agents without a model are shown with real models and with simulated ones, which are never mixed.
+ * Collects evaluations into sets: those with trained agents (`valid` last), real models, agents alone, simulated models.
+ * Agents without a model are shown with real and with simulated models, which are never mixed.
  */
 export function collectResults(all: readonly EvaluationData[], subjects: readonly Subject[]): ResultSet[] {
   const members = [...groupBy(all, ({ samples }) => samples).values()].flatMap((same) => {
@@ -105,10 +101,7 @@ export function collectResults(all: readonly EvaluationData[], subjects: readonl
   });
 }
 
-/**
- * Compares agents, each by the folders of its evaluations, with a reference, sample by sample; undefined if they cannot
- * be compared.
- */
+/** Paired comparison of agents (folders of their evaluations) with a reference; undefined if they cannot be compared. */
 export type Compare = (
   task: string,
   figure: Figure,
