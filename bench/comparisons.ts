@@ -58,16 +58,10 @@ export const comparisons: readonly Comparison[] = [
     [transe('PyKEEN', 'pykeen-1'), 2],
     [transe('OpenKE', 'openke-1')],
   ]),
-  ...compare('TransE training, d = 100, 1 negative', 'rate', transe('plain TypeScript', 'transe-1-plain'), [
-    [transe('torch, batch 16,384', 'torch-1-large'), 1],
-  ]),
   ...compare('TransE training, d = 100, 25 negatives', 'rate', transe('SIMD', 'transe-25-simd'), [
     [transe('torch', 'torch-25'), 1.5],
     [transe('PyKEEN', 'pykeen-25')],
     [transe('OpenKE', 'openke-25')],
-  ]),
-  ...compare('TransE training, d = 100, 25 negatives', 'rate', transe('plain TypeScript', 'transe-25-plain'), [
-    [transe('torch', 'torch-25')],
   ]),
   ...compare('Filtered ranking, 14,541 entities, L1', 'rate', rank('SIMD', 'rank-l1'), [
     [rank('torch', 'torch-rank-l1'), 1],

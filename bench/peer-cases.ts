@@ -14,10 +14,9 @@ import { generalizedAdvantages } from '../trainers/advantages.js';
 import { createBilinear } from '../trainers/bilinear/train-bilinear.js';
 import { ppoObjective } from '../trainers/ppo-loss.js';
 import { ppoSettings } from '../trainers/ppo-settings.js';
-import { createStep } from '../trainers/transe/plain.js';
+import { openShare } from '../trainers/transe/crew.js';
 import { transeSettings } from '../trainers/transe/settings.js';
-import { createTripleSet } from '../trainers/transe/triples.js';
-import { createTransE } from '../trainers/transe/work.js';
+import { createTransE, createWork, placeStream } from '../trainers/transe/work.js';
 
 interface PeerCase {
   /** JSON for the peer. */
@@ -134,22 +133,21 @@ function filteredRanks(): PeerCase {
 
 /** One step of plain descent on one triple, so long that rounding the old numbers off does not show. */
 function transe(): PeerCase {
-  const triples: TripleColumns = {
-    heads: Int32Array.of(0, 3),
-    relations: Int32Array.of(1, 0),
-    tails: Int32Array.of(2, 4),
-  };
+  const triple: TripleColumns = { heads: Int32Array.of(0), relations: Int32Array.of(1), tails: Int32Array.of(2) };
   const [numEntities, numRelations, learningRate] = [40, 2, 2 ** 12];
   const steps = (['self-adversarial', 'margin'] as const).flatMap((loss) =>
     ([1, 2] as const).map((norm) => {
       const common = { dim: 24, margin: 4, negatives: 8, negativeCutoff: 0, temperature: 0.7, optimizer: 'sgd' };
       const settings = transeSettings.parse({ ...common, loss, norm });
       const state = createTransE({ numEntities, numRelations, settings, seed: 3 });
-      const { entities, relations } = structuredClone(state.table);
-      const step = createStep({ state, settings, triples, known: createTripleSet(triples) });
-      step.train(0, true, learningRate, new Rng(11));
+      const { entities, relations } = state.table;
+      const work = createWork({ settings, seed: 3, state, train: triple }, 1);
+      work.tailChance.fill(1);
+      for (const _ of openShare(work).train({ thread: 0, threads: 1 }, 0, learningRate));
+      const rng = placeStream(work, 0, 0);
+      rng.uniform();
       const negatives: number[] = [];
-      for (const rng = new Rng(11); negatives.length < 8;) {
+      while (negatives.length < 8) {
         const entity = rng.integer(numEntities);
         if (entity !== 2) negatives.push(entity);
       }
@@ -159,8 +157,11 @@ function transe(): PeerCase {
       return {
         name: `${loss}, L${norm}`,
         input: { loss, norm, dim, margin, temperature, negatives, entities: plain(entities), relations: plain(relations) }, // prettier-ignore
-        gradients: [...gradient(entities, state.table.entities), ...gradient(relations, state.table.relations)],
-        value: step.lastLoss(),
+        gradients: [
+          ...gradient(entities, work.state.table.entities),
+          ...gradient(relations, work.state.table.relations),
+        ],
+        value: work.losses[0]!,
       };
     }),
   );

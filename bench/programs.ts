@@ -28,15 +28,13 @@ const seconds = '--seconds {seconds}';
 
 /** In the order in which a round runs them: each of ours beside its peers. */
 export const programs: readonly Program[] = [
-  ours('transe-1-simd', 'transe-train', `${fb15k} --negatives 1 --kernel simd ${seconds}`),
+  ours('transe-1-simd', 'transe-train', `${fb15k} --negatives 1 ${seconds}`),
   peer('torch-1', 'transe_torch', `${fb15k} --negatives 1 --batch 4096 ${seconds}`),
-  ours('transe-1-plain', 'transe-train', `${fb15k} --negatives 1 --kernel plain ${seconds}`),
   peer('torch-1-large', 'transe_torch', `${fb15k} --negatives 1 --batch 16384 ${seconds}`),
   peer('pykeen-1', 'transe_pykeen', `${fb15k} --negatives 1 --batch 4096 ${seconds}`),
   peer('openke-1', 'transe_openke', `${fb15k} --negatives 1 --openke {openke} ${seconds}`),
-  ours('transe-25-simd', 'transe-train', `${fb15k} --negatives 25 --kernel simd ${seconds}`),
+  ours('transe-25-simd', 'transe-train', `${fb15k} --negatives 25 ${seconds}`),
   peer('torch-25', 'transe_torch', `${fb15k} --negatives 25 --batch 1024 ${seconds}`),
-  ours('transe-25-plain', 'transe-train', `${fb15k} --negatives 25 --kernel plain ${seconds}`),
   peer('pykeen-25', 'transe_pykeen', `${fb15k} --negatives 25 --batch 1024 ${seconds}`),
   peer('openke-25', 'transe_openke', `${fb15k} --negatives 25 --openke {openke} ${seconds}`),
   ours('rank-l1', 'link-eval', `${fb15k} --norm 1 ${seconds}`),

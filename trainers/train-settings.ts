@@ -103,7 +103,15 @@ export function settingsOfRun(run: RunInfo, overrides: readonly string[] = []): 
   const { config, folder } = run;
   // What only a plugin knows, such as a kind of reward, would be refused as unknown.
   changedPluginsOf(run);
-  return loadConfig(trainSettings, { text: JSON.stringify(config), overrides, source: folder });
+  const { transe, ...sections } = config;
+  const known = { ...sections, ...(transe !== undefined && { transe: withoutKernel(transe) }) };
+  return loadConfig(trainSettings, { text: JSON.stringify(known), overrides, source: folder });
+}
+
+/** TransE settings of a run of an earlier version, which had a choice of kernels. */
+function withoutKernel(transe: unknown): unknown {
+  const { kernel: _kernel, ...others } = transe as Record<string, unknown>;
+  return others;
 }
 
 /** Settings that name no model take the embedded one, where the package has it. */

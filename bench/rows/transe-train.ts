@@ -2,7 +2,7 @@
  * TransE training: how many positives a second, or how good after how much work. A positive is one training triple in one
  * step, whatever its number of negatives.
  *
- *     node dist/bench/rows/transe-train.js FOLDER [--negatives 25] [--kernel simd] [--threads 1] [--seconds 5]
+ *     node dist/bench/rows/transe-train.js FOLDER [--negatives 25] [--threads 1] [--seconds 5]
  *     node dist/bench/rows/transe-train.js FOLDER --task quality --seconds 90 [--on valid] [--set epochs=40]
  *
  * `quality` trains as `kgwalk pretrain` does, all epochs of the settings or until `--seconds` of CPU are spent, and ranks the
@@ -35,7 +35,6 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     negatives: { type: 'string', default: '25' },
-    kernel: { type: 'string', default: 'simd' },
     threads: { type: 'string', default: '1' },
     seconds: { type: 'string', default: '5' },
     seed: { type: 'string', default: '0' },
@@ -50,11 +49,11 @@ const { train, numEntities, numRelations } = data;
 const [threads, seed] = [Number(values.threads), Number(values.seed)];
 // Several threads share batches; one does not need them.
 const batch = threads === 1 ? [] : ['batchSize=256'];
-const overrides = [`negatives=${values.negatives}`, `kernel=${values.kernel}`, ...batch, ...values.set];
+const overrides = [`negatives=${values.negatives}`, ...batch, ...values.set];
 const settings = loadConfig(transeSettings, { overrides, source: 'the arguments' });
-const { negatives, kernel, ...others } = settings;
-const about = { unit: 'positives/s', threads, variant: kernel };
-const named = { data: data.name, dim: settings.dim, negatives, kernel };
+const { negatives, ...others } = settings;
+const about = { unit: 'positives/s', threads, variant: 'simd' };
+const named = { data: data.name, dim: settings.dim, negatives, kernel: 'simd' };
 
 if (values.task === 'quality') {
   const budget = new AbortController();

@@ -44,10 +44,9 @@ import { expectedReward } from '../../trainers/expected-reward.js';
 import { adamOf, firstWeights, ppoPhase } from '../../trainers/ppo-phase.js';
 import { ppo, type PpoUpdate } from '../../trainers/ppo.js';
 import { wholeWalks } from '../../trainers/rollout.js';
-import { endOfStep, recordedStep } from '../../trainers/saved-step.js';
 import { type Learning, logEncoding, type Session, type Training } from '../../trainers/session.js';
 import { type TrainSettings, walksPerStep } from '../../trainers/train-settings.js';
-import { keepInRun, type Pretrained, pretrainEmbeddings, replayTransE } from '../../trainers/transe/pretrain.js';
+import { keepInRun, type Pretrained, pretrainEmbeddings } from '../../trainers/transe/pretrain.js';
 import { dialogueTriples } from '../../trainers/transe/triples.js';
 import { refuseForeignEnv } from './own-env.js';
 import { referenceCost, type ReferenceCost } from './reference-cost.js';
@@ -87,7 +86,6 @@ async function openDialogueTraining(settings: TrainSettings): Promise<Training> 
     notes,
     async run(session, from) {
       const { run, replayed } = session;
-      if (from?.header.kind === 'embedding') return replayPretraining(session, dataset, graph, from);
       const cloned = settings.clone.enabled ? (linked?.samples ?? []) : [];
       const tasks = [...train, ...cloned, ...valid].map(({ task }) => task);
       const texts = encodeBeside(session, session.threads ?? 1, (options) =>
@@ -182,26 +180,12 @@ async function embed(session: Session, dataset: DialogueDataset, graph: Graph, l
     threads,
     progress,
     ...(signal && { signal }),
-    onDiverged: (error, before) => endOfStep(session, 'transe', error, before),
   });
   keepInRun(pretrained, { graph, ...identity }, run.files.embeddings);
   if (log) for (const { step, metrics } of pretrained.history) logs.metrics('transe', step, metrics);
   logs.timing('transe', pretrained.history.length, { 'time/reused': Number(pretrained.reused) });
   run.update({ done: { ...run.state.done, transe: true } });
   return pretrained;
-}
-
-/** The batch of TransE that is saved in a checkpoint, once more. */
-function replayPretraining(
-  { settings, replayed }: Session,
-  dataset: DialogueDataset,
-  graph: Graph,
-  before: Checkpoint,
-): void {
-  const { triple } = recordedStep(before, 'the saved step')!.place;
-  const options = { settings: settings.transe, seed: settings.seed, exclude: dialogueTriples(dataset, graph) };
-  const loss = replayTransE(graph, options, { before, triple: triple!, file: 'the saved step' });
-  replayed?.({ 'train/loss': loss });
 }
 
 async function cloneInto(session: DialogueSession, from: Checkpoint | undefined): Promise<void> {

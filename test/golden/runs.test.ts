@@ -141,11 +141,9 @@ numbers('tables', 'TransE and bilinear embeddings as the files of `kgwalk pretra
     );
   const tables = {
     'TransE, simd': await transE(),
-    'TransE, plain': await transE('transe.kernel=plain'),
     'TransE, simd, batches': await transE('transe.batchSize=64'),
-    'TransE, plain, batches': await transE('transe.batchSize=64', 'transe.kernel=plain'),
     'TransE, simd, L2': await transE('transe.norm=2', 'transe.bernoulli=true'),
-    'TransE, plain, margin': await transE('transe.loss=margin', 'transe.optimizer=sgd', 'transe.kernel=plain'),
+    'TransE, simd, margin': await transE('transe.loss=margin', 'transe.optimizer=sgd'),
     ComplEx: await bilinear(),
     DistMult: await bilinear('bilinear.model=distmult', 'bilinear.negatives=50'),
   };

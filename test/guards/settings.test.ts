@@ -177,7 +177,6 @@ describe('TransE', () => {
     ['optimizer', 'sgd'],
     ['learningRate', 0.01],
     ['batchSize', 4],
-    ['kernel', 'plain'],
     ['schedule', 'constant'],
     ['epochs', 5],
     ['evalEvery', 4, restless],

@@ -19,12 +19,12 @@ async function backendWithoutGpu(preset: string, textDim: number, installed: rea
 
 async function choicesOf(preset: string, textDim: number): Promise<string[]> {
   const plain: ComputerName[] = ['host', 'wasm', 'cpu'];
-  const { enabled, kernel } = loadPreset(preset).transe;
+  const { enabled } = loadPreset(preset).transe;
   return [
     `\`${preset}\``,
     `\`${await backendWithoutGpu(preset, textDim, plain)}\``,
     `\`${await backendWithoutGpu(preset, textDim, ['tensorflow', ...plain])}\``,
-    enabled ? `\`${kernel}\`` : '–',
+    enabled ? 'SIMD' : '–',
   ];
 }
 

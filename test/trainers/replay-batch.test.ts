@@ -59,21 +59,6 @@ function poison(folder: string, tensor: string): void {
 }
 
 describe('a step whose numbers are not finite stops the run, and is made again from its file', () => {
-  test('in TransE', async () => {
-    const folder = newFolder();
-    const settings = tinySettings('transe.margin=1e300');
-    const { message, hint, files } = await failureOf(train({ settings, folder }), folder);
-    expect(files).toEqual(['transe-000001-000001.safetensors']);
-    expect(message).toMatch(
-      /^expected finite entities, got (-?Infinity|NaN) at index 0, at transe epoch 1, triple 1; /,
-    );
-    expect(hint).toMatch(/^Lower transe\.learningRate or transe\.margin\. /);
-    const replay = await replayBatch({ file: join(folder, 'replay', files[0]!), settings, folder });
-    expect(replay).toMatchObject({ phase: 'transe', same: true, recorded: { loss: 'NaN' } });
-    // Its one sample is the triple, by names.
-    expect(replay.seen!.samples).toEqual([{ id: expect.stringMatching(/^.+ \| .+ \| .+$/), loss: 'NaN' }]);
-  });
-
   test('in cloning, the last checkpoint being what it was; mended, the run goes on as if nothing had been', async () => {
     const settings = tinySettings();
     const unbroken = newFolder();

@@ -4,8 +4,7 @@ import { knownAnswers, type KnownAnswers } from '../../src/embedding/known-answe
 import { rankShare } from '../../src/embedding/rank-links.js';
 import { createBarrier } from '../../src/run/shared-memory.js';
 import { startWorkers } from '../../src/run/worker-pool.js';
-import { plainKernel } from './plain.js';
-import { simdKernel } from './simd.js';
+import { transEKernel } from './kernel.js';
 import { lossEvery, type Share, type TransEWork } from './work.js';
 
 /** Milliseconds between two looks at how far threads are. */
@@ -34,7 +33,7 @@ interface WorkShare {
 export function openShare(work: TransEWork): WorkShare {
   const { order, begun, valid } = work;
   const { batchSize } = work.settings;
-  const kernel = work.simd ? simdKernel(work) : plainKernel(work);
+  const kernel = transEKernel(work);
   let known: KnownAnswers | undefined;
   return {
     *train(share, epoch, learningRate) {

@@ -9,7 +9,6 @@ import { writeFileAtomic } from '../../src/run/files.js';
 import { kgwalkHome } from '../../src/run/locations.js';
 import type { ProgressReporter } from '../../src/run/progress.js';
 import { madeFrom } from '../../src/run/provenance.js';
-import { Diverged } from '../../src/tensor/diverged.js';
 import type { EpochReport } from '../embeddings/epochs.js';
 import {
   hashOfTriples,
@@ -25,9 +24,9 @@ import {
   type TableIdentity,
 } from '../embeddings/kept-table.js';
 import type { TransESettings } from './settings.js';
-import { repeatBatch, trainTransE, type TransEOptions } from './train-transe.js';
+import { trainTransE } from './train-transe.js';
 import { forwardRelations, holdOutTriples, type HeldOut } from './triples.js';
-import { createTransE, createWork, type TransEState } from './work.js';
+import { createTransE, type TransEState } from './work.js';
 
 interface PretrainOptions {
   settings: TransESettings;
@@ -41,8 +40,6 @@ interface PretrainOptions {
   /** Default 1. No byte depends on it. */
   threads?: number | undefined;
   progress?: ProgressReporter;
-  /** Told the state before a step that diverged; what it returns is thrown instead. */
-  onDiverged?: (error: unknown, before: () => Checkpoint) => unknown;
   /** Aborted: the epoch is finished and the state saved; the next call with equal options goes on from there. */
   signal?: AbortSignal;
 }
@@ -87,8 +84,7 @@ export async function pretrainEmbeddings(graph: Graph, options: PretrainOptions)
     return importedTable(settings.imported, graph, folder, (file) => readTable(file, graph));
   }
   const identity: TransEIdentity = { graph, settings, seed };
-  const data = trainingData(identity, split ?? heldOut(identity, exclude));
-  const { train, valid } = data;
+  const { train, valid } = split ?? holdOutTriples(graph, { share: settings.validShare, exclude, seed });
   const count = train.heads.length;
   // Said of a table that is reused too: its name says that it was made from these.
   madeFrom('embedding', 'TransE', { graph: graph.hash, train: count, 'held out': valid.heads.length });
@@ -96,7 +92,6 @@ export async function pretrainEmbeddings(graph: Graph, options: PretrainOptions)
   const parts = { valid: hashOfTriples(valid), ...(split && { train: hashOfTriples(train) }) };
   const key = configHash({ graph: graph.hash, settings, seed, ...parts }).slice(0, 16);
   let history: EpochRecord[] = [];
-  const checkpoint = (state: TransEState) => trainingCheckpoint('transe', identity, state, { history });
   return keptTable(
     key,
     {
@@ -111,14 +106,22 @@ export async function pretrainEmbeddings(graph: Graph, options: PretrainOptions)
       },
       train: (begun, { onProgress, onEpoch }) =>
         trainTransE({
-          ...{ ...data, threads, signal, onProgress, resumeFrom: begun },
+          numEntities: graph.numEntities,
+          numRelations: graph.numRelations,
+          train,
+          valid,
+          settings,
+          seed,
+          threads,
+          signal,
+          onProgress,
+          resumeFrom: begun,
           onEpoch(report, state) {
             history.push(recordOf(report));
             onEpoch(report, state);
           },
-          onDiverged: (error, state) => options.onDiverged?.(named(error, graph), () => checkpoint(state)) ?? error,
         }),
-      checkpoint,
+      checkpoint: (state) => trainingCheckpoint('transe', identity, state, { history }),
       write(file, { table: trained, metrics }) {
         const { table } = normalisedTable(withInverses(trained, graph));
         writeTable(file, identity, { table, ...(metrics && { metrics }), history });
@@ -126,51 +129,6 @@ export async function pretrainEmbeddings(graph: Graph, options: PretrainOptions)
     },
     { folder, progress, signal },
   );
-}
-
-function trainingData(
-  { graph, settings, seed }: TransEIdentity,
-  { train, valid }: HeldOut,
-): TransEOptions & Required<Pick<TransEOptions, 'valid'>> {
-  const { numEntities, numRelations } = graph;
-  return { numEntities, numRelations, train, valid, settings, seed };
-}
-
-function heldOut({ graph, settings, seed }: TransEIdentity, exclude: Iterable<Triple>): HeldOut {
-  return holdOutTriples(graph, { share: settings.validShare, exclude, seed });
-}
-
-/**
- * The batch of a training that diverged, once more.
- * @param before what `onDiverged` was told
- * @param triple of the epoch, from 1: the one that diverged
- * @param file what to call the state in errors
- * @returns its mean loss, where it is finite here
- * @throws Diverged as the training did; WorkbenchError `data` for a state of other settings or another graph
- */
-export function replayTransE(
-  graph: Graph,
-  { settings, seed, exclude = [] }: Pick<PretrainOptions, 'settings' | 'seed' | 'exclude'>,
-  { before, triple, file }: { before: Checkpoint; triple: number; file: string },
-): number {
-  const identity: TransEIdentity = { graph, settings, seed };
-  const state = stateOf(before, identity, file);
-  const { batchSize } = settings;
-  try {
-    const begin = Math.floor((triple - 1) / batchSize) * batchSize;
-    return repeatBatch(createWork({ ...trainingData(identity, heldOut(identity, exclude)), state }, 1), begin);
-  } catch (error) {
-    throw error instanceof Diverged ? named(error, graph) : error;
-  }
-}
-
-/** Puts names to the ids of triples. */
-function named(error: Diverged, graph: Graph): Diverged {
-  for (const sample of error.step.samples ?? []) {
-    const [head, relation, tail] = sample.id.split(' ').map(Number) as [number, number, number];
-    sample.id = [graph.entityNames[head], graph.relationNames[relation], graph.entityNames[tail]].join(' | ');
-  }
-  return error;
 }
 
 /** The table with the vector of each relation that is told backwards replaced by the negative of its forward one. */

@@ -64,12 +64,6 @@ export const transeSettings = z.strictObject({
     .describe(
       'True triples whose gradients are taken from the same weights. 1 learns most an epoch, on one thread whatever --threads; from 64 on, threads share the work. Weights depend on it, never on the number of threads.',
     ),
-  kernel: z
-    .enum(['simd', 'plain'])
-    .default('simd')
-    .describe(
-      'simd trains in WebAssembly, about twice as fast; plain in TypeScript, with sums in float64. The same negatives, and weights that differ by rounding.',
-    ),
   schedule: z
     .enum(['linear', 'constant'])
     .default('linear')

@@ -2,7 +2,7 @@
 import type { EmbeddingTable } from '../../src/embedding/transe.js';
 import type { TripleColumns } from '../../src/kg/graph.js';
 import { Rng } from '../../src/run/seeds.js';
-import { createBarrierMemory, inSharedMemory } from '../../src/run/shared-memory.js';
+import { createBarrierMemory } from '../../src/run/shared-memory.js';
 import { Arena } from '../../src/simd/arena.js';
 import { type Kernels, openKernels, type WasmMemory } from '../../src/simd/kernels.js';
 import type { TableState } from '../embeddings/epochs.js';
@@ -52,7 +52,8 @@ export function createTransE({
  */
 export const lossEvery = 32;
 
-export interface TransEWork {
+/** Arrays of a training, before they are laid out. */
+interface TransEArrays {
   settings: TransESettings;
   seed: number;
   /** Changed in place. */
@@ -65,10 +66,6 @@ export interface TransEWork {
   order: Int32Array;
   /** float64: losses of every `lossEvery`-th positive of the epoch. */
   losses: Float64Array;
-  /** Of the plain kernel. */
-  batch: BatchMoves | undefined;
-  /** Of the SIMD kernel, whose memory then holds all arrays of the work. */
-  simd: SimdRoom | undefined;
   barrier: Int32Array;
   /** int32 [1]: positives of the epoch that are done. */
   done: Int32Array;
@@ -86,39 +83,14 @@ export interface TransEWork {
     | undefined;
 }
 
-/**
- * The moves of each place of a batch. A place is one true triple: `moves` entities that go along the direction of their
- * distance (its answer first, then its negatives), then the given entity and the relation along the gradient.
- */
-export interface BatchMoves {
-  /** Entities a place can move: its answer and its negatives. */
-  moves: number;
-  /** int32 [places, moves] */
-  entities: Int32Array;
-  /** float64 [places, moves]: derivative of the loss by the distance; 0 leaves the entity where it is. */
-  pushes: Float64Array;
-  /** float64 [places, moves]: the factor of the direction: `pushes`, under L2 divided by the distance. */
-  shares: Float64Array;
-  /** [places, moves, dim]: the direction; int8 signs under L1, float32 differences under L2. */
-  directions: Int8Array | Float32Array;
-  /** int32 [places] */
-  givens: Int32Array;
-  /** int32 [places] */
-  relations: Int32Array;
-  /** float64 [places]: which way the relation was added. */
-  relationSigns: Float64Array;
-  /** float64 [places, dim]: by the given entity. */
-  gradients: Float64Array;
-}
-
-/** What the SIMD kernels use beside the arrays of the work. */
-interface SimdRoom {
+/** All arrays of a training, in the memory of the SIMD kernels, with buffers of these. */
+export interface TransEWork extends TransEArrays {
   memory: WasmMemory;
-  /** float32 [places of a batch or a block, any]: what was drawn for a positive, and what its moves are. */
+  /** float32 [places of a batch or a block, any]: draws and moves of each positive. */
   places: Float32Array;
-  /** int32 [places, 4]: state of the generator of each place. */
+  /** int32 [places, 4]: generator state of each place. */
   streams: Int32Array;
-  /** int32, one a thread. */
+  /** int32, one per thread. */
   scratch: Int32Array[];
 }
 
@@ -128,31 +100,9 @@ export interface Share {
   threads: number;
 }
 
-/** Trains positives of `work.order`, in TypeScript or WebAssembly. */
-export interface TransEKernel {
-  /** Comes before each epoch. */
-  begin(epoch: number, share: Share): void;
-  /**
-   * Trains one positive after another, each learning from the one before.
-   * @throws Diverged before the weights follow one whose numbers are not finite
-   */
-  train(begin: number, size: number, learningRate: number): void;
-  /**
-   * Takes a share's gradients of a batch under weights that stay as they are.
-   * @throws Diverged for numbers that are not finite
-   */
-  gradients(begin: number, size: number, share: Share): void;
-  /**
-   * Makes the moves of all gradients of a batch, in its order, of the rows whose number leaves the share's thread when divided
-   * by the threads: each row moves as on one thread.
-   */
-  moves(size: number, learningRate: number, share: Share): void;
-}
-
 /**
- * Lays the arrays out, for this thread or to be shared by several.
- * @param threads 1 with the plain kernel: the arrays of `state` and `train` are used as they are; else copies of them
- * @throws WorkbenchError `native` for the SIMD kernel where there is no WebAssembly SIMD
+ * Lays copies of the arrays out in memory that threads share.
+ * @throws WorkbenchError `native` without WebAssembly SIMD
  */
 export function createWork(
   {
@@ -174,7 +124,7 @@ export function createWork(
 ): TransEWork {
   const count = train.heads.length;
   const { numRelations } = state.table;
-  const work: TransEWork = {
+  const arrays: TransEArrays = {
     settings,
     seed,
     state,
@@ -185,8 +135,6 @@ export function createWork(
       : new Float64Array(numRelations).fill(0.5),
     order: new Int32Array(count),
     losses: new Float64Array(Math.ceil(count / lossEvery)),
-    batch: settings.kernel === 'plain' ? createBatchMoves(Math.max(1, count), settings) : undefined,
-    simd: undefined,
     barrier: createBarrierMemory(),
     done: new Int32Array(1),
     begun: new Int32Array(1),
@@ -195,55 +143,29 @@ export function createWork(
         ? { triples: valid, known: [train, valid, ...known], ranks: new Float64Array(valid.heads.length * 2) }
         : undefined,
   };
-  if (settings.kernel === 'simd') return inArena(work, threads);
-  return threads === 1 ? work : inSharedMemory(work);
-}
-
-/** Room for batches of the settings' size, or of all triples where they are fewer. */
-export function createBatchMoves(
-  count: number,
-  { batchSize, negatives, dim, norm }: Pick<TransESettings, 'batchSize' | 'negatives' | 'dim' | 'norm'>,
-): BatchMoves {
-  const places = Math.min(batchSize, count);
-  const moves = negatives + 1;
-  return {
-    moves,
-    entities: new Int32Array(places * moves),
-    pushes: new Float64Array(places * moves),
-    shares: new Float64Array(places * moves),
-    directions: new (norm === 1 ? Int8Array : Float32Array)(places * moves * dim),
-    givens: new Int32Array(places),
-    relations: new Int32Array(places),
-    relationSigns: new Float64Array(places),
-    gradients: new Float64Array(places * dim),
-  };
-}
-
-/** The work with its arrays in the memory of kernels, and room for them. */
-function inArena(work: TransEWork, threads: number): TransEWork {
   const arena = new Arena();
-  const held = arena.hold(work);
+  const held = arena.hold(arrays);
   const kernels = openKernels(arena.memory);
   describe(kernels, held);
-  const places = Math.max(lossEvery, Math.min(work.settings.batchSize, work.order.length));
-  const simd: SimdRoom = {
+  const places = Math.max(lossEvery, Math.min(settings.batchSize, count));
+  return {
+    ...held,
     memory: arena.memory,
     places: arena.float32((places * kernels.transePlaceBytes()) / 4),
     streams: arena.int32(places * 4),
     scratch: Array.from({ length: threads }, () => arena.int32(kernels.transeScratchBytes() / 4)),
   };
-  return { ...held, simd };
 }
 
 export function openTransEKernels(work: TransEWork, thread: number): Kernels {
-  const { memory, places, streams, scratch } = work.simd!;
+  const { memory, places, streams, scratch } = work;
   const kernels = openKernels(memory);
   describe(kernels, work);
   kernels.transeRoom(places.byteOffset, streams.byteOffset, scratch[thread]!.byteOffset);
   return kernels;
 }
 
-function describe(kernels: Kernels, { state, settings, train, trainSet, tailChance }: TransEWork): void {
+function describe(kernels: Kernels, { state, settings, train, trainSet, tailChance }: TransEArrays): void {
   const { table, entitySquares, relationSquares } = state;
   const { entities, relations, numEntities, dim } = table;
   const at = (array: ArrayBufferView) => array.byteOffset;
@@ -266,9 +188,4 @@ export function orderEpoch({ order, seed, state }: TransEWork): void {
 /** What a place of every batch of an epoch draws its sides and negatives from. */
 export function placeStream({ seed }: TransEWork, epoch: number, place: number): Rng {
   return Rng.named(seed, 'transe/negatives', epoch, ...(place === 0 ? [] : [place]));
-}
-
-/** Draws whether the tail of a positive is corrupted, else its head. */
-export function corruptsTail({ tailChance, train }: TransEWork, index: number, rng: Rng): boolean {
-  return rng.uniform() < tailChance[train.relations[index]!]!;
 }

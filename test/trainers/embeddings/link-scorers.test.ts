@@ -12,7 +12,7 @@ const { graph, train, valid, known } = world;
 const plain = graph.numRelations / 2;
 const settings = trainSettings.parse({
   seed: 2,
-  transe: { dim: 12, epochs: 30, evalEvery: 10, learningRate: 0.2, kernel: 'plain' },
+  transe: { dim: 12, epochs: 30, evalEvery: 10, learningRate: 0.2 },
   bilinear: { dim: 16, epochs: 30, evalEvery: 10, batchSize: 8 },
 });
 

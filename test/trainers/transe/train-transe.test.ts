@@ -39,8 +39,6 @@ describe('training', () => {
     { loss: 'margin', margin: 1 },
     { loss: 'self-adversarial', margin: 2, norm: 2 },
     { loss: 'self-adversarial', margin: 4, batchSize: 8 },
-    { loss: 'self-adversarial', margin: 4, kernel: 'plain' },
-    { loss: 'self-adversarial', margin: 4, batchSize: 8, kernel: 'plain' },
   ] as const)('learns a small world to MRR 1: %o', async (over) => {
     const settings = settingsOf({ ...over, epochs: 300 });
     const { table } = await trainTransE({ ...sizes, train, settings, seed: 1 });
@@ -54,13 +52,8 @@ describe('training', () => {
     expect(await run(5)).not.toEqual(await run(6));
   });
 
-  test.each([
-    [1, 'simd'],
-    [8, 'simd'],
-    [1, 'plain'],
-    [8, 'plain'],
-  ] as const)('goes on from any epoch to the same bytes, in batches of %i, %s', async (batchSize, kernel) => {
-    const options = { ...sizes, train, valid: train, settings: settingsOf({ batchSize, kernel }), seed: 2 };
+  test.each([1, 8])('resumes from any epoch to the same bytes, in batches of %i', async (batchSize) => {
+    const options = { ...sizes, train, valid: train, settings: settingsOf({ batchSize }), seed: 2 };
     let kept: TransEState | undefined;
     const whole = await trainTransE({
       ...options,
