@@ -98,7 +98,7 @@ function once(flag: string) {
 export function addQuestionOptions(command: Command, several = false): Command {
   const choices = new Option(
     several ? '--choices <how,…>' : '--choices <how>',
-    `of prompted agents: whether choices are written by the model (written), single ones and verdicts taken by the probability of their numbers (logprob), or all by the likelihood of the candidates’ own words (likelihood)${several ? '; several: every agent in each way' : ''}`,
+    `of prompted agents: how choices are made: written by the model (written), or by the likelihood of the candidates’ own words (likelihood)${several ? '; several: every agent in each way' : ''}`,
   );
   return command
     .option(
@@ -108,7 +108,7 @@ export function addQuestionOptions(command: Command, several = false): Command {
     )
     .option(
       '--model-set <key=value>',
-      'of prompted agents: for a file: threads, gpu, gpuLayers, contextLength, heads, sequences; for a server: contextLength, concurrency, retries, timeoutMs, scores; repeatable',
+      'of prompted agents: for a file: threads, gpu, gpuLayers, contextLength, heads, sequences; for a server: contextLength, concurrency, retries, timeoutMs; repeatable',
       repeatable,
       [],
     )

@@ -242,7 +242,7 @@ export function clientSettings({
   about,
 }: Pick<AskedEvaluation, 'about'>): Pick<ClientSettings, 'budget' | 'budgetMode' | 'choices' | 'seed'> {
   const { budget = null, budgetMode = 'strict', seed = 0, choices } = about;
-  return { budget, budgetMode, seed, ...((choices === 'logprob' || choices === 'likelihood') && { choices }) };
+  return { budget, budgetMode, seed, choices: choices === 'likelihood' ? choices : undefined };
 }
 
 /** What the record says of an evaluation beyond its figures. An agent has the name that it gives itself: `bilinear` is ComplEx. */

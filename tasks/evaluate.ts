@@ -22,7 +22,7 @@ import { collectProvenance, ProvenanceNotes } from '../src/run/provenance.js';
 import type { RunInfo } from '../src/run/records.js';
 import type { Shard } from '../src/run/shards.js';
 import type { Choices, EvaluationFlags } from './flags.js';
-import { choosesByName, embeddedChatModel, likelihoodNote, openRealModel } from './language-model.js';
+import { embeddedChatModel, openRealModel } from './language-model.js';
 import { resolve } from './named.js';
 import { type TrainingCost } from './training-cost.js';
 import {
@@ -100,9 +100,6 @@ export async function evaluateNamed<S extends Sample, Answer, R extends Row, D e
     refuseOthers(beside, { name: resolved[0]!.name, ...about, ids });
     const likely = ways.includes('likelihood') ? 'likelihood' : usual;
     model = await modelFor(task, agents, data, { ...flags, choices: likely }, work);
-    const noteOf = (when: 'before' | 'after') => model && likelihoodNote(model, likely, when);
-    const before = noteOf('before');
-    if (before !== undefined) work.note(before);
     const evaluations: NamedEvaluation<R>[] = [];
     for (const [i, which] of resolved.entries()) {
       const opened = agents[i]!;
@@ -149,8 +146,6 @@ export async function evaluateNamed<S extends Sample, Answer, R extends Row, D e
       }
       evaluations.push({ ...evaluation, name: which.name, runFolder, record: { ...evaluation.record, ...run } });
     }
-    const after = noteOf('after');
-    if (after !== undefined) work.note(after);
     return evaluations;
   } finally {
     await model?.dispose();
@@ -213,7 +208,7 @@ export function askedOf<S extends Sample, Answer, R extends Row>(
   { agent, switches, trained, choices = 'written' }: Resolved,
   { asker, about, hashes, encoder }: OpenedAgent<S, Answer, R>,
   data: Data<S>,
-  { own, model }: { own: boolean; model: Pick<LanguageModel, 'id' | 'name' | 'simulated' | 'scoreTexts'> | undefined },
+  { own, model }: { own: boolean; model: Pick<LanguageModel, 'id' | 'name' | 'simulated'> | undefined },
 ): AskedEvaluation {
   return {
     schemaVersion: 2,
@@ -225,8 +220,6 @@ export function askedOf<S extends Sample, Answer, R extends Row>(
     about: {
       ...chosenBy(data.about, model ? choices : 'written'),
       ...(model && { model: model.name, simulated: model.simulated }),
-      // Absent: as `choices` says.
-      ...(model && choosesByName(model, choices) && { chosenBy: 'name' }),
       // Without a model there are no calls to count.
       ...(!model && 'budget' in data.about && { budget: null }),
       ...(Object.keys(switches).length > 0 && { switches }),

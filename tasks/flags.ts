@@ -5,7 +5,7 @@ import { WorkbenchError } from '../src/run/errors.js';
 const mostThreads = 256;
 
 /** How prompted agents choose. */
-export const choiceModes = ['written', 'logprob', 'likelihood'] as const;
+export const choiceModes = ['written', 'likelihood'] as const;
 /** See `ClientSettings.choices`. */
 export type Choices = (typeof choiceModes)[number];
 

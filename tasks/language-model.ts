@@ -25,12 +25,6 @@ const serverSettings = z.strictObject({
   concurrency: z.int().min(1).default(4).describe('requests under way at once'),
   retries: z.int().min(0).default(6).describe('further tries after a failure that may pass'),
   timeoutMs: z.int().min(1).default(300_000).describe('milliseconds for one try'),
-  scores: z
-    .enum(['auto', 'on', 'off'])
-    .default('auto')
-    .describe(
-      'whether choices by likelihood are scored, through /completions with echo and logprobs: auto tries it at the start, off asks for names',
-    ),
 });
 
 /** How long a server may take to show that it is there. Milliseconds. */
@@ -52,31 +46,10 @@ export async function openRealModel(spec: string, set: readonly string[], choice
       local: { ...local, ...(gpuLayers !== undefined && { gpuLayers }), ...(contextLength && { contextLength }) },
     });
   }
-  const { scores, ...server } = loadConfig(serverSettings, overrides);
-  const open = (tried: typeof scores) => openLanguageModel(spec, { server: { ...server, scores: tried } });
-  const model = await open('off');
+  const server = loadConfig(serverSettings, overrides);
+  const model = await openLanguageModel(spec, { server });
   await reach(spec.replace(/#.*$/s, ''));
-  return choices === 'likelihood' && scores !== 'off' ? open(scores) : model;
-}
-
-/** Whether a model that chooses by likelihood is asked for names, since it cannot tell how likely given texts are. */
-export function choosesByName({ scoreTexts }: Pick<LanguageModel, 'scoreTexts'>, choices?: Choices): boolean {
-  return choices === 'likelihood' && scoreTexts === undefined;
-}
-
-/** How a server takes choices by likelihood, and once it has: a line for people. Undefined where that goes without saying. */
-export function likelihoodNote(
-  model: LanguageModel,
-  choices: Choices | undefined,
-  when: 'before' | 'after',
-): string | undefined {
-  const { id, name, constrained } = model;
-  if (choices !== 'likelihood') return undefined;
-  if (choosesByName(model, choices)) {
-    if (when === 'before') return `${name} cannot score texts: choices are asked for by name, out of an enumeration`;
-    return constrained ? undefined : `${name} did not keep to JSON schemas: names were read from what it wrote`;
-  }
-  return when === 'before' && id.startsWith('server:') ? `${name} scores texts: choices go by likelihood` : undefined;
+  return choices === 'likelihood' ? openLanguageModel(spec, { server: { ...server, scores: true } }) : model;
 }
 
 /**

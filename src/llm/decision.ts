@@ -59,8 +59,6 @@ interface DecisionBase<Reply> {
   subjects?: readonly number[];
   /** The call is the question's last: it may use the call that the budget keeps in reserve. Default false. */
   final?: boolean;
-  /** Of a choice: the reply names what is chosen instead of numbering it. Set by the client, not by agents. Default false. */
-  byName?: boolean;
 }
 
 /** Key phrases of the question. */
@@ -254,7 +252,7 @@ export interface DecisionClient {
   /**
    * Choices are taken by how likely the candidates' own words are (`--choices likelihood`), not written: the path walked
    * belongs into every choice (a context block `Path`), and answers come from the graph. What is free text, verdicts
-   * `withAnswers` among it, is written all the same. Also where the model cannot tell, and the candidates' names are written.
+   * `withAnswers` among it, is written all the same.
    */
   readonly byLikelihood: boolean;
 }

@@ -95,11 +95,6 @@ export interface LanguageModel {
    *   stays away after all retries
    */
   complete(request: CompletionRequest): Promise<Completion>;
-  /** Log-probability of each text as the reply's beginning, float64 [choices]; absent where the model cannot tell. */
-  scoreChoices?(
-    request: CompletionRequest,
-    choices: readonly string[],
-  ): Promise<{ logProbs: Float64Array; usage: Omit<Completion, 'text' | 'stop'> }>;
   /**
    * How likely each text is as the continuation of plain text; absent where the model cannot tell. Simulated models give
    * 0 to what is right and `simulatedPrior` to all else.

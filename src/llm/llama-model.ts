@@ -7,7 +7,7 @@ import { throwIfStopped } from '../run/stop.js';
 import type { LanguageModel, ReplyFormat } from './language-model.js';
 import { chatLayout, type PromptTokens } from './llama/chat-layout.js';
 import { readChatModelFile } from './gguf/text-model.js';
-import { generate, scoreContinuations, scoreTokens } from './llama/generate.js';
+import { generate, scoreContinuations } from './llama/generate.js';
 import { plainHead, plainTokens } from './llama/plain-layout.js';
 import { batchTokens, type PrefixCache, openPrefixCache } from './llama/prefix-cache.js';
 import { type LlamaDevice, llamaLibrary, llamaVersion, openLlama } from './llama-library.js';
@@ -121,23 +121,6 @@ export async function openLlamaModel(modelPath: string, options: LlamaModelOptio
       });
     },
 
-    scoreChoices(request, choices) {
-      return checked(async () => {
-        throwIfStopped(request.signal);
-        const choiceTokens = choices.map((text) => continuation(model, text));
-        const longest = choiceTokens.reduce((most, { length }) => Math.max(most, length), 0);
-        const { head, body } = fitting(layout.tokens(request), longest, contextLength);
-        return (await open()).use(head, request.signal, async (sequence, cachedTokens) => ({
-          logProbs: await scoreTokens(sequence, body, choiceTokens, request.signal),
-          usage: {
-            promptTokens: head.length + body.length,
-            cachedTokens,
-            completionTokens: choiceTokens.reduce((sum, { length }) => sum + length, 0),
-          },
-        }));
-      });
-    },
-
     scoreTexts(request, texts) {
       return checked(async () => {
         throwIfStopped(request.signal);
@@ -176,10 +159,6 @@ export async function openLlamaModel(modelPath: string, options: LlamaModelOptio
 
     dispose: () => model.dispose(),
   };
-}
-
-function continuation(model: LlamaModel, text: string): Token[] {
-  return text === '' ? [] : model.tokenize(text, false, 'trimLeadingSpace');
 }
 
 function fitting(prompt: PromptTokens, reply: number, contextLength: number): PromptTokens {

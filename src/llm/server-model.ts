@@ -27,10 +27,10 @@ export interface ServerModelOptions extends ServerPatience {
   /** Requests under way at once, default 4. */
   concurrency?: number;
   /**
-   * Whether texts are scored, through `/completions` with `echo` and `logprobs`: `auto` tries it at once and goes without where the
-   * server gives no log-probabilities of a prompt, `on` fails there. Default `off`: the server is first spoken to at the first request.
+   * Score texts, through `/completions` with `echo` and `logprobs`; tried once at opening. Default false: the first request is the
+   * first contact with the server.
    */
-  scores?: 'auto' | 'on' | 'off';
+  scores?: boolean;
 }
 
 const completions: Wants = {
@@ -52,7 +52,7 @@ type Body = OpenAI.Chat.Completions.ChatCompletionCreateParamsNonStreaming;
  *   though it has to, `native` without the `openai` package
  */
 export async function openServerModel(options: ServerModelOptions): Promise<LanguageModel> {
-  const { model, contextLength = 8192, concurrency = 4, scores = 'off' } = options;
+  const { model, contextLength = 8192, concurrency = 4, scores = false } = options;
   const server = await connectServer({ ...options, wants: completions });
   const { name, key, client, patiently } = server;
   const retries = options.retries ?? usualRetries;
@@ -113,8 +113,7 @@ export async function openServerModel(options: ServerModelOptions): Promise<Lang
         { signal, refused: refusesToScore(name), ...(probes && { retries: Math.min(retries, 2) }) },
       ),
     );
-  const scorer = scores === 'off' ? undefined : await serverScorer({ echo, name, countTokens: countWordPieces });
-  if (scores === 'on' && !scorer) throw refusesToScore(name)();
+  const scoreTexts = scores ? await serverScorer({ echo, name, countTokens: countWordPieces }) : undefined;
 
   return {
     // What does not fit is cut, so replies of another length are to other prompts.
@@ -129,7 +128,7 @@ export async function openServerModel(options: ServerModelOptions): Promise<Lang
     concurrency,
     countTokens: countWordPieces,
     complete: (request) => inTurn(() => complete(request)),
-    ...(scorer && { scoreTexts: scorer }),
+    scoreTexts,
     dispose: () => Promise.resolve(),
   };
 }

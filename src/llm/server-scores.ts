@@ -45,20 +45,20 @@ export function refusesToScore(name: string): (error?: WorkbenchError) => Workbe
     if (error?.code === 'data') return error;
     const got = error ? `"${error.message}"` : 'none';
     return new RefusedScores('config', `expected log-probabilities of a prompt, got ${got}, at ${name}`, {
-      hint: 'What was scored is kept. Go on with the same command when the server gives them again, or ask for names: --model-set scores=off.',
+      hint: 'Use --choices written, a local model, or a server that returns log-probabilities of prompts, such as vLLM. Scores are kept: the same command resumes.',
     });
   };
 }
 
 /**
  * Tries which of the two forms the server knows: a list of prompts behind which nothing is written, or single ones and a token.
- * @returns undefined where it gives no log-probabilities of prompts
+ * @throws WorkbenchError `config` for a server that returns no log-probabilities of prompts
  */
-export async function serverScorer(server: Server): Promise<LanguageModel['scoreTexts'] | undefined> {
+export async function serverScorer(server: Server): Promise<NonNullable<LanguageModel['scoreTexts']>> {
   for (const maxTokens of [0, 1] as const) {
     if (await gives(server, maxTokens)) return (request, texts) => scoreTexts(server, maxTokens, request, texts);
   }
-  return undefined;
+  throw refusesToScore(server.name)();
 }
 
 const trial = ['One two three four five six', 'Seven eight nine ten eleven twelve'];

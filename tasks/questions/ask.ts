@@ -13,7 +13,7 @@ import type { LanguageModel } from '../../src/llm/language-model.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { Section } from '../../src/run/evaluation.js';
 import { type EvaluationFlags, wholeNumber } from '../flags.js';
-import { embeddedChatModel, likelihoodNote, openRealModel } from '../language-model.js';
+import { embeddedChatModel, openRealModel } from '../language-model.js';
 import { datasetOf } from '../named.js';
 import { keptOpen, type OpenedAsk, type Resolved, type ShownAnswer, type Work } from '../task.js';
 import { closeRemote, openQuestionAgent, refuseRemote } from './agents.js';
@@ -83,10 +83,7 @@ async function openAskedModel(
       hint: 'A simulated model knows the answers of data sets, not of questions of your own.',
     });
   }
-  const model = await openRealModel(spec ?? embeddedChatModel(`agent ${agent}`, work), modelSet, choices);
-  const note = likelihoodNote(model, choices, 'before');
-  if (note !== undefined) work.note(note);
-  return model;
+  return openRealModel(spec ?? embeddedChatModel(`agent ${agent}`, work), modelSet, choices);
 }
 
 async function attemptOf(

@@ -104,7 +104,7 @@ export function questionFlagsOf({ about, checkpoint = 'best' }: AskedEvaluation)
     seed: String(seed),
     budget: String(budget ?? 'none'),
     ...(budgetMode && { budgetMode }),
-    ...((choices === 'logprob' || choices === 'likelihood') && { choices }),
+    choices: choices === 'likelihood' ? choices : undefined,
     ...(hopsWithheld === true && { withholdHops: true }),
     ...(beamWidth !== undefined && { beamWidth: String(beamWidth) }),
     ...{ checkpoint, set: [], modelSet: [] },

@@ -85,8 +85,8 @@ describe('kgwalk evaluate on questions', () => {
     expect(tight.metrics['at-cap']!.value).toBeGreaterThan(0);
     const free = await evaluate(...base, '--budget', 'none', '--set', 'stateful=false');
     expect(free).toMatchObject({ budget: null, switches: { stateful: false } });
-    const scored = await evaluate(...base, '--choices', 'logprob');
-    expect(scored).toMatchObject({ choices: 'logprob', n: all.n });
+    const scored = await evaluate(...base, '--choices', 'likelihood');
+    expect(scored).toMatchObject({ choices: 'likelihood', n: all.n });
     const two = await kgwalkJson<Saved>('evaluate', ...base, '--dataset', 'films/2-hop', ...kept);
     expect(two.subsets).toEqual(['2-hop']);
     expect(two.n).toBeLessThan(all.n);
@@ -203,7 +203,7 @@ describe('kgwalk compare on questions', () => {
     }
     const { told } = await run('compare', ...words, '--choices', 'written,spoken');
     expect(told).toContain(
-      'expected written, logprob, likelihood or several of them, each once, got written,spoken, at --choices',
+      'expected written, likelihood or several of them, each once, got written,spoken, at --choices',
     );
     const { told: twice } = await run('compare', ...words, '--choices', 'written', '--choices', 'likelihood, written');
     const single = ['--agent', 'tog', '--model', 'oracle:0'];

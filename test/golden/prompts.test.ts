@@ -36,7 +36,6 @@ same(
     together({
       fiske: await filesOf(await simulated('fiske')),
       'fiske, switches': await filesOf(await simulated('fiske', ...set('stateful=false'), '--withhold-hops')),
-      'fiske, choices by probability': await filesOf(await simulated('fiske', '--choices', 'logprob')),
       tog: await filesOf(await simulated('tog')),
       'tog, budget': await filesOf(await simulated('tog', '--budget', '4', '--budget-mode', 'reference')),
       // Its memory goes by vectors: those of a model differ between processors, and which examples are nearest with them.

@@ -39,7 +39,7 @@ const failureShape = z.object({
 const cardShape = z.object({
   ...{ id: text, name: text, simulated: z.boolean(), constrained: z.boolean() },
   contextLength: z.number(),
-  scoresChoices: z.boolean().describe('whether it has `scoreChoices`'),
+  scoresChoices: z.boolean().describe('not read; false in new files'),
   scoresTexts: z.boolean().optional().describe('whether it has `scoreTexts`; said where choices go by likelihood'),
 });
 
@@ -70,8 +70,6 @@ type StoredLine = z.output<typeof storedLine>;
 interface CompletionKey extends Omit<CompletionRequest, 'decision' | 'signal'> {
   /** `LanguageModel.id`. */
   model: string;
-  /** Beginnings that were scored, where nothing was written. */
-  choices?: readonly string[];
   /** What a simulated model knows beside the prompt; empty for real ones, whose equal prompts share a completion. */
   salt: string;
 }
@@ -231,7 +229,7 @@ export function replayModel(store: CompletionStore): LanguageModel {
       hint: 'Evaluations of agents that ask no model have nothing to replay.',
     });
   }
-  const { scoresChoices, scoresTexts, ...card } = store.model;
+  const { scoresChoices: _, scoresTexts, ...card } = store.model;
   const refuse = () => Promise.reject(new TypeError('expected no request in a replay, got one'));
   return {
     ...card,
@@ -241,7 +239,6 @@ export function replayModel(store: CompletionStore): LanguageModel {
       throw new TypeError('expected no token count in a replay, got a request for one');
     },
     complete: refuse,
-    ...(scoresChoices && { scoreChoices: refuse }),
     ...(scoresTexts && { scoreTexts: refuse }),
     dispose: () => Promise.resolve(),
   };

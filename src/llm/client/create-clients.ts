@@ -9,7 +9,7 @@ import { readReply } from '../decisions/read-reply.js';
 import { reAskReminder, renderPrompt } from '../decisions/render-prompt.js';
 import { maxReplyTokens, replyFormat } from '../decisions/reply-forms.js';
 import type { CompletionRequest, LanguageModel } from '../language-model.js';
-import { type AskModel, type CallTiming, choiceTexts, failureOf, modelAsker, replayError } from './ask-model.js';
+import { type AskModel, type CallTiming, failureOf, modelAsker, replayError } from './ask-model.js';
 import { type CompletionStore, type ModelCard, promptKey } from './completion-store.js';
 import { type ScoreTexts, textScorer } from './score-texts.js';
 
@@ -35,11 +35,10 @@ export interface ClientSettings {
   /** Default 0 for all. */
   temperatureOf?: (decision: Decision) => number;
   /**
-   * `logprob`: `choose-one` and plain verdicts by the probability of each choice, where the model can tell. `likelihood`:
-   * all that is chosen by how likely its own words are; where the model cannot tell by their name, which the reply's format
-   * enumerates. Default `written`.
+   * `written`: the model writes its choices. `likelihood`: choices go by the log-probability of the candidates' own words,
+   * which takes a model with `scoreTexts`. Default `written`.
    */
-  choices?: 'written' | 'logprob' | 'likelihood';
+  choices?: 'written' | 'likelihood';
   onTiming?: (timing: CallTiming) => void;
   signal?: AbortSignal | undefined;
 }
@@ -59,13 +58,18 @@ export interface Clients {
   prime(): Promise<void>;
 }
 
-/** @throws WorkbenchError `usage` for a budget that is no whole number from 0 */
+/** @throws WorkbenchError `usage` for a budget that is no whole number from 0, or choices by likelihood of a model that cannot score texts */
 export function createClients(settings: ClientSettings): Clients {
-  const { model, store, budget, onTiming } = settings;
+  const { model, store, budget, choices, onTiming } = settings;
   if (budget !== null && !(Number.isSafeInteger(budget) && budget >= 0)) {
     throw new WorkbenchError('usage', `expected a whole number of calls or none, got ${budget}, at --budget`);
   }
-  if (!store.readOnly) store.describeModel(cardOf(model, settings.choices));
+  if (choices === 'likelihood' && !model.scoreTexts) {
+    throw new WorkbenchError('usage', `expected a model that scores texts, got ${model.name}, at --choices likelihood`, {
+      hint: 'Use --choices written, a local model, or a server that returns log-probabilities of prompts, such as vLLM.',
+    });
+  }
+  if (!store.readOnly) store.describeModel(cardOf(model, choices));
   const asks = { ask: modelAsker(model, store, onTiming), score: textScorer(model, store, onTiming) };
   return {
     clientFor: (questionId) => questionClient(questionId, asks, settings),
@@ -77,11 +81,11 @@ export function createClients(settings: ClientSettings): Clients {
 
 /** Field by field: of a class instance a spread would lose the getters. */
 function cardOf(
-  { id, name, simulated, constrained, contextLength, scoreChoices, scoreTexts }: LanguageModel,
+  { id, name, simulated, constrained, contextLength, scoreTexts }: LanguageModel,
   choices: ClientSettings['choices'],
 ): ModelCard {
-  const card = { id, name, simulated, constrained, contextLength, scoresChoices: scoreChoices !== undefined };
-  return { ...card, ...(choices === 'likelihood' && { scoresTexts: scoreTexts !== undefined }) };
+  const scoresTexts = choices === 'likelihood' ? scoreTexts !== undefined : undefined;
+  return { id, name, simulated, constrained, contextLength, scoresChoices: false, scoresTexts };
 }
 
 function questionClient(
@@ -104,12 +108,9 @@ function questionClient(
     const questions = decision.examples.map(({ question }) => question);
     madeFromTexts('few-shot example', decision.phase, questions);
     const chooses = choices === 'likelihood' && isChoice(decision);
-    const byName = chooses && model.scoreTexts === undefined;
-    const asked = byName ? { ...decision, byName } : decision;
-    const { decision: shown, dropped: cut } = fitted(asked, model, store, chooses && !byName);
-    if (chooses && (!byName || textQueries(shown)!.length === 0)) return scored(decision, shown, seq, cut);
+    const { decision: shown, dropped: cut } = fitted(decision, model, store, chooses);
+    if (chooses) return scored(decision, shown, seq, cut);
     const temperature = temperatureOf(decision);
-    const texts = choices === 'logprob' && model.scoreChoices ? choiceTexts(shown) : undefined;
     let text = '';
     for (let attempt = 0; attempt < 2 && mayCall(decision); attempt++) {
       // Counted before anything is awaited: decisions under way at once must not share the last call.
@@ -117,11 +118,9 @@ function questionClient(
       const { phase } = decision;
       const drawn = temperature > 0 ? subSeed(seed, `call/${questionId}/${phase}`, seq, attempt) >>> 0 : 0;
       const request = requestOf(shown, model, { temperature, seed: drawn, attempt, signal });
-      const { key, completion } = await ask(request, texts);
+      const { key, completion } = await ask(request);
       text = completion.text;
-      const read = readReply(shown, text, {
-        constrained: completion.constrained ?? (model.constrained || texts !== undefined),
-      });
+      const read = readReply(shown, text, { constrained: completion.constrained ?? model.constrained });
       const stage = !read ? 'unparsed' : attempt > 0 ? 'asked-again' : read.stage;
       const { promptTokens, cachedTokens, completionTokens } = completion;
       records.push({ phase, seq, attempt, promptTokens, cachedTokens, completionTokens, stage, temperature, key, cut });

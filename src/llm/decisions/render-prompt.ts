@@ -4,13 +4,10 @@ import type {
   ContextBlock,
   Decision,
   Example,
-  MatchDecision,
   PathsDecision,
   ReplyOf,
   RewriteReply,
 } from '../decision.js';
-import { chainsOffered } from './forms/by-name.js';
-import { namesOffered } from './forms/offered-names.js';
 import { joinedLines } from './joined-facts.js';
 import {
   arrow,
@@ -18,7 +15,6 @@ import {
   offeredTexts,
   oneLine,
   pathText,
-  shownName,
   shownTriple,
   textCandidate,
 } from './prompt-text.js';
@@ -43,9 +39,7 @@ export function renderPrompt(decision: Decision): Prompt {
   );
   const head = [`${oneLine(decision.task)}\n${instruction(decision)}`, ...examples, ''].join('\n\n');
   const reminder = ['Reply with JSON only.', ...(limits ? [limits(decision)] : [])].join(' ');
-  const chains = decision.kind === 'chains' && decision.byName ? chainsOffered(decision) : undefined;
-  const listed = chains ? section(chains.label, chains.names.map(itemLine)) : [];
-  return { system, head, body: ['Task', stated(decision), ...listed, reminder, 'Reply:'].join('\n') };
+  return { system, head, body: ['Task', stated(decision), reminder, 'Reply:'].join('\n') };
 }
 
 /** One line that goes behind the body when the first reply could not be read. */
@@ -64,22 +58,11 @@ function stated(decision: Decision): string {
     `Question: ${oneLine(decision.question)}`,
     ...(decision.context ?? []).flatMap(contextLines),
     ...section('Facts', decision.joinFacts ? joinedLines(decision.evidence) : decision.evidence.map(shownTriple)),
-    ...section('Candidates', candidateLines(decision)),
+    ...section('Candidates', numberedLines(offeredTexts(decision))),
     ...section('Paths', decision.kind === 'paths' ? decision.allowed.map((path) => pathText(decision, path)) : []),
-    ...section('Targets', decision.kind === 'match' ? targetLines(decision) : []),
+    ...section('Targets', decision.kind === 'match' ? numberedLines(decision.targets) : []),
   ].join('\n');
 }
-
-/** What is numbered is chosen by its number. */
-function candidateLines(decision: Decision): string[] {
-  return decision.byName ? namesOffered(decision).map(itemLine) : numberedLines(offeredTexts(decision));
-}
-
-function targetLines({ byName, targets }: MatchDecision): string[] {
-  return byName ? targets.map((target) => itemLine(shownName(target))) : numberedLines(targets);
-}
-
-const itemLine = (name: string): string => `- ${name}`;
 
 function contextLines({ label, lines }: ContextBlock): string[] {
   return section(oneLine(label), lines.map(oneLine));

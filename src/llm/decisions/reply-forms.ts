@@ -2,7 +2,6 @@
 import type { Decision, DecisionKind, ReplyOf } from '../decision.js';
 import type { ReplyFormat } from '../language-model.js';
 import { answerForm, extractForm, judgeForm } from './forms/answer.js';
-import { namedForm } from './forms/by-name.js';
 import { chainsForm } from './forms/chains.js';
 import { chooseManyForm, chooseOneForm } from './forms/choose.js';
 import { pathsForm } from './forms/paths.js';
@@ -25,8 +24,7 @@ const replyForms: { [Kind in DecisionKind]: ReplyForm<Extract<Decision, { kind: 
 };
 
 export function replyForm<D extends Decision>(decision: D): ReplyForm<D> {
-  const named = decision.byName === true ? namedForm(decision) : undefined;
-  return named ?? (replyForms[decision.kind] as unknown as ReplyForm<D>);
+  return replyForms[decision.kind] as unknown as ReplyForm<D>;
 }
 
 /** The compact JSON text that the reply's grammar derives and that the production parser reads as the same reply. */

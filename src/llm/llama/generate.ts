@@ -53,42 +53,6 @@ export async function generate(
 }
 
 /**
- * Log-probability of each choice (its tokens) as the beginning of the reply: the sum over its tokens, by the model's own
- * distribution. The body is evaluated once.
- * @throws WorkbenchError `stopped`
- */
-export async function scoreTokens(
-  sequence: LlamaContextSequence,
-  body: readonly Token[],
-  choices: readonly (readonly Token[])[],
-  signal: AbortSignal | undefined,
-): Promise<Float64Array> {
-  const lastStep = Math.floor((body.length - 1) / batchTokens) * batchTokens;
-  await evaluateInSteps(sequence, body.slice(0, lastStep), signal);
-  throwIfStopped(signal);
-  const firsts = [...new Set(choices.flatMap((choice) => choice.slice(0, 1)))];
-  const last = body.slice(lastStep);
-  const prompt = await sequence.controlledEvaluate([...last.slice(0, -1), asked(last.at(-1)!, firsts)]);
-  const afterPrompt = prompt[last.length - 1];
-
-  const length = sequence.nextTokenIndex;
-  const logProbs = new Float64Array(choices.length);
-  for (const [place, choice] of choices.entries()) {
-    throwIfStopped(signal);
-    if (choice.length === 0) continue;
-    let sum = logProb(afterPrompt, choice[0]!);
-    if (choice.length > 1) {
-      const steps = choice.slice(0, -1).map((token, step) => asked(token, [choice[step + 1]!]));
-      const outputs = await sequence.controlledEvaluate(steps);
-      for (let step = 1; step < choice.length; step++) sum += logProb(outputs[step - 1], choice[step]!);
-      await cutBack(sequence, length);
-    }
-    logProbs[place] = sum;
-  }
-  return logProbs;
-}
-
-/**
  * Log-probability of each continuation, summed over its last `lengths[i]` tokens. The body is evaluated once; what
  * continuations begin with in common too, so that a list of chains costs little more than its different ends.
  * @param continuations none empty

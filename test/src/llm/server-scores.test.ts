@@ -14,7 +14,7 @@ afterEach(async () => {
 async function open(answers: ChatAnswer[], options: Partial<ServerModelOptions> = {}): Promise<LanguageModel> {
   opened.push((server = await chatServer(...answers)));
   const patience = { retries: 2, delay: () => Promise.resolve() };
-  return openServerModel({ baseUrl: server.url, model: 'tiny', env: {}, scores: 'auto', ...patience, ...options });
+  return openServerModel({ baseUrl: server.url, model: 'tiny', env: {}, scores: true, ...patience, ...options });
 }
 
 const request = { head: 'who? = Ivo', body: '\nwho drew it? =', decision: {} as Decision, meant: [] };
@@ -74,12 +74,12 @@ describe('a server that repeats prompts with their log-probabilities', () => {
     ['refuses', fails(400, 'echo with logprobs is not supported')],
     ['gives fewer numbers than tokens', echoes({ values: (values) => values.slice(2) })],
     ['gives none', echoes({ values: (values) => values.map(() => null) })],
-  ])('that %s midway ends it with one error that tells how to go on', async (_, answer) => {
+  ])('that %s midway ends it with one error that names the remedies', async (_, answer) => {
     const model = await open([echoes(), answer]);
     await expect(model.scoreTexts!(request, [' kept'])).rejects.toMatchObject({
       code: 'config',
       message: expect.stringContaining(`expected log-probabilities of a prompt`),
-      hint: expect.stringContaining('--model-set scores=off'),
+      hint: expect.stringContaining('--choices written'),
     });
   });
 
@@ -104,14 +104,12 @@ describe('a server that does not score', () => {
     ['tells only of what it wrote itself', answersAlone],
     ['fills up with zeros', echoes({ values: (values) => values.map(() => 0) })],
     ['has no numbers for prompts', echoes({ values: (values) => values.map(() => null) })],
-  ])('since it %s is asked for names instead', async (_, answer) => {
-    const model = await open([answer]);
-    expect(model.scoreTexts).toBeUndefined();
-    expect(model.id).toBe(`server:${server.url}#tiny:context-8192`);
-  });
-
-  test('though it has to is one error', async () => {
-    await expect(open([fails(404, 'Not Found')], { scores: 'on' })).rejects.toMatchObject({ code: 'config' });
+  ])('since it %s is one error that names what does', async (_, answer) => {
+    await expect(open([answer])).rejects.toMatchObject({
+      code: 'config',
+      message: expect.stringMatching(/^expected log-probabilities of a prompt, got none, at http.*#tiny$/),
+      hint: expect.stringContaining('--choices written'),
+    });
   });
 
   test.each([
@@ -122,11 +120,10 @@ describe('a server that does not score', () => {
     ['is elsewhere', fails(307, 'Moved'), { code: 'config', message: expect.stringContaining('a redirect') }],
   ])('is not told from one that %s, which says so', async (_, answer, error) => {
     await expect(open([answer])).rejects.toMatchObject(error);
-    await expect(open([answer], { scores: 'on' })).rejects.toMatchObject(error);
   });
 
-  test('is not spoken to where nobody asks', async () => {
-    const model = await open([echoes()], { scores: 'off' });
+  test('is not contacted without `scores`', async () => {
+    const model = await open([echoes()], { scores: false });
     expect([model.scoreTexts, server.calls]).toEqual([undefined, []]);
   });
 });

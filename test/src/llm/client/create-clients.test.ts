@@ -72,25 +72,9 @@ describe('a decision', () => {
     expect(first!.seed).not.toBe(second!.seed);
   });
 
-  test('between choices may be taken by log-probability, nothing being written', async () => {
-    const asked: (readonly string[])[] = [];
-    const model = scriptedModel(() => '???', {
-      scoreChoices(_, texts) {
-        asked.push(texts);
-        const logProbs = Float64Array.from(texts, (text) => (text.includes('3') ? -1 : -2));
-        return Promise.resolve({ logProbs, usage: { promptTokens: 9, cachedTokens: 3, completionTokens: 0 } });
-      },
-    });
-    const { client, calls } = clientsOf(model, openCompletionStore(storeFile()), { choices: 'logprob' }).clientFor(
-      'q1',
-    );
-    const decided = await client.decide(choose);
-    expect(asked).toEqual([['{"choice":0}', '{"choice":1}', '{"choice":2}', '{"choice":3}']]);
-    expect(decided).toMatchObject({ reply: { choice: 2 }, stage: 'constrained' });
-    const verdict = await client.decide({ ...choose, examples: [], kind: 'judge', phase: 'judge', withAnswers: false });
-    expect(verdict.reply).toMatchObject({ choice: 2, reason: '' });
-    expect(calls()).toMatchObject([{ promptTokens: 9, completionTokens: 0 }, {}]);
-    expect(model.asked).toEqual([]);
+  test('by likelihood need a model that scores texts', () => {
+    const clients = () => clientsOf(secondOrX(), openCompletionStore(storeFile()), { choices: 'likelihood' });
+    expect(clients).toThrow(/expected a model that scores texts, got .* at --choices likelihood/);
   });
 });
 
