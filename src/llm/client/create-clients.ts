@@ -65,9 +65,13 @@ export function createClients(settings: ClientSettings): Clients {
     throw new WorkbenchError('usage', `expected a whole number of calls or none, got ${budget}, at --budget`);
   }
   if (choices === 'likelihood' && !model.scoreTexts) {
-    throw new WorkbenchError('usage', `expected a model that scores texts, got ${model.name}, at --choices likelihood`, {
-      hint: 'Use --choices written, a local model, or a server that returns log-probabilities of prompts, such as vLLM.',
-    });
+    throw new WorkbenchError(
+      'usage',
+      `expected a model that scores texts, got ${model.name}, at --choices likelihood`,
+      {
+        hint: 'Use --choices written, a local model, or a server that returns log-probabilities of prompts, such as vLLM.',
+      },
+    );
   }
   if (!store.readOnly) store.describeModel(cardOf(model, choices));
   const asks = { ask: modelAsker(model, store, onTiming), score: textScorer(model, store, onTiming) };

@@ -9,15 +9,7 @@ import type {
   RewriteReply,
 } from '../decision.js';
 import { joinedLines } from './joined-facts.js';
-import {
-  arrow,
-  numberedLines,
-  offeredTexts,
-  oneLine,
-  pathText,
-  shownTriple,
-  textCandidate,
-} from './prompt-text.js';
+import { arrow, numberedLines, offeredTexts, oneLine, pathText, shownTriple, textCandidate } from './prompt-text.js';
 import { replyForm, writeReply } from './reply-forms.js';
 
 /** The three parts of a prompt, in their order. */
