@@ -41,7 +41,7 @@ test('a server that cannot score texts is one error that names the remedies', as
 });
 
 test('one that scores is as a local model: the record says no more than likelihood', async () => {
-  const { evaluate, run } = await onServer(echoes());
+  const { evaluate } = await onServer(echoes());
   const record = await evaluate('--agent', 'tog');
   expect(record).toMatchObject({ choices: 'likelihood', n: 4, misses: {} });
   const store = readFileSync(`${dirname(record.saved)}/completions.jsonl`, 'utf8');
