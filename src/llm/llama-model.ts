@@ -1,6 +1,6 @@
 /** A local GGUF model as a language model, through node-llama-cpp. */
 import { basename } from 'node:path';
-import type { LlamaModel, Token } from 'node-llama-cpp';
+import type { Token } from 'node-llama-cpp';
 import { WorkbenchError } from '../run/errors.js';
 import { hashedFile } from '../run/files.js';
 import { throwIfStopped } from '../run/stop.js';
