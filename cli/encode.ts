@@ -1,35 +1,32 @@
-/** `kgwalk encode`: the texts of a training ahead of it, or a part of them. */
+/** `kgwalk encode`: encodes the texts of a training run in advance. */
 import type { Command } from 'commander';
-import { type Shard, shardRange } from '../src/run/shards.js';
 import { printJson, printLine } from './output.js';
-import { addShardOption, minutesOf, repeatable } from './options.js';
+import { minutesOf, repeatable } from './options.js';
 import type { TrainFlags } from './planned-runs.js';
 
 type EncodeFlags = Pick<TrainFlags, 'model' | 'set' | 'seed' | 'maxMinutes' | 'json'> & {
-  shard?: Shard;
   later?: boolean;
 };
 
 /** Adds `kgwalk encode`. */
 export function register(program: Command): void {
-  const command = program
+  program
     .command('encode')
-    .description('encode the texts of a training ahead of it; their vectors are kept, and the training finds them')
+    .description('encode the texts of a training run in advance and cache their vectors')
     .argument('[preset]', 'a YAML file or the name of a built-in preset (default: opendialkg)')
-    .option('--model <model>', 'text encoder, as of `kgwalk train`')
+    .option('--model <model>', 'text encoder, as for `kgwalk train`')
     .option('--set <key=value>', 'change a setting, such as data.graph=wide; repeatable', repeatable, [])
     .option('--seed <n>', 'the run’s seed')
-    .option('--later', 'where every state of a walk is read by itself: also those after one step, all that there are');
-  addShardOption(command, 'encode the i-th of n parts of the texts: one of n machines (docs/models.md)')
-    .option('--max-minutes <n>', 'stop after this many minutes; what was encoded is kept', minutesOf)
+    .option('--later', 'with per-step text: also encode all states after one step')
+    .option('--max-minutes <n>', 'stop after this many minutes and keep the vectors', minutesOf)
     .option('--json', 'print JSON')
     .action(encode);
 }
 
-/** Texts at once: what is in memory of them, with their vectors. */
+/** Texts per batch; bounds memory. */
 const atOnce = 4096;
 
-async function encode(preset: string | undefined, { shard, later = false, ...flags }: EncodeFlags): Promise<void> {
+async function encode(preset: string | undefined, { later = false, ...flags }: EncodeFlags): Promise<void> {
   const { plannedRuns } = await import('./planned-runs.js');
   const { taskOfSettings } = await import('../tasks/index.js');
   const { textLists } = await import('./training-texts.js');
@@ -44,17 +41,15 @@ async function encode(preset: string | undefined, { shard, later = false, ...fla
   try {
     let asked = 0;
     for (const { count, texts, options } of textLists(plan, settings, encoder, later)) {
-      const [begin, end] = shard ? shardRange(count, shard) : [0, count];
-      for (let from = begin; from < end; from += atOnce) {
-        const own = await texts(from, Math.min(from + atOnce, end));
-        await encodeWithProgress(encoder, own, { label: 'encode texts', progress, signal, ...options });
+      for (let from = 0; from < count; from += atOnce) {
+        const batch = await texts(from, Math.min(from + atOnce, count));
+        await encodeWithProgress(encoder, batch, { label: 'encode texts', progress, signal, ...options });
       }
-      asked += end - begin;
+      asked += count;
     }
     const { encodes, tokens } = encoder.counters;
     if (flags.json) return printJson({ texts: asked, encoded: encodes, tokens, encoder: encoder.id });
-    const part = shard ? ` of part ${shard.part}/${shard.of}` : '';
-    printLine(`${asked} texts${part}: ${encodes} encoded by ${encoder.name}, the others were there`);
+    printLine(`${asked} texts: ${encodes} encoded by ${encoder.name}, the others were cached`);
   } finally {
     await encoder.dispose();
   }

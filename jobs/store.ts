@@ -1,10 +1,7 @@
 /** Where machines put results and find those of others: a folder that all of them see, or a bucket of S3. */
 import { randomInt, randomUUID } from 'node:crypto';
-import { readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { WorkbenchError } from '../src/run/errors.js';
-import { temporaryFolder } from '../src/run/files.js';
 
 /** Bytes, or a file of them: files may be larger than memory. */
 export type Content = string | { file: string };
@@ -55,27 +52,6 @@ export async function openStore(address: string): Promise<Store> {
       hint: 'Two workers would overwrite each other there. AWS S3, Versity, Ceph and MinIO of 2024 and later have conditional writes.',
     },
   );
-}
-
-/**
- * Works in a folder with the files that a store has under a prefix, and puts those there that are new.
- * @param address `s3://BUCKET/PREFIX`
- * @param prefix of names in the store, with a slash at its end; what stands behind it are names of files
- */
-export async function mirrored<T>(address: string, prefix: string, work: (folder: string) => Promise<T>): Promise<T> {
-  const store = await openStore(address);
-  const folder = temporaryFolder('mirror');
-  try {
-    const there = new Set((await store.list(prefix)).map((name) => name.slice(prefix.length)));
-    for (const name of there) await store.download(prefix + name, join(folder, name));
-    const done = await work(folder);
-    for (const name of readdirSync(folder).filter((one) => !there.has(one))) {
-      await store.writeOnce(prefix + name, { file: join(folder, name) });
-    }
-    return done;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
 }
 
 /** Milliseconds between two tries: they double up to the longest. */

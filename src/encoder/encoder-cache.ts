@@ -18,17 +18,6 @@ interface VectorSpace {
   dim: number;
 }
 
-/** A vector as it is kept. */
-export interface KeptVector {
-  space: VectorSpace;
-  /** [keyBytes]: which text and budget it is of. */
-  key: Uint8Array;
-  /** float32 [dim]. */
-  vector: Float32Array;
-  /** Of the text's input, special ones included; absent where nobody counted. */
-  tokens?: number;
-}
-
 interface KeptText {
   text: string;
   budget: string;
@@ -47,7 +36,7 @@ export type EncoderCache = Awaited<ReturnType<typeof openEncoderCache>>;
 
 const prefixBytes = 8;
 /** Of a text and its budget, below the prefix of its encoder. */
-export const keyBytes = 24;
+const keyBytes = 24;
 /** The pages of the database carry no checksum, so each value ends with one: of its key and its bytes. */
 const checksumBytes = 4;
 
@@ -136,14 +125,6 @@ export async function openEncoderCache(cacheFolder: string) {
       },
       /** Keeps how many tokens a text's input has, for the next commit. */
       writeTokens: (text: string, budget: string, count: number): void => putTokens(keyOf(text, budget), count),
-      /** Keeps a vector of elsewhere for the next commit, where none is kept. @returns whether it is new */
-      keep({ key, vector, tokens: count }: Omit<KeptVector, 'space'>): boolean {
-        const whole = Buffer.concat([prefix, key]);
-        if (Buffer.isBuffer(read(vectors, whole, 4 * space.dim))) return false;
-        put(waiting.vectors, whole, new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength));
-        if (count !== undefined) putTokens(whole, count);
-        return true;
-      },
       /**
        * Takes on texts to encode. What another encoder or process has taken on and not finished is not had: its vectors can
        * be read once they are there. `release` gives back those that were had, after their vectors were committed.
@@ -195,20 +176,6 @@ export async function openEncoderCache(cacheFolder: string) {
     async remember(name: string, text: string): Promise<void> {
       requireSpace(folder, text.length);
       await files.put(sha256(`\0${name}`).toString('hex'), text).catch(failCommit);
-    },
-    /** Every vector, encoder by encoder; those that are damaged are not told. */
-    *kept(): Generator<KeptVector> {
-      for (const { key: prefix, value: space } of [...spaces.getRange()]) {
-        for (const key of vectors.getKeys(rangeOf(prefix))) {
-          const bytes = read(vectors, key, 4 * space.dim);
-          if (!Buffer.isBuffer(bytes)) continue;
-          const counted = read(tokens, key, 4);
-          const vector = new Float32Array(space.dim);
-          new Uint8Array(vector.buffer).set(bytes);
-          const count = Buffer.isBuffer(counted) ? { tokens: counted.readUInt32LE(0) } : {};
-          yield { space, key: Uint8Array.from(key.subarray(prefixBytes)), vector, ...count };
-        }
-      }
     },
     info(): CacheInfo {
       const encoders = [...spaces.getRange()].map(({ key, value }) => {

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { env } from 'node:process';
 import { register } from '../../cli/cache.js';
 import { openEncoderCache } from '../../src/encoder/encoder-cache.js';
-import { openS3Server } from '../fixtures/s3-server.js';
 
 let printed: string;
 let home: string;
@@ -68,19 +67,4 @@ test('what was asked of graphs behind endpoints is shown and deleted with them',
   await expect(kgwalk('clear')).rejects.toThrow('expected --yes to delete 0 vectors and answers of 1 graph');
   expect(await kgwalk('clear', '--yes')).toContain('answers of 1 graph deleted from ');
   expect(existsSync(folder)).toBe(false);
-});
-
-test('packs go over a bucket from one machine to another, each once', async () => {
-  const server = await openS3Server('vectors');
-  try {
-    await fill();
-    expect(await kgwalk('pack', 's3://vectors/all')).toBe('1 vectors in 1 new packs, in s3://vectors/all\n');
-    expect(await kgwalk('pack', 's3://vectors/all')).toBe('0 vectors in 0 new packs, in s3://vectors/all\n');
-    expect([...server.held.keys()]).toEqual([expect.stringMatching(/^all\/packs\/\w+/)]);
-    env.KGWALK_HOME = mkdtempSync(join(tmpdir(), 'kgwalk-home-'));
-    expect(await kgwalk('fill', 's3://vectors/all')).toBe('1 new vectors of 1 packs; 0 were there\n');
-    expect(await kgwalk('fill', 's3://vectors/all')).toBe('0 new vectors of 1 packs; 1 were there\n');
-  } finally {
-    await server.close();
-  }
 });

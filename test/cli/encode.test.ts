@@ -1,5 +1,4 @@
-/** `kgwalk encode`: the texts of a training, in parts on machines of their own, brought together by packs. */
-import { join } from 'node:path';
+/** `kgwalk encode`: the texts of a training run, in advance. */
 import { env } from 'node:process';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
@@ -15,9 +14,6 @@ afterEach(async () => {
   server = undefined;
 });
 
-/** The texts of the probe that tells what a server computes with. */
-const probe = 8;
-
 async function machine(): Promise<void> {
   env.KGWALK_HOME = folderWith({});
   await importOpenDialKg({ from: folderWith(releaseFiles) });
@@ -29,35 +25,20 @@ describe('kgwalk encode', () => {
   test.each([
     ['texts once', []],
     ['states one by one', ['--later', '--set', 'stateText.encode=per-step', '--set', 'walker.head=pa-mlp']],
-  ])('%s: parts on machines of their own are all that a training encodes', async (_, words) => {
+  ])('%s: each text is encoded once', async (_, words) => {
     server = await embeddingServer(32);
     await machine();
     const whole = await encode(...words);
     expect(whole.encoded).toBeGreaterThan(10);
-    const all = server.asked.flat().slice(probe);
-    expect((await encode(...words)).encoded).toBe(0);
-    const packs = join(folderWith({}), 'packs');
-    let asked = 0;
-    for (const shard of ['1/3', '2/3', '3/3']) {
-      await machine();
-      const before = server.asked.flat().length;
-      const part = await encode(...words, '--shard', shard);
-      asked += part.texts;
-      for (const text of server.asked.flat().slice(before + probe)) expect(all).toContain(text);
-      await kgwalk('cache', 'pack', packs);
-    }
-    expect(asked).toBe(whole.texts);
-    await machine();
-    expect(await kgwalkJson('cache', 'fill', packs)).toMatchObject({ vectors: whole.encoded, known: 0 });
+    expect(new Set(server.asked.flat()).size).toBe(server.asked.flat().length);
     expect(await encode(...words)).toMatchObject({ texts: whole.texts, encoded: 0 });
   });
 
   test('says what it did; refuses what training would refuse', async () => {
     server = await embeddingServer(32);
     await machine();
-    const { out } = await kgwalk('encode', 'opendialkg', '--model', server.spec, '--shard', '2/2');
-    expect(out).toMatch(/^\d+ texts of part 2\/2: \d+ encoded by words, the others were there\n$/);
-    expect((await kgwalk('encode', 'opendialkg', '--shard', '3/2')).told).toContain('expected a part and how many');
+    const { out } = await kgwalk('encode', 'opendialkg', '--model', server.spec);
+    expect(out).toMatch(/^\d+ texts: \d+ encoded by words, the others were cached\n$/);
     expect((await kgwalk('encode', 'opendialkg', '--set', 'ppo.nothing=1')).exitCode).not.toBe(0);
   });
 });

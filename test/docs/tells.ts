@@ -4,8 +4,6 @@
 const tells: Readonly<Record<string, RegExp>> = {
   ask: /^ *1 +0\.\d{4} +\S|· \d+ calls, |^\(.+, \?\)$/m,
   compare: /^\d+ agents .*on [\w/-]+/,
-  'cache fill': /^\d+ new vectors of \d+ packs/m,
-  'cache pack': /^\d+ vectors in \d+ new packs/m,
   'config explain': /ppo\.clipRange.*0\.\d/,
   'datasets check': /found none of the \d+ samples of test in (\d+) of \1 artifacts|\d+ files as imported/,
   'datasets demo': /^(imported demo |wrote \d+ triples)/m,
