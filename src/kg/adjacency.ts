@@ -1,44 +1,43 @@
-/** Triples sorted into rows, one a head, by counting: linear in triples and entities, hubs included. */
+/** Adjacency rows (CSR) by counting sort: linear in triples and entities, hubs included. */
 import { WorkbenchError } from '../run/errors.js';
 
-/** Relation ids, in 2 bytes where those do. */
+/** Relation ids: uint16 if they fit, else int32. */
 export type RelationColumn = Uint16Array | Int32Array;
 
-/** Edges by head, in shared memory, so that threads need no copies. */
+/** Edges by head in shared memory, so that threads need no copies. */
 export interface AdjacencyRows {
   /** int32 [entities + 1]: edges of `head` are `offsets[head] .. offsets[head + 1] - 1`. */
   offsets: Int32Array;
   /** [edges], ascending in a row. */
   relations: RelationColumn;
-  /** int32 [edges], ascending in a row among equal relations; no edge stands twice. */
+  /** int32 [edges], ascending in a row among equal relations; edges are unique. */
   tails: Int32Array;
 }
 
-/** Gives every triple, in any order, the same each time. */
+/** Enumerates all triples; any order, but the same at each call. */
 export type EachTriple = (take: (head: number, relation: number, tail: number) => void) => void;
 
-/** As many relations as 2 bytes can tell apart. */
+/** Number of relations that uint16 ids can represent. */
 export const shortRelations = 2 ** 16;
-/** Edges that 32-bit offsets can count. */
+/** Maximum number of edges that 32-bit offsets can index. */
 const mostEdges = 2 ** 31 - 1;
-/** Rows up to this length are sorted by insertion, longer ones as numbers. */
+/** Rows up to this length are sorted by insertion, longer ones as packed numbers. */
 const shortRow = 24;
 
-/** An empty column for relation ids below `numRelations`, in shared memory. */
+/** Empty shared-memory column for relation ids below `numRelations`. */
 export function relationColumn(numRelations: number, length: number): RelationColumn {
   return numRelations <= shortRelations
     ? new Uint16Array(new SharedArrayBuffer(2 * length))
     : new Int32Array(new SharedArrayBuffer(4 * length));
 }
 
-/** An empty int32 column in shared memory. */
+/** Empty int32 column in shared memory. */
 export function int32Column(length: number): Int32Array {
   return new Int32Array(new SharedArrayBuffer(4 * length));
 }
 
 /**
- * Two passes over the triples: one counts, one puts each where it belongs. Memory: what is returned, and numbers for the
- * largest hub.
+ * Counting sort in two passes over the triples. Memory: the result, and scratch for the largest hub.
  * @throws WorkbenchError `data` for 2^31 triples or more
  */
 export function adjacencyOf(numEntities: number, numRelations: number, each: EachTriple): AdjacencyRows {
@@ -56,7 +55,7 @@ export function adjacencyOf(numEntities: number, numRelations: number, each: Eac
   for (let entity = 0; entity < numEntities; entity++) offsets[entity + 1]! += offsets[entity]!;
   const relations = relationColumn(numRelations, length);
   const tails = int32Column(length);
-  // Each offset moves to the end of its row, which is the start of the next one.
+  // Each offset moves to the end of its row, the start of the next one.
   each((head, relation, tail) => {
     const edge = offsets[head]!++;
     relations[edge] = relation;
@@ -69,7 +68,7 @@ export function adjacencyOf(numEntities: number, numRelations: number, each: Eac
   return { offsets, relations: shortened(relations, edges), tails: shortened(tails, edges) };
 }
 
-/** A view where little is lost, else a copy that frees the rest. */
+/** A view if little memory is wasted, else a copy so that the rest can be freed. */
 function shortened<T extends RelationColumn>(column: T, length: number): T {
   if (length > 0.95 * column.length) return column.subarray(0, length) as T;
   const bytes = column.BYTES_PER_ELEMENT * length;
@@ -78,7 +77,7 @@ function shortened<T extends RelationColumn>(column: T, length: number): T {
   return copy;
 }
 
-/** Sorts each row by (relation, tail) and moves what stands twice out. @returns how many edges are left, at the beginning */
+/** Sorts each row by (relation, tail) and removes duplicates. @returns number of remaining edges, moved to the front */
 function sortRows(rows: AdjacencyRows): number {
   const { offsets, relations, tails } = rows;
   const numEntities = offsets.length - 1;
@@ -117,7 +116,7 @@ function insertionSort({ relations, tails }: AdjacencyRows, begin: number, end: 
   }
 }
 
-/** Sorts pairs as one number each: exact while relations times entities stay below 2^52. */
+/** Sorts (relation, tail) pairs packed into one number: exact while relations × entities < 2^52. */
 function longRowSorter({ offsets, relations, tails }: AdjacencyRows): (begin: number, end: number) => void {
   const numEntities = offsets.length - 1;
   let keys = new Float64Array(0);
@@ -134,10 +133,7 @@ function longRowSorter({ offsets, relations, tails }: AdjacencyRows): (begin: nu
   };
 }
 
-/**
- * The same edges, each in the row of its tail: `tails` then holds heads, and relations stay those of the edge as it is
- * walked forwards. New arrays; linear in edges.
- */
+/** The same edges by tail: `tails` then holds heads; relations keep their forward id. New arrays; linear in edges. */
 export function reversedRows({ offsets, relations, tails }: AdjacencyRows): AdjacencyRows {
   const numEntities = offsets.length - 1;
   let numRelations = 0;

@@ -1,60 +1,60 @@
-/** From a stream of named triples to a graph. */
+/** Builds a graph from a stream of named triples. */
 import { basename } from 'node:path';
 import { adjacencyOf, type EachTriple } from './adjacency.js';
 import { Graph, inverseName, inversePrefix } from './graph.js';
 import { NameTable } from './name-table.js';
 import { readTripleBatches, type ReadTriplesOptions, type TripleReport } from './read-triples.js';
 
-/** What is added to the triples as they were given. */
+/** Additions to the given triples. */
 export interface BuildOptions {
   /**
-   * Add `~relation` for every relation that has no inverse, and the reversed triples. Default false.
-   * Only for data with one direction: OpenDialKG ships both.
+   * Add `~relation` and the reversed triples for every relation without an inverse. Default false. Only for one-directional data:
+   * OpenDialKG ships both.
    */
   addInverses?: boolean;
 }
 
-/** Triples that are held at least before those that stand twice are dropped: 48 MiB. */
+/** Minimum number of triples in memory before duplicates are dropped: 48 MiB. */
 const mostHeld = 2 ** 22;
-/** Triples of a block: arrays that double would be copied, and be half empty. */
+/** Triples per block; doubling arrays would copy and leave half empty. */
 const blockTriples = 2 ** 18;
 
 /**
- * Collects triples as ids: 12 bytes a triple, plus the names; those that stand twice are dropped on the way, so that memory follows what
- * is kept, at most twice of it, and not what a file repeats. Entities and relations are numbered by first appearance, so
- * equal files give equal graphs. May go on after `build`: each graph is a snapshot.
+ * Collects triples as ids: 12 bytes a triple, plus names. Duplicates are dropped on the way, so memory is at most twice what is kept,
+ * however often a file repeats itself. Ids follow first appearance: equal files give equal graphs. Adding may continue after `build`;
+ * each graph is a snapshot.
  */
 export class GraphBuilder {
   readonly #entities = new NameTable();
   readonly #relations = new NameTable();
-  /** int32 [3 · blockTriples] each: head, relation and tail side by side. */
+  /** int32 [3 · blockTriples] each: head, relation, tail interleaved. */
   readonly #blocks: Int32Array[] = [];
   #length = 0;
   #repeats = 0;
   #dropAt: number;
   readonly #files = new Set<string>();
 
-  /** @param held triples that are held before any are dropped */
+  /** @param held triples in memory before duplicates are dropped */
   constructor(private readonly held = mostHeld) {
     this.#dropAt = held;
   }
 
-  /** Triples added so far, duplicates counted. */
+  /** Triples added so far, duplicates included. */
   get numTriples(): number {
     return this.#length + this.#repeats;
   }
 
-  /** Triples that take memory now. */
+  /** Triples currently in memory. */
   get numHeld(): number {
     return this.#length;
   }
 
-  /** Adds one triple by name; duplicates are merged by `build`. */
+  /** Adds a triple by name; `build` merges duplicates. */
   add(head: string, relation: string, tail: string): void {
     this.#addIds(this.#entities.add(head), this.#relations.add(relation), this.#entities.add(tail));
   }
 
-  /** Adds what is made by a program, and notes its name: the graph says what it was made from. */
+  /** Adds generated triples and records their source in the graph's `madeFrom`. */
   sinkOf(source: string): (head: string, relation: string, tail: string) => void {
     const name = basename(source);
     return (head, relation, tail) => {
@@ -64,8 +64,8 @@ export class GraphBuilder {
   }
 
   /**
-   * Adds the triples of a file and notes its name; no triple becomes text on the way.
-   * @param onRelation told of each relation when it is first met, with its line; may throw
+   * Adds the triples of a file and records its name; triples are not converted to strings on the way.
+   * @param onRelation called for each new relation with its line; may throw
    * @throws as `readTriples`
    */
   async addFile(
@@ -90,13 +90,13 @@ export class GraphBuilder {
     });
   }
 
-  /** Whether any relation is written as an inverse (`~relation`): such data ships both directions. */
+  /** True if a relation is named as an inverse (`~relation`): such data ships both directions. */
   get hasInverses(): boolean {
     for (const relation of this.#relations.names()) if (relation.startsWith(inversePrefix)) return true;
     return false;
   }
 
-  /** @param name which graph of its data set this is, such as `dialogue` */
+  /** @param name of this graph within its data set, such as `dialogue` */
   build(name: string, { addInverses = false }: BuildOptions = {}): Graph {
     const relationNames = [...this.#relations.names()];
     let each: EachTriple = (take) => this.#each(take);
@@ -151,7 +151,7 @@ export class GraphBuilder {
     if (within === 0) this.#blocks.push(new Int32Array(this.#length === 0 ? 3 * 64 : 3 * blockTriples));
     let block = this.#blocks[this.#blocks.length - 1]!;
     if (3 * within === block.length) {
-      // Only the first block begins small: most graphs of tests and examples need no more.
+      // Only the first block starts small: most graphs in tests and examples fit.
       const larger = new Int32Array(2 * block.length);
       larger.set(block);
       this.#blocks[0] = block = larger;

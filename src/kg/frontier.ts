@@ -1,31 +1,30 @@
 /**
- * Walks of whole sets: every entity that a relation sequence leads to, with the number of paths that lead there. The
- * topics leave every frontier, not only the last: on MetaQA's three-hop questions the other rule loses half of the exact
- * answers (docs/decisions/questions.md).
+ * Set-valued walks: all entities reached by a relation sequence, with path counts. Topics are removed from every frontier, not only the
+ * last: on three-hop MetaQA removing them only at the end loses half of the exact answers (docs/decisions/questions.md).
  */
 import type { AdjacencyRows } from './adjacency.js';
 import type { Graph } from './graph.js';
 
-/** A set of entities with path counts, two arrays of equal length, ascending by entity id. */
+/** Entity set with path counts: two arrays of equal length, ascending by entity id. */
 export interface Frontier {
   /** int32 [size], ascending, distinct. */
   entities: Int32Array;
-  /** float64 [size]: number of walks along the relation sequence that end there. */
+  /** float64 [size]: number of walks along the relation sequence that end here. */
   counts: Float64Array;
 }
 
-/** Entities of several frontiers, one after the other, without copying them. */
+/** Concatenates the entities of several frontiers without copying. */
 export function* entitiesOf(frontiers: readonly Frontier[]): Generator<number> {
   for (const { entities } of frontiers) yield* entities;
 }
 
-/** The frontier before the first step. Topics the graph lacks (`unknownId`) are left out. */
+/** Frontier before the first step. Topics missing from the graph (`unknownId`) are skipped. */
 export function initialFrontier(topics: readonly number[]): Frontier {
   const entities = Int32Array.from(new Set(topics.filter((topic) => topic >= 0))).sort();
   return { entities, counts: new Float64Array(entities.length).fill(1) };
 }
 
-/** Some of the entities with their counts. @param places in the frontier, ascending */
+/** Subset of a frontier. @param places indices in the frontier, ascending */
 export function frontierAt({ entities, counts }: Frontier, places: readonly number[]): Frontier {
   return {
     entities: Int32Array.from(places, (i) => entities[i]!),
@@ -34,8 +33,8 @@ export function frontierAt({ entities, counts }: Frontier, places: readonly numb
 }
 
 /**
- * Everything one step along `relation` from the frontier, without the topics. O(edges of that relation + result · log).
- * @param topics entity ids that never come back
+ * One step along `relation` from the frontier, topics removed. O(edges of that relation + result · log).
+ * @param topics entity ids to exclude
  */
 export function stepFrontier(graph: Graph, frontier: Frontier, relation: number, topics: readonly number[]): Frontier {
   const counts = new Map<number, number>();
@@ -53,8 +52,8 @@ export function stepFrontier(graph: Graph, frontier: Frontier, relation: number,
 }
 
 /**
- * The frontiers of a relation sequence: before the first hop and after each, [hops + 1]; empty from where it breaks off.
- * @param excluded entity ids that never come back. Default the topics; see `excludedTopics` for a question's own rule
+ * Frontiers before the first hop and after each, [hops + 1]; empty from the hop without edges on.
+ * @param excluded entity ids to exclude. Default the topics; see `excludedTopics` for the rule of a question
  */
 export function chainFrontiers(
   graph: Graph,
@@ -67,7 +66,7 @@ export function chainFrontiers(
   return frontiers;
 }
 
-/** The frontier at the end of a relation sequence; empty where it breaks off. Parameters as of `chainFrontiers`. */
+/** Frontier at the end of a relation sequence; empty if a hop has no edges. Parameters as `chainFrontiers`. */
 export function executeChain(
   graph: Graph,
   topics: readonly number[],
@@ -77,7 +76,7 @@ export function executeChain(
   return chainFrontiers(graph, topics, chain, excluded).at(-1)!;
 }
 
-/** Relations that lead from the frontier to something that is not a topic, ascending. O(edges of the frontier). */
+/** Relations with an edge from the frontier to a non-topic, ascending. O(edges of the frontier). */
 export function frontierRelations(graph: Graph, { entities }: Frontier, topics: readonly number[]): Int32Array {
   const excluded = new Set(topics);
   const found = new Uint8Array(graph.numRelations);
@@ -89,20 +88,20 @@ export function frontierRelations(graph: Graph, { entities }: Frontier, topics: 
   return Int32Array.from(found.keys()).filter((relation) => found[relation] === 1);
 }
 
-/** The frontier's entities in the canonical order of answers: more paths first, then the smaller id. */
+/** Entities in the canonical answer order: path count descending, then id. */
 export function canonicalOrder({ entities, counts }: Frontier): number[] {
   const order = Array.from(entities.keys()).sort((a, b) => counts[b]! - counts[a]! || entities[a]! - entities[b]!);
   return order.map((i) => entities[i]!);
 }
 
-/** Edge indices [begin, end) of one relation of an entity: edges are ordered by relation. O(log degree). */
+/** Edge range [begin, end) of one relation of an entity (edges are sorted by relation). O(log degree). */
 export function relationRange(rows: RelationRows, entity: number, relation: number): readonly [number, number] {
   return [firstEdge(rows, entity, relation), firstEdge(rows, entity, relation + 1)];
 }
 
 type RelationRows = Pick<AdjacencyRows, 'offsets' | 'relations'>;
 
-/** Index of an entity's first edge whose relation is this one or a later one; where there is none, of the next entity's first. O(log degree). */
+/** Index of an entity's first edge with this relation or a later one, else the next entity's first edge. O(log degree). */
 export function firstEdge({ offsets, relations }: RelationRows, entity: number, relation: number): number {
   let low = offsets[entity]!;
   let high = offsets[entity + 1]!;
@@ -114,18 +113,15 @@ export function firstEdge({ offsets, relations }: RelationRows, entity: number, 
   return low;
 }
 
-/** The same frontier as `stepFrontier` gives; `excluded` are its topics. The arrays are new and the caller's. */
+/** Same result as `stepFrontier`; `excluded` are its topics. The returned arrays are new and owned by the caller. */
 export type FrontierStepper = (frontier: Frontier, relation: number, excluded: readonly number[]) => Frontier;
 
-/**
- * A stepper with its own scratch: 8 bytes an entity of the graph, kept between calls, so make one for a graph and keep
- * it. O(edges of the relation + result · log result).
- */
+/** Stepper with reusable scratch (8 bytes per entity): create once per graph. O(edges of the relation + result · log result). */
 export function frontierStepper(graph: Graph): FrontierStepper {
   let sums = new Float64Array(graph.numEntities);
   let reached = new Int32Array(1024);
   return ({ entities, counts }, relation, excluded) => {
-    // All sums are 0 between calls, and a graph that lies elsewhere grows.
+    // Sums are 0 between calls; remote graphs grow.
     if (graph.numEntities > sums.length) sums = new Float64Array(2 * graph.numEntities);
     let size = 0;
     for (let i = 0; i < entities.length; i++) {
@@ -140,7 +136,7 @@ export function frontierStepper(graph: Graph): FrontierStepper {
     }
     if (excluded.some((entity) => sums[entity]! > 0)) size = without(excluded, reached, size, sums);
     const result = { entities: reached.slice(0, size), counts: new Float64Array(size) };
-    // The edges of one entity are ascending already.
+    // Edges of one entity are already ascending.
     if (entities.length > 1) result.entities.sort();
     for (let i = 0; i < size; i++) {
       const entity = result.entities[i]!;
@@ -151,7 +147,7 @@ export function frontierStepper(graph: Graph): FrontierStepper {
   };
 }
 
-/** Takes what never comes back out of what was reached; returns how many entities are left. */
+/** Removes excluded entities; returns the number left. */
 function without(excluded: readonly number[], reached: Int32Array, size: number, sums: Float64Array): number {
   let kept = 0;
   for (let i = 0; i < size; i++) {
@@ -168,7 +164,7 @@ function grown(array: Int32Array, size: number): Int32Array<ArrayBuffer> {
   return larger;
 }
 
-/** Number of distinct entities other than `start` that a walk of at most `hops` edges can end at. O(edges met). */
+/** Number of distinct entities other than `start` within `hops` edges. O(edges visited). */
 export function countReachable(graph: Graph, start: number, hops: number): number {
   if (start < 0) return 0;
   const seen = new Uint8Array(graph.numEntities);

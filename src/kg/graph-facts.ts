@@ -1,13 +1,13 @@
-/** Facts of a subgraph in the order in which a memory of limited size takes them: what is near the topics first. */
+/** Facts of a subgraph for a memory of limited size, nearest to the topics first. */
 import type { TripleColumns } from './graph.js';
 import type { Subgraph } from './subgraphs.js';
 
 /**
- * Facts by place, each way a fact of its own; loops from an entity to itself are none. Heads nearest to the topics come
- * first, then those of higher PageRank; facts of one head stand by relation.
- * @param topics places that the distance is counted from; facts of what they do not lead to within the subgraph are left out
+ * Facts by index, each direction separately, without self-loops. Heads nearest to the topics come first, then higher PageRank; facts of
+ * one head are sorted by relation.
+ * @param topics indices that distances start from; facts unreachable from them are left out
  * @param selfLoop relation of the loops
- * @param most facts, at least 1
+ * @param most maximum number of facts, at least 1
  */
 export function nearestFacts(
   { offsets, relations, tails }: Omit<Subgraph, 'entities'>,

@@ -1,4 +1,4 @@
-/** A graph on disk, in the form it has in memory: reading it is reading its bytes. */
+/** Graph files: the in-memory layout on disk, so that reading needs no parsing. */
 import { isUtf8 } from 'node:buffer';
 import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -13,16 +13,16 @@ import { type NameColumns, NameTable } from './name-table.js';
 const magic = 'kgwgrph2';
 const hint = 'Import the data set again.';
 const digestBytes = 32;
-/** The digest, and what it is of, begin and end at: */
+/** Start of the digest and of the bytes it covers: */
 const digestStart = magic.length;
 const bodyStart = digestStart + digestBytes;
-/** The header's length begins the body. */
+/** The body starts with the header length. */
 const headerStart = bodyStart + 4;
-/** What a digest that does not fit says of a file. */
+/** Error text for a digest mismatch. */
 const cutOrAltered = 'one that was cut short or altered';
-/** No name of a graph makes its header longer. */
+/** Maximum header length in bytes. */
 const longestHeader = 2 ** 20;
-/** Bytes that are read, hashed or written at once: no call takes 2 GiB. */
+/** Bytes per read, hash or write call: no call takes 2 GiB. */
 const pieceBytes = 2 ** 24;
 
 const count = z
@@ -36,17 +36,16 @@ const headerSchema = z.strictObject({
   entities: count,
   relations: count,
   edges: count,
-  /** UTF-8 of all names. */
+  /** UTF-8 bytes of all names. */
   entityBytes: count,
   relationBytes: count,
 });
 type Header = z.output<typeof headerSchema>;
 
 /**
- * Writes `graph`: magic (8 bytes), sha256 of all that follows (32), header length (uint32), header as JSON padded to 4 bytes; then
- * int32 offsets [entities + 1], int32 tails [edges], uint32 ends of the entities' names and of the relations', relations
- * [edges] (uint16, or int32 with more than 65,536), UTF-8 of the entities' names and of the relations'. Little-endian; equal
- * graphs give equal bytes.
+ * Writes `graph`: magic (8 bytes), sha256 of the rest (32), header length (uint32), header as JSON padded to 4 bytes; then int32 offsets
+ * [entities + 1], int32 tails [edges], uint32 ends of entity names and of relation names, relations [edges] (uint16, or int32 above
+ * 65,536), UTF-8 of entity names and of relation names. Little-endian; equal graphs give equal bytes.
  */
 export function writeGraphFile(file: string, graph: Graph): void {
   const { offsets, tails, relations, entities } = graph.shared();
@@ -72,9 +71,9 @@ export function writeGraphFile(file: string, graph: Graph): void {
 }
 
 /**
- * Reads what `writeGraphFile` wrote. Believes no length that the file states: sizes must fill the file exactly before anything is
- * allocated, every id must be one of the names', every row sorted. Memory: the graph's own.
- * @throws WorkbenchError `data` for a missing, foreign, cut, altered or contradictory file, or one of another version
+ * Reads a file of `writeGraphFile`. No stated length is trusted: sizes must match the file size before anything is allocated, ids must be
+ * in range, rows sorted. Memory: the graph's own.
+ * @throws WorkbenchError `data` for a missing, foreign, truncated, altered or inconsistent file, or another version
  */
 export async function readGraphFile(file: string): Promise<Graph> {
   const handle = await opened(file);
@@ -135,7 +134,7 @@ interface GraphColumns extends AdjacencyRows {
   relationNames: NameColumns;
 }
 
-/** Empty columns of the sizes that a header states, in shared memory. */
+/** Empty shared-memory columns of the sizes in the header. */
 function emptyColumns({ entities, relations, edges, entityBytes, relationBytes }: Header): GraphColumns {
   const names = (count: number, bytes: number) => ({
     bytes: new Uint8Array(new SharedArrayBuffer(bytes)),
@@ -150,12 +149,12 @@ function emptyColumns({ entities, relations, edges, entityBytes, relationBytes }
   };
 }
 
-/** In the order of the file. */
+/** Columns in file order. */
 function inOrder({ offsets, tails, relations, entities, relationNames }: GraphColumns): NumberColumn[] {
   return [offsets, tails, entities.ends, relationNames.ends, relations, entities.bytes, relationNames.bytes];
 }
 
-/** Bytes of what `inOrder` will take. */
+/** Byte lengths of the columns of `inOrder`. */
 function byteLengths({ entities, relations, edges, entityBytes, relationBytes }: Header): number[] {
   const width = relations <= shortRelations ? 2 : 4;
   return [4 * (entities + 1), 4 * edges, 4 * entities, 4 * relations, width * edges, entityBytes, relationBytes];
@@ -169,7 +168,7 @@ function* piecesOf(bytes: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
 }
 
-/** Fills `into` from byte `position` on. The next piece is read while the one before goes through the digest. */
+/** Fills `into` from byte `position` on. The next chunk is read while the previous one is hashed. */
 async function fill(handle: FileHandle, into: Uint8Array, position: number, digest?: Hash): Promise<void> {
   let before: Uint8Array | undefined;
   let at = position;
@@ -183,7 +182,7 @@ async function fill(handle: FileHandle, into: Uint8Array, position: number, dige
   if (before) digest?.update(before);
 }
 
-/** What a file that became shorter lacks stays zero, and the digest tells. */
+/** Bytes missing from a file that shrank stay zero; the digest detects that. */
 async function readPiece(handle: FileHandle, piece: Uint8Array, position: number): Promise<void> {
   for (let done = 0; done < piece.length;) {
     const { bytesRead } = await handle.read(piece, done, piece.length - done, position + done);
@@ -203,7 +202,7 @@ async function opened(file: string): Promise<FileHandle> {
   throw damagedGraphFile(file, 'no file');
 }
 
-/** What is wrong, as what was got instead of a graph file; undefined where offsets, ids, order and names hold together. Linear. */
+/** Error text (the "got" part) if offsets, ids, order or names are inconsistent, else undefined. Linear. */
 function graphColumnProblem({ entities, relationNames, ...rows }: GraphColumns): string | undefined {
   if (!areNames(entities) || !areNames(relationNames)) return 'one whose names are no UTF-8';
   return areRows(rows, relationNames.ends.length) ? undefined : 'one whose edges do not fit its names';
@@ -223,7 +222,7 @@ function areRows({ offsets, relations, tails }: AdjacencyRows, numRelations: num
   return true;
 }
 
-/** Whether each name begins with a character: the whole being UTF-8, each name is then. */
+/** True if every name starts at a character boundary; the whole being UTF-8, each name then is, too. */
 function areNames({ bytes, ends }: NameColumns): boolean {
   if ((ends.at(-1) ?? 0) !== bytes.length || !isUtf8(bytes)) return false;
   let start = 0;

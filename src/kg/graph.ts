@@ -1,36 +1,36 @@
-/** A directed labelled multigraph in compressed sparse rows, every edge of every hub kept; triples and paths as its ids. */
+/** Directed labelled multigraph in compressed sparse rows (no edge of a hub is dropped); triples and paths as ids. */
 import { createHash, type Hash } from 'node:crypto';
 import { sampled } from '../run/seeds.js';
 import { adjacencyOf, type AdjacencyRows, type RelationColumn } from './adjacency.js';
 import { type NameColumns, NameTable } from './name-table.js';
 
-/** Triples as ids, three parallel arrays of equal length. */
+/** Triples as ids: three parallel arrays. */
 export interface TripleColumns {
   heads: Int32Array;
   relations: Int32Array;
   tails: Int32Array;
 }
 
-/** The id that stands for a name the graph does not know. */
+/** Id of a name that is not in the graph. */
 export const unknownId = -1;
 
-/** Marks the inverse direction of a relation in files and prompts: `~directed_by`. */
+/** Prefix of inverse relations in files and prompts: `~directed_by`. */
 export const inversePrefix = '~';
 
-/** A graph as plain data: its arrays lie in shared memory, so that sending it to a thread copies nothing. */
+/** Graph as plain data in shared memory: sending it to a thread copies nothing. */
 export interface SharedGraph extends AdjacencyRows {
   name: string;
   entities: NameColumns;
   relationNames: readonly string[];
   madeFrom: readonly string[];
-  /** As `Graph.hash`, where it is known. */
+  /** `Graph.hash`, if already computed. */
   hash?: string | undefined;
 }
 
 /**
- * Edges of one head lie side by side, ordered by (relation, tail); duplicates of a triple are merged, parallel
- * relations survive. A step costs O(degree). Memory: 6 bytes an edge (8 with more than 65,536 relations); 8 bytes an entity
- * and the UTF-8 of its name; 11 to 23 more an entity once names are looked up (docs/scale.md).
+ * Edges of a head are contiguous, ordered by (relation, tail); duplicate triples are merged, parallel relations kept. A step is
+ * O(degree). Memory: 6 bytes an edge (8 above 65,536 relations); 8 bytes an entity and the UTF-8 of its name; 11 to 23 more an entity
+ * once names are looked up (docs/scale.md).
  */
 export class Graph {
   /** int32 [numEntities + 1]: edges of `head` are `offsets[head] .. offsets[head + 1] - 1`. */
@@ -39,9 +39,9 @@ export class Graph {
   readonly relations: RelationColumn;
   /** int32 [numEdges]: tail entity id of each edge. */
   readonly tails: Int32Array;
-  /** int32 [numRelations]: the relation walked backwards, or -1 where it has no inverse. */
+  /** int32 [numRelations]: inverse relation, or -1. */
   readonly inverseOf: Int32Array;
-  /** Name of each relation id, `~name` for an inverse. */
+  /** Relation names by id, `~name` for an inverse. */
   readonly relationNames: readonly string[];
   readonly #entities: NameTable;
   protected readonly relationIds = new Map<string, number>();
@@ -49,18 +49,17 @@ export class Graph {
   #hash: string | undefined;
 
   /**
-   * @param name which graph of a data set this is, such as `dialogue` or `wide`; named in every result
-   * @param entityNames name of each entity id
-   * @param relationNames name of each relation id, `~name` for an inverse
-   * @param triples ids, or rows that are sorted already and become the graph's own; both directions must already be there
-   * where both may be walked
+   * @param name of this graph within its data set, such as `dialogue` or `wide`; part of every result
+   * @param entityNames by entity id
+   * @param relationNames by relation id, `~name` for an inverse
+   * @param triples ids, or sorted rows that the graph then owns; to be walkable both ways, both directions must be present
    */
   constructor(
     readonly name: string,
     entityNames: readonly string[] | NameTable,
     relationNames: readonly string[],
     triples: TripleColumns | AdjacencyRows,
-    /** What its triples were read from, noted as they were read; empty for a graph that was stored since. */
+    /** Sources of its triples; empty for a graph read back from disk. */
     readonly madeFrom: readonly string[] = [],
   ) {
     this.#entities = entityNames instanceof NameTable ? entityNames : NameTable.of(entityNames);
@@ -73,34 +72,31 @@ export class Graph {
     this.inverseOf = Int32Array.from(relationNames, (relation) => this.relationId(inverseName(relation)));
   }
 
-  /** The graph that `shared` gave, over the same memory: for threads. */
+  /** Graph over the memory of `shared()`, for threads. */
   static fromShared({ name, entities, relationNames, madeFrom, hash, ...rows }: SharedGraph): Graph {
     const graph = new Graph(name, new NameTable(entities), relationNames, rows, madeFrom);
     graph.#hash = hash;
     return graph;
   }
 
-  /** The graph as plain data over the same memory; names are copied once. */
+  /** Plain data over the same memory; names are copied once. */
   shared(): SharedGraph {
     const { name, relationNames, madeFrom, offsets, relations, tails } = this;
     const entities = this.#entities.columns();
     return { name, relationNames, madeFrom, entities, offsets, relations, tails, hash: this.#hash };
   }
 
-  /** A graph of the same names and ids with other edges: `rows` become its own. Its hash is its own, too. */
+  /** Graph with the same names and ids but other edges; owns `rows` and has its own hash. */
   withRows(rows: AdjacencyRows): Graph {
     return new Graph(this.name, this.#entities, this.relationNames, rows, this.madeFrom);
   }
 
-  /**
-   * Name of each entity id. The first use makes a string of every name, which stay: with millions of entities ask
-   * `entityName` for those that are needed.
-   */
+  /** Entity names by id. The first access decodes and keeps all names; for millions of entities use `entityName`. */
   get entityNames(): readonly string[] {
     return (this.#entityNames ??= [...this.#entities.names()]);
   }
 
-  /** Name of an entity, or undefined for an id that the graph lacks. */
+  /** Name of an entity; undefined for an unknown id. */
   entityName(entity: number): string | undefined {
     return this.#entities.name(entity);
   }
@@ -117,40 +113,37 @@ export class Graph {
     return this.tails.length;
   }
 
-  /** The id that means "stay at the current entity" in action lists and tables: one past the last relation. */
+  /** Id of the "stay" action in action lists and tables: one past the last relation. */
   get equalRelation(): number {
     return this.numRelations;
   }
 
-  /** Id of an entity by its exact name, or `unknownId`. */
+  /** Entity id by exact name, or `unknownId`. */
   entityId(name: string): number {
     return this.#entities.id(name);
   }
 
-  /** Id of a relation by its exact name, or `unknownId`. */
+  /** Relation id by exact name, or `unknownId`. */
   relationId(name: string): number {
     return this.relationIds.get(name) ?? unknownId;
   }
 
-  /** Number of edges that leave `entity`; 0 for `unknownId`. */
+  /** Out-degree of `entity`; 0 for `unknownId`. */
   degree(entity: number): number {
     return entity < 0 ? 0 : this.offsets[entity + 1]! - this.offsets[entity]!;
   }
 
-  /**
-   * To be awaited before the edges of these entities are read, by whoever may walk a graph that lies elsewhere: it brings them.
-   * Here all are in memory, and nothing is done.
-   */
+  /** Loads the edges of these entities of a remote graph; await it before reading them. No-op for graphs in memory. */
   ensure(_entities: Iterable<number>, _signal?: AbortSignal): Promise<void> {
     return Promise.resolve();
   }
 
-  /** The part that is in memory as a whole, with the ids that it has here: all of it, unless the graph lies elsewhere. */
+  /** The part in memory, with the same ids: the whole graph unless it is remote. */
   get local(): Graph {
     return this;
   }
 
-  /** Gives up what lies elsewhere. */
+  /** Releases remote resources. */
   close(): Promise<void> {
     return Promise.resolve();
   }
@@ -170,12 +163,12 @@ export class Graph {
     return -1;
   }
 
-  /** Whether every step of a path is an edge. */
+  /** True if every step of a path is an edge. */
   holds(path: Path): boolean {
     return path.every(([head, relation, tail]) => this.edgeIndex(head, relation, tail) >= 0);
   }
 
-  /** sha256 (hex) over the JSON array [entity names, relation names] and the columns: a checkpoint belongs to one graph. */
+  /** sha256 (hex) over the JSON array [entity names, relation names] and the columns; checkpoints are tied to it. */
   get hash(): string {
     if (this.#hash !== undefined) return this.#hash;
     const hash = createHash('sha256').update('[');
@@ -188,7 +181,7 @@ export class Graph {
   }
 }
 
-/** The name of a relation walked the other way: `r` ↔ `~r`. */
+/** Name of the inverse relation: `r` ↔ `~r`. */
 export function inverseName(relation: string): string {
   return relation.startsWith(inversePrefix) ? relation.slice(inversePrefix.length) : inversePrefix + relation;
 }
@@ -199,7 +192,7 @@ function sorted(numEntities: number, numRelations: number, { heads, relations, t
   });
 }
 
-/** Names or numbers that are put through the hash at once. */
+/** Names or numbers hashed per call. */
 const piece = 2 ** 16;
 
 function hashNames(hash: Hash, names: Iterable<string>): void {
@@ -223,41 +216,41 @@ function hashColumn(hash: Hash, column: RelationColumn): void {
   }
 }
 
-/** One edge that was walked: head, relation, tail. */
+/** An edge: head, relation, tail. */
 export type Triple = readonly [head: number, relation: number, tail: number];
 
-/** Triples in walking order; each head is the tail before it. */
+/** Triples in walking order; each head is the previous tail. */
 export type Path = readonly Triple[];
 
-/** A path without its stay (Equal) steps, which add nothing to where it leads. */
+/** Path without its stay (Equal) steps, which do not change where it leads. */
 export function canonicalPath(path: Path, equalRelation: number): Path {
   return path.filter(([, relation]) => relation !== equalRelation);
 }
 
-/** A key that is equal for equal paths. */
+/** Key that is equal for equal paths. */
 export function pathKey(path: Path): string {
   return path.map((triple) => triple.join(',')).join(';');
 }
 
-/** Compares lists of ids number by number; the beginning of a list comes before it. For `sort`. */
+/** Lexicographic comparison of id lists, prefix first. For `sort`. */
 export function byIds(a: ArrayLike<number>, b: ArrayLike<number>): number {
   const shared = Math.min(a.length, b.length);
   for (let i = 0; i < shared; i++) if (a[i] !== b[i]) return a[i]! - b[i]!;
   return a.length - b.length;
 }
 
-/** The triples at some places, in their order. New arrays. */
+/** Triples at the given indices, in that order. New arrays. */
 export function pickTriples({ heads, relations, tails }: TripleColumns, places: Int32Array): TripleColumns {
   const column = (values: Int32Array) => places.map((place) => values[place]!);
   return { heads: column(heads), relations: column(relations), tails: column(tails) };
 }
 
-/** A seeded draw in the order of the triples; all of them where there are no more. @param name names the draw */
+/** Seeded sample in the order of the triples; all of them if there are not more. @param name sub-seed of the draw */
 export function sampledTriples(triples: TripleColumns, count: number, name: string): TripleColumns {
   return pickTriples(triples, Int32Array.from(sampled([...triples.heads.keys()], count, name)));
 }
 
-/** One after another. New arrays. */
+/** Concatenates triples. New arrays. */
 export function joinTriples(parts: readonly TripleColumns[]): TripleColumns {
   const all = (column: keyof TripleColumns) => {
     const values = new Int32Array(parts.reduce((sum, part) => sum + part[column].length, 0));

@@ -1,22 +1,22 @@
-/** A graph whose hubs keep a few of their edges. */
+/** Graphs with capped out-degree. */
 import { int32Column, relationColumn } from './adjacency.js';
 import type { Graph } from './graph.js';
 
-/** Edges that an entity with too many keeps: `most` indices in `begin .. end - 1`, each once, in any order. */
+/** Chooses which edges of a hub to keep: `most` distinct indices in `begin .. end - 1`, any order. */
 export type ChooseEdges = (begin: number, end: number, most: number) => Int32Array;
 
 interface KeptEdges {
-  /** The same object as the whole graph where nothing had to go. */
+  /** The input graph itself if nothing was dropped. */
   graph: Graph;
-  /** int32 [edges kept]: index in the whole graph of each edge, ascending; absent where nothing had to go. */
+  /** int32 [edges kept]: index in the input graph of each edge, ascending; absent if nothing was dropped. */
   indices?: Int32Array;
-  /** Entities that lost edges. */
+  /** Number of entities that lost edges. */
   entitiesCut: number;
 }
 
 /**
- * Every entity keeps at most `most` edges, in the order of the graph. Names, ids and the order of edges stay; rows lie in
- * shared memory. `choose` is asked once for each entity that has more, ascending. O(edges), and what choosing costs.
+ * Caps the out-degree at `most`. Names, ids and edge order stay; rows are in shared memory. `choose` is called once per entity above the
+ * cap, ascending. O(edges) plus the cost of choosing.
  */
 export function keepEdges(whole: Graph, most: number, choose: ChooseEdges): KeptEdges {
   const { numEntities, offsets } = whole;

@@ -1,12 +1,11 @@
-/** Names as people write them, and which entities carry them: the one normaliser of matching, clues and answers. */
+/** Name normalisation and lookup of entities, shared by matching, hints and answers. */
 import type { Graph } from './graph.js';
 
 const leadingArticle = /^(?:the|a|an) (?=.)/;
 
 /**
- * The form in which names are compared: NFKC, lower case, punctuation as spaces except inside numbers and dates
- * (`1,000.5`, `2012-05-01`), apostrophes dropped, spaces collapsed, one leading article dropped. A name of nothing but
- * punctuation, such as the film `$`, keeps it.
+ * Normal form of names: NFKC, lower case, punctuation as spaces except within numbers and dates (`1,000.5`, `2012-05-01`), apostrophes
+ * dropped, spaces collapsed, one leading article dropped. A name of punctuation only, such as the film `$`, keeps it.
  */
 export function normalizeName(name: string): string {
   const folded = name.normalize('NFKC').toLowerCase();
@@ -20,7 +19,7 @@ export function normalizeName(name: string): string {
   return words === '' ? folded.trim() : words.replace(leadingArticle, '');
 }
 
-/** A name without what is said of it in brackets behind it: `Heat (film)`, and as it is where there are none. */
+/** Name without a trailing qualifier in brackets, as in `Heat (film)`. */
 export function withoutQualifier(name: string): string {
   const text = name.trimEnd();
   const close = text.length - 1;
@@ -31,14 +30,14 @@ export function withoutQualifier(name: string): string {
 
 const withoutAccents = (name: string) => name.normalize('NFD').replace(/\p{Mn}/gu, '');
 
-/** Entities by normalised name or alias; homonyms keep all their entities. */
+/** Entities by normalised name or alias; homonyms map to all their entities. */
 export class NameIndex {
   readonly #entities = new Map<string, number[]>();
   #plain: Map<string, number[]> | undefined;
-  /** Most words of a name: how long an n-gram of a question has to be tried. */
+  /** Words of the longest name: bound for n-grams of a question. */
   readonly maxWords: number;
 
-  /** @param aliases further names of entities, by id */
+  /** @param aliases further names by entity id */
   constructor(graph: Graph, aliases: ReadonlyMap<number, readonly string[]> = new Map()) {
     let maxWords = 0;
     const add = (name: string, entity: number) => {
@@ -54,12 +53,12 @@ export class NameIndex {
     this.maxWords = maxWords;
   }
 
-  /** Ids of the entities of that name, ascending by first appearance; empty for an unknown one. */
+  /** Entity ids of a name in order of first appearance; empty if unknown. */
   lookup(name: string): readonly number[] {
     return this.#entities.get(normalizeName(name)) ?? [];
   }
 
-  /** The same, accents ignored on both sides: for what people type. */
+  /** Like `lookup`, ignoring accents on both sides. */
   lookupWithoutAccents(name: string): readonly number[] {
     if (!this.#plain) {
       this.#plain = new Map();

@@ -1,35 +1,35 @@
 /**
- * Names by id and ids by name, packed: the UTF-8 of all names in one array, where each ends, and a hash table of ids. A
- * Map of strings holds some 100 bytes a name; this holds the name itself, 4 bytes, and 11 to 23 while names are looked up.
+ * Packed two-way name table: UTF-8 of all names in one array, their end offsets, and a hash table of ids. A Map of strings costs about
+ * 100 bytes a name; this costs the name, 4 bytes, and 11 to 23 while names are looked up.
  */
 import { WorkbenchError } from '../run/errors.js';
 
-/** The columns of a table, in shared memory where threads are to see them. */
+/** Columns of a table, in shared memory if threads need them. */
 export interface NameColumns {
-  /** UTF-8 of all names, one after the other. */
+  /** Concatenated UTF-8 of all names. */
   bytes: Uint8Array;
-  /** uint32 [number of names]: where each name ends in `bytes`. */
+  /** uint32 [number of names]: end offset of each name in `bytes`. */
   ends: Uint32Array;
 }
 
-/** Share of the hash table that is filled before it doubles. */
+/** Load factor at which the hash table doubles. */
 const mostFilled = 0.7;
-/** Bytes of all names that 32-bit ends can tell apart. */
+/** Maximum bytes of all names (32-bit offsets). */
 const mostBytes = 2 ** 32 - 1;
 
 const encoder = new TextEncoder();
 
-/** Ids are 0, 1, 2 … by order of adding; of names added twice by `push` the last id is the one found. */
+/** Ids are 0, 1, 2 … in insertion order; for duplicates added by `push`, lookup returns the last id. */
 export class NameTable {
   #bytes: Buffer;
   #ends: Uint32Array;
   #size: number;
-  /** Pairs of id and hash, from place 2 · hash (modulo its length, a power of two) on; id -1 is free. Made when first needed. */
+  /** (id, hash) pairs from slot 2 · hash (modulo the length, a power of two) on; id -1 is free. Built on first use. */
   #slots: Int32Array | undefined;
   #scratch = Buffer.alloc(256);
   #hashes = new Int32Array(0);
 
-  /** @param columns what the table begins with; they are written to no more */
+  /** @param columns initial content; never modified */
   constructor({ bytes, ends }: NameColumns = { bytes: new Uint8Array(1024), ends: new Uint32Array(0) }) {
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#ends = ends;
@@ -47,13 +47,13 @@ export class NameTable {
     return this.#size;
   }
 
-  /** The name of an id, decoded anew at each call; undefined for an id that is not there. */
+  /** Name of an id, decoded at each call; undefined if unknown. */
   name(id: number): string | undefined {
     if (!(id >= 0 && id < this.#size)) return undefined;
     return this.#bytes.toString('utf8', this.#start(id), this.#ends[id]);
   }
 
-  /** All names by id, decoded one by one. */
+  /** All names by id, decoded lazily. */
   *names(): Generator<string> {
     let start = 0;
     for (let id = 0; id < this.#size; id++) {
@@ -63,27 +63,27 @@ export class NameTable {
     }
   }
 
-  /** The id of exactly that name, or -1. */
+  /** Id of an exact name, or -1. */
   id(name: string): number {
     const length = this.#encode(name);
     return this.#find(this.#scratch, 0, length, hashOf(this.#scratch, 0, length));
   }
 
-  /** The id of a name; a new one for a name that is not there. */
+  /** Id of a name, added if missing. */
   add(name: string): number {
     const length = this.#encode(name);
     return this.addBytes(this.#scratch, 0, length);
   }
 
-  /** As `add`, of the UTF-8 in `source[from, to)`; it must be valid. */
+  /** Like `add`, for valid UTF-8 in `source[from, to)`. */
   addBytes(source: Uint8Array, from: number, to: number): number {
     return this.#addHashed(source, from, to, hashOf(source, from, to));
   }
 
   /**
-   * As `addBytes` of many names, in their order, several times as fast in a table larger than the processor's caches.
-   * @param bounds int32 [2 · count]: where each name begins and ends in `source`
-   * @param ids receives the ids, int32 [count]
+   * Like `addBytes` for many names, several times faster once the table exceeds the CPU caches.
+   * @param bounds int32 [2 · count]: begin and end of each name in `source`
+   * @param ids output, int32 [count]
    */
   addAll(source: Uint8Array, bounds: Int32Array, count: number, ids: Int32Array): void {
     if (this.#hashes.length < count) this.#hashes = new Int32Array(count);
@@ -94,8 +94,8 @@ export class NameTable {
   }
 
   /**
-   * Looks at the places that looking the names up will need, none waiting for another: the processor then fetches many from
-   * memory at once. What `ids` receives is of no use but to keep the looks from being left out.
+   * Prefetch: touches all slots of the lookups without dependencies, so that memory fetches overlap. Writing to `ids` only keeps the
+   * reads from being optimised away.
    */
   #touch(hashes: Int32Array, count: number, ids: Int32Array): void {
     const slots = (this.#slots ??= this.#indexed());
@@ -113,16 +113,16 @@ export class NameTable {
     return id;
   }
 
-  /** Gives a name the next id, whether it is there or not. */
+  /** Appends a name under the next id, even if it exists already. */
   push(name: string): number {
-    // First, since a long name gets another scratch.
+    // First, since a long name replaces the scratch buffer.
     const length = this.#encode(name);
     const id = this.#append(this.#scratch, 0, length);
     this.#slots = undefined;
     return id;
   }
 
-  /** A copy of its columns, in shared memory and no longer than needed: adding more later does not change them. */
+  /** Copy of the columns in shared memory, trimmed; unaffected by later additions. */
   columns(): NameColumns {
     const length = this.#start(this.#size);
     const bytes = new Uint8Array(new SharedArrayBuffer(length));
@@ -174,7 +174,7 @@ export class NameTable {
     return slots[this.#slotOf(slots, source, from, to, hash)]!;
   }
 
-  /** Where the id of that name stands in `slots`, or the free place for it. */
+  /** Slot of the name's id, or the free slot for it. */
   #slotOf(slots: Int32Array, source: Uint8Array, from: number, to: number, hash: number): number {
     const mask = slots.length - 1;
     for (let slot = (2 * hash) & mask; ; slot = (slot + 2) & mask) {
@@ -190,13 +190,13 @@ export class NameTable {
     return true;
   }
 
-  /** Notes an id that is not yet in the hash table. */
+  /** Inserts an id that is not in the hash table. */
   #insert(id: number, hash: number): void {
     if (this.#size > (mostFilled * this.#slots!.length) / 2) this.#slots = doubled(this.#slots!);
     place(this.#slots!, id, hash);
   }
 
-  /** The hash table of all names, the last of equal names in it. */
+  /** Hash table of all names (last of duplicates), built on first use. */
   #indexed(): Int32Array {
     let count = 16;
     while (this.#size > mostFilled * count) count *= 2;
@@ -227,7 +227,7 @@ function place(slots: Int32Array, id: number, hash: number): void {
   slots[slot + 1] = hash;
 }
 
-/** FNV-1a, its high bits stirred into the low ones that choose the slot. */
+/** FNV-1a with the high bits mixed into the low ones that select the slot. */
 function hashOf(bytes: Uint8Array, from: number, to: number): number {
   let hash = 0x811c9dc5;
   for (let i = from; i < to; i++) hash = Math.imul(hash ^ bytes[i]!, 0x01000193);

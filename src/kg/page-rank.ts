@@ -1,49 +1,46 @@
 /**
- * Personalised PageRank: where a walker is found who sets out from the topics, follows any fact either way, and is sent back
- * often. What is near a topic by many ways is high; computed over the entities that are touched alone.
+ * Personalised PageRank: random walk from the topics over facts in both directions, with restarts. Ranks entities close to the topics by
+ * many paths; only touched entities are computed.
  */
 import { adjacencyOf, type AdjacencyRows } from './adjacency.js';
 import type { Graph } from './graph.js';
 
-/** How often the walker is sent back, and how exactly its whereabouts are computed. */
+/** Restart probability and precision. */
 export interface PageRankOptions {
-  /** Probability of a return before each step, in (0, 1]; default 0.8, which keeps to the first few hops. */
+  /** Restart probability before each step, in (0, 1]; default 0.8, which stays within a few hops. */
   restart?: number;
-  /** Mass that may be left unspread, in (0, 1); default 1e-5. */
+  /** Unspread mass at which to stop, in (0, 1); default 1e-5. */
   tolerance?: number;
   /**
-   * Mass an edge below which an entity passes none on; default 1e-7. On MetaQA that is a fortieth of the edges, and the best 500
+   * Mass per edge below which an entity does not push; default 1e-7. On MetaQA that visits a fortieth of the edges, and the top 500
    * entities hold as many answers as with 0.
    */
   leastPush?: number;
 }
 
-/** The entities where most of the mass is. */
+/** Entities with the most mass. */
 export interface PageRanks {
-  /** int32 [at most as many as asked for], highest rank first, then the smaller id. */
+  /** int32 [at most the requested number], rank descending, then id. */
   entities: Int32Array;
-  /** float64 of the same length: their ranks; those of all entities add up to 1. */
+  /** float64 of the same length: ranks; over all entities they sum to 1. */
   ranks: Float64Array;
 }
 
 /**
- * Ranks from some topics, each as likely a start as the others.
- * @param topics entity ids, `unknownId` left out; none gives none
- * @param most entities of the result, at least 1; those that no mass reaches are never among them
+ * Ranks from topics with equal start probability.
+ * @param topics entity ids, `unknownId` skipped; none gives an empty result
+ * @param most maximum number of entities, at least 1; unreached ones are never included
  */
 export type PageRanker = (topics: readonly number[], most: number) => PageRanks;
 
-/**
- * Facts of a graph both ways: its own edges, and where a relation has no inverse the edge back, whose relation is the one that
- * follows those of the graph.
- */
+/** Edges in both directions: the graph's own, plus reverse edges for relations without an inverse, under ids after the graph's. */
 export interface BothWays {
   rows: AdjacencyRows;
-  /** int32 [relations]: the relation walked the other way; the graph's own come first, under their ids. */
+  /** int32 [relations]: inverse relation; the graph's own ids come first. */
   inverseOf: Int32Array;
 }
 
-/** @returns the graph's own rows where every relation has its inverse; else new ones, linear in edges */
+/** @returns the graph's own rows if every relation has its inverse, else new ones; linear in edges */
 export function bothWays(graph: Graph): BothWays {
   const inverses = [...graph.inverseOf];
   graph.inverseOf.forEach((inverse, relation) => {
@@ -64,11 +61,10 @@ export function bothWays(graph: Graph): BothWays {
 }
 
 /**
- * A ranker with its own scratch, 25 bytes an entity, kept between calls. In each sweep the mass that moves goes one step on, at
- * the cost of the edges of those that pass it on, and `1 - restart` of it moves again.
- * @param rows both ways, as of `bothWays`; an entity without edges keeps its mass
- * @source Jeh and Widom 2003, doi:10.1145/775152.775191; pushing where it pays: Andersen, Chung and Lang 2006,
- * doi:10.1109/FOCS.2006.44
+ * Ranker with reusable scratch, 25 bytes an entity. Each sweep moves the pending mass one step, at the cost of the edges of the pushing
+ * entities; `1 - restart` of it moves again.
+ * @param rows in both directions, see `bothWays`; entities without edges keep their mass
+ * @source Jeh and Widom 2003, doi:10.1145/775152.775191; thresholded push: Andersen, Chung and Lang 2006, doi:10.1109/FOCS.2006.44
  */
 export function pageRanker(
   { offsets, tails }: Pick<AdjacencyRows, 'offsets' | 'tails'>,
@@ -117,7 +113,7 @@ export function pageRanker(
   };
 }
 
-/** Entities of the highest ranks: what they reach at least is found by selection, and only what reaches it is sorted. */
+/** Top entities: the threshold is found by quickselect, and only those above it are sorted. */
 function highest(touched: readonly number[], rank: Float64Array, most: number): Int32Array {
   const least = touched.length > most ? nthHighest(rank, touched, most) : 0;
   return Int32Array.from(touched.filter((entity) => rank[entity]! >= least))
@@ -126,8 +122,8 @@ function highest(touched: readonly number[], rank: Float64Array, most: number): 
 }
 
 /**
- * The n-th highest of some numbers, in time linear in how many they are.
- * @param of places in `numbers`, at least `n`
+ * n-th largest value by quickselect, expected linear time.
+ * @param of indices into `numbers`, at least `n`
  * @source Hoare 1961, doi:10.1145/366622.366647 (FIND)
  */
 function nthHighest(numbers: Float64Array, of: readonly number[], n: number): number {

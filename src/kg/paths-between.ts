@@ -1,27 +1,26 @@
-/** Paths between two entities: the shortest ones, or all that enter no entity twice. */
+/** Paths between two entities: shortest, or all simple ones. */
 import { type AdjacencyRows, reversedRows } from './adjacency.js';
 import { byIds } from './graph.js';
 import { ShortestPaths } from './shortest-paths.js';
 import { SimplePaths, type SimpleLimits } from './simple-paths.js';
 
-/** Which paths are asked for. */
 export interface PathLimits extends SimpleLimits {
   kind: 'shortest' | 'simple';
-  /** Paths that are given at most. */
+  /** Maximum number of paths. */
   most: number;
 }
 
-/** What was found, in ascending order of length, then of the numbers. */
+/** Ascending by length, then by ids. */
 export interface FoundPaths {
-  /** int32 [2 · length] each: relation and entity of each step. The empty one where head is tail. */
+  /** int32 [2 · length] each: relation and entity of each step. Empty if head is tail. */
   paths: Int32Array[];
-  /** Whether these are all. Where they are not, shortest ones are the first of all, others those that were met first. */
+  /** False if there are more: then shortest paths are the first ones, simple paths those found first. */
   complete: boolean;
 }
 
 /**
- * Searches once. For many searches in one graph keep a `ShortestPaths` or `SimplePaths`: this one reverses the graph each time.
- * @throws WorkbenchError `usage` for a horizon below 1 or beyond what the search can do
+ * Single search. For many searches in one graph keep a `ShortestPaths` or `SimplePaths`: this one reverses the graph at each call.
+ * @throws WorkbenchError `usage` for a horizon below 1 or above the limit of the search
  */
 export function pathsBetween(
   rows: AdjacencyRows,

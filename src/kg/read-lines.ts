@@ -1,4 +1,4 @@
-/** Reading text files of any size, some lines at a time. */
+/** Streaming readers for text files of any size. */
 import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
@@ -6,25 +6,25 @@ import { createGunzip } from 'node:zlib';
 import { WorkbenchError } from '../run/errors.js';
 import { refuseSpecial } from '../run/files.js';
 
-/** Characters of the longest line that is read: no triple has so many, and no expression over a line may grow with a file. */
+/** Maximum characters per line, which also bounds regular expressions over lines. */
 const longestLine = 2 ** 20;
-/** Bytes that so many characters can have in UTF-8. */
+/** Maximum UTF-8 bytes of such a line. */
 const longestLineBytes = 3 * longestLine;
 
 const lineFeed = 0x0a;
 
 /**
- * Streams the lines of a UTF-8 file, unpacked when its name ends in `.gz`, without their line ends (LF or CRLF) and without a
- * byte order mark. Memory does not grow with the file, nor with what an archive unpacks to.
- * @param what what the file is to the user, such as `triples`
+ * Streams the lines of a UTF-8 file (unpacked if its name ends in `.gz`) without line ends (LF or CRLF) and byte order mark. Memory does
+ * not grow with the file or the unpacked archive.
+ * @param what kind of content for error messages, such as `triples`
  * @param take receives each line, empty ones too, with its number from 1; the text may share memory with a chunk of the file
- * @throws WorkbenchError `data` naming file and line for bytes that are not UTF-8, a line of more than 2^20 characters, a damaged
- * archive, an unreadable or missing file; and whatever `take` throws
+ * @throws WorkbenchError `data` with file and line for invalid UTF-8, a line above 2^20 characters, a damaged archive, an unreadable or
+ * missing file; and anything thrown by `take`
  */
 export async function readLines(file: string, what: string, take: (text: string, line: number) => void): Promise<void> {
   await readLineBlocks(file, what, (block, firstLine) => {
     const lines = block.toString('utf8').split('\n');
-    // What follows the last line end is no line.
+    // There is no line after the last line end.
     if (lines.at(-1) === '') lines.pop();
     lines.forEach((text, i) => {
       throwIfTooLong(text, file, firstLine + i);
@@ -35,8 +35,8 @@ export async function readLines(file: string, what: string, take: (text: string,
 }
 
 /**
- * Streams a file as `readLines` does, in blocks of whole lines whose bytes are valid UTF-8, line ends included.
- * @param take receives a block, which it may not keep, with the number of its first line; returns how many lines it has
+ * As `readLines`, in blocks of whole lines of valid UTF-8, line ends included.
+ * @param take receives a block, valid during the call, with its first line number; returns its number of lines
  */
 export async function readLineBlocks(
   file: string,
@@ -60,12 +60,12 @@ export function throwIfTooLong(line: string, file: string, number: number): void
   if (line.length > longestLine) throw tooLong(file, number);
 }
 
-/** Whether so many bytes may be more characters than a line may have. */
+/** True if this many bytes can exceed the maximum number of characters. */
 export function mayBeTooLong(bytes: number): boolean {
   return bytes > longestLine;
 }
 
-/** Pieces of a file that end with a line, its last line without an end among them. */
+/** Blocks that end at a line end, or at the end of the file. */
 async function* blocksOf(file: string, what: string, linesBefore: () => number): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0);
   let atStart = true;
@@ -98,7 +98,7 @@ function chunksOf(file: string): AsyncIterable<Buffer> {
   return packed ? pipeline(raw, createGunzip({ chunkSize: 1 << 18 }), () => {}) : raw;
 }
 
-/** Number from 1 of the first line that is not UTF-8. */
+/** Line number (from 1) of the first line that is not UTF-8. */
 function firstBadLine(block: Buffer): number {
   let line = 1;
   for (let start = 0; start < block.length; line++) {

@@ -1,21 +1,21 @@
-/** Reading triple files of any size, one triple at a time. */
+/** Streaming reader for triple files of any size. */
 import { WorkbenchError } from '../run/errors.js';
 import { printable } from '../run/printable.js';
 import { mayBeTooLong, readLineBlocks, throwIfTooLong } from './read-lines.js';
 
-/** How lines are cut, and what happens to broken ones. */
+/** Field separator, and handling of broken lines. */
 export interface ReadTriplesOptions {
-  /** Between the three fields. Default TAB; MetaQA's `kb.txt` uses `|`. */
+  /** Field separator. Default TAB; MetaQA's `kb.txt` uses `|`. */
   separator?: string;
-  /** Drop and count lines with a blank field instead of failing on them. Default false. */
+  /** Drop and count lines with a blank field instead of failing. Default false. */
   dropBlank?: boolean;
-  /** Told what is wrong with a line, which is then skipped. Default: the first one is thrown. */
+  /** Receives each broken line, which is skipped. Default: throw at the first one. */
   onProblem?: (line: number, problem: string) => void;
 }
 
-/** How many lines became triples. */
+/** Line counts. */
 export interface TripleReport {
-  /** Triples given to the sink. */
+  /** Triples passed to the sink. */
   triples: number;
   /** Lines dropped for a blank field, only with `dropBlank`. */
   blank: number;
@@ -24,25 +24,25 @@ export interface TripleReport {
 /** Receives each triple by name, with its line number from 1. */
 export type TripleSink = (head: string, relation: string, tail: string, line: number) => void;
 
-/** Some triples as UTF-8, in the order of the file; the arrays are used again for the next ones. */
+/** Batch of triples as UTF-8 in file order; the arrays are reused for the next batch. */
 interface TripleBatch {
   size: number;
   bytes: Buffer;
-  /** int32 [4 · size]: where head and tail of each begin and end in `bytes`. */
+  /** int32 [4 · size]: begin and end of each head and tail in `bytes`. */
   entities: Int32Array;
-  /** int32 [2 · size]: where each relation begins and ends. */
+  /** int32 [2 · size]: begin and end of each relation. */
   relations: Int32Array;
   /** [size]: line numbers, from 1. */
   lines: Float64Array;
 }
 
-/** Triples that are handed on at once: enough that fetches from memory overlap, few enough to stay in a cache. */
+/** Triples per batch: enough for memory fetches to overlap, few enough for the cache. */
 const batchSize = 256;
 
 /**
- * Streams a triple file, unpacked when its name ends in `.gz`. Memory does not grow with the file. Empty lines are skipped.
- * @throws WorkbenchError `data` naming file and line: a field count other than three, a blank field (unless dropped),
- * bytes that are not UTF-8, a damaged archive, an unreadable file; and whatever the sink throws
+ * Streams a triple file (unpacked if its name ends in `.gz`). Memory does not grow with the file. Empty lines are skipped.
+ * @throws WorkbenchError `data` with file and line: field count other than three, blank field (unless dropped), invalid UTF-8, damaged
+ * archive, unreadable file; and anything thrown by the sink
  */
 export async function readTriples(file: string, options: ReadTriplesOptions, sink: TripleSink): Promise<TripleReport> {
   return readTripleBatches(file, options, ({ size, bytes, entities, relations, lines }) => {
@@ -54,7 +54,7 @@ export async function readTriples(file: string, options: ReadTriplesOptions, sin
   });
 }
 
-/** As `readTriples`, with bytes instead of texts. A batch before a broken line is handed on before that line is told. */
+/** Like `readTriples`, with bytes instead of strings. Triples before a broken line are passed on before that line is reported. */
 export async function readTripleBatches(
   file: string,
   { separator = '\t', dropBlank = false, onProblem }: ReadTriplesOptions,
@@ -105,7 +105,7 @@ export async function readTripleBatches(
         if (batch.size === batchSize) flush();
       }
     }
-    // The next block takes the place of this one.
+    // The buffer is reused for the next block.
     flush();
     return line - firstLine;
   });
@@ -126,7 +126,7 @@ function addRow(batch: TripleBatch, at: Int32Array, line: number): void {
 
 /**
  * Finds the fields of the line that begins at `start`.
- * @param at receives where the first three begin and end, the last of them at the end of the line; then where the next line begins
+ * @param at output: begin and end of the first three fields (the last ends at the line's end), then the start of the next line
  * @returns number of fields
  */
 function findFields(block: Buffer, start: number, separator: Buffer, at: Int32Array): number {
@@ -151,7 +151,7 @@ function findFields(block: Buffer, start: number, separator: Buffer, at: Int32Ar
   return fields;
 }
 
-/** Whether a name is white space: few first bytes leave a doubt. */
+/** True for a white-space name; the first byte decides almost always. */
 function isBlank(block: Buffer, from: number, to: number): boolean {
   const first = from < to ? block[from]! : 0;
   if (first > 0x20 && !leadsWhiteSpace.has(first)) return false;
@@ -160,7 +160,7 @@ function isBlank(block: Buffer, from: number, to: number): boolean {
 
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
-/** First bytes of white space beyond ASCII: U+00A0, U+1680, U+2000 and on, U+3000, U+FEFF. */
+/** First bytes of non-ASCII white space: U+00A0, U+1680, U+2000 and following, U+3000, U+FEFF. */
 const leadsWhiteSpace = new Set([0xc2, 0xe1, 0xe2, 0xe3, 0xef]);
 
 const excerpt = (row: string) => printable(JSON.stringify(row), 80);

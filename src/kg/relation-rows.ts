@@ -1,8 +1,8 @@
-/** The edges of a graph by relation: what walks along given relations read, instead of looking each relation up among all edges of an entity. */
+/** Edges by relation, for walks along given relations: no search among all edges of an entity. */
 import { int32Column } from './adjacency.js';
 import type { Graph } from './graph.js';
 
-/** Edges by relation, then by head, then by tail; in shared memory, so that threads need no copies. */
+/** Edges sorted by relation, head, tail; in shared memory, so that threads need no copies. */
 export interface RelationRows {
   /** int32 [numRelations + 1]: rows of relation `r` are `begins[r] .. begins[r + 1] - 1`. */
   begins: Int32Array;
@@ -14,7 +14,7 @@ export interface RelationRows {
   tails: Int32Array;
 }
 
-/** O(edges). Memory: 4 bytes an edge and 8 a pair of head and relation. */
+/** O(edges). Memory: 4 bytes an edge and 8 per (head, relation) pair. */
 export function relationRows({ offsets, relations, tails, numRelations, numEntities }: Graph): RelationRows {
   const begins = int32Column(numRelations + 1);
   const edgeCounts = new Int32Array(numRelations + 1);
@@ -54,7 +54,7 @@ export function relationRows({ offsets, relations, tails, numRelations, numEntit
   return byRelation;
 }
 
-/** The row of a head among those of a relation, or -1. O(log rows). */
+/** Row of a head within a relation, or -1. O(log rows). */
 export function rowOf(
   { begins, heads }: Pick<RelationRows, 'begins' | 'heads'>,
   relation: number,
@@ -63,12 +63,12 @@ export function rowOf(
   return placeOf(heads, begins[relation]!, begins[relation + 1]!, head);
 }
 
-/** Whether a row has a tail. O(log edges of the row). */
+/** True if a row contains a tail. O(log edges of the row). */
 export function rowHolds({ edges, tails }: Pick<RelationRows, 'edges' | 'tails'>, row: number, tail: number): boolean {
   return placeOf(tails, edges[row]!, edges[row + 1]!, tail) >= 0;
 }
 
-/** How many tails a relation leads to from a head. O(log rows). */
+/** Number of tails of (head, relation). O(log rows). */
 export function numTails(
   rows: Pick<RelationRows, 'begins' | 'heads' | 'edges'>,
   relation: number,
@@ -78,7 +78,7 @@ export function numTails(
   return row < 0 ? 0 : rows.edges[row + 1]! - rows.edges[row]!;
 }
 
-/** Where among the ascending values from `begin` to before `end` one is, or -1. */
+/** Index of a value among the ascending `values[begin .. end - 1]`, or -1. */
 function placeOf(values: Int32Array, begin: number, end: number, wanted: number): number {
   let low = begin;
   let high = end - 1;

@@ -1,4 +1,4 @@
-/** All shortest paths between two entities: counted from both ends, then read off one by one. */
+/** All shortest paths between two entities: counted by bidirectional search, then enumerated by rank. */
 import { WorkbenchError } from '../run/errors.js';
 import type { Rng } from '../run/seeds.js';
 import { type AdjacencyRows, reversedRows } from './adjacency.js';
@@ -8,38 +8,38 @@ type Hidden = number | 'all' | undefined;
 const hides = (hidden: Hidden, relation: number | undefined) => hidden === 'all' || relation === hidden;
 
 interface ShortestLimits {
-  /** Edges of the longest path, at least 1. */
+  /** Maximum number of edges, at least 1. */
   horizon: number;
   /**
-   * Relation whose edge from head straight to tail is not there, or all of them. Backwards they need no hiding: no shortest path
-   * enters its head again or goes on from its tail.
+   * Relation (or all) whose direct edge from head to tail is hidden. The reverse edge needs no hiding: no shortest path returns to its
+   * head or leaves its tail.
    */
   hidden?: Hidden;
   most: number;
-  /** Draws which of them where there are more, each as likely as any other; without it they are the first. */
+  /** Draws uniformly if there are more than `most`; default: the first ones. */
   rng?: Rng | undefined;
 }
 
-/** What is reached from one end: levels of a breadth-first search. */
+/** One side of the bidirectional search. */
 interface Side {
   rows: AdjacencyRows;
-  /** uint8 [entities]: 1 + distance from the end, 0 where it was not reached. */
+  /** uint8 [entities]: 1 + distance from this end, 0 if not reached. */
   depth: Uint8Array;
   /** Entities by distance. */
   levels: number[][];
 }
 
 /**
- * Finds shortest paths in one graph, again and again: the room that a search needs is made once. A search goes from both ends,
- * each time from the one whose entities have fewer edges, so that a hub at one end costs little.
+ * Shortest-path search with reusable scratch, for many searches in one graph. Bidirectional: each step expands the side with fewer edges,
+ * so that a hub at one end stays cheap.
  */
 export class ShortestPaths {
   readonly #forward: Side;
   readonly #backward: Side;
-  /** float64 [entities]: shortest paths from here to the tail, of those that the search met. */
+  /** float64 [entities]: number of shortest paths to the tail. */
   readonly #counts: Float64Array;
 
-  /** @param reversed what `reversedRows` gives for the same rows, where it is at hand */
+  /** @param reversed `reversedRows` of the same rows, if available */
   constructor(rows: AdjacencyRows, reversed: AdjacencyRows = reversedRows(rows)) {
     const numEntities = rows.offsets.length - 1;
     const side = (of: AdjacencyRows): Side => ({ rows: of, depth: new Uint8Array(numEntities), levels: [] });
@@ -49,8 +49,8 @@ export class ShortestPaths {
   }
 
   /**
-   * Paths as int32 [2 · length], relation and entity of each step, in ascending order of those numbers; the empty one where
-   * head is tail; none where the tail is farther than the horizon.
+   * Paths as int32 [2 · length], relation and entity of each step, in ascending order; the empty path if head is tail; none if the tail
+   * is beyond the horizon.
    * @throws WorkbenchError `usage` for a horizon outside 1..250
    */
   between(head: number, tail: number, { horizon, hidden, most, rng }: ShortestLimits): Int32Array[] {
@@ -73,7 +73,7 @@ export class ShortestPaths {
     }
   }
 
-  /** @returns length of the shortest paths, 0 where there is none; counts of the backward side are then complete */
+  /** @returns length of the shortest paths, 0 if none; counts of the backward side are then complete */
   #meet(head: number, tail: number, horizon: number, hidden: Hidden): number {
     const [forward, backward] = [this.#forward, this.#backward];
     forward.levels.push([head]);
@@ -92,7 +92,7 @@ export class ShortestPaths {
     return 0;
   }
 
-  /** Carries the counts from where the sides met to the head. Nothing else of the forward side leads to the tail. */
+  /** Propagates counts from the meeting level to the head; nothing else on the forward side leads to the tail. */
   #countForward(tail: number, hidden: Hidden): void {
     const { rows, depth, levels } = this.#forward;
     const { offsets, relations, tails } = rows;
@@ -110,7 +110,7 @@ export class ShortestPaths {
     }
   }
 
-  /** The path at a place of the ascending list of all. */
+  /** Path of a rank in the ascending list of all. */
   #pathAt(head: number, tail: number, length: number, rank: number, hidden: Hidden): Int32Array {
     const { offsets, relations, tails } = this.#forward.rows;
     const ahead = this.#forward.depth;
@@ -123,7 +123,7 @@ export class ShortestPaths {
       for (let edge = offsets[current]!; edge < offsets[current + 1]!; edge++) {
         const next = tails[edge]!;
         if (step === 0 && next === tail && hides(hidden, relations[edge])) continue;
-        // On the forward side until the sides meet, then down the backward one.
+        // On the forward side until the sides meet, then on the backward one.
         const onPath = behind[next] === length - step || (behind[next] === 0 && ahead[next] === step + 2);
         if (!onPath) continue;
         if (left < counts[next]!) {
@@ -152,8 +152,8 @@ export class ShortestPaths {
 }
 
 /**
- * The next level of a side; the edge of the relation `hidden` between the two ends is not there.
- * @param counts where given: receives the number of paths from each new entity to where the side began
+ * Next level of a side; the `hidden` edge between the two ends is skipped.
+ * @param counts output: paths from each new entity to the start of the side
  */
 function expand(
   { rows: { offsets, relations, tails }, depth, levels }: Side,
@@ -185,7 +185,7 @@ function edgesOf({ rows: { offsets }, levels }: Side): number {
   return edges;
 }
 
-/** Some of the first `total` whole numbers, ascending. */
+/** Distinct integers below `total`, ascending. */
 function distinctRanks(total: number, most: number, rng: Rng): number[] {
   const drawn = new Set<number>();
   while (drawn.size < most) drawn.add(Math.floor(rng.uniform() * total));

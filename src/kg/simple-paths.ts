@@ -1,38 +1,35 @@
-/** Every path between two entities that enters no entity twice, up to a length. */
+/** All simple paths (no repeated entity) between two entities, up to a length. */
 import { WorkbenchError } from '../run/errors.js';
 import { type AdjacencyRows, reversedRows } from './adjacency.js';
 
 export interface SimpleLimits {
-  /** Edges of the longest path, at least 1. */
+  /** Maximum number of edges, at least 1. */
   horizon: number;
   /**
-   * Relation whose edge from head straight to tail is not there. Backwards it needs no hiding: no simple path enters its head
-   * again or goes on from its tail.
+   * Relation whose direct edge from head to tail is hidden. The reverse edge needs no hiding: no simple path returns to its head or
+   * leaves its tail.
    */
   hidden?: number | undefined;
 }
 
-/**
- * Told each path: relation and entity of each of its `length` steps. The array is used again for the next one.
- * Returning true ends the search.
- */
+/** Receives relation and entity of each of `length` steps; the array is reused. Return true to stop. */
 type PathVisitor = (path: Int32Array, length: number) => boolean | void;
 
 /**
- * Finds simple paths in one graph, again and again: the room that a search needs is made once. A search walks from the end
- * whose neighbours have fewer edges and looks ahead from the other, so that dead ends are left a few steps before them.
+ * Simple-path search with reusable scratch, for many searches in one graph. Walks from the end whose neighbourhood has fewer edges and
+ * prunes by distance to the other end.
  */
 export class SimplePaths {
   readonly #rows: AdjacencyRows;
   readonly #reversed: AdjacencyRows;
-  /** uint8 [entities]: 1 + distance to the goal, 0 beyond what was looked ahead. */
+  /** uint8 [entities]: 1 + distance to the goal, 0 beyond the look-ahead. */
   readonly #ahead: Uint8Array;
   readonly #onPath: Uint8Array;
-  /** int32 [entities]: first of the edges that lead from here to the goal, as 1 + place in the goal's row. */
+  /** int32 [entities]: 1 + index, in the goal's row, of the first edge from here to the goal. */
   readonly #firstLast: Int32Array;
   #nextLast = new Int32Array(0);
 
-  /** @param reversed what `reversedRows` gives for the same rows, where it is at hand */
+  /** @param reversed `reversedRows` of the same rows, if available */
   constructor(rows: AdjacencyRows, reversed: AdjacencyRows = reversedRows(rows)) {
     const numEntities = rows.offsets.length - 1;
     this.#rows = rows;
@@ -43,8 +40,8 @@ export class SimplePaths {
   }
 
   /**
-   * Visits every simple path of 1 to `horizon` edges, in an order that is always the same; the empty path alone where head is
-   * tail. Time grows with the number of paths, and with the edges of all that is within half the horizon of either end.
+   * Visits every simple path of 1 to `horizon` edges in a fixed order; only the empty path if head is tail. Time: number of paths, plus
+   * the edges within half the horizon of either end.
    * @throws WorkbenchError `usage` for a horizon outside 1..16
    */
   each(head: number, tail: number, { horizon, hidden }: SimpleLimits, visit: PathVisitor): void {
@@ -70,7 +67,7 @@ export class SimplePaths {
     }
   }
 
-  /** Marks what is within `depth` edges of the goal. */
+  /** Marks entities within `depth` edges of the goal. */
   #lookAhead({ offsets, tails }: AdjacencyRows, goal: number, depth: number): number[] {
     const ahead = this.#ahead;
     const touched = [goal];
@@ -88,7 +85,7 @@ export class SimplePaths {
     return touched;
   }
 
-  /** Lists the edges that end at the goal by where they begin, so that a walk need not look for them in a hub's row. */
+  /** Indexes the goal's edges by their other end, so that the walk need not search a hub's row. */
   #listLast({ offsets, tails }: AdjacencyRows, goal: number): void {
     const begin = offsets[goal]!;
     const count = offsets[goal + 1]! - begin;
@@ -100,7 +97,7 @@ export class SimplePaths {
     }
   }
 
-  /** Depth first, without recursion: `edges[k]` is the edge to be tried next from the k-th entity of the walk. */
+  /** Iterative depth-first search: `edges[k]` is the next edge to try from the k-th entity of the walk. */
   #walk(
     { offsets, relations, tails }: AdjacencyRows,
     opposite: AdjacencyRows,
@@ -131,7 +128,7 @@ export class SimplePaths {
     while (running && walked.length > 0) {
       const steps = walked.length - 1;
       const from = walked[steps]!;
-      // Edges left after the next one; with none, only the goal is worth a step, and it has been visited.
+      // Edges left after the next one; with none left only the goal matters, which was visited already.
       const left = horizon - steps - 1;
       const end = left > 0 ? offsets[from + 1]! : 0;
       let edge = edges[steps]!;
@@ -156,27 +153,27 @@ export class SimplePaths {
   }
 }
 
-/** Whether a walk with `left` more edges may go through an entity: new to it, and not known to be too far from the goal. */
+/** True if a walk with `left` more edges may enter an entity: not on the path, and not too far from the goal. */
 function mayPass(ahead: Uint8Array, onPath: Uint8Array, entity: number, left: number, sight: number): boolean {
   if (onPath[entity] === 1) return false;
   return ahead[entity]! > 0 ? ahead[entity]! - 1 <= left : left > sight;
 }
 
-/** The visitor of a search that walked from the tail: each path the other way round. */
+/** Visitor for a search from the tail: reverses each path. */
 function turned(tail: number, horizon: number, visit: PathVisitor): PathVisitor {
   const path = new Int32Array(2 * horizon);
   return (walked, length) => {
     for (let step = 0; step < length; step++) {
       const there = length - 1 - step;
       path[2 * step] = walked[2 * there]!;
-      // What a step leads to, the walk from the tail had entered before; the tail itself is where it began.
+      // The tail is the start of the walk, so it is not in the array.
       path[2 * step + 1] = there === 0 ? tail : walked[2 * there - 1]!;
     }
     return visit(path, length);
   };
 }
 
-/** Edges of an entity and of its neighbours: what two steps look at. */
+/** Edges of an entity and its neighbours: cost of two steps. */
 function edgesAround({ offsets, tails }: AdjacencyRows, entity: number): number {
   let edges = 0;
   for (let edge = offsets[entity]!; edge < offsets[entity + 1]!; edge++) {

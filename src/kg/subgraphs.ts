@@ -1,35 +1,35 @@
-/** The part of a graph around the topics of a question that a network reads: the entities of highest PageRank, all facts among them. */
+/** Subgraph around the topics of a question: entities of highest PageRank and all facts among them. */
 import { type RelationColumn, relationColumn } from './adjacency.js';
 import type { Graph } from './graph.js';
 import { bothWays, type PageRankOptions, pageRanker } from './page-rank.js';
 
-/** Entities by place, 0 the highest PageRank; edges by place, both ways. */
+/** Entities by index, 0 has the highest PageRank; edges in both directions. */
 export interface Subgraph {
-  /** int32 [size]: entity id at each place; the topics among them. */
+  /** int32 [size]: entity id of each index; includes the topics. */
   entities: Int32Array;
-  /** int32 [size + 1]: edges that leave a place are `offsets[place] .. offsets[place + 1] - 1`. */
+  /** int32 [size + 1]: edges of index `i` are `offsets[i] .. offsets[i + 1] - 1`. */
   offsets: Int32Array;
-  /** [edges], ascending in a row: relation as `Subgraphs` numbers them. */
+  /** [edges], ascending in a row: relation ids of `Subgraphs`. */
   relations: RelationColumn;
-  /** int32 [edges]: place that an edge leads to. */
+  /** int32 [edges]: index of the tail. */
   tails: Int32Array;
 }
 
-/** Cuts subgraphs out of one graph, each alone. */
+/** Extracts subgraphs of one graph. */
 export interface Subgraphs {
-  /** Relations of their edges: those of the graph, inverses that it lacks, and the loop from an entity to itself, which is last. */
+  /** Relations of the graph, missing inverses, and the self-loop, which is last. */
   readonly numRelations: number;
-  /** The loop's: every place has one. */
+  /** Relation of the self-loop, which every entity has. */
   readonly selfLoop: number;
-  /** int32 [numRelations]: the relation of the edge back, which is always there; the loop's is the loop. */
+  /** int32 [numRelations]: inverse relation, always present; the self-loop is its own. */
   readonly inverseOf: Int32Array;
-  /** @param topics entity ids, `unknownId` left out; none gives an empty subgraph */
+  /** @param topics entity ids, `unknownId` skipped; none gives an empty subgraph */
   around(topics: readonly number[]): Subgraph;
 }
 
 /**
- * Keeps scratch of 29 bytes an entity of the graph. A subgraph costs its PageRank and the edges of its entities.
- * @param most entities of a subgraph, at least 1
+ * Scratch: 29 bytes an entity. Cost of a subgraph: its PageRank and the edges of its entities.
+ * @param most maximum number of entities, at least 1
  */
 export function subgraphsOf(graph: Graph, most: number, options?: PageRankOptions): Subgraphs {
   const { rows, inverseOf } = bothWays(graph);

@@ -1,36 +1,36 @@
-/** How far annotators agree with each other where they were asked the same, and a distribution over walks with them. */
+/** Agreement between annotators of the same context, and between them and a distribution over walks. */
 import type { Estimate } from '../run/figures.js';
 import { bootstrapMeans } from './bootstrap.js';
 
-/** What a distribution makes of one turn that it did not learn from. */
+/** A distribution's predictions for one held-out turn. */
 export interface JudgedTurn {
-  /** Whether its first walk, and its relations, are the annotator's: 0 or 1, or between where several judged. */
+  /** 1 if its first walk (or relation sequence) is the annotator's, else 0; in between for several judges. */
   right: number;
   relationsRight: number;
-  /** Probability of the annotator's walk, q. */
+  /** Probability q of the annotator's walk. */
   gold: number;
-  /** Σ of q² over all walks: how likely two draws are the same. */
+  /** Σ q² over all walks: probability that two draws are equal. */
   squares: number;
 }
 
-/** What one annotator chose. */
+/** An annotator's choice. */
 export interface ChosenTurn {
   annotator: string;
-  /** Equal for equal walks; and for walks by equal relations. */
+  /** Key that is equal for equal walks; `relations` likewise for relation sequences. */
   walk: string;
   relations: string;
   judged?: JudgedTurn | undefined;
 }
 
-/** How the others of a context stand to one of its turns: shares of them. */
+/** Agreement of the other annotators of a context with one of its turns: shares of them. */
 export interface TurnAgreement {
   same: number;
   sameRelations: number;
-  /** Whether most of the others chose the turn's walk; where several walks are most, the share of those. */
+  /** 1 if most of the others chose the turn's walk, else 0; with several most frequent walks, the share of those. */
   majority: number;
 }
 
-/** The turns of one context held against those of all other annotators; undefined for a turn that has none. */
+/** Compares the turns of one context with those of all other annotators; undefined for a turn without any. */
 export function turnAgreements(turns: readonly ChosenTurn[]): (TurnAgreement | undefined)[] {
   return turns.map(({ annotator, walk, relations }) => {
     const others = turns.filter((other) => other.annotator !== annotator);
@@ -47,38 +47,38 @@ export function turnAgreements(turns: readonly ChosenTurn[]): (TurnAgreement | u
   });
 }
 
-/** Means over turns, with 95 % bootstrap intervals over contexts. Fractions. */
+/** Means over turns with 95 % bootstrap intervals over contexts. Fractions. */
 export interface Agreement {
   contexts: number;
   turns: number;
-  /** Σp²: another annotator walks the same path. */
+  /** Σp²: another annotator chooses the same path. */
   same: Estimate;
   sameRelations: Estimate;
   majority: Estimate;
 }
 
-/** The same with what a distribution makes of these turns. */
+/** The same, including a distribution's predictions for these turns. */
 export interface JudgedAgreement extends Agreement {
-  /** Its first walk, its first relations are the annotator's. */
+  /** Its first walk and first relation sequence equal the annotator's. */
   right: Estimate;
   relationsRight: Estimate;
-  /** Σpq: a draw from it is the annotator's walk. Σq²: two draws are the same. */
+  /** Σpq: a draw equals the annotator's walk. Σq²: two draws are equal. */
   drawn: Estimate;
   squares: Estimate;
-  /** Squared distance of both: Σp² − 2 Σpq + Σq². */
+  /** Squared distance: Σp² − 2 Σpq + Σq². */
   distance: Estimate;
-  /** Probability of the annotator's walk that is still to be won: Σp² − Σpq. */
+  /** Headroom in the probability of the annotator's walk: Σp² − Σpq. */
   left: Estimate;
 }
 
 type Counted = { context: number; agreement: TurnAgreement; judged: JudgedTurn | undefined };
 
-/** @param contexts turns of equal contexts; at least one turn with another annotator beside it */
+/** @param contexts turns of equal contexts; at least one turn with another annotator */
 export function agreementOf(contexts: readonly (readonly ChosenTurn[])[], resamples?: number): Agreement {
   return annotatorsOf(countedTurns(contexts), resamples);
 }
 
-/** Over the turns that were judged, the others' choices being held against all of their contexts; undefined where none was. */
+/** Over the judged turns; the other annotators' choices come from all of their contexts. Undefined if no turn was judged. */
 export function judgedAgreementOf(
   contexts: readonly (readonly ChosenTurn[])[],
   resamples?: number,

@@ -1,49 +1,49 @@
 /**
- * Which right answers a prediction names. One matcher for every agent, so that numbers can be compared: ids where the
- * agent grounded its answer, normalised names where it only wrote one.
+ * Matching of predicted and gold answers. All agents share one matcher, so that scores are comparable: by id for grounded answers, else
+ * by normalised name.
  */
 import { normalizeName } from '../kg/name-index.js';
 
-/** A right answer, or a topic: a name with its entity id, negative where the graph lacks it. */
+/** Gold answer or topic: a name with its entity id, negative if the graph lacks it. */
 export interface NamedEntity {
   name: string;
   entity: number;
   aliases?: readonly string[];
 }
 
-/** What an agent said. */
+/** Prediction of an agent. */
 export interface Prediction {
   /** Ids, best first. */
   entities: readonly number[];
-  /** Names that no entity stands behind, best first; they come after the entities. */
+  /** Names without an entity, best first; ranked after the entities. */
   literals: readonly string[];
-  /** The reply in words. */
+  /** Reply text. */
   text?: string;
 }
 
-/** What it is held against. */
+/** Reference data for matching. */
 export interface MatchContext {
   golds: readonly NamedEntity[];
-  /** Entities the question is about: they match only where they are gold. */
+  /** Topic entities: these match only if they are gold. */
   topics: readonly NamedEntity[];
-  /** Entities of a name; grounds literals that an agent left as text, so that one answer given both ways counts once. */
+  /** Entities of a name; grounds literal answers, so that an answer given both ways counts once. */
   lookup?: (name: string) => readonly number[];
 }
 
-/** Which golds were given, as indices into `golds`, ascending. */
+/** Matched golds, as ascending indices into `golds`. */
 export interface Matches {
-  /** Of each distinct predicted item, in order, the golds it is; empty: wrong. */
+  /** Golds matched by each distinct predicted item, in order; empty: wrong. */
   items: number[][];
-  /** Golds that some item is. */
+  /** Golds matched by some item. */
   strict: number[];
-  /** `strict`, and golds whose name stands in the reply. */
+  /** `strict` plus golds whose name occurs in the reply. */
   lenient: number[];
 }
 
-/** A reply of fewer characters names nothing. */
+/** Shorter replies match nothing. */
 const shortestReply = 2;
 
-/** Matches a prediction against the golds. An item may be several golds where they share a name (two films, one title). */
+/** Matches a prediction against the golds. An item may match several golds of the same name (two films, one title). */
 export function matchAnswers(prediction: Prediction, { golds, topics, lookup }: MatchContext): Matches {
   const others = topics.filter((topic) => !golds.some((gold) => isSame(gold, topic)));
   const items = distinctItems(prediction, others, lookup).map((item) =>
@@ -62,7 +62,7 @@ export function matchAnswers(prediction: Prediction, { golds, topics, lookup }: 
   };
 }
 
-/** Distinct answers: ids, and normalised names that are none of these ids. A name that is a topic's is no answer. */
+/** Distinct answers: ids, and normalised names that ground to none of these ids. Topic names do not count as answers. */
 function distinctItems(
   { entities, literals }: Prediction,
   topics: readonly NamedEntity[],
@@ -74,12 +74,12 @@ function distinctItems(
     const name = normalizeName(literal);
     if (name !== '' && !lookup(literal).some((entity) => given.has(entity))) names.add(name);
   }
-  // The topic's name stays an item, a wrong one that no gold of the same name redeems.
+  // A topic's name stays as a wrong item, even if a gold has the same name.
   const topicNames = new Set(topics.flatMap(namesOf));
   return [...given, ...[...names].map((name) => (topicNames.has(name) ? noAnswer : name))];
 }
 
-/** An item that no gold is: no normalised name holds it. */
+/** Item that matches no gold: no normalised name contains it. */
 const noAnswer = '\u0000';
 
 function isSame(gold: NamedEntity, topic: NamedEntity): boolean {
@@ -87,7 +87,7 @@ function isSame(gold: NamedEntity, topic: NamedEntity): boolean {
   return normalizeName(gold.name) === normalizeName(topic.name);
 }
 
-/** Normalised names, without empty ones. */
+/** Non-empty normalised names. */
 function namesOf({ name, aliases = [] }: NamedEntity): string[] {
   return [name, ...aliases].map(normalizeName).filter((text) => text !== '');
 }
@@ -96,7 +96,7 @@ function indicesOf<T>(values: readonly T[], test: (value: T, index: number) => b
   return values.flatMap((value, i) => (test(value, i) ? [i] : []));
 }
 
-/** Scripts that are written without spaces: every character is a word of its own. */
+/** Scripts without spaces: every character is a word. */
 const words =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]+/gu;
 
@@ -105,7 +105,7 @@ export function tokensOf(text: string): string[] {
   return normalizeName(text).match(words) ?? [];
 }
 
-/** Every place [begin, end) where `wanted` stands in `tokens` as a whole; none for an empty `wanted`. O(tokens · wanted). */
+/** All ranges [begin, end) where `wanted` occurs in `tokens` as a whole; none for an empty `wanted`. O(tokens · wanted). */
 export function findTokens(tokens: readonly string[], wanted: readonly string[]): [begin: number, end: number][] {
   if (wanted.length === 0) return [];
   const places: [number, number][] = [];
@@ -115,29 +115,29 @@ export function findTokens(tokens: readonly string[], wanted: readonly string[])
   return places;
 }
 
-/** Of a question that asks for entities; each in [0, 1], a higher one is better. */
+/** Metrics of an entity question; each in [0, 1], higher is better. */
 export interface AnswerMetrics {
   /** The first item is gold. */
   'hit@1': number;
-  /** Some item is. */
+  /** Some item is gold. */
   'hit-any': number;
-  /** Share of the distinct items that are gold; 0 where nothing was predicted. */
+  /** Share of distinct items that are gold; 0 without predictions. */
   precision: number;
-  /** Share of the golds that were given. */
+  /** Share of golds that were predicted. */
   recall: number;
   f1: number;
-  /** The items are the golds, no more and no fewer. */
+  /** The items are exactly the golds. */
   exact: number;
-  /** Some gold was given, or stands in the reply. */
+  /** Some gold was predicted or occurs in the reply. */
   partial: number;
-  /** Every gold was given, or stands in the reply. */
+  /** Every gold was predicted or occurs in the reply. */
   complete: number;
 }
 
 /**
- * Figures of a question with golds; one without is left out by the caller and counted.
+ * Metrics of a question with golds; callers exclude and count questions without.
  * @param numGolds at least 1
- * @throws RangeError without golds: a score of 1 for saying nothing, or 0 for it, would both be made up
+ * @throws RangeError for 0 golds, where no score would be meaningful
  */
 export function answerMetrics({ items, strict, lenient }: Matches, numGolds: number): AnswerMetrics {
   if (numGolds < 1) throw new RangeError(`expected at least one gold answer, got ${numGolds}`);
@@ -155,7 +155,7 @@ export function answerMetrics({ items, strict, lenient }: Matches, numGolds: num
   };
 }
 
-/** Partial and complete match of a set of matched golds: FiSKE's two figures. */
+/** Partial and complete match of a set of matched golds (the two metrics of FiSKE). */
 export function lenientMetrics(
   lenient: readonly number[],
   numGolds: number,
@@ -163,7 +163,7 @@ export function lenientMetrics(
   return { partial: Number(lenient.length > 0), complete: Number(lenient.length === numGolds) };
 }
 
-/** Partial and complete match of what two agents found together: the `X + IO` rows of FiSKE's table. */
+/** Partial and complete match of the union of two agents: rows `X + IO` of FiSKE's table. */
 export function unionMetrics(
   a: readonly number[],
   b: readonly number[],
@@ -172,7 +172,7 @@ export function unionMetrics(
   return lenientMetrics([...new Set([...a, ...b])], numGolds);
 }
 
-/** Whether a truth question was answered right; saying nothing is wrong. */
+/** Accuracy of a truth question; no answer is wrong. */
 export function truthAccuracy(said: boolean | undefined, truth: boolean): number {
   return Number(said === truth);
 }

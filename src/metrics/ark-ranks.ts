@@ -1,42 +1,39 @@
 /**
- * How the code published with LLM-ARK counts hits, for comparing with the paper's figures. It favours targets and is hard on
- * paths, so none of it says how good an agent is: `path-hits.ts` does. Pure, ids only; every rank is 1-based, 0 = absent.
+ * Hit counting of LLM-ARK's published code, for comparison with the paper only: it overrates targets and underrates paths; `path-hits.ts`
+ * has the sound metrics. Pure, ids only; ranks are 1-based, 0 = absent.
  * @source the test of github.com/Airoura/LLM-ARK, as described by Huang 2024, "LLM-ARK", section 4
  */
 import { canonicalPath, pathKey, type Path } from '../kg/graph.js';
 
-/** Slots of the reference's beam, whatever k is counted: its "@25" is "@20". */
+/** Beam slots of the reference for any k: its "@25" is "@20". */
 export const arkBeamWidth = 20;
 
-/** In the place of an entity: the slot holds no walk. */
+/** Entity id of an empty slot. */
 export const padEntity = -1;
 
-/**
- * The reference's beam over walks of exactly two steps. A slot does not hold one walk through both steps: the second
- * sorts all anew.
- */
+/** The reference's beam over walks of exactly two steps. Slots are re-sorted at the second step, so a slot does not follow one walk. */
 export interface ArkBeam {
-  /** Entity where the walk begins. */
+  /** Start entity. */
   start: number;
-  /** Where the walk in each slot stands after the first step, `padEntity` where the start has fewer edges. */
+  /** Entity of each slot after the first step, `padEntity` if the start has fewer edges. */
   afterFirst: readonly number[];
-  /** The walk in each slot after the second step, stays written out; undefined where there are fewer. As long as `afterFirst`. */
+  /** Walk of each slot after the second step, stays included; undefined if there are fewer. As long as `afterFirst`. */
   walks: readonly (Path | undefined)[];
 }
 
-/** Positions of the gold as the reference counts them. */
+/** Gold positions by the reference's counting. */
 export interface ArkRanks {
-  /** Of the gold walk: ark-path@k. */
+  /** Rank of the gold walk: ark-path@k. */
   path: number;
-  /** Of the end of the gold's first hop, which the reference takes for the target: ark-target@k. */
+  /** Rank of the end of the gold's first hop, which the reference takes for the target: ark-target@k. */
   target: number;
-  /** Of the gold's last entity, by the same bookkeeping: target-any@k. */
+  /** Rank of the gold's last entity, counted the same way: target-any@k. */
   anyTarget: number;
 }
 
 /**
- * Ranks of the gold in a beam, bug for bug.
- * @param gold of one or two hops; longer ones are never found, and have the targets that they have
+ * Gold ranks in a beam, bug-compatible with the reference.
+ * @param gold of one or two hops; longer ones are never found, but their targets are counted
  */
 export function arkRanks(beam: ArkBeam, gold: Path, equalRelation: number): ArkRanks {
   const hops = canonicalPath(gold, equalRelation);
@@ -50,8 +47,8 @@ export function arkRanks(beam: ArkBeam, gold: Path, equalRelation: number): ArkR
 }
 
 /**
- * Both triples must be the gold's, a gold of one hop ending in a stay. A slot without a walk after the first step is left
- * out after the second as well, although it holds another walk by then.
+ * Both triples must match, one-hop golds ending in a stay. Slots that are empty after the first step are skipped after the second,
+ * although they hold another walk by then.
  */
 function pathRank({ afterFirst, walks }: ArkBeam, hops: Path, equalRelation: number): number {
   const wanted = hops.length === 1 ? [...hops, [hops[0]![2], equalRelation, hops[0]![2]] as const] : hops;
@@ -60,8 +57,8 @@ function pathRank({ afterFirst, walks }: ArkBeam, hops: Path, equalRelation: num
 }
 
 /**
- * The first slot that held the target after either step, or 1 where the walk begins at it. Slots that hold the same entity
- * count each, and those that `pathRank` leaves out count too.
+ * First slot with the target after either step, or 1 if the walk starts there. Slots with equal entities all count, including those
+ * skipped by `pathRank`.
  */
 function targetRank({ start, afterFirst, walks }: ArkBeam, target: number): number {
   if (start === target) return 1;

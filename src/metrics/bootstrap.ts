@@ -1,6 +1,6 @@
 /**
- * Intervals and tests for means over samples that come in clusters. Samples of one dialogue share speakers, topic and
- * earlier paths, so whole dialogues are resampled: intervals over single samples would be too narrow.
+ * Intervals and tests for means over clustered samples. Samples of a dialogue share speakers, topic and earlier paths, so whole dialogues
+ * are resampled: intervals over single samples would be too narrow.
  */
 import type { Estimate } from '../run/figures.js';
 import { Rng } from '../run/seeds.js';
@@ -12,22 +12,22 @@ export interface PairedDifference extends Estimate {
   pValue: number;
 }
 
-/** How often, from which seed, and of what. */
+/** Number of resamples, seed, and columns of shares. */
 export interface BootstrapOptions {
-  /** How often clusters are drawn anew. Default 2,000. */
+  /** Number of cluster resamples. Default 2,000. */
   resamples?: number;
   /** Default 0: the same samples give the same interval. */
   seed?: number;
-  /** Which columns hold values in [0, 1]: at an edge, all 0 or all 1, their intervals have a width. Default none. */
+  /** Columns with values in [0, 1]: if all are 0 or all 1, their interval still has a width. Default none. */
   shares?: readonly boolean[];
 }
 
 /**
- * Means of several columns over the same samples, with 95 % percentile intervals from one set of cluster resamples. Where all
- * values of a share are 0, or all are 1, resamples are all the same and say nothing: the interval is Wilson's then, over clusters.
- * With a single cluster in which values differ an interval has no width: there is nothing to resample.
+ * Means of several columns over the same samples, with 95 % percentile intervals from one set of cluster resamples. For shares that are
+ * all 0 or all 1, where resampling is uninformative, the interval is Wilson's over clusters. A single cluster gives an interval without
+ * width.
  * @param columns values [numColumns][numSamples]
- * @param clusters id of each sample's cluster, such as its dialogue [numSamples]; at least one sample
+ * @param clusters cluster id of each sample, such as its dialogue [numSamples]; at least one sample
  * @source Efron and Tibshirani 1993, ch. 13 (percentile interval); Field and Welsh 2007 (cluster bootstrap); Wilson 1927
  */
 export function bootstrapMeans(
@@ -47,9 +47,8 @@ export function bootstrapMeans(
 }
 
 /**
- * Mean differences a − b of two agents on the same samples, with 95 % interval and two-sided test of "no difference". Where every
- * cluster differs alike, which resamples cannot doubt, the test is that of signs; and where shares differ by all there is, 1 or −1,
- * the interval is Wilson's of that, over clusters.
+ * Mean differences a − b of two agents on the same samples, with 95 % interval and two-sided test of "no difference". If every cluster
+ * differs equally, the test is the sign test; if shares differ by the maximum, 1 or −1, the interval is Wilson's over clusters.
  * @param a values [numColumns][numSamples]; `b` those of the same samples in the same order
  */
 export function pairedDifferences(
@@ -75,7 +74,7 @@ export function pairedDifferences(
   });
 }
 
-/** float64 [numColumns][resamples], each sorted upwards. */
+/** float64 [numColumns][resamples], each ascending. */
 function resampledMeans(
   columns: readonly ArrayLike<number>[],
   clusters: readonly (string | number)[],
@@ -85,7 +84,7 @@ function resampledMeans(
   const rowOf = new Map<string | number, number>();
   for (const cluster of clusters) if (!rowOf.has(cluster)) rowOf.set(cluster, rowOf.size);
   const numClusters = rowOf.size;
-  // One row a cluster: its size, then the sum of each column, so that a draw reads one stretch of memory.
+  // One row per cluster: size, then column sums, so that a draw reads contiguous memory.
   const sums = new Float64Array(numClusters * width);
   clusters.forEach((cluster, i) => {
     const row = rowOf.get(cluster)! * width;
@@ -114,11 +113,11 @@ function mean(values: ArrayLike<number>): number {
 }
 
 /**
- * Mean over a group minus the mean over the others, with a 95 % percentile interval over clusters: a dialogue is drawn
- * with all its samples, whichever group they are in. Resamples that leave a group empty are left out.
+ * Mean over a group minus the mean over the rest, with a 95 % percentile interval over clusters: clusters are drawn with all samples of
+ * both groups. Resamples with an empty group are dropped.
  * @param values of the samples
- * @param inGroup whether each is in the group; both groups need at least one
- * @param clusters id of each sample's cluster, such as its dialogue
+ * @param inGroup membership per sample; both groups need at least one
+ * @param clusters cluster id of each sample, such as its dialogue
  */
 export function groupDifference(
   values: ArrayLike<number>,
@@ -128,7 +127,7 @@ export function groupDifference(
 ): Estimate {
   const rowOf = new Map<string, number>();
   for (const cluster of clusters) if (!rowOf.has(cluster)) rowOf.set(cluster, rowOf.size);
-  // A row a cluster: sum and number of the group, sum and number of the others.
+  // One row per cluster: sum and count of the group, sum and count of the rest.
   const sums = new Float64Array(4 * rowOf.size);
   clusters.forEach((cluster, i) => {
     const place = 4 * rowOf.get(cluster)! + (inGroup[i] ? 0 : 2);

@@ -1,27 +1,27 @@
-/** Whether probabilities mean what they say: what was given 30 % is right in 30 of 100. */
+/** Calibration of stated probabilities. */
 
-/** Something said with a probability, in [0, 1], and whether it was right. */
+/** Prediction with its probability in [0, 1] and correctness. */
 export interface SaidWith {
   probability: number;
   right: boolean;
 }
 
-/** Those whose probability lies in `from ≤ probability < to`; the last bin holds 1, too. */
+/** Predictions with `from ≤ probability < to`; the last bin includes 1. */
 export interface CalibrationBin {
   from: number;
   to: number;
   n: number;
-  /** Means: of what was said, and of what was right. Fractions. */
+  /** Mean stated probability, and share of correct ones. Fractions. */
   said: number;
   right: number;
 }
 
-/** By groups of equal width, those without anyone left out. */
+/** Bins of equal width; empty ones are left out. */
 export interface Calibration {
   n: number;
   said: number;
   right: number;
-  /** Expected calibration error: mean distance of said and right over the bins, each by its size. */
+  /** Expected calibration error: mean gap between stated probability and accuracy, weighted by bin size. */
   ece: number;
   bins: CalibrationBin[];
 }

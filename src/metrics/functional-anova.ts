@@ -1,21 +1,18 @@
 /**
- * How much of the differences between trials each setting explains, alone: functional ANOVA over a forest of regression trees.
+ * Variance between trials explained by each setting alone: functional ANOVA over a forest of regression trees.
  * @source Hutter, Hoos and Leyton-Brown 2014, "An efficient approach for assessing hyperparameter importance"
  */
 import { Rng } from '../run/seeds.js';
 
-/** What was found; see `functionalAnova`. */
+/** Result of `functionalAnova`. */
 export interface Importance {
-  /** By dimension: share of the forest's variance that it explains alone, mean over the trees, and its standard deviation over them. */
+  /** By dimension: share of the forest's variance explained by it alone, mean and standard deviation over trees. */
   shares: { value: number; deviation: number }[];
-  /**
-   * Share of the variance between trials that trees foretell which did not see them (out of bag R²); 0 or less: the forest has learnt
-   * nothing, and the shares say nothing.
-   */
+  /** Out-of-bag R²; at 0 or less the forest has learned nothing and the shares are meaningless. */
   foretold: number;
 }
 
-/** Part of the unit cube with one value. */
+/** Box in the unit cube with a constant value. */
 interface Leaf {
   low: number[];
   high: number[];
@@ -23,16 +20,15 @@ interface Leaf {
 }
 
 const trees = 128;
-/** Fewer rows are not split. */
+/** Minimum rows to split. */
 const leastToSplit = 4;
 
 /**
- * Fits a forest and divides the variance of each of its trees, over the whole unit cube and not over the rows alone: exact for
- * what the tree says, and as good as the tree is for what it was grown from. What shares leave of 1 belongs to
- * settings together.
- * @param rows places in [0, 1] [numRows][numDimensions]
+ * Fits a forest and decomposes the variance of each tree over the whole unit cube (not only over the rows): exact for the tree. The
+ * remainder to 1 belongs to interactions.
+ * @param rows points in [0, 1] [numRows][numDimensions]
  * @param values of the rows
- * @returns undefined where the values are all equal, or there are fewer than four
+ * @returns undefined if all values are equal, or for fewer than four rows
  */
 export function functionalAnova(
   rows: readonly (readonly number[])[],
@@ -49,7 +45,7 @@ export function functionalAnova(
     const cube = { low: Array<number>(dimensions).fill(0), high: Array<number>(dimensions).fill(1) };
     const leaves = grown(rows, values, drawn, cube);
     const share = sharesOf(leaves, dimensions);
-    // A draw of equal values alone has no variance to divide.
+    // A bootstrap sample of equal values has no variance.
     if (share) shares.push(share);
     const seen = new Set(drawn);
     rows.forEach((row, i) => {
@@ -73,7 +69,10 @@ export function functionalAnova(
   };
 }
 
-/** Leaves that fill the part: split where the squares fall most. Few trials leave no dimension out: trees differ by what was drawn. */
+/**
+ * Leaves that partition the box, split at the largest drop of squared error. No dimensions are left out, as trials are few: trees differ
+ * by their bootstrap sample.
+ */
 function grown(
   rows: readonly (readonly number[])[],
   values: readonly number[],
@@ -117,7 +116,7 @@ function bestSplit(
       sum += values[sorted[n - 1]!]!;
       const [before, after] = [rows[sorted[n - 1]!]![dimension]!, rows[sorted[n]!]![dimension]!];
       if (before === after) continue;
-      // The squares within fall by as much as this grows.
+      // The squared error drops by as much as this grows.
       const gain = sum ** 2 / n + (total - sum) ** 2 / (sorted.length - n);
       if (!best || gain > best.gain) best = { dimension, at: (before + after) / 2, gain };
     }
@@ -140,7 +139,7 @@ function sharesOf(leaves: readonly Leaf[], dimensions: number): number[] | undef
     let own = 0;
     for (let e = 1; e < ends.length; e++) {
       const [from, to] = [ends[e - 1]!, ends[e]!];
-      // The mean over all other dimensions, for a place between these ends.
+      // Marginal mean over all other dimensions within these bounds.
       const marginal = leaves.reduce((sum, { low, high, value }, i) => {
         const covers = low[d]! <= from && high[d]! >= to;
         return covers ? sum + (value * volumes[i]!) / (high[d]! - low[d]!) : sum;

@@ -1,6 +1,6 @@
 /**
- * `kgwalk/metrics`: ranks, path and target hits, answers of questions, risk and coverage, calibration, agreement of annotators, bootstrap intervals. Pure functions.
- * @module kgwalk/metrics
+ * `kgwalk/metrics`: ranks, path and target hits, answer metrics, risk and coverage, calibration, annotator agreement, bootstrap
+ * intervals. Pure functions. @module kgwalk/metrics
  */
 export * from './agreement.js';
 export * from './answers.js';

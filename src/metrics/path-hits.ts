@@ -1,34 +1,34 @@
-/** Where the gold walk and its target stand in one agent's ranking. Pure, ids only; every rank is 1-based, 0 = absent. */
+/** Ranks of the gold walk and its target in an agent's ranking. Pure, ids only; ranks are 1-based, 0 = absent. */
 import { canonicalPath, pathKey, type Path } from '../kg/graph.js';
 
-/** A distinct final entity with the best and the summed log-probability of the walks that end there. */
+/** Final entity with the best and the summed log-probability of the walks that end there. */
 export interface ScoredEntity {
   entity: number;
   logProb: number;
   summedLogProb: number;
 }
 
-/** Positions of the gold among the canonical walks. */
+/** Ranks of the gold among canonical walks. */
 export interface PathRanks {
-  /** Same triples: the strict count, path@k. */
+  /** Equal triples (strict): path@k. */
   path: number;
-  /** Same entities in order, any relation between them: the count of KG-CRuSE. Parallel relations are not merged. */
+  /** Equal entities in order, any relations: as counted by KG-CRuSE. Parallel relations are not merged. */
   entityPath: number;
-  /** Same relations in order, any entities: the count of DiffKG. Walks that share relations are not merged. */
+  /** Equal relations in order, any entities: as counted by DiffKG. Walks of equal relations are not merged. */
   relationPath: number;
 }
 
-/** Positions of the gold target among distinct final entities. */
+/** Ranks of the gold target among distinct final entities. */
 export interface TargetRanks {
-  /** Finals in the order of their best walk: target@k. */
+  /** Finals ordered by their best walk: target@k. */
   target: number;
-  /** Finals in the order of the summed probability of their walks. */
+  /** Finals ordered by the summed probability of their walks. */
   summedTarget: number;
 }
 
 /**
- * Drops stay steps and keeps the first of equal walks. The order given is the ranking: an agent may rank by more than
- * log-probability (a bonus for two-hop walks).
+ * Drops stay steps and keeps the first of equal walks. Input order is the ranking: agents may rank by more than log-probability (a bonus
+ * for two-hop walks).
  */
 export function distinctPaths<T extends { path: Path }>(ranked: readonly T[], equalRelation: number): T[] {
   const seen = new Set<string>();
@@ -44,9 +44,8 @@ export function distinctPaths<T extends { path: Path }>(ranked: readonly T[], eq
 }
 
 /**
- * Ranks of the gold walk. Only complete walks count: a gold edge followed by a further edge is not the gold, and an
- * edge passed on the way is never a hit.
- * @param ranked complete walks, best first; stay steps and duplicates are tolerated and counted once
+ * Ranks of the gold walk. Only complete walks count: neither a prefix nor an extension of the gold is a hit.
+ * @param ranked complete walks, best first; stay steps and duplicates are merged
  */
 export function pathRanks(ranked: readonly { path: Path }[], gold: Path, equalRelation: number): PathRanks {
   const ranks: PathRanks = { path: 0, entityPath: 0, relationPath: 0 };
@@ -62,10 +61,7 @@ export function pathRanks(ranked: readonly { path: Path }[], gold: Path, equalRe
   return ranks;
 }
 
-/**
- * Ranks of the gold target.
- * @param finals distinct entities in the order of their best walk; ties of the sum keep that order
- */
+/** Ranks of the gold target. @param finals distinct entities ordered by their best walk; ties of the sum keep that order */
 export function targetRanks(finals: readonly ScoredEntity[], target: number): TargetRanks {
   const index = finals.findIndex(({ entity }) => entity === target);
   if (index < 0) return { target: 0, summedTarget: 0 };
@@ -74,12 +70,12 @@ export function targetRanks(finals: readonly ScoredEntity[], target: number): Ta
   return { target: index + 1, summedTarget: before.length + 1 };
 }
 
-/** 1 where a rank is within the first `k`, else 0. */
+/** 1 if the rank is within the first `k`, else 0. */
 export function hitAtK(rank: number, k: number): number {
   return rank > 0 && rank <= k ? 1 : 0;
 }
 
-/** 1/rank, 0 where absent. */
+/** 1/rank, 0 if absent. */
 export function reciprocalRank(rank: number): number {
   return rank > 0 ? 1 / rank : 0;
 }

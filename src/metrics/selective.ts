@@ -1,31 +1,31 @@
-/** Selective prediction: what an agent gets right where it answers only what it is surest of. */
+/** Selective prediction: accuracy on the most confident answers. */
 import { Rng } from '../run/seeds.js';
 import type { Estimate } from '../run/figures.js';
 import { percentiles, wilsonAt } from './intervals.js';
 
-/** An answer, by how sure it is. */
+/** Answer with its confidence. */
 export interface RankedAnswer {
-  /** Larger is surer; only its order counts, and answers that are equally sure stand in no order. */
+  /** Higher is more confident; only the order matters, ties are unordered. */
   confidence: number;
   right: boolean;
 }
 
-/** Risk and coverage of one agent. */
+/** Risk-coverage metrics of one agent. */
 export interface RiskCoverage {
-  /** Area under the curve of risk over coverage, in [0, 1]: the mean share of wrong answers among the 1, 2 … n surest. Lower is better. */
+  /** Area under the risk-coverage curve, in [0, 1]: mean error rate over the 1, 2 … n most confident. Lower is better. */
   aurc: Estimate;
-  /** What `aurc` would be if all right answers were surer than all wrong ones: no order of these answers gives less. */
+  /** Lower bound of `aurc`: all correct answers ranked above all wrong ones. */
   least: number;
-  /** By coverage in percent: share of right answers among the surest so many; `n` are those that are answered. */
+  /** Accuracy by coverage in percent; `n` is the number of answers covered. */
   accuracy: Record<number, Estimate>;
-  /** Coverage and share of right answers at each of its percents, both fractions. */
+  /** Coverage and accuracy at each percent, both fractions. */
   curve: [coverage: number, accuracy: number][];
 }
 
-/** Coverages, in percent, that accuracy is told at. */
+/** Coverages, in percent, at which accuracy is reported. */
 export const coverages = [20, 40, 60, 80, 100] as const;
 
-/** How often, and from which seed, answers are drawn anew. */
+/** Bootstrap options. */
 export interface SelectiveOptions {
   /** Default 2,000. */
   resamples?: number;
@@ -34,9 +34,9 @@ export interface SelectiveOptions {
 }
 
 /**
- * @param answers at least one; each is a sample of its own. O(resamples · answers)
- * @source El-Yaniv and Wiener 2010 (risk and coverage); Geifman, Uziel and El-Yaniv 2019 (AURC); percentile intervals as of
- *   `bootstrapMeans`
+ * @param answers at least one; samples are independent. O(resamples · answers)
+ * @source El-Yaniv and Wiener 2010 (risk and coverage); Geifman, Uziel and El-Yaniv 2019 (AURC); percentile intervals as in
+ * `bootstrapMeans`
  */
 export function riskCoverage(
   answers: readonly RankedAnswer[],
@@ -44,7 +44,7 @@ export function riskCoverage(
 ): RiskCoverage {
   const sorted = answers.toSorted((a, b) => b.confidence - a.confidence);
   const n = sorted.length;
-  // Answers that are equally sure are one group: within it every order is as likely, so risk is the mean over all of them.
+  // Ties form a group: risk is the mean over all orders within it.
   const groups = new Int32Array(n);
   for (let i = 1; i < n; i++) groups[i] = groups[i - 1]! + Number(sorted[i]!.confidence !== sorted[i - 1]!.confidence);
   const wrong = Uint8Array.from(sorted, ({ right }) => Number(!right));

@@ -1,6 +1,5 @@
 /**
- * Asks a SPARQL 1.1 endpoint: POST, results as JSON, few requests at once, patient with what passes. All queries are written here, over terms
- * that `terms.ts` has checked.
+ * SPARQL 1.1 client: POST, JSON results, limited concurrency, retries. All queries are defined here, over terms validated by `terms.ts`.
  */
 import { z } from 'zod';
 import { semaphore } from '../llm/concurrency.js';
@@ -11,31 +10,31 @@ import { Rng } from '../run/seeds.js';
 import { throwIfStopped } from '../run/stop.js';
 import { type Binding, bindingSchema } from './terms.js';
 
-/** How patient a client is. */
+/** Limits and retries of a client. */
 export interface Patience {
-  /** Requests under way at once. */
+  /** Concurrent requests. */
   concurrency: number;
-  /** Milliseconds for one try, to the last byte. */
+  /** Milliseconds per attempt, including the response body. */
   timeoutMs: number;
-  /** Further tries after a failure that may pass. */
+  /** Retries after a temporary failure. */
   retries: number;
   delay?: Delay;
 }
 
-/** A row by the names of its variables. */
+/** Row by variable name. */
 export type ResultRow = Readonly<Record<string, Binding>>;
 
-/** Rows of an answer; `cut`: the endpoint gave as many as it gives at most. */
+/** Result rows; `cut`: the endpoint reached its own maximum. */
 export interface Answer {
   rows: readonly ResultRow[];
   cut: boolean;
 }
 
-/** An endpoint that is asked. */
+/** Client of one endpoint. */
 export interface SparqlClient {
-  /** @throws WorkbenchError `config` for an endpoint that is none or refuses, `failure` for one that gave up; `fatal` both */
+  /** @throws WorkbenchError `config` for an invalid or refusing endpoint, `failure` after the last retry; both `fatal` */
   ask(query: string, signal?: AbortSignal): Promise<Answer>;
-  /** Queries that were answered, their rows, tries that failed, and times that the connection came back after it was lost. */
+  /** Answered queries, their rows, failed attempts, and reconnections. */
   readonly counts: { queries: number; rows: number; failures: number; returns: number };
 }
 
@@ -43,10 +42,10 @@ const answerSchema = z.object({
   results: z.object({ bindings: z.array(z.record(z.string(), bindingSchema)) }),
 });
 
-/** Bytes of an answer: 100,000 rows of long IRIs are a third of it. */
+/** Maximum bytes of a response: 100,000 rows of long IRIs take a third. */
 const longestAnswer = 64 * 2 ** 20;
 
-/** What may pass by itself. `waitMs` is what the endpoint asks for. */
+/** Temporary failure. `waitMs`: delay requested by the endpoint. */
 class Passing extends Error {
   constructor(
     message: string,
@@ -56,7 +55,7 @@ class Passing extends Error {
   }
 }
 
-/** @param endpoint its parameters (`default-graph-uri`) go into the body, where every server reads them */
+/** @param endpoint its parameters (`default-graph-uri`) go into the body, which every server reads */
 export function sparqlClient(
   endpoint: URL,
   { concurrency, timeoutMs, retries, delay = realDelay }: Patience,
@@ -94,7 +93,7 @@ export function sparqlClient(
       );
     }
     const { status, headers } = response;
-    // Servers say it in HTML, and some not at all.
+    // Error pages are HTML, and some are empty.
     const why = text
       .replace(/<[^<>]*>/g, ' ')
       .replace(/\s+/g, ' ')
@@ -116,7 +115,7 @@ export function sparqlClient(
     const parsed = answerSchema.safeParse(json);
     if (!parsed.success) throw refused('results as JSON', 'another JSON', 'Check that this is a SPARQL 1.1 endpoint.');
     const rows = parsed.data.results.bindings;
-    // Virtuoso cuts with status 200; this header is the only sign of it.
+    // Virtuoso truncates with status 200; this header is the only sign.
     const most = Number(headers.get('x-sparql-maxrows') ?? Infinity);
     return { rows, cut: rows.length >= most };
   }
@@ -133,7 +132,7 @@ export function sparqlClient(
       } catch (error) {
         if (!(error instanceof Passing)) throw error;
         counts.failures++;
-        // An address that never answered is a wrong one.
+        // An endpoint that never answered is probably a wrong address.
         const most = counts.queries === 0 ? Math.min(retries, 1) : retries;
         if (++tries > most) {
           throw new WorkbenchError(
@@ -178,33 +177,33 @@ function waitOf(headers: Headers): number | undefined {
   return Number.isFinite(seconds) ? Math.min(seconds * 1000, 60_000) : undefined;
 }
 
-/** Which way an edge is walked: from its subject, or back from its object. */
+/** Edge direction: from the subject, or back from the object. */
 export type Direction = 'out' | 'in';
 
 const pattern = (direction: Direction, entity: string, relation: string) =>
   direction === 'out' ? `${entity} ${relation} ?x` : `?x ${relation} ${entity}`;
 
-/** The queries, over terms as a query writes them. */
+/** Queries over validated terms. */
 export const queries = {
   size: 'SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }',
 
-  /** How many tails each relation of each entity has. */
+  /** Number of tails per relation of each entity. */
   counts: (direction: Direction, entities: readonly string[]) =>
     `SELECT ?e ?r (COUNT(DISTINCT ?x) AS ?n) WHERE { VALUES ?e { ${entities.join(' ')} } ${pattern(direction, '?e', '?r')} } GROUP BY ?e ?r`,
 
-  /** Tails of pairs of entity and relation. */
+  /** Tails of (entity, relation) pairs. */
   tails: (direction: Direction, pairs: readonly (readonly [entity: string, relation: string])[]) =>
     `SELECT DISTINCT ?e ?r ?x WHERE { VALUES (?e ?r) { ${pairs.map((pair) => `(${pair.join(' ')})`).join(' ')} } ${pattern(direction, '?e', '?r')} }`,
 
-  /** So many tails of one pair, as the endpoint gives them. */
+  /** First tails of one pair, in the endpoint's order. */
   someTails: (direction: Direction, entity: string, relation: string, most: number) =>
     `SELECT DISTINCT ?x WHERE { ${pattern(direction, entity, relation)} } LIMIT ${most}`,
 
-  /** Labels in English or in no language. */
+  /** Labels in English or without a language. */
   labels: (label: string, entities: readonly string[]) =>
     `SELECT ?e ?x WHERE { VALUES ?e { ${entities.join(' ')} } ?e ${label} ?x FILTER(LANG(?x) = "" || LANGMATCHES(LANG(?x), "en")) }`,
 
-  /** Entities of labels. */
+  /** Entities by label. */
   labelled: (label: string, labels: readonly string[]) =>
     `SELECT ?e ?x WHERE { VALUES ?x { ${labels.join(' ')} } ?e ${label} ?x }`,
 };

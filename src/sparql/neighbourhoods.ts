@@ -1,6 +1,6 @@
 /**
- * Edges of entities out of an endpoint, kept on disk as they come: what one command asked for, no later one asks for again. An entity
- * is asked for its relations with their numbers of tails first, so that hubs are known before they are read and an answer that was cut is noticed.
+ * Edges of entities from an endpoint, with an on-disk cache shared by later commands. Relations with their tail counts are queried first,
+ * so that hubs are known before they are read and truncated answers are detected.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -17,61 +17,61 @@ import { iriTerm, literalTerm, termOf } from './terms.js';
 /** One relation of an entity. */
 export interface KeptRelation {
   direction: Direction;
-  /** Terms, as `terms.ts` writes them. */
+  /** Terms in the syntax of `terms.ts`. */
   relation: string;
-  /** Ascending; without blank nodes, which cannot be asked for again. */
+  /** Ascending; without blank nodes, which cannot be queried. */
   tails: readonly string[];
-  /** How many there are. */
+  /** Total number of tails. */
   count: number;
-  /** Not all were brought: more than `maxTails`, or the endpoint cut them. */
+  /** True if tails are missing: more than `maxTails`, or truncated by the endpoint. */
   cut: boolean;
 }
 
-/** What is counted of a source since it was opened. */
+/** Counters since the source was opened. */
 export interface SourceCounts {
   queries: number;
   rows: number;
-  /** Tries that failed. */
+  /** Failed attempts. */
   failures: number;
-  /** Entities that the cache had, and those that were asked for. */
+  /** Entities from the cache, and entities queried. */
   remembered: number;
   asked: number;
-  /** Relations of entities of which not all tails were brought. */
+  /** Relations of entities with missing tails. */
   cut: number;
 }
 
-/** An endpoint with its cache. */
+/** Endpoint with its cache. */
 export interface Neighbourhoods {
-  /** sha256 (hex) of the endpoint, its options and its number of triples: what answers depend on. */
+  /** sha256 (hex) of the endpoint, its options and its number of triples: all that answers depend on. */
   readonly id: string;
   readonly counts: SourceCounts;
   /** All relations of each entity. @param terms of entities @throws WorkbenchError, always `fatal` */
   of(terms: readonly string[], signal?: AbortSignal): Promise<ReadonlyMap<string, readonly KeptRelation[]>>;
-  /** Labels of the entities that have one; of several the first in English, or in no language. */
+  /** Labels of the entities that have one; the first in English or without a language. */
   labels(terms: readonly string[], signal?: AbortSignal): Promise<ReadonlyMap<string, string>>;
-  /** The entity of each label; of several the first in the order of their IRIs. */
+  /** Entity of each label; of several the first by IRI. */
   labelled(labels: readonly string[], signal?: AbortSignal): Promise<ReadonlyMap<string, string>>;
   close(): Promise<void>;
 }
 
-/** What is kept of an entity, under the hash of its term. */
+/** Cached entity, keyed by the hash of its term. */
 interface KeptEntity {
   term: string;
   relations: readonly KeptRelation[];
 }
 
-/** Entities of a query for counts, rows that a query for tails may have, and terms of a query for labels. */
+/** Entities per count query, rows per tails query, terms per label query. */
 const entitiesAtOnce = 25;
-/** Parts that are asked for at once. */
+/** Concurrent parts. */
 const partsUnderWay = 4;
 const rowsAtOnce = 5000;
 const pairsAtOnce = 400;
 const labelsAtOnce = 200;
-/** Queries after which the graph is looked at again, and kept entities that a look asks for anew. */
+/** Queries between consistency checks, and cached entities that a check queries again. */
 const lookEvery = 500;
 const looksAt = 10;
 
-/** @throws WorkbenchError `config` or `failure` where no endpoint answers, `data` where it holds another graph than the cache */
+/** @throws WorkbenchError `config` or `failure` if no endpoint answers, `data` if it serves another graph than the cache */
 export async function openNeighbourhoods(
   source: SparqlSource,
   { delay, cache }: { delay?: Delay; cache?: string } = {},
@@ -110,7 +110,10 @@ export async function openNeighbourhoods(
   }
   let seen = { returns: client.counts.returns, queries: client.counts.queries };
 
-  /** Other entities each time: a graph of equal size that differs in a tenth of what is kept is told in two cases of three by each look. */
+  /**
+   * Checks other entities each time: a graph of equal size that differs in a tenth of the cached entities is detected with probability
+   * 2/3 per check.
+   */
   async function lookAgain(signal?: AbortSignal): Promise<void> {
     const start = randomBytes(32).toString('hex');
     const after = [...tables.entities.getRange({ start, limit: looksAt })];
@@ -129,7 +132,7 @@ export async function openNeighbourhoods(
     }
   }
 
-  /** An endpoint that was away may come back with another graph. */
+  /** The endpoint may serve another graph after a reconnection. */
   async function checkGraph(signal: AbortSignal | undefined): Promise<void> {
     const { returns, queries: asked } = client.counts;
     if (returns === seen.returns && asked - seen.queries < lookEvery) return;
@@ -139,7 +142,7 @@ export async function openNeighbourhoods(
     await lookAgain(signal);
   }
 
-  /** Asks for all at once; an answer that was cut is asked for again in halves. */
+  /** Queries all at once; truncated answers are queried again in halves. */
   async function inParts<Asked>(
     asked: readonly Asked[],
     ask: (part: readonly Asked[]) => Promise<{ rows: readonly ResultRow[]; cut: boolean }>,
@@ -151,7 +154,7 @@ export async function openNeighbourhoods(
     return { rows: [...first.rows, ...second.rows], cut: first.cut || second.cut };
   }
 
-  /** Relations of entities with their numbers of tails, and no tails yet. */
+  /** Relations of entities with tail counts, without tails. */
   async function counted(direction: Direction, entities: readonly string[], signal: AbortSignal | undefined) {
     const found = new Map<string, Map<string, KeptRelation>>(entities.map((entity) => [entity, new Map()]));
     const { rows, cut } = await inParts(entities, (part) => client.ask(queries.counts(direction, part), signal));
@@ -198,7 +201,7 @@ export async function openNeighbourhoods(
     return found;
   }
 
-  /** A part of the entities, kept at once: what comes later may fail. */
+  /** Fetches some entities and caches them at once, since later parts may fail. */
   async function bring(entities: readonly string[], signal: AbortSignal): Promise<void> {
     const [out, back] = await Promise.all([
       bringDirection('out', entities, signal),
@@ -214,7 +217,7 @@ export async function openNeighbourhoods(
     );
   }
 
-  /** Looks up what is kept, each once, and brings the rest in parts, several at once. The first failure ends all. */
+  /** Looks up the cache and fetches the rest in parallel parts. The first failure ends all. */
   async function throughCache<Value>(
     wanted: readonly string[],
     get: (one: string) => Value | undefined,
@@ -232,7 +235,7 @@ export async function openNeighbourhoods(
       missing.slice(i * size, (i + 1) * size),
     );
     let first: unknown;
-    // A part is kept once it is whole, so few are under way: what an endpoint that dies has answered of these is asked again.
+    // Parts are cached when complete; with few in flight, little is repeated after an endpoint fails.
     const bringing = runInterleaved(parts, partsUnderWay, (part) =>
       load(part, both).catch((error: unknown) => {
         first ??= error;
@@ -299,7 +302,7 @@ export async function openNeighbourhoods(
     close,
   };
 
-  /** What was not found is kept as that. */
+  /** Missing values are cached as such. */
   async function putFirst(
     asked: readonly string[],
     found: ReadonlyMap<string, string>,
@@ -309,11 +312,11 @@ export async function openNeighbourhoods(
   }
 }
 
-/** Names of a language go before those of none. */
+/** Labels with a language sort before those without. */
 const labelKey = ({ value, 'xml:lang': language }: NonNullable<ResultRow[string]>) =>
   (language === undefined ? '1' : '0') + value;
 
-/** The smallest value of each term of a variable. */
+/** Smallest value of each term of a variable. */
 function firstBy(rows: readonly ResultRow[], key: 'e' | 'x', of: (row: ResultRow) => string | undefined) {
   const first = new Map<string, string>();
   for (const row of rows) {
@@ -330,7 +333,7 @@ interface Counted {
   kept: KeptRelation;
 }
 
-/** In parts of about as many rows as one answer may have. */
+/** Parts with about as many rows as an answer may have. */
 function partsOf<Pair extends Counted>(pairs: readonly Pair[]): Pair[][] {
   const parts: Pair[][] = [];
   let rows = Infinity;
@@ -349,7 +352,7 @@ function addTail(tails: Set<string>, term: string | undefined): void {
   if (term !== undefined) tails.add(term);
 }
 
-/** Terms may be longer than a key of the database. */
+/** Hashed, as terms may exceed the database's key length. */
 const keyOf = (term: string) => createHash('sha256').update(term).digest('hex');
 
 const numberOf = (text: string | undefined) => {

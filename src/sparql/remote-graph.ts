@@ -1,4 +1,4 @@
-/** A graph behind an endpoint that agents walk like one in memory: it holds what `ensure` has brought so far. */
+/** Graph behind an endpoint with the interface of one in memory: it holds the edges loaded by `ensure`. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { RelationColumn } from '../kg/adjacency.js';
 import { Graph, inverseName, unknownId } from '../kg/graph.js';
@@ -9,17 +9,17 @@ import { type KeptRelation, type Neighbourhoods, openNeighbourhoods } from './ne
 import { parseSparqlSource, type SparqlSource } from './source.js';
 import { nameOfTerm, termOfName } from './terms.js';
 
-/** Edges of one entity, by relation and tail; int32, of equal length. */
+/** Edges of one entity by relation and tail; int32, of equal length. */
 interface Row {
   relations: Int32Array;
   tails: Int32Array;
-  /** Relations of which not all tails were brought. */
+  /** Relations with missing tails. */
   cut: number;
 }
 
 /**
- * A graph whose rows grow. Entities and relations of `known` keep their ids, so that questions, golds and ties are what they are in memory; all
- * others get the next ids in the order in which they are met. Memory: 14 bytes an edge that was brought, and a name an entity.
+ * Graph that grows on demand. Entities and relations of `known` keep their ids, so questions, gold answers and tie-breaks match the graph
+ * in memory; others get the next ids in order of discovery. Memory: 14 bytes per loaded edge, and a name per entity.
  */
 export class RemoteGraph extends Graph {
   declare offsets: Int32Array;
@@ -28,14 +28,14 @@ export class RemoteGraph extends Graph {
   declare inverseOf: Int32Array;
   readonly #names: string[];
   readonly #known: Graph;
-  /** Ids of names that `known` lacks. */
+  /** Ids of names missing from `known`. */
   readonly #added = new Map<string, number>();
   readonly #terms: (string | undefined)[] = [];
   readonly #idOfTerm = new Map<string, number>();
   readonly #rows = new Map<number, Row>();
   readonly #relationList: string[];
   readonly #inTurn = semaphore(1);
-  /** Entities that were asked for by what is watched. */
+  /** Entities loaded within the current `watch`. */
   readonly #watched = new AsyncLocalStorage<Set<number>>();
 
   constructor(
@@ -84,7 +84,7 @@ export class RemoteGraph extends Graph {
     return this.#inTurn(() => this.#bring(missing(), signal));
   }
 
-  /** What `work` gives, and how many relations, each once, of the entities that it asked for were cut. */
+  /** Runs `work` and counts the truncated relations, each once, of the entities that it loads. */
   async watch<Value>(work: () => Promise<Value>): Promise<{ value: Value; cut: number }> {
     const met = new Set<number>();
     const value = await this.#watched.run(met, work);
@@ -95,7 +95,7 @@ export class RemoteGraph extends Graph {
     return this.remote.close();
   }
 
-  /** What was asked, in words. */
+  /** Load statistics as text. */
   summary(): string {
     const { queries, rows, asked, remembered, cut } = this.remote.counts;
     const hubs =
@@ -119,7 +119,7 @@ export class RemoteGraph extends Graph {
     this.#rebuild();
   }
 
-  /** Where names are labels, the endpoint says whose; a name that nothing carries stays without a term, and without edges. */
+  /** With a label relation, terms are queried by label; names without an entity stay without a term and edges. */
   async #findTerms(entities: readonly number[], signal: AbortSignal | undefined): Promise<void> {
     const missing = entities.filter((entity) => this.#terms[entity] === undefined);
     const { label, prefix } = this.source;
@@ -160,7 +160,7 @@ export class RemoteGraph extends Graph {
     return this.relationId(backwards ? inverseName(name) : name);
   }
 
-  /** The entity of a term: one of its name whose term nobody knows yet, else a new one. */
+  /** Entity of a term: an entity of that name without a term yet, else a new one. */
   #entity(term: string, labels: ReadonlyMap<string, string>): number {
     const bound = this.#idOfTerm.get(term);
     if (bound !== undefined) return bound;
@@ -191,9 +191,9 @@ export class RemoteGraph extends Graph {
 }
 
 /**
- * Opens the graph behind `sparql:URL#options`; `close` it after use.
- * @param known whose entities and relations keep their ids
- * @throws WorkbenchError `usage` for an address that is none, and as `openNeighbourhoods`
+ * Opens `sparql:URL#options`; `close` after use.
+ * @param known graph whose entities and relations keep their ids
+ * @throws WorkbenchError `usage` for an invalid address, and as `openNeighbourhoods`
  */
 export async function openRemoteGraph(
   text: string,

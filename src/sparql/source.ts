@@ -1,4 +1,4 @@
-/** A graph behind an endpoint as a command names it: `sparql:http://127.0.0.1:7878/query#prefix=http://example.org/&maxTails=1000`. */
+/** Endpoint graphs on the command line: `sparql:http://127.0.0.1:7878/query#prefix=http://example.org/&maxTails=1000`. */
 import { join } from 'node:path';
 import { z } from 'zod';
 import { configHash } from '../run/config.js';
@@ -7,40 +7,40 @@ import { cacheFolder } from '../run/locations.js';
 
 const scheme = 'sparql:';
 
-/** Whether `--graph` names an endpoint. */
+/** True if `--graph` is an endpoint. */
 export const isSparqlSource = (text: string | undefined): text is string => text?.startsWith(scheme) ?? false;
 
 const yesOrNo = z.enum(['true', 'false']).transform((text) => text === 'true');
 
-/** What may stand behind `#`, with `&` between. */
+/** Options after `#`, separated by `&`. */
 const optionsSchema = z.strictObject({
-  /** Stands before a name that is no IRI; IRIs are shown without it. */
+  /** Prefix of names that are no IRI; hidden in displayed names. */
   prefix: z.string().default('http://kgwalk.invalid/'),
-  /** The same of relations. Default `prefix`. */
+  /** The same for relations. Default `prefix`. */
   relationPrefix: z.string().optional(),
-  /** Relation that names entities, such as rdfs:label; without one the IRIs are the names. */
+  /** Relation that names entities, such as rdfs:label; default: IRIs are the names. */
   label: z.url().optional(),
-  /** Tails of one relation of an entity that are brought at most. */
+  /** Maximum tails per relation of an entity. */
   maxTails: z.coerce.number().int().min(1).max(1_000_000).default(1000),
-  /** Answers come out of the cache alone. */
+  /** Use the cache only. */
   offline: yesOrNo.default(false),
-  /** Told by the user of a graph that changed: another version has another cache. */
+  /** Set by the user after the graph has changed: each version has its own cache. */
   version: z.string().default(''),
-  /** Seconds for one query. */
+  /** Seconds per query. */
   timeout: z.coerce.number().min(0.01).max(3600).default(60),
-  /** Further tries after a failure that may pass. */
+  /** Retries after a temporary failure. */
   retries: z.coerce.number().int().min(0).max(100).default(8),
 });
 
-/** A graph behind an endpoint. */
+/** Graph behind an endpoint. */
 export interface SparqlSource extends z.output<typeof optionsSchema> {
   endpoint: URL;
-  /** The whole of it but `offline`, which changes no answer: what a record keeps, and a replay opens again. */
+  /** Normalised text without `offline`, which does not affect answers: stored in records and opened by a replay. */
   name: string;
   relationPrefix: string;
 }
 
-/** @throws WorkbenchError `usage` for an address or an option that is none */
+/** @throws WorkbenchError `usage` for an invalid address or option */
 export function parseSparqlSource(text: string): SparqlSource {
   const address = text.slice(scheme.length);
   const endpoint = URL.canParse(address) ? new URL(address) : undefined;
@@ -63,7 +63,7 @@ export function parseSparqlSource(text: string): SparqlSource {
   return { ...options.data, endpoint, name, relationPrefix: options.data.relationPrefix ?? options.data.prefix };
 }
 
-/** Where the answers of a source are kept: by all that they depend on. How names are made does not belong to that. */
+/** Cache folder, by everything that answers depend on (which excludes naming). */
 export function sourceFolder({ endpoint, label, maxTails, version }: SparqlSource, cache = cacheFolder()): string {
   return join(cache, 'graphs', configHash([endpoint.href, label, maxTails, version]).slice(0, 16));
 }

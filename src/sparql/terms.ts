@@ -1,4 +1,4 @@
-/** Terms of an endpoint as texts of N-Triples, which is how a query writes them, and the names that agents read for them. */
+/** Terms of an endpoint in N-Triples syntax, as used in queries, and their names as seen by agents. */
 import { z } from 'zod';
 import { WorkbenchError } from '../run/errors.js';
 
@@ -12,12 +12,12 @@ export const bindingSchema = z.object({
 
 export type Binding = z.output<typeof bindingSchema>;
 
-/** What an IRI between `<` and `>` may not hold. @source SPARQL 1.1, `IRIREF` */
+/** Characters not allowed in an IRI. @source SPARQL 1.1, `IRIREF` */
 const forbidden = /[\u0000-\u0020<>"{}|^`\\]/gu;
 
 const isIri = (text: string) => /^[a-z][a-z0-9+.-]*:/i.test(text) && text.search(forbidden) < 0;
 
-/** `<iri>`. @throws WorkbenchError `data` for what would end the brackets before they end */
+/** `<iri>`. @throws WorkbenchError `data` for text that would close the brackets early */
 export function iriTerm(iri: string): string {
   if (isIri(iri)) return `<${iri}>`;
   throw new WorkbenchError('data', `expected an IRI, got ${JSON.stringify(iri)}, at a term of the graph`, {
@@ -25,14 +25,14 @@ export function iriTerm(iri: string): string {
   });
 }
 
-/** `"text"@en`: quotes, backslashes and ends of lines escaped. */
+/** `"text"@en`, with quotes, backslashes and line ends escaped. */
 export function literalTerm(text: string, { language, datatype }: { language?: string; datatype?: string } = {}) {
   const quoted = `"${text.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\r', '\\r')}"`;
   if (language !== undefined && /^[a-z]+(?:-[a-z0-9]+)*$/i.test(language)) return `${quoted}@${language}`;
   return datatype === undefined ? quoted : `${quoted}^^${iriTerm(datatype)}`;
 }
 
-/** A term as a query writes it; undefined for what cannot be asked for again: blank nodes, and IRIs that are none. */
+/** Term in query syntax; undefined if it cannot be queried again: blank nodes and invalid IRIs. */
 export function termOf({ type, value, datatype, 'xml:lang': language }: Binding): string | undefined {
   if (type === 'bnode') return undefined;
   if (type === 'uri') return isIri(value) ? `<${value}>` : undefined;
@@ -43,20 +43,20 @@ export function termOf({ type, value, datatype, 'xml:lang': language }: Binding)
   });
 }
 
-/** The IRI of a name: itself where it is one, else behind the prefix, what IRIs may not hold in per cent. @throws as `iriTerm` */
+/** IRI of a name: itself if it is one, else the prefix and the percent-encoded name. @throws as `iriTerm` */
 export function termOfName(name: string, prefix: string): string {
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(name)) return iriTerm(name);
   return iriTerm(prefix + escaped(name));
 }
 
-/** Servers hold an IRI against RFC 3987 as well, which wants brackets and `#` escaped. */
+/** Servers also validate against RFC 3987, which wants brackets and `#` escaped. */
 const escaped = (name: string) =>
   name
     .replaceAll('%', '%25')
     .replace(forbidden, encodeURIComponent)
     .replace(/[[\]#]/g, encodeURIComponent);
 
-/** The name of a term, which `termOfName` turns back into it: an IRI without the prefix, a literal's text. */
+/** Name of a term, the inverse of `termOfName`: an IRI without the prefix, or a literal's text. */
 export function nameOfTerm(term: string, prefix: string): string {
   if (term.startsWith('"')) {
     const text = term.slice(1, term.lastIndexOf('"'));
