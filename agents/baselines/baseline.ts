@@ -1,4 +1,4 @@
-/** What baselines on dialogues are made of: they score every walk of one or two hops. And the two that know nothing. */
+/** Shared parts of dialogue baselines, which score all walks of one or two hops; and the two uninformed baselines. */
 import { madeFromSamples } from '../../datasets/sample-source.js';
 import type { WalkSample, WalkTask } from '../../datasets/walk-sample.js';
 import type { Graph } from '../../src/kg/graph.js';
@@ -6,15 +6,15 @@ import type { Agent } from '../agent.js';
 import { arkBeamOfScores } from '../ark-beam.js';
 import { rankAllWalks, type RankingSettings, walkCollector, type WalkScores } from '../top-paths.js';
 
-/** What every baseline is fitted on and ranks by. */
+/** Inputs shared by all baselines. */
 export interface BaselineContext {
   graph: Graph;
-  /** The only samples a baseline may learn from; their ids are those of `graph`. */
+  /** The only samples a baseline may learn from; ids are those of `graph`. */
   train: readonly WalkSample[];
   ranking: RankingSettings;
 }
 
-/** An agent that ranks all walks from a task's start by the scores that `scoresOf` gives for that task. */
+/** Agent that ranks all walks from a task's start by the scores of `scoresOf`. */
 export function rankingAgent(
   identity: Pick<Agent, 'name' | 'note'>,
   { graph, ranking }: BaselineContext,
@@ -38,7 +38,7 @@ export function rankingAgent(
   };
 }
 
-/** Share of train golds that stop after one edge, among those in the graph, with one added to each side. */
+/** Share of one-hop golds in train, among those in the graph, with add-one smoothing. */
 export function oneHopShare(train: readonly WalkSample[]): number {
   const golds = train.filter(({ gold }) => gold.inGraph);
   golds.forEach(madeFromSamples('frequency table', 'share of one-hop walks'));
@@ -46,9 +46,9 @@ export function oneHopShare(train: readonly WalkSample[]): number {
 }
 
 /**
- * Scores from one distribution over a node's edges: first edge, then stop with a fixed probability or a second edge.
- * Where the middle has no edges the walk stops for certain.
- * @param edgeLogProbs float32 [numEdges], each head's edges sum to 1
+ * Scores from one distribution over edges: first edge, then stop with a fixed probability or take a second edge. Without edges at the
+ * middle the walk always stops.
+ * @param edgeLogProbs float32 [numEdges], normalised per head
  */
 export function stopPriorScores(graph: Graph, edgeLogProbs: Float32Array, stopShare: number): WalkScores {
   const stop = Math.log(stopShare);
@@ -73,12 +73,12 @@ export function stopPriorBaseline(context: BaselineContext): Agent {
   return rankingAgent({ name: 'stop-prior' }, context, () => scores);
 }
 
-/** Uniform over the edges of the start, then uniform over staying and the edges of the middle. */
+/** Uniform over the start's edges, then uniform over stop and the middle's edges. */
 export function randomBaseline(context: BaselineContext): Agent {
   return rankingAgent({ name: 'random' }, context, (task) => uniformScores(context.graph, task.start));
 }
 
-/** The walks from `start` as `random` scores them. */
+/** Scores of `random` for walks from `start`. */
 export function uniformScores(graph: Graph, start: number): WalkScores {
   const first = -Math.log(graph.degree(start));
   const second = (edge: number) => first - Math.log(graph.degree(graph.tails[edge]!) + 1);

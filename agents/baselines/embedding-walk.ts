@@ -1,4 +1,4 @@
-/** Follows the relation whose words are most like the question, hop by hop: what sentence vectors alone are worth. */
+/** Follows, at each hop, the relation most similar to the question: a baseline for sentence vectors alone. */
 import { z } from 'zod';
 import { frontierTrie } from '../../envs/relation-walk/frontier-trie.js';
 import { questionRoot } from '../../envs/relation-walk/relation-walk-env.js';
@@ -17,8 +17,8 @@ const settings = z.strictObject({
 });
 
 /**
- * Inputs: the question, the topic, the number of hops where the data set tells it. Calls: none. Stop: after as many relations, at
- * the horizon where nobody knows. Output: everything behind the pre-filter's first relation of each hop, with its probability.
+ * Inputs: question, topic, and the number of hops if the data set provides it. Calls: none. Stop: after that many relations, else at the
+ * horizon. Output: all entities behind the pre-filter's top relation of each hop, with its probability.
  */
 export const embeddingWalkEntry: QuestionAgentEntry<typeof settings> = {
   settings,

@@ -1,4 +1,4 @@
-/** Baselines that repeat what train took, whatever is said: its relations, its entities, its walks. */
+/** Baselines that repeat relations, entities or walks of train regardless of the messages. */
 import { madeFromSamples } from '../../datasets/sample-source.js';
 import type { WalkSample, WalkTask } from '../../datasets/walk-sample.js';
 import type { Graph } from '../../src/kg/graph.js';
@@ -6,7 +6,7 @@ import type { Agent } from '../agent.js';
 import type { WalkScores } from '../top-paths.js';
 import { type BaselineContext, rankingAgent, uniformScores } from './baseline.js';
 
-/** Most frequent relation sequence; among edges of one head and relation the tail is uniform. */
+/** Most frequent relation sequence; tails of one head and relation are uniform. */
 export function frequencyBaseline(context: BaselineContext): Agent {
   const { graph, train } = context;
   const uniformTails = tailShares(graph, () => 1);
@@ -14,11 +14,11 @@ export function frequencyBaseline(context: BaselineContext): Agent {
   return rankingAgent({ name: 'frequency' }, context, () => scores);
 }
 
-/** Count of a sequence that train never shows: below every seen one, and any rarer tail choice still orders them. */
+/** Count of unseen sequences: below every seen one. */
 const unseenCount = 0.001;
 
 /**
- * Scores a walk by the share of its relation sequence in train times the probability of each tail given head and relation.
+ * Scores a walk by its relation sequence's share in train times the probability of each tail given head and relation.
  * @param tailLogProbs float32 [numEdges] from `tailShares`
  */
 function sequenceScores(graph: Graph, train: readonly WalkSample[], tailLogProbs: Float32Array): WalkScores {
@@ -50,7 +50,7 @@ function sequenceScores(graph: Graph, train: readonly WalkSample[], tailLogProbs
 
 /**
  * Log-probability of each edge's tail among the edges of the same head and relation.
- * @param weightOf positive weight of an entity; constant for a uniform choice
+ * @param weightOf positive weight of an entity; constant for uniform
  * @returns float32 [numEdges]
  */
 function tailShares(graph: Graph, weightOf: (entity: number) => number): Float32Array {
@@ -69,9 +69,8 @@ function tailShares(graph: Graph, weightOf: (entity: number) => number): Float32
 }
 
 /**
- * Most frequent relation sequence; among edges of one head and relation a tail weighs 1 + its count as a tail of train
- * golds. Entity counts leak where a graph holds only entities of dialogues, evaluation dialogues included: count 0 then
- * marks the answer. The note says so beside every number.
+ * Most frequent relation sequence; tails of one head and relation are weighted by 1 + their count as a tail of train golds. Entity counts
+ * leak if the graph holds only entities of dialogues, evaluation included: count 0 then marks the answer. The agent's note says so.
  */
 export function popularityBaseline(context: BaselineContext): Agent {
   const { graph, train } = context;
@@ -88,13 +87,13 @@ export function popularityBaseline(context: BaselineContext): Agent {
 }
 
 /**
- * Train golds of the task's start by count, then every other walk as `random` has it: that model counts as one more
- * observation, so nothing unseen ranks above anything seen. A start that train never had gets `random` alone.
+ * Train golds of the task's start by count, then all other walks in `random`'s order: that model counts as one more observation, so
+ * unseen walks rank below seen ones. Unknown starts use `random` alone.
  */
 export function memoryBaseline(context: BaselineContext): Agent {
   const { graph, train } = context;
   const keyOf = (first: number, second: number) => first * (graph.numEdges + 1) + second + 1;
-  /** By start, then by walk (a key of its edges; -1 for none): how often train took it. */
+  /** Count in train by start, then by walk (key of its edges; -1 for none). */
   const memories = new Map<number, Map<number, number>>();
   const note = madeFromSamples('memory', 'walks of a start', { counts: ['start and end'] });
   for (const sample of train) {

@@ -1,4 +1,4 @@
-/** Baselines that walk to what is near: to the last message by text vectors, to where the walk stands by TransE. */
+/** Similarity baselines: by text vectors to the last message, by TransE to the current entity. */
 import { madeFromSamples } from '../../datasets/sample-source.js';
 import type { WalkSample, WalkTask } from '../../datasets/walk-sample.js';
 import type { EmbeddingTable } from '../../src/embedding/transe.js';
@@ -8,21 +8,20 @@ import type { Agent } from '../agent.js';
 import { entityTexts, lastMessageText, relationTexts } from '../walker/vectors.js';
 import { type BaselineContext, oneHopShare, rankingAgent, stopPriorScores } from './baseline.js';
 
-/** Cosines differ by tenths; this many nats a unit makes them a distribution. */
+/** Scale in nats per unit cosine, as cosines differ only by tenths. */
 const sharpness = 20;
 
-/** Most tokens that the encoder reads of a message and of a name. */
+/** Token limits of the encoder. */
 export interface TextLimits {
-  /** Longest last message in tokens. */
+  /** Maximum tokens of the last message. */
   lastMessageTokens: number;
-  /** Longest name in tokens. */
+  /** Maximum tokens of a name. */
   nameTokens: number;
 }
 
 /**
- * An edge's probability is the softmax over its head's edges of 20 · cos(last message, edge); the vector of an edge is the
- * sum of the unit vectors of its relation's and its tail's text, so that only names are encoded, not every edge. Stops
- * after the first edge with train's share of one-hop golds.
+ * Edge probability: softmax over its head's edges of 20 · cos(last message, edge); an edge's vector is the sum of the unit vectors of its
+ * relation and tail names, so only names are encoded. Stops after the first edge with train's share of one-hop golds.
  */
 export async function textSimilarityBaseline(
   context: BaselineContext,
@@ -38,7 +37,7 @@ export async function textSimilarityBaseline(
   const messages = new Map<string, Float32Array>();
   const edgeLogProbs = new Float32Array(graph.numEdges);
   const scores = stopPriorScores(graph, edgeLogProbs, oneHopShare(context.train));
-  /** Writes the distributions that walks from a start meet. */
+  /** Computes the edge distributions needed for walks from a start. */
   const prepare = (message: Float32Array, start: number) => {
     const relationDots = Float32Array.from(graph.relationNames, (_, relation) => dot(message, relations[relation]!));
     const entityDots = new Map<number, number>();
@@ -67,7 +66,7 @@ export async function textSimilarityBaseline(
       messages.clear();
       tasks.forEach((task, i) => messages.set(task.id, vectors[i]!));
       const answers = await ranker.answer(tasks, onProgress);
-      // A batch shares its encodes; they are booked on its first answer.
+      // Encodes of a batch are shared; they are booked on its first answer.
       const encodes = encoder.counters.encodes - before;
       return answers.map((answer, i) => (i === 0 ? { ...answer, cost: { encodes } } : answer));
     },
@@ -75,10 +74,9 @@ export async function textSimilarityBaseline(
 }
 
 /**
- * An edge's probability is the softmax of the negative distance |head − tail| of its ends over the edges of its head, the
- * sharpness fitted to train's first edges; stops after the first edge with train's share of one-hop golds. The score of
- * the triple itself, |head + relation − tail|, says whether an edge is true: all candidates are, and it ranks no better
- * than chance.
+ * Edge probability: softmax over the head's edges of the negative distance |head − tail|, sharpness fitted to train's first edges; stops
+ * after the first edge with train's share of one-hop golds. The triple score |head + relation − tail| would only say if an edge is true:
+ * all candidates are, and it ranks no better than chance.
  * @param table of the graph in `context`
  */
 export function transeBaseline(context: BaselineContext, table: EmbeddingTable): Agent {
@@ -103,21 +101,17 @@ function entityDistance({ entities, dim, norm }: EmbeddingTable, a: number, b: n
   return norm === 1 ? sum : Math.sqrt(sum);
 }
 
-/** Sharpnesses tried; 0 is uniform. */
+/** Candidate sharpnesses; 0 is uniform. */
 const sharpnesses = [0, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, 16, 32, 64];
 
-/**
- * Log-probability of each edge among the edges of its head.
- * @param scores float32 [numEdges], higher is likelier
- * @returns float32 [numEdges]
- */
+/** Log-softmax of edge scores per head. @param scores float32 [numEdges], higher is likelier @returns float32 [numEdges] */
 function edgeLogSoftmax(graph: Graph, scores: Float32Array, sharpness: number): Float32Array {
   const logProbs = new Float32Array(graph.numEdges);
   for (let head = 0; head < graph.numEntities; head++) headLogSoftmax(graph, scores, sharpness, head, logProbs);
   return logProbs;
 }
 
-/** The same for the edges of one head, into `logProbs` [numEdges], which may be `scores`. */
+/** The same for one head, written to `logProbs` [numEdges], which may be `scores`. */
 function headLogSoftmax(
   graph: Graph,
   scores: Float32Array,
@@ -131,7 +125,7 @@ function headLogSoftmax(
   }
 }
 
-/** The sharpness under which the first edges of train golds are most likely. */
+/** Sharpness that maximises the likelihood of the first edges of train golds. */
 function fittedSharpness(graph: Graph, scores: Float32Array, train: readonly WalkSample[]): number {
   const known = train.filter(({ gold }) => gold.inGraph);
   known.forEach(madeFromSamples('training', 'sharpness of edge scores'));

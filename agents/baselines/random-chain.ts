@@ -1,4 +1,4 @@
-/** Takes relations at random: what a score on questions means when nothing is known. */
+/** Random relations: the floor for scores on questions. */
 import { z } from 'zod';
 import { frontierTrie } from '../../envs/relation-walk/frontier-trie.js';
 import { applyRelation, initialRelationState, relationActionMask } from '../../envs/relation-walk/rules.js';
@@ -15,8 +15,8 @@ const settings = z.strictObject({
 });
 
 /**
- * Inputs: the topic. Calls: none. Stop: when STOP is drawn, or at the horizon. Output: everything behind relations drawn
- * evenly among those that lead on, STOP among them behind the first; seeded by run and question, not by order.
+ * Inputs: topic. Calls: none. Stop: when STOP is drawn, or at the horizon. Output: all entities behind uniformly drawn relations, STOP
+ * among them after the first; seeded by run and question, independent of order.
  */
 export const randomChainEntry: QuestionAgentEntry<typeof settings> = {
   settings,

@@ -1,4 +1,4 @@
-/** Answers questions by looking their template up: what a benchmark gives away without any learning. */
+/** Lookup of question templates: the part of a benchmark that needs no learning. */
 import { z } from 'zod';
 import { maskedQuestion, type QuestionSample, type QuestionTask } from '../../datasets/question.js';
 import { madeFromSamples } from '../../datasets/sample-source.js';
@@ -31,11 +31,9 @@ const settings = z.strictObject({
 });
 
 /**
- * Inputs: the question's template, the topic; train questions with their answers, whose gold chains are not read. Calls:
- * none. Stop: at once. Output: everything behind the relation sequence that answered the train questions of the same
- * template best (mean F1); a template that train lacks takes that of the nearest.
- *
- * Put it beside every trained or prompted agent: on a random split of MetaQA it reaches the ceiling.
+ * Inputs: question template, topic; train questions with answers (gold chains are not read). Calls: none. Stop: at once. Output: all
+ * entities behind the relation sequence with the best mean F1 on train questions of the same template; unseen templates use the nearest
+ * one. Report it next to every trained or prompted agent: on a random split of MetaQA it reaches the ceiling.
  */
 export const templateLookupEntry: QuestionAgentEntry<typeof settings> = {
   settings,
@@ -44,7 +42,7 @@ export const templateLookupEntry: QuestionAgentEntry<typeof settings> = {
     let chains: ReadonlyMap<string, Int32Array> | undefined;
     const chainsOf = () => (chains ??= bestTemplateChains(graph, train(), { horizon, screened, widest }));
     let nearest: ReturnType<typeof nearestText> | undefined;
-    /** Places of the nearest known templates, by unseen template. */
+    /** Nearest known template by unseen template. */
     const found = new Map<string, string>();
     const trie = frontierTrie(graph);
 
@@ -83,10 +81,10 @@ export const templateLookupEntry: QuestionAgentEntry<typeof settings> = {
   },
 };
 
-/** Sequences that go on from the screening. */
+/** Sequences kept after the screening. */
 const finalists = 4;
 
-/** Sequences tried on one question: graphs with thousands of relations have no end of them. */
+/** Maximum sequences per question: graphs with thousands of relations have too many. */
 const mostTried = 20_000;
 
 interface Candidate {
@@ -96,10 +94,10 @@ interface Candidate {
 }
 
 /**
- * The relation sequence with the best mean F1 over the train questions of each template; one that breaks off scores 0.
- * Equal ones: the shorter, then the smaller ids. Templates no question of which has a findable answer are left out.
+ * Relation sequence with the best mean F1 over the train questions of each template; sequences without a result score 0. Ties: shorter,
+ * then smaller ids. Templates without a reachable answer are left out.
  * @param train the only questions that a lookup may learn from; gold chains are not read
- * @returns by template, in the order of first appearance
+ * @returns by template, in order of first appearance
  */
 export function bestTemplateChains(
   graph: Graph,
@@ -116,7 +114,7 @@ export function bestTemplateChains(
     if (questions) questions.push(sample);
     else questionsOf.set(template, [sample]);
   }
-  // Every sequence is walked once: nothing is worth remembering.
+  // No cache: every sequence is visited once.
   const trie = frontierTrie(graph, 0);
   const rootOf = ({ task }: QuestionSample) => questionRoot(trie, task);
   const chains = new Map<string, Int32Array>();
@@ -140,7 +138,7 @@ export function bestTemplateChains(
   return chains;
 }
 
-/** Tries every feasible sequence on one question, shorter ones first. */
+/** Scores all feasible sequences on one question, shorter ones first. */
 function addScores(
   root: FrontierNode,
   gold: GoldSet,
@@ -171,7 +169,7 @@ function addScores(
   }
 }
 
-/** Sums are compared to nine digits: what differs by rounding alone is equal. */
+/** Compares sums to nine digits, to ignore rounding. */
 function better(a: Candidate, b: Candidate): number {
   if (Math.abs(a.sum - b.sum) > 1e-9) return b.sum - a.sum;
   if (a.relations.length !== b.relations.length) return a.relations.length - b.relations.length;
@@ -180,9 +178,9 @@ function better(a: Candidate, b: Candidate): number {
 }
 
 /**
- * Finds, for each asked text, the place of the nearest known one; ties go to the first.
+ * Index of the nearest known text for each query; ties go to the first.
  * @param known at least one; encoded at the first call
- * @param open asked for at the first call
+ * @param open called at the first call
  */
 export function nearestText(known: readonly string[], open: () => Promise<StateEncoder>) {
   let table: Promise<Float32Array[]> | undefined;

@@ -1,4 +1,4 @@
-/** The contract of exact walkers: agents of link queries that are fitted to train's triples step by step, without walking by PPO. */
+/** Contract of exact walkers: link-prediction agents fitted to train triples step by step, without PPO. */
 import type { Tensor } from '../../checkpoints/safetensors.js';
 import type { Graph, TripleColumns } from '../../src/kg/graph.js';
 import type { Rng } from '../../src/run/seeds.js';
@@ -7,89 +7,89 @@ import type { LinkRanker } from '../link-agents.js';
 import type { RelationNames } from './messages/relation-names.js';
 import type { ExactWalkerSettings } from './settings.js';
 
-/** What an exact walker is made from. */
+/** Inputs of an exact walker. */
 export interface ExactFacts {
-  /** Edges of train and their inverses. */
+  /** Train edges and their inverses. */
   graph: Graph;
   settings: ExactWalkerSettings;
-  /** Hops of the longest walk. */
+  /** Maximum hops. */
   hops: number;
-  /** Of a kind that reads the names of relations. */
+  /** For kinds that use relation names. */
   names?: RelationNames | undefined;
   seed: number;
 }
 
-/** What it learns from beside that. */
+/** Further inputs of training. */
 export interface ExactCourse {
-  /** Train's triples as queries of the directions that are trained. */
+  /** Train triples as queries in the trained directions. */
   queries: TripleColumns;
-  /** Whether every edge between the ends of a train query is hidden, or its own and its inverse alone. */
+  /** True: hide every edge between the ends of a train query; false: only its own and its inverse. */
   pairs: boolean;
-  /** No byte depends on it. */
+  /** Does not affect results. */
   threads: number;
   signal?: AbortSignal | undefined;
 }
 
-/** What a step tells. */
+/** Report of a training step. */
 export interface ExactStep {
   loss: number;
-  /** More for the curves, under `train/…`. */
+  /** Further metrics, logged under `train/…`. */
   figures: Readonly<Record<string, number>>;
 }
 
-/** Goes on from whatever the walker has been restored to; close it after use. */
+/** Continues from the restored state; close after use. */
 export interface ExactLearner {
   readonly steps: number;
-  /** What steps are counted in, such as `relations`. */
+  /** Unit of steps, such as `relations`. */
   readonly unit: string;
-  /** @param at from 0, in order; every random choice is named by the seed and this, so that resuming needs weights alone */
+  /** @param at from 0, in order; random choices are seeded by it, so that resuming needs only weights */
   step(at: number): Promise<ExactStep>;
   close(): Promise<void>;
 }
 
-/** What walks are wanted of. */
+/** Query to find walks for. */
 interface Query {
   head: number;
   relation: number;
   tail: number;
-  /** Whether its own edge is hidden from it. */
+  /** True if its own edge is hidden. */
   hidden: boolean;
 }
 
 /**
- * Finds walks from head to answer: int32 [2 · length] each, relation and entity of each step, no walk twice; none where it knows none.
- * @param most drawn by `rng` where there are more
+ * Finds distinct walks from head to answer: int32 [2 · length] each, relation and entity of each step; none if unknown.
+ * @param most sampled by `rng` if there are more
  */
 export type WalkFinder = (query: Query, most: number, rng: Rng) => readonly Int32Array[];
 
-/** An exact walker, fresh or as it was trained. */
+/** Exact walker, new or trained. */
 export interface ExactWalker {
-  /** Ranks all entities, by what it knows so far. */
+  /** Ranks all entities with the current weights. */
   ranker(name: string): LinkRanker;
   learner(course: ExactCourse): ExactLearner;
   /**
-   * Draws from the walks that end on an answer as the answer owes its chance to them. Absent where walks have no chances.
-   * @param pairs as of `ExactCourse`
+   * Samples walks that end on an answer by their share of its probability. Absent for models without walk probabilities.
+   * @param pairs as in `ExactCourse`
    */
   walks?(pairs: boolean): WalkFinder;
-  /** The whole state of training, in arrays of its own. Restored, the next steps give equal bytes. */
+  /** Full training state as copied arrays; after restoring it the next steps give equal bytes. */
   state(): Promise<{ steps: number; tensors: Record<string, Tensor> }>;
   /**
-   * @param steps of the optimizer; undefined where it will rank only: tensors under `optimizerPrefix` may be missing then
-   * @throws WorkbenchError `data` where a tensor is missing or of another shape
+   * @param steps of the optimizer; undefined for ranking only, then tensors under `optimizerPrefix` may be missing
+   * @throws WorkbenchError `data` for a missing tensor or a wrong shape
    */
   restore(tensors: StoredTensors, steps?: number): void;
 }
 
-/** A kind of exact walker: a line in `registry.ts`. */
+/** Kind of exact walker, listed in `registry.ts`. */
 export interface ExactWalkerKind {
-  /** Its row's name in tables. */
+  /** Row name in tables. */
   title: string;
-  /** Of the longest walks that it can sum over. */
+  /** Maximum walk length. */
   mostHops: number;
   create(facts: ExactFacts): ExactWalker;
-  /** Whether weights follow from what relations are called. */
+  /** True if weights depend on relation names. */
   readsNames(settings: ExactWalkerSettings): boolean;
-  /** What a training of this kind would do, for its plan. */
+  /** Training size as text, for its plan. */
   plan(facts: Pick<ExactFacts, 'graph' | 'settings'>): string;
 }

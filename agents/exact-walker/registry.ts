@@ -1,4 +1,4 @@
-/** Exact walkers by kind, a line each, and out of their runs. */
+/** Registry and loading of exact walkers. */
 import { z } from 'zod';
 import { checkFits } from '../../checkpoints/checkpoint.js';
 import { hasSameRelations, requireSameRelations } from '../../datasets/links/apart.js';
@@ -19,10 +19,10 @@ const kinds: Readonly<Record<ExactWalkerKindName, ExactWalkerKind>> = {
   messages: messageWalker,
 };
 
-/** A kind of exact walker by the name that settings have for it. */
+/** Exact-walker kind by its name in the settings. */
 export const exactWalkerKind = (name: ExactWalkerKindName): ExactWalkerKind => kinds[name];
 
-/** The settings of a run that loading needs; others may be there. */
+/** Settings needed for loading; other keys are ignored. */
 const runConfig = z.object({
   seed: z.int(),
   encoder: encoderSettings,
@@ -30,7 +30,7 @@ const runConfig = z.object({
   exactWalker: exactWalkerSettings,
 });
 
-/** A trained exact walker, ready to rank. */
+/** Trained exact walker, ready to rank. */
 export interface LoadedExactWalker {
   ranker: LinkRanker;
   walker: ExactWalker;
@@ -42,10 +42,10 @@ export interface LoadedExactWalker {
  * Loads weights; refuses a checkpoint of another graph or data set.
  * @param name of the ranker
  * @param checkpoint `best`, `last`, a name or a step
- * @param asked walks on its graph
- * @param learned what it was trained on; another one than `asked` must have the same relations, unless weights follow from their names
- * @param modelPath encoder of names, where it is no longer where the run says
- * @throws WorkbenchError `data` where something is missing or does not fit
+ * @param asked data set whose graph is walked
+ * @param learned data set of the training; unless it is `asked`, both need the same relations, except for weights computed from names
+ * @param modelPath encoder of names, if moved since the run
+ * @throws WorkbenchError `data` for missing or inconsistent files
  */
 export async function loadExactWalker(
   runFolder: string,
@@ -70,7 +70,7 @@ export async function loadExactWalker(
   return { ranker: walker.ranker(name), walker, seed, hops };
 }
 
-/** Of a graph with other relations than the run's, by the run's encoder. */
+/** Name vectors of a graph with other relations, by the run's encoder. */
 async function encodedNames(run: TrainedRun<z.output<typeof runConfig>>, graph: Graph): Promise<NameVectors> {
   const encoder = await run.openEncoder();
   try {

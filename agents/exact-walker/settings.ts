@@ -1,12 +1,12 @@
-/** Settings of exact walkers: agents of link queries that sum over all walks instead of drawing some. */
+/** Settings of exact walkers: link-prediction agents that sum over all walks instead of sampling. */
 import { z } from 'zod';
 
-/** Names of the kinds, in the order of the documentation; `registry.ts` has a line for each. */
+/** Kind names in documentation order; `registry.ts` maps each. */
 export const exactWalkerKinds = ['chains', 'messages'] as const;
 /** One of `exactWalkerKinds`. */
 export type ExactWalkerKindName = (typeof exactWalkerKinds)[number];
 
-/** What the policy over chains is fitted to, in the order of the documentation. */
+/** Training objectives of the chain policy, in documentation order. */
 const chainObjectives = ['likelihood', 'expected-reward', 'reinforce', 'ppo'] as const;
 
 const chainSettings = z.strictObject({
@@ -46,7 +46,7 @@ const chainSettings = z.strictObject({
   epochs: z.int().min(1).max(100).default(4).describe('Steps of Adam from the same walks: ppo.'),
   clipRange: z.number().min(0.001).max(10).default(0.2).describe('Probability ratios are clipped to 1 ± this: ppo.'),
 });
-/** See `exactWalkerSettings.chains`. */
+/** Type of `exactWalkerSettings.chains`. */
 export type ChainSettings = z.output<typeof chainSettings>;
 
 const messageSettings = z.strictObject({
@@ -78,7 +78,7 @@ const messageSettings = z.strictObject({
   ends: z.int().min(0).default(12).describe('Ends of any triples that it is told from, drawn.'),
   others: z.int().min(0).default(40).describe('Entities that it is told from, drawn.'),
 });
-/** See `exactWalkerSettings.messages`. */
+/** Type of `exactWalkerSettings.messages`. */
 export type MessageSettings = z.output<typeof messageSettings>;
 
 /** The `exactWalker` section of a configuration file. */
@@ -104,5 +104,5 @@ export const exactWalkerSettings = z.strictObject({
   chains: chainSettings.prefault({}).describe('Kind chains.'),
   messages: messageSettings.prefault({}).describe('Kind messages.'),
 });
-/** Every setting with its value. */
+/** All settings with their values. */
 export type ExactWalkerSettings = z.output<typeof exactWalkerSettings>;

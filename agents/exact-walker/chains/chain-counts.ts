@@ -1,23 +1,22 @@
-/** How many triples each chain of relations was met on: a hash table of typed arrays. */
+/** Number of triples per relation chain: a hash table in typed arrays. */
 import { byIds } from '../../../src/kg/graph.js';
 import { mostHops } from './chain-walk.js';
 
-/** Chains that are counted at most, a relation: what is met first after so many is not counted. */
+/** Maximum chains per relation; later ones are not counted. */
 const mostChains = 2 ** 21;
 const firstCapacity = 2 ** 12;
 
-/** Relations of a graph, with inverses, up to which chains of so many can be counted: beyond it a key is no exact number. */
+/** Maximum number of relations, inverses included, for chains of this length: keys must stay exact integers. */
 export const mostRelations = (hops: number): number => Math.floor(Number.MAX_SAFE_INTEGER ** (1 / hops)) - 1;
 
 /**
- * Chains by keys: digits of the relations, each one more than its id, the first relation's the lowest. Memory: 16 bytes a place, half of
- * which are free, at most 64 MB.
+ * Chains as integer keys: digits are relation id + 1, first relation lowest. Memory: 16 bytes a slot, half of them free, at most 64 MB.
  */
 export class ChainCounts {
   readonly #base: number;
-  /** Of the base: 0 to `mostHops`. */
+  /** Powers of the base: 0 to `mostHops`. */
   readonly #powers: readonly number[];
-  /** 0 is free. */
+  /** 0 marks a free slot. */
   #keys = new Float64Array(firstCapacity);
   #counts = new Int32Array(firstCapacity);
   #lastTriple = new Int32Array(firstCapacity);
@@ -29,12 +28,12 @@ export class ChainCounts {
     this.#powers = Array.from({ length: mostHops + 1 }, (_, hop) => this.#base ** hop);
   }
 
-  /** Begins a triple, which counts once for each chain. */
+  /** Starts the next triple; each chain counts once per triple. */
   nextTriple(): void {
     this.#triple++;
   }
 
-  /** The key of a chain of `hops` relations with one more behind. */
+  /** Key of a chain of `hops` relations with one more appended. */
   longer(key: number, hops: number, relation: number): number {
     return key + (relation + 1) * this.#powers[hops]!;
   }
@@ -55,8 +54,8 @@ export class ChainCounts {
   }
 
   /**
-   * The chains of each length that were met most often, shorter lengths first; of equal ones the first by their relations.
-   * @param some of each length, from 1; the last number is that of longer ones, too
+   * Most frequent chains of each length, shorter lengths first; ties by relation ids.
+   * @param some limit for each length from 1; the last one also holds for longer chains
    */
   most(some: readonly number[], longest: number): number[][] {
     const ofLength = Array.from({ length: longest }, (_, i) => some[i] ?? some.at(-1)!);
@@ -75,7 +74,7 @@ export class ChainCounts {
     });
   }
 
-  /** The count that the last of the most frequent chains of a length has: without it all of them would be sorted. */
+  /** Count of the last chain within the limit, so that not all chains are sorted. */
   #leastOf(hops: number, most: number): number {
     const withCount = new Int32Array(this.#triple + 1);
     for (let place = 0; place < this.#keys.length; place++) {

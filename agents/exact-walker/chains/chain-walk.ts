@@ -1,41 +1,44 @@
-/** Where walks along chains of relations end: exactly, every hop uniform over the edges of its relation, common beginnings walked once. */
+/**
+ * Exact end distribution of walks along relation chains: each hop is uniform over the edges of its relation; common prefixes are computed
+ * once.
+ */
 import type { Rng } from '../../../src/run/seeds.js';
 import type { RelationRows } from '../../../src/kg/relation-rows.js';
 import { rowHolds, rowOf } from '../../../src/kg/relation-rows.js';
 
-/** Relations of the longest chain. */
+/** Maximum relations per chain. */
 export const mostHops = 4;
 
-/** Stands in a chain's row behind its last relation. */
+/** Padding after the last relation of a chain. */
 export const noRelation = -1;
 
-/** Edges that a walk does not see: those between the two ends of a training query. */
+/** Edges hidden from a walk: those between the two ends of a training query. */
 export interface HiddenEdges {
-  /** The answer; -1 where nothing is hidden. */
+  /** Answer; -1 if nothing is hidden. */
   tail: number;
-  /** Of the query. */
+  /** Query relation. */
   relation: number;
-  /** Of `relation`, walked the other way. */
+  /** Inverse of `relation`. */
   inverse: number;
-  /** Whether every edge between the two is hidden, or the query's own and its inverse alone. */
+  /** True: hide every edge between the two; false: only the query's own and its inverse. */
   pairs: boolean;
 }
 
-/** Nothing is hidden: a query whose answer is not known. */
+/** Nothing hidden, for queries with an unknown answer. */
 export const nothingHidden: HiddenEdges = { tail: -1, relation: -1, inverse: -1, pairs: false };
 
-/** Entities with the probability that the walk is there. */
+/** Distribution over entities at one depth. */
 interface Level {
-  /** int32 [numEntities], of which the first `size` count. */
+  /** int32 [numEntities], the first `size` are valid. */
   entities: Int32Array;
   size: number;
-  /** float64 [numEntities]: 0 where it is not. */
+  /** float64 [numEntities]: probability, 0 if not reached. */
   chance: Float64Array;
 }
 
-/** What a mark of `ends` says of an entity as the end of a walk. */
+/** Marks of entities for `ends`. */
 export const endMarks = {
-  /** Another known answer, or the head: its mass is no mass. */
+  /** Other known answers and the head: excluded mass. */
   out: 0,
   /** Any other entity. */
   free: 1,
@@ -43,22 +46,22 @@ export const endMarks = {
   answer: 2 ** 26 + 1,
 } as const;
 
-/** Rows of a relation are read one after the other where a walk is at more than one in so many of its heads. */
+/** If a level holds more than 1 in this many heads of a relation, its rows are scanned sequentially. */
 const scanShare = 8;
 
 /** Walks of one thread over one graph. Scratch: about 70 bytes an entity. */
 export class ChainWalk {
   readonly #graph: RelationRows;
   readonly #levels: readonly Level[];
-  /** Relations that the levels were reached by, and how many of them stand. */
+  /** Relations of the current levels, and the number of valid levels. */
   readonly #path = new Int32Array(mostHops);
   #depth = 0;
   #head = -1;
   #hidden = nothingHidden;
-  /** Rows that the next hop goes by, with what each of their edges is worth. */
+  /** Rows of the next hop, with the weight of each of their edges. */
   readonly #rows: Int32Array;
   readonly #worth: Float64Array;
-  /** The answer, where the edge to it from the head is among them and hidden, or -1. */
+  /** The answer if its direct edge from the head is hidden, else -1. */
   #skipped = -1;
 
   constructor(graph: RelationRows, numEntities: number) {
@@ -72,7 +75,7 @@ export class ChainWalk {
     }));
   }
 
-  /** Begins at a head; walks do not come back to it. */
+  /** Sets the head, which walks do not revisit. */
   begin(head: number, hidden: HiddenEdges): void {
     this.#forget(0);
     this.#clear(0);
@@ -85,9 +88,9 @@ export class ChainWalk {
   }
 
   /**
-   * Walks all of some chains.
-   * @param chains int32 [n, mostHops], sorted, `noRelation` behind the last relation of each
-   * @param leaf told of each chain that leads to its last hop: how many hops it has, and the relation of the last
+   * Walks a set of chains.
+   * @param chains int32 [n, mostHops], sorted, padded with `noRelation`
+   * @param leaf called before the last hop of each chain that gets there, with its number of hops and last relation
    */
   each(chains: Int32Array, leaf: (chain: number, hops: number, relation: number) => void): void {
     const path = this.#path;
@@ -110,9 +113,9 @@ export class ChainWalk {
   }
 
   /**
-   * What the last hop of a chain comes to, told to `each`'s `leaf`.
+   * Result of a chain's last hop, for use in `each`'s `leaf`.
    * @param marks int32 [numEntities] of `endMarks`
-   * @param out filled: chance of the answer, chance of all that is free
+   * @param out output: probability of the answer, total probability of free entities
    */
   ends(hops: number, relation: number, marks: Int32Array, out: Float64Array): void {
     const { edges, tails } = this.#graph;
@@ -135,7 +138,7 @@ export class ChainWalk {
     out[1] = free;
   }
 
-  /** Adds `weight` times the chance that the chain ends there to each entity; the head's own number stands for nothing then. */
+  /** Adds `weight` times the end probability to each entity; the value at the head is meaningless afterwards. */
   spread(hops: number, relation: number, weight: number, out: Float64Array): void {
     const { edges, tails } = this.#graph;
     const count = this.#next(hops - 1, relation);
@@ -146,7 +149,7 @@ export class ChainWalk {
     }
   }
 
-  /** Every entity that the chain ends on, with its chance. */
+  /** Visits every end entity with its probability. */
   reached(hops: number, relation: number, take: (entity: number, chance: number) => void): void {
     this.#forget(hops - 1);
     this.#walk(hops - 1, relation);
@@ -156,8 +159,8 @@ export class ChainWalk {
   }
 
   /**
-   * A walk along the chain that `each`'s leaf is told of, drawn from all that end on `end` by their chance, which must not be 0.
-   * @param inverseOf of the graph that the rows are of
+   * Samples a walk along the current chain that ends on `end`, by probability, which must not be 0.
+   * @param inverseOf of the graph of the rows
    * @returns int32 [2 · hops]: relation and entity of each step
    */
   drawn(hops: number, relation: number, end: number, inverseOf: Int32Array, rng: Rng): Int32Array {
@@ -206,7 +209,7 @@ export class ChainWalk {
     level.size = 0;
   }
 
-  /** Fills the level behind `depth`, which is empty. */
+  /** Fills the empty level after `depth`. */
   #walk(depth: number, relation: number): void {
     const { edges, tails } = this.#graph;
     const count = this.#next(depth, relation);
@@ -231,7 +234,7 @@ export class ChainWalk {
     level.size = size;
   }
 
-  /** Finds the rows of a relation that walks at this depth go on by. @returns how many */
+  /** Finds the rows of a relation for walks at this depth. @returns their number */
   #next(depth: number, relation: number): number {
     const { begins, heads, edges } = this.#graph;
     const { entities, size, chance } = this.#levels[depth]!;
@@ -253,7 +256,7 @@ export class ChainWalk {
     return this.#hide(depth, relation, count);
   }
 
-  /** Where the edge leads that is hidden among those of a relation that leave an entity at this depth, or -1. */
+  /** Tail of the hidden edge among those of a relation from an entity at this depth, or -1. */
   #hiddenFrom(depth: number, relation: number, from: number): number {
     const { tail, pairs, relation: own, inverse } = this.#hidden;
     if (tail < 0 || !(pairs || relation === (depth === 0 ? own : inverse))) return -1;
@@ -261,7 +264,7 @@ export class ChainWalk {
     return from === tail ? this.#head : -1;
   }
 
-  /** Takes what is hidden out of these rows: only those of the query's two ends have any of it. @returns how many rows are left */
+  /** Removes hidden edges: only rows of the query's two ends have any. @returns number of remaining rows */
   #hide(depth: number, relation: number, count: number): number {
     this.#skipped = -1;
     const from = depth === 0 ? this.#head : this.#hidden.tail;
@@ -279,7 +282,7 @@ export class ChainWalk {
       this.#worth[place] = chance[from]! / left;
       return count;
     }
-    // The order of sums stays that of the rows.
+    // Keeps the order of sums that of the rows.
     this.#rows.copyWithin(place, place + 1, count);
     this.#worth.copyWithin(place, place + 1, count);
     return count - 1;

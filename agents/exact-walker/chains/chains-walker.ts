@@ -1,7 +1,7 @@
 /**
- * Exact chain walkers: a policy over chains of relations for each query relation, and a prior that jumps to answers the relation has
- * elsewhere. S(e) = Σ_p π_p f_p(e) is the chance that a walk ends on e, and ranks it; π_p f_p(e) / S(e) is the share of a chain in it.
- * No entity has a vector. Relations learn apart, so a step of training is a relation.
+ * Chain mixture: for each query relation a policy over relation chains, plus a prior over the relation's known answers. S(e) = Σ_p π_p
+ * f_p(e) is the probability that a walk ends on e, and its score; π_p f_p(e) / S(e) is the share of a chain. There are no entity vectors.
+ * Relations are trained independently: one per training step.
  */
 import type { Graph } from '../../../src/kg/graph.js';
 import { relationRows } from '../../../src/kg/relation-rows.js';
@@ -31,7 +31,7 @@ import {
 } from './learn-relation.js';
 import { mixtureOf } from './mixture.js';
 
-/** A relation that was not learned yet has the prior alone. */
+/** Unlearned relations have only the prior. */
 const unlearned: Pick<LearnedRelation, 'chains' | 'theta'> = { chains: new Int32Array(0), theta: Float32Array.of(0) };
 
 /** The kind `chains`. */
@@ -90,7 +90,7 @@ function joined<T extends Int32Array | Float32Array>(parts: readonly T[], type: 
   return all;
 }
 
-/** Rows of another width: what is cut off or added is `noRelation`. */
+/** Pads or truncates rows to another width. */
 function widened(rows: Int32Array, from: number, to: number): Int32Array {
   const out = new Int32Array((rows.length / from) * to).fill(noRelation);
   for (let row = 0; row * from < rows.length; row++) {
@@ -99,7 +99,7 @@ function widened(rows: Int32Array, from: number, to: number): Int32Array {
   return out;
 }
 
-/** By relation, from tensors of `state`. */
+/** Learned relations by id, from the tensors of `state`. */
 function restored(tensors: StoredTensors, { numRelations }: Graph) {
   const column = <T>(name: string, type: new (length: number) => T): T => {
     const data = tensors[name]?.data;
@@ -142,14 +142,14 @@ const unfit = (expected: string, got: string) =>
     hint: 'Train it again.',
   });
 
-/** Those with most triples first, so that curves show early what most queries get, and no thread is left with a large one in the end. */
+/** Largest relations first: curves show early what most queries get, and no thread ends with a large one. */
 function mostTriplesFirst(graph: Graph): Int32Array {
   const counts = new Int32Array(graph.numRelations);
   for (const relation of graph.relations) counts[relation]!++;
   return Int32Array.from(counts.keys()).sort((a, b) => counts[b]! - counts[a]! || a - b);
 }
 
-/** Relations that are asked for ahead of the one that is waited for, a thread. */
+/** Relations prefetched per thread. */
 const ahead = 2;
 
 function chainLearner(
@@ -198,7 +198,7 @@ function chainLearner(
   };
 }
 
-/** Walks by their share in the answer's chance: a chain by π f(answer), then each hop by what it brings of that. */
+/** Walks by posterior: a chain by π f(answer), then each hop by its share of that probability. */
 function posteriorWalks(
   graph: Graph,
   pairs: boolean,
@@ -243,7 +243,7 @@ function posteriorWalks(
   };
 }
 
-/** π of logits. */
+/** Softmax of the logits. */
 function weightsOf(theta: Float32Array): Float64Array {
   const pi = new Float64Array(theta.length);
   mixtureOf(Float64Array.from(theta), pi);
@@ -268,7 +268,7 @@ function chainRanker(
     out.fill(0);
     walk.begin(head, nothingHidden);
     walk.each(learned.chains, (chain, hops, last) => walk.spread(hops, last, pi[chain]!, out));
-    // Walks do not come back.
+    // Walks do not return to the head.
     out[head] = 0;
     const own = pi.at(-1)!;
     for (let entity = 0; entity < numEntities; entity++) {

@@ -1,4 +1,6 @@
-/** What one query relation learns: its chains, what its train queries say of them, and the policy over them. Relations know nothing of each other. */
+/**
+ * Training of one query relation: mine its chains, compute end probabilities of train queries, fit the policy. Relations are independent.
+ */
 import { Graph, type SharedGraph, type TripleColumns } from '../../../src/kg/graph.js';
 import { int32Column } from '../../../src/kg/adjacency.js';
 import { numTails, type RelationRows, relationRows, rowOf } from '../../../src/kg/relation-rows.js';
@@ -10,24 +12,24 @@ import { ChainWalk, endMarks, type HiddenEdges, mostHops } from './chain-walk.js
 import { mineChains, type RelationQueries } from './mine-chains.js';
 import { fitMixture, meanLoss, type MixtureTable } from './mixture.js';
 
-/** Logit that the prior starts from; a chain starts from the logarithm of its confidence. */
+/** Initial logit of the prior; chains start at their log confidence. */
 const priorStart = -3;
 const leastConfidence = 1e-4;
-/** Answers that no chain reaches are told apart by their edges. */
+/** Weight of the degree, which orders answers that no chain reaches. */
 const degreeShare = 1e-4;
-/** Where one answer has nearly all triples, the prior's mass beside it is not nothing. */
+/** Minimum prior mass of other answers, for relations with one dominant answer. */
 const leastPriorMass = 0.01;
 
-/** All that relations learn from, in shared memory. */
+/** Shared-memory inputs of all relations. */
 export interface ChainWork {
   graph: SharedGraph;
   rows: RelationRows;
   queries: QueriesByRelation;
   settings: ChainSettings;
   seed: number;
-  /** Relations of the longest chain. */
+  /** Maximum relations per chain. */
   hops: number;
-  /** Whether every edge between the ends of a train query is hidden, or its own alone. */
+  /** True: hide every edge between the ends of a train query; false: only its own. */
   pairs: boolean;
 }
 
@@ -36,19 +38,19 @@ export interface QueriesByRelation extends RelationQueries {
   offsets: Int32Array;
 }
 
-/** What came of one relation. */
+/** Result of one relation. */
 export interface LearnedRelation {
   /** int32 [n, mostHops], sorted. */
   chains: Int32Array;
-  /** float32 [n + 1]: logits of the chains, and of the prior behind them. */
+  /** float32 [n + 1]: logits of the chains, then of the prior. */
   theta: Float32Array;
-  /** Train queries that were learned from, and their mean loss at the start and in the end. */
+  /** Train queries used, and their mean loss before and after. */
   queries: number;
   firstLoss: number;
   loss: number;
 }
 
-/** @param queries relations with inverses; none of them need have any */
+/** @param queries relations with inverses; any may have none */
 export function chainWork(
   graph: Graph,
   queries: TripleColumns,
@@ -68,7 +70,7 @@ export function chainWork(
   return { graph: graph.shared(), rows: relationRows(graph), queries: { offsets, heads, tails }, ...facts };
 }
 
-/** @throws WorkbenchError `data` for a graph of so many relations that chains cannot be told apart */
+/** @throws WorkbenchError `data` if the graph has too many relations for exact chain keys */
 function requireCountable({ name, numRelations }: Graph, hops: number): void {
   const most = mostRelations(hops);
   if (numRelations <= most) return;
@@ -79,7 +81,7 @@ function requireCountable({ name, numRelations }: Graph, hops: number): void {
   );
 }
 
-/** How often an entity answers a relation in train, plus a little for each of its edges. */
+/** Count of each entity as an answer of a relation in train, plus a small multiple of its degree. */
 export function priorOf(
   { rows, degrees }: { rows: RelationRows; degrees: Int32Array },
   inverse: number,
@@ -94,14 +96,14 @@ export function triplesOf({ begins, edges }: RelationRows, relation: number): nu
   return edges[begins[relation + 1]!]! - edges[begins[relation]!]!;
 }
 
-/** Number of edges that leave each entity, int32 [numEntities]. */
+/** Out-degrees, int32 [numEntities]. */
 export function degreesOf({ offsets }: Pick<Graph, 'offsets'>): Int32Array {
   return Int32Array.from({ length: offsets.length - 1 }, (_, entity) => offsets[entity + 1]! - offsets[entity]!);
 }
 
 /**
- * Learns relations, one after another: scratch of one thread.
- * @param pause awaited every few milliseconds, as a relation of a large graph takes seconds; what it throws ends the relation
+ * Learner with the scratch of one thread, one relation after another.
+ * @param pause awaited every few milliseconds, as a relation of a large graph takes seconds; if it throws, the relation is aborted
  */
 export function relationLearner(
   work: ChainWork,
@@ -158,7 +160,7 @@ export function relationLearner(
     return table;
   };
 
-  /** Triples of a relation whose answer is another known answer of a head. */
+  /** Triples of a relation whose answer is another known answer of the head. */
   const knownShare = (relation: number, inverse: number, head: number, tail: number) => {
     const row = rowOf(rows, relation, head);
     let share = 0;

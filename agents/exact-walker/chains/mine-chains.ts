@@ -1,4 +1,4 @@
-/** Which chains of relations a query relation may be walked by: those that lead from heads to answers most often, and lead there well. */
+/** Mining of relation chains for a query relation: frequent between heads and answers, and precise. */
 import { byIds, type Graph } from '../../../src/kg/graph.js';
 import type { Rng } from '../../../src/run/seeds.js';
 import { type ChainWalk, endMarks, type HiddenEdges, mostHops, noRelation } from './chain-walk.js';
@@ -11,15 +11,15 @@ export interface RelationQueries {
   tails: Int32Array;
 }
 
-/** Chains of one query relation, sorted, with how often they are right. */
+/** Sorted chains of one query relation with their precision. */
 export interface MinedChains {
-  /** int32 [n, mostHops], `noRelation` behind the last relation of each. */
+  /** int32 [n, mostHops], padded with `noRelation`. */
   chains: Int32Array;
-  /** float64 [n], in (0, 1): of the entities that a chain leads to, the share that is the answer. */
+  /** float64 [n], in (0, 1): share of answers among the entities reached. */
   confidence: Float64Array;
 }
 
-/** What mining reads. */
+/** Inputs of mining. */
 export interface MiningWorld {
   graph: Graph;
   walk: ChainWalk;
@@ -29,14 +29,14 @@ export interface MiningWorld {
   hops: number;
 }
 
-/** Added to what a chain reaches: few cases prove little. */
+/** Added to the number of reached entities, to discount small samples. */
 const smoothing = 5;
 
 /**
- * Chains of at most `hops` relations, counted on some triples and measured on some.
- * @param hide what is hidden of a query
- * @param markKnown marks the other answers of a query's head, or unmarks them
- * @param rng draws the triples
+ * Mines chains of at most `hops` relations: counted on some triples, measured on others.
+ * @param hide hidden edges of a query
+ * @param markKnown marks or unmarks the other answers of a query's head
+ * @param rng samples the triples
  * @param pause awaited between triples
  */
 export async function mineChains(
@@ -66,7 +66,7 @@ export async function mineChains(
 
 interface Scores {
   confidence: Float64Array;
-  /** Mean chance to end on the answer. */
+  /** Mean probability of the answer. */
   chance: Float64Array;
 }
 
@@ -101,7 +101,7 @@ async function measured(
   return { confidence: hits.map((own, chain) => own / (reached[chain]! + smoothing)), chance };
 }
 
-/** So many by turns: the next best by confidence, the next best by chance; of equal ones the first. */
+/** Top chains alternately by confidence and by probability; ties by index. */
 function best(chains: Int32Array, { confidence, chance }: Scores, most: number): MinedChains {
   const some = [...confidence.keys()].filter((chain) => confidence[chain]! > 0);
   const ranked = [confidence, chance].map((score) => [...some].sort((a, b) => score[b]! - score[a]! || a - b));
@@ -122,16 +122,16 @@ function flat(chains: readonly ArrayLike<number>[]): Int32Array {
   return rows;
 }
 
-/** Counts the chains of all walks between two entities: forward from the head, met by the edges of the tail. */
+/** Counts the chains of all walks between two entities: forward from the head, joined with the edges of the tail. */
 class PathFinder {
   readonly #graph: Graph;
   readonly #hops: number;
   readonly #most: number;
   readonly #counts: ChainCounts;
   readonly #rng: Rng;
-  /** int32 [numEntities]: first of the tail's edges to an entity, -1 for none. */
+  /** int32 [numEntities]: first edge of the tail to an entity, -1 for none. */
   readonly #firstTo: Int32Array;
-  /** The next of them to the same entity. */
+  /** Next such edge to the same entity. */
   #nextTo = new Int32Array(64);
 
   constructor({ graph, hops, settings }: MiningWorld, counts: ChainCounts, rng: Rng) {
@@ -166,7 +166,7 @@ class PathFinder {
     const [firstTo, nextTo] = [this.#firstTo, this.#nextTo];
     const inverseOf = this.#graph.inverseOf;
     const counts = this.#counts;
-    /** Counts those that walks go on by to the tail. */
+    /** Counts all completions of a walk to the tail. */
     const met = (entity: number, walked: number, hop: number) => {
       for (let at = firstTo[entity]!; at >= 0; at = nextTo[at - base]!) {
         counts.add(counts.longer(walked, hop, inverseOf[relations[at]!]!));
@@ -202,7 +202,7 @@ class PathFinder {
     }
   }
 
-  /** Of the second edges, the share whose third edges are followed. */
+  /** Share of second edges whose third edges are followed. */
   #thirdShare(firstEdges: Int32Array): number {
     const { offsets, tails } = this.#graph;
     let [second, third] = [0, 0];
@@ -217,7 +217,7 @@ class PathFinder {
     return this.#most / Math.max(1, third);
   }
 
-  /** Edges of the head, in an order that is drawn where not all of them will be followed. */
+  /** Edges of the head, shuffled if not all of them will be followed. */
   #firstEdges(head: number): Int32Array {
     const { offsets, tails } = this.#graph;
     const edges = Int32Array.from({ length: offsets[head + 1]! - offsets[head]! }, (_, i) => offsets[head]! + i);

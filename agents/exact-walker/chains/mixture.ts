@@ -1,18 +1,21 @@
 /**
- * A policy over chains: which one to walk for a query relation, learned by the exact likelihood of the answer.
+ * Policy over the chains of a query relation, trained by the exact likelihood of the answer.
  *
- *   π = softmax(θ)    S = Σ_p π_p f_p(t)    M = Σ_p π_p m_p    loss = log(M + ε) − log(S + ε)
- *   ∂loss/∂θ_p = π_p (g_p − Σ_k π_k g_k)    g_p = m_p / (M + ε) − f_p(t) / (S + ε)
+ * π = softmax(θ)
+ * S = Σ_p π_p f_p(t)
+ * M = Σ_p π_p m_p
+ * loss = log(M + ε) − log(S + ε)
+ * ∂loss/∂θ_p = π_p (g_p − Σ_k π_k g_k)
+ * g_p = m_p / (M + ε) − f_p(t) / (S + ε)
  *
- * f_p(t) is the chance that a walk along p ends on the answer, m_p that it ends on any entity but other known answers: listwise and
- * filtered over all entities, without one being drawn. Nothing is sampled: what PPO and REINFORCE estimate from walks is S, whose
- * gradient weighs a query that is hardly solved with nearly nothing; that of its logarithm weighs all alike. The other objectives are
- * there to compare: S itself, exact or from walks.
+ * f_p(t): probability that a walk along p ends on the answer; m_p: on any entity but other known answers (listwise, filtered, over all
+ * entities). Nothing is sampled. PPO and REINFORCE estimate S, whose gradient nearly vanishes for hard queries; the gradient of log S
+ * weighs all queries alike. The other objectives (S itself, exact or sampled) are there for comparison.
  */
 import type { Rng } from '../../../src/run/seeds.js';
 import type { ChainSettings } from '../settings.js';
 
-/** What some queries of one relation say of its chains; the last column is the prior's. */
+/** End probabilities of some queries of one relation by chain; the last column is the prior. */
 export interface MixtureTable {
   queries: number;
   /** Chains and the prior. */
@@ -23,7 +26,7 @@ export interface MixtureTable {
   free: Float32Array;
 }
 
-/** How a policy is fitted. */
+/** Training options. */
 export type MixtureCourse = Pick<
   ChainSettings,
   'objective' | 'steps' | 'batchSize' | 'learningRate' | 'walks' | 'epochs' | 'clipRange'
@@ -31,7 +34,7 @@ export type MixtureCourse = Pick<
 
 const epsilon = 1e-7;
 
-/** @param pi float64 [columns], filled with softmax(θ) */
+/** @param pi output, float64 [columns]: softmax(θ) */
 export function mixtureOf(theta: Float64Array, pi: Float64Array): void {
   let most = -Infinity;
   for (const value of theta) most = Math.max(most, value);
@@ -40,11 +43,7 @@ export function mixtureOf(theta: Float64Array, pi: Float64Array): void {
   for (let p = 0; p < theta.length; p++) pi[p]! /= sum;
 }
 
-/**
- * Loss of one query, and its gradient added.
- * @param pi softmax(θ)
- * @param grad float64 [columns]: ∂loss/∂θ is added; undefined: the loss alone
- */
+/** Loss of one query. @param pi softmax(θ) @param grad float64 [columns]: ∂loss/∂θ is added; undefined: loss only */
 export function mixtureLoss(
   { columns, answer, free }: MixtureTable,
   query: number,
@@ -59,7 +58,7 @@ export function mixtureLoss(
   }
   const loss = Math.log(mass + epsilon) - Math.log(right + epsilon);
   if (!grad) return loss;
-  // Σ π g has both sums in it already.
+  // Σ π g in closed form.
   const mean = mass / (mass + epsilon) - right / (right + epsilon);
   for (let p = 0; p < columns; p++) {
     const own = free[base + p]! / (mass + epsilon) - answer[base + p]! / (right + epsilon);
@@ -78,8 +77,8 @@ export function meanLoss(table: MixtureTable, theta: Float64Array): number {
 }
 
 /**
- * Adam down the mean loss of batches, each query once before any is seen again.
- * @param theta float64 [columns], where it starts; changed
+ * Minimises the mean loss of batches by Adam; each query once per pass.
+ * @param theta float64 [columns], initial values; modified
  * @param pause awaited between steps
  */
 export async function fitMixture(
@@ -120,7 +119,7 @@ export async function fitMixture(
   }
 }
 
-/** Adds the gradient of −S, what walks from one query earn on average. */
+/** Adds the gradient of −S, the negative expected reward of a query. */
 function rewardGrad({ columns, answer }: MixtureTable, query: number, pi: Float64Array, grad: Float64Array): void {
   const base = query * columns;
   let reward = 0;
@@ -129,17 +128,17 @@ function rewardGrad({ columns, answer }: MixtureTable, query: number, pi: Float6
 }
 
 /**
- * Walks drawn from the policy: a chain by π, and whether the walk along it ends on the answer, which pays 1. Advantages are measured
- * from the mean of the other walks of the query.
+ * Sampled walks: a chain drawn by π, reward 1 if the walk along it ends on the answer. The baseline is the mean of the query's other
+ * walks.
  * @source Williams 1992; Schulman et al. 2017, "Proximal policy optimization algorithms", eq. 7
  */
 class SampledWalks {
   readonly #table: MixtureTable;
   readonly #course: MixtureCourse;
-  /** float64 [columns]: advantages of the walks that went by a chain, those above 0 and those below. */
+  /** float64 [columns]: sums of positive and of negative advantages per chain. */
   readonly #better: Float64Array;
   readonly #worse: Float64Array;
-  /** float64 [columns]: π when they were drawn, and its running sum. */
+  /** float64 [columns]: π at sampling time, and its cumulative sum. */
   readonly #old: Float64Array;
   readonly #sums: Float64Array;
   readonly #chains: Int32Array;
@@ -179,14 +178,14 @@ class SampledWalks {
     }
   }
 
-  /** Adds the gradient of what is lowered, summed over queries. */
+  /** Adds the gradient of the loss, summed over queries. */
   grad(pi: Float64Array, grad: Float64Array): void {
     const { objective, clipRange } = this.#course;
     const [better, worse, old] = [this.#better, this.#worse, this.#old];
     let total = 0;
     for (let p = 0; p < grad.length; p++) {
       const ratio = objective === 'ppo' ? pi[p]! / old[p]! : 1;
-      // A clipped ratio is a number: nothing pulls at it any more.
+      // A clipped ratio has no gradient.
       const up = ratio > 1 + clipRange ? 0 : ratio * better[p]!;
       const down = ratio < 1 - clipRange ? 0 : ratio * worse[p]!;
       if (better[p] === 0 && worse[p] === 0) continue;
@@ -197,7 +196,7 @@ class SampledWalks {
   }
 }
 
-/** The first place whose running sum is above `value`, the last one where none is. */
+/** First index whose cumulative sum exceeds `value`, else the last. */
 function firstAbove(sums: Float64Array, value: number): number {
   let [low, high] = [0, sums.length - 1];
   while (low < high) {
@@ -208,7 +207,7 @@ function firstAbove(sums: Float64Array, value: number): number {
   return low;
 }
 
-/** A step of Adam down a summed gradient, at a rate that falls linearly to 0. */
+/** Adam step on a summed gradient; the rate decays linearly to 0. */
 function adam(theta: Float64Array, steps: number, learningRate: number) {
   const [beta1, beta2] = [0.9, 0.999];
   const [first, second] = [new Float64Array(theta.length), new Float64Array(theta.length)];

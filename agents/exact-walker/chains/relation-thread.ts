@@ -1,4 +1,4 @@
-/** A thread that learns relations, started by `chains-walker.ts`. */
+/** Worker thread that trains relations, started by `chains-walker.ts`. */
 import { serveJobs } from '../../../src/run/worker-pool.js';
 import { type ChainWork, relationLearner } from './learn-relation.js';
 

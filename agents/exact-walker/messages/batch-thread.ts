@@ -1,4 +1,4 @@
-/** A thread that makes gradients of parts of batches, started by `message-walker.ts`. */
+/** Worker thread that computes gradients of batch parts, started by `message-walker.ts`. */
 import { serveJobs } from '../../../src/run/worker-pool.js';
 import { type MessageWork, partLearner } from './learn-batch.js';
 

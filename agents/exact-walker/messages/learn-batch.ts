@@ -1,14 +1,16 @@
-/** The gradients of a batch of train queries. A batch has parts whose gradients are summed in their order, so that no byte depends on who made them. */
+/**
+ * Gradients of a batch of train queries. Parts of a batch are summed in a fixed order, so results do not depend on the number of threads.
+ */
 import { Graph, type SharedGraph, type TripleColumns } from '../../../src/kg/graph.js';
 import { numTails, type RelationRows, rowOf } from '../../../src/kg/relation-rows.js';
 import { Rng } from '../../../src/run/seeds.js';
 import type { MessageSettings } from '../settings.js';
 import { MessageNetwork } from './message-network.js';
 
-/** Parts of a batch: threads beyond these have nothing to do. */
+/** Parts of a batch, which bounds the useful number of threads. */
 export const mostParts = 8;
 
-/** All that threads learn from, in shared memory. */
+/** Shared-memory inputs of all threads. */
 export interface MessageWork {
   graph: SharedGraph;
   rows: RelationRows;
@@ -16,15 +18,15 @@ export interface MessageWork {
   settings: MessageSettings;
   hops: number;
   seed: number;
-  /** Whether every edge between the ends of a train query is hidden, or its own and its inverse alone. */
+  /** True: hide every edge between the ends of a train query; false: only its own and its inverse. */
   pairs: boolean;
-  /** float32 [all parameters]: as they stand at the beginning of a step. */
+  /** float32 [all parameters] at the start of a step. */
   values: Float32Array;
-  /** float32 [all parameters] of each part: its gradients, written. */
+  /** float32 [all parameters] per part: gradients, overwritten. */
   grads: readonly Float32Array[];
 }
 
-/** What a thread is asked for. */
+/** Job of a thread. */
 export interface BatchPart {
   /** From 0. */
   step: number;
@@ -32,9 +34,9 @@ export interface BatchPart {
 }
 
 /**
- * The scratch of one thread.
- * @param network default one of its own, whose values are copied from the work's at each step
- * @returns what writes the gradients of a part and returns its share of the batch's loss
+ * Part learner with the scratch of one thread.
+ * @param network default: a separate one that copies the values of `work` at each step
+ * @returns function that writes the gradients of a part and returns its share of the batch loss
  */
 export function partLearner(work: MessageWork, network?: MessageNetwork): (asked: BatchPart) => number {
   const { rows, queries, settings, seed, pairs, grads: gradsOfParts } = work;
@@ -74,7 +76,7 @@ export function partLearner(work: MessageWork, network?: MessageNetwork): (asked
   };
 }
 
-/** Cross-entropy of the first among all. @param scores become its gradients, over the batch */
+/** Cross-entropy of the first candidate. @param scores replaced by their gradients, averaged over the batch */
 function softmaxLoss(scores: Float64Array, batchSize: number): number {
   const most = scores.reduce((all, one) => Math.max(all, one), -Infinity);
   const sum = scores.reduce((all, one) => all + Math.exp(one - most), 0);
@@ -85,7 +87,7 @@ function softmaxLoss(scores: Float64Array, batchSize: number): number {
   return loss;
 }
 
-/** The answer, then whom it is told from: each once, other known answers left out. */
+/** The answer, then distinct negatives; other known answers are excluded. */
 function candidateDrawer(
   { numEntities, numEdges, tails, inverseOf }: Graph,
   rows: RelationRows,

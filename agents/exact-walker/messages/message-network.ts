@@ -1,19 +1,20 @@
 /**
- * Message passing over all walks of L hops from a head, with small vectors, forward and back (after NBFNet):
+ * Message passing over all walks of L hops from a head, with small vectors, forward and backward (after NBFNet):
  *
- *   w^l_q = B^l_q + A^l_q z_r        S^l_v = Σ over edges (u, q, v) of x^(l−1)_u ⊙ w^l_q ⊙ c + [v = head] a_r
- *   x^l_v = ReLU(W^l [slog S^l_v ; x^(l−1)_v ; 1])       slog x = sign(x) log(1 + |x|)       x^0 = a_r at the head alone
- *   s(v)  = c_r · φ(v) + u · ReLU(V [slog S^L_v ; x^(L−1)_v ; φ(v)] + V_z z_r)
- *   φ(v)  = [0.3 log(1 + freq_r(v)), freq_r(v) > 0, 0.2 log(1 + degree)]
+ * w^l_q = B^l_q + A^l_q z_r
+ * S^l_v = Σ over edges (u, q, v) of x^(l−1)_u ⊙ w^l_q ⊙ c + [v = head] a_r
+ * x^l_v = ReLU(W^l [slog S^l_v ; x^(l−1)_v ; 1])   slog x = sign(x) log(1 + |x|)   x^0 = a_r at the head alone
+ * s(v) = c_r · φ(v) + u · ReLU(V [slog S^L_v ; x^(L−1)_v ; φ(v)] + V_z z_r)
+ * φ(v) = [0.3 log(1 + freq_r(v)), freq_r(v) > 0, 0.2 log(1 + degree)]
  *
- * c is 1 in the first half of the channels and 1 / |edges of q at u| in the other. What no walk reaches stays 0. The last hop is pulled by
- * those alone who are scored; w^L has the relation of the edge as it is seen from there.
+ * c is 1 in the first half of the channels and 1 / |edges of q at u| in the other. Unreached states stay 0. The last hop gathers messages
+ * only at scored entities; there w^L uses the relation of the edge as seen from them.
  */
 import type { Graph } from '../../../src/kg/graph.js';
 import { HostParameters } from '../../../src/tensor/host/host-parameters.js';
 import { d, features, fillShares, hidden, messageWeights, relationDim } from './message-weights.js';
 
-/** Edges that a train query does not see: as `messageHidden` takes them. */
+/** Edges hidden from a train query, see `messageHidden`. */
 export interface HiddenPair {
   tail: number;
   relation: number;
@@ -27,39 +28,36 @@ type Level = { list: Int32Array; size: number };
 export class MessageNetwork {
   readonly parameters: HostParameters;
   readonly #graph: Graph;
-  /** Of them the last is pulled. */
+  /** The last one is gathered at scored entities. */
   readonly #hops: number;
   readonly #forth: Float32Array;
   readonly #back: Float32Array;
   readonly #w: Float32Array[];
   readonly #ofW: Float32Array;
-  /** S of each hop, x behind each, and their gradients: float32 [numEntities, d]; all zero between queries. */
+  /** S of each hop, x after each, and their gradients: float32 [numEntities, d]; all zero between queries. */
   readonly #sums: Float32Array[];
   readonly #states: Float32Array[];
   readonly #ofSums: Float32Array;
   readonly #ofStates: Float32Array[];
-  /** What enters the layers of all hops but the last and of the head, in the order of who is there: slog S, then x before. */
+  /** Inputs of the layers before the last hop and of the head, by reached entity: slog S, then the previous x. */
   readonly #slogs: Float32Array[];
   readonly #befores: Float32Array[];
   readonly #ofSlogs: Float32Array;
   readonly #ofBefores: Float32Array;
   readonly #outputs: Float32Array;
   readonly #gathered: Float32Array;
-  /** φ of those who are scored. */
+  /** φ of the scored entities. */
   readonly #features: Float32Array;
   readonly #panel: Float32Array;
   readonly #small: Float32Array;
-  /** Entities that walks of at most so many hops reach. */
+  /** Entities within each number of hops. */
   readonly #levels: Level[];
   readonly #scored: Int32Array;
   readonly #reachedAt: Uint8Array;
   readonly #degrees: Float32Array;
   #query = { head: -1, relation: -1 };
 
-  /**
-   * @param hops of the longest walk
-   * @param seed of the first weights
-   */
+  /** @param hops maximum walk length @param seed of the initial weights */
   constructor(graph: Graph, hops: number, seed: number) {
     this.#graph = graph;
     this.#hops = hops;
@@ -100,9 +98,9 @@ export class MessageNetwork {
 
   /**
    * Scores some entities; `back` may follow, and `clear` must.
-   * @param entities each once
-   * @param frequency how often an entity answers the relation, the query itself left out
-   * @param out float64 [entities], written
+   * @param entities distinct
+   * @param frequency count of each entity as an answer of the relation, the query itself excluded
+   * @param out output, float64 [entities]
    */
   score(
     head: number,
@@ -137,7 +135,7 @@ export class MessageNetwork {
     this.#readHead(entities, frequency, out);
   }
 
-  /** Adds to the gradients of the parameters. @param entities as they were scored @param grads float64 [entities]: of the scores */
+  /** Adds to the gradients of the parameters. @param entities as scored @param grads float64 [entities]: gradients of the scores */
   back(entities: Int32Array, grads: Float64Array): void {
     const { parameters } = this;
     const { kernels } = parameters;
@@ -169,11 +167,11 @@ export class MessageNetwork {
     }
     for (let k = 0; k < d; k++) ofStart[relation * d + k]! += this.#ofStates[0]![head * d + k]!;
     this.#ofStates.slice(0, final).forEach((array) => this.#zero(array, this.#levels[final]!));
-    // The last hop writes gradients of all states around whom it scores, reached or not.
+    // The last hop writes gradients of all states around scored entities, reached or not.
     this.#ofStates[final]!.fill(0);
   }
 
-  /** Forgets the query. @param entities as they were scored */
+  /** Resets the scratch. @param entities as scored */
   clear(entities: Int32Array): void {
     const all = this.#levels.at(-1)!;
     for (const array of [...this.#sums, ...this.#states]) this.#zero(array, all);
@@ -190,7 +188,7 @@ export class MessageNetwork {
     this.parameters.kernels.zeroRows(array.byteOffset, list.byteOffset, size);
   }
 
-  /** Each level has those of the one before, and whom their edges lead to. */
+  /** Each level contains the previous one and its neighbours. */
   #reach(head: number, pair: HiddenPair | undefined): void {
     const { offsets, relations, tails } = this.#graph;
     const reached = this.#reachedAt;
@@ -228,7 +226,7 @@ export class MessageNetwork {
     );
   }
 
-  /** From `ofW`, which is zero again then. */
+  /** From `ofW`, which is zeroed again. */
   #relationBack(hop: number): void {
     const { parameters } = this;
     parameters.kernels.messageWeightGrads(
@@ -238,13 +236,13 @@ export class MessageNetwork {
     );
   }
 
-  /** z of the relation that is asked for. */
+  /** z of the query relation. */
   #asked(what: 'value' | 'grad'): Float32Array {
     const { relation } = this.#query;
     return this.parameters[what]('asked').subarray(relation * relationDim, (relation + 1) * relationDim);
   }
 
-  /** x = ReLU(W [slog S ; x before ; 1]) of all that is reached by then. */
+  /** x = ReLU(W [slog S ; previous x ; 1]) of all entities reached so far. */
   #update(hop: number): void {
     const { kernels } = this.parameters;
     const { list, size } = this.#levels[hop + 1]!;
@@ -256,7 +254,7 @@ export class MessageNetwork {
     kernels.scatterRows(this.#states[hop + 1]!.byteOffset, outputs.byteOffset, list.byteOffset, size, d);
   }
 
-  /** Into `outputs`: W [slog S ; x before] of some entities, `width` numbers each. */
+  /** Writes W [slog S ; previous x] of some entities to `outputs`, `width` numbers each. */
   #layer(hop: number, list: Int32Array, size: number, W: Float32Array, width: number): void {
     const { kernels } = this.parameters;
     const [slogs, befores] = [this.#slogs[hop]!, this.#befores[hop]!];
@@ -271,7 +269,7 @@ export class MessageNetwork {
     });
   }
 
-  /** From the gradients in `grads` to those of W, and to `ofSlogs` and `ofBefores`. */
+  /** Backward pass from `grads` to the gradients of W, and to `ofSlogs` and `ofBefores`. */
   #layerBack(hop: number, size: number, grads: Float32Array, name: string, width: number): void {
     const { kernels } = this.parameters;
     const panel = this.#panel.byteOffset;
@@ -301,7 +299,7 @@ export class MessageNetwork {
     this.#inputsBack(hop, list, size);
   }
 
-  /** To the gradients of S, which are written, and of the states before, which are added to. */
+  /** Backward pass to S (written) and to the previous states (added). */
   #inputsBack(hop: number, list: Int32Array, size: number): void {
     const { kernels } = this.parameters;
     const [ofSlogs, ofBefores] = [this.#ofSlogs.byteOffset, this.#ofBefores.byteOffset];

@@ -1,6 +1,6 @@
 /**
- * Exact walkers with a state: message passing over all walks of some hops, trained to tell the answer of a train query from some other
- * entities. Its walks are no probabilities, so nothing speaks for an answer but its score; beside chains (`RUN+RUN`) those speak for both.
+ * Message passing (NBFNet) as an exact walker: trained to separate the answer of a train query from sampled negatives. It has no walk
+ * probabilities, so it cannot explain answers; in an ensemble with a chain mixture (`RUN+RUN`) the chains explain both.
  */
 import { optimizerPrefix } from '../../../checkpoints/checkpoint.js';
 import { type RelationRows, relationRows } from '../../../src/kg/relation-rows.js';
@@ -53,7 +53,7 @@ function messageRanker(name: string, { graph }: ExactFacts, network: MessageNetw
     (entity) => graph.degree(entity) > 0,
   );
   const scores = new Float64Array(known.length);
-  /** How often each answers the relation that is asked for. */
+  /** Count of each entity as an answer of the query relation. */
   const frequencies = new Int32Array(numEntities);
   return scorerRanker(
     {
@@ -73,7 +73,7 @@ function messageRanker(name: string, { graph }: ExactFacts, network: MessageNetw
   );
 }
 
-/** What learns: with `named`, the network's weights follow from what the optimizer moves. */
+/** Trained parameters: with `named`, the network's weights are computed from them. */
 interface Learned {
   network: MessageNetwork;
   named: NamedWeights | undefined;

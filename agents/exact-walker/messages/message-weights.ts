@@ -1,20 +1,20 @@
-/** Sizes, first weights and shares of edges of the network in `message-network.ts`. */
+/** Sizes, initial weights and edge shares of `message-network.ts`. */
 import type { Graph } from '../../../src/kg/graph.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { type HostTensor, uniformFanIn } from '../../../src/tensor/parameters.js';
 
 /** Channels of a message. */
 export const d = 16;
-/** Numbers of a relation that is asked for. */
+/** Width of the query relation's vector z. */
 export const relationDim = 32;
-/** Units of the last layer. */
+/** Hidden units of the last layer. */
 export const hidden = 16;
-/** Numbers of φ. */
+/** Width of φ. */
 export const features = 3;
 /** Inputs of the last layer. */
 const headInputs = 2 * d + features;
 
-/** Shares of each edge: one over the edges of its relation at its head, and the same of the edge that goes back. */
+/** Shares of each edge: 1 / number of edges of its relation at its head, and the same for the reverse edge. */
 export function fillShares(graph: Graph, forth: Float32Array, back: Float32Array): void {
   const { offsets, relations, tails, inverseOf, numEntities } = graph;
   for (let head = 0; head < numEntities; head++) {
@@ -32,11 +32,11 @@ export function fillShares(graph: Graph, forth: Float32Array, back: Float32Array
 
 type Start = { fanIn: number } | { constant: number };
 
-/** Whether a tensor has a row for each relation. */
+/** True if a tensor has a row per relation. */
 export const ofRelations = (name: string): boolean =>
   ['asked', 'start', 'direct', 'A', 'B'].includes(name.split('.')[0]!);
 
-/** Every tensor: its name, the shape of all of it or of a relation's row, what it begins with. */
+/** All tensors: name, shape (whole, or of a relation's row), initialisation. */
 function layout(hops: number): [name: string, shape: number[], start: Start][] {
   const ofHops = (count: number, of: (hop: number) => [string, number[], Start][]) =>
     Array.from({ length: count }, (_, hop) => of(hop)).flat();
@@ -66,7 +66,7 @@ function drawn(name: string, shape: number[], start: Start, seed: number): HostT
   return { shape, data: uniformFanIn(Rng.named(seed, `messages/${name}`), start.fanIn, size) };
 }
 
-/** Weights that a network begins with, drawn by the seed. */
+/** Seeded initial weights. */
 export function messageWeights(numRelations: number, hops: number, seed: number): Record<string, HostTensor> {
   return Object.fromEntries(
     layout(hops).map(([name, shape, start]) => [
@@ -76,14 +76,14 @@ export function messageWeights(numRelations: number, hops: number, seed: number)
   );
 }
 
-/** The same where weights of relations follow from so many inputs: two matrices, [2, inputs, a relation's row], in the place of each. */
+/** Initial weights if relation weights are computed from `inputs` features: each is replaced by two matrices, [2, inputs, row size]. */
 export function namedWeights(inputs: number, hops: number, seed: number): Record<string, HostTensor> {
   return Object.fromEntries(
     layout(hops).map(([name, row, start]) => {
       if (!ofRelations(name)) return [name, drawn(name, row, start, seed)];
       const shape = [2, inputs, ...row];
       if ('fanIn' in start) return [name, drawn(name, shape, start, seed)];
-      // Of the last input alone, a one: all relations begin alike.
+      // Only the constant input is nonzero: all relations start equal.
       const data = new Float32Array(sizeOf(shape));
       const width = sizeOf(row);
       for (const direction of [1, 2])

@@ -1,7 +1,6 @@
 /**
- * Weights of relations that follow from what relations are called: those of a relation are components of its name's text vector, and a one,
- * times a matrix that all relations share; one matrix for relations, one for their inverses. So a relation that was never seen has
- * weights, too.
+ * Relation weights computed from relation names: principal components of the name's text vector, and a constant, times a matrix shared by
+ * all relations (one for relations, one for inverses). Unseen relations thus have weights, too.
  */
 import type { Tensor } from '../../../checkpoints/safetensors.js';
 import type { StateEncoder } from '../../../src/encoder/state-encoder.js';
@@ -14,16 +13,15 @@ import { principalComponents } from '../../../src/tensor/principal-components.js
 import { type EncodeNameOptions, encodeNameRows, relationTexts } from '../../walker/vectors.js';
 import { namedWeights, ofRelations } from './message-weights.js';
 
-/** Text vectors of the names of a graph's relations, without inverses: float32 [relations, dim]. */
+/** Text vectors of relation names, without inverses: float32 [relations, dim]. */
 export interface NameVectors {
   rows: Float32Array;
   dim: number;
 }
 
-/** What is encoded of a graph. */
+/** Texts to encode for a graph. */
 export const plainRelationTexts = (graph: Graph): string[] => relationTexts(graph).slice(0, graph.numRelations / 2);
 
-/** Encodes them. */
 export async function nameVectors(
   encoder: StateEncoder,
   graph: Graph,
@@ -33,20 +31,17 @@ export async function nameVectors(
   return { rows, dim: encoder.dim };
 }
 
-/** Names as weights read them, and how those of other relations come to be so. */
+/** Name features, and the projection for names of other relations. */
 export interface RelationNames {
   /** Leading components, float32 [relations, kept]. */
   rows: Float32Array;
-  /** float32 [dim]: of the vectors. */
+  /** float32 [dim]: mean of the vectors. */
   mean: Float32Array;
   /** float32 [dim, kept]. */
   basis: Float32Array;
 }
 
-/**
- * @param known which relations the components are those of, by plain id
- * @param most components
- */
+/** @param known relations used to fit the components, by plain id @param most maximum number of components */
 export async function nameComponents(
   tf: Tf,
   vectors: NameVectors,
@@ -78,7 +73,7 @@ function projected({ rows, dim }: NameVectors, mean: Float32Array, basis: Float3
   return out;
 }
 
-/** As a checkpoint keeps them. */
+/** Tensors for a checkpoint. */
 export function nameTensors({ rows, mean, basis }: RelationNames): Record<string, Tensor> {
   const kept = basis.length / mean.length;
   return {
@@ -89,9 +84,9 @@ export function nameTensors({ rows, mean, basis }: RelationNames): Record<string
 }
 
 /**
- * Names as they were trained with.
+ * Restores the names used in training.
  * @param vectors of the relations of another graph, by the same encoder
- * @throws WorkbenchError `data` where a tensor is missing, or vectors are of another width
+ * @throws WorkbenchError `data` for a missing tensor, or vectors of another width
  */
 export function keptNames(tensors: StoredTensors, vectors?: NameVectors): RelationNames {
   const [rows, mean, basis] = ['rows', 'mean', 'basis'].map((part) => {
@@ -109,21 +104,21 @@ const unfit = (expected: string, got: string) =>
     hint: 'Ask with the encoder of the run.',
   });
 
-/** Trained weights, and those of a network that follow from them. */
+/** Trained weights, and the network weights computed from them. */
 export class NamedWeights {
-  /** What is trained. */
+  /** Trained parameters. */
   readonly parameters: HostParameters;
   readonly #network: HostParameters;
   readonly #relations: number;
-  /** Numbers that weights read of a name. */
+  /** Number of features per name. */
   readonly #width: number;
-  /** float32 [relations, width]: components, and a one. */
+  /** float32 [relations, width]: components and a constant. */
   readonly #inputs: Float32Array;
   readonly #panel: Float32Array;
 
   /**
-   * @param network whose inverse relations stand behind all others, in their order
-   * @throws WorkbenchError `data` where names are of another number of relations
+   * @param network whose inverse relations follow all others, in their order
+   * @throws WorkbenchError `data` if the number of names differs from that of relations
    */
   constructor(network: HostParameters, numRelations: number, hops: number, names: RelationNames, seed: number) {
     const { arena, kernels } = network;
@@ -143,7 +138,7 @@ export class NamedWeights {
     this.spread();
   }
 
-  /** From what is trained to the network. */
+  /** Forward: trained parameters to network weights. */
   spread(): void {
     this.#each((name, matrix, rows, width) => {
       const [from, to] = [this.parameters.value(name), this.#network.value(name)];
@@ -156,7 +151,7 @@ export class NamedWeights {
     this.#network.version++;
   }
 
-  /** From the gradients of the network to those of what is trained, which are written. */
+  /** Backward: gradients of the network to gradients of the trained parameters, overwritten. */
   gather(): void {
     this.#each((name, matrix, rows, width) => {
       const [from, to] = [this.#network.grad(name), this.parameters.grad(name)];
@@ -168,7 +163,7 @@ export class NamedWeights {
     for (const name of this.#others()) this.parameters.grad(name).set(this.#network.grad(name));
   }
 
-  /** Relations, then inverses: where in bytes the matrix begins, and where the rows that follow from it. */
+  /** Relations, then inverses: byte offsets of the matrix and of the computed rows. */
   #each(make: (name: string, matrix: number, rows: number, width: number) => void): void {
     for (const name of this.parameters.names.filter(ofRelations)) {
       const width = this.#network.value(name).length / (2 * this.#relations);
