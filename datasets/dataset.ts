@@ -1,4 +1,4 @@
-/** Data sets of every kind by name: which there are, of what kind one is, and whether it is still what was imported. */
+/** Data sets of all kinds by name: listing, kind lookup, integrity check. */
 import { WorkbenchError } from '../src/run/errors.js';
 import { checkDialogueDataset, type DialogueManifest, dialogueManifestSchema } from './dialogues/dialogue-dataset.js';
 import {
@@ -13,7 +13,7 @@ import { checkLinkDataset, type LinkManifest, linkManifestSchema } from './links
 import { checkQuestionDataset, parseDatasetName } from './questions/question-dataset.js';
 import { type QuestionManifest, questionManifestSchema } from './questions/question-manifest.js';
 
-/** The manifest of each kind. */
+/** Manifest type of each kind. */
 export interface Manifests {
   dialogues: DialogueManifest;
   questions: QuestionManifest;
@@ -41,8 +41,7 @@ interface KindOfDataset<K extends DatasetKind> {
 }
 
 /**
- * Manifests of all imported data sets of these kinds, sorted by the names of their folders. A folder whose manifest cannot be read is
- * left out.
+ * Manifests of all imported data sets of these kinds, sorted by folder name. Folders with an unreadable manifest are skipped.
  * @param wanted default all
  */
 export function listDatasets<K extends DatasetKind = DatasetKind>(
@@ -60,18 +59,14 @@ export function listDatasets<K extends DatasetKind = DatasetKind>(
   });
 }
 
-/**
- * What kind a data set is of.
- * @param text its name, for questions also `NAME/SUBSET,SUBSET`
- * @throws WorkbenchError `data` when there is none of that name
- */
+/** Kind of a data set. @param text its name, for questions also `NAME/SUBSET,SUBSET` @throws WorkbenchError `data` for an unknown name */
 export function kindOf(text: string, options: LocateOptions = {}): DatasetKind {
   return datasetKind(parseDatasetName(text).name, options);
 }
 
 /**
  * Compares files, hashes and counts with the manifest.
- * @throws WorkbenchError `data` when no such data set was imported, or its manifest cannot be read
+ * @throws WorkbenchError `data` for an unknown data set or an unreadable manifest
  */
 export async function checkDataset(name: string, options: LocateOptions = {}): Promise<DatasetCheck> {
   return kinds[datasetKind(name, options)].check(name, options);

@@ -1,26 +1,26 @@
-/** Dialogues grounded in a graph, as names: the neutral shape between a release's files and samples. */
+/** Dialogues grounded in a graph by name: common form of all importers. */
 
 import { z } from 'zod';
 
-/** Who says or chooses something. */
+/** Speaker. */
 export type Sender = 'user' | 'assistant';
 
-/** One thing that was said. */
+/** A message. */
 export interface Message {
   sender: Sender;
   text: string;
 }
 
-/** A path that a speaker chose before saying something. */
+/** Path chosen by a speaker before a message. */
 export interface PathAction {
   sender: Sender;
-  /** How many messages had been said before the action. */
+  /** Number of messages before the action. */
   position: number;
   /** [head, relation, tail] names, in walking order. */
   triples: [string, string, string][];
 }
 
-/** One conversation with the paths chosen in it. */
+/** Conversation with its chosen paths. */
 export interface Dialogue {
   /** Unique in its data set, such as `train-17`: file stem and data row, from 1. */
   id: string;
@@ -31,7 +31,7 @@ export interface Dialogue {
 
 const sender = z.enum(['user', 'assistant']);
 
-/** The shape of a line of `dialogues.<split>.jsonl`. */
+/** Schema of a line of `dialogues.<split>.jsonl`. */
 export const dialogueSchema: z.ZodType<Dialogue> = z.strictObject({
   id: z.string(),
   messages: z.array(z.strictObject({ sender, text: z.string() })),

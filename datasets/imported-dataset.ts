@@ -1,4 +1,4 @@
-/** An imported data set on disk, of whatever kind: where it lies, what every manifest holds, its files, writing and checking it. */
+/** Imported data sets on disk, common to all kinds: location, manifest parts, files, writing, checking. */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -12,49 +12,49 @@ import { nearestName } from '../src/run/printable.js';
 import { ofShape, parseJson } from '../src/run/read-json.js';
 import { lockFile } from '../src/run/run-lock.js';
 
-/** Where to look. */
+/** Location of data sets. */
 export interface LocateOptions {
   /** Default `KGWALK_HOME`. */
   home?: string;
 }
 
-/** What a data set holds: dialogues with paths (OpenDialKG's format), questions with answers, or links: triples to be predicted. */
+/** Dialogues with paths (OpenDialKG's format), questions with answers, or links (triples to predict). */
 export type DatasetKind = 'dialogues' | 'questions' | 'links';
 
-/** A number of things in a manifest. */
+/** Count in a manifest. */
 export const count = z.number().int().min(0);
-/** A hash in a manifest, hex. */
+/** Hash in a manifest, hex. */
 export const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
-/** Of subsets, release files and graphs: they become parts of file names. */
+/** Name of a subset, release file or graph; part of file names. */
 export const partName = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,31}$/i);
-/** The files that a data set was imported from. */
+/** Source files of a data set. */
 export const sourcesSchema = z.array(z.strictObject({ file: z.string(), bytes: count, sha256 }));
-/** sha256 of every other file of the folder, by name; no name leads out of it. */
+/** sha256 of every other file of the folder, by name; paths outside the folder are refused. */
 export const filesSchema = z.record(z.string().regex(/^[^./\\\0][^/\\\0]*$/), sha256);
-/** What made a data set that a program made, and with which settings: with them it can be made again. */
+/** Generator of a generated data set and its settings, to reproduce it. */
 export const generatedSchema = z.strictObject({
-  /** The command. */
+  /** Command. */
   by: z.string(),
   settings: z.record(z.string(), z.union([z.number(), z.string(), z.boolean()])),
 });
-/** A graph of dialogues or questions. */
+/** Graph of dialogues or questions. */
 export const graphSchema = z.strictObject({
   entities: count,
   relations: count,
   /** Distinct edges, inverses included. */
   triples: count,
-  /** The source files that its triples were read from; absent in older imports, and for graphs that a program made. */
+  /** Source files of its triples; absent in older imports and for generated graphs. */
   madeFrom: z.array(z.string()).optional(),
-  /** Equals `Graph.hash`: what a checkpoint is tied to. */
+  /** Equals `Graph.hash`, which checkpoints are tied to. */
   hash: sha256,
-  /** What one must know before trusting a score on this graph. */
+  /** Caveats for scores on this graph. */
   note: z.string(),
 });
 
-/** Name of the file of the manifest. */
+/** File name of the manifest. */
 export const manifestFileName = 'dataset.json';
 
-/** Name of the file of a graph. */
+/** File name of a graph. */
 export const graphFileName = (graph: string): string => `graph-${graph}.bin`;
 
 const hint = 'Import the data set again.';
@@ -69,18 +69,18 @@ const remedy: Record<DatasetKind, string> = {
 const datasetsRoot = (home: string = kgwalkHome()): string => join(home, 'datasets');
 
 /**
- * The folder of one data set, whether it exists or not. A reader finds the old data set or the new one, whole, at every moment of a
- * replacement and after any kill: `NAME` is one of them, and while it is neither, between two renames, the old one is `.NAME.old`.
+ * Folder of a data set, existing or not. Readers find a complete data set at every moment of a replacement and after any kill: normally
+ * under `NAME`; between the two renames the old one is `.NAME.old`.
  * @param home default `KGWALK_HOME`
- * @throws WorkbenchError `usage` for a name that is no plain folder name
+ * @throws WorkbenchError `usage` for an invalid folder name
  */
 export function datasetFolder(name: string, home?: string): string {
   const { folder, old } = placesOf(name, home);
-  // The first is looked for again: it may have come between two looks.
+  // Looked up again, as it may have appeared in between.
   return [folder, old, folder].find((place) => existsSync(join(place, manifestFileName))) ?? folder;
 }
 
-/** Where a data set lies, where the next one is written, and where the one before steps aside. */
+/** Paths of the current, the new and the previous version. */
 function placesOf(name: string, home?: string) {
   if (!/^[a-z0-9][a-z0-9._-]{0,63}$/i.test(name)) {
     throw new WorkbenchError('usage', `expected a data set name, got ${JSON.stringify(name)}`, {
@@ -92,7 +92,7 @@ function placesOf(name: string, home?: string) {
   return { root, folder: join(root, name), next: beside('new'), old: beside('old'), lock: beside('lock') };
 }
 
-/** Names of the folders of imported data sets, sorted. */
+/** Folder names of imported data sets, sorted. */
 export function importedNames({ home }: LocateOptions = {}): string[] {
   const root = datasetsRoot(home);
   const entries = existsSync(root) ? readdirSync(root, { withFileTypes: true }) : [];
@@ -103,20 +103,20 @@ export function importedNames({ home }: LocateOptions = {}): string[] {
     .sort();
 }
 
-/** @throws WorkbenchError `data` when no such data set was imported, or its manifest cannot be read */
+/** @throws WorkbenchError `data` for an unknown data set or an unreadable manifest */
 export function datasetKind(name: string, options: LocateOptions = {}): DatasetKind {
   return readRaw(name, options).kind;
 }
 
-/** An imported data set before its files are read. */
+/** Imported data set before its files are read. */
 export interface ImportedDataset<Manifest> {
   readonly manifest: Manifest;
   readonly folder: string;
 }
 
 /**
- * The folder of a data set and its manifest, checked against the schema of its kind.
- * @throws WorkbenchError `data` when no such data set was imported, it is of another kind, or its manifest is bad
+ * Folder and manifest of a data set, validated by the schema of its kind.
+ * @throws WorkbenchError `data` for an unknown data set, one of another kind, or a bad manifest
  */
 export function openImported<Manifest>(
   name: string,
@@ -144,16 +144,16 @@ function readRaw(name: string, { home }: LocateOptions) {
     });
   }
   const raw = parseJson(readTextFile(file, about.what), { ...about, place: file });
-  // Manifests of dialogues are older than kinds and state none.
+  // Old manifests of dialogues state no kind.
   const stated = (raw as { kind?: unknown } | null)?.kind;
   const kind: DatasetKind = stated === 'questions' || stated === 'links' ? stated : 'dialogues';
   return { raw, folder, file, kind };
 }
 
 /**
- * One value a line.
+ * Values of a JSON-lines file.
  * @param files sha256 by name, from the manifest
- * @throws WorkbenchError `data` for a file that is missing, cut or altered, or a line of another shape
+ * @throws WorkbenchError `data` for a missing, truncated or altered file, or an invalid line
  */
 export function readImportedLines<T>(
   folder: string,
@@ -173,7 +173,7 @@ export function readImportedLines<T>(
     });
 }
 
-/** @param hash the graph's own, from the manifest. @throws WorkbenchError `data` for a missing, cut, altered or exchanged file */
+/** @param hash of the graph, from the manifest @throws WorkbenchError `data` for a missing, truncated, altered or swapped file */
 export async function readImportedGraph(folder: string, name: string, hash: string): Promise<Graph> {
   const file = join(folder, graphFileName(name));
   const graph = await readGraphFile(file);
@@ -181,21 +181,21 @@ export async function readImportedGraph(folder: string, name: string, hash: stri
   return graph;
 }
 
-/** The error of a file that is not the one that was imported. */
+/** Error for a file that differs from the imported one. */
 export function alteredFile(file: string): WorkbenchError {
   return new WorkbenchError('data', `expected the file that was imported, got one that was altered, at ${file}`, {
     hint,
   });
 }
 
-/** What a check found. */
+/** Result of a check. */
 export interface DatasetCheck {
   files: number;
-  /** One sentence a problem; none when all is well. */
+  /** One sentence per problem; empty if all is well. */
   problems: string[];
 }
 
-/** Compares files with the manifest and, where they are as they were, what `compare` reads of them: counts and hashes. */
+/** Compares files with the manifest; if they are unchanged, also counts and hashes by `compare`. */
 export async function checkImported(
   { folder, manifest: { files } }: ImportedDataset<{ files: Readonly<Record<string, string>> }>,
   compare: (expectEqual: (what: string, expected: unknown, got: unknown) => void) => Promise<void>,
@@ -214,10 +214,7 @@ export async function checkImported(
   return checked;
 }
 
-/**
- * @param files sha256 by name, from the manifest
- * @returns one sentence a file that is missing or differs
- */
+/** @param files sha256 by name, from the manifest @returns one sentence per missing or altered file */
 export async function alteredFiles(folder: string, files: Readonly<Record<string, string>>): Promise<string[]> {
   const problems: string[] = [];
   for (const [name, sha256] of Object.entries(files)) {
@@ -230,12 +227,12 @@ export async function alteredFiles(folder: string, files: Readonly<Record<string
 }
 
 /**
- * Writes a data set beside the one of that name, then puts it in its place. When that fails nothing is left of the new one and the
- * old one stays; what a killed process left behind is cleared by the next call for the same folder.
+ * Writes a data set next to the existing one of that name, then swaps them. On failure the old one stays and nothing remains of the new
+ * one; leftovers of a killed process are removed by the next call for the same folder.
  * @param fill writes all files but the manifest
- * @param describe the manifest, given the sha256 of the files by name
+ * @param describe builds the manifest from the sha256 of the files by name
  * @returns the manifest
- * @throws WorkbenchError `usage` for a bad name and while another process replaces the same data set, `failure` when the disk refuses
+ * @throws WorkbenchError `usage` for a bad name or a concurrent replacement of the same data set, `failure` for disk errors
  */
 export async function writeDataset<Manifest>(
   name: string,
@@ -256,7 +253,7 @@ export async function writeDataset<Manifest>(
       for (const file of readdirSync(next).sort()) files[file] = await sha256File(join(next, file));
       const manifest = await describe(files);
       writeFileAtomic(join(next, manifestFileName), `${JSON.stringify(manifest, null, 2)}\n`);
-      // A folder that is not empty cannot be renamed over: the old one steps aside, and is found there (`datasetFolder`).
+      // A non-empty folder cannot be replaced by rename: the old one is moved aside, where readers find it (`datasetFolder`).
       rmSync(old, { recursive: true, force: true });
       if (existsSync(folder)) renameSync(folder, old);
       renameSync(next, folder);
@@ -271,7 +268,7 @@ export async function writeDataset<Manifest>(
   }
 }
 
-/** What a manifest says of the files that a data set is made from. */
+/** Manifest entries of source files. */
 export async function describeSources(files: readonly string[]): Promise<z.output<typeof sourcesSchema>> {
   const sources = files.map(async (file) => ({
     file: basename(file),
@@ -281,12 +278,12 @@ export async function describeSources(files: readonly string[]): Promise<z.outpu
   return Promise.all(sources);
 }
 
-/** What a manifest says of a graph. */
+/** Manifest entry of a graph. */
 export function describeGraph(graph: Graph, note: string): z.output<typeof graphSchema> {
   const { numEntities: entities, numRelations: relations, numEdges: triples, hash, madeFrom } = graph;
   return { entities, relations, triples, ...(madeFrom.length > 0 && { madeFrom: [...madeFrom] }), hash, note };
 }
 
-/** Values as JSON, one a line. */
+/** JSON lines of values. */
 export const jsonLines = (values: readonly unknown[]): Buffer[] =>
   values.map((value) => Buffer.from(`${JSON.stringify(value)}\n`));

@@ -1,4 +1,4 @@
-/** What importers share: what they are given, the files of a release, and every broken line of a file in one error. */
+/** Shared parts of importers: options, release files, collected line errors. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { GraphBuilder } from '../src/kg/build-graph.js';
@@ -9,66 +9,66 @@ import { type ProgressReporter, silentProgress } from '../src/run/progress.js';
 import type { Manifests } from './dataset.js';
 import type { DatasetKind } from './imported-dataset.js';
 
-/** What every importer is given. */
+/** Options of every importer. */
 export interface ImportOptions {
-  /** Folder of the release; each importer says which files it looks for. */
+  /** Folder of the release; expected files depend on the importer. */
   from: string;
-  /** Name to import under. Default the format, such as `opendialkg`. An existing data set of that name is replaced when all went well. */
+  /** Name of the data set. Default the format, such as `opendialkg`. An existing data set of that name is replaced after success. */
   name?: string;
   /** Default `KGWALK_HOME`. */
   home?: string;
   progress?: ProgressReporter;
 }
 
-/** What single importers take besides; the others leave it. */
+/** Options of particular importers; others ignore them. */
 export interface AnyImportOptions extends ImportOptions {
-  /** Of RDF: labels are names and aliases instead of edges. Default true. */
+  /** RDF: use labels as names and aliases instead of edges. Default true. */
   labels?: boolean;
-  /** Of links: keep triples that stand in two splits, and count them, rather than refuse the data. Default false. */
+  /** Links: keep and count triples that occur in two splits instead of refusing the data. Default false. */
   allowOverlap?: boolean;
-  /** Of links: draw this share of the entities apart, into a data set of their own. Default none. */
+  /** Links: move this share of the entities to a separate data set. Default none. */
   unseen?: number;
-  /** Beside that: draw this share of the relations apart, too; their triples alone are asked for in the other data set. Default none. */
+  /** With `unseen`: also this share of the relations; the other data set then only tests their triples. Default none. */
   unseenRelations?: number;
 }
 
-/** A release of somebody else, and how it can be had. */
+/** Public release and its download. */
 export interface Release {
-  /** Of the format that `datasets import` reads, and of the data set. */
+  /** Name of the format (as in `datasets import`) and of the data set. */
   name: string;
   about: string;
   licence: string;
-  /** Its own page. */
+  /** Home page. */
   page: string;
-  /** What can be had from an address; none: the page has to be visited. */
+  /** Downloadable files; empty if the page has to be visited. */
   files: readonly ReleaseFile[];
-  /** What to do by hand, in the folder that is then imported; absent where `files` are all. */
+  /** Manual steps in the folder to import; absent if `files` is complete. */
   byHand?: readonly string[];
 }
 
 interface ReleaseFile {
-  /** As the importer looks for it. */
+  /** File name expected by the importer. */
   name: string;
   url: string;
-  /** One of the two, hex. */
+  /** Either of the two, hex. */
   sha256?: string;
   gitBlob?: string;
 }
 
-/** One format that `kgwalk datasets import` reads, and what a folder of this one gives to `importers.ts`. */
+/** Format of `kgwalk datasets import`: one folder and an entry of `importers.ts`. */
 export interface Importer<K extends DatasetKind = DatasetKind> {
   name: string;
   kind: K;
-  /** Whether it takes `allowOverlap`: splits of links alone are held against each other. */
+  /** Supports `allowOverlap`: only splits of links are checked for overlap. */
   mayOverlap?: true;
-  /** What to call data from there, where no name is given. Default the format's name. */
+  /** Default name of the data set. Default the format's name. */
   nameOf?(from: string): string;
-  /** Absent for data of the user's own. */
+  /** Absent for custom data. */
   release?: Release;
   import(options: AnyImportOptions): Promise<Manifests[K]>;
 }
 
-/** @param hashes of the files of one folder, by name */
+/** @param hashes by file name, of files in one folder */
 export function filesAt(
   folder: string,
   hashes: Record<string, Pick<ReleaseFile, 'sha256' | 'gitBlob'>>,
@@ -76,7 +76,7 @@ export function filesAt(
   return Object.entries(hashes).map(([name, hash]) => ({ name, url: `${folder}/${name}`, ...hash }));
 }
 
-/** Imports with a line of progress. @param work calls `done` after each step but the last, with its name */
+/** Runs an import with a progress line. @param work calls `done` with its name after each step but the last */
 export async function inSteps<T>(
   progress: ProgressReporter = silentProgress,
   steps: number,
@@ -93,7 +93,7 @@ export async function inSteps<T>(
   }
 }
 
-/** The triples of one file, to be built into a graph. @throws WorkbenchError `data` that lists every broken line, for an unreadable file */
+/** Triples of one file, to build a graph. @throws WorkbenchError `data` that lists every broken line, or for an unreadable file */
 export async function collectTriples(file: string, separator = '\t'): Promise<GraphBuilder> {
   const builder = new GraphBuilder();
   const problems = new LineProblems(file);
@@ -104,12 +104,12 @@ export async function collectTriples(file: string, separator = '\t'): Promise<Gr
 
 const shown = 20;
 
-/** Collects what is wrong with the lines of one file. */
+/** Collects errors in the lines of one file. */
 export class LineProblems {
   readonly #problems: string[] = [];
   #count = 0;
 
-  /** @param file path as the user gave it */
+  /** @param file path as given by the user */
   constructor(readonly file: string) {}
 
   /** @param line from 1 @param problem "expected X, got Y", safe for a terminal */
@@ -118,7 +118,7 @@ export class LineProblems {
     if (this.#problems.length < shown) this.#problems.push(`  ${this.file}:${line}: ${problem}`);
   }
 
-  /** @throws WorkbenchError `data` that lists the first 20 of all problems and counts them; nothing where there was none */
+  /** @throws WorkbenchError `data` that lists the first 20 problems and the total, if there are any */
   throwIfAny(): void {
     if (this.#count === 0) return;
     const more = this.#count > shown ? `\n  … and ${this.#count - shown} more` : '';
@@ -129,7 +129,7 @@ export class LineProblems {
   }
 }
 
-/** TAB, or `|` where the first line that is not empty has no TAB. @throws WorkbenchError `data` for an unreadable file */
+/** TAB, or `|` if the first non-empty line has no TAB. @throws WorkbenchError `data` for an unreadable file */
 export async function separatorOf(file: string): Promise<string> {
   let first: string | undefined;
   await readLines(file, 'triples', (text) => {
@@ -138,19 +138,19 @@ export async function separatorOf(file: string): Promise<string> {
   return first === undefined || first.includes('\t') ? '\t' : '|';
 }
 
-/** Lines of a UTF-8 file without their ends (LF or CRLF); the last line break makes no row, empty lines within do. */
+/** Lines of a UTF-8 file without line ends (LF or CRLF); inner empty lines are kept. */
 export function textRows(file: string, what: string): string[] {
   const rows = readTextFile(file, what).split(/\r?\n/);
   if (rows.at(-1) === '') rows.pop();
   return rows;
 }
 
-/** The first of these names that exists in `folder`, as a path. */
+/** Path of the first of these names that exists in `folder`. */
 export function firstFile(folder: string, names: readonly string[]): string | undefined {
   return names.map((name) => join(folder, name)).find((file) => existsSync(file));
 }
 
-/** As `firstFile`, for a file that must be there. @throws WorkbenchError `data` naming the first choice */
+/** Like `firstFile`, for a required file. @throws WorkbenchError `data` listing the names */
 export function requiredFile(folder: string, names: readonly string[], what: string): string {
   const file = firstFile(folder, names);
   if (file !== undefined) return file;

@@ -1,4 +1,4 @@
-/** Every format that `kgwalk datasets import` reads, and getting the releases that can be had from an address. */
+/** Import formats, and download of public releases. */
 import { join } from 'node:path';
 import { downloadFile, type DownloadOptions } from '../src/run/download.js';
 import { WorkbenchError } from '../src/run/errors.js';
@@ -14,21 +14,18 @@ import { pathquestion } from './pathquestion/import.js';
 import { webqsp } from './webqsp/import.js';
 import { webquestions } from './webquestions/import.js';
 
-/** One folder and one entry here: a new data set. Those of plugins come after ours. */
+/** One folder and one entry per format. Plugin formats are appended. */
 export const importers: Importer[] = [
   ...[opendialkg, metaqa, pathquestion, webqsp, webquestions, mooc],
   ...[custom, triples],
 ];
 
-/** Releases of others, in alphabetical order. Addresses name commits; hashes are of the content there, those of git are its own ids. */
+/** Public releases in alphabetical order. URLs are pinned to commits; hashes are of the content, git hashes are blob ids. */
 export const releases: readonly Release[] = importers
   .flatMap(({ release }) => release ?? [])
   .sort((a, b) => (a.name < b.name ? -1 : 1));
 
-/**
- * Makes a format of the user's own known to `datasets import`.
- * @throws WorkbenchError `usage` for a name that is taken
- */
+/** Registers a custom format for `datasets import`. @throws WorkbenchError `usage` if the name is taken */
 export function registerImporter(importer: Importer): void {
   if (importers.some(({ name }) => name === importer.name)) {
     throw new WorkbenchError(
@@ -60,11 +57,7 @@ export function releaseOf(name: string): Release {
   });
 }
 
-/**
- * Downloads a release into `<home>/downloads/<name>`; files that are there already do not come again.
- * @returns the folder
- * @throws what `downloadFile` throws
- */
+/** Downloads a release into `<home>/downloads/<name>`, skipping existing files. @returns the folder @throws as `downloadFile` */
 export async function downloadRelease(
   { name, files }: Release,
   { home = kgwalkHome(), ...options }: Pick<DownloadOptions, 'progress' | 'signal'> & { home?: string } = {},

@@ -1,7 +1,4 @@
-/**
- * `kgwalk/datasets`: importing data sets, loading them, and turning dialogues into samples.
- * @module kgwalk/datasets
- */
+/** `kgwalk/datasets`: importing and loading data sets, and samples of dialogues. @module kgwalk/datasets */
 export {
   checkDialogueDataset,
   type DialogueDataset,

@@ -1,50 +1,50 @@
-/** What a question-answering agent is asked and what it is scored against, kept apart: agents get the task alone. */
+/** Question task and gold, separate: agents only get the task. */
 
-/** An entity that a question is about, as the data set gives it. */
+/** Topic entity of a question. */
 export interface Topic {
-  /** As the graph writes it. */
+  /** Name in the graph. */
   name: string;
-  /** Entity id, or `unknownId` where the graph lacks it. */
+  /** Entity id, or `unknownId` if the graph lacks it. */
   entity: number;
-  /** Where its mention stands in the question, UTF-16 units [begin, end); absent where the text does not show it. */
+  /** Span of its mention in the question, UTF-16 units [begin, end); absent if not mentioned. */
   span?: readonly [begin: number, end: number];
 }
 
-/** What an agent is asked. */
+/** Input of a question-answering agent. */
 export interface QuestionTask {
-  /** Unique in its data set and stable, such as `2-1987`: subset, then the line (from 0) of the release's file. */
+  /** Unique and stable, such as `2-1987`: subset, then the line (from 0) of the release file. */
   id: string;
-  /** Part of the data set, such as `2-hop`. */
+  /** Subset of the data set, such as `2-hop`. */
   subset: string;
   /** Plain text: no brackets, no markers. */
   question: string;
-  /** Empty for agents that are not told. */
+  /** Empty if topics are withheld. */
   topics: readonly Topic[];
-  /** Whether walks may come back to a topic, and end there. Default false, as in MetaQA; PathQuestion's gold paths do. */
+  /** True if walks may return to a topic and end there. Default false, as in MetaQA; PathQuestion's gold paths do. */
   topicsReturn?: boolean;
-  /** Relations from topic to answer, where the data set's own split tells it (MetaQA); absent elsewhere and where withheld. */
+  /** Number of relations from topic to answer, if the data set's split provides it (MetaQA); absent elsewhere and if withheld. */
   hops?: number;
-  /** `entities`: which; `truth`: whether. */
+  /** `entities`: answer with entities; `truth`: with true or false. */
   form: 'entities' | 'truth';
 }
 
-/** A right answer. */
+/** Gold answer. */
 export interface GoldAnswer {
   name: string;
-  /** Entity id, or `unknownId` for literals and names that the graph lacks. */
+  /** Entity id, or `unknownId` for literals and names missing from the graph. */
   entity: number;
   aliases?: readonly string[];
 }
 
-/** What an answer is scored against. */
+/** Gold of a question. */
 export interface QuestionGold {
-  /** Distinct. Empty for `truth` questions, and for questions that have no answer, which are left out and counted. */
+  /** Distinct. Empty for `truth` questions, and for questions without answers, which are excluded and counted. */
   answers: readonly GoldAnswer[];
-  /** Of a `truth` question: whether it holds. */
+  /** `truth` questions: the correct verdict. */
   truth?: boolean;
-  /** Of a `truth` question: the claimed end of the chain. */
+  /** `truth` questions: the claimed end of the chain. */
   claimed?: number;
-  /** Relation sequences (ids, direction-qualified) that lead from the topics to the answers; empty where unknown. */
+  /** Relation sequences (ids, direction-qualified) from topics to answers; empty if unknown. */
   chains: readonly (readonly number[])[];
   /** Question type, such as `actor_to_movie_to_year`. */
   type?: string;
@@ -56,7 +56,7 @@ export interface QuestionSample {
   gold: QuestionGold;
 }
 
-/** Entity ids that must leave every frontier: the topics, unless this data set's gold paths come back to them. */
+/** Entity ids to exclude from every frontier: the topics, unless gold paths of the data set return to them. */
 export function excludedTopics({
   topics,
   topicsReturn = false,
@@ -64,7 +64,7 @@ export function excludedTopics({
   return topicsReturn ? [] : topics.map(({ entity }) => entity).filter((entity) => entity >= 0);
 }
 
-/** The question with every topic mention as `[E]`: what templates, memories and question vectors are made of. */
+/** Question with every topic mention as `[E]`, for templates, memories and question vectors. */
 export function maskedQuestion({
   question,
   topics,

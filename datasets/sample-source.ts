@@ -1,10 +1,10 @@
-/** Samples as sources of artifacts: what provenance knows of them. */
+/** Provenance of artifacts made from samples. */
 import { createHash } from 'node:crypto';
 import { type ArtifactFacts, type ArtifactKind, madeFrom } from '../src/run/provenance.js';
 import type { QuestionSample } from './question.js';
 import type { WalkSample } from './walk-sample.js';
 
-/** A text without what differs between copies of it: case, accents of one letter written two ways, all but letters and digits. */
+/** Text normalised for duplicate detection: case, Unicode composition, letters and digits only. */
 export function plainText(text: string): string {
   return text
     .normalize('NFKC')
@@ -15,10 +15,7 @@ export function plainText(text: string): string {
 
 const known = new WeakMap<WalkSample | QuestionSample, string>();
 
-/**
- * Hash of what was said, from where the walk starts and what is right, whatever the sample's id: equal for a sample that
- * stands in two splits. Of samples on one graph.
- */
+/** Hash of messages, start and gold, independent of the sample's id: equal for duplicates across splits. For samples on one graph. */
 export function sampleContent(sample: WalkSample | QuestionSample): string {
   let content = known.get(sample);
   if (content === undefined) {
@@ -39,7 +36,7 @@ function questionContent({ task, gold }: QuestionSample): unknown {
   return [plainText(task.question), task.topics.map(({ name }) => name), names, gold.truth ?? null];
 }
 
-/** `madeFrom` for samples: call the result for every sample whose gold, or whose text, goes into the artifact. */
+/** `madeFrom` for samples: call the result for every sample whose gold or text goes into the artifact. */
 export function madeFromSamples(
   kind: ArtifactKind,
   name: string,

@@ -1,7 +1,6 @@
-/** The `data` part of a configuration. */
+/** The `data` section of a configuration. */
 import { z } from 'zod';
 
-/** The `data` section of a configuration file. */
 export const dataSettings = z.strictObject({
   dataset: z.string().min(1).default('opendialkg').describe('Name of an imported data set (`kgwalk datasets list`).'),
   graph: z
@@ -68,10 +67,10 @@ export const dataSettings = z.strictObject({
     ),
 });
 
-/** Every setting with its value. */
+/** All settings with their values. */
 export type DataSettings = z.output<typeof dataSettings>;
 
-/** Walks that turns nobody annotated suggest: `clone.linkedTurns`, which loading a run reads too. */
+/** Walks suggested by turns without annotation: `clone.linkedTurns`, also read when loading a run. */
 export const linkedTurnSettings = z.strictObject({
   weight: z
     .number()
@@ -85,5 +84,5 @@ export const linkedTurnSettings = z.strictObject({
     .describe('Whether their walks are in the counts of train walks (walker.trainCounts) as well.'),
 });
 
-/** Every setting with its value. */
+/** All settings with their values. */
 export type LinkedTurnSettings = z.output<typeof linkedTurnSettings>;

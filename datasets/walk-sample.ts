@@ -1,36 +1,36 @@
-/** What a walking agent is asked and what it is scored against, kept apart: agents get the task alone. */
+/** Walk task and gold, separate: agents only get the task. */
 import type { Graph, Path, Triple } from '../src/kg/graph.js';
 import { sampled, subSeed } from '../src/run/seeds.js';
 import type { Dialogue, Message, PathAction, Sender } from './dialogue.js';
 import type { DataSettings } from './settings.js';
 
-/** What an agent is asked. */
+/** Input of a walking agent. */
 export interface WalkTask {
   /** Unique in its data set: dialogue id and path number, such as `train-17#2`. */
   id: string;
   dialogueId: string;
-  /** Everything said before the path was chosen, oldest first. */
+  /** All messages before the path was chosen, oldest first. */
   messages: readonly Message[];
-  /** Who chooses the path. */
+  /** Speaker who chooses the path. */
   sender: Sender;
-  /** Entity id where the walk starts, or `unknownId` where the graph lacks it. */
+  /** Start entity id, or `unknownId` if the graph lacks it. */
   start: number;
   startName: string;
-  /** Paths chosen earlier in this dialogue, oldest first; ids, `unknownId` for names the graph lacks. */
+  /** Paths chosen earlier in this dialogue, oldest first; ids, `unknownId` for names missing from the graph. */
   earlierPaths: readonly Path[];
-  /** Whether nobody chose a path here and one was made of the entities that the turn names: a training sample alone. */
+  /** Training only: the path was derived from entities named in the turn, not annotated. */
   linked?: true;
 }
 
-/** What its answer is scored against. */
+/** Gold of a walk. */
 export interface WalkGold {
-  /** The path that was chosen; ids, `unknownId` for names the graph lacks. */
+  /** Chosen path; ids, `unknownId` for names missing from the graph. */
   path: Path;
   /** Tail of the last triple. */
   target: number;
-  /** Whether every triple of the path is an edge of the graph; where not, the sample is a counted miss. */
+  /** True if every triple of the path is an edge of the graph; otherwise the sample counts as a miss. */
   inGraph: boolean;
-  /** Every right end, where there may be several, as of a question; absent: `target` alone. */
+  /** All correct ends, if there may be several, as for questions; default: `target` alone. */
   targets?: readonly number[];
 }
 
@@ -43,16 +43,16 @@ export interface WalkSample {
 /** The three parts of a data set. */
 export type SplitName = 'train' | 'valid' | 'test';
 
-/** In the order in which they are always shown. */
+/** In display order. */
 export const splitNames: readonly SplitName[] = ['train', 'valid', 'test'];
 
-/** What decides which samples a split has. */
+/** Settings that select the samples of a split. */
 export type SplitSettings = Pick<DataSettings, 'turns' | 'maxDialogues' | 'trainSamples' | 'validSamples'> &
   Partial<Pick<DataSettings, 'fold' | 'oracle'>>;
 
 /**
- * Training, its evaluations and everything that is counted over train read this, so that all see the same samples. They
- * keep their ids and their order. Test is never cut.
+ * Samples of a split for training, its evaluations and all train counts, so that all use the same. Ids and order are kept. Test is never
+ * truncated.
  */
 export function splitSamples(
   dataset: { loadDialogues(split: SplitName): Dialogue[] },
@@ -67,26 +67,26 @@ export function splitSamples(
   return sampled(samples, counts[split] ?? Infinity, `data/${split}-samples`);
 }
 
-/** Whether a dialogue of train is in the fold that a run leaves out. @param fold `K/N`; null: none is */
+/** True if a train dialogue belongs to the fold that a run leaves out. @param fold `K/N`; null: none */
 export function isLeftOut(dialogueId: string, fold: string | null): boolean {
   if (fold === null) return false;
   const [k, n] = fold.split('/').map(Number) as [number, number];
   return (subSeed(0, `data/fold ${dialogueId}`) >>> 0) % n === k - 1;
 }
 
-/** Which dialogues and whose paths become samples. */
+/** Selection of dialogues and paths. */
 export interface WalkSampleOptions {
-  /** `assistant` keeps the paths that the assistant chose; earlier paths of both speakers stay visible. Default `all`. */
+  /** `assistant`: paths chosen by the assistant; earlier paths of both speakers stay visible. Default `all`. */
   turns?: 'all' | 'assistant';
-  /** Only the first dialogues; null or absent: all. */
+  /** Maximum number of dialogues; null or absent: all. */
   maxDialogues?: number | null;
-  /** `reply`: tasks end with what was said after the path was chosen, where its speaker said something: not to be known. Default null. */
+  /** `reply`: append the message after the path choice, if its speaker wrote one, as an oracle input. Default null. */
   oracle?: DataSettings['oracle'];
 }
 
 /**
- * Samples in the order of the dialogues. A sample whose start has no edges or whose gold is not in the graph stays and
- * counts as a miss. `#n` of an id counts all paths of the dialogue from 1, so ids do not depend on `turns`.
+ * Samples in dialogue order. Samples with a start without edges or a gold missing from the graph stay and count as misses. `#n` of an id
+ * counts all paths of the dialogue from 1, so ids do not depend on `turns`.
  */
 export function walkSamples(
   dialogues: readonly Dialogue[],
@@ -121,7 +121,7 @@ export function walkSamples(
   return samples;
 }
 
-/** Whether whoever chose a path spoke next. */
+/** True if the speaker who chose a path spoke next. */
 function isReply({ messages }: Dialogue, { position, sender }: PathAction): boolean {
   return messages[position]?.sender === sender;
 }

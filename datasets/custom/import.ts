@@ -1,4 +1,4 @@
-/** Imports the user's own graph and questions. */
+/** Import of a custom graph with questions. */
 import { WorkbenchError } from '../../src/run/errors.js';
 import {
   type AnyImportOptions,
@@ -14,9 +14,9 @@ import { type CustomGraph, readRdf } from './read-rdf.js';
 import { readCustomQuestions } from './read-questions.js';
 
 /**
- * Reads `triples.nt`, `.ttl`, `.tsv`, `.txt` or `.csv` (also `.gz`) and `questions.jsonl` of a folder. One subset `all`; splits are those that the
- * questions name, or hash partitions where they name none.
- * @throws WorkbenchError `data` (file, every broken line), `usage` for a bad name, `failure` when the disk refuses
+ * Reads `triples.nt`, `.ttl`, `.tsv`, `.txt` or `.csv` (also `.gz`) and `questions.jsonl` of a folder. One subset `all`; splits as given
+ * by the questions, else hash partitions.
+ * @throws WorkbenchError `data` (file, every broken line), `usage` for a bad name, `failure` for disk errors
  */
 export async function importCustom(options: AnyImportOptions): Promise<QuestionManifest> {
   const { from, name = 'custom', home, labels = true, progress } = options;
@@ -36,20 +36,20 @@ export async function importCustom(options: AnyImportOptions): Promise<QuestionM
   });
 }
 
-/** As `importers.ts` lists it. */
+/** Entry of `importers.ts`. */
 export const custom: Importer<'questions'> = { name: 'custom', kind: 'questions', import: importCustom };
 
-/** Files of triples that are looked for, the first found is read. */
+/** Candidate file names; the first existing one is read. */
 const tripleFiles: readonly string[] = ['nt', 'ttl', 'tsv', 'txt', 'csv'].flatMap((extension) => [
   `triples.${extension}`,
   `triples.${extension}.gz`,
 ]);
 
 /**
- * Reads N-Triples (`.nt`), Turtle (`.ttl`) or `head TAB relation TAB tail`, with `|` between the fields where the first line has no TAB. Where no relation
- * starts with `~`, inverses are added.
- * @param labels of RDF: take `rdfs:label` and `skos:prefLabel` as names and `skos:altLabel` as aliases, not as edges
- * @throws WorkbenchError `data` that lists every broken line, or for no triple at all
+ * Reads N-Triples (`.nt`), Turtle (`.ttl`) or `head TAB relation TAB tail`, separated by `|` if the first line has no TAB. Inverses are
+ * added unless some relation starts with `~`.
+ * @param labels of RDF: use `rdfs:label` and `skos:prefLabel` as names and `skos:altLabel` as aliases, not as edges
+ * @throws WorkbenchError `data` that lists every broken line, or if there are no triples
  */
 export async function readCustomGraph(file: string, labels: boolean): Promise<CustomGraph> {
   const read = /\.(nt|ttl)(\.gz)?$/.test(file) ? await readRdf(file, labels) : await readDelimited(file);

@@ -1,9 +1,9 @@
-/** The part of n3's interface that is used: it comes without types. */
+/** Types of the used part of n3, which has none. */
 declare module 'n3' {
   export interface Term {
     termType: 'NamedNode' | 'BlankNode' | 'Literal' | 'Quad';
     value: string;
-    /** Of literals: in lower case, `''` for none. */
+    /** For literals: lower case, `''` for none. */
     language?: string;
   }
 

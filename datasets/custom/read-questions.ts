@@ -1,4 +1,4 @@
-/** The user's own questions, one JSON object a line. */
+/** Custom questions: one JSON object per line. */
 import { z } from 'zod';
 import { nearestName, printable } from '../../src/run/printable.js';
 import { partName } from '../imported-dataset.js';
@@ -11,26 +11,26 @@ const name = z.string().min(1).max(2000);
 
 const lineSchema = z
   .strictObject({
-    /** Default `q-` and the line, from 0. */
+    /** Default `q-` and the line number, from 0. */
     id: z.string().min(1).max(200).optional(),
-    /** Topics may stand in it in brackets, where `topics` is absent. */
+    /** Topics in brackets if `topics` is absent. */
     question: z.string().min(1),
-    /** Entities of the graph that it is about. */
+    /** Topic entities of the graph. */
     topics: z.array(name).optional(),
     answers: z.array(name).default([]),
     /** Further names of answers, by answer. */
     aliases: z.record(z.string(), z.array(name)).default({}),
-    /** Relations from topic to answer; `~relation` walks one backwards. */
+    /** Relations from topic to answer; `~relation` for the inverse. */
     chain: z.array(name).min(1).optional(),
     type: name.optional(),
-    /** Only where agents may be told. */
+    /** Only if agents may see it. */
     hops: z.int().min(1).max(9).optional(),
-    /** On every line or on none, which is then partitioned by hash. */
+    /** On every line or none; without it, questions are partitioned by hash. */
     split: partName.optional(),
     form: z.enum(['entities', 'truth']).default('entities'),
-    /** Of a `truth` question: whether it holds. */
+    /** `truth` questions: the correct verdict. */
     truth: z.boolean().optional(),
-    /** Of a `truth` question: the claimed end of its chain. */
+    /** `truth` questions: the claimed end of the chain. */
     claimed: name.optional(),
   })
   .refine(({ form, truth }) => (form === 'truth') === (truth !== undefined), {
@@ -38,9 +38,9 @@ const lineSchema = z
   });
 
 /**
- * Questions by split (`all` where none is named). Names may be IRIs if the graph is RDF. Questions for entities that have no
- * answer are dropped and counted; topics and answers that the graph lacks are kept.
- * @throws WorkbenchError `data` that lists every broken line: JSON, keys, ids that repeat, relations that the graph lacks, a missing split
+ * Questions by split (`all` if none is given). Names may be IRIs if the graph is RDF. Entity questions without answers are dropped and
+ * counted; topics and answers missing from the graph are kept.
+ * @throws WorkbenchError `data` that lists every broken line: JSON, keys, repeated ids, relations missing from the graph, a missing split
  */
 export function readCustomQuestions(
   file: string,
@@ -131,7 +131,7 @@ function storedQuestion(
   };
 }
 
-/** The text may show the topic as it was written or as the graph writes it. */
+/** The text may show the topic as written in the file or as named in the graph. */
 function located(question: string, written: string, name: string): StoredQuestion['topics'][number] {
   const topic = locatedTopic(question, name);
   return topic.span ? topic : { ...locatedTopic(question, written), name };

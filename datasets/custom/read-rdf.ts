@@ -11,7 +11,7 @@ export interface CustomGraph {
   graph: Graph;
   /** Further names, by the name in the graph. */
   aliases: ReadonlyMap<string, readonly string[]>;
-  /** The graph's name of an entity or relation that was written as an IRI (with or without `<>`); other names unchanged. */
+  /** Graph name of an entity or relation given as an IRI (with or without `<>`); other names unchanged. */
   resolve: (name: string) => string;
   /** Changes made to the data, for its manifest. */
   note: string;
@@ -90,7 +90,7 @@ async function readNTriples(file: string, take: (quad: Quad) => void): Promise<v
   problems.throwIfAny();
 }
 
-/** Characters of a token that spans lines, and open brackets: bounds of what is kept in memory. */
+/** Memory bounds: characters of a multi-line token, nesting of brackets. */
 const longestToken = 2 ** 20;
 const deepestBrackets = 1000;
 
@@ -131,7 +131,7 @@ async function readTurtle(file: string, take: (quad: Quad) => void): Promise<voi
   listeners.end!('');
 }
 
-/** A parser that keeps names of blank nodes; those without one are numbered: `[1]`, which no name can be. */
+/** Parser that keeps blank-node labels; anonymous nodes are numbered `[1]`, which is not a valid label. */
 async function openParser(): Promise<Parser> {
   const { DataFactory, Parser } = await import('n3');
   let unnamed = 0;

@@ -1,4 +1,4 @@
-/** Makes conversations that walk through the demo world: every turn that moves on is grounded in a path of one or two edges. */
+/** Generated conversations about the demo world: every topic change follows a path of one or two edges. */
 import { Rng } from '../../src/run/seeds.js';
 import type { Dialogue } from '../dialogue.js';
 import { type SplitName, splitNames } from '../walk-sample.js';
@@ -8,7 +8,7 @@ import { Speech } from './speech.js';
 import { chance, pick, pickWeighted, skewed, talk } from './words.js';
 import type { DemoWorld } from './world.js';
 
-/** What conversations begin with. */
+/** Opening lines. */
 const beginnings: readonly (readonly [EntityType, number])[] = [
   ['film', 38],
   ['book', 18],
@@ -22,10 +22,10 @@ const beginnings: readonly (readonly [EntityType, number])[] = [
   ['team', 6],
 ];
 
-/** Shares of the splits, by dialogue. */
+/** Split shares, by dialogue. */
 const shares: Record<SplitName, number> = { train: 0.7, valid: 0.15, test: 0.15 };
 
-/** `count` conversations by split; no two begin with the same words, so none stands in two splits. */
+/** `count` conversations by split; first messages are unique, so no dialogue occurs in two splits. */
 export function demoDialogues(
   world: DemoWorld,
   { seed, dialogues: count }: { seed: number; dialogues: number },
@@ -51,7 +51,7 @@ export function demoDialogues(
   return splits;
 }
 
-/** Ids of each type, those with most edges first. */
+/** Entity ids of each type, highest degree first. */
 function knownFirst({ graph, types }: DemoWorld): ReadonlyMap<EntityType, number[]> {
   const byType = new Map<EntityType, number[]>();
   types.forEach((type, id) => (byType.get(type) ?? byType.set(type, []).get(type)!).push(id));

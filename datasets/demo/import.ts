@@ -1,4 +1,4 @@
-/** Makes a demo world and imports it: dialogues as one data set, questions as another, over one graph. */
+/** Generates and imports a demo world: dialogues and questions as two data sets over one graph. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ProgressReporter, silentProgress } from '../../src/run/progress.js';
@@ -13,18 +13,18 @@ import { demoSettings, type DemoSettings } from './settings.js';
 import { demoContents, type DemoContents, releaseFiles, writeDemoRelease } from './write-release.js';
 import { temporaryFolder } from '../../src/run/files.js';
 
-/** Which world, under which name, and where. */
+/** Settings and names of a demo import. */
 export interface DemoImportOptions {
-  /** Default each its default: the demo world of the documentation. */
+  /** Defaults: the demo world of the documentation. */
   settings?: Partial<DemoSettings>;
-  /** Name of the dialogues; the questions are `NAME-questions`. Default `demo`. */
+  /** Name of the dialogues; questions are `NAME-questions`. Default `demo`. */
   name?: string;
   /** Default `KGWALK_HOME`. */
   home?: string;
   progress?: ProgressReporter;
 }
 
-/** Both manifests, each absent where the settings ask for none of its kind. */
+/** Both manifests, each absent if the settings generate none of its kind. */
 export interface DemoImport {
   dialogues?: DialogueManifest;
   questions?: QuestionManifest;
@@ -34,9 +34,9 @@ const licence = 'as kgwalk itself: everything in it was made by its generator';
 const note = 'invented by kgwalk datasets demo: every entity of the generator, dialogues or none';
 
 /**
- * Imports `demo` (like `opendialkg`: train, valid, test by dialogue) and `demo-questions` (like `metaqa`: subsets 1-hop, 2-hop, 3-hop, truth).
- * Existing data sets of these names are replaced. Equal settings give equal files.
- * @throws WorkbenchError `usage` for a bad name, `failure` when the disk refuses
+ * Imports `demo` (like `opendialkg`: train, valid, test by dialogue) and `demo-questions` (like `metaqa`: subsets 1-hop, 2-hop, 3-hop,
+ * truth). Replaces existing data sets of these names. Equal settings give equal files.
+ * @throws WorkbenchError `usage` for a bad name, `failure` for disk errors
  */
 export async function importDemo(options: DemoImportOptions = {}): Promise<DemoImport> {
   const { name = 'demo', home, progress = silentProgress } = options;
@@ -82,7 +82,7 @@ function questionParts({ world, questions }: DemoContents) {
   };
 }
 
-/** The question without what says where it belongs. */
+/** Question without its subset and split. */
 function stored({ subset: _subset, split: _split, marked: _marked, ...question }: DemoQuestion): StoredQuestion {
   return question;
 }

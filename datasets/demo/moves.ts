@@ -1,4 +1,4 @@
-/** Where a conversation goes next: a path through the world, and what is said of its end that singles it out. */
+/** Next move of a conversation: a path through the world, and hints that single out its end. */
 import { relationRange } from '../../src/kg/frontier.js';
 import type { Graph, Path, Triple } from '../../src/kg/graph.js';
 import type { Rng } from '../../src/run/seeds.js';
@@ -8,25 +8,25 @@ import type { DemoWorld } from './world.js';
 
 export interface Move {
   path: Path;
-  /** Of each edge of the path. */
+  /** Direction of each edge of the path. */
   directions: Direction[];
-  /** An edge of the path's end that few of its rivals have. */
+  /** Edge of the path's end that few rivals share. */
   wish?: { direction: Direction; value: number };
-  /** A rival that is not meant. */
+  /** Rival to exclude explicitly. */
   excluded?: number;
-  /** Whether the question is open: anything may be told. */
+  /** Open question: any fact is acceptable. */
   vague: boolean;
-  /** Whether the end itself is guessed at. */
+  /** True if the end itself is guessed. */
   guessed: boolean;
 }
 
 export interface Memory {
-  /** Entities in the order in which they came up, the last one last. */
+  /** Entities in order of mention, latest last. */
   topics: readonly number[];
   visited: ReadonlySet<number>;
 }
 
-/** How likely a relation is asked for where it can be; 1 where nothing is said. */
+/** Weight of each relation in questions; default 1. */
 const appeal: Partial<Record<Direction, number>> = {
   starring: 1.5,
   '~starring': 1.5,
@@ -42,12 +42,12 @@ const appeal: Partial<Record<Direction, number>> = {
   '~in_language': 0.5,
 };
 
-/** Hubs are named more often than talked of. */
+/** Hubs are mentioned, but seldom a topic. */
 const largeDegree = 60;
-/** As many parallel ends may stay open. */
+/** Maximum number of rivals left. */
 const mostOpen = 5;
 
-/** Chooses a start among what was talked of and a path from there; undefined where nothing was found. @param asked whether the user asks for it */
+/** Chooses a start among the topics and a path from it; undefined if none fits. @param asked true if the user asks */
 export function chooseMove(world: DemoWorld, rng: Rng, memory: Memory, asked: boolean): Move | undefined {
   for (let attempt = 0; attempt < 30; attempt++) {
     const start = chooseStart(world.graph, rng, memory);
@@ -57,7 +57,7 @@ export function chooseMove(world: DemoWorld, rng: Rng, memory: Memory, asked: bo
   return undefined;
 }
 
-/** The last topic, the one before, or any: talk drifts. */
+/** The last topic, the one before, or any: conversations drift. */
 function chooseStart(graph: Graph, rng: Rng, { topics }: Memory): number {
   const where = rng.uniform();
   const start = where < 0.55 ? topics.at(-1)! : where < 0.8 ? (topics.at(-2) ?? topics.at(-1)!) : pick(rng, topics);
@@ -118,7 +118,7 @@ function edgesOf(graph: Graph, head: number, relation: number): Triple[] {
 
 const endOf = (path: Path): number => path.at(-1)![2];
 
-/** The edge of the path's end that leaves the fewest rivals, one of the best two; and how many it leaves. */
+/** One of the two edges of the path's end that leave the fewest rivals, with the number left. */
 function wishFor(graph: Graph, rng: Rng, path: Path, rivals: readonly number[]) {
   const end = endOf(path);
   const named = new Set(path.flatMap(([head, , tail]) => [head, tail]));

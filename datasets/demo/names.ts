@@ -1,20 +1,20 @@
-/** What everything in the demo world is called: names made from type and number alone, no table kept, and short forms of them. */
+/** Names of demo entities, computed from type and number alone, and their short forms. */
 import { type EntityType, people } from './schema.js';
 import { fill, type Manner, nameWords } from './words.js';
 
-/** Whether it is called by a given name and a family name. */
+/** True for types with given and family names. */
 export const isPerson = (type: EntityType): boolean => (people as readonly EntityType[]).includes(type);
 
 export interface Names {
-  /** Unique in the world; a film made from a book has the book's title, and both say which they are, as in OpenDialKG: `Velmar (film)`. */
+  /** Unique in the world; a film based on a book has the book's title, and both are qualified as in OpenDialKG: `Velmar (film)`. */
   nameOf(type: EntityType, index: number): string;
 }
 
 /**
- * @param seed shifts every numbering: neighbouring seeds lie 997 words apart, so they hardly share names
- * @param sizes entities of each type
+ * @param seed offset of all numberings: neighbouring seeds lie 997 words apart and hardly share names
+ * @param sizes entities per type
  * @param bookOfFilm number of the book that a film is based on, or -1
- * @param filmedBook whether a film is based on this book
+ * @param filmedBook true if a film is based on this book
  */
 export function worldNames(
   seed: number,
@@ -25,7 +25,7 @@ export function worldNames(
   const { things, weather, creatures, genres, styles, sports, awards, grounds, companies, titles, manners } =
     nameWords();
   const numPeople = people.reduce((sum, type) => sum + sizes[type], 0);
-  // Given names are shared by many, family names by about three.
+  // Given names are common, family names are shared by about three.
   const givenNames = Math.max(64, Math.ceil(Math.sqrt(numPeople)));
   const families = Math.ceil(numPeople / 3);
   const shift = 1 + (((((seed - 1) * 997) % 7919) + 7919) % 7919);
@@ -38,7 +38,7 @@ export function worldNames(
     return `${word('given', pair % givenNames)} ${word('family', Math.floor(pair / givenNames))}`;
   };
 
-  /** One of a kind's patterns, filled: the parts of the number choose pattern, thing and invented word in turn. */
+  /** Fills one of the type's patterns: parts of the number select pattern, noun and invented word. */
   const title = (type: keyof typeof titles, index: number) => {
     const patterns = titles[type];
     const number = permuted(index, Math.max(sizes[type], patterns.length), shift);
@@ -96,16 +96,13 @@ export function worldNames(
   return { nameOf };
 }
 
-/** Beyond the names that there are, numbered ones. */
+/** Numbers names beyond the available ones. */
 const suffix = (index: number, unique: number) => (index < unique ? '' : ` ${Math.floor(index / unique) + 1}`);
 
-/** The name without the bracket that tells homonyms apart. */
+/** Name without its qualifier in brackets. */
 export const plainName = (name: string): string => name.replace(/ \((?:film|novel)\)$/, '');
 
-/**
- * Short names, the most usual first; empty for things that nobody shortens. They are not unique: a film and the book it was made from
- * share their title, relatives their family name.
- */
+/** Short names, most usual first; empty for types without. Not unique: a film and its book share the title, relatives the family name. */
 export function aliasesOf(type: EntityType, name: string): string[] {
   const plain = plainName(name);
   const short = shortened(type, plain).filter((alias) => alias !== name);
@@ -130,8 +127,8 @@ function shortened(type: EntityType, name: string): string[] {
 }
 
 /**
- * The word of a number: another word for every number from 0 on. Syllables are an onset and a vowel, so between two vowels stands
- * one onset and the spelling can be read in one way only; numbers beyond the shortest words get one syllable more.
+ * Invented word of a number, unique from 0 on. Syllables are onset + vowel, so the spelling decodes uniquely; numbers beyond the shortest
+ * words get another syllable.
  */
 export function inventedWord(
   { onsets: shortest, longer = shortest, vowels, endings, syllables }: Manner,
@@ -147,7 +144,7 @@ export function inventedWord(
     onsets = longer;
     size = (onsets.length * vowels.length) ** length * endings.length;
   }
-  // Neighbouring numbers differ in every part: the numbers of one length are permuted.
+  // Permuted within their length, so that neighbours differ in every syllable.
   rest = permuted(rest, size);
   const ending = endings[rest % endings.length]!;
   rest = Math.floor(rest / endings.length);
@@ -160,8 +157,9 @@ export function inventedWord(
 }
 
 /**
- * A bijection of [0, size) that scatters neighbours: multiplication by a number near the golden section that has no divisor in common
- * with `size`. @param index integer in [0, size) @param shift added before the remainder
+ * Bijection of [0, size) that scatters neighbours: multiplication by a number near the golden section that is coprime to `size`.
+ * @param index integer in [0, size)
+ * @param shift added before the remainder
  */
 export function permuted(index: number, size: number, shift = 0): number {
   const factor = factorOf(size);
@@ -170,7 +168,7 @@ export function permuted(index: number, size: number, shift = 0): number {
   return Number((BigInt(index) * BigInt(factor) + BigInt(shift)) % BigInt(size));
 }
 
-/** There are a few sizes a world. */
+/** Cache: each world has few sizes. */
 const factors = new Map<number, number>();
 
 function factorOf(size: number): number {

@@ -1,4 +1,4 @@
-/** Makes questions over one to three relations of the demo world, and statements that hold or do not. */
+/** Generated questions over one to three relations of the demo world, and true or false statements. */
 import { executeChain } from '../../src/kg/frontier.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { Rng } from '../../src/run/seeds.js';
@@ -8,7 +8,7 @@ import type { Direction, RelationName } from './schema.js';
 import { fill, phrasesOf, pick, relationWords } from './words.js';
 import type { DemoWorld } from './world.js';
 
-/** Subsets with their share of the questions and how many kinds of chains they have; rare chains would be seen once. */
+/** Subsets with their share of questions and number of chain types; rare chains would occur once. */
 const subsets = [
   { name: '1-hop', hops: [1], share: 0.25, chains: 40 },
   { name: '2-hop', hops: [2], share: 0.25, chains: 48 },
@@ -18,19 +18,19 @@ const subsets = [
 
 export type DemoSubset = (typeof subsets)[number]['name'];
 
-/** A question with its split and, for files of the custom format, its topics in brackets. */
+/** Question with its split and, for files of the custom format, its topics in brackets. */
 export interface DemoQuestion extends StoredQuestion {
   subset: DemoSubset;
   split: SplitName;
   marked: string;
 }
 
-/** Longer lists of answers say little of an agent. */
+/** Questions with more answers are left out. */
 const maxAnswers = 20;
 
 /**
- * About `count` questions. No text comes twice, and no topic is asked for the end of one chain twice: what is asked in one split is not
- * asked, in other words, in another. Answers are all entities that the chain reaches without coming back to the topic.
+ * About `count` questions. Texts are unique, and so are (topic, chain) pairs: no split repeats another's question in other words.
+ * Answers: all entities reached by the chain without returning to the topic.
  */
 export function demoQuestions(
   world: DemoWorld,
@@ -91,7 +91,7 @@ function questionsOf(
   return made;
 }
 
-/** The chains that random walks of these lengths meet most often. */
+/** Most frequent chains of random walks of these lengths. */
 function usualChains(graph: Graph, hops: readonly number[], kinds: number, rng: Rng): number[][] {
   const counts = new Map<string, number>();
   for (let i = 0; i < 20_000; i++) {
@@ -134,7 +134,7 @@ function subjectsOf(graph: Graph, relation: number): readonly number[] {
   return found;
 }
 
-/** A reached end, or for a false statement another end of the same relation; -1 where there is none. */
+/** A reached entity, or for a false statement another tail of the same relation; -1 if there is none. */
 function claimedEnd(
   graph: Graph,
   topic: number,
@@ -152,7 +152,7 @@ function claimedEnd(
   return -1;
 }
 
-/** The last relation asks, those before it are noun phrases within one another. */
+/** The last relation is the question, earlier ones are nested noun phrases. */
 function query(directions: readonly Direction[], topic: string, rng: Rng): string {
   const { ask, kinds = '' } = phrasesOf(directions.at(-1)!);
   const x = nounOf(directions.slice(0, -1), topic, rng);

@@ -1,9 +1,9 @@
-/** Types and relations of the demo world, and how many there are of each. */
+/** Types, relations and sizes of the demo world. */
 
 /** Types of people. */
 export const people = ['actor', 'director', 'writer', 'musician', 'athlete'] as const;
 
-/** Entities of each type in a world of 3,000: other sizes are in proportion, hubs grow with the square root. */
+/** Entities per type in a world of 3,000; scaled in proportion, hubs with the square root. */
 const shares = {
   film: 620,
   book: 370,
@@ -29,17 +29,17 @@ const shares = {
   language: 16,
 };
 
-/** What an entity is. `genre` is of films and books, `style` of music. */
+/** Entity type. `genre` is for films and books, `style` for music. */
 export type EntityType = keyof typeof shares;
 
 export const entityTypes = Object.keys(shares) as EntityType[];
 
 const hubs = 'country genre style sport league award language year'.split(' ');
 
-/** Years are as they are. */
+/** Maximum number of years. */
 const maxYears = 224;
 
-/** @returns how many entities of each type a world of about `entities` has, at least 4 */
+/** @returns entities per type for about `entities` in total, at least 4 each */
 export function typeSizes(entities: number): Record<EntityType, number> {
   const scale = entities / 3000;
   const hubScale = Math.sqrt(Math.max(scale, 0.1));
@@ -50,7 +50,7 @@ export function typeSizes(entities: number): Record<EntityType, number> {
   return Object.fromEntries(entityTypes.map((type) => [type, size(type)])) as Record<EntityType, number>;
 }
 
-/** Relations in the direction in which facts are made; `~name` walks one backwards. */
+/** Relations in the direction of the generated facts; `~name` is the inverse. */
 export const relationNames = [
   'directed_by',
   'starring',
@@ -76,5 +76,5 @@ export const relationNames = [
 
 export type RelationName = (typeof relationNames)[number];
 
-/** A relation with its direction: what an edge of the graph carries. */
+/** Relation with direction, as on graph edges. */
 export type Direction = RelationName | `~${RelationName}`;

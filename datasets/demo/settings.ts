@@ -1,9 +1,9 @@
-/** What a demo world is made of. */
+/** Settings of a demo world. */
 import { z } from 'zod';
 
 const count = z.int().min(0).max(1_000_000_000);
 
-/** Settings of the demo's generator; equal settings give equal bytes. */
+/** Settings of the generator; equal settings give equal bytes. */
 export const demoSettings = z.strictObject({
   seed: z.int().default(1).describe('Of everything: names, facts, dialogues and questions.'),
   entities: count.min(200).default(3000).describe('About how many entities.'),
@@ -20,5 +20,5 @@ export const demoSettings = z.strictObject({
     .describe('How many questions and statements of all four subsets; fewer where the graph has too little; 0: none.'),
 });
 
-/** Every setting with its value. */
+/** All settings with their values. */
 export type DemoSettings = z.output<typeof demoSettings>;

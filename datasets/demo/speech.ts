@@ -1,4 +1,4 @@
-/** Turns moves into what is said: messages grow sentence by sentence, and a path is chosen between two messages. */
+/** Turns moves into messages: messages grow by sentences, and paths are chosen between messages. */
 import type { Rng } from '../../src/run/seeds.js';
 import type { Message, PathAction, Sender } from '../dialogue.js';
 import type { Memory, Move } from './moves.js';
@@ -7,7 +7,7 @@ import type { EntityType, RelationName } from './schema.js';
 import { capital, chance, fill, phrasesOf, pick, relationWords, talk } from './words.js';
 import type { DemoWorld } from './world.js';
 
-/** A way to speak of something: as an object and as a subject. */
+/** Reference to an entity as object and as subject. */
 interface Mention {
   x: string;
   s: string;
@@ -15,7 +15,7 @@ interface Mention {
 
 const asideTypes: readonly EntityType[] = ['film', 'book', 'band', 'actor', 'team', 'writer'];
 
-/** One conversation in the making. */
+/** Conversation under construction. */
 export class Speech implements Memory {
   readonly messages: Message[] = [];
   readonly paths: PathAction[] = [];
@@ -24,7 +24,7 @@ export class Speech implements Memory {
   #sender: Sender = 'user';
   #sentences: string[] = [];
 
-  /** @param start what the conversation begins with @param anyOf something well known of a type */
+  /** @param start first topic @param anyOf draws a well-known entity of a type */
   constructor(
     readonly world: DemoWorld,
     readonly rng: Rng,
@@ -35,7 +35,7 @@ export class Speech implements Memory {
     this.visited.add(start);
   }
 
-  /** The user asks, the assistant walks the path and tells. */
+  /** User question; the assistant walks the path and answers. */
   ask(move: Move): void {
     const { rng } = this;
     this.#turnTo('user');
@@ -47,7 +47,7 @@ export class Speech implements Memory {
     this.#say(capital(pick(rng, talk().replies) + this.#told(move)) + '.');
   }
 
-  /** The assistant turns to something, the user walks the path and answers. */
+  /** Assistant question; the user walks the path and answers. */
   prompt(move: Move): void {
     const { rng } = this;
     this.#turnTo('assistant');
@@ -60,7 +60,7 @@ export class Speech implements Memory {
     this.#say(capital(fill(pick(rng, talk().answers), { x: this.#short(end, 0.2), tell: this.#told(move) })));
   }
 
-  /** @param farewell last words of the other one */
+  /** @param farewell last words of the other speaker */
   end(farewell: string | undefined): void {
     const last = this.#sender;
     this.#flush();
@@ -90,7 +90,7 @@ export class Speech implements Memory {
     return capital(lead + this.#question(move, chance(rng, 0.7) ? this.#pronoun(start) : mention));
   }
 
-  /** The question with what is said of the wanted end. */
+  /** Question with the hints about the wanted end. */
   #question(move: Move, mention: Mention): string {
     const { rng } = this;
     if (move.vague) return fill(pick(rng, talk().vague), mention);
@@ -113,7 +113,7 @@ export class Speech implements Memory {
     return fill(pick(rng, phrasesOf(second).ask), { ...this.#noun(move, 0, mention), kinds });
   }
 
-  /** A phrase for the end of an edge, which takes the place of a name. */
+  /** Noun phrase for the end of an edge, in place of its name. */
   #noun({ path, directions }: Move, edge: number, mention: Mention): Mention {
     const [, kinds] = talk().kinds[this.world.types[path[edge]![2]]!];
     const noun = fill(pick(this.rng, phrasesOf(directions[edge]!).noun), { ...mention, kinds });
@@ -160,7 +160,7 @@ export class Speech implements Memory {
     return graph.entityNames[entity]!.length % 2 === 0 ? { x: 'her', s: 'she' } : { x: 'him', s: 'he' };
   }
 
-  /** The name, or with this probability one of its short forms. */
+  /** Full name, or with this probability a short form. */
   #short(entity: number, probability: number): string {
     const { graph, aliases } = this.world;
     const short = aliases[entity]!;
@@ -206,5 +206,5 @@ export class Speech implements Memory {
   }
 }
 
-/** What comes after a full stop begins large. */
+/** Capitalised after a full stop. */
 const led = (lead: string, question: string): string => lead + (/[.!] $/.test(lead) ? capital(question) : question);

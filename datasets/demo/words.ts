@@ -1,4 +1,4 @@
-/** The words of the demo world, which are data beside the code (`words/*.yaml`), and seeded choices. */
+/** Vocabulary of the demo world (data in `words/*.yaml`), and seeded choices. */
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
@@ -15,16 +15,16 @@ const manner = z.strictObject({
   syllables: z.int().min(1),
 });
 
-/** How the words of one kind of name sound. */
+/** Word pattern of one kind of name. */
 export type Manner = z.output<typeof manner>;
 
-/** Words for a relation, each read when first asked for, like all words. */
+/** Phrases per relation, loaded lazily like all vocabulary. */
 export const relationWords = wordsOf(
   'relations',
   z.record(z.enum(relationNames), z.strictObject({ forward: oneWay, backward: oneWay, tell: texts })),
 );
 
-/** What names are made of. */
+/** Parts of names. */
 export const nameWords = wordsOf(
   'names',
   z.strictObject({
@@ -35,7 +35,7 @@ export const nameWords = wordsOf(
   }),
 );
 
-/** What people say around the point. */
+/** Small talk. */
 export const talk = wordsOf(
   'talk',
   z.strictObject({
@@ -60,19 +60,19 @@ export function phrasesOf(direction: Direction): z.output<typeof oneWay> {
   ];
 }
 
-/** Puts values in the places of a pattern, such as `{name}`; a place without a value stays as it is. */
+/** Fills placeholders such as `{name}`; those without a value stay. */
 export function fill(pattern: string, values: object): string {
   return pattern.replace(/\{(\w+)\}/g, (place, name: string) => (values as Record<string, string>)[name] ?? place);
 }
 
 export const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 
-/** One of `values`, each as likely. */
+/** Uniform choice. */
 export function pick<T>(rng: Rng, values: readonly T[]): T {
   return values[rng.integer(values.length)]!;
 }
 
-/** One of `values` by weight; the weights need not sum to 1, and one must be positive. */
+/** Weighted choice; weights need not sum to 1, but one must be positive. */
 export function pickWeighted<T>(rng: Rng, values: readonly T[], weightOf: (value: T) => number): T {
   const weights = values.map(weightOf);
   let left = rng.uniform() * weights.reduce((sum, weight) => sum + weight, 0);
@@ -85,5 +85,5 @@ export function pickWeighted<T>(rng: Rng, values: readonly T[], weightOf: (value
 
 export const chance = (rng: Rng, probability: number): boolean => rng.uniform() < probability;
 
-/** An index in [0, n), small ones far more often: density falls with the power `1 - 1/skew`; skew 1 is uniform. */
+/** Index in [0, n), skewed to small ones: density falls with the power `1 - 1/skew`; 1 is uniform. */
 export const skewed = (rng: Rng, n: number, skew: number): number => Math.floor(n * rng.uniform() ** skew);

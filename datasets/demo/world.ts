@@ -1,4 +1,4 @@
-/** The demo world: its facts as a stream, of which nothing is kept but sizes and the facts of one subject, and its graph in memory. */
+/** Demo world: facts as a stream (memory: sizes and the facts of one subject), and the graph. */
 import { GraphBuilder } from '../../src/kg/build-graph.js';
 import { type Graph, inverseName } from '../../src/kg/graph.js';
 import { Rng } from '../../src/run/seeds.js';
@@ -7,7 +7,7 @@ import { type EntityType, people, type RelationName, typeSizes } from './schema.
 import type { DemoSettings } from './settings.js';
 import { chance, skewed } from './words.js';
 
-/** Something of the world: its type and its number within the type, from 0; small numbers are the well-known ones. */
+/** Entity as type and number within the type, from 0; small numbers are well known. */
 interface Thing {
   type: EntityType;
   index: number;
@@ -24,16 +24,16 @@ interface Fact {
 interface Rule {
   from: EntityType;
   relation: RelationName;
-  /** Facts of each subject in a world of usual density, on average. */
+  /** Mean facts per subject in a world of default density. */
   rate: number;
-  /** Whether denser worlds have more of them a subject; others stay as they are: a film has one year in any world. */
+  /** True if denser worlds have more per subject; others are fixed: a film has one year in any world. */
   grows?: boolean;
   to: (rng: Rng, subject: number, world: Sizes) => Thing;
 }
 
 type Sizes = Record<EntityType, number>;
 
-/** Things that belong together share a neighbourhood, so that a director has his actors and genres. */
+/** Related entities share a neighbourhood, so that directors have typical actors and genres. */
 const neighbourhoods = 24;
 
 const well = (type: EntityType, skew: number) => (rng: Rng, _: number, sizes: Sizes) => ({
@@ -41,7 +41,7 @@ const well = (type: EntityType, skew: number) => (rng: Rng, _: number, sizes: Si
   index: skewed(rng, sizes[type], skew),
 });
 
-/** As `well`, but two times in three of the subject's neighbourhood. */
+/** Like `well`, but in two of three cases from the subject's neighbourhood. */
 const near = (type: EntityType, skew: number) => (rng: Rng, subject: number, sizes: Sizes) => {
   const index = skewed(rng, sizes[type], skew);
   if (!chance(rng, 0.65)) return { type, index };
@@ -71,14 +71,14 @@ const bandOfAlbum = (album: number, sizes: Sizes) => album % sizes.band;
 const directorOfFilm = (film: number, sizes: Sizes) => Math.floor(sizes.director * ((film * 0.6180339887) % 1) ** 1.7);
 const bandOfSong = (song: number, sizes: Sizes) => Math.floor(sizes.band * ((song * 0.6180339887) % 1) ** 1.6);
 
-/** One of the band's albums: those are the albums whose number leaves the band's. */
+/** One of the band's albums: those whose number maps to the band. */
 const albumOfSong: Choose = (rng, song, sizes) => {
   const band = bandOfSong(song, sizes);
   const albums = Math.max(1, Math.ceil((sizes.album - band) / sizes.band));
   return { type: 'album', index: (band + sizes.band * rng.integer(albums)) % sizes.album };
 };
 
-/** The book of a film, or -1: every seventh film has one of its own. */
+/** Book of a film, or -1: every seventh film has one. */
 function bookOfFilm(film: number, sizes: Sizes): number {
   const book = 2 * Math.floor(film / 7) + 1;
   return film % 7 === 3 && book < sizes.book ? book : -1;
@@ -155,7 +155,7 @@ const rules: readonly Rule[] = [
   })),
 ];
 
-/** The names that the facts of these settings use. */
+/** Names used by the facts of these settings. */
 export function namesOf({ seed, entities }: Pick<DemoSettings, 'seed' | 'entities'>): Names {
   const sizes = typeSizes(entities);
   return worldNames(
@@ -167,8 +167,8 @@ export function namesOf({ seed, entities }: Pick<DemoSettings, 'seed' | 'entitie
 }
 
 /**
- * Every fact once, subject by subject; with its inverse each makes two triples, so there are about `triples / 2`. State: sizes and the
- * facts of one subject.
+ * Every fact once, by subject; with inverses each makes two triples, so there are about `triples / 2`. State: sizes and the facts of one
+ * subject.
  */
 export function* demoFacts({
   seed,
@@ -212,7 +212,7 @@ function* factsOf(
     const mean = grows ? rate * growth * fame(subject.index, sizes[subject.type]) : rate;
     const count = Math.floor(mean + rng.uniform());
     for (let i = 0; i < count; i++) {
-      // Dense worlds say much twice; a usual one leaves it at that.
+      // Dense worlds draw many duplicates and retry.
       for (let attempt = 0; attempt < growth; attempt++) {
         const made = fact(relation, to(rng, subject.index, sizes));
         if (!made) continue;
@@ -227,10 +227,10 @@ function* factsOf(
   if (made) yield made;
 }
 
-/** The well-known have more to tell of; 1 on average. */
+/** Well-known subjects have more facts; mean 1. */
 const fame = (index: number, of: number): number => 0.5 + 2 * (1 - index / of) ** 3;
 
-/** By what the growing rates are multiplied, so that there are about `facts`. */
+/** Factor on the growing rates that gives about `facts`. */
 function growthFor(facts: number, sizes: Sizes): number {
   let fixed = Math.min(Math.floor(sizes.film / 7), Math.floor(sizes.book / 2));
   let growing = 0;
@@ -243,13 +243,13 @@ function growthFor(facts: number, sizes: Sizes): number {
 
 export interface DemoWorld {
   graph: Graph;
-  /** What each entity is, by id. */
+  /** Type by entity id. */
   types: readonly EntityType[];
-  /** What people also call an entity, by id; another entity may be called the same. */
+  /** Short names by entity id, not unique. */
   aliases: readonly (readonly string[])[];
 }
 
-/** Builds the graph of these settings, both directions of every fact. @param name of the graph */
+/** Builds the graph of these settings with both directions of every fact. @param name of the graph */
 export function demoWorld(settings: Pick<DemoSettings, 'seed' | 'entities' | 'triples'>, name = 'dialogue'): DemoWorld {
   const builder = new GraphBuilder();
   const add = builder.sinkOf('facts of the demo');

@@ -1,4 +1,4 @@
-/** Writes a demo world as the files that `datasets import opendialkg` and `datasets import custom` read. */
+/** Writes a demo world in the file formats of `datasets import opendialkg` and `datasets import custom`. */
 import { closeSync, openSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { inverseName } from '../../src/kg/graph.js';
@@ -11,14 +11,14 @@ import { type DemoQuestion, demoQuestions } from './questions.js';
 import type { DemoSettings } from './settings.js';
 import { demoFacts, demoWorld, type DemoWorld } from './world.js';
 
-/** A world with what is said and asked of it. */
+/** World with its dialogues and questions. */
 export interface DemoContents {
   world: DemoWorld;
   dialogues: Record<SplitName, Dialogue[]>;
   questions: DemoQuestion[];
 }
 
-/** Makes the world of these settings; equal settings, equal contents. @param graph name of its graph */
+/** Generates the world; equal settings give equal contents. @param graph name of the graph */
 export function demoContents(settings: DemoSettings, graph = 'dialogue'): DemoContents {
   const world = demoWorld(settings, graph);
   return { world, dialogues: demoDialogues(world, settings), questions: demoQuestions(world, settings) };
@@ -26,7 +26,7 @@ export function demoContents(settings: DemoSettings, graph = 'dialogue'): DemoCo
 
 export const releaseFiles = { triples: 'triples.txt', questions: 'questions.jsonl' } as const;
 
-/** What was written. */
+/** Counts of written items. */
 export interface WrittenRelease {
   triples: number;
   dialogues: number;
@@ -34,16 +34,16 @@ export interface WrittenRelease {
 }
 
 interface WriteOptions {
-  /** Told how many triples were written. */
+  /** Progress in triples. */
   line?: Progress;
-  /** What `demoContents` makes of the same settings, where it is at hand. */
+  /** `demoContents` of the same settings, if available. */
   contents?: DemoContents;
 }
 
 /**
- * Writes `triples.txt`, `train.jsonl`, `valid.jsonl`, `test.jsonl` and `questions.jsonl`. Triples are streamed; dialogues and questions need
- * the graph in memory, so worlds beyond it have none of them (`dialogues` and `questions` 0). Equal settings, equal bytes.
- * @throws WorkbenchError `failure` when the disk refuses
+ * Writes `triples.txt`, `train.jsonl`, `valid.jsonl`, `test.jsonl` and `questions.jsonl`. Triples are streamed; dialogues and questions
+ * need the graph in memory, so larger worlds have none (`dialogues` and `questions` 0). Equal settings give equal bytes.
+ * @throws WorkbenchError `failure` for disk errors
  */
 export function writeDemoRelease(
   folder: string,
@@ -62,7 +62,7 @@ export function writeDemoRelease(
   return { triples, dialogues: spoken, questions: questions.length };
 }
 
-/** As much text is collected before it is written. */
+/** Characters buffered per write. */
 const chunkLength = 1 << 20;
 const reportEvery = 1 << 18;
 
@@ -97,7 +97,7 @@ function writeTriples(folder: string, settings: DemoSettings, line: Progress | u
 
 const lines = (values: readonly unknown[]): string => values.map((value) => `${JSON.stringify(value)}\n`).join('');
 
-/** A dialogue in OpenDialKG's shape: chat items, and before an item the paths that were chosen for it. */
+/** Dialogue in OpenDialKG's shape: chat items, preceded by the paths chosen for them. */
 function conversation({ messages, paths }: Dialogue): unknown[] {
   const items: unknown[] = [];
   for (let position = 0; position <= messages.length; position++) {

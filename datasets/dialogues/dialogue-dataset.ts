@@ -1,4 +1,4 @@
-/** Data sets of dialogues by name: what their manifest holds, loading and checking them. */
+/** Dialogue data sets by name: manifest, loading, integrity check. */
 import { z } from 'zod';
 import type { Graph } from '../../src/kg/graph.js';
 import { configHash } from '../../src/run/config.js';
@@ -30,24 +30,24 @@ const splitSchema = z.strictObject({
 });
 
 const leftOutSchema = z.strictObject({
-  /** Paths left out, by reason. */
+  /** Dropped paths, by reason. */
   paths: z.record(z.string(), count),
-  /** Actions that carry no path. */
+  /** Actions without a path. */
   otherActions: count,
 });
 
 const { entities, relations, triples, ...others } = graphSchema.shape;
-/** Blank lines were dropped for a blank field. */
+/** Lines dropped for a blank field. */
 const dialogueGraphSchema = z.strictObject({ entities, relations, triples, blankLines: count, ...others });
 
-/** The shape of `dataset.json`; unknown keys are refused. */
+/** Schema of `dataset.json`; unknown keys are refused. */
 export const dialogueManifestSchema = z.strictObject({
   schemaVersion: z.literal(1),
   name: z.string(),
   licence: z.string(),
   splitBy: z.enum(['file', 'dialogue hash']),
   splits: z.record(z.enum(['train', 'valid', 'test']), splitSchema),
-  /** What was not imported, by source file. */
+  /** Dropped items, by source file. */
   leftOut: z.record(z.string(), leftOutSchema),
   graphs: z.record(partName, dialogueGraphSchema),
   sources: sourcesSchema,
@@ -55,28 +55,28 @@ export const dialogueManifestSchema = z.strictObject({
   generated: generatedSchema.optional(),
 });
 
-/** What was imported, from what, what was left out, and how to check that it is still the same. */
+/** Manifest: content, sources, dropped items, checksums. */
 export type DialogueManifest = z.output<typeof dialogueManifestSchema>;
 
-/** Hash of the files that a data set was imported from: equal imports, equal hash. */
+/** Hash of the source files: equal imports, equal hash. */
 export const sourcesHash = ({ sources }: DialogueManifest): string => configHash(sources);
 
-/** Name of the file of a split's dialogues. */
+/** File name of a split's dialogues. */
 export const dialogueFileName = (split: SplitName): string => `dialogues.${split}.jsonl`;
 
 /** An imported data set. */
 export interface DialogueDataset extends ImportedDataset<DialogueManifest> {
   /**
-   * Loads a graph from disk, each time anew: keep it.
+   * Loads a graph from disk at each call; keep it.
    * @param name default `dialogue`
-   * @throws WorkbenchError `config` for a name the data set lacks, `data` for a damaged file
+   * @throws WorkbenchError `config` for an unknown name, `data` for a damaged file
    */
   loadGraph(name?: string): Promise<Graph>;
   /** All dialogues of a split, in order. @throws WorkbenchError `data` for a damaged file */
   loadDialogues(split: SplitName): Dialogue[];
 }
 
-/** @throws WorkbenchError `data` when no such data set was imported, it holds questions, or its manifest cannot be read */
+/** @throws WorkbenchError `data` for an unknown data set, one of another kind, or an unreadable manifest */
 export function loadDialogueDataset(name: string, options: LocateOptions = {}): DialogueDataset {
   const { manifest, folder } = openImported(name, 'dialogues', dialogueManifestSchema, options);
   return {
@@ -102,7 +102,7 @@ export function loadDialogueDataset(name: string, options: LocateOptions = {}): 
 
 /**
  * Compares files, hashes and counts with the manifest.
- * @throws WorkbenchError `data` when no such data set was imported, or its manifest cannot be read
+ * @throws WorkbenchError `data` for an unknown data set or an unreadable manifest
  */
 export async function checkDialogueDataset(name: string, options: LocateOptions = {}): Promise<DatasetCheck> {
   const dataset = loadDialogueDataset(name, options);

@@ -1,4 +1,4 @@
-/** What a data set looks like on one of its graphs: sizes, difficulty, and what train gives away. */
+/** Statistics of a dialogue data set on one of its graphs: sizes, difficulty, overlap with train. */
 import { countReachable } from '../../src/kg/frontier.js';
 import { type Graph, inversePrefix } from '../../src/kg/graph.js';
 import { type Spread, spreadOf } from '../../src/metrics/ranks.js';
@@ -7,7 +7,7 @@ import type { Dialogue, PathAction, Sender } from '../dialogue.js';
 import { type SplitName, splitNames, walkSamples } from '../walk-sample.js';
 import type { DialogueDataset } from './dialogue-dataset.js';
 
-/** Figures of one split. */
+/** Statistics of one split. */
 export interface SplitStatistics {
   dialogues: number;
   messages: number;
@@ -15,29 +15,29 @@ export interface SplitStatistics {
   /** Samples by number of triples of the gold path. */
   byHops: Record<string, number>;
   bySender: Record<Sender, number>;
-  /** Edges that leave the start entity. */
+  /** Out-degree of the start entity. */
   startDegree: Spread;
-  /** Edges to choose from at each step of the gold paths; staying is not counted. */
+  /** Out-degree at each step of the gold paths; staying is not counted. */
   actions: Spread;
-  /** Entities within two hops of a start, over a seeded sample of at most 600 samples. */
+  /** Entities within two hops of a start, over a seeded sample of at most 600. */
   withinTwoHops: Spread;
-  /** Samples whose start has no edges or is unknown to the graph. */
+  /** Samples with a start that is unknown or has no edges. */
   startsWithoutEdges: number;
-  /** Share of samples whose whole gold path is in the graph: the upper bound of path@k. */
+  /** Share of samples with their whole gold path in the graph: upper bound of path@k. */
   pathCoverage: number;
-  /** Share of gold triples that are in the graph. */
+  /** Share of gold triples in the graph. */
   tripleCoverage: number;
-  /** Share of samples whose exact gold path is a gold path of train. Null for train itself. */
+  /** Share of samples whose exact gold path is a gold path of train. Null for train. */
   pathsSeenInTrain: number | null;
-  /** Share of samples whose target occurs in a gold path of train. Null for train itself. */
+  /** Share of samples whose target occurs in a gold path of train. Null for train. */
   targetsSeenInTrain: number | null;
   /** Share of gold triples with an inverse (`~`) relation. */
   inverseShare: number;
-  /** The most frequent relations of gold triples, with their share. */
+  /** Most frequent relations of gold triples, with their share. */
   topRelations: { relation: string; share: number }[];
 }
 
-/** Figures of a data set on one of its graphs. */
+/** Statistics of a data set on one of its graphs. */
 export interface DialogueStatistics {
   dataset: string;
   graph: { name: string; entities: number; relations: number; triples: number; degree: Spread; note: string };
@@ -47,7 +47,7 @@ export interface DialogueStatistics {
 const reachSamples = 600;
 const topRelationCount = 10;
 
-/** Reads the data set from disk; takes a few seconds. @param graphName default `dialogue` */
+/** Reads the data set from disk; takes seconds. @param graphName default `dialogue` */
 export async function dialogueStatistics(
   dataset: DialogueDataset,
   graphName = 'dialogue',
@@ -93,7 +93,7 @@ function splitStatistics(dialogues: readonly Dialogue[], graph: Graph) {
     startDegree: spreadOf(samples.map(({ task }) => graph.degree(task.start))),
     actions: spreadOf(ids.map(([head]) => graph.degree(head))),
     withinTwoHops: spreadOf(
-      // The same samples whatever the graph.
+      // The same samples for every graph.
       sampled(samples, reachSamples, 'statistics/reach').map(({ task }) => countReachable(graph, task.start, 2)),
     ),
     startsWithoutEdges: samples.filter(({ task }) => graph.degree(task.start) === 0).length,

@@ -1,10 +1,10 @@
-/** Turns of different dialogues that were asked the same: what one annotator chose there can be held against another's choice. */
+/** Equal contexts in different dialogues, to compare the choices of annotators. */
 import type { WalkSample, WalkTask } from '../walk-sample.js';
 
-/** What must be equal: everything said so far and by whom, or the last message alone. The start always. */
+/** Compared part of the context: the whole history with speakers, or the last message. The start always. */
 export type ContextKey = 'history' | 'last message';
 
-/** Lower case, runs of other than letters as one space. */
+/** Lower case, non-letters as single spaces. */
 const spoken = (text: string): string =>
   text
     .toLowerCase()
@@ -17,8 +17,8 @@ function keyOf({ messages, startName }: WalkTask, by: ContextKey): string {
 }
 
 /**
- * Groups of samples with equal contexts, of two dialogues at least, in the order of their first samples. Golds that the graph lacks
- * are left out: their ids do not tell them apart.
+ * Groups of samples with equal contexts from at least two dialogues, in order of their first sample. Golds missing from the graph are
+ * left out: their ids are not distinct.
  */
 export function recurringContexts(samples: readonly WalkSample[], by: ContextKey = 'history'): WalkSample[][] {
   const groups = new Map<string, WalkSample[]>();

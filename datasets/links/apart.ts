@@ -1,8 +1,7 @@
 /**
- * Entities drawn apart: two data sets of the same relations that share no entity, to learn on the one and ask in the other. What is
- * known of an entity by itself, such as a vector, is worth nothing there; what relations say of each other is. Where relations are drawn
- * apart as well, the one has no triple of theirs and the other asks for them alone: what is known of a relation by itself is worth
- * nothing then, what its name says is.
+ * Inductive splits: two data sets with the same relations and disjoint entities, to train on one and test on the other. Entity vectors do
+ * not transfer, relations do. If relations are split as well, the training side has none of their triples and the test side only tests
+ * them: then relation vectors do not transfer either, only names do.
  * @source Teru, Denis and Hamilton 2020, arXiv:1911.06962, section 5.1 (inductive benchmarks)
  */
 import { WorkbenchError } from '../../src/run/errors.js';
@@ -14,17 +13,17 @@ import { LinkReader, TripleSet } from './read-triples.js';
 /** Fixed, so that equal files give equal data sets everywhere. */
 export const apartSeed = 0;
 
-/** Names and splits of one of the two. */
+/** Names and splits of one side. */
 interface Part {
   reader: LinkReader;
   splits: ReadSplits;
 }
 
 /**
- * Draws a share of the entities; triples of all splits with both ends on one side stay, those between the sides go. Valid and test are
- * drawn anew on each side, as where a source has one file.
+ * Draws a share of the entities; triples with both ends on one side stay, others are dropped. Valid and test are redrawn on each side, as
+ * for a single-file source.
  * @param share in (0, 1): of the entities, and of the relations
- * @param from names the source in errors
+ * @param from source name for errors
  * @throws WorkbenchError `data` for a side without enough triples
  */
 export function drawnApart(
@@ -60,7 +59,7 @@ export function drawnApart(
   return { seen: part('seen'), unseen: part('unseen') };
 }
 
-/** 1 for a share of some ids. */
+/** Mask: 1 for the drawn share of ids. */
 function drawn(name: string, count: number, share: number): Uint8Array {
   const chosen = new Uint8Array(count);
   const order = Rng.named(apartSeed, name).shuffle(Int32Array.from({ length: count }, (_, i) => i));
@@ -69,8 +68,8 @@ function drawn(name: string, count: number, share: number): Uint8Array {
 }
 
 /**
- * What was learned on one data set can be asked in another one whose relations it knows, by the same ids.
- * @throws WorkbenchError `data` where they differ
+ * A model trained on one data set can be tested on another with equal relations under equal ids.
+ * @throws WorkbenchError `data` if they differ
  */
 export function requireSameRelations(asked: Learned, learned: Learned): void {
   const [one, other] = [asked.graph.relationNames, learned.graph.relationNames];
@@ -88,14 +87,14 @@ function firstOtherRelation(one: readonly string[], other: readonly string[]): n
   return Array.from({ length: Math.max(one.length, other.length) }, (_, i) => i).find((i) => one[i] !== other[i]);
 }
 
-/** Whether two graphs have the same relations, by the same ids. */
+/** True if both graphs have the same relations under the same ids. */
 export const hasSameRelations = (one: Learned, other: Learned): boolean =>
   firstOtherRelation(one.graph.relationNames, other.graph.relationNames) === undefined;
 
 type Learned = Pick<LinkDataset, 'graph' | 'manifest'>;
 
-/** The two sides. */
+/** Training and test side. */
 export type Side = 'seen' | 'unseen';
 
-/** The data set of the unseen entities, beside that of the seen ones. */
+/** Name of the test side's data set. */
 export const unseenName = (name: string): string => `${name}-unseen`;

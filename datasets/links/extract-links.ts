@@ -1,6 +1,6 @@
 /**
- * The neighbourhoods of topics out of a graph behind an endpoint, as files of triples and names that an importer reads: what is trained
- * needs its graph in memory. Breadth first, each entity asked once; what was asked is kept, so that an extraction that was stopped goes on.
+ * Extraction of topic neighbourhoods from an endpoint graph into triples and names for an importer, since training needs the graph in
+ * memory. Breadth first, each entity once; answers are cached, so a stopped extraction can be resumed.
  */
 import { join } from 'node:path';
 import { NameTable } from '../../src/kg/name-table.js';
@@ -16,19 +16,19 @@ import { iriTerm, nameOfTerm, termOfName } from '../../src/sparql/terms.js';
 import { type Extraction, extractionFileName } from './link-dataset.js';
 import { TripleSet } from './read-triples.js';
 
-/** What is cut out. */
+/** Extraction options. */
 export interface ExtractOptions {
   source: SparqlSource;
-  /** Names as `source` has them: IRIs, names behind its prefix, or labels. */
+  /** Names in the source's form: IRIs, names without its prefix, or labels. */
   topics: readonly string[];
   /** 1 to 4. */
   hops: number;
-  /** So many further topics are drawn from the entities that the topics' neighbourhoods end at. */
+  /** Number of additional topics drawn from the rim. */
   distractors: number;
   seed: number;
-  /** Where `triples.tsv`, `names.tsv` and `extraction.json` go. */
+  /** Output folder of `triples.tsv`, `names.tsv` and `extraction.json`. */
   folder: string;
-  /** Entities whose edges are asked for at most. */
+  /** Maximum entities to load edges of. */
   maxEntities: number;
   progress?: ProgressReporter;
   signal?: AbortSignal;
@@ -37,19 +37,19 @@ export interface ExtractOptions {
   cache?: string;
 }
 
-/** Entities of one round of questions. */
+/** Entities per batch of queries. */
 const atOnce = 500;
 
 /**
- * @throws WorkbenchError `data` where no topic has edges, or more entities would be asked for than `maxEntities`; as `openNeighbourhoods`;
- *   `stopped` once the signal is aborted. What was asked by then is kept and not asked again.
+ * @throws WorkbenchError `data` if no topic has edges, or more than `maxEntities` would be loaded; as `openNeighbourhoods`; `stopped`
+ * once the signal is aborted. Answers so far stay in the cache.
  */
 export async function extractLinks(options: ExtractOptions): Promise<Extraction> {
   const { source, topics, hops, distractors, seed, folder, maxEntities, progress = silentProgress, signal } = options;
   const { delay, cache } = options;
   const remote = await openNeighbourhoods(source, { ...(delay && { delay }), ...(cache !== undefined && { cache }) });
   const [entities, relations, triples] = [new NameTable(), new NameTable(), new TripleSet()];
-  /** By entity: hops that can be walked from it along edges that are there; 0 at the rim. */
+  /** Remaining hops with loaded edges, by entity; 0 at the rim. */
   let left = new Int8Array(1024);
   const counts = { expanded: 0, cut: 0 };
 
@@ -68,7 +68,7 @@ export async function extractLinks(options: ExtractOptions): Promise<Extraction>
     return [...new Set(names.map((name) => labelled.get(name) ?? termOfName(name, source.prefix)))];
   }
 
-  /** Breadth first, so that an entity is expanded with the most hops it can have left. */
+  /** Breadth first, so each entity is expanded with its maximum remaining hops. */
   async function walk(from: readonly string[], what: string): Promise<number> {
     let level = from;
     let found = 0;
@@ -151,10 +151,10 @@ export async function extractLinks(options: ExtractOptions): Promise<Extraction>
   }
 }
 
-/** A name as a field of a line: a literal may hold TABs and ends of lines, or nothing. */
+/** Name as a field of a line: literals may contain TABs and line ends, or be empty. */
 const oneLine = (name: string) => name.replace(/\s+/gu, ' ').trim() || '""';
 
-/** Topics of a file, one a line. @throws WorkbenchError `data` for a file without any, or that cannot be read */
+/** Topics of a file, one per line. @throws WorkbenchError `data` for an empty or unreadable file */
 export function readTopics(file: string): string[] {
   const lines = readTextFile(file, 'a file of topics').split(/\r?\n/);
   const topics = new Set(lines.map((line) => line.trim()).filter((line) => line !== ''));

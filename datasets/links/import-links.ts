@@ -1,4 +1,4 @@
-/** Imports triples whose links are to be predicted, from files the user has. */
+/** Import of triples for link prediction. */
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { writeGraphFile } from '../../src/kg/graph-file.js';
@@ -23,7 +23,7 @@ import { apartSeed, drawnApart, type Side, unseenName } from './apart.js';
 import { drawnSplits, findLinkFiles, readSplits, type ReadSplits } from './read-splits.js';
 import { LinkReader, readEntityLabels, type ReadTriples } from './read-triples.js';
 
-/** Data sets are called like what holds them: `umls` of `data/umls` or `data/umls.tsv`. */
+/** Default name: `umls` for `data/umls` or `data/umls.tsv`. */
 function nameOf(from: string): string {
   const name = basename(resolve(from))
     .replace(/\.(tsv|txt|csv)(\.gz)?$/i, '')
@@ -32,13 +32,12 @@ function nameOf(from: string): string {
 }
 
 /**
- * Reads train, valid and test, or one file of which valid and test are drawn (`findLinkFiles`, `drawSplits`), and names where there
- * are any; checks everything, then writes `<home>/datasets/<name>/` (NAME is that of the folder or
- * file, unless given): `dataset.json`, `graph-train.bin`, `triples-<split>.bin`, `labels.jsonl`. With `unseen` it writes two data sets,
- * NAME and NAME-unseen (`drawnApart`).
+ * Reads train, valid and test, or one file that valid and test are drawn from (`findLinkFiles`, `drawSplits`), and optional names; checks
+ * everything, then writes `<home>/datasets/<name>/` (default NAME: folder or file name): `dataset.json`, `graph-train.bin`,
+ * `triples-<split>.bin`, `labels.jsonl`. With `unseen` it writes two data sets, NAME and NAME-unseen (`drawnApart`).
  * @returns the manifest of NAME
- * @throws WorkbenchError `data` for broken lines, no triple in a split, fewer than two entities in train, and splits that overlap; `usage` for
- *   a bad name, `failure` when the disk refuses
+ * @throws WorkbenchError `data` for broken lines, an empty split, fewer than two entities in train, and overlapping splits; `usage` for a
+ * bad name, `failure` for disk errors
  */
 export async function importLinks(options: AnyImportOptions): Promise<LinkManifest> {
   const { from, name = nameOf(from), home, allowOverlap = false, unseen, unseenRelations, progress } = options;
@@ -85,7 +84,7 @@ interface WriteOptions extends Pick<LinkManifest, 'apart'> {
   home: string | undefined;
   files: LinkFiles;
   extracted: Extraction | undefined;
-  /** Whether valid and test were drawn. */
+  /** True if valid and test were drawn. */
   drawn: boolean;
 }
 
@@ -124,7 +123,7 @@ function writeLinks(
   );
 }
 
-/** As `importers.ts` lists it. */
+/** Entry of `importers.ts`. */
 export const triples: Importer<'links'> = {
   name: 'triples',
   kind: 'links',
@@ -133,7 +132,7 @@ export const triples: Importer<'links'> = {
   import: importLinks,
 };
 
-/** How the triples of a folder were cut out of a larger graph, where a file says so. */
+/** Extraction record of a folder, if it has one. */
 function readExtraction(from: string): Extraction | undefined {
   const file = join(from, extractionFileName);
   return existsSync(file) ? readJsonFile(file, extractionSchema, 'a record of an extraction') : undefined;
@@ -151,7 +150,7 @@ function describeSplits(graph: Graph, splits: ReadSplits): LinkManifest['splits'
   return { train: read(splits.train), valid: judged(splits.valid), test: judged(splits.test) };
 }
 
-/** What the manifest says of triples that are judged, beside how they were read. */
+/** Manifest counts of valid or test triples. */
 type JudgedCounts = Omit<LinkManifest['splits']['test'], 'triples' | 'duplicates' | 'inverseLines'>;
 
 /** @param graph of the training triples and their inverses, plain relations first */
@@ -190,7 +189,7 @@ function countNames(labels: ReadonlyMap<number, string>, numEntities: number): O
   return { named: labels.size, unnamed: numEntities - labels.size, shared };
 }
 
-/** Whether a training triple of any relation leads from one entity to the other. Looks at the edges of the one with fewer. */
+/** True if some training triple leads from one entity to the other. Scans the edges of the one with fewer. */
 function leadsTo({ offsets, relations, tails }: Graph, from: number, to: number, plain: number): boolean {
   const forward = offsets[from + 1]! - offsets[from]! <= offsets[to + 1]! - offsets[to]!;
   const [at, end] = forward ? [from, to] : [to, from];

@@ -1,4 +1,4 @@
-/** Data sets of links by name: what is imported, and loading it. */
+/** Link data sets by name: manifest, loading, notes. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,87 +25,87 @@ import {
 import type { SplitName } from '../walk-sample.js';
 
 const readSchema = z.strictObject({
-  /** Distinct ones. */
+  /** Distinct triples. */
   triples: count,
-  /** Lines left out as they repeat an earlier one of the split. */
+  /** Duplicate lines within the split. */
   duplicates: count,
   /** Lines of an inverse relation (`~r`), read as triples of `r`. */
   inverseLines: count,
 });
 
 const judgedSchema = readSchema.extend({
-  /** Entities that no training triple has: nothing is known of them, and answers among them rank last. */
+  /** Entities without training triples; as answers they rank last. */
   unseenEntities: count,
   /** Triples with such an entity. */
   triplesOfUnseenEntities: count,
-  /** Relations that no training triple has. */
+  /** Relations without training triples. */
   unseenRelations: count,
   /** Triples with such a relation. */
   triplesOfUnseenRelations: count,
-  /** Triples whose tail some training triple, of any relation, leads to its head: the pair is known the other way round. */
+  /** Triples (h, r, t) with a training triple of any relation from t to h. */
   reversedInTrain: count,
-  /** Of these, triples that train has the other way round by the same relation. */
+  /** Those with the same relation. */
   symmetricInTrain: count,
 });
 
-/** How a graph was cut out of another: `extraction.json` beside the triples, and part of the manifest of what was imported from there. */
+/** Extraction record: `extraction.json` next to the triples, and part of the manifest. */
 export const extractionSchema = z.strictObject({
-  /** The endpoint with its options. */
+  /** Endpoint with its options. */
   source: z.string(),
-  /** Edges of all entities that are less than so many hops from a topic are there. */
+  /** Entities less than this many hops from a topic have all edges. */
   hops: z.int().min(1),
-  /** Tails of one relation of an entity that were brought at most. */
+  /** Maximum tails loaded per relation of an entity. */
   maxTails: z.int().min(1),
-  /** Topics whose edges were found, and those that the graph does not have. */
+  /** Topics with edges, and topics missing from the graph. */
   topics: count,
   notFound: count,
-  /** Topics that were drawn from the rim, by `seed`. */
+  /** Topics drawn from the rim, by `seed`. */
   distractors: count,
   seed: z.int(),
-  /** Entities whose edges are there, and those of the rim, which have only the edges that lead to them. */
+  /** Entities with all their edges, and rim entities, which only have edges leading to them. */
   expanded: count,
   rim: count,
   triples: count,
-  /** Relations of entities of which not all tails were brought. */
+  /** Relations of entities with missing tails. */
   cut: count,
 });
 
 /** See `extractionSchema`. */
 export type Extraction = z.output<typeof extractionSchema>;
 
-/** Name of the file that says how the triples beside it were extracted. */
+/** File name of the extraction record. */
 export const extractionFileName = 'extraction.json';
 
-/** The shape of `dataset.json` of links; unknown keys are refused. */
+/** Schema of `dataset.json` for links; unknown keys are refused. */
 export const linkManifestSchema = z.strictObject({
   schemaVersion: z.literal(1),
   kind: z.literal('links'),
   name: z.string(),
-  /** The importer. */
+  /** Importer. */
   format: z.literal('triples'),
   licence: z.string(),
-  /** How valid and test were drawn where the source has one file: by this seed, each this share of the triples. Absent: files. */
+  /** Seed, and share of valid and of test, if they were drawn from one file. */
   drawn: z.strictObject({ seed: count, share: z.number().gt(0).lt(0.5) }).optional(),
-  /** Of entities that were drawn apart: which side this is, the data set of the other one, and the share that is unseen. */
+  /** Inductive split: this side, name of the other data set, unseen share. */
   apart: z
     .strictObject({
       side: z.enum(['seen', 'unseen']),
       beside: z.string(),
       share: z.number().gt(0).lt(1),
-      /** Of the relations: the seen side has no triple of them, the other one asks for them alone. */
+      /** Share of relations: absent from the seen side, tested alone on the other. */
       relations: z.number().gt(0).lt(1).optional(),
       seed: count,
     })
     .optional(),
-  /** How the triples were cut out of a larger graph; absent where they were not. */
+  /** Extraction record; absent if not extracted. */
   extracted: extractionSchema.optional(),
   splits: z.strictObject({ train: readSchema, valid: judgedSchema, test: judgedSchema }),
-  /** Triples that stand in two splits: none, unless overlaps were allowed. */
+  /** Triples in two splits: none unless overlaps were allowed. */
   overlaps: z.strictObject({ trainValid: count, trainTest: count, validTest: count }),
   graph: z.strictObject({
     /** Of all splits. */
     entities: count,
-    /** Of all splits, inverses not counted. */
+    /** Of all splits, without inverses. */
     relations: count,
     /** Training triples and their inverses. */
     edges: count,
@@ -114,54 +114,52 @@ export const linkManifestSchema = z.strictObject({
     hash: sha256,
   }),
   names: z.strictObject({
-    /** Entities with a display name; the others show their id. */
+    /** Entities with a display name; others show their id. */
     named: count,
     unnamed: count,
-    /** Entities that share their name with another one. */
+    /** Entities with a non-unique name. */
     shared: count,
-    /** Names of ids that no triple has. */
+    /** Names of ids without triples. */
     unused: count,
   }),
   sources: sourcesSchema,
   files: filesSchema,
 });
 
-/** What was imported, from what, what there is to know of it, and how to check that it is still the same. */
+/** Manifest: content, sources, statistics, checksums. */
 export type LinkManifest = z.output<typeof linkManifestSchema>;
 
-/** Hash of triples and graph as they are stored: what a checkpoint and an evaluation are tied to. */
+/** Hash of the stored triples and graph, which checkpoints and evaluations are tied to. */
 export const linksHash = ({ files }: Pick<LinkManifest, 'files'>): string => configHash(files);
 
-/** Name of the one graph of a data set of links: its training edges. */
+/** Name of the only graph of a link data set: its training edges. */
 export const linkGraphName = 'train';
 
 export const tripleFileName = (split: SplitName): string => `triples-${split}.bin`;
 
-/** Name of the file of display names; absent where no entity has one. */
+/** File name of display names; absent if no entity has one. */
 export const labelFileName = 'labels.jsonl';
 
-/** An imported data set of links, in memory. All of it is shared by whoever loaded it: nothing may be written to. */
+/** Imported link data set in memory. Shared by all users: read-only. */
 export interface LinkDataset extends ImportedDataset<LinkManifest> {
   /**
-   * Edges of train and their inverses; entities and relations of all splits, so that some may have no edge. Plain relations are
-   * `0 .. numRelations / 2 - 1`; the inverse of r is `r + numRelations / 2` and asks for heads.
+   * Train edges and their inverses; entities and relations of all splits, so some may have no edge. Plain relations are `0 ..
+   * numRelations / 2 - 1`; the inverse of r is `r + numRelations / 2` and queries heads.
    */
   readonly graph: Graph;
-  /** Triples by the graph's ids, each once, in the order of the source; relations are plain. */
+  /** Distinct triples by graph ids in source order; plain relations. */
   readonly train: TripleColumns;
   readonly valid: TripleColumns;
   readonly test: TripleColumns;
-  /** Display name of each entity; its id in the source where it has none. Several may share one. Made when first asked for. */
+  /** Display name of each entity, else its source id; not unique. Computed on first use. */
   readonly labels: readonly string[];
-  /** Answers in any split, of plain and of inverse relations: what filtered ranks leave out. Made when first asked for. */
+  /** Answers in any split, of plain and inverse relations, for filtered ranks. Computed on first use. */
   readonly known: KnownAnswers;
-  /** Answers in train alone: what a training walk may be told. Made when first asked for. */
+  /** Answers in train, which training may use. Computed on first use. */
   readonly trainKnown: KnownAnswers;
 }
 
-/**
- * @throws WorkbenchError `data` when no such data set was imported, it is of another kind, or a file is missing or altered
- */
+/** @throws WorkbenchError `data` for an unknown data set, one of another kind, or a missing or altered file */
 export async function loadLinkDataset(name: string, options: LocateOptions = {}): Promise<LinkDataset> {
   const { manifest, folder } = openImported(name, 'links', linkManifestSchema, options);
   const { hash, edges, madeFrom: files } = manifest.graph;
@@ -202,7 +200,7 @@ function labelsOf(folder: string, { files }: LinkManifest, graph: Graph): readon
   return labels;
 }
 
-/** Whether all ids are those of the graph's entities and plain relations: a folder may come from anywhere. */
+/** True if all ids are in the graph's range: files may come from anywhere. */
 function isOf({ numEntities, numRelations }: Graph, { heads, relations, tails }: TripleColumns): boolean {
   const within = (column: Int32Array, count: number) => column.every((id) => id >= 0 && id < count);
   return within(heads, numEntities) && within(relations, numRelations / 2) && within(tails, numEntities);
@@ -215,7 +213,7 @@ function once<T extends object>(make: () => T): () => T {
   return () => (made ??= make());
 }
 
-/** Writes all heads, then all relations, then all tails: int32 as they lie in memory, which is little-endian. */
+/** Writes all heads, then relations, then tails: int32 in memory order, little-endian. */
 export function writeTripleFile(file: string, { heads, relations, tails }: TripleColumns): void {
   writeFileAtomic(file, [heads, relations, tails].map(bytesOf));
 }
@@ -241,7 +239,7 @@ function readTripleFile(file: string, sha256: string | undefined, count: number)
 
 const bytesOf = (column: Int32Array) => new Uint8Array(column.buffer, column.byteOffset, column.byteLength);
 
-/** How a graph was cut out of a larger one, and what that tells of what is asked in it. */
+/** Extraction notes, and consequences for evaluation. */
 export function extractionLines({ source, hops, maxTails, ...extracted }: Extraction): string[] {
   const { topics, notFound, distractors, seed, expanded, rim, cut } = extracted;
   const topicsFound = `${topics} topics${notFound > 0 ? ` (${notFound} more were not found)` : ''}`;
@@ -252,7 +250,7 @@ export function extractionLines({ source, hops, maxTails, ...extracted }: Extrac
   ];
 }
 
-/** Which side of what was drawn apart this is. */
+/** Note about the side of an inductive split. */
 export function apartLine({ side, beside, share, relations, seed }: NonNullable<LinkManifest['apart']>): string {
   const percent = (part: number) => `${Number((100 * part).toFixed(1))} %`;
   const drawn = relations === undefined ? '' : ` and ${percent(relations)} of the relations`;
@@ -261,7 +259,7 @@ export function apartLine({ side, beside, share, relations, seed }: NonNullable<
   return `${percent(share)} of the entities${drawn} were drawn apart (seed ${seed}): these are the ${side} ones${what}, those of ${beside} the others`;
 }
 
-/** One line a thing; none where nothing is amiss. */
+/** One line per issue; none if all is well. */
 export function linkNotes({
   splits,
   overlaps,
@@ -288,7 +286,7 @@ export function linkNotes({
 
 /**
  * Compares files, hashes and counts with the manifest.
- * @throws WorkbenchError `data` when no such data set was imported, or its manifest cannot be read
+ * @throws WorkbenchError `data` for an unknown data set or an unreadable manifest
  */
 export async function checkLinkDataset(name: string, options: LocateOptions = {}): Promise<DatasetCheck> {
   const imported = openImported(name, 'links', linkManifestSchema, options);

@@ -1,44 +1,44 @@
-/** What a data set of links looks like: sizes, hubs, how many answers a query has, and of what kind its relations are. */
+/** Statistics of a link data set: sizes, hubs, answers per query, relation kinds. */
 import type { TripleColumns } from '../../src/kg/graph.js';
 import { type Spread, spreadOf } from '../../src/metrics/ranks.js';
 import type { LinkDataset, LinkManifest } from './link-dataset.js';
 
-/** Whether heads have one tail or many, and tails one head or many. */
+/** Cardinality of a relation. */
 type RelationKind = '1-1' | '1-N' | 'N-1' | 'N-N';
 
-/** One relation; inverses are not counted apart. */
+/** Statistics of one relation, inverses not separate. */
 export interface RelationStatistics {
   relation: string;
   /** Triples by split. */
   train: number;
   valid: number;
   test: number;
-  /** Mean over the heads that it has in train; 0 where train lacks it. */
+  /** Mean over its heads in train; 0 if train lacks it. */
   tailsPerHead: number;
   headsPerTail: number;
-  /** "Many" is a mean of 1.5 or more; null where train lacks it. @source Bordes et al. 2013, section 4.3 */
+  /** "Many" is a mean of at least 1.5; null if train lacks it. @source Bordes et al. 2013, section 4.3 */
   kind: RelationKind | null;
 }
 
-/** Figures of a data set of links. */
+/** Statistics of a link data set. */
 export interface LinkStatistics extends Pick<LinkManifest, 'splits' | 'overlaps' | 'graph' | 'names'> {
   dataset: string;
   drawn: LinkManifest['drawn'] | null;
-  /** Which side of entities drawn apart; null where they were not. */
+  /** Side of an inductive split, or null. */
   apart: LinkManifest['apart'] | null;
   extracted: LinkManifest['extracted'] | null;
-  /** Out-edges of an entity, inverses counted: what a walk chooses from. */
+  /** Out-degree, inverses included: choices of a walk. */
   degree: Spread;
-  /** Known answers of the queries of a split, in all splits: the right one and those that filtered ranks leave out. */
+  /** Known answers per query of a split, in all splits: the gold one and those removed by filtering. */
   answers: Record<'valid' | 'test', { tail: Spread; head: Spread }>;
-  /** Most training triples first; equal ones by name. */
+  /** Most training triples first; ties by name. */
   relations: RelationStatistics[];
 }
 
-/** The kind of relation from which on a mean is "many". */
+/** Threshold of "many". */
 const many = 1.5;
 
-/** Works on what is loaded; a second for some hundred thousand triples. */
+/** Uses the loaded data; a second for some hundred thousand triples. */
 export function linkStatistics(dataset: LinkDataset): LinkStatistics {
   const { manifest, graph } = dataset;
   const { name, drawn = null, apart = null, extracted = null, splits, overlaps, names } = manifest;
@@ -66,7 +66,7 @@ function relationStatistics({ graph, train, valid, test }: LinkDataset): Relatio
     for (const relation of relations) counts[relation]!++;
     return counts;
   }) as [Int32Array, Int32Array, Int32Array];
-  // Entities that have an edge of each relation: of a plain one its heads, of an inverse its tails.
+  // Entities with an edge of each relation: heads of a plain one, tails of an inverse.
   const bearers = new Int32Array(graph.numRelations);
   for (let entity = 0; entity < graph.numEntities; entity++) {
     let before = -1;
@@ -89,7 +89,7 @@ function relationStatistics({ graph, train, valid, test }: LinkDataset): Relatio
   return rows.sort((a, b) => b.train - a.train || (a.relation < b.relation ? -1 : 1));
 }
 
-/** As the field writes it: how many heads a tail has, then how many tails a head has. */
+/** In the field's notation: heads per tail, then tails per head. */
 function kindOf(tailsPerHead: number, headsPerTail: number): RelationKind {
   return `${headsPerTail >= many ? 'N' : '1'}-${tailsPerHead >= many ? 'N' : '1'}`;
 }

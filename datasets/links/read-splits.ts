@@ -1,4 +1,4 @@
-/** Train, valid and test of link data, as read or as drawn, checked against each other. */
+/** Train, valid and test of link data, read or drawn, with consistency checks. */
 import { statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { Graph, TripleColumns } from '../../src/kg/graph.js';
@@ -17,9 +17,9 @@ export interface ReadSplits {
 }
 
 /**
- * Reads the files in the order train, valid, test, by which entities and relations are numbered.
- * @throws WorkbenchError `data` as `LinkReader.read`; for a split without triples, a training graph of fewer than two entities, and
- *   triples that stand in two splits, unless that is allowed
+ * Reads train, valid, test in this order, which numbers entities and relations.
+ * @throws WorkbenchError `data` as `LinkReader.read`; for an empty split, a training graph of fewer than two entities, and overlapping
+ * splits unless allowed
  */
 export async function readSplits(reader: LinkReader, files: LinkFiles, allowOverlap: boolean): Promise<ReadSplits> {
   const train = await reader.read(files.train);
@@ -45,9 +45,9 @@ export async function readSplits(reader: LinkReader, files: LinkFiles, allowOver
 type Asks = (relation: number) => boolean;
 
 /**
- * Valid and test drawn from triples that were read.
- * @param asks of which relations triples are drawn; default all
- * @throws WorkbenchError `data` where none can be spared
+ * Valid and test drawn from the triples of one file.
+ * @param asks mask of relations to draw from; default all
+ * @throws WorkbenchError `data` if no triple can be spared
  */
 export function drawnFrom(read: ReadTriples, file: string, asks: Asks = () => true): ReadSplits {
   const { train, valid, test } = drawSplits(read.triples.columns(), asks);
@@ -105,7 +105,7 @@ function empty(file: string): WorkbenchError {
 }
 
 interface LinkFiles {
-  /** All triples where there is neither valid nor test. */
+  /** All triples if there is neither valid nor test. */
   train: string;
   valid?: string;
   test?: string;
@@ -117,8 +117,8 @@ const named = (stem: string): string[] =>
   ['txt', 'tsv'].flatMap((extension) => [`${stem}.${extension}`, `${stem}.${extension}.gz`]);
 
 /**
- * Looks for `train`, `valid` (or `dev`) and `test`, or for `triples` or `train` alone; for `entity2text` or `names`. Each as `.txt` or `.tsv`,
- * also `.gz`; of several forms the first is taken. Given a file instead, it is the triples.
+ * Looks for `train`, `valid` (or `dev`) and `test`, or only `triples` or `train`; and `entity2text` or `names`. Each `.txt` or `.tsv`,
+ * also `.gz`; the first match is used. Given a file, it is the triples.
  * @throws WorkbenchError `data` for a folder without triples, or with only one of valid and test
  */
 export function findLinkFiles(folder: string): LinkFiles {
@@ -140,9 +140,9 @@ export function findLinkFiles(folder: string): LinkFiles {
 export const drawnSplits = { seed: 0, share: 0.05 } as const;
 
 /**
- * Draws without replacement. A triple that is the last one in train of its head, relation or tail stays there: nothing could
- * be learnt of what train lacks. So valid and test are the share of all triples, at least one, or as many as train can spare.
- * @returns valid and test empty where train can spare none
+ * Draws without replacement. A triple stays in train if it is the last one of its head, relation or tail. So valid and test have the
+ * given share of all triples, at least one, or what train can spare.
+ * @returns valid and test empty if train can spare none
  */
 function drawSplits(all: TripleColumns, asks: Asks): { train: TripleSet; valid: TripleSet; test: TripleSet } {
   const { heads, relations, tails } = all;
@@ -172,28 +172,28 @@ function drawSplits(all: TripleColumns, asks: Asks): { train: TripleSet; valid: 
   return { train: sets[0], valid: sets[1], test: sets[2] };
 }
 
-/** A loop is one use of its entity. */
+/** A loop uses its entity once. */
 const entitiesOf = (head: number, tail: number): number[] => (head === tail ? [head] : [head, tail]);
 
 function add(uses: Map<number, number>, id: number, change: number): void {
   uses.set(id, (uses.get(id) ?? 0) + change);
 }
 
-/** Triples by split, and the graph of the training ones. */
+/** Triples by split, and the training graph. */
 export interface LinkData {
-  /** Entities of all splits, edges of train alone, each with its inverse `~relation`. */
+  /** Entities of all splits; train edges, each with its inverse `~relation`. */
   graph: Graph;
-  /** By the graph's ids, in the order of the file, each once. */
+  /** By graph ids, distinct, in file order. */
   train: TripleColumns;
   valid: TripleColumns;
   test: TripleColumns;
 }
 
 /**
- * Reads the train, valid and test files of a folder as an import does, without asking whether they overlap. Ids follow the first
- * appearance in that order; inverses come after all relations.
+ * Reads train, valid and test files of a folder like an import, without the overlap check. Ids follow first appearance; inverses come
+ * after all relations.
  * @param name of the graph, such as the data's
- * @throws WorkbenchError `data` for files that are missing or broken and for a training file without triples
+ * @throws WorkbenchError `data` for missing or broken files and a training file without triples
  */
 export async function readLinkData(folder: string, name: string): Promise<LinkData> {
   const files = findLinkFiles(folder);

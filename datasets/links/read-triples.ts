@@ -1,4 +1,4 @@
-/** Files of triples as ids that all files of a data set share. */
+/** Triple files as ids shared by all files of a data set. */
 import { Graph, inverseName, inversePrefix, type TripleColumns } from '../../src/kg/graph.js';
 import { NameTable } from '../../src/kg/name-table.js';
 import { readLines } from '../../src/kg/read-lines.js';
@@ -7,27 +7,27 @@ import { printable } from '../../src/run/printable.js';
 import { LineProblems, separatorOf } from '../importer.js';
 
 export interface ReadTriples {
-  /** Each once, in the order of the file. */
+  /** Distinct, in file order. */
   triples: TripleSet;
-  /** Lines that say what an earlier line of the file said. */
+  /** Duplicate lines. */
   duplicates: number;
-  /** Lines that name an inverse relation (`~r`): they were read as the same triple of `r`. */
+  /** Lines of an inverse relation (`~r`), read as triples of `r`. */
   inverseLines: number;
 }
 
-/** Numbers entities and relations by first appearance over all the files that it reads. Memory does not grow with the text. */
+/** Numbers entities and relations by first appearance over all files read. Memory does not grow with the text. */
 export class LinkReader {
   readonly entities = new NameTable();
 
-  /** @param relations plain ones, without inverses; those of another reader to share its ids */
+  /** @param relations plain ones; pass those of another reader to share its ids */
   constructor(readonly relations = new NameTable()) {}
 
   /**
-   * Reads lines of `head TAB relation TAB tail`, or with `|` between them where the first line has no TAB; LF or CRLF, unpacked where the name
-   * ends in `.gz`. A data set ships `~r` where it ships both directions: walks have them anyway, and as triples of their own they would
-   * be in two splits.
-   * @throws WorkbenchError `data` that lists every broken line: another number of fields (a name with a TAB among them), a blank field, a
-   *   relation without a name; and for a file that is missing, unreadable or not UTF-8
+   * Reads lines of `head TAB relation TAB tail`, separated by `|` if the first line has no TAB; LF or CRLF, unpacked if the name ends in
+   * `.gz`. Inverse relations `~r` are merged into `r`: walks have both directions anyway, and as separate triples they would occur in two
+   * splits.
+   * @throws WorkbenchError `data` that lists every broken line: wrong field count (including names with a TAB), a blank field, a relation
+   * without a name; and for a missing, unreadable or non-UTF-8 file
    */
   async read(file: string): Promise<ReadTriples> {
     const triples = new TripleSet();
@@ -60,8 +60,8 @@ export class LinkReader {
   }
 
   /**
-   * The graph of some triples with all entities and relations read so far: `r` has the id of its first appearance, `~r` that and the
-   * number of relations more.
+   * Graph of some triples with all entities and relations read so far: `r` has the id of its first appearance, `~r` that plus the number
+   * of relations.
    */
   graphOf(name: string, { heads, relations, tails }: TripleColumns, madeFrom: readonly string[]): Graph {
     const names = [...this.relations.names()];
@@ -85,23 +85,23 @@ function joined(a: Int32Array, b: Int32Array): Int32Array {
   return both;
 }
 
-/** Share of the hash table that is filled before it doubles. */
+/** Load factor at which the hash table doubles. */
 const mostFilled = 0.6;
 
-/** A set that keeps its order: 12 bytes a triple and 7 to 13 to find it, twice that while it grows. */
+/** Insertion-ordered set: 12 bytes a triple plus 7 to 13 for the hash table, double while growing. */
 export class TripleSet {
   #heads = new Int32Array(64);
   #relations = new Int32Array(64);
   #tails = new Int32Array(64);
   #size = 0;
-  /** Places in the columns plus one, 0 is free; its length is a power of two. */
+  /** Index into the columns plus one, 0 is free; the length is a power of two. */
   #slots = new Int32Array(128);
 
   get size(): number {
     return this.#size;
   }
 
-  /** @returns whether it is new */
+  /** @returns true if new */
   add(head: number, relation: number, tail: number): boolean {
     const slot = this.#slotOf(head, relation, tail);
     if (this.#slots[slot] !== 0) return false;
@@ -122,7 +122,7 @@ export class TripleSet {
     return this.#slots[this.#slotOf(head, relation, tail)] !== 0;
   }
 
-  /** All of them, in order; a copy. */
+  /** All triples in order; a copy. */
   columns(): TripleColumns {
     const [heads, relations, tails] = [this.#heads, this.#relations, this.#tails].map((c) => c.slice(0, this.#size));
     return { heads: heads!, relations: relations!, tails: tails! };
@@ -152,7 +152,7 @@ function doubled(column: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
   return larger;
 }
 
-/** Three rounds of multiplying and stirring: ids are small and close together. */
+/** Three rounds of multiply and mix, as ids are small and dense. */
 function hashOf(head: number, relation: number, tail: number): number {
   let hash = 0;
   for (let i = 0; i < 3; i++) {
@@ -163,15 +163,15 @@ function hashOf(head: number, relation: number, tail: number): number {
 }
 
 interface EntityLabels {
-  /** In the order of the file; entities without a name are not among them. */
+  /** In file order; only entities with a name. */
   labels: ReadonlyMap<number, string>;
-  /** Names of ids that no triple has. */
+  /** Names of ids without triples. */
   unused: number;
 }
 
 /**
- * Reads lines of `id TAB name`. A blank name is none; an id of no triple is counted.
- * @throws WorkbenchError `data` that lists every broken line: another number of fields (a name with a TAB), an id with two names
+ * Reads lines of `id TAB name`. Blank names are ignored; unused ids are counted.
+ * @throws WorkbenchError `data` that lists every broken line: wrong field count (names with a TAB), an id with two names
  */
 export async function readEntityLabels(file: string, entities: NameTable): Promise<EntityLabels> {
   const labels = new Map<number, string>();

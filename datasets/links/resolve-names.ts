@@ -1,19 +1,19 @@
-/** What a user means by a name: entities by id or display name, relations with or without `~`. */
+/** Resolution of user input to entities (id or display name) and relations (with or without `~`). */
 import { normalizeName } from '../../src/kg/name-index.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { nearestName, printable } from '../../src/run/printable.js';
 import type { LinkDataset } from './link-dataset.js';
 
-/** Letters from which on a part of a name says something. */
+/** Minimum letters for matching parts of a name. */
 const shortest = 3;
-/** Entities of one name that an error lists. */
+/** Maximum entities listed in an error. */
 const shown = 10;
 
 /**
- * The entity of that id in the source (`/m/0bxtg`; digits are an id like any other), else the one of that display name, else the one
- * whose name differs in case, punctuation or an article alone.
- * @returns its id in the graph
- * @throws WorkbenchError `usage` for a name of several entities, listing their ids, and for one of none
+ * Entity with that source id (`/m/0bxtg`; numbers are ids, too), else that display name, else a name that differs only in case,
+ * punctuation or an article.
+ * @returns its graph id
+ * @throws WorkbenchError `usage` for an ambiguous name, listing ids, and for an unknown one
  */
 export function resolveEntity({ graph, labels, manifest }: LinkDataset, text: string): number {
   const id = graph.entityId(text);
@@ -40,8 +40,8 @@ export function resolveEntity({ graph, labels, manifest }: LinkDataset, text: st
 }
 
 /**
- * The relation of that name; `~name` is its inverse, which asks for heads.
- * @returns its id in the graph
+ * Relation by name; `~name` is its inverse, which queries heads.
+ * @returns its graph id
  * @throws WorkbenchError `usage` for an unknown one
  */
 export function resolveRelation({ graph, manifest }: LinkDataset, text: string): number {
@@ -52,7 +52,7 @@ export function resolveRelation({ graph, manifest }: LinkDataset, text: string):
   });
 }
 
-/** Names that begin with what was typed, or the one that is spelt most like it, or names that hold it; undefined for none of them. */
+/** Suggestions: names with this prefix, else the nearest spelling, else names that contain it; undefined if none. */
 function meant(text: string, names: readonly string[]): string | undefined {
   const typed = text.toLowerCase();
   const holding = typed.length < shortest ? [] : names.filter((name) => name.toLowerCase().includes(typed));

@@ -1,4 +1,4 @@
-/** Imports MetaQA from the folder of its release. */
+/** Import of MetaQA. */
 import { join } from 'node:path';
 import { inverseName } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
@@ -18,9 +18,9 @@ import { markedTopics, type StoredQuestion } from '../questions/stored-question.
 import { type ImportedFile, writeQuestionDataset } from '../questions/write-question-dataset.js';
 
 /**
- * Reads `kb.txt` and, of `{1,2,3}-hop/`, whichever of `qa_train.txt`, `qa_dev.txt`, `qa_test.txt` there are (also under `vanilla/`), with
- * their `qa_…_qtype.txt`. Inverse relations are added. Subsets `1-hop`, `2-hop`, `3-hop` on one graph `kb`.
- * @throws WorkbenchError `data` (file, every broken line), `usage` for a bad name, `failure` when the disk refuses
+ * Reads `kb.txt` and the existing ones of `{1,2,3}-hop/` `qa_train.txt`, `qa_dev.txt`, `qa_test.txt` (also under `vanilla/`), with their
+ * `qa_…_qtype.txt`. Inverse relations are added. Subsets `1-hop`, `2-hop`, `3-hop` on one graph `kb`.
+ * @throws WorkbenchError `data` (file, every broken line), `usage` for a bad name, `failure` for disk errors
  */
 export async function importMetaQa({
   from,
@@ -52,7 +52,7 @@ export async function importMetaQa({
   });
 }
 
-/** As `importers.ts` lists it. */
+/** Entry of `importers.ts`. */
 export const metaqa: Importer<'questions'> = {
   name: 'metaqa',
   kind: 'questions',
@@ -89,7 +89,7 @@ function findQuestionFiles(folder: string): QuestionFile[] {
   );
 }
 
-/** The relation of `kb.txt` from a film to what the type calls a role. */
+/** Relation of `kb.txt` from a film to each role of question types. */
 const relationOfRole: Readonly<Record<string, string>> = {
   actor: 'starred_actors',
   director: 'directed_by',
@@ -104,8 +104,8 @@ const relationOfRole: Readonly<Record<string, string>> = {
 };
 
 /**
- * `actor_to_movie_to_year` → `~starred_actors`, `release_year`: towards a film the role's relation is walked backwards. Undefined
- * for a type that is not made of films and known roles in turn.
+ * `actor_to_movie_to_year` → `~starred_actors`, `release_year`: towards a film the relation is inverted. Undefined unless films and known
+ * roles alternate.
  */
 export function chainOfType(type: string): string[] | undefined {
   const roles = type.split('_to_');
@@ -119,7 +119,7 @@ export function chainOfType(type: string): string[] | undefined {
   return chain.length > 0 && chain.every((relation) => relation !== undefined) ? chain : undefined;
 }
 
-/** Types that the hold-out `type` keeps for test: 5 of two hops, 4 of three; each of their relations is in train. */
+/** Types that the hold-out `type` keeps for test: 5 of two hops, 4 of three; each of their relations occurs in train. */
 export const heldTypes: readonly string[] = [
   'actor_to_movie_to_genre',
   'director_to_movie_to_actor',
@@ -132,19 +132,19 @@ export const heldTypes: readonly string[] = [
   'movie_to_writer_to_movie_to_language',
 ];
 
-/** Where the questions of one number of hops stand, and their types. */
+/** Question and type files of one number of hops. */
 interface QuestionFile {
   hops: number;
   /** `train`, `dev` or `test`. */
   file: string;
   questions: string;
-  /** Absent where the folder has none: then neither types nor chains are known. */
+  /** Absent if the folder has none: then types and chains are unknown. */
   types: string | undefined;
 }
 
 /**
- * Ids are `hops-line`, the line from 0, and partitions hash them; files other than dev add their name, so that no id comes twice:
- * `2-1987`, `2-1987-train`. Questions without a bracketed topic or without an answer are dropped and counted.
+ * Ids are `hops-line`, line from 0, and determine hash partitions; files other than dev append their name, so that ids are unique:
+ * `2-1987`, `2-1987-train`. Questions without a bracketed topic or an answer are dropped and counted.
  * @throws WorkbenchError `data` that lists every broken line
  */
 export function readMetaQaQuestions({ hops, file, questions, types }: QuestionFile): ImportedFile {

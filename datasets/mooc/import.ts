@@ -1,4 +1,4 @@
-/** Imports the structural part of MOOCCube and makes questions over it. */
+/** Import of MOOCCube's structural part, with generated questions. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { GraphBuilder } from '../../src/kg/build-graph.js';
@@ -11,15 +11,15 @@ import type { QuestionManifest } from '../questions/question-manifest.js';
 import type { StoredQuestion } from '../questions/stored-question.js';
 import { writeQuestionDataset } from '../questions/write-question-dataset.js';
 
-/** Of each subset; equal for everybody, so that tables compare. */
+/** Fixed for all users, so that tables are comparable. */
 const generation = { count: 1000, seed: 0 };
 
 const triplesFile = 'triples_structural.tsv';
 
 /**
- * Reads `triples_structural.tsv` (`head TAB relation TAB tail`; concepts, fields, courses, schools, teachers) and generates
- * statements over one and two relations and queries over one. Names stay Chinese, questions are English.
- * @throws WorkbenchError `data` without triples, or without the relations that questions are made of
+ * Reads `triples_structural.tsv` (`head TAB relation TAB tail`; concepts, fields, courses, schools, teachers) and generates statements
+ * over one and two relations and queries over one. Names stay Chinese, questions are English.
+ * @throws WorkbenchError `data` if triples or needed relations are missing
  */
 export async function importMooc({ from, name = 'mooc', home }: ImportOptions): Promise<QuestionManifest> {
   const triples = join(from, triplesFile);
@@ -50,10 +50,10 @@ export async function importMooc({ from, name = 'mooc', home }: ImportOptions): 
   );
 }
 
-/** As `importers.ts` lists it. */
+/** Entry of `importers.ts`. */
 export const mooc: Importer<'questions'> = { name: 'mooc', kind: 'questions', import: importMooc };
 
-/** One kind: `{}` stands for the topic, `{claimed}` for the claimed end of a statement. */
+/** Question type: `{}` is the topic, `{claimed}` the claimed end of a statement. */
 interface QuestionForm {
   /** Relation names from the topic on, direction-qualified. */
   chain: readonly string[];
@@ -136,10 +136,10 @@ interface MoocQuestions {
   '1-hop-query': StoredQuestion[];
 }
 
-/** Answers a query may have: longer lists say nothing of an agent. */
+/** Maximum answers of a query. */
 const maxAnswers = 20;
 
-/** Draws topics until a kind has its share; a kind that the graph has too little of gives fewer. */
+/** Draws topics until each type has its share, or the graph has no more. */
 export function generateQuestions(graph: Graph, { count, seed }: GenerateOptions): MoocQuestions {
   const draw = (subset: keyof MoocQuestions, forms: readonly QuestionForm[]) =>
     forms.flatMap((form, f) => {
@@ -198,7 +198,7 @@ function questionsOf(
   return questions;
 }
 
-/** Another end of the same relation, so that a false statement is false by what it says and not by its kind. */
+/** Another tail of the same relation, so that false statements do not stand out by type. */
 function falseEnd(ends: Int32Array, topic: number, reached: Int32Array, rng: Rng): number | undefined {
   const right = new Set(reached);
   for (let attempt = 0; attempt < 100; attempt++) {
@@ -216,7 +216,7 @@ function subjectsOf(graph: Graph, relation: number): Int32Array {
   });
 }
 
-/** The text with the topic in its place. The topic stands before `{claimed}` in every form, so its place stays. */
+/** Text with the topic filled in. The topic precedes `{claimed}` in every form, so its span stays valid. */
 function withTopic(text: string, name: string): Pick<StoredQuestion, 'question' | 'topics'> {
   const begin = text.indexOf('{}');
   const question = text.slice(0, begin) + name + text.slice(begin + 2);

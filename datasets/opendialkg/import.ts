@@ -1,4 +1,4 @@
-/** Imports OpenDialKG, or a data set in its format, from files the user has. */
+/** Import of OpenDialKG, or a data set in its format. */
 import { basename, join } from 'node:path';
 import { writeGraphFile } from '../../src/kg/graph-file.js';
 import { writeFileAtomic } from '../../src/run/files.js';
@@ -24,9 +24,9 @@ import {
 } from './read-release.js';
 
 /**
- * Reads and checks everything, then writes `<home>/datasets/<name>/`: `dataset.json`, `dialogues.<split>.jsonl`,
- * `graph-<graph>.bin`. Nothing is written where the data is bad.
- * @throws WorkbenchError `data` (file, line or row, reason), `usage` for a bad name, `failure` when the disk refuses
+ * Reads and checks everything, then writes `<home>/datasets/<name>/`: `dataset.json`, `dialogues.<split>.jsonl`, `graph-<graph>.bin`.
+ * Nothing is written for bad data.
+ * @throws WorkbenchError `data` (file, line or row, reason), `usage` for a bad name, `failure` for disk errors
  */
 export async function importOpenDialKg(options: ImportOptions & { origin?: ImportOrigin }): Promise<DialogueManifest> {
   const { from, name = 'opendialkg', home, progress, origin } = options;
@@ -47,7 +47,7 @@ export async function importOpenDialKg(options: ImportOptions & { origin?: Impor
   });
 }
 
-/** As `importers.ts` lists it. */
+/** Entry of `importers.ts`. */
 export const opendialkg: Importer<'dialogues'> = {
   name: 'opendialkg',
   kind: 'dialogues',
@@ -71,15 +71,15 @@ export const opendialkg: Importer<'dialogues'> = {
 /** Shown at import and kept in the manifest. */
 const releaseLicence = 'CC-BY-NC-4.0 (OpenDialKG: give credit, non-commercial use only)';
 
-/** What is known of where a data set comes from, in place of what its files say. */
+/** Known origin of a data set, in place of its files' statements. */
 interface ImportOrigin {
   licence: string;
-  /** What one must know before trusting a score on its graphs; takes the place of the warning of leaking counts. */
+  /** Caveats for scores on its graphs; replaces the warning about leaking counts. */
   note: string;
   generated: NonNullable<DialogueManifest['generated']>;
 }
 
-/** @param written sha256 of the files of the new data set, by name */
+/** @param written sha256 of the new data set's files, by name */
 async function describeImport(
   name: string,
   files: ReleaseFiles,

@@ -1,4 +1,4 @@
-/** Files of conversations: the release's CSV, or the same JSON shape as `.json` or `.jsonl`. */
+/** Conversation files: the release's CSV, or the same JSON shape as `.json` or `.jsonl`. */
 import { createReadStream } from 'node:fs';
 import { basename, extname } from 'node:path';
 import { type Info, parse } from 'csv-parse';
@@ -10,20 +10,20 @@ import { shownJson } from '../../src/run/read-json.js';
 import type { Dialogue, Message, PathAction, Sender } from '../dialogue.js';
 import { type WalkSample, type WalkSampleOptions, walkSamples } from '../walk-sample.js';
 
-/** Names of the files this reads. */
+/** Supported file extensions. */
 export const dialogueExtensions: readonly string[] = ['.csv', '.json', '.jsonl'];
 
-/** The conversations of a file, and what was left out. */
+/** Conversations of a file, and counts of dropped items. */
 export interface DialogueFile {
   dialogues: Dialogue[];
   counts: ParseCounts;
 }
 
 /**
- * Reads every conversation of a file. Ids are the file's stem and the conversation's number from 1: `train-17`.
- * `.csv`: a column `Messages` holding JSON. `.json`: a list of conversations, or one. `.jsonl`: one a line. Outside CSV a
- * conversation is a list of items or an object with the list under `Messages` or `messages`.
- * @throws WorkbenchError `data` naming file, row and line
+ * Reads all conversations of a file. Ids are the file stem and the conversation number from 1: `train-17`. `.csv`: a column `Messages`
+ * with JSON. `.json`: a list of conversations, or one. `.jsonl`: one per line. Outside CSV a conversation is a list of items or an object
+ * with the list under `Messages` or `messages`.
+ * @throws WorkbenchError `data` with file, row and line
  */
 export async function readDialogues(file: string): Promise<DialogueFile> {
   const stem = basename(file, extname(file));
@@ -84,7 +84,7 @@ function readJson(file: string, add: AddConversation): void {
   });
 }
 
-/** A list of items, or an object with such a list, instead of a list of conversations. */
+/** True for a list of items, or an object with such a list, instead of a list of conversations. */
 function isOneConversation(value: unknown): boolean {
   const first: unknown = Array.isArray(value) ? value[0] : value;
   if (typeof first !== 'object' || first === null || Array.isArray(first)) return false;
@@ -121,14 +121,14 @@ function parseJson(text: string, place: string): unknown {
   }
 }
 
-/** Why a path did not become a sample. */
+/** Reasons for dropping a path. */
 type DropReason = 'blank field' | 'not contiguous' | 'empty path' | 'malformed path';
 
-/** What was left out. */
+/** Counts of dropped items. */
 export interface ParseCounts {
-  /** Paths left out, by reason. */
+  /** Dropped paths, by reason. */
   dropped: Record<DropReason, number>;
-  /** Actions that carry no path, such as `meta_thread/send_meta_message`. */
+  /** Actions without a path, such as `meta_thread/send_meta_message`. */
   otherActions: number;
 }
 
@@ -140,11 +140,11 @@ export function emptyCounts(): ParseCounts {
 }
 
 /**
- * Reads the items of one conversation. A path that cannot be used is dropped and counted, the dialogue stays.
+ * Reads the items of one conversation. Unusable paths are dropped and counted, the dialogue stays.
  * @param items the parsed JSON: a list of `{message, sender}` and `{metadata, action_id, sender}`
- * @param place where it stands, for errors, such as `train.csv, row 17`
- * @param counts added to
- * @throws WorkbenchError `data` when it is no list, an item is neither chat nor action, or a sender is unknown
+ * @param place for errors, such as `train.csv, row 17`
+ * @param counts incremented
+ * @throws WorkbenchError `data` if it is no list, an item is neither chat nor action, or a sender is unknown
  */
 export function parseMessages(items: unknown, place: string, counts: ParseCounts): Omit<Dialogue, 'id'> {
   if (!Array.isArray(items)) throw wrongShape('a list of messages', items, place);
@@ -199,7 +199,7 @@ function wrongShape(expected: string, got: unknown, place: string): WorkbenchErr
   });
 }
 
-/** Samples of a file, and what it held besides. */
+/** Samples of a file, and counts of dropped items. */
 export interface FileSamples {
   samples: WalkSample[];
   dialogues: number;
@@ -208,7 +208,7 @@ export interface FileSamples {
 
 /**
  * Reads dialogues in the release's format (`.csv`, `.json`, `.jsonl`) and grounds them in `graph`. May be empty.
- * @throws WorkbenchError `data` naming file and row
+ * @throws WorkbenchError `data` with file and row
  */
 export async function samplesOfFile(file: string, graph: Graph, options?: WalkSampleOptions): Promise<FileSamples> {
   const { dialogues, counts } = await readDialogues(file);

@@ -1,4 +1,4 @@
-/** Which files of a folder make up an OpenDialKG release, or a data set in its format. */
+/** File discovery and reading of an OpenDialKG release, or a data set in its format. */
 import { createHash } from 'node:crypto';
 import { type Dirent, readdirSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
@@ -12,18 +12,18 @@ import { type SplitName, splitNames } from '../walk-sample.js';
 import { dialogueExtensions, type ParseCounts, readDialogues } from './read-dialogues.js';
 
 export interface ReleaseFiles {
-  /** One file a split, or one file for all, which is then split by dialogue hash. */
+  /** One file per split, or a single file to split by dialogue hash. */
   dialogues: Record<SplitName, string> | string;
   triples: string;
   wideTriples: string | undefined;
-  /** The full list of relation names, to check triples against. */
+  /** List of relation names, to validate triples. */
   relations: string | undefined;
 }
 
 /**
- * Looks at names only. Triples: `opendialkg_triples.txt` or `triples.txt`, also `.tsv` and `.gz`; more of them in `…triples_wide.txt`;
- * `…relations.txt`; dialogues: `train`, `valid` and `test` with `.csv`, `.json` or `.jsonl`, or one such file of any name.
- * @throws WorkbenchError `data` when the folder, the triples, the dialogues or one of the splits is missing, or a choice is open
+ * Looks at names only. Triples: `opendialkg_triples.txt` or `triples.txt`, also `.tsv` and `.gz`; the wide graph in `…triples_wide.txt`;
+ * `…relations.txt`; dialogues: `train`, `valid` and `test` with `.csv`, `.json` or `.jsonl`, or a single file of any name.
+ * @throws WorkbenchError `data` if the folder, triples, dialogues or a split is missing, or the choice is ambiguous
  */
 export function findReleaseFiles(folder: string): ReleaseFiles {
   const names = fileNames(folder);
@@ -92,13 +92,13 @@ function fileNames(folder: string): string[] {
 export interface ImportedDialogues {
   splitBy: 'file' | 'dialogue hash';
   splits: Record<SplitName, Dialogue[]>;
-  /** What was left out, by file name. */
+  /** Dropped items, by file name. */
   counts: Record<string, ParseCounts>;
 }
 
 /**
- * Reads the dialogues and assigns each, whole, to a split: siblings of a test sample are never in train.
- * @throws WorkbenchError `data` naming file and row, or a split without a path
+ * Reads the dialogues and assigns whole dialogues to splits, so that no turns of a test dialogue are in train.
+ * @throws WorkbenchError `data` with file and row, or for a split without a path
  */
 export async function importDialogues(files: ReleaseFiles['dialogues']): Promise<ImportedDialogues> {
   const oneFile = typeof files === 'string';
@@ -130,7 +130,7 @@ export async function importDialogues(files: ReleaseFiles['dialogues']): Promise
   return imported;
 }
 
-/** 70 / 15 / 15 by sha256 of who said what, so equal dialogues share a split and the order of the file is irrelevant. */
+/** 70 / 15 / 15 by sha256 of messages and speakers: equal dialogues share a split, file order is irrelevant. */
 export function splitOf({ messages }: Pick<Dialogue, 'messages'>): SplitName {
   const text = JSON.stringify(messages.map((message) => [message.sender, message.text]));
   const share = createHash('sha256').update(text).digest().readUInt32BE(0) / 2 ** 32;
@@ -141,14 +141,14 @@ export interface ImportedGraph {
   graph: Graph;
   /** Lines dropped for a blank field. */
   blankLines: number;
-  /** Whether `~` relations were added, because the files hold one direction only. */
+  /** True if `~` relations were added, as the files hold one direction. */
   inversesAdded: boolean;
 }
 
 /**
- * Reads the triples of a release. `wide` numbers its entities by the wide file, so that ids (and ties broken by them) do
- * not favour dialogue entities; ids of the two graphs differ.
- * @throws WorkbenchError `data` naming file and line, with the nearest name for a relation that is not in the list
+ * Reads the triples of a release. `wide` numbers entities by the wide file, so that ids (and ties broken by them) do not favour dialogue
+ * entities; ids of the two graphs differ.
+ * @throws WorkbenchError `data` with file and line, and the nearest name for a relation missing from the list
  */
 export async function importGraphs(files: ReleaseFiles): Promise<ImportedGraph[]> {
   const known = files.relations === undefined ? undefined : relationList(files.relations);

@@ -1,4 +1,4 @@
-/** Imports PathQuestion (PQ-2H and PQ-3H), each subset on its own small graph. */
+/** Import of PathQuestion (PQ-2H and PQ-3H), each subset with a separate graph. */
 import { WorkbenchError } from '../../src/run/errors.js';
 import { printable } from '../../src/run/printable.js';
 import {
@@ -17,10 +17,10 @@ import { locatedTopic, type StoredQuestion } from '../questions/stored-question.
 import { type ImportedFile, writeQuestionDataset } from '../questions/write-question-dataset.js';
 
 /**
- * Reads `PQ-2H.txt` with `2H-kb.txt`, and `PQ-3H.txt` with `3H-kb.txt`, whichever are there. Inverse relations are added. The release has
- * no splits: `train`, `valid` and `test` are hash partitions of (topic, chain). Gold paths come back to their topic (to a child's
- * parent), so topics stay.
- * @throws WorkbenchError `data` (file, every broken line), `usage` for a bad name, `failure` when the disk refuses
+ * Reads the existing ones of `PQ-2H.txt` with `2H-kb.txt`, and `PQ-3H.txt` with `3H-kb.txt`. Inverse relations are added. The release has
+ * no splits: `train`, `valid` and `test` are hash partitions of (topic, chain). Gold paths return to their topic (to a child's parent),
+ * so topics are not excluded.
+ * @throws WorkbenchError `data` (file, every broken line), `usage` for a bad name, `failure` for disk errors
  */
 export async function importPathQuestion({
   from,
@@ -60,7 +60,7 @@ export async function importPathQuestion({
   });
 }
 
-/** As `importers.ts` lists it. */
+/** Entry of `importers.ts`. */
 export const pathquestion: Importer<'questions'> = {
   name: 'pathquestion',
   kind: 'questions',
@@ -83,9 +83,9 @@ export const pathquestion: Importer<'questions'> = {
 };
 
 /**
- * Each line is `question TAB main(answer/answer/) TAB topic#relation#entity#…#<end>#main`: all names in the parentheses are right, and
- * the path's relations are the gold chain. Names keep their underscores. Paraphrases, and questions with another main answer,
- * of one topic and chain form one group: no partition puts one in train and another in test.
+ * Line format: `question TAB main(answer/answer/) TAB topic#relation#entity#…#<end>#main`: all names in parentheses are correct, and the
+ * path's relations are the gold chain. Names keep their underscores. Questions of one topic and chain (paraphrases, other main answers)
+ * form a group, which no partition splits.
  * @param subset `2H` or `3H`; ids are `2H-17`, the line from 0
  * @throws WorkbenchError `data` that lists every broken line
  */

@@ -1,33 +1,33 @@
-/** A question in somebody's own words as a task: its topics stand in [brackets], or are found by their names. */
+/** Free-text question as a task: topics are marked by [brackets] or found by name. */
 import type { Graph } from '../../src/kg/graph.js';
 import { NameIndex } from '../../src/kg/name-index.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { nearestName, printable } from '../../src/run/printable.js';
 import type { QuestionTask } from '../question.js';
 
-/** What a question is read with. */
+/** Options of `askedQuestion`. */
 export interface AskedOptions {
-  /** Names and aliases of the graph; default its names alone. */
+  /** Names and aliases of the graph; default: names only. */
   names?: NameIndex;
-  /** Whose questions it is one of. Default `all`. */
+  /** Subset of the task. Default `all`. */
   subset?: string;
   /** See `QuestionTask`. */
   topicsReturn?: boolean | undefined;
-  /** Whether a question without a topic is refused, rather than asked without one. Default true. */
+  /** Refuse a question without a topic. Default true. */
   needsTopic?: boolean;
 }
 
-/** A question as agents are asked it. */
+/** Parsed question. */
 export interface AskedQuestion {
   task: QuestionTask;
-  /** The mention that was taken for the topic, where no brackets marked one. */
+  /** The mention used as topic, if no brackets marked one. */
   found?: string;
 }
 
 /**
- * Reads `what treats the pests of [Crop 7]`. Without brackets the topic is the longest name of the graph in the question, whatever its
- * case and accents; of several as long the one that is written with a capital.
- * @throws WorkbenchError `usage` for a name in brackets that the graph lacks, names between which nothing decides, and no name at all
+ * Reads `what treats the pests of [Crop 7]`. Without brackets the topic is the longest graph name in the question, ignoring case and
+ * accents; of equal lengths the capitalised one.
+ * @throws WorkbenchError `usage` for an unknown name in brackets, ambiguous names, and no name at all
  */
 export function askedQuestion(
   text: string,
@@ -51,7 +51,7 @@ export function askedQuestion(
     const exact = graph.entityId(mention);
     const entities = exact >= 0 ? [exact] : entitiesOf(mention, names);
     if (entities.length === 0) throw unknownEntity(mention, graph);
-    // Homonyms are topics all, but their mention is masked once.
+    // All homonyms are topics, but their mention is masked once.
     return entities.map((entity, i) => ({
       name: graph.entityNames[entity]!,
       entity,
@@ -68,7 +68,7 @@ export function askedQuestion(
 
 type Span = readonly [begin: number, end: number];
 
-/** The question without its brackets, and where they stood. */
+/** Question without its brackets, and their spans. */
 function bracketed(text: string): { question: string; spans: Span[] } {
   const spans: Span[] = [];
   let question = '';
@@ -87,14 +87,14 @@ const entitiesOf = (mention: string, names: NameIndex): readonly number[] => {
   return found.length > 0 ? found : names.lookupWithoutAccents(mention);
 };
 
-/** Words that are names in many graphs, and nobody means by themselves. */
+/** Words that are names in many graphs but not meant as such. */
 const littleWords = new Set(
   'a an and are by did do does for from had has have her his how i in is it its many my of on or that the their they to was were what when where which who whom whose why will with'.split(
     ' ',
   ),
 );
 
-/** The longest names in a question, or nothing. @throws WorkbenchError `usage` for several */
+/** Longest names in a question, possibly none. @throws WorkbenchError `usage` for several */
 function mentionsIn(question: string, names: NameIndex): Span[] {
   const words = [...question.matchAll(/[\p{L}\p{N}\p{M}]\S*/gu)].map(({ 0: word, index }) => {
     return { begin: index, end: index + word.replace(/(?<=[\p{L}\p{N}\p{M}])[^\p{L}\p{N}\p{M}]+$/u, '').length };
@@ -103,7 +103,7 @@ function mentionsIn(question: string, names: NameIndex): Span[] {
     const found = words.slice(0, words.length - length + 1).flatMap(({ begin }, i): Span[] => {
       const { end } = words[i + length - 1]!;
       const mention = question.slice(begin, end);
-      // Articles in front belong to no name: see `normalizeName`.
+      // Leading articles are not part of a name: see `normalizeName`.
       if (
         /^(the|an?) ./i.test(mention) ||
         littleWords.has(mention.toLowerCase()) ||

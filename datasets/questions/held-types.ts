@@ -1,19 +1,19 @@
-/** Random sets of question types to keep for test, so that what composes relations is not judged by one set of them. */
+/** Random hold-outs of question types, so that compositional generalisation is not judged on a single set. */
 import { WorkbenchError } from '../../src/run/errors.js';
 import { Rng } from '../../src/run/seeds.js';
 import { inverseName } from '../../src/kg/graph.js';
 import type { StoredQuestion } from './stored-question.js';
 
-/** Share of the types of each number of relations that is held, rounded: of MetaQA's 21 and 15 five and four. */
+/** One in this many types per number of relations is held out, rounded: of MetaQA's 21 and 15 five and four. */
 const heldShare = 4;
 
 /**
- * A set of types such that train still shows every relation in every place of a chain. Types of one relation are never held, nor those that
- * go back the way they came (`directed_by`, `~directed_by`): what is left of them beside train's are no new compositions.
- * @param questions all of a data set; a type's chain is the first that one of its questions has
+ * Set of held-out types such that train still has every relation at every chain position. Never held: types of one relation, and those
+ * that return (`directed_by`, `~directed_by`), as they are no new compositions.
+ * @param questions all of a data set; a type's chain is that of its first question with one
  * @param seed of the draw alone: the same set for every run
  * @returns sorted by name
- * @throws WorkbenchError `usage` where questions have no types with chains, or too few
+ * @throws WorkbenchError `usage` if questions have no types with chains, or too few
  */
 export function drawHeldTypes(questions: Iterable<StoredQuestion>, seed: number): string[] {
   const chainOf = new Map<string, readonly string[]>();

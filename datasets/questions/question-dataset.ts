@@ -1,4 +1,4 @@
-/** Question data sets by name: what is imported, and loading it. */
+/** Question data sets by name: loading and splits. */
 import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { printable } from '../../src/run/printable.js';
@@ -27,36 +27,36 @@ import {
 } from './question-manifest.js';
 import { aliasesSchema, sampleOf, type StoredQuestion, storedQuestionSchema } from './stored-question.js';
 
-/** Which questions. */
+/** Selection of questions. */
 export interface SelectQuestions {
   /** Default all. */
   subsets?: readonly string[];
-  /** Name of a split (`dev-valid`, `template-test`), or a role: `train`, `valid`, `test`. Default the validation split. */
+  /** Split name (`dev-valid`, `template-test`) or role: `train`, `valid`, `test`. Default the validation split. */
   split?: string;
-  /** Narrows `split` to one kind of partition: `{ split: 'test', holdOut: 'template' }`. Default `question` for a role. */
+  /** Restricts `split` to one kind of partition: `{ split: 'test', holdOut: 'template' }`. Default `question` for a role. */
   holdOut?: HoldOut;
 }
 
 /** An imported question data set. */
 export interface QuestionDataset extends ImportedDataset<QuestionManifest> {
-  /** Names of its parts, in the order of the import. */
+  /** Subset names in import order. */
   subsets: readonly string[];
-  /** All its splits, hold-outs included. @param holdOut a draw of types (`type:3`) in the place of the types that the data set holds */
+  /** All splits, hold-outs included. @param holdOut a draw of types (`type:3`) instead of the data set's held types */
   splits(holdOut?: HoldOut): QuestionSplit[];
-  /** @throws WorkbenchError `usage` for a split it lacks */
+  /** @throws WorkbenchError `usage` for an unknown split */
   split(select?: Pick<SelectQuestions, 'split' | 'holdOut'>): QuestionSplit;
   /**
-   * Loads the graph of these subsets from disk, each time anew: keep it.
+   * Loads the graph of these subsets from disk at each call; keep it.
    * @param subsets default all
-   * @throws WorkbenchError `usage` for subsets it lacks or that have several graphs, `data` for a damaged file
+   * @throws WorkbenchError `usage` for unknown subsets or subsets with several graphs, `data` for a damaged file
    */
   loadGraph(subsets?: readonly string[]): Promise<Graph>;
-  /** Further names by entity id, for `NameIndex`; empty where the data set has none. */
+  /** Further names by entity id, for `NameIndex`; empty if the data set has none. */
   aliases(graph: Graph): ReadonlyMap<number, readonly string[]>;
   /**
    * Questions with the ids of `graph`, in the order of subsets, then of the release.
    * @param graph from `loadGraph` with the same subsets
-   * @throws WorkbenchError `usage` for a subset or split it lacks, `data` for another graph or a damaged file
+   * @throws WorkbenchError `usage` for an unknown subset or split, `data` for another graph or a damaged file
    */
   questions(graph: Graph, select?: SelectQuestions): QuestionSample[];
   /** The stored questions of one file of one subset. @throws WorkbenchError `data` for a damaged file */
@@ -65,7 +65,7 @@ export interface QuestionDataset extends ImportedDataset<QuestionManifest> {
 
 /**
  * @param name without a subset; see `parseDatasetName`
- * @throws WorkbenchError `data` when no such data set was imported, it holds dialogues, or its manifest cannot be read
+ * @throws WorkbenchError `data` for an unknown data set, one of another kind, or an unreadable manifest
  */
 export function loadQuestionDataset(name: string, options: LocateOptions = {}): QuestionDataset {
   const { manifest, folder } = openImported(name, 'questions', questionManifestSchema, options);
@@ -120,7 +120,7 @@ export function loadQuestionDataset(name: string, options: LocateOptions = {}): 
   };
 }
 
-/** `metaqa/2-hop` → the data set `metaqa` and its subset; `metaqa` alone means all subsets. */
+/** `metaqa/2-hop` → data set `metaqa` and its subset; `metaqa` means all subsets. */
 export function parseDatasetName(text: string): { name: string; subsets?: readonly string[] } {
   const slash = text.indexOf('/');
   return slash < 0 ? { name: text } : { name: text.slice(0, slash), subsets: text.slice(slash + 1).split(',') };
@@ -143,7 +143,7 @@ function graphOf({ name, subsets }: QuestionManifest, wanted: readonly string[])
 
 /**
  * Compares files, hashes and counts with the manifest.
- * @throws WorkbenchError `data` when no such data set was imported, or its manifest cannot be read
+ * @throws WorkbenchError `data` for an unknown data set or an unreadable manifest
  */
 export async function checkQuestionDataset(name: string, options: LocateOptions = {}): Promise<DatasetCheck> {
   const dataset = loadQuestionDataset(name, options);

@@ -1,4 +1,4 @@
-/** What stands in the `dataset.json` of a question data set. */
+/** Manifest (`dataset.json`) and splits of question data sets. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { configHash } from '../../src/run/config.js';
@@ -10,42 +10,39 @@ import type { StoredQuestion } from './stored-question.js';
 
 const releaseFileSchema = z.strictObject({
   questions: count,
-  /** Items that were not imported, by reason. */
+  /** Dropped items, by reason. */
   dropped: z.record(z.string(), count),
-  /** Questions none of whose topics is in the graph: kept, and no agent that walks can answer them. */
+  /** Questions without a topic in the graph: kept, but walking agents cannot answer them. */
   topicsNotInGraph: count,
-  /** Answers, of all questions, that are no entity of the graph. */
+  /** Answers that are no entity of the graph, over all questions. */
   answersNotInGraph: count,
 });
 
 const subsetSchema = z.strictObject({
-  /** Which of `graphs` its ids belong to. */
+  /** The one of `graphs` that ids refer to. */
   graph: partName,
   /** By release file: `train`, `dev`, `test`, or `all` for a release without splits. */
   files: z.record(partName, releaseFileSchema),
 });
 
-/** The shape of a question data set's `dataset.json`; unknown keys are refused. */
+/** Schema of `dataset.json` for questions; unknown keys are refused. */
 export const questionManifestSchema = z
   .strictObject({
     schemaVersion: z.literal(1),
     kind: z.literal('questions'),
     name: z.string(),
-    /** The importer, such as `metaqa`. */
+    /** Importer, such as `metaqa`. */
     format: z.string(),
     licence: z.string(),
-    /**
-     * What every table must say beside its scores: `fixture` (a graph collected partly from gold answers), `generated` (questions
-     * made by a program).
-     */
+    /** Labels to show with every score: `fixture` (graph collected partly from gold answers), `generated` (generated questions). */
     labels: z.array(z.enum(['fixture', 'generated'])),
     subsets: z
       .record(partName, subsetSchema)
       .refine((subsets) => Object.keys(subsets).length > 0, 'expected at least one subset'),
     graphs: z.record(partName, graphSchema),
-    /** Whether gold chains come back to their topics, or end there; see `QuestionTask`. */
+    /** True if gold chains may return to their topics; see `QuestionTask`. */
     topicsReturn: z.boolean(),
-    /** Question types that the hold-out `type` keeps for test; empty where it is not offered. */
+    /** Question types that the hold-out `type` keeps for test; empty if not offered. */
     heldTypes: z.array(z.string()),
     sources: sourcesSchema,
     files: filesSchema,
@@ -55,17 +52,17 @@ export const questionManifestSchema = z
     message: 'every subset belongs to one of the graphs',
   });
 
-/** What was imported, from what, what was left out, and how to check that it is still the same. */
+/** Manifest: content, sources, dropped items, checksums. */
 export type QuestionManifest = z.output<typeof questionManifestSchema>;
 
-/** Hash of the questions and graphs as they are stored: what a checkpoint and an evaluation are tied to. */
+/** Hash of the stored questions and graphs, which checkpoints and evaluations are tied to. */
 export const questionsHash = ({ files }: Pick<QuestionManifest, 'files'>): string => configHash(files);
 
 export const questionFileName = (subset: string, file: string): string => `questions.${subset}.${file}.jsonl`;
 
 export const aliasFileName = 'aliases.jsonl';
 
-/** The release files of all subsets, in the order train, dev, valid, test, others. */
+/** Release files of all subsets, in the order train, dev, valid, test, others. */
 function releaseFilesOf({ subsets }: Pick<QuestionManifest, 'subsets'>): string[] {
   const files = [...new Set(Object.values(subsets).flatMap((subset) => Object.keys(subset.files)))];
   const known = ['train', 'dev', 'valid', 'test'];
@@ -73,25 +70,25 @@ function releaseFilesOf({ subsets }: Pick<QuestionManifest, 'subsets'>): string[
 }
 
 /**
- * What no test question shares with train: nothing more than the question itself, its template, or its type; `type` holds the types that
- * the data set names, `type:3` those of draw 3 (`drawHeldTypes`).
+ * What test questions do not share with train: the question itself, its template, or its type; `type` uses the data set's held types,
+ * `type:3` those of draw 3 (`drawHeldTypes`).
  */
 export type HoldOut = 'question' | 'template' | 'type' | `type:${number}`;
 
-/** The draw of types that a hold-out, or a split of it, stands for; undefined for others. */
+/** Draw of types in the name of a hold-out or split; undefined for others. */
 export function drawOfTypes(holdOutOrSplit: string = ''): number | undefined {
   const [, draw] = /^type:(\d{1,9})(?:-|$)/.exec(holdOutOrSplit) ?? [];
   return draw === undefined ? undefined : Number(draw);
 }
 
-/** What a split is for. */
+/** Purpose of a split. */
 export type SplitRole = 'train' | 'valid' | 'test';
 
-/** A split: its name, and which stored questions of which release file belong to it. */
+/** Split: name, and the stored questions of each release file that belong to it. */
 export interface QuestionSplit {
   name: string;
   holdOut: HoldOut;
-  /** Absent for a file of the release with a name of its own. */
+  /** Absent for release files with other names. */
   role?: SplitRole;
   has: (question: StoredQuestion, file: string) => boolean;
 }
@@ -104,11 +101,11 @@ export function bucketOf(key: string): number {
 }
 
 /**
- * Every split of a data set. A release with `train` and `dev` or `valid` keeps its files. Elsewhere the first file is
- * partitioned by `bucketOf(group or id)`: 0 to 7 train, 8 valid, 9 test, named `dev-train` and so on, or plainly `train`, `valid`,
- * `test` where the release has no splits at all (file `all`). Hold-outs pool all files: `template-…` by `bucketOf('T|' + masked
- * question)`, 0 to 6 train, 7 valid, 8 and 9 test; `type-…` where types are held back: those are test, of the others bucket 8 is valid.
- * @param drawn a draw of types to hold back in the place of the manifest's
+ * All splits of a data set. A release with `train` and `dev` or `valid` keeps its files. Otherwise the first file is partitioned by
+ * `bucketOf(group or id)`: 0 to 7 train, 8 valid, 9 test, named `dev-train` and so on, or `train`, `valid`, `test` if the release has no
+ * splits (file `all`). Hold-outs pool all files: `template-…` by `bucketOf('T|' + masked question)`, 0 to 6 train, 7 valid, 8 and 9 test;
+ * `type-…` if types are held out: those are test, bucket 8 of the others is valid.
+ * @param drawn a draw of held types instead of the manifest's
  */
 export function splitsOf(
   manifest: Pick<QuestionManifest, 'subsets' | 'heldTypes'>,
@@ -135,10 +132,10 @@ export function splitsOf(
 }
 
 /**
- * The split of a name (`dev-valid`, `template-test`) or, for `train`, `valid`, `test`, of that role within the hold-out.
+ * Split by name (`dev-valid`, `template-test`) or, for `train`, `valid`, `test`, by role within the hold-out.
  * @param wanted default: the validation split
- * @param drawn as of `splitsOf`
- * @throws WorkbenchError `usage` that lists what there is
+ * @param drawn as in `splitsOf`
+ * @throws WorkbenchError `usage` that lists the splits
  */
 export function findSplit(
   manifest: Pick<QuestionManifest, 'name' | 'subsets' | 'heldTypes'>,
@@ -156,7 +153,7 @@ export function findSplit(
   });
 }
 
-/** Where the release has a test file of its own, that one is for testing; the partition's test is one more split. */
+/** If the release has a test file, that is the test split; the partition's test is an additional one. */
 function partition(file: string, hasOfficialTest: boolean): QuestionSplit[] {
   return roles.map((role) => ({
     name: file === 'all' ? role : `${file}-${role}`,
@@ -174,7 +171,7 @@ const questionBucket = remembered(({ group, id }) => bucketOf(group ?? id));
 
 const templateRole = remembered((question) => bucketRole(bucketOf(`T|${maskedQuestion(question)}`), 7, 8));
 
-/** Asked once a split, and hashing is most of the work. */
+/** Cached per split, as hashing dominates. */
 function remembered<T>(compute: (question: StoredQuestion) => T): (question: StoredQuestion) => T {
   const known = new WeakMap<StoredQuestion, T>();
   return (question) => {

@@ -1,4 +1,4 @@
-/** What a question data set looks like: sizes, answers, templates, and how far its graph carries its gold. */
+/** Statistics of a question data set: sizes, answers, templates, gold chains, answer reachability. */
 import { type Frontier, type FrontierStepper, frontierStepper, initialFrontier } from '../../src/kg/frontier.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { type Spread, spreadOf } from '../../src/metrics/ranks.js';
@@ -7,35 +7,38 @@ import { maskedQuestion, type QuestionGold, type QuestionSample } from '../quest
 import type { QuestionDataset } from './question-dataset.js';
 import { sampleOf, type StoredQuestion } from './stored-question.js';
 
-/** Figures of one subset. */
+/** Statistics of one subset. */
 export interface SubsetStatistics {
   questions: number;
   /** Questions by split, hold-outs included. */
   splits: Record<string, number>;
-  /** Questions by release file that were left out, by reason. */
+  /** Dropped questions by release file and reason. */
   dropped: Record<string, Record<string, number>>;
   topicsNotInGraph: number;
   answersNotInGraph: number;
-  /** Answers a question; over questions that ask for entities. */
+  /** Answers per question, over entity questions. */
   answers: Spread;
-  /** Share of those with one answer; null where none asks for entities. */
+  /** Share with a single answer; null without entity questions. */
   singleAnswer: number | null;
-  /** Different questions once topics are masked. */
+  /** Distinct questions after masking topics. */
   templates: number;
-  /** Different question types; 0 where unknown. */
+  /** Distinct question types; 0 if unknown. */
   types: number;
-  /** Questions of the form `truth`. */
+  /** Number of `truth` questions. */
   truth: number;
-  /** Gold chains, executed under three rules for the topics; the data set's own is `topicsReturn`. */
+  /** Gold chains executed under three topic rules; the data set's rule is `topicsReturn`. */
   chains: GoldChainScores;
-  /** Share of answers within 1, 2 and 3 edges of a topic, in any direction the graph has, over a seeded sample of questions; null without answers. */
+  /**
+   * Share of answers within 1, 2 and 3 edges of a topic, in any direction of the graph, over a seeded sample of questions; null without
+   * answers.
+   */
   reach: { questions: number; within: Record<1 | 2 | 3, number | null> };
 }
 
-/** Figures of a question data set. */
+/** Statistics of a question data set. */
 export interface QuestionStatistics {
   dataset: string;
-  /** Whether this data set's walks may come back to their topics. */
+  /** True if walks may return to their topics. */
   topicsReturn: boolean;
   labels: readonly string[];
   graphs: QuestionDataset['manifest']['graphs'];
@@ -105,33 +108,33 @@ function reachOf(samples: readonly QuestionSample[], graph: Graph): SubsetStatis
   return { questions: some.length, within: { 1: within(1), 2: within(2), 3: within(3) } };
 }
 
-/** Of one set of entities 0 or 1, but F1. */
+/** Score of one result set: 0 or 1, except F1. */
 interface ChainScore {
   /** The set is not empty. */
   executable: number;
-  /** The first of the canonical order is an answer. */
+  /** The first entity in canonical order is an answer. */
   hit1: number;
   f1: number;
-  /** The set is the set of answers. */
+  /** The set equals the answers. */
   exact: number;
 }
 
 /**
- * What becomes of the topics while a chain is executed: they leave every frontier, the last frontier only, or none. The
- * first is MetaQA's, the last PathQuestion's; the second is what one would do first, and costs half of MetaQA's three-hop answers.
+ * Topic exclusion while a chain is executed: from every frontier, from the last only, or never. The first is MetaQA's rule, the last
+ * PathQuestion's; the second, the obvious one, costs half of MetaQA's three-hop answers.
  */
 export type TopicRule = 'leave' | 'leave at the end' | 'stay';
 
 export interface GoldChainScores {
-  /** Questions that have one, of both forms: what `executable` is over. */
+  /** Questions with a chain, of both forms: the base of `executable`. */
   questions: number;
-  /** Means, null over no question: `hit1`, `f1` and `exact` are over entity questions alone, as statements have no answers. */
+  /** Means, null without questions: `hit1`, `f1` and `exact` are over entity questions only, as statements have no answers. */
   rules: Record<TopicRule, Record<keyof ChainScore, number | null>>;
 }
 
 const topicRules: readonly TopicRule[] = ['leave', 'leave at the end', 'stay'];
 
-/** The entities at the end of a chain under a rule for the topics. @param step of the graph they are ids of */
+/** Entities at the end of a chain under a topic rule. @param step stepper of the ids' graph */
 function executeUnder(
   rule: TopicRule,
   step: FrontierStepper,
@@ -151,7 +154,7 @@ function scoreFrontier({ entities, counts }: Frontier, { answers }: Pick<Questio
   let first = 0;
   let right = 0;
   for (let i = 0; i < entities.length; i++) {
-    // The first of `canonicalOrder`, without sorting.
+    // First in `canonicalOrder`, without sorting.
     if (counts[i]! > counts[first]!) first = i;
     if (gold.has(entities[i]!)) right++;
   }
@@ -163,7 +166,7 @@ function scoreFrontier({ entities, counts }: Frontier, { answers }: Pick<Questio
   };
 }
 
-/** Mean scores over the samples that have a gold chain; the best one counts where there are several. */
+/** Mean scores over samples with a gold chain; the best of several counts. */
 function scoreGoldChains(samples: readonly QuestionSample[], graph: Graph): GoldChainScores {
   const withChain = samples.filter(({ gold }) => gold.chains.length > 0);
   const step = frontierStepper(graph);
@@ -190,12 +193,12 @@ function meanOf(scores: readonly ChainScore[]): Record<keyof ChainScore, number 
   return { executable: mean('executable'), hit1: mean('hit1'), f1: mean('f1'), exact: mean('exact') };
 }
 
-/** Null where there is nothing to be a share of. */
+/** Null for an empty denominator. */
 const shareOf = (sum: number, count: number): number | null => (count === 0 ? null : sum / count);
 
 /**
- * For each of `answers` the least number of edges from any topic, at most `hops`; `Infinity` beyond, and for entities the graph lacks.
- * O(edges met), and it stops when every answer was met.
+ * For each of `answers` the distance in edges from the nearest topic, up to `hops`; `Infinity` beyond, and for entities missing from the
+ * graph. O(edges visited), stops when all answers are found.
  */
 export function answerDistances(
   graph: Graph,

@@ -1,34 +1,34 @@
-/** A question as it stands on disk: names only, so that it survives any numbering of the graph. */
+/** Questions as stored on disk: by name only, so that they are independent of graph ids. */
 import { z } from 'zod';
 import type { Graph } from '../../src/kg/graph.js';
 import type { QuestionSample } from '../question.js';
 
-/** One line of a questions file. Importers make these; `writeQuestionDataset` checks and stores them. */
+/** One line of a questions file. Made by importers; validated and stored by `writeQuestionDataset`. */
 export interface StoredQuestion {
   /**
-   * Unique in the data set, such as `2-1987`, and stable: hash partitions are made of it, so never count dropped items
-   * out of it. Conventions: subset, then the line (from 0) of the source file.
+   * Unique, such as `2-1987`, and stable: hash partitions depend on it, so it must not count dropped items. Convention: subset, then the
+   * line (from 0) of the source file.
    */
   id: string;
-  /** Plain text: brackets and other markers removed. */
+  /** Plain text without brackets and other markers. */
   question: string;
-  /** Spans in UTF-16 units [begin, end) of `question`. A topic may be missing from the graph: it is kept and counted. */
+  /** Spans in UTF-16 units [begin, end) of `question`. Topics missing from the graph are kept and counted. */
   topics: readonly { name: string; span?: readonly [begin: number, end: number] }[];
-  /** Distinct names as the graph writes them; empty for `truth` questions. */
+  /** Distinct names as in the graph; empty for `truth` questions. */
   answers: readonly { name: string; aliases?: readonly string[] }[];
-  /** Relation names from topic to answer, direction-qualified (`~directed_by`); one entry a known chain. */
+  /** Relation names from topic to answer, direction-qualified (`~directed_by`); one entry per known chain. */
   chains?: readonly (readonly string[])[];
   /** Question type, such as `actor_to_movie_to_year`. */
   type?: string;
-  /** Only where the data set's own split tells agents the number of relations. */
+  /** Only if the data set's split reveals the number of relations to agents. */
   hops?: number;
   /** Default `entities`. */
   form?: 'entities' | 'truth';
-  /** Of a `truth` question. */
+  /** For `truth` questions. */
   truth?: boolean;
-  /** Of a `truth` question: name of the claimed end. */
+  /** For `truth` questions: name of the claimed end. */
   claimed?: string;
-  /** Questions of one group (paraphrases of one fact) share every hash partition. Default: the id. */
+  /** Questions of a group (paraphrases of a fact) share every hash partition. Default: the id. */
   group?: string;
 }
 
@@ -54,15 +54,12 @@ export const storedQuestionSchema: z.ZodType<StoredQuestion> = z
 
 export const aliasesSchema = z.strictObject({ entity: text, names: z.array(text) });
 
-/** Whether a place, where there is one, is a part of the text. */
+/** True if a span is absent or lies within the text. */
 export function isWithin(span: readonly [begin: number, end: number] | undefined, { length }: string): boolean {
   return !span || (0 <= span[0] && span[0] < span[1] && span[1] <= length);
 }
 
-/**
- * Gives a stored question its ids. Chains with a relation that the graph lacks are left out.
- * @param topicsReturn the data set's rule
- */
+/** Resolves names to graph ids. Chains with a relation missing from the graph are dropped. @param topicsReturn rule of the data set */
 export function sampleOf(stored: StoredQuestion, subset: string, graph: Graph, topicsReturn: boolean): QuestionSample {
   const { id, question, topics, answers, chains = [], type, hops, form = 'entities', truth, claimed } = stored;
   return {
@@ -88,8 +85,8 @@ export function sampleOf(stored: StoredQuestion, subset: string, graph: Graph, t
 }
 
 /**
- * Takes the brackets of MetaQA's notation away: `who directed [Heat]` → plain text, and each bracketed name with its place. Brackets
- * that are empty or not closed stay as text; a bracket within brackets belongs to the name.
+ * Removes the brackets of MetaQA's notation: `who directed [Heat]` → plain text, and each bracketed name with its span. Empty or unclosed
+ * brackets stay as text; nested brackets belong to the name.
  */
 export function markedTopics(text: string): Pick<StoredQuestion, 'question' | 'topics'> {
   const topics: StoredQuestion['topics'][number][] = [];
@@ -111,13 +108,10 @@ export function markedTopics(text: string): Pick<StoredQuestion, 'question' | 't
   return { question: question + text.slice(read), topics };
 }
 
-/**
- * A topic with the place of its first mention: with this case, else in any, bounded by something that is no letter or digit.
- * Without a place where the text does not show it.
- */
+/** Topic with the span of its first mention: in this case, else in any, bounded by non-alphanumerics. No span if the text lacks it. */
 export function locatedTopic(question: string, name: string): StoredQuestion['topics'][number] {
   const lower = question.toLowerCase();
-  // Lower case may be longer ("İ"): places would shift.
+  // Lower case may be longer ("İ") and shift spans.
   const begin =
     mention(question, name) ?? (lower.length === question.length ? mention(lower, name.toLowerCase()) : undefined);
   return begin === undefined ? { name } : { name, span: [begin, begin + name.length] };
@@ -126,7 +120,7 @@ export function locatedTopic(question: string, name: string): StoredQuestion['to
 function mention(text: string, name: string): number | undefined {
   if (name === '') return undefined;
   for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1)) {
-    // The letter beside it takes at most two units; what lies further would cost the square of the text.
+    // A neighbouring letter takes at most two units; a longer slice would make this quadratic.
     const before = text.slice(Math.max(0, at - 2), at);
     const after = text.slice(at + name.length, at + name.length + 2);
     if (!/[\p{L}\p{N}_]$/u.test(before) && !/^[\p{L}\p{N}_]/u.test(after)) return at;

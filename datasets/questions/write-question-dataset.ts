@@ -1,4 +1,4 @@
-/** Storing a question data set: the one way in for every importer. */
+/** Storing question data sets, for all importers. */
 import { join } from 'node:path';
 import { writeGraphFile } from '../../src/kg/graph-file.js';
 import type { Graph } from '../../src/kg/graph.js';
@@ -9,14 +9,14 @@ import { describeGraph, describeSources, graphFileName, jsonLines, writeDataset 
 import { aliasFileName, questionFileName, type QuestionManifest, questionManifestSchema } from './question-manifest.js';
 import { isWithin, type StoredQuestion } from './stored-question.js';
 
-/** What came out of one file of a release. */
+/** Content of one release file. */
 export interface ImportedFile {
   questions: readonly StoredQuestion[];
-  /** Items that were not imported, by reason. Default none. */
+  /** Dropped items by reason. Default none. */
   dropped?: Readonly<Record<string, number>>;
 }
 
-/** Everything an importer found. */
+/** Result of an importer. */
 export interface QuestionDatasetParts {
   /** Folder name of the data set. */
   name: string;
@@ -24,36 +24,35 @@ export interface QuestionDatasetParts {
   licence: string;
   /** Default none; see `QuestionManifest`. */
   labels?: QuestionManifest['labels'];
-  /** By name: letters, digits, `-` and `_`. Inverses (`~relation`) are already in each. */
+  /** By name: letters, digits, `-` and `_`. Inverses (`~relation`) must be included. */
   graphs: readonly { graph: Graph; note: string }[];
   subsets: readonly {
-    /** Such as `2-hop`; what stands after the slash of `metaqa/2-hop`. */
+    /** Such as `2-hop`: the part after the slash of `metaqa/2-hop`. */
     name: string;
     /** Name of one of `graphs`. */
     graph: string;
     /** By release file: `train`, `dev` or `valid`, `test`; `all` for a release without splits. */
     files: Readonly<Record<string, ImportedFile>>;
   }[];
-  /** Whether gold chains may come back to their topics; `kgwalk datasets stats` shows both rules. Default false. */
+  /** True if gold chains may return to their topics; `kgwalk datasets stats` shows both rules. Default false. */
   topicsReturn?: boolean;
   /** Question types that the hold-out `type` keeps for test. Default none: not offered. */
   heldTypes?: readonly string[];
-  /** Further names of entities, by the name in the graph. */
+  /** Further names of entities, by graph name. */
   aliases?: ReadonlyMap<string, readonly string[]>;
   sources: readonly string[];
-  /** Of a data set that a program made. */
+  /** For generated data sets. */
   generated?: QuestionManifest['generated'];
 }
 
 /**
- * Writes `<home>/datasets/<name>/`: `dataset.json`, `questions.<subset>.<file>.jsonl`, `graph-<graph>.bin` and, where there are any,
- * `aliases.jsonl`. An existing data set of that name is replaced when all went well; nothing is written where the data is bad.
- *
- * An importer reads its release, builds graphs (`GraphBuilder.build(name, { addInverses: true })` where the source holds one
- * direction), makes a `StoredQuestion` of every item, counts each item it leaves out under a reason, and calls this. Topics and
- * answers that the graph lacks are no reason to leave a question out: they are kept, counted here, and scored 0.
+ * Writes `<home>/datasets/<name>/`: `dataset.json`, `questions.<subset>.<file>.jsonl`, `graph-<graph>.bin` and, if there are any,
+ * `aliases.jsonl`. An existing data set of that name is replaced after success; nothing is written for bad data. An importer reads its
+ * release, builds graphs (`GraphBuilder.build(name, { addInverses: true })` if the source has one direction), makes a `StoredQuestion` of
+ * every item, counts dropped items by reason, and calls this. Questions with topics or answers missing from the graph should not be
+ * dropped: they are counted here, and scored 0.
  * @param home default `KGWALK_HOME`
- * @throws WorkbenchError `data` for no question at all, ids that repeat, or spans outside their question; `usage` for a bad name
+ * @throws WorkbenchError `data` for no question at all, repeated ids, or spans outside their question; `usage` for a bad name
  */
 export async function writeQuestionDataset(parts: QuestionDatasetParts, home?: string): Promise<QuestionManifest> {
   checkQuestions(parts);

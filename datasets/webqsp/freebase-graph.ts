@@ -1,4 +1,4 @@
-/** A part of Freebase as a graph: named triples, with mediators (nodes that stand for an event or a relation) under their ids. */
+/** Freebase subgraph: named triples, with mediator nodes (events, n-ary relations) under their ids. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { GraphBuilder } from '../../src/kg/build-graph.js';
@@ -9,29 +9,26 @@ import { readTextFile, sha256File } from '../../src/run/files.js';
 const triplesFile = 'freebase_named_triples.tsv';
 const namesFile = 'mid2name.tsv';
 
-/**
- * Triple files that were collected around the gold answers of WebQSP's questions: fit to run programs on, no benchmark. By
- * the sha256 of their bytes.
- */
+/** Triple files collected around the gold answers of WebQSP, usable to run programs but not as a benchmark. By sha256. */
 const knownFixtures: ReadonlySet<string> = new Set([
   '88afaf54fbdf94c4de8e573d55cda99e5834e976fe439b5bece7498e8a2364cc',
 ]);
 
-/** A part of Freebase. */
+/** Freebase subgraph. */
 export interface FreebaseGraph {
   graph: Graph;
-  /** Whether scores on it mean nothing: see `knownFixtures`. */
+  /** True if scores are meaningless: see `knownFixtures`. */
   fixture: boolean;
-  /** Name of the entity with an id such as `m.06w2sn5`, as the graph writes it; undefined where it has none. */
+  /** Graph name of the entity with an id such as `m.06w2sn5`; undefined if it has none. */
   nameOf(mid: string): string | undefined;
   sources: string[];
 }
 
 /**
- * Reads `freebase_named_triples.tsv` (`head TAB relation TAB tail`, names, or ids of nodes without a name) and, where it is there,
- * `mid2name.tsv` (`id TAB name`). Entities of equal names are one node.
- * @param folders where to look, the first that holds the triples
- * @throws WorkbenchError `data` where no folder holds them, or a line is broken
+ * Reads `freebase_named_triples.tsv` (`head TAB relation TAB tail`, names, or ids of unnamed nodes) and, if present, `mid2name.tsv` (`id
+ * TAB name`). Entities of equal names are one node.
+ * @param folders search path for the triples
+ * @throws WorkbenchError `data` if no folder has them, or a line is broken
  */
 export async function readFreebaseGraph(folders: readonly string[]): Promise<FreebaseGraph> {
   const folder = folders.find((one) => existsSync(join(one, triplesFile)));
@@ -55,7 +52,7 @@ export async function readFreebaseGraph(folders: readonly string[]): Promise<Fre
   };
 }
 
-/** What must be said of such a graph. */
+/** Caveats for scores on such a graph. */
 export function freebaseNote(fixture: boolean): string {
   return fixture
     ? 'FIXTURE: collected partly from gold answers, so scores on it mean nothing; entities of equal names are one node'

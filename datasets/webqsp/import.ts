@@ -1,4 +1,4 @@
-/** Imports WebQuestionsSP: questions with their parses, over a part of Freebase. */
+/** Import of WebQuestionsSP: questions with parses, over a Freebase subgraph. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -27,9 +27,8 @@ type Parse = z.output<typeof parseSchema>;
 type ReleasedQuestion = z.output<typeof releaseSchema>['Questions'][number];
 
 /**
- * Reads `WebQSP.train.json` and `WebQSP.test.json` (one is enough) and the Freebase files beside them. Of several parses the
- * first with answers counts, preferring one with a chain. The type tells hops and whether the parse has constraints, which
- * no chain expresses: `2-hop constrained`.
+ * Reads `WebQSP.train.json` and `WebQSP.test.json` (one is enough) and the Freebase files in the folder. Of several parses the first with
+ * answers is used, preferably with a chain. The type states hops and constraints, which chains cannot express: `2-hop constrained`.
  * @throws WorkbenchError `data` (file, reason); see `writeQuestionDataset`
  */
 export async function importWebQsp({ from, name = 'webqsp', home }: ImportOptions): Promise<QuestionManifest> {
@@ -61,7 +60,7 @@ export async function importWebQsp({ from, name = 'webqsp', home }: ImportOption
   );
 }
 
-/** As `importers.ts` lists it. */
+/** Entry of `importers.ts`. */
 export const webqsp: Importer<'questions'> = {
   name: 'webqsp',
   kind: 'questions',

@@ -1,4 +1,4 @@
-/** Imports WebQuestions: questions with answers by name, over a part of Freebase. */
+/** Import of WebQuestions: questions with answers by name, over a Freebase subgraph. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -15,8 +15,8 @@ const releaseSchema = z.array(z.object({ url: z.string(), targetValue: z.string(
 type ReleasedQuestion = z.output<typeof releaseSchema>[number];
 
 /**
- * Reads `webquestions.examples.train.json` and `….test.json` (one is enough) and the Freebase files beside them, or in the
- * neighbouring folder `webqsp`. The topic is the entity of the page's address; there is no chain.
+ * Reads `webquestions.examples.train.json` and `….test.json` (one is enough) and the Freebase files in the folder or in the sibling
+ * folder `webqsp`. The topic is the entity of the page's URL; there is no chain.
  * @throws WorkbenchError `data` (file, reason); see `writeQuestionDataset`
  */
 export async function importWebQuestions({
@@ -52,7 +52,7 @@ export async function importWebQuestions({
   );
 }
 
-/** As `importers.ts` lists it. */
+/** Entry of `importers.ts`. */
 export const webquestions: Importer<'questions'> = {
   name: 'webquestions',
   kind: 'questions',
@@ -124,7 +124,7 @@ function importFile(
   return { questions, dropped };
 }
 
-/** The texts of `(list (description "A") (description B))`, in order. */
+/** Texts of `(list (description "A") (description B))`, in order. */
 export function descriptionsOf(targetValue: string): string[] {
   const found: string[] = [];
   for (const [, quoted, plain] of targetValue.matchAll(/\(description (?:"((?:[^"\\]|\\.)*)"|([^()"]+))\)/g)) {
