@@ -27,7 +27,7 @@ def random_legal(masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def processor_seconds(pid: int | None) -> float:
-    """Of a process; NaN where the system does not tell."""
+    """Of a process; NaN where the system does not report it."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     except OSError:

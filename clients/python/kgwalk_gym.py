@@ -4,7 +4,7 @@
     env = gym.make("kgwalk/LinkQuery-v1", dataset="umls")
     envs = gym.make_vec("kgwalk/LinkQuery-v1", num_envs=256, dataset="umls")
 
-Each environment is a program of its own, `kgwalk serve env`, which ends with this one. It is found by the variable
+Each environment is a separate program, `kgwalk serve env`, which ends with this one. It is found by the variable
 KGWALK (a path or a whole command), as `kgwalk` on the PATH, or by `npx --no-install kgwalk` in the present folder.
 What the program says is in docs/python.md of kgwalk.
 """
@@ -170,7 +170,7 @@ class _Process:
 
 
 class _Socket:
-    """A server that somebody else has started: `kgwalk serve env … --socket PATH`."""
+    """A server that was started elsewhere: `kgwalk serve env … --socket PATH`."""
 
     pid = None
 
@@ -241,12 +241,12 @@ def _space_of(column: Mapping[str, Any]) -> spaces.Space[Any]:
     return spaces.Box(-1, int(high), (column["width"],), np.int32)
 
 
-class _Told:
+class _InfoRows:
     """What is said of copies in one reply: values by key, for some rows."""
 
-    def __init__(self, told: Mapping[str, Any] | None):
-        self.rows: list[int] = told["rows"] if told else []
-        self.values: dict[str, list[Any]] = told["values"] if told else {}
+    def __init__(self, info_rows: Mapping[str, Any] | None):
+        self.rows: list[int] = info_rows["rows"] if info_rows else []
+        self.values: dict[str, list[Any]] = info_rows["values"] if info_rows else {}
 
     def of(self, at: int) -> dict[str, Any]:
         return {key: values[at] for key, values in self.values.items() if values[at] is not None}
@@ -269,7 +269,7 @@ class _Told:
 
 
 class _Reply:
-    """One reply to reset or step, as arrays of its own."""
+    """One reply to reset or step, as separate arrays."""
 
     rewards: np.ndarray
     terminated: np.ndarray
@@ -278,8 +278,8 @@ class _Reply:
     observations: dict[str, Any]
     finals: np.ndarray
     last: dict[str, Any]
-    begun: _Told
-    ended: _Told
+    begun: _InfoRows
+    ended: _InfoRows
 
 
 class _Client:
@@ -330,8 +330,8 @@ class _Client:
             raise KgwalkError(f"expected a frame of kgwalk, got one of {length} bytes")
         reply = memoryview(self._connection.read(length - 1))
         if got == _ERROR:
-            told = json.loads(bytes(reply))
-            raise KgwalkError(told["message"], told.get("code", "failure"), told.get("hint"))
+            error = json.loads(bytes(reply))
+            raise KgwalkError(error["message"], error.get("code", "failure"), error.get("hint"))
         if got != op:
             raise KgwalkError(f"expected a reply to {op}, got {got}")
         return reply
@@ -372,9 +372,9 @@ class _Client:
         reply.finals = take("<i4", ended)
         reply.last = {about["name"]: column(about, ended) for about in self.columns} if ended else {}
         length = int(take("<u4", 1)[0])
-        told = json.loads(bytes(data[at : at + length])) if length else {}
-        reply.begun = _Told(told.get("begun"))
-        reply.ended = _Told(told.get("ended"))
+        info_rows = json.loads(bytes(data[at : at + length])) if length else {}
+        reply.begun = _InfoRows(info_rows.get("begun"))
+        reply.ended = _InfoRows(info_rows.get("ended"))
         return reply
 
 
@@ -470,7 +470,7 @@ class _Served:
 
     @property
     def pid(self) -> int | None:
-        """The process that was started; None of a server that somebody else has started."""
+        """The process that was started; None of a server that was started elsewhere."""
         return self._client.pid
 
 
@@ -490,7 +490,7 @@ class KgwalkEnv(_Served, gym.Env[Any, Any]):
         columns: which columns are observed. Default: those of one width, as a `Dict`; a list of names: these, as a `Dict`, where
             lists, such as `relations` and `tails`, are padded with -1; one name: that column itself.
         illegal: what an action that is not legal does: `error` raises `KgwalkError` and changes nothing; `stay` takes the
-            last legal one, which stays or stops wherever that can be: for checkers and for algorithms without masks.
+            last legal one, which stays or stops where possible: for checkers and for algorithms without masks.
         socket_path: of a server that was started by hand; what is asked above is then its own.
         verbose: whether the program's own notes go to standard error.
 
@@ -541,8 +541,8 @@ class KgwalkEnv(_Served, gym.Env[Any, Any]):
         row = {name: values[0] for name, values in reply.observations.items()}
         return row[self._single] if self._single else row
 
-    def _info(self, reply: _Reply, told: _Told) -> dict[str, Any]:
-        info = told.of(0) if told.rows else {}
+    def _info(self, reply: _Reply, info_rows: _InfoRows) -> dict[str, Any]:
+        info = info_rows.of(0) if info_rows.rows else {}
         return {**info, "action_mask": reply.masks[0].astype(np.int8)}
 
 

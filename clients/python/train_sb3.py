@@ -55,8 +55,8 @@ def main() -> None:
     venvs = {split: open_env(args, split).to_sb3() for split in ("train", "valid")}
 
     def show(what: str, choose) -> None:
-        told = [f"{split} {mean:.3f} ± {error:.3f}" for split, (mean, error) in measured(choose).items()]
-        print(f"{what:24}  {'  '.join(told)}", flush=True)
+        results = [f"{split} {mean:.3f} ± {error:.3f}" for split, (mean, error) in measured(choose).items()]
+        print(f"{what:24}  {'  '.join(results)}", flush=True)
 
     def measured(choose) -> dict[str, tuple[float, float]]:
         return {split: mean_return(venv, choose, args.episodes) for split, venv in venvs.items()}

@@ -175,8 +175,8 @@ class Refused(unittest.TestCase):
                 self.assertEqual(seen[1], same[1])
 
     def test_a_data_set_that_is_not_there(self) -> None:
-        with self.assertRaisesRegex(KgwalkError, '(?s)got "nobody-has-this".*hint: Import it') as caught:
-            gym.make(QUERY, dataset="nobody-has-this")
+        with self.assertRaisesRegex(KgwalkError, '(?s)got "no-such-data".*hint: Import it') as caught:
+            gym.make(QUERY, dataset="no-such-data")
         self.assertEqual(caught.exception.code, "data")
 
     def test_no_data_set_and_no_such_environment(self) -> None:
@@ -252,13 +252,13 @@ def is_alive(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    # One that nobody has waited for yet is gone all the same.
+    # A process without a wait() is gone all the same.
     stat = Path(f"/proc/{pid}/stat")
     return not (stat.exists() and stat.read_text().rsplit(")", 1)[1].split()[0] == "Z")
 
 
 class Vectors(unittest.TestCase):
-    """Copies that begin anew by themselves, as Gymnasium's own do."""
+    """Copies that restart by themselves, as Gymnasium's own do."""
 
     def walked(self, mode: AutoresetMode):
         envs = KgwalkVectorEnv("kgwalk/MaskedBandit-v1", 3, autoreset_mode=mode, options={"pulls": 2})
@@ -270,7 +270,7 @@ class Vectors(unittest.TestCase):
     def test_in_the_next_step(self) -> None:
         steps = self.walked(AutoresetMode.NEXT_STEP)
         self.assertEqual([bool(step[2].all()) for step in steps], [False, True, False, False, True, False])
-        # The step that begins anew ignores its action, and pays nothing.
+        # The step that restarts ignores its action, and gives no reward.
         self.assertEqual(steps[2][1].tolist(), [0, 0, 0])
         self.assertTrue(all("final_obs" not in step[4] for step in steps))
 
@@ -331,7 +331,7 @@ class Vectors(unittest.TestCase):
         self.assertTrue(is_masking_supported(venv))
         model = MaskablePPO("MlpPolicy", venv, n_steps=20, batch_size=128, learning_rate=3e-3, gamma=0.0, seed=0, device="cpu")
 
-        def paid() -> float:
+        def reward_sum() -> float:
             venv.seed(99)
             observations = venv.reset()
             total = 0.0
@@ -341,9 +341,9 @@ class Vectors(unittest.TestCase):
                 total += float(rewards.mean())
             return total / 50
 
-        before = paid()
+        before = reward_sum()
         model.learn(20_000)
-        after = paid()
+        after = reward_sum()
         venv.close()
         # A random free arm pays 0.5 on average, the best 0.89.
         self.assertLess(before, 0.6)
@@ -365,8 +365,8 @@ class Exported(unittest.TestCase):
             file = os.path.join(folder, "policy.safetensors")
             kgwalk_gym.export_sb3(model, file)
             words = [*kgwalk_gym._program(), "checkpoint", "import", "sb3", file, "--env", "kgwalk/MaskedBandit-v1"]
-            told = subprocess.run([*words, "--run-dir", os.path.join(folder, "run"), "--json"], stdout=subprocess.PIPE, check=True)
-            there = json.loads(told.stdout)["return"]
+            shown = subprocess.run([*words, "--run-dir", os.path.join(folder, "run"), "--json"], stdout=subprocess.PIPE, check=True)
+            there = json.loads(shown.stdout)["return"]
         here = 0.0
         with KgwalkEnv("kgwalk/MaskedBandit-v1") as env:
             for episode in range(20):
