@@ -53,7 +53,8 @@ type Flags = EvaluationFlags & { json?: boolean };
 
 async function ask(first: string, second: string | undefined, third: string | undefined, flags: Flags): Promise<void> {
   const { taskFor, terminalWork } = await import('./terminal.js');
-  const { findTrained, resolve } = await import('../tasks/named.js');
+  const { resolve } = await import('../tasks/named.js');
+  const { findTrained } = await import('../tasks/named-runs.js');
   const { membersOf } = await import('../tasks/task.js');
   const { openRun } = await import('../src/run/run-folder.js');
   const { changedPluginsOf } = await import('../src/run/plugins.js');

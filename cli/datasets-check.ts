@@ -129,7 +129,7 @@ async function drawInto(file: string, name: string, { sections }: Shown): Promis
 
 /** @throws WorkbenchError `usage` for what is neither a run nor an evaluation */
 async function checkedOf(name: string, evaluations: string | undefined) {
-  const { findRun } = await import('../tasks/named.js');
+  const { findRun } = await import('../tasks/named-runs.js');
   const { foundEvaluation } = await import('../evaluation/keep.js');
   const found = findRun(name);
   if (found) return { run: found.run, evaluations };

@@ -9,9 +9,18 @@ import { WorkbenchError } from '../src/run/errors.js';
 import { missingBinaries, nodeSupport, packageVersion } from '../src/run/environment.js';
 import { kgwalkHome, modelsFolder, runsFolder } from '../src/run/locations.js';
 import { autoOrder, backendNames, type BackendProbe, probeBackend } from '../src/tensor/backend.js';
-import type { Finding } from './doctor.js';
 import { existingPart, freeBytes } from '../src/run/files.js';
 import { megabytes } from './models/files.js';
+
+/** One line of the diagnosis. */
+export interface Finding {
+  part: string;
+  /** `missing` costs speed or a feature, never an answer: what is needed always is a dependency. */
+  status: 'ok' | 'missing';
+  detail: string;
+  /** How to get it, for what is missing. */
+  remedy?: string;
+}
 
 /** Runs all checks, one after the other; takes a second or two, as it loads every native part. */
 export async function diagnose(): Promise<Finding[]> {

@@ -1,17 +1,8 @@
 /** `kgwalk doctor`: what this machine has, what is missing and how to get it. */
 import type { Command } from 'commander';
 import { printable } from '../src/run/printable.js';
+import type { Finding } from './diagnosis.js';
 import { printJson, printLine, printTable } from './output.js';
-
-/** One line of the diagnosis. */
-export interface Finding {
-  part: string;
-  /** `missing` costs speed or a feature, never an answer: what is needed always is a dependency. */
-  status: 'ok' | 'missing';
-  detail: string;
-  /** How to get it, for what is missing. */
-  remedy?: string;
-}
 
 /** Adds `kgwalk doctor`. */
 export function register(program: Command): void {

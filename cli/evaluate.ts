@@ -100,7 +100,8 @@ async function plan(command: Command, run: string | undefined, flags: Flags): Pr
   }
   const { taskFor, terminalWork } = await import('./terminal.js');
   const { evaluateNamed } = await import('../tasks/evaluate.js');
-  const { resolve: resolveAgent, runsNamedBy } = await import('../tasks/named.js');
+  const { resolve: resolveAgent } = await import('../tasks/named.js');
+  const { runsNamedBy } = await import('../tasks/named-runs.js');
   const { membersOf } = await import('../tasks/task.js');
   const named = { name: (run ?? flags.agent)!, isRun: run !== undefined };
   const task = await taskFor([named], flags);

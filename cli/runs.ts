@@ -50,7 +50,7 @@ async function list(folder: string | undefined, { json }: { json?: boolean }): P
 async function summary(run: ListedRun) {
   if ('problem' in run) return { run: run.id, status: 'broken', problem: run.problem };
   const { config, state, environment } = run;
-  const { datasetOf } = await import('../tasks/named.js');
+  const { datasetOf } = await import('../tasks/named-runs.js');
   const { taskOfConfig } = await import('../tasks/index.js');
   const dataset = datasetOf(run);
   return {

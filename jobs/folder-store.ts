@@ -13,7 +13,27 @@ import { randomUUID } from 'node:crypto';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { makeFolder, writeError } from '../src/run/files.js';
 import { confined } from '../src/run/locations.js';
-import type { Content, Store } from './store.js';
+
+/** Bytes, or a file of them: files may be larger than memory. */
+export type Content = string | { file: string };
+
+/** What stands under names such as `results/1a2b….json`. Every promise may be rejected with what the disk or the server said. */
+export interface Store {
+  /** As the user named it. */
+  readonly address: string;
+  /** Undefined where nothing stands there. */
+  read(name: string): Promise<string | undefined>;
+  /** Copies what stands there into a file, which appears whole. @returns false where nothing does */
+  download(name: string, file: string): Promise<boolean>;
+  /** Puts something there, whatever was. */
+  write(name: string, content: Content): Promise<void>;
+  /** Puts something where nothing is. Of several who try at once one succeeds. @returns whether it did */
+  writeOnce(name: string, content: Content): Promise<boolean>;
+  /** All names that begin so, in order. */
+  list(prefix: string): Promise<string[]>;
+  /** Nothing stands there afterwards. */
+  remove(name: string): Promise<void>;
+}
 
 /** Opens the folder; it is made where it is missing. */
 export function openFolderStore(address: string): Store {

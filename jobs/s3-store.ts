@@ -8,7 +8,7 @@ import type { S3Client } from '@aws-sdk/client-s3';
 import { WorkbenchError } from '../src/run/errors.js';
 import { makeFolder } from '../src/run/files.js';
 import { withPackage } from './optional-package.js';
-import type { Content, Store } from './store.js';
+import type { Content, Store } from './folder-store.js';
 
 /**
  * Opens a bucket. Who asks, and where, the environment says as for every program of AWS: `AWS_ACCESS_KEY_ID`, `AWS_PROFILE`, roles of machines,

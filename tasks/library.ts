@@ -7,7 +7,8 @@ export { type EvaluationFlags } from './flags.js';
 export { type AnyTask, loadTask, type TaskName, taskNames } from './index.js';
 export { ruleBaseline } from './links/rules.js';
 export { verbalisePath } from './links/words.js';
-export { findRun, resolve } from './named.js';
+export { resolve } from './named.js';
+export { findRun } from './named-runs.js';
 export { loadPlugin, type PluginHost } from './plugins.js';
 export {
   type Data,

@@ -3,7 +3,8 @@ import { foundEvaluation } from '../evaluation/keep.js';
 import { agentOf } from '../agents/registry.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import type { Choices, EvaluationFlags } from './flags.js';
-import { agentGroups, findRun } from './named.js';
+import { agentGroups } from './named.js';
+import { findRun } from './named-runs.js';
 import type { Named, Task } from './task.js';
 
 /** More names than anybody compares: a range that was meant otherwise. */

@@ -5,7 +5,7 @@ import { WorkbenchError } from '../src/run/errors.js';
 import { labelsOfHashes, requirePlugins } from '../src/run/plugins.js';
 import { openAgents } from './evaluate.js';
 import { loadTask, type AnyTask, type TaskName } from './index.js';
-import { findTrained } from './named.js';
+import { findTrained } from './named-runs.js';
 import type { Data, OpenedAgent, Resolved, Work } from './task.js';
 
 /** The agent and the samples of a kept evaluation; close them after use. */

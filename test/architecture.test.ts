@@ -38,6 +38,18 @@ function offenders(files: string[], problem: (file: string) => string | boolean 
   });
 }
 
+/** Files in circles of imports, or between two of them: all that remain when files that import none of the rest, or are imported by none, are removed. */
+function filesInCircles(imports: ReadonlyMap<string, readonly string[]>): string[] {
+  let rest = [...imports.keys()];
+  for (;;) {
+    const left = new Set(rest);
+    const imported = new Set(rest.flatMap((file) => imports.get(file)!));
+    const next = rest.filter((file) => imported.has(file) && imports.get(file)!.some((other) => left.has(other)));
+    if (next.length === rest.length) return rest;
+    rest = next;
+  }
+}
+
 const specifiers = /(?:\bfrom|\bimport)\s*\(?\s*'([^']+)'/g;
 
 describe('the architecture', () => {
@@ -53,6 +65,22 @@ describe('the architecture', () => {
     expect(importProblem('src/kg/graph.ts', '../../agents/agent.js')).toBe('src/kg may not import agents');
     expect(importProblem('reports/page.ts', '../evaluation/records.js')).toBe('reports may not import evaluation');
     expect(importProblem('agents/agent.ts', '../src/kg/graph.js')).toBeUndefined();
+  });
+
+  test('finds no circles of imports, type-only and dynamic ones included', () => {
+    const known = new Set(sources);
+    const importsOf = (file: string) =>
+      [...withoutComments(text(file)).matchAll(specifiers)].flatMap(([, specifier]) => {
+        const target = posix.join(posix.dirname(file), specifier!.replace(/js$/, 'ts'));
+        return specifier!.startsWith('.') && known.has(target) ? [target] : [];
+      });
+    expect(filesInCircles(new Map(sources.map((file) => [file, importsOf(file)])))).toEqual([]);
+  });
+
+  test('recognises circles of imports', () => {
+    const graph = { a: ['b', 'd'], b: ['c'], c: ['a', 'd'], d: ['f'], e: ['a'], f: [] };
+    expect(filesInCircles(new Map(Object.entries(graph)))).toEqual(['a', 'b', 'c']);
+    expect(filesInCircles(new Map([['a', ['b']]]))).toEqual([]);
   });
 
   test('reads the path of an import wherever it stands', () => {

@@ -9,7 +9,7 @@ import { arch, argv, execPath, platform } from 'node:process';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { throwIfStopped } from '../../src/run/stop.js';
 import { nativeAddon, nativeFolder, nativePackage } from '../../src/tensor/native-tensorflow.js';
-import type { Finding } from '../doctor.js';
+import type { Finding } from '../diagnosis.js';
 import { freeBytes, makeFolder } from '../../src/run/files.js';
 import { interruptSignal } from '../terminal.js';
 import { printJson, printLine, printNote } from '../output.js';

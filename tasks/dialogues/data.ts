@@ -15,7 +15,7 @@ import { sha256File } from '../../src/run/files.js';
 import type { RunInfo } from '../../src/run/records.js';
 import { sampled } from '../../src/run/seeds.js';
 import { type EvaluationFlags, wholeNumber } from '../flags.js';
-import { sameOfRuns } from '../named.js';
+import { sameOfRuns } from '../named-runs.js';
 import type { Data } from '../task.js';
 import { checkArkCount } from './ark-count.js';
 import { seenEntities } from './row.js';

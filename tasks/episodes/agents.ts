@@ -19,7 +19,7 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import type { RunInfo } from '../../src/run/records.js';
 import { settingsOfRun } from '../../trainers/train-settings.js';
 import { type EvaluationFlags, wholeNumber } from '../flags.js';
-import { sameOfRuns } from '../named.js';
+import { sameOfRuns } from '../named-runs.js';
 import { type Data, membersOf, type OpenedAgent, type Resolved } from '../task.js';
 import { episodeSeeds, policyOf } from './learn.js';
 import { type EpisodeRow, episodeScorer, type EpisodeSample } from './score.js';

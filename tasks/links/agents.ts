@@ -28,7 +28,7 @@ import { backendOf } from '../../src/tensor/backend.js';
 import { openLinkScorer } from '../../trainers/embeddings/link-scorers.js';
 import { settingsOfRun, trainSettings } from '../../trainers/train-settings.js';
 import { type EvaluationFlags, flagOf, threadsOf, wholeNumber } from '../flags.js';
-import { datasetOf, findRun } from '../named.js';
+import { datasetOf, findRun } from '../named-runs.js';
 import { membersOf, type OpenedAgent, type OpenOptions, type Resolved, type Trained } from '../task.js';
 import { foldersOf, weightsOf } from '../trained.js';
 import { type LinkData, rankerAsker } from './data.js';

@@ -11,7 +11,7 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import type { RunInfo } from '../../src/run/records.js';
 import { throwIfStopped } from '../../src/run/stop.js';
 import { type EvaluationFlags, wholeNumber } from '../flags.js';
-import { datasetOf, sameOfRuns } from '../named.js';
+import { datasetOf, sameOfRuns } from '../named-runs.js';
 import type { Data } from '../task.js';
 import { answerDistances } from './distances.js';
 import { type AskedDirection, queriesOf, questionsOf } from './ranks.js';

@@ -22,7 +22,7 @@ import { ppo } from '../../trainers/ppo.js';
 import { wholeWalks } from '../../trainers/rollout.js';
 import type { Learning, Session, Training } from '../../trainers/session.js';
 import { type TrainSettings, walksPerStep } from '../../trainers/train-settings.js';
-import { datasetOf, findRun } from '../named.js';
+import { datasetOf, findRun } from '../named-runs.js';
 import { weightsOf } from '../trained.js';
 import { exactProblems, exactTraining } from './exact.js';
 import { type AskedDirection, queriesOf, rankFigures, rankWalks } from './ranks.js';

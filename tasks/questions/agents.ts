@@ -27,7 +27,7 @@ import { RemoteGraph } from '../../src/sparql/remote-graph.js';
 import { parseSparqlSource } from '../../src/sparql/source.js';
 import { backendOf } from '../../src/tensor/backend.js';
 import { type EvaluationFlags, flagOf, wholeNumber } from '../flags.js';
-import { findRun } from '../named.js';
+import { findRun } from '../named-runs.js';
 import { membersOf, type OpenedAgent, type OpenOptions, type Resolved, type Work } from '../task.js';
 import { foldersOf, weightsOf } from '../trained.js';
 import type { QuestionData, QuestionGraph } from './data.js';

@@ -14,7 +14,7 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import type { Section } from '../../src/run/evaluation.js';
 import { type EvaluationFlags, wholeNumber } from '../flags.js';
 import { embeddedChatModel, openRealModel } from '../language-model.js';
-import { datasetOf } from '../named.js';
+import { datasetOf } from '../named-runs.js';
 import { keptOpen, type OpenedAsk, type Resolved, type ShownAnswer, type Work } from '../task.js';
 import { closeRemote, openQuestionAgent, refuseRemote } from './agents.js';
 import { budgetOf, openQuestionGraph, type QuestionGraph } from './data.js';

@@ -17,7 +17,7 @@ import type { AboutEvaluation } from '../../src/run/evaluation.js';
 import type { RunInfo } from '../../src/run/records.js';
 import { sampled } from '../../src/run/seeds.js';
 import { type EvaluationFlags, wholeNumber } from '../flags.js';
-import { datasetOf, sameOfRuns } from '../named.js';
+import { datasetOf, sameOfRuns } from '../named-runs.js';
 import type { Data } from '../task.js';
 
 /** Calls a question may cost where nothing else is asked for: what FiSKE's paper grants every method. */

@@ -12,7 +12,7 @@ import { parseDatasetName } from '../../datasets/questions/question-dataset.js';
 import { relationWalkId } from '../../envs/relation-walk/relation-walk-env.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
-import { datasetOf } from '../named.js';
+import { datasetOf } from '../named-runs.js';
 import { ppoWork, type Task, type TrainingPlan } from '../task.js';
 import { openScoredAgent, openSimulated, refuseIdle, suitsModel } from './agents.js';
 import { openAskQuestion } from './ask.js';

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from '
 import { join } from 'node:path';
 import { arch, env, execPath, platform } from 'node:process';
 import { expect, test } from '@jest/globals';
-import type { Finding } from '../../cli/doctor.js';
+import type { Finding } from '../../cli/diagnosis.js';
 import { often } from '../fixtures/long-tests.js';
 import { useOwnHome } from '../fixtures/own-home.js';
 import { folderWith } from '../fixtures/tiny-release.js';

@@ -1,0 +1,126 @@
+/** Runs by the names that commands give: `RUN`, `RUN@CHECKPOINT`, `RUN+RUN`, and the data sets that they were trained on. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { WorkbenchError } from '../src/run/errors.js';
+import { runsFolder } from '../src/run/locations.js';
+import type { RunInfo } from '../src/run/records.js';
+import { openRun, runFiles } from '../src/run/run-folder.js';
+import type { Trained } from './task.js';
+
+/**
+ * A run by name or folder, with the checkpoint behind an `@`, or several that answer as one: `first+second@clone+third`.
+ * @param checkpoint of those that name none
+ * @returns undefined where there is no such run
+ * @throws WorkbenchError `usage` for several that do not walk the same, `data` where only some of them are there
+ */
+export function findTrained(name: string, checkpoint: string): Trained | undefined {
+  const one = findRun(name);
+  if (one) return { checkpoint, ...one };
+  const names = namesOf(name);
+  const found = names.map(findRun);
+  if (names.length < 2 || !found.some((run) => run)) return undefined;
+  const members = found.map((run, i) => ({ checkpoint, ...(run ?? { run: openRun(names[i]!) }) }));
+  refuseUnlike(members.map(({ run }) => run));
+  const [first, ...others] = members as [Trained, ...Trained[]];
+  return { ...first, others };
+}
+
+/** Names of runs with pluses between; where a folder's own name holds one, the longest that is a run. */
+function namesOf(name: string): string[] {
+  const words = name.split('+');
+  const names: string[] = [];
+  for (let begin = 0, end = 0; begin < words.length; begin = end) {
+    const upTo = (behind: number) => words.slice(begin, behind).join('+');
+    end = words.length;
+    while (end > begin + 1 && !findRun(upTo(end))) end--;
+    names.push(upTo(end));
+  }
+  return names;
+}
+
+/** What runs must have in common to answer as one, in words. */
+function walkedBy({ config }: RunInfo): Record<string, unknown> {
+  const { data, env, relationWalk, linkWalk, policy } = config as Record<string, Record<string, unknown> | undefined>;
+  const id = (env?.id ?? 'kgwalk/OpenDialKG-v1') as string;
+  if (policy !== undefined) return { environment: id, 'options of it': env?.options };
+  const horizon = { 'kgwalk/RelationWalk-v1': relationWalk?.horizon, 'kgwalk/LinkQuery-v1': linkWalk?.horizon }[id];
+  return {
+    'data set': data?.dataset,
+    environment: id,
+    graph: data?.graph,
+    subsets: data?.subsets,
+    turns: data?.turns,
+    'hold-out': data?.holdOut,
+    oracle: data?.oracle,
+    horizon: horizon ?? env?.horizon,
+    'way to walk': (config as { exactWalker?: unknown }).exactWalker === undefined ? 'by samples' : 'exactly',
+    edges: [env?.edgePolicy, env?.maxOut, env?.equalAtStep1],
+  };
+}
+
+function refuseUnlike([first, ...others]: readonly RunInfo[]): void {
+  const own = walkedBy(first!);
+  for (const run of others) {
+    const other = walkedBy(run);
+    const key = Object.keys({ ...own, ...other }).find(
+      (name) => JSON.stringify(own[name]) !== JSON.stringify(other[name]),
+    );
+    if (key === undefined) continue;
+    const word = (of: Record<string, unknown>) => (of[key] === undefined ? 'none' : JSON.stringify(of[key]));
+    throw new WorkbenchError(
+      'usage',
+      `expected runs of one ${key} to answer as one, got ${first!.id} (${word(own)}) and ${run.id} (${word(other)})`,
+      {
+        hint: 'Runs that are averaged differ in seed and network alone. Parted by a space `kgwalk compare` takes them as several.',
+      },
+    );
+  }
+}
+
+/** A run by name or folder, with the checkpoint behind an `@`; undefined where there is none. */
+export function findRun(name: string): { run: RunInfo; checkpoint?: string } | undefined {
+  const found = namedRun(name);
+  return found && { ...found, run: openRun(found.run) };
+}
+
+/** Name or folder of a run that is there, unopened. */
+export function namedRun(name: string): { run: string; checkpoint?: string } | undefined {
+  const isRun = (text: string) =>
+    [text, join(runsFolder(), text)].some((folder) => existsSync(runFiles(folder).config));
+  if (isRun(name)) return { run: name };
+  const [, plain, checkpoint] = /^(.+)@([^@/\\]+)$/.exec(name) ?? [];
+  if (plain !== undefined && isRun(plain)) return { run: plain, checkpoint: checkpoint! };
+  return undefined;
+}
+
+/** Runs that switches of an agent name, such as `of=RUN+bilinear` and `prefilter=walker:RUN`. */
+export const runsNamedBy = (switches: Readonly<Record<string, unknown>>): RunInfo[] =>
+  Object.values(switches)
+    .flatMap((value) => (typeof value === 'string' ? value.replace(/^walker:/, '').split('+') : []))
+    .flatMap((name) => (name === '' ? [] : (findRun(name)?.run ?? [])));
+
+/** Data set that a run was trained on, with its subsets where it is not all of them: `metaqa/2-hop`; of a policy, its environment. */
+export function datasetOf({ config }: RunInfo): string | undefined {
+  if (config.policy !== undefined) return (config.env as { id: string }).id;
+  const { dataset, subsets = 'all' } = (config.data ?? {}) as { dataset?: string; subsets?: 'all' | string[] };
+  return dataset === undefined || subsets === 'all' ? dataset : `${dataset}/${subsets.join(',')}`;
+}
+
+/**
+ * What a section of settings says in all runs alike; undefined where there is no run.
+ * @throws WorkbenchError `usage` for runs that differ in it
+ */
+export function sameOfRuns<T>(runs: readonly RunInfo[], read: (run: RunInfo) => T): T | undefined {
+  const [first, ...others] = runs;
+  if (!first) return undefined;
+  const own = read(first);
+  for (const run of others) {
+    const other = read(run);
+    if (JSON.stringify(other) === JSON.stringify(own)) continue;
+    const words = (value: T) => (typeof value === 'object' ? Object.values(value as object).join(', ') : String(value));
+    throw new WorkbenchError('usage', `expected runs of the same data, got ${first.id} and ${run.id}`, {
+      hint: `One has ${words(own)}, the other ${words(other)}.`,
+    });
+  }
+  return own;
+}
