@@ -2,7 +2,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { WorkbenchError } from '../src/run/errors.js';
-import type { Content, Store } from './folder-store.js';
+import type { Store } from './folder-store.js';
 
 export type { Store } from './folder-store.js';
 
