@@ -230,12 +230,10 @@ export interface Kernels {
   columnSums(g: number, m: number, n: number, sums: number): void;
   /** `out[i · n + j] = table[index[i] · n + j]` for `m` rows. */
   copyRows(out: number, table: number, index: number, m: number, n: number): void;
-  /** `y[i] = max(y[i], 0)`; up to 3 values behind `count` change too, as in the next two. */
+  /** `y[i] = max(y[i], 0)`; up to 3 values behind `count` change too, as in the next one. */
   reluAll(y: number, count: number): void;
   /** `g[i] = y[i] > 0 ? g[i] : 0`: the backward pass of `y = max(x, 0)`. */
   reluGrad(g: number, y: number, count: number): void;
-  /** `y[i] *= by[i]` */
-  mulAll(y: number, by: number, count: number): void;
   /** `out[i · n + j] += table[index[i] · n + j]` for `m` rows. */
   addRows(out: number, table: number, index: number, m: number, n: number): void;
   /** `table[index[i] · n + j] += g[i · n + j]` for `m` rows, in order. */

@@ -70,8 +70,8 @@ export function readBothWays(tape: Tape, name: string, x: Taped, offsets: Int32A
     return { states: tape.rows(hidden, unpacked), ends: tape.rows(hidden, last) };
   });
   return {
-    states: tape.beside(read.map(({ states }) => states)),
-    ends: tape.beside(read.map(({ ends }) => ends)),
+    states: tape.concat(read.map(({ states }) => states)),
+    ends: tape.concat(read.map(({ ends }) => ends)),
   };
 }
 
@@ -85,15 +85,15 @@ function gru(tape: Tape, given: Taped, recurrent: Taped, begins: Int32Array): Ta
   const { kernels } = tape.parameters;
   const dim = recurrent.rows;
   const { rows } = given;
-  const hidden = tape.room(rows * dim);
-  const gates = tape.room(rows * 2 * dim);
-  const candidates = tape.room(rows * dim);
+  const hidden = tape.buffer(rows * dim);
+  const gates = tape.buffer(rows * 2 * dim);
+  const candidates = tape.buffer(rows * dim);
   // What the state brings to the gates; of the first step nothing.
   const first = begins[1] ?? 0;
-  const own = tape.room(rows * 3 * dim);
+  const own = tape.buffer(rows * 3 * dim);
   own.fill(0, 0, first * 3 * dim);
   /** The states that all steps but the first go on with. */
-  const pasts = tape.room((rows - first) * dim);
+  const pasts = tape.buffer((rows - first) * dim);
   const steps = begins.length - 1;
   const from = (array: Float32Array, row: number, width: number) => array.byteOffset + 4 * row * width;
   const part = (array: Float32Array, row: number, width: number) => array.subarray(row * width);
@@ -111,7 +111,7 @@ function gru(tape: Tape, given: Taped, recurrent: Taped, begins: Int32Array): Ta
     );
   }
   return tape.taped(hidden, dim, (grads) => {
-    const ofOwn = tape.room(rows * 3 * dim);
+    const ofOwn = tape.buffer(rows * 3 * dim);
     for (let s = steps - 1; s >= 0; s--) {
       const [begin, end] = [begins[s]!, begins[s + 1]!];
       const ofPast = s === 0 ? undefined : part(grads, begins[s - 1]!, dim);

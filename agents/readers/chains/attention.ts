@@ -60,13 +60,13 @@ export function attentionScores(
     compute(tape: Tape, texts: readonly string[], dropout?: Dropping) {
       const { states, ends, offsets } = words.read(tape, texts, dropout);
       const dropped = (x: Taped) => tape.dropout(x, settings.fit.dropout, dropout);
-      let before = tape.given(new Float32Array(ends.values.length), wide);
+      let before = tape.constant(new Float32Array(ends.values.length), wide);
       const attended = steps.map((name) => {
         const asked = tape.dense(dropped(ends), name, wide);
         // A bias within the softmax would cancel.
         const query = isNsm
           ? tape.multiply(
-              tape.dense(tape.beside([before, asked]), 'instruction', wide),
+              tape.dense(tape.concat([before, asked]), 'instruction', wide),
               tape.parameter('attention', wide),
             )
           : tape.tanh(asked);
@@ -75,7 +75,7 @@ export function attentionScores(
       return {
         steps: attended.map((x) => tape.dense(x, 'relations', numRelations)),
         ...(hops !== 'given' && {
-          hops: tape.dense(dropped(ofAttended ? tape.beside(attended) : ends), 'hops', horizon),
+          hops: tape.dense(dropped(ofAttended ? tape.concat(attended) : ends), 'hops', horizon),
         }),
       };
     },

@@ -48,7 +48,7 @@ async function uniNetwork(facts: ReaderFacts, basis: ReaderBasis): Promise<Chain
       ),
     );
   const scoresOf = ({ values, grads }: Taped, rows: number): Taped => ({ values, grads, rows, width: numRelations });
-  const ofRelations = (tape: Tape) => tape.product(tape.given(vectors, encoder.dim), tape.parameter('relation', width));
+  const ofRelations = (tape: Tape) => tape.product(tape.constant(vectors, encoder.dim), tape.parameter('relation', width));
 
   return factoredNetwork(
     { horizon, order: settings.order },
@@ -81,7 +81,7 @@ async function uniNetwork(facts: ReaderFacts, basis: ReaderBasis): Promise<Chain
       pretraining(tape, texts) {
         const q = question.read(tape, texts);
         const r = tape.unit(ofRelations(tape));
-        const sum = tape.given(new Float32Array(width).fill(1 / pretrain.temperature), 1);
+        const sum = tape.constant(new Float32Array(width).fill(1 / pretrain.temperature), 1);
         return {
           steps: steps.map((name) =>
             scoresOf(

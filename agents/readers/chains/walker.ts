@@ -89,7 +89,7 @@ function walkerNetwork(facts: ReaderFacts, basis: ReaderBasis): ChainNetwork {
         let logs = known.get(key);
         if (!logs) {
           tape.begin();
-          const { values } = scored(tape, tape.given(read, hidden), Int32Array.of(0), [chain]);
+          const { values } = scored(tape, tape.constant(read, hidden), Int32Array.of(0), [chain]);
           known.set(key, (logs = logSoftmaxRows(values, Int32Array.of(0, numActions))));
         }
         return logs;

@@ -33,7 +33,7 @@ export class EntityTable {
   /** Rows of some entities on a tape: [entities, dim]. On its backward pass they are added up until `move` or `clear`. */
   rows(tape: Tape, entities: Int32Array): Taped {
     const { dim } = this;
-    const out = tape.room(entities.length * dim);
+    const out = tape.buffer(entities.length * dim);
     entities.forEach((entity, i) => out.set(this.values.subarray(entity * dim, (entity + 1) * dim), i * dim));
     return tape.taped(out, dim, (grads) => {
       entities.forEach((entity, i) => {

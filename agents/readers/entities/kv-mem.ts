@@ -72,7 +72,7 @@ function memoryNetwork(
     const bags = tasks.map((task) => wordsIn(maskedQuestion(task)));
     const rows = Int32Array.from(bags.flatMap((bag, q) => bag.map(() => q)));
     const { distinct, rows: tableRows } = distinctTexts(bags.flat());
-    const weights = tape.given(new Float32Array(rows.length).fill(1), 1);
+    const weights = tape.constant(new Float32Array(rows.length).fill(1), 1);
     return sums(tape, { weights, table: words.rows(tape, distinct), rows, tableRows }, tasks.length);
   };
 
@@ -93,7 +93,7 @@ function memoryNetwork(
       const slots = Int32Array.from({ length: tasks.length * numRelations }, (_, slot) => slot % numRelations);
       const questionOf = slots.map((_, slot) => Math.floor(slot / numRelations));
       const read = (weights: Taped) => sums(tape, { weights, table: entities, rows, tableRows }, tasks.length);
-      let query = tape.add(question(tape, tasks), read(tape.given(batch.starts, 1)));
+      let query = tape.add(question(tape, tasks), read(tape.constant(batch.starts, 1)));
       for (const name of hops) {
         const ofHead = rowDots(tape, entities, tableRows, query, rows);
         const ofRelation = rowDots(tape, relation, slots, query, questionOf);

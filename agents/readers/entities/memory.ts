@@ -55,7 +55,7 @@ export function rowDots(tape: Tape, x: Taped, xRows: Int32Array, y: Taped, yRows
   const [ofX, ofY] = [tape.index(xRows).byteOffset, tape.index(yRows).byteOffset];
   const { width } = x;
   const count = xRows.length;
-  const out = tape.room(count).fill(0);
+  const out = tape.buffer(count).fill(0);
   kernels.addDots(out.byteOffset, x.values.byteOffset, ofX, y.values.byteOffset, ofY, width, count, 1);
   return tape.taped(out, 1, ({ byteOffset: by }) => {
     if (x.grads) kernels.addScaledRows(x.grads.byteOffset, ofX, by, 1, y.values.byteOffset, ofY, width, count);
@@ -75,7 +75,7 @@ export function addressed(
   { offsets, heads, slots, tails }: MemoryBatch,
 ): Taped {
   const shares = new Float64Array(heads.length);
-  const out = tape.room(ofHead.rows).fill(0);
+  const out = tape.buffer(ofHead.rows).fill(0);
   for (let q = 0; q + 1 < offsets.length; q++) {
     const [begin, end] = [offsets[q]!, offsets[q + 1]!];
     let most = -Infinity;

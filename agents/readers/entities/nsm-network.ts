@@ -85,10 +85,10 @@ export function instructions(
   const question = tape.dropout(tape.dense(ends, 'question', dim), dropout?.rate ?? 0, dropout?.rng);
   const attention = tape.parameter('attention', dim);
   const all: Taped[] = [];
-  let last = tape.given(new Float32Array(texts.length * dim), dim);
+  let last = tape.constant(new Float32Array(texts.length * dim), dim);
   for (let k = 0; k < hops; k++) {
     const asked = tape.dense(question, `instruction.${k}`, dim);
-    const joined = tape.dense(tape.beside([last, asked]), 'join', dim);
+    const joined = tape.dense(tape.concat([last, asked]), 'join', dim);
     last = tape.attend(tape.multiply(joined, attention), heard, offsets);
     all.push(last);
   }
@@ -131,12 +131,12 @@ export function reason(
     const table = tape.product(relation, tape.parameter('kind', dim));
     return sigmoidOfSums(
       tape,
-      { ...into, weights: tape.given(batch.kinds, 1), table, tableRows },
+      { ...into, weights: tape.constant(batch.kinds, 1), table, tableRows },
       batch.entities.length,
     );
   };
   let states = after?.states ?? fresh();
-  let last = tape.given(batch.starts, 1);
+  let last = tape.constant(batch.starts, 1);
   let scores = last;
   const shares: Taped[] = [];
   asked.forEach((instruction, k) => {

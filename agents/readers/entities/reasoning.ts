@@ -7,7 +7,7 @@ import type { EntityBatch } from './entity-batch.js';
 
 /** S = Σ p_u over the edges of each run: [runs, 1]. @param shares [rows, 1] */
 export function arrivals(tape: Tape, shares: Taped, { offsets, from }: Pick<EntityBatch, 'offsets' | 'from'>): Taped {
-  const sums = tape.room(offsets.length - 1);
+  const sums = tape.buffer(offsets.length - 1);
   for (let run = 0; run < sums.length; run++) {
     let sum = 0;
     for (let edge = offsets[run]!; edge < offsets[run + 1]!; edge++) sum += shares.values[from[edge]!]!;
@@ -34,7 +34,7 @@ export interface Messages {
 /** Σ messages of each row: [rows, width]. */
 export function sums(tape: Tape, messages: Messages, rows: number): Taped {
   const { width } = messages.table;
-  const out = tape.room(rows * width).fill(0);
+  const out = tape.buffer(rows * width).fill(0);
   return tape.taped(out, width, addMessages(tape, messages, out));
 }
 
@@ -42,7 +42,7 @@ export function sums(tape: Tape, messages: Messages, rows: number): Taped {
 export function sigmoidOfSums(tape: Tape, messages: Messages, rows: number): Taped {
   const { kernels } = tape.parameters;
   const { width } = messages.table;
-  const out = tape.room(rows * width).fill(0);
+  const out = tape.buffer(rows * width).fill(0);
   const back = addMessages(tape, messages, out);
   // σ(x) = ½ + ½ tanh(x / 2): the kernel has tanh.
   for (let i = 0; i < out.length; i++) out[i]! *= 0.5;
@@ -58,7 +58,7 @@ export function sigmoidOfSums(tape: Tape, messages: Messages, rows: number): Tap
 export function nextStates(tape: Tape, states: Taped, weight: Taped, bias: Taped, messages: Messages): Taped {
   const { products, parameters } = tape;
   const { width } = weight;
-  const out = tape.room(states.rows * width);
+  const out = tape.buffer(states.rows * width);
   products.biased(states.values, states.rows, states.width, weight.values, bias.values, out);
   const back = addMessages(tape, messages, out);
   parameters.kernels.reluAll(out.byteOffset, out.length);
@@ -99,7 +99,7 @@ function addMessages(
  * @param scores [rows, 1] @param reached uint8 [rows]
  */
 export function reachedShares(tape: Tape, scores: Taped, bounds: Int32Array, reached: Uint8Array): Taped {
-  const out = tape.room(scores.values.length);
+  const out = tape.buffer(scores.values.length);
   softmaxOfReached(scores.values, bounds, reached, out);
   return tape.taped(out, 1, (grads) => {
     if (!scores.grads) return;

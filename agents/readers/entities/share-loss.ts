@@ -50,7 +50,7 @@ export interface GraddLoss {
 
 /** A loss that was computed of numbers of a tape, as one number on it. @throws Diverged for one that is not finite */
 export function tapedLoss(tape: Tape, of: readonly Taped[], { loss, grads }: GraddLoss): Taped {
-  const out = tape.room(1);
+  const out = tape.buffer(1);
   out[0] = finite(loss);
   return tape.taped(out, 1, ([upstream]) => {
     of.forEach(({ grads: into }, i) => {

@@ -220,7 +220,7 @@ export function questionInput(facts: ReaderFacts, basis: ReaderBasis): QuestionI
     dim: encoder.dim,
     prepare: (all, signal) => texts.prepare(all, signal),
     starts: () => ({}),
-    read: (tape, all) => tape.given(texts.matrix(all), texts.dim),
+    read: (tape, all) => tape.constant(texts.matrix(all), texts.dim),
   };
 }
 
@@ -236,7 +236,7 @@ export function frozenWords(texts: ScaledTexts, dim: ReaderSettings['wordDim']):
   return {
     prepare: (words, signal) => texts.prepare(words, signal),
     starts: (rngOf) => denseStarts('word', texts.dim, dim, rngOf),
-    rows: (tape, words) => tape.dense(tape.given(texts.matrix(words), texts.dim), 'word', dim),
+    rows: (tape, words) => tape.dense(tape.constant(texts.matrix(words), texts.dim), 'word', dim),
   };
 }
 

@@ -28,5 +28,5 @@ export {
   slogGradRows,
   zeroRows,
 } from './messages';
-export { addDots, addRows, addScaledRows, mulAll, reluAll, reluGrad, scatterRows, transpose } from './rows';
+export { addDots, addRows, addScaledRows, reluAll, reluGrad, scatterRows, transpose } from './rows';
 export { addBlock, addProducts, attend, attendGrad, copyBlock, gruGrad, gruStep } from './sequences';

@@ -14,12 +14,6 @@ export function reluGrad(g: usize, y: usize, count: i32): void {
   for (; y < end; y += 16, g += 16) v128.store(g, v128.and(v128.load(g), f32x4.gt(v128.load(y), zero)));
 }
 
-/** `y[i] *= by[i]`. Both have room for a multiple of 4. */
-export function mulAll(y: usize, by: usize, count: i32): void {
-  const end = y + ((<usize>count) << 2);
-  for (; y < end; y += 16, by += 16) v128.store(y, f32x4.mul(v128.load(y), v128.load(by)));
-}
-
 function rowAt(table: usize, rows: usize, i: i32, bytes: usize): usize {
   return table + <usize>load<i32>(rows + ((<usize>i) << 2)) * bytes;
 }

@@ -31,11 +31,6 @@ export class HostProducts {
     return room.subarray(0, length);
   }
 
-  /** The same with zeros. */
-  zeros(name: string, length: number): Float32Array {
-    return this.floats(name, length).fill(0);
-  }
-
   /** A copy where kernels reach it, by name. */
   copied(name: string, values: Float32Array): Float32Array {
     const copy = this.floats(name, values.length);

@@ -26,24 +26,30 @@ export type Dropping = Rng | readonly Rng[];
 /** Records one computation at a time over the parameters of one network. A row's numbers do not depend on the rows beside it. */
 export class Tape {
   readonly products: HostProducts;
-  readonly #way: (() => void)[] = [];
+  readonly #backward: (() => void)[] = [];
   #taken = 0;
   #numbers = 0;
   #prefix = '';
+  #computation = 0;
 
-  constructor(readonly parameters: HostParameters) {
+  /** @param records whether gradients are computed; without, tensors have none */
+  constructor(
+    readonly parameters: HostParameters,
+    readonly records = true,
+  ) {
     this.products = new HostProducts(parameters.arena, parameters.kernels);
   }
 
   /** Forgets what was recorded: its memory is used again. */
   begin(): void {
-    this.#way.length = 0;
+    this.#backward.length = 0;
     this.#taken = 0;
     this.#numbers = 0;
+    this.#computation++;
   }
 
   /** float32 [length] until the tape begins anew, of any values; up to 3 behind its end may be changed. */
-  room(length: number): Float32Array {
+  buffer(length: number): Float32Array {
     return this.products.floats(`tape ${this.#taken++}`, length);
   }
 
@@ -71,26 +77,28 @@ export class Tape {
   }
 
   /** Numbers that are given. Copied. */
-  given(values: Float32Array, width: number): Taped {
-    const room = this.room(values.length);
-    room.set(values);
-    return { rows: values.length / width, width, values: room };
+  constant(values: Float32Array, width: number): Taped {
+    const copy = this.buffer(values.length);
+    copy.set(values);
+    return { rows: values.length / width, width, values: copy };
   }
 
   /**
    * What an operation of one's own computed.
-   * @param values from `room`
-   * @param back adds to the gradients of what it was computed of
+   * @param values from `buffer`
+   * @param backward adds to the gradients of what it was computed of
    */
-  taped(values: Float32Array, width: number, back: (grads: Float32Array) => void): Taped {
-    const grads = this.room(values.length).fill(0);
-    this.#way.push(() => back(grads));
-    return { rows: width === 0 ? 0 : values.length / width, width, values, grads };
+  taped(values: Float32Array, width: number, backward: (grads: Float32Array) => void): Taped {
+    const rows = width === 0 ? 0 : values.length / width;
+    if (!this.records) return { rows, width, values };
+    const grads = this.buffer(values.length).fill(0);
+    this.#backward.push(() => backward(grads));
+    return { rows, width, values, grads };
   }
 
   /** x · w */
   product(x: Taped, w: Taped): Taped {
-    const out = this.room(x.rows * w.width);
+    const out = this.buffer(x.rows * w.width);
     this.products.product(x.values, x.rows, x.width, w.values, w.width, out);
     return this.taped(out, w.width, (grads) => {
       if (w.grads) this.products.weights(x.values, x.rows, x.width, grads, w.width, w.grads);
@@ -98,18 +106,24 @@ export class Tape {
     });
   }
 
-  /** x · W + b for the parameters `NAME` and `BIAS`. @param width of what comes out @param bias default `NAME.bias` */
-  dense(x: Taped, name: string, width: number, bias = `${name}.bias`): Taped {
-    return this.biased(this.product(x, this.parameter(name, width)), this.parameter(bias, width));
-  }
-
-  /** A row added to each row. */
-  biased(x: Taped, bias: Taped): Taped {
-    const out = this.#copy(x);
-    this.parameters.kernels.addBias(out.byteOffset, bias.values.byteOffset, x.rows, x.width);
-    return this.taped(out, x.width, (grads) => {
-      if (bias.grads) this.products.bias(grads, x.rows, bias.grads);
-      this.#add(x.grads, grads);
+  /**
+   * act(x · W + b) for the parameters `NAME` and `BIAS`.
+   * @param width of the output
+   * @param bias default `NAME.bias`
+   */
+  dense(x: Taped, name: string, width: number, bias = `${name}.bias`, act?: 'relu' | 'tanh'): Taped {
+    const { kernels } = this.parameters;
+    const [w, b] = [this.parameter(name, width), this.parameter(bias, width)];
+    const out = this.buffer(x.rows * width);
+    this.products.biased(x.values, x.rows, x.width, w.values, b.values, out);
+    if (act === 'relu') kernels.reluAll(out.byteOffset, out.length);
+    if (act === 'tanh') kernels.tanhAll(out.byteOffset, out.length);
+    return this.taped(out, width, (grads) => {
+      if (act === 'relu') kernels.reluGrad(grads.byteOffset, out.byteOffset, out.length);
+      if (act === 'tanh') kernels.tanhGrad(grads.byteOffset, out.byteOffset, out.length);
+      this.products.bias(grads, x.rows, b.grads!);
+      this.products.weights(x.values, x.rows, x.width, grads, width, w.grads!);
+      if (x.grads) this.products.back(grads, x.rows, width, w.values, x.width, x.grads, true);
     });
   }
 
@@ -145,7 +159,7 @@ export class Tape {
     const { kernels } = this.parameters;
     const { rows, width } = x;
     const row = y.rows === 1 ? 0 : width;
-    const out = this.room(x.values.length).fill(0);
+    const out = this.buffer(x.values.length).fill(0);
     kernels.addProducts(out.byteOffset, width, x.values.byteOffset, y.values.byteOffset, row, rows, width);
     return this.taped(out, width, ({ byteOffset: grads }) => {
       if (x.grads) kernels.addProducts(x.grads.byteOffset, width, grads, y.values.byteOffset, row, rows, width);
@@ -156,21 +170,21 @@ export class Tape {
   /** Rows of a table. @param index int32 [rows of what comes out] */
   rows(table: Taped, index: Int32Array): Taped {
     const { kernels } = this.parameters;
-    const held = this.index(index);
+    const copied = this.index(index);
     const { width } = table;
-    const out = this.room(held.length * width);
-    kernels.copyRows(out.byteOffset, table.values.byteOffset, held.byteOffset, held.length, width);
+    const out = this.buffer(copied.length * width);
+    kernels.copyRows(out.byteOffset, table.values.byteOffset, copied.byteOffset, copied.length, width);
     return this.taped(out, width, (grads) => {
       if (!table.grads) return;
-      kernels.scatterRows(table.grads.byteOffset, grads.byteOffset, held.byteOffset, held.length, width);
+      kernels.scatterRows(table.grads.byteOffset, grads.byteOffset, copied.byteOffset, copied.length, width);
     });
   }
 
   /** Rows side by side. */
-  beside(parts: readonly Taped[]): Taped {
+  concat(parts: readonly Taped[]): Taped {
     const width = parts.reduce((sum, part) => sum + part.width, 0);
     const { rows } = parts[0]!;
-    const out = this.room(rows * width);
+    const out = this.buffer(rows * width);
     const { kernels } = this.parameters;
     let begin = out.byteOffset;
     for (const { values, width: own } of parts) {
@@ -187,12 +201,55 @@ export class Tape {
   }
 
   /**
+   * relu of the sums of one row of each table, plus `x · w`.
+   * @param parts tables of one width, each with an index int32 [rows of the output]
+   */
+  reluOfSums(
+    parts: readonly (readonly [table: Taped, index: Int32Array])[],
+    base?: readonly [x: Taped, w: Taped],
+  ): Taped {
+    const { kernels } = this.parameters;
+    const { width } = parts[0]![0];
+    const copied = parts.map(([table, index]) => [table, this.index(index)] as const);
+    const count = copied[0]![1].length;
+    const out = this.buffer(count * width);
+    if (base) this.products.product(base[0].values, count, base[0].width, base[1].values, width, out);
+    else out.fill(0);
+    for (const [{ values }, { byteOffset }] of copied) {
+      kernels.addRows(out.byteOffset, values.byteOffset, byteOffset, count, width);
+    }
+    kernels.reluAll(out.byteOffset, out.length);
+    return this.taped(out, width, (grads) => {
+      kernels.reluGrad(grads.byteOffset, out.byteOffset, out.length);
+      if (base) this.products.weights(base[0].values, count, base[0].width, grads, width, base[1].grads!);
+      for (const [{ grads: into }, { byteOffset }] of copied) {
+        if (into) kernels.scatterRows(into.byteOffset, grads.byteOffset, byteOffset, count, width);
+      }
+    });
+  }
+
+  /** Dot products of pairs of rows, times `scale`: [left.length, 1]. */
+  dots(x: Taped, left: Int32Array, y: Taped, right: Int32Array, scale = 1): Taped {
+    const { kernels } = this.parameters;
+    const [{ byteOffset: l }, { byteOffset: r }] = [this.index(left), this.index(right)];
+    const { width } = x;
+    const out = this.buffer(left.length).fill(0);
+    kernels.addDots(out.byteOffset, x.values.byteOffset, l, y.values.byteOffset, r, width, left.length, scale);
+    return this.taped(out, 1, ({ byteOffset: by }) => {
+      const add = (into: Float32Array, rows: number, table: Float32Array, of: number) =>
+        kernels.addScaledRows(into.byteOffset, rows, by, scale, table.byteOffset, of, width, left.length);
+      if (x.grads) add(x.grads, l, y.values, r);
+      if (y.grads) add(y.grads, r, x.values, l);
+    });
+  }
+
+  /**
    * Each number is left out with this probability and the others grow by what is missing. Without a generator: `x` itself.
    * @param offsets int32 [generators + 1]: rows of generator `i` are `offsets[i] .. offsets[i + 1] - 1`; default one row each
    */
   dropout(x: Taped, rate: number, dropping: Dropping | undefined, offsets?: Int32Array): Taped {
     if (dropping === undefined || rate === 0) return x;
-    const kept = this.room(x.values.length);
+    const kept = this.buffer(x.values.length);
     const [below, scale] = [rate * 2 ** 32, 1 / (1 - rate)];
     const draw = (rng: Rng, begin: number, end: number) => {
       for (let i = begin; i < end; i++) kept[i] = rng.uint32() < below ? 0 : scale;
@@ -206,7 +263,7 @@ export class Tape {
   /** Rows of length 1; a row of zeros stays. */
   unit(x: Taped): Taped {
     const { rows, width, values } = x;
-    const out = this.room(values.length);
+    const out = this.buffer(values.length);
     const norms = Float64Array.from({ length: rows }, (_, row) => {
       let square = 0;
       for (let k = row * width; k < (row + 1) * width; k++) square += values[k]! ** 2;
@@ -232,10 +289,10 @@ export class Tape {
   attend(query: Taped, x: Taped, offsets: Int32Array): Taped {
     const { kernels } = this.parameters;
     const { width } = x;
-    const held = this.index(offsets);
-    const shares = this.room(x.rows);
-    const out = this.room(query.rows * width);
-    const of = [query.values, x.values, held].map(({ byteOffset }) => byteOffset) as [number, number, number];
+    const copied = this.index(offsets);
+    const shares = this.buffer(x.rows);
+    const out = this.buffer(query.rows * width);
+    const of = [query.values, x.values, copied].map(({ byteOffset }) => byteOffset) as [number, number, number];
     kernels.attend(...of, query.rows, width, shares.byteOffset, out.byteOffset);
     return this.taped(out, width, (grads) => {
       kernels.attendGrad(
@@ -257,10 +314,11 @@ export class Tape {
     };
     each((part, begin) => values.set(part.values, begin));
     const { version } = this.parameters;
+    const computation = this.#computation;
     return {
       values,
       back: (grad) => {
-        if (version !== this.parameters.version) {
+        if (version !== this.parameters.version || computation !== this.#computation) {
           throw new WorkbenchError(
             'failure',
             'expected the latest computation, got an earlier one, in backward of a tape',
@@ -269,7 +327,7 @@ export class Tape {
         each(({ grads, values: own }, begin) => {
           for (let i = 0; grads && i < own.length; i++) grads[i]! += grad[begin + i]!;
         });
-        for (let i = this.#way.length - 1; i >= 0; i--) this.#way[i]!();
+        for (let i = this.#backward.length - 1; i >= 0; i--) this.#backward[i]!();
       },
     };
   }
@@ -279,7 +337,7 @@ export class Tape {
   }
 
   #copy({ values }: Taped): Float32Array {
-    const out = this.room(values.length);
+    const out = this.buffer(values.length);
     out.set(values);
     return out;
   }

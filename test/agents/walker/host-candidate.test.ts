@@ -148,11 +148,12 @@ describe.each(Object.keys(featurizers) as (keyof typeof featurizers)[])(
       close();
     });
 
-    test('goes back through its latest computation alone', async () => {
+    test('computes gradients of its latest computation alone', async () => {
       const { host, close } = await heads();
       const batch = featurizer.batch(states.slice(0, 3));
       const { back } = host.logits(batch);
       await host.infer(batch);
+      host.logits(batch);
       expect(() => back(gradFor(batch))).toThrow('expected the latest computation, got an earlier one');
       close();
     });

@@ -162,9 +162,9 @@ describe('feasible chains', () => {
   test.each([false, true])('have in training the probability that they have in the search, backward=%p', (backward) => {
     const parameters = new HostParameters({ x: { shape: [1], data: new Float32Array(1) } });
     const tape = new Tape(parameters);
-    const drawn = (name: string, width: number) => tape.given(normalValues(Rng.named(1, name), 1, 2 * width), width);
+    const drawn = (name: string, width: number) => tape.constant(normalValues(Rng.named(1, name), 1, 2 * width), width);
     // The second text's row is what a text alone is computed to be.
-    const lastRow = ({ values, width }: Taped) => tape.given(values.slice(width), width);
+    const lastRow = ({ values, width }: Taped) => tape.constant(values.slice(width), width);
     const compute = (_: Tape, texts: readonly string[]) => {
       tape.begin();
       const [steps, hops] = [['a', 'b', 'c'].map((name) => drawn(name, graph.numRelations)), drawn('hops', 3)];

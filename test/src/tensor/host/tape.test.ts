@@ -64,7 +64,7 @@ describe('the backward pass of operations on the tape is their gradient', () => 
   });
   test('rows of a table, some of them twice, beside others', () => {
     check(two, (tape) => [
-      tape.beside([
+      tape.concat([
         tape.rows(x(tape), Int32Array.of(3, 0, 3)),
         tape.rows(tape.parameter('y', 4), Int32Array.of(1, 1, 5)),
       ]),
@@ -96,7 +96,7 @@ test('a sequence is read alike alone and beside others, and the ends are its las
   const tape = new Tape(new HostParameters(starts));
   const all = readBothWays(tape, 'gru', tape.parameter('x', 4), Int32Array.of(0, 1, 5, 8), 3);
   const [states, ends] = [all.states.values.slice(), all.ends.values.slice()];
-  const alone = readBothWays(tape, 'gru', tape.given(starts.x.data.slice(4, 20), 4), Int32Array.of(0, 4), 3);
+  const alone = readBothWays(tape, 'gru', tape.constant(starts.x.data.slice(4, 20), 4), Int32Array.of(0, 4), 3);
   expect(alone.states.values).toEqual(states.slice(6, 30));
   expect(alone.ends.values).toEqual(ends.slice(6, 12));
   expect([...ends.slice(6, 9)]).toEqual([...states.slice(24, 27)]);
