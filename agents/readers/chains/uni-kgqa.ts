@@ -48,7 +48,8 @@ async function uniNetwork(facts: ReaderFacts, basis: ReaderBasis): Promise<Chain
       ),
     );
   const scoresOf = ({ values, grads }: Taped, rows: number): Taped => ({ values, grads, rows, width: numRelations });
-  const ofRelations = (tape: Tape) => tape.product(tape.constant(vectors, encoder.dim), tape.parameter('relation', width));
+  const ofRelations = (tape: Tape) =>
+    tape.product(tape.constant(vectors, encoder.dim), tape.parameter('relation', width));
 
   return factoredNetwork(
     { horizon, order: settings.order },
