@@ -46,7 +46,7 @@ export async function bench(spec: string, { gpu = false, json, ...flags }: Bench
   const device = gpu ? 'auto' : 'off';
   const options = { file, device, threads, repeats, progress, signal } as const;
   const rates: Partial<Record<'prompt' | 'reply' | 'encode', Rate>> = {
-    ...(writesText(file) && (await replies(options))),
+    ...(await writesText(file) && (await replies(options))),
     encode: await encoding(options),
   };
   if (json) return printJson({ file, gpu: device, repeats, ...rates });
@@ -157,12 +157,12 @@ function words(number: number, count: number): string {
   return [number, ...Array.from({ length: count }, (_, i) => list[place(i)])].join(' ');
 }
 
-function writesText(file: string): boolean {
+async function writesText(file: string): Promise<boolean> {
   try {
-    readChatModelFile(file);
+    await readChatModelFile(file);
     return true;
   } catch (error) {
-    // What is no model at all is for the encoder to refuse.
+    // The encoder refuses files that are no model at all.
     if (error instanceof WorkbenchError && error.code === 'data') return false;
     throw error;
   }

@@ -87,8 +87,8 @@ export function megabytes(bytes: number): number {
 /** Prints what a model file says of itself, and its hash. */
 export async function describe(spec: string, { json }: { json?: boolean }): Promise<void> {
   const file = modelFile(spec);
-  const facts = describeModel(file);
-  const poolings = poolingsOf(file);
+  const facts = await describeModel(file);
+  const poolings = await poolingsOf(file);
   const sha256 = await sha256File(file);
   const record = isModelPath(spec) ? undefined : modelRecord(spec);
   const source = record && { url: record.url, hashFrom: record.hashFrom };

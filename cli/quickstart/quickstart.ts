@@ -237,8 +237,8 @@ export async function usableModel(spec: string = embeddedModelName): Promise<str
   const { readChatModelFile } = await import('../../src/llm/gguf/text-model.js');
   const { readEmbeddingModel } = await import('../../src/encoder/embedding-model.js');
   const file = modelFile(spec);
-  readChatModelFile(file);
-  readEmbeddingModel(file);
+  await readChatModelFile(file);
+  await readEmbeddingModel(file);
   return lastingModelName(spec);
 }
 

@@ -1,15 +1,15 @@
-/** The facts of a GGUF file that decide whether and how it gives text vectors. */
+/** Facts of a GGUF file that matter for text vectors. */
 import { readTextModel } from '../llm/gguf/text-model.js';
 import { WorkbenchError } from '../run/errors.js';
 
-/** How one vector is made of the vectors of a text's tokens; `last` where the file names nothing. */
+/** Pooling of token vectors into one vector; `last` when the file names none. */
 export type Pooling = 'mean' | 'cls' | 'last';
 
-/** What can be asked of a file: its own way, or another. `cls` alone needs a model that was trained for it. */
+/** Poolings to choose from; `model` is the file's own. `cls` is not offered: it needs a model trained for it. */
 export const poolingChoices = ['model', 'last', 'mean'] as const;
 
-/** How a model makes vectors. */
-export type EmbeddingModel = ReturnType<typeof readEmbeddingModel>;
+/** Facts about a model that makes vectors. */
+export type EmbeddingModel = Awaited<ReturnType<typeof readEmbeddingModel>>;
 
 /** @source llama.h, `enum llama_pooling_type` */
 const poolings: Readonly<Record<number, Pooling>> = { 0: 'last', 1: 'mean', 2: 'cls', 3: 'last' };
@@ -20,8 +20,8 @@ const poolingTypes = { last: 3, mean: 1 };
  * @param asked `model` is the file's own pooling
  * @throws WorkbenchError `data` when the file is damaged or cannot give one vector a text
  */
-export function readEmbeddingModel(path: string, asked: (typeof poolingChoices)[number] = 'model') {
-  const { architecture, metadata, size, refuse } = readTextModel(path, 'gives text vectors');
+export async function readEmbeddingModel(path: string, asked: (typeof poolingChoices)[number] = 'model') {
+  const { architecture, metadata, size, refuse } = await readTextModel(path, 'gives text vectors');
   const ownType = metadata.get(`${architecture}.pooling_type`) ?? 0;
   if (ownType === 4) throw refuse('a reranker, which gives scores');
   const own = poolings[Number(ownType)];
@@ -35,20 +35,20 @@ export function readEmbeddingModel(path: string, asked: (typeof poolingChoices)[
     /** Longest input in tokens, special ones included. */
     contextLength: size('context_length', 8),
     pooling,
-    /** llama.cpp's number of `pooling`, where the file itself says another; else undefined, and the file is taken as it is. */
+    /** llama.cpp's number of `pooling` when it differs from the file's; else undefined. */
     poolingType: pooling === own || pooling === 'cls' ? undefined : poolingTypes[pooling],
     /**
-     * Whether each token sees only those before it, and the vector is that of the last. A file that takes means reads in
-     * both directions, unless it says otherwise in a way that nobody has tried.
+     * Causal attention with the last token's vector. Files with mean pooling read in both directions, unless they state otherwise in
+     * an untested way.
      */
     causal: own === 'last' && pooling === 'last' && metadata.get(`${architecture}.attention.causal`) !== false,
   };
 }
 
-/** What can be asked of a file; nothing of one that gives no text vectors. */
-export function poolingsOf(path: string): Pooling[] {
+/** Poolings of a file; none when it gives no text vectors. */
+export async function poolingsOf(path: string): Promise<Pooling[]> {
   try {
-    return [...new Set([readEmbeddingModel(path).pooling, ...poolingChoices.filter((choice) => choice !== 'model')])];
+    return [...new Set([(await readEmbeddingModel(path)).pooling, ...poolingChoices.filter((choice) => choice !== 'model')])];
   } catch (error) {
     if (error instanceof WorkbenchError) return [];
     throw error;

@@ -31,7 +31,7 @@ export interface LlamaEncoderOptions {
  */
 export async function openLlamaEncoder(options: LlamaEncoderOptions): Promise<StateEncoder> {
   const { modelPath, settings } = options;
-  const model = readEmbeddingModel(modelPath, settings.pooling);
+  const model = await readEmbeddingModel(modelPath, settings.pooling);
   const { dim, contextLength, pooling, causal } = model;
   const version = llamaVersion();
   const cache = await openEncoderCache(options.cacheFolder);

@@ -6,7 +6,7 @@ import { WorkbenchError } from '../run/errors.js';
 import { writeFileAtomic } from '../run/files.js';
 import { nearestName } from '../run/printable.js';
 import { masked } from '../run/secrets.js';
-import { readGgufHeader } from './gguf/read-header.js';
+import { checkGguf } from './gguf/read-header.js';
 import { downloadedModelFile, newModelFile } from './model-files.js';
 import { modelRegistry, type RegisteredModel } from './model-registry.js';
 
@@ -118,7 +118,7 @@ export async function downloadModel(
   }
   const expected = sha256 ?? before?.sha256;
   const { kept, ...found } = await downloadFile({
-    ...{ ...options, url: address, file, check: readGgufHeader, label: name },
+    ...{ ...options, url: address, file, check: checkGguf, label: name },
     ...(expected !== undefined && { sha256: expected }),
   });
   const hashFrom = sha256 === undefined ? (before?.hashFrom ?? found.hashFrom) : found.hashFrom;

@@ -44,7 +44,7 @@ const contextStep = 256;
  */
 export async function openLlamaModel(modelPath: string, options: LlamaModelOptions = {}): Promise<LanguageModel> {
   const { gpu = 'off', threads = 1, heads = 8, sequences = 1 } = options;
-  const { trainedContext } = readChatModelFile(modelPath);
+  const { trainedContext } = await readChatModelFile(modelPath);
   const contextLength = options.contextLength ?? Math.min(4096, trainedContext);
   if (!Number.isInteger(contextLength) || contextLength < 64 || contextLength > trainedContext) {
     throw new WorkbenchError('config', `expected a context of 64 to ${trainedContext} tokens, got ${contextLength}`, {

@@ -65,10 +65,10 @@ test('every task and size is measured on the card and on the processor', () => {
   }
 });
 
-test('the model of random weights is one that the encoder takes', () => {
+test('the model of random weights is one that the encoder takes', async () => {
   const path = join(temporaryFolder(), 'random.gguf');
   writeRandomModel(path, { vocabSize: 512, contextLength: 64, dim: 8, layers: 1, heads: 2, kvHeads: 1, hiddenDim: 16 });
-  expect(readEmbeddingModel(path)).toMatchObject({ dim: 8, contextLength: 64, causal: true });
+  expect(await readEmbeddingModel(path)).toMatchObject({ dim: 8, contextLength: 64, causal: true });
   // A matrix of F16 an entry of the vocabulary, at least.
   expect(statSync(path).size).toBeGreaterThan(512 * 8 * 2);
 });

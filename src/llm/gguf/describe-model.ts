@@ -1,10 +1,10 @@
-/** What a person wants to know of a model file before using it, from its header alone. */
+/** Facts about a model file, from its header alone. */
 import { statSync } from 'node:fs';
-import { type GgufHeader, readGgufHeader, tensorBytes, tensorTypeName } from './read-header.js';
+import { type GgufHeader, readGgufHeader } from './read-header.js';
 
 const poolings: Readonly<Record<number, string>> = { 1: 'mean', 2: 'cls', 3: 'last', 4: 'rank' };
 
-/** Marks that only one family of templates has. */
+/** Marks of one family of templates each. */
 const families: readonly (readonly [mark: string, family: string])[] = [
   ['<|im_start|>', 'ChatML'],
   ['<|start_header_id|>', 'Llama 3'],
@@ -14,11 +14,11 @@ const families: readonly (readonly [mark: string, family: string])[] = [
 ];
 
 /**
- * Facts of a file; undefined is what it does not state.
+ * Facts of a file; undefined for what it does not state.
  * @throws WorkbenchError `data` for a file that is damaged or none
  */
-export function describeModel(path: string) {
-  const { metadata, arrayLengths, tensors } = readGgufHeader(path);
+export async function describeModel(path: string) {
+  const { metadata, arrayLengths, tensors } = await readGgufHeader(path);
   const text = (key: string) => {
     const value = metadata.get(key);
     return typeof value === 'string' ? value : undefined;
@@ -35,7 +35,7 @@ export function describeModel(path: string) {
     parameters: tensors.reduce((sum, { shape }) => sum + valuesOf(shape), 0),
     quantisation: mainType(tensors),
     chatTemplate: templateFamily(text('tokenizer.chat_template')),
-    /** As the file calls itself. */
+    /** Name in the file. */
     name: text('general.name'),
     licence: text('general.license'),
     /** Tokens of prompt and reply together. */
@@ -46,10 +46,10 @@ export function describeModel(path: string) {
     heads: size('attention.head_count'),
     /** Heads of keys and values, where several heads share one. */
     keyValueHeads: size('attention.head_count_kv'),
-    /** Tokens it knows, and how texts become tokens, such as `bpe` or `bert`. */
+    /** Tokens of the vocabulary, and the kind of tokenizer, such as `bpe` or `bert`. */
     vocabulary: arrayLengths.get('tokenizer.ggml.tokens'),
     tokenizer: text('tokenizer.ggml.model'),
-    /** How a text's vector is made of those of its tokens, where the file says it. */
+    /** Pooling of token vectors into a text's vector. */
     pooling: poolings[size('pooling_type') ?? 0],
   };
 }
@@ -61,13 +61,9 @@ function templateFamily(template: string | undefined): string {
 
 const valuesOf = (shape: readonly number[]) => shape.reduce((product, length) => product * length, 1);
 
-/** The type that takes most of the bytes, such as `Q4_K` or `F16`. */
+/** Type of most values, such as `Q4_K` or `F16`. */
 function mainType(tensors: GgufHeader['tensors']): string {
-  const bytes = new Map<number, number>();
-  for (const { shape, type } of tensors) {
-    const values = valuesOf(shape);
-    bytes.set(type, (bytes.get(type) ?? 0) + (tensorBytes(type, values) ?? values));
-  }
-  const [most] = [...bytes].sort((a, b) => b[1] - a[1]);
-  return most === undefined ? 'none' : tensorTypeName(most[0]);
+  const values = new Map<string, number>();
+  for (const { shape, type } of tensors) values.set(type, (values.get(type) ?? 0) + valuesOf(shape));
+  return [...values].sort((a, b) => b[1] - a[1])[0]?.[0] ?? 'none';
 }

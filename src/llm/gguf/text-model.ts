@@ -1,13 +1,13 @@
-/** What every text model file must have, whatever it is used for. */
+/** Requirements on any text model file. */
 import { WorkbenchError } from '../../run/errors.js';
 import { type GgufHeader, readGgufHeader } from './read-header.js';
 
 interface TextModelFile {
   architecture: string;
   metadata: GgufHeader['metadata'];
-  /** A size of the architecture, such as `context_length`; refused where it is missing, below `least` or absurd. */
+  /** A size of the architecture, such as `context_length`; an error when missing, below `least` or absurd. */
   size(name: string, least: number): number;
-  /** The error that says what the file is instead of what was expected. */
+  /** Error for a file of another kind. */
   refuse(got: string, hint?: string): WorkbenchError;
 }
 
@@ -16,8 +16,8 @@ interface TextModelFile {
  * @param purpose what the model is for, as in "expected a model that …"
  * @throws WorkbenchError `data` when the file is damaged, split, no text model or has no weights
  */
-export function readTextModel(path: string, purpose: string): TextModelFile {
-  const { metadata, arrayLengths, tensors } = readGgufHeader(path);
+export async function readTextModel(path: string, purpose: string): Promise<TextModelFile> {
+  const { metadata, arrayLengths, tensors } = await readGgufHeader(path);
   const refuse = (got: string, hint = 'Choose a GGUF text model, such as a sentence encoder or a Llama.') =>
     new WorkbenchError('data', `expected a model that ${purpose}, got ${got}, at ${path}`, { hint });
 
@@ -45,12 +45,12 @@ export function readTextModel(path: string, purpose: string): TextModelFile {
 }
 
 /**
- * The same of a model that writes replies.
- * @returns how many tokens of prompt and reply it was trained with
+ * Reads and checks a chat model file.
+ * @returns tokens of prompt and reply that it was trained with
  * @throws WorkbenchError `data` when the file is damaged or cannot write text, such as a sentence encoder
  */
-export function readChatModelFile(path: string): { trainedContext: number } {
-  const { architecture, metadata, size, refuse } = readTextModel(path, 'writes text');
+export async function readChatModelFile(path: string): Promise<{ trainedContext: number }> {
+  const { architecture, metadata, size, refuse } = await readTextModel(path, 'writes text');
   const causal = metadata.get(`${architecture}.attention.causal`);
   const pooling = Number(metadata.get(`${architecture}.pooling_type`) ?? 0);
   if (architecture.includes('bert') || architecture === 't5encoder' || causal === false || pooling > 0) {

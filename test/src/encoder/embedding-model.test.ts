@@ -15,8 +15,8 @@ function read(file: TinyGguf) {
 const without = (key: string) => plainEntries.filter(([name]) => name !== key);
 const withEntry = (...entry: Entry) => [...without(entry[0]), entry];
 
-test('the facts that matter are read', () => {
-  expect(read({})).toEqual({
+test('the facts that matter are read', async () => {
+  expect(await read({})).toEqual({
     architecture: 'bert',
     dim: 4,
     contextLength: 512,
@@ -26,30 +26,38 @@ test('the facts that matter are read', () => {
   });
 });
 
-test('another pooling than the file’s is told to the library, the same one is not', () => {
+test('only a pooling other than the file’s is passed to the library', async () => {
   writeFileSync(path, tinyGguf({ entries: without('bert.pooling_type') }));
-  expect(readEmbeddingModel(path, 'model')).toMatchObject({ pooling: 'last', poolingType: undefined, causal: true });
-  expect(readEmbeddingModel(path, 'last')).toMatchObject({ pooling: 'last', poolingType: undefined, causal: true });
-  expect(readEmbeddingModel(path, 'mean')).toMatchObject({ pooling: 'mean', poolingType: 1, causal: false });
-  expect(poolingsOf(path)).toEqual(['last', 'mean']);
+  expect(await readEmbeddingModel(path, 'model')).toMatchObject({
+    pooling: 'last',
+    poolingType: undefined,
+    causal: true,
+  });
+  expect(await readEmbeddingModel(path, 'last')).toMatchObject({
+    pooling: 'last',
+    poolingType: undefined,
+    causal: true,
+  });
+  expect(await readEmbeddingModel(path, 'mean')).toMatchObject({ pooling: 'mean', poolingType: 1, causal: false });
+  expect(await poolingsOf(path)).toEqual(['last', 'mean']);
   writeFileSync(path, tinyGguf({ entries: withEntry('bert.pooling_type', 4, 2) }));
-  expect(readEmbeddingModel(path)).toMatchObject({ pooling: 'cls', poolingType: undefined });
-  expect(readEmbeddingModel(path, 'last')).toMatchObject({ pooling: 'last', poolingType: 3, causal: false });
-  expect(poolingsOf(path)).toEqual(['cls', 'last', 'mean']);
+  expect(await readEmbeddingModel(path)).toMatchObject({ pooling: 'cls', poolingType: undefined });
+  expect(await readEmbeddingModel(path, 'last')).toMatchObject({ pooling: 'last', poolingType: 3, causal: false });
+  expect(await poolingsOf(path)).toEqual(['cls', 'last', 'mean']);
   writeFileSync(path, tinyGguf({ entries: withEntry('bert.pooling_type', 4, 4) }));
-  expect(() => readEmbeddingModel(path, 'mean')).toThrow(/reranker/);
-  expect(poolingsOf(path)).toEqual([]);
+  await expect(readEmbeddingModel(path, 'mean')).rejects.toThrow(/reranker/);
+  expect(await poolingsOf(path)).toEqual([]);
 });
 
-test('a model that names no pooling gives the last token', () => {
-  expect(read({ entries: without('bert.pooling_type') }).pooling).toBe('last');
+test('a model that names no pooling gives the last token', async () => {
+  expect((await read({ entries: without('bert.pooling_type') })).pooling).toBe('last');
 });
 
-test('tokens see only those before them unless the file says otherwise or means are taken', () => {
+test('tokens see only those before them unless the file says otherwise or means are taken', async () => {
   const last = without('bert.pooling_type');
-  expect(read({ entries: last }).causal).toBe(true);
-  expect(read({ entries: [...last, ['bert.attention.causal', 7, 0]] }).causal).toBe(false);
-  expect(read({}).causal).toBe(false);
+  expect((await read({ entries: last })).causal).toBe(true);
+  expect((await read({ entries: [...last, ['bert.attention.causal', 7, 0]] })).causal).toBe(false);
+  expect((await read({})).causal).toBe(false);
 });
 
 test.each([
@@ -62,6 +70,6 @@ test.each([
   ['no vector length', { entries: without('bert.embedding_length') }, /bert.embedding_length = undefined/],
   ['a context of 2 tokens', { entries: withEntry('bert.context_length', 4, 2) }, /bert.context_length = 2/],
   ['part of a split', { entries: withEntry('split.count', 4, 3) }, /one part of a split model/],
-])('%s is refused before anything is loaded', (_name, file, message) => {
-  expect(() => read(file)).toThrow(message);
+])('%s is refused before anything is loaded', async (_name, file, message) => {
+  await expect(read(file)).rejects.toThrow(message);
 });
