@@ -46,7 +46,7 @@ export async function bench(spec: string, { gpu = false, json, ...flags }: Bench
   const device = gpu ? 'auto' : 'off';
   const options = { file, device, threads, repeats, progress, signal } as const;
   const rates: Partial<Record<'prompt' | 'reply' | 'encode', Rate>> = {
-    ...(await writesText(file) && (await replies(options))),
+    ...((await writesText(file)) && (await replies(options))),
     encode: await encoding(options),
   };
   if (json) return printJson({ file, gpu: device, repeats, ...rates });

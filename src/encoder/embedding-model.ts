@@ -48,7 +48,9 @@ export async function readEmbeddingModel(path: string, asked: (typeof poolingCho
 /** Poolings of a file; none when it gives no text vectors. */
 export async function poolingsOf(path: string): Promise<Pooling[]> {
   try {
-    return [...new Set([(await readEmbeddingModel(path)).pooling, ...poolingChoices.filter((choice) => choice !== 'model')])];
+    return [
+      ...new Set([(await readEmbeddingModel(path)).pooling, ...poolingChoices.filter((choice) => choice !== 'model')]),
+    ];
   } catch (error) {
     if (error instanceof WorkbenchError) return [];
     throw error;
