@@ -79,7 +79,7 @@ export const gpuPrograms: readonly GpuProgram[] = [
     ];
   }),
   ...sizes.flatMap((size) =>
-    [...backends, 'host' as const].map((computer): GpuProgram => {
+    backends.map((computer): GpuProgram => {
       const args = `{data}/umls --hidden ${trainings[size]} --explorations 8 --backend ${computer} ${seconds}`;
       return { task: 'training', size, computer, command: row('ppo-end-to-end', args) };
     }),

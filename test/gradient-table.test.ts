@@ -55,7 +55,6 @@ const table: Readonly<Record<string, string | string[]>> = {
   'agents/readers/entities/entity-table.ts': 'agents/readers/entities/networks.test.ts',
   'agents/relation-walker/network.ts': 'agents/relation-walker/network.test.ts',
   'agents/relation-walker/word-network.ts': 'agents/relation-walker/word-network.test.ts',
-  'agents/link-walker/host-link-walker.ts': 'agents/link-walker/host-link-walker.test.ts',
   'agents/link-walker/state-network.ts': 'agents/link-walker/network.test.ts',
   'src/tensor/recurrent.ts': 'agents/link-walker/network.test.ts',
   'agents/link-walker/link-walker.ts': 'agents/link-walker/network.test.ts',

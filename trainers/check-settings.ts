@@ -158,7 +158,7 @@ export function checkTrainSettings(
   problems.push(...learning.problems(settings));
   refuse(
     settings.backend === 'host' && !learning.networkSize(settings, 1).onHost,
-    'expected backend=host with policies over vectors, walks of link queries with linkWalker.pathEncoder=mean, or walks of dialogues with walker.head=candidate and walker.text=frozen, alone; set backend=auto',
+    'expected backend=host with policies over vectors, or walks of dialogues with walker.head=candidate and walker.text=frozen, alone; set backend=auto',
   );
   if (problems.length === 0) return;
   const list =

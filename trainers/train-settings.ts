@@ -39,7 +39,7 @@ export const trainSettings = z.strictObject({
     .enum(['auto', ...computerNames])
     .default('auto')
     .describe(
-      'What computes the networks: auto takes what is fast here for networks of their size; host, SIMD kernels without a tensor library, computes walkers of link queries with linkWalker.pathEncoder=mean and of dialogues with walker.head=candidate and walker.text=frozen. Results differ between backends in the last digits.',
+      'Backend that computes the networks: auto picks the fastest one for their size; host, SIMD kernels without a tensor library, computes dialogue walkers with walker.head=candidate and walker.text=frozen. Results differ between backends in the last digits.',
     ),
   plugins: z
     .array(z.string().min(1))

@@ -15,23 +15,18 @@ import type { ValueNetwork } from '../actor.js';
 import { openTrainedRun } from '../trained-run.js';
 import { createValueNetwork } from '../walker/critic.js';
 import { createPaMlpNetwork, edgesAtOnce } from '../walker/heads/pa-mlp.js';
-import { computedOnHost, createHostLinkCritic, createHostLinkWalker } from './host-link-walker.js';
 import { edgesOf, type LinkActor, type LinkRequest, linkRequestOf, numLegal } from './request.js';
 import { type LinkWalkerSettings, linkWalkerSettings } from './settings.js';
 import { createStateNetwork } from './state-network.js';
 import { createVectorTables, type LinkWalkerShape, readStartVectors } from './vectors.js';
 
-/** What computes: a tensor backend, or `host`, SIMD kernels without one, where `computedOnHost` says that it can. */
-type LinkComputer = Tf | 'host';
-
 /** @param seed of the start; zeros without it, for weights to be imported */
 export function createLinkWalker(
-  tf: LinkComputer,
+  tf: Tf,
   settings: LinkWalkerSettings,
   shape: LinkWalkerShape,
   seed?: number,
 ): LinkActor {
-  if (tf === 'host') return createHostLinkWalker(settings, shape, seed);
   const { lists, start, ...sizes } = shape;
   const parameters = new ParameterSet(tf);
   const vectors = createVectorTables(tf, parameters, { ...sizes, ...vectorsOf(settings), start }, seed);
@@ -68,12 +63,11 @@ export function createLinkWalker(
 
 /** A critic with vectors and path encoder of its own. */
 export function createLinkCritic(
-  tf: LinkComputer,
+  tf: Tf,
   settings: LinkWalkerSettings,
   shape: Omit<LinkWalkerShape, 'lists'>,
   seed: number,
 ): ValueNetwork<LinkRequest> {
-  if (tf === 'host') return createHostLinkCritic(settings, shape, seed);
   const { start, ...sizes } = shape;
   // Names are the critic's own: both networks are kept in one file.
   const parameters = new ParameterSet(tf, 'critic/');
@@ -147,10 +141,9 @@ export async function loadLinkWalker(
   const dim = trainVectors ? tensors['link.relations']?.shape[1] : undefined;
   const start = vectors === 'random' || trainVectors ? undefined : readStartVectors(folder, sizes);
   const inputs = pathDim + 2 * (start?.dim ?? dim ?? vectorDim);
-  const size = { rows: walksAtOnce, inputs, units: width, onHost: computedOnHost(linkWalker) };
-  const { tf, name: computer } = await openBackend(backend ?? settings.backend, size);
+  const { tf } = await openBackend(backend ?? settings.backend, { rows: walksAtOnce, inputs, units: width });
   const own = { ...linkWalker, ...(dim !== undefined && { vectorDim: dim }) };
-  const actor = createLinkWalker(computer === 'host' ? computer : tf, own, { lists: graph, ...sizes, start });
+  const actor = createLinkWalker(tf, own, { lists: graph, ...sizes, start });
   actor.parameters.import(tensors);
   return {
     ...{ actor, dataset, name, seed, linkWalk, header },

@@ -5,13 +5,12 @@
  * measures it. The peer walks with 8 environments, 128 steps each; here a round's 512 walks of two steps go side by side.
  *
  *     node dist/bench/rows/ppo-end-to-end.js FOLDER [--hidden 64] [--explorations 1] [--max-edges 49]
- *       [--encoder mean] [--backend auto] [--seconds 5]
+ *       [--encoder gru] [--backend auto] [--seconds 5]
  *
  * FOLDER holds train.txt, valid.txt and test.txt with `head TAB relation TAB tail`. `--explorations` walks each query that many
  * times (fewer queries a round): states that walks share are computed once. `--max-edges 0` walks all edges, as training does.
  */
 import { basename } from 'node:path';
-import { computedOnHost } from '../../agents/link-walker/host-link-walker.js';
 import { createLinkCritic, createLinkWalker } from '../../agents/link-walker/link-walker.js';
 import { linkWalkerSettings } from '../../agents/link-walker/settings.js';
 import { LinkQueryBatch, linkQueryWorld } from '../../envs/index.js';
@@ -27,7 +26,7 @@ process.env.TF_NUM_INTRAOP_THREADS = '1';
 process.env.TF_NUM_INTEROP_THREADS = '1';
 
 const defaults = { hidden: 64, explorations: 1, 'max-edges': 49 };
-const words = { encoder: 'mean', backend: 'auto' };
+const words = { encoder: 'gru', backend: 'auto' };
 const { folder, seconds, seed, hidden, explorations, encoder, backend, ...more } = rowArguments(defaults, words);
 const walks = 512;
 const settings = ppoSettings.parse({
@@ -40,13 +39,12 @@ const world = linkQueryWorld({ ...options, ...(more['max-edges'] > 0 && { maxEdg
 const walker = linkWalkerSettings.parse({
   ...{ vectors: 'transe', trainVectors: false, width: hidden, pathEncoder: encoder },
 });
-const size = { rows: 256, inputs: 4 * vectors.dim, units: hidden, onHost: computedOnHost(walker) };
+const size = { rows: 256, inputs: 4 * vectors.dim, units: hidden };
 const { tf, name } = await openBackend(backendOf(backend), size);
-const computer = name === 'host' ? name : tf;
 const { numEntities, numRelations } = options.graph;
 const shape = { lists: world, numEntities, numRelations, start: vectors };
-const actor = createLinkWalker(computer, walker, shape, seed);
-const critic = createLinkCritic(computer, walker, shape, seed);
+const actor = createLinkWalker(tf, walker, shape, seed);
+const critic = createLinkCritic(tf, walker, shape, seed);
 
 let clock = startClock();
 let steps = 0;

@@ -24,7 +24,7 @@ export type BackendName = (typeof backendNames)[number];
 
 /**
  * What can be asked for to compute networks: a rung, or `host`, SIMD kernels without a tensor library, for the networks that
- * are written for them (`agents/link-walker/host-link-walker.ts`, `agents/walker/heads/host-candidate.ts`).
+ * are written for them (`agents/walker/heads/host-candidate.ts`).
  */
 export const computerNames = [...backendNames, 'host'] as const;
 /** One of `computerNames`. */
@@ -104,7 +104,7 @@ function helpFor(name: ComputerName, names: readonly ComputerName[]): string {
 async function tryHost(size: NetworkSize | undefined): Promise<BackendProbe> {
   if (!size?.onHost) {
     const remedy =
-      'a walker of link queries with linkWalker.pathEncoder=mean, or of dialogues with walker.head=candidate and walker.text=frozen';
+      'a dialogue walker with walker.head=candidate and walker.text=frozen';
     return { name: 'host', found: false, reason: 'it does not compute these networks', remedy };
   }
   if (!kernelsRun()) return { name: 'host', found: false, reason: 'this Node has no WebAssembly SIMD' };

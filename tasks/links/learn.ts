@@ -1,7 +1,6 @@
 /** Training of a walker on link queries: pretrained scorers, cloning of shortest paths, policy gradients, and the best on valid. */
 import type { WalkFinder } from '../../agents/exact-walker/exact-walker.js';
 import { loadExactWalker } from '../../agents/exact-walker/registry.js';
-import { computedOnHost } from '../../agents/link-walker/host-link-walker.js';
 import { createLinkCritic, createLinkWalker } from '../../agents/link-walker/link-walker.js';
 import type { LinkActor } from '../../agents/link-walker/request.js';
 import { writeStartVectors } from '../../agents/link-walker/vectors.js';
@@ -42,7 +41,7 @@ export const linkLearning: Learning = {
     const { vectorDim, pathDim, width } = linkWalker;
     const states = walksPerStep({ clone, ppo });
     const inputs = pathDim + 2 * vectorDim;
-    return { rows: states * linkWalk.horizon, inputs, units: width, onHost: computedOnHost(linkWalker) };
+    return { rows: states * linkWalk.horizon, inputs, units: width };
   },
   open: openLinkTraining,
 };
@@ -153,11 +152,11 @@ interface LinkSession extends Session {
 }
 
 /** A walker with the weights that a run of these settings begins with; the caller disposes it. */
-function walkerOf({ tf, host, settings, data, scorers }: LinkSession): LinkActor {
+function walkerOf({ tf, settings, data, scorers }: LinkSession): LinkActor {
   const { graph } = data.dataset;
   const { numEntities, numRelations } = graph;
   const shape = { lists: graph, numEntities, numRelations, start: scorers.start };
-  return createLinkWalker(host ? 'host' : tf, settings.linkWalker, shape, settings.seed);
+  return createLinkWalker(tf, settings.linkWalker, shape, settings.seed);
 }
 
 /** Train's queries as walks. */
@@ -172,7 +171,7 @@ function trainWalks({ settings, data }: LinkSession): LinkQueryOptions {
  * @param from a checkpoint of this phase
  */
 async function linkPpo(session: LinkSession, from: Checkpoint | undefined): Promise<void> {
-  const { tf, host, settings, data, scorers } = session;
+  const { tf, settings, data, scorers } = session;
   const { graph } = data.dataset;
   const { numEntities, numRelations } = graph;
   const first = firstWeights(session);
@@ -182,7 +181,7 @@ async function linkPpo(session: LinkSession, from: Checkpoint | undefined): Prom
   const shape = { numEntities, numRelations, start: scorers.start };
   const critic =
     settings.ppo.baseline === 'critic'
-      ? createLinkCritic(host ? 'host' : tf, settings.linkWalker, shape, settings.seed)
+      ? createLinkCritic(tf, settings.linkWalker, shape, settings.seed)
       : undefined;
   const learner = {
     actor,

@@ -56,6 +56,6 @@ test('are taken by size, are those of a tensor library but for rounding, and ope
 
 test('of another head are refused', async () => {
   await expect(train({ settings: onHost('walker.head=kg-cruse'), folder: join(home(), 'other') })).rejects.toThrow(
-    'expected backend=host with policies over vectors, walks of link queries with linkWalker.pathEncoder=mean, or walks of dialogues with walker.head=candidate and walker.text=frozen, alone',
+    'expected backend=host with policies over vectors, or walks of dialogues with walker.head=candidate and walker.text=frozen, alone',
   );
 });

@@ -31,14 +31,13 @@ evaluation: { beamWidth: 32 }
 const settings = (...overrides: string[]) => loadConfig(runSettings, { text, overrides, source: 'tiny-clone' });
 const importTiny = () => importLinks({ name: 'tiny', from: folderWith(tinyLinkFiles) });
 
-/** Without a recurrent cell and without a tensor library, with a critic. */
-const onHost = ['backend=host', 'linkWalker.pathEncoder=mean', 'ppo.baseline=critic'];
+/** Paths without a recurrent cell, with a critic. */
+const means = ['linkWalker.pathEncoder=mean', 'ppo.baseline=critic'];
 
 test.each([
   ['in the clone', 'clone', 3, []],
   ['in PPO, near the clone', 'ppo', 3, []],
-  ['in the clone on the host', 'clone', 3, onHost],
-  ['in PPO on the host', 'ppo', 3, onHost],
+  ['in PPO over means of paths with a critic', 'ppo', 3, means],
 ] as const)('go on where they were stopped %s, byte for byte', async (_, phase, step, overrides) => {
   await importTiny();
   const [whole, broken] = [join(folderWith({}), 'whole'), join(folderWith({}), 'broken')];
@@ -79,38 +78,10 @@ test('are refused where no answer is within the horizon', async () => {
   );
 });
 
-test('on the host are taken by size, are those of a tensor library but for rounding, and open on either', async () => {
-  await importTiny();
-  const folders = ['auto', 'wasm'].map((backend) => join(folderWith({}), backend));
-  const taken: string[] = [];
-  for (const [i, backend] of ['auto', 'wasm'].entries()) {
-    const given = settings(...onHost, `backend=${backend}`);
-    await train({ settings: given, folder: folders[i]!, onBackend: (name) => taken.push(name) });
-  }
-  expect(taken).toEqual(['host', 'wasm']);
-  const figures = folders.map((folder) =>
-    readMetrics(join(folder, 'metrics.jsonl')).flatMap(({ metrics }) => metrics['train/loss'] ?? []),
-  );
-  expect(figures[0]!.length).toBeGreaterThan(3);
-  figures[0]!.forEach((loss, i) => expect(loss).toBeCloseTo(figures[1]![i]!, 3));
-  const chances = [];
-  for (const folder of folders) {
-    for (const backend of ['host', 'wasm'] as const) {
-      const { actor, close } = await loadLinkWalker(folder, { checkpoint: 'last', backend });
-      const task = { id: '0 0' };
-      const request = { task, head: 0, relation: 0, current: 0, hop: 0, path: new Int32Array(0), length: 1 };
-      chances.push(await actor.parameters.read(() => actor.score([request]).logits()));
-      expect(actor.parameters.backend).toBe(backend);
-      close();
-    }
-  }
-  for (const logits of chances) expect(logits[0]).toBeCloseTo(chances[0]![0]!, 3);
-});
-
-test('on the host have no recurrent cell', async () => {
+test('are not computed on the host', async () => {
   await importTiny();
   const folder = join(folderWith({}), 'run');
   await expect(train({ settings: settings('backend=host'), folder })).rejects.toThrow(
-    'expected backend=host with policies over vectors, walks of link queries with linkWalker.pathEncoder=mean, or walks of dialogues with walker.head=candidate and walker.text=frozen, alone',
+    'expected backend=host with policies over vectors, or walks of dialogues with walker.head=candidate and walker.text=frozen, alone',
   );
 });
