@@ -103,8 +103,7 @@ function helpFor(name: ComputerName, names: readonly ComputerName[]): string {
 /** SIMD kernels, with wasm beside them for what they do not compute. */
 async function tryHost(size: NetworkSize | undefined): Promise<BackendProbe> {
   if (!size?.onHost) {
-    const remedy =
-      'a dialogue walker with walker.head=candidate and walker.text=frozen';
+    const remedy = 'a dialogue walker with walker.head=candidate and walker.text=frozen';
     return { name: 'host', found: false, reason: 'it does not compute these networks', remedy };
   }
   if (!kernelsRun()) return { name: 'host', found: false, reason: 'this Node has no WebAssembly SIMD' };

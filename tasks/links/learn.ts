@@ -180,9 +180,7 @@ async function linkPpo(session: LinkSession, from: Checkpoint | undefined): Prom
   anchor?.parameters.import(first!.tensors);
   const shape = { numEntities, numRelations, start: scorers.start };
   const critic =
-    settings.ppo.baseline === 'critic'
-      ? createLinkCritic(tf, settings.linkWalker, shape, settings.seed)
-      : undefined;
+    settings.ppo.baseline === 'critic' ? createLinkCritic(tf, settings.linkWalker, shape, settings.seed) : undefined;
   const learner = {
     actor,
     optimizer: adamOf(actor.parameters, settings.ppo),
