@@ -1,12 +1,10 @@
 /** Runs on link queries that clone shortest paths first. */
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { loadLinkWalker } from '../../../agents/link-walker/link-walker.js';
 import { importLinks } from '../../../datasets/links/import-links.js';
 import { loadPreset } from '../../../presets/index.js';
 import { runSettings } from '../../../presets/schema.js';
 import { readIndex } from '../../../checkpoints/store.js';
-import { readMetrics } from '../../../src/run/metric-log.js';
 import { loadConfig } from '../../../src/run/config.js';
 import { train } from '../../../tasks/train.js';
 import { useOwnHome } from '../../fixtures/own-home.js';
