@@ -4,7 +4,7 @@ import type { StateEncoder } from '../src/encoder/state-encoder.js';
 import type { Agent } from './agent.js';
 import { type BaselineContext, randomBaseline, stopPriorBaseline } from './baselines/baseline.js';
 import { frequencyBaseline, memoryBaseline, popularityBaseline } from './baselines/frequency.js';
-import { type TextLimits, textSimilarityBaseline, transeBaseline } from './baselines/nearness.js';
+import { type TextLimits, textSimilarityBaseline, transeBaseline } from './baselines/similarity.js';
 import { arkAgent, type ArkPrompt, type TaskClient } from './prompted/ark/ark-agent.js';
 import { AgentRegistry, type AgentEntry } from './registry.js';
 

@@ -61,9 +61,9 @@ const hint = 'Import the data set again.';
 const about = { what: 'a data set manifest of this version', hint };
 
 const remedy: Record<DatasetKind, string> = {
-  dialogues: 'Dialogue agents and their training read opendialkg and data in its form.',
-  questions: 'Question answering reads metaqa and the like.',
-  links: 'Link queries read what `kgwalk datasets import triples` made.',
+  dialogues: 'Dialogue agents and their training need opendialkg or data in its format.',
+  questions: 'Question answering needs data such as metaqa.',
+  links: 'Link queries need data of `kgwalk datasets import triples`.',
 };
 
 const datasetsRoot = (home: string = kgwalkHome()): string => join(home, 'datasets');
@@ -88,8 +88,8 @@ function placesOf(name: string, home?: string) {
     });
   }
   const root = datasetsRoot(home);
-  const beside = (what: string) => join(root, `.${name}.${what}`);
-  return { root, folder: join(root, name), next: beside('new'), old: beside('old'), lock: beside('lock') };
+  const sibling = (what: string) => join(root, `.${name}.${what}`);
+  return { root, folder: join(root, name), next: sibling('new'), old: sibling('old'), lock: sibling('lock') };
 }
 
 /** Folder names of imported data sets, sorted. */
@@ -183,7 +183,7 @@ export async function readImportedGraph(folder: string, name: string, hash: stri
 
 /** Error for a file that differs from the imported one. */
 export function alteredFile(file: string): WorkbenchError {
-  return new WorkbenchError('data', `expected the file that was imported, got one that was altered, at ${file}`, {
+  return new WorkbenchError('data', `expected the imported file, got an altered one, at ${file}`, {
     hint,
   });
 }

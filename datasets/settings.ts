@@ -1,6 +1,7 @@
 /** The `data` section of a configuration. */
 import { z } from 'zod';
 
+/** Schema of the section. */
 export const dataSettings = z.strictObject({
   dataset: z.string().min(1).default('opendialkg').describe('Name of an imported data set (`kgwalk datasets list`).'),
   graph: z
@@ -8,26 +9,26 @@ export const dataSettings = z.strictObject({
     .min(1)
     .default('dialogue')
     .describe(
-      'Which graph of the dialogues to walk (questions have their own): for opendialkg `dialogue` (restricted to the entities of its dialogues, so easier than life) or `wide` (with real distractors). Results on different graphs do not compare.',
+      'Graph of the dialogues (questions have their own): for opendialkg `dialogue` (only entities of its dialogues, so unrealistically easy) or `wide` (with real distractors). Results on different graphs are not comparable.',
     ),
   turns: z
     .enum(['all', 'assistant'])
     .default('all')
-    .describe('Whose paths become samples: everybody’s, or only those chosen by the assistant.'),
+    .describe('Paths used as samples: of both speakers, or only those chosen by the assistant.'),
   maxDialogues: z
     .int()
     .min(1)
     .nullable()
     .default(null)
     .describe(
-      'Only the first dialogues of every split, for quick tries; null: all. Numbers of a part say little of the whole.',
+      'Maximum number of dialogues per split, for quick trials; null: all. Scores on a part are not representative.',
     ),
   oracle: z
     .enum(['reply'])
     .nullable()
     .default(null)
     .describe(
-      'reply: what is said last is what the speaker says after choosing the path, in training and whenever the run is asked: no walker may know it, and every record says so. It tells how much of a gold its own words give away; null: an honest task.',
+      'Diagnostic: `reply` appends the message written after the path choice, in training and evaluation, which real use does not have; records are marked. It measures how much of the gold its reply reveals. null: the real task.',
     ),
   fold: z
     .string()
@@ -37,7 +38,7 @@ export const dataSettings = z.strictObject({
     .nullable()
     .default(null)
     .describe(
-      'K/N: of N folds of the train dialogues, drawn by their ids, leave the Kth out of training and of all that is counted over train, so that its turns can be judged by a run that never saw them (`kgwalk datasets check NAME --agreement --run A --run B`); null: none.',
+      'K/N: leave fold K of N out of training and of all train counts, so that its turns can be judged by a run that has not seen them (`kgwalk datasets check NAME --agreement --run A --run B`); folds are hashed from dialogue ids; null: none.',
     ),
   trainSamples: z
     .int()
@@ -45,7 +46,7 @@ export const dataSettings = z.strictObject({
     .nullable()
     .default(null)
     .describe(
-      'Train on a seeded draw of so many samples of dialogues, questions, or triples of link data, the same for every seed of a run; null: all. What is counted over train (popular targets, seen targets) is counted over the draw.',
+      'Number of train samples (dialogues, questions or link triples), drawn by a fixed seed; null: all. Train counts (popular targets, seen targets) use the drawn samples.',
     ),
   validSamples: z
     .int()
@@ -53,17 +54,17 @@ export const dataSettings = z.strictObject({
     .nullable()
     .default(null)
     .describe(
-      'Of valid, too, a seeded draw of so many samples of dialogues, or triples of link data: in training and in `kgwalk evaluate RUN --split valid`; null: all. Test is never cut.',
+      'Number of valid samples (dialogues or link triples), drawn by a fixed seed, in training and in `kgwalk evaluate RUN --split valid`; null: all. Test is never sampled.',
     ),
   subsets: z
     .union([z.literal('all'), z.array(z.string().min(1)).min(1)])
     .default('all')
-    .describe('Which parts of a question data set, such as [2-hop, 3-hop].'),
+    .describe('Subsets of a question data set, such as [2-hop, 3-hop].'),
   holdOut: z
     .union([z.enum(['question', 'template', 'type']), z.templateLiteral(['type:', z.int().min(0).max(999_999_999)])])
     .default('question')
     .describe(
-      'What train shares with neither valid nor test: the questions, their templates (the text without its topic), or, for test alone, their types: those that the data set names, or with type:N those of draw N.',
+      'Hold-out, shared by train with neither valid nor test: questions, templates (text without topic), or (test only) question types: those of the data set, or type:N for draw N.',
     ),
 });
 
@@ -81,7 +82,7 @@ export const linkedTurnSettings = z.strictObject({
   inCounts: z
     .boolean()
     .default(true)
-    .describe('Whether their walks are in the counts of train walks (walker.trainCounts) as well.'),
+    .describe('Include their walks in the counts of train walks (walker.trainCounts).'),
 });
 
 /** All settings with their values. */

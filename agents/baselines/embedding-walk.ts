@@ -8,11 +8,8 @@ import { openPrefilter } from '../prompted/prefilter/prefilter.js';
 import { chainAnswer, noAnswer, type QuestionAgentEntry } from '../question-agent.js';
 
 const settings = z.strictObject({
-  source: z
-    .enum(['embedding', 'bm25'])
-    .default('embedding')
-    .describe('What likeness is: of sentence vectors, or of words.'),
-  horizon: z.int().min(1).max(8).default(3).describe('Relations of a walk where their number is not known.'),
+  source: z.enum(['embedding', 'bm25']).default('embedding').describe('Similarity measure: sentence vectors or words.'),
+  horizon: z.int().min(1).max(8).default(3).describe('Walk length if the number of hops is unknown.'),
   hops: hopsSwitch,
 });
 
@@ -30,7 +27,7 @@ export const embeddingWalkEntry: QuestionAgentEntry<typeof settings> = {
     const trie = frontierTrie(graph);
     return {
       name: 'embedding-walk',
-      note: 'follows the relation most like the question; asks no model and learns nothing',
+      note: 'follows the relation most similar to the question; no model calls, no training',
       topicGiven: true,
       hopsTold: () => hopsTeller(hops, false),
       prompted: false,

@@ -7,11 +7,11 @@ import { Rng } from '../../src/run/seeds.js';
 import { chainAnswer, noAnswer, type QuestionAgentEntry } from '../question-agent.js';
 
 const settings = z.strictObject({
-  horizon: z.int().min(1).max(8).default(3).describe('Relations a walk may take.'),
+  horizon: z.int().min(1).max(8).default(3).describe('Maximum walk length.'),
   hops: z
     .enum(['learned', 'given'])
     .default('learned')
-    .describe('Whether STOP is drawn like any relation, or the walk is as long as the data set tells.'),
+    .describe('How a walk ends: STOP is drawn like a relation, or at the hop count of the data set.'),
 });
 
 /**

@@ -10,24 +10,18 @@ import type { Graph } from '../../src/kg/graph.js';
 import { chainAnswer, noAnswer, type QuestionAgentEntry } from '../question-agent.js';
 
 const settings = z.strictObject({
-  horizon: z.int().min(1).max(4).default(3).describe('Longest relation sequence that is tried.'),
+  horizon: z.int().min(1).max(4).default(3).describe('Maximum length of relation sequences.'),
   screened: z
     .int()
     .min(1)
     .max(1_000_000)
     .default(8)
-    .describe('Questions a template over which every relation sequence is tried; the best four are weighed over all.'),
-  widest: z
-    .int()
-    .min(1)
-    .default(1000)
-    .describe('Sequences are not tried beyond a frontier of more entities than this.'),
+    .describe('Questions per template for screening all relation sequences; the best four are scored on all.'),
+  widest: z.int().min(1).default(1000).describe('Maximum frontier size; sequences are not extended beyond it.'),
   unseen: z
     .enum(['nearest', 'abstain'])
     .default('nearest')
-    .describe(
-      'What a template gets that train lacks: the sequence of the nearest train template by vector, or no answer.',
-    ),
+    .describe('Unseen templates: use the sequence of the nearest train template by vector, or give no answer.'),
 });
 
 /**

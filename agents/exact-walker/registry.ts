@@ -1,7 +1,7 @@
 /** Registry and loading of exact walkers. */
 import { z } from 'zod';
 import { checkFits } from '../../checkpoints/checkpoint.js';
-import { hasSameRelations, requireSameRelations } from '../../datasets/links/apart.js';
+import { hasSameRelations, requireSameRelations } from '../../datasets/links/inductive-split.js';
 import { type LinkDataset, linksHash } from '../../datasets/links/link-dataset.js';
 import { linkWalkSettings } from '../../envs/settings.js';
 import { encoderSettings } from '../../src/encoder/settings.js';

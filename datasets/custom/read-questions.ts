@@ -63,7 +63,7 @@ export function readCustomQuestions(
     firstSplit ??= { named: parsed.split !== undefined };
     const relations = chain?.map(resolveRelation);
     const unknown = relations?.find((relation) => graph.relationId(relation) < 0);
-    if (earlier !== undefined) problems.add(index + 1, `expected an id of its own, got that of line ${earlier}`);
+    if (earlier !== undefined) problems.add(index + 1, `expected a unique id, got that of line ${earlier}`);
     else if (firstSplit.named !== (parsed.split !== undefined)) {
       problems.add(index + 1, 'expected "split" on every line or on none');
     } else if (unknown !== undefined) problems.add(index + 1, unknownRelation(unknown));
@@ -99,8 +99,8 @@ function parseLine(row: string): CustomLine | string {
   }
   const parsed = lineSchema.safeParse(json);
   if (parsed.success) return parsed.data;
-  const told = parsed.error.issues.map(({ path, message }) => [path.join('.'), message].filter(Boolean).join(': '));
-  return printable(told.join('; '), 300);
+  const issues = parsed.error.issues.map(({ path, message }) => [path.join('.'), message].filter(Boolean).join(': '));
+  return printable(issues.join('; '), 300);
 }
 
 function storedQuestion(

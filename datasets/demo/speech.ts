@@ -44,7 +44,7 @@ export class Speech implements Memory {
     if (chance(rng, 0.14)) this.#aside(start);
     this.#say(opening ? this.#firstQuestion(move, start) : this.#laterQuestion(move, start));
     this.#walk(move, 'assistant');
-    this.#say(capital(pick(rng, talk().replies) + this.#told(move)) + '.');
+    this.#say(capital(pick(rng, talk().replies) + this.#statement(move)) + '.');
   }
 
   /** Assistant question; the user walks the path and answers. */
@@ -57,7 +57,7 @@ export class Speech implements Memory {
     this.#say(fill(pick(rng, talk().prompts), { noun }) + (hint ? ` ${capital(hint)}` : ''));
     this.#walk(move, 'user');
     const end = move.path.at(-1)![2];
-    this.#say(capital(fill(pick(rng, talk().answers), { x: this.#short(end, 0.2), tell: this.#told(move) })));
+    this.#say(capital(fill(pick(rng, talk().answers), { x: this.#short(end, 0.2), tell: this.#statement(move) })));
   }
 
   /** @param farewell last words of the other speaker */
@@ -123,11 +123,12 @@ export class Speech implements Memory {
   #hint({ wish, excluded, guessed, path }: Move): string | undefined {
     const { rng } = this;
     if (guessed) return fill(pick(rng, talk().guesses), { x: this.#short(path.at(-1)![2], 0.3) });
-    const told: string[] = [];
-    if (wish) told.push(`${fill(pick(rng, talk().wishes[wish.direction]!), { v: this.#short(wish.value, 0.25) })}.`);
+    const sentences: string[] = [];
+    if (wish)
+      sentences.push(`${fill(pick(rng, talk().wishes[wish.direction]!), { v: this.#short(wish.value, 0.25) })}.`);
     if (excluded !== undefined)
-      told.push(capital(fill(pick(rng, talk().exclusions), { x: this.#short(excluded, 0.3) })));
-    return told.length === 0 ? undefined : told.join(' ');
+      sentences.push(capital(fill(pick(rng, talk().exclusions), { x: this.#short(excluded, 0.3) })));
+    return sentences.length === 0 ? undefined : sentences.join(' ');
   }
 
   #aside(start: number): void {
@@ -137,7 +138,7 @@ export class Speech implements Memory {
       this.#say(capital(fill(pick(rng, talk().asides), { x: this.#short(other, 0.2) })));
   }
 
-  #told({ path }: Move): string {
+  #statement({ path }: Move): string {
     return path
       .map(([head, relation, tail]) => {
         const name = this.world.graph.relationNames[relation]!;

@@ -195,11 +195,11 @@ function* factsOf(
 ): Generator<Fact> {
   if (rules.length === 0) return;
   const head = names.nameOf(subject.type, subject.index);
-  const told = new Set<string>();
+  const seen = new Set<string>();
   const fact = (relation: RelationName, object: Thing): Fact | undefined => {
     const key = `${relation} ${object.type} ${object.index}`;
-    if (told.has(key)) return undefined;
-    told.add(key);
+    if (seen.has(key)) return undefined;
+    seen.add(key);
     return {
       head,
       relation,

@@ -160,7 +160,7 @@ export function readTopics(file: string): string[] {
   const topics = new Set(lines.map((line) => line.trim()).filter((line) => line !== ''));
   if (topics.size > 0) return [...topics];
   throw new WorkbenchError('data', `expected topics, one a line, got none, at ${file}`, {
-    hint: 'The names of entities, as questions have them: those of train, valid and test.',
+    hint: 'Give names of entities as in the questions of train, valid and test.',
   });
 }
 
@@ -168,12 +168,12 @@ function noTopics({ name, prefix, label }: SparqlSource, topics: readonly string
   const asked =
     label === undefined ? termOfName(topics[0]!, prefix) : `${JSON.stringify(topics[0])} by ${iriTerm(label)}`;
   return new WorkbenchError('data', `expected a topic with edges, got none, such as ${asked}, at ${name}`, {
-    hint: 'Topics are IRIs, names behind #prefix=IRI, or labels with #label=IRI.',
+    hint: 'Topics are IRIs, names relative to #prefix=IRI, or labels with #label=IRI.',
   });
 }
 
 function tooMany(wanted: number, most: number): WorkbenchError {
-  return new WorkbenchError('data', `expected at most ${most} entities whose edges are asked for, got ${wanted}`, {
-    hint: 'Lower --hops or --max-tails, give fewer topics, or raise --max-entities: what was asked by now is kept.',
+  return new WorkbenchError('data', `expected at most ${most} entities to load edges of, got ${wanted}`, {
+    hint: 'Lower --hops or --max-tails, give fewer topics, or raise --max-entities: answers so far are cached.',
   });
 }

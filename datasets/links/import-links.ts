@@ -19,7 +19,7 @@ import {
   tripleFileName,
   writeTripleFile,
 } from './link-dataset.js';
-import { apartSeed, drawnApart, type Side, unseenName } from './apart.js';
+import { apartSeed, inductiveSplit, type Side, unseenName } from './inductive-split.js';
 import { drawnSplits, findLinkFiles, readSplits, type ReadSplits } from './read-splits.js';
 import { LinkReader, readEntityLabels, type ReadTriples } from './read-triples.js';
 
@@ -34,7 +34,7 @@ function nameOf(from: string): string {
 /**
  * Reads train, valid and test, or one file that valid and test are drawn from (`findLinkFiles`, `drawSplits`), and optional names; checks
  * everything, then writes `<home>/datasets/<name>/` (default NAME: folder or file name): `dataset.json`, `graph-train.bin`,
- * `triples-<split>.bin`, `labels.jsonl`. With `unseen` it writes two data sets, NAME and NAME-unseen (`drawnApart`).
+ * `triples-<split>.bin`, `labels.jsonl`. With `unseen` it writes two data sets, NAME and NAME-unseen (`inductiveSplit`).
  * @returns the manifest of NAME
  * @throws WorkbenchError `data` for broken lines, an empty split, fewer than two entities in train, and overlapping splits; `usage` for a
  * bad name, `failure` for disk errors
@@ -55,11 +55,11 @@ export async function importLinks(options: AnyImportOptions): Promise<LinkManife
       done('graph built');
       return writeLinks(name, splits, whole, { ...shared, drawn: files.valid === undefined });
     }
-    const parts = drawnApart(reader, splits, { entities: unseen, relations: unseenRelations }, from);
-    const side = async (which: Side, own: string, beside: string) => {
+    const parts = inductiveSplit(reader, splits, { entities: unseen, relations: unseenRelations }, from);
+    const side = async (which: Side, own: string, other: string) => {
       const made = await graphAndLabels(parts[which].reader, parts[which].splits, files);
       const relations = unseenRelations === undefined ? {} : { relations: unseenRelations };
-      const apart = { side: which, beside, share: unseen, ...relations, seed: apartSeed };
+      const apart = { side: which, beside: other, share: unseen, ...relations, seed: apartSeed };
       return () => writeLinks(own, parts[which].splits, made, { ...shared, drawn: true, apart });
     };
     const [writeSeen, writeUnseen] = [

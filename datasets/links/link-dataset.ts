@@ -103,9 +103,9 @@ export const linkManifestSchema = z.strictObject({
   /** Triples in two splits: none unless overlaps were allowed. */
   overlaps: z.strictObject({ trainValid: count, trainTest: count, validTest: count }),
   graph: z.strictObject({
-    /** Of all splits. */
+    /** In all splits. */
     entities: count,
-    /** Of all splits, without inverses. */
+    /** In all splits, without inverses. */
     relations: count,
     /** Training triples and their inverses. */
     edges: count,
@@ -245,18 +245,22 @@ export function extractionLines({ source, hops, maxTails, ...extracted }: Extrac
   const topicsFound = `${topics} topics${notFound > 0 ? ` (${notFound} more were not found)` : ''}`;
   const drawn = distractors > 0 ? ` and ${distractors} distractors (seed ${seed})` : ', no distractors';
   return [
-    `cut out of ${source}: ${hops} hops around ${topicsFound}${drawn}; ${expanded} entities with their edges, ${rim} at the rim with those that lead to them alone; ${cut} relations of hubs cut to ${maxTails} tails`,
-    'what is cut out around topics tells where questions begin, and keeps what does not answer them away: compare within this graph alone, with distractors among the topics',
+    `extracted from ${source}: ${hops} hops around ${topicsFound}${drawn}; ${expanded} entities with all edges, ${rim} at the rim with incoming edges only; ${cut} relations of hubs cut to ${maxTails} tails`,
+    'a graph extracted around topics reveals where questions start and lacks distracting entities: compare results on this graph only, with distractors among the topics',
   ];
 }
 
 /** Note about the side of an inductive split. */
-export function apartLine({ side, beside, share, relations, seed }: NonNullable<LinkManifest['apart']>): string {
+export function apartLine({ side, beside: other, share, relations, seed }: NonNullable<LinkManifest['apart']>): string {
   const percent = (part: number) => `${Number((100 * part).toFixed(1))} %`;
   const drawn = relations === undefined ? '' : ` and ${percent(relations)} of the relations`;
   const what =
-    relations === undefined ? '' : side === 'seen' ? ', without those relations' : ', asked for those relations';
-  return `${percent(share)} of the entities${drawn} were drawn apart (seed ${seed}): these are the ${side} ones${what}, those of ${beside} the others`;
+    relations === undefined
+      ? ''
+      : side === 'seen'
+        ? ' without those relations'
+        : ' with queries for those relations only';
+  return `${percent(share)} of the entities${drawn} were split off (seed ${seed}): this is the ${side} side${what}, ${other} the other`;
 }
 
 /** One line per issue; none if all is well. */
@@ -269,10 +273,10 @@ export function linkNotes({
 }: Pick<LinkManifest, 'splits' | 'overlaps' | 'drawn' | 'apart' | 'extracted'>): string[] {
   const { valid, test } = splits;
   const counted: [string, number, number][] = [
-    ['have an entity that train lacks, and rank last', valid.triplesOfUnseenEntities, test.triplesOfUnseenEntities],
-    ['have a relation that train lacks', valid.triplesOfUnseenRelations, test.triplesOfUnseenRelations],
-    ['stand in train, too', overlaps.trainValid, overlaps.trainTest],
-    ['are pairs that train links the other way round', valid.reversedInTrain, test.reversedInTrain],
+    ['have an entity that is not in train, and rank last', valid.triplesOfUnseenEntities, test.triplesOfUnseenEntities],
+    ['have a relation that is not in train', valid.triplesOfUnseenRelations, test.triplesOfUnseenRelations],
+    ['are in train, too', overlaps.trainValid, overlaps.trainTest],
+    ['are pairs that train links in the other direction', valid.reversedInTrain, test.reversedInTrain],
   ];
   return [
     ...(extracted ? extractionLines(extracted) : []),

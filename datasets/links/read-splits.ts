@@ -52,9 +52,9 @@ type Asks = (relation: number) => boolean;
 export function drawnFrom(read: ReadTriples, file: string, asks: Asks = () => true): ReadSplits {
   const { train, valid, test } = drawSplits(read.triples.columns(), asks);
   if (Math.min(valid.size, test.size) === 0) {
-    const told = `expected triples of which some can be spared for valid and test, got ${read.triples.size} in which`;
-    throw new WorkbenchError('data', `${told} each is the last of its head, relation or tail, at ${file}`, {
-      hint: 'Give train, valid and test as files of their own.',
+    const expected = `expected triples that valid and test can be drawn from, got ${read.triples.size} of which`;
+    throw new WorkbenchError('data', `${expected} each is the last of its head, relation or tail, at ${file}`, {
+      hint: 'Give train, valid and test as separate files.',
     });
   }
   const split = (triples: TripleSet) => ({ triples, duplicates: 0, inverseLines: 0 });
@@ -88,7 +88,7 @@ function overlapping(
   const example = printable(names.join(' '), 200);
   const both = `${count} in both ${basename(first)} and ${basename(second)}, such as ${example}`;
   return new WorkbenchError('data', `expected each triple in one split, got ${both}, at ${dirname(second)}`, {
-    hint: 'What is asked for in valid and test must not be in train. Remove them from one file, or keep and count them: --allow-overlap.',
+    hint: 'Triples of valid and test must not be in train. Remove them from one file, or keep and count them: --allow-overlap.',
   });
 }
 

@@ -45,7 +45,7 @@ export class LinkReader {
         while (start < to && bytes[start] === inverseMark) start++;
         if (start === to) {
           const got = printable(JSON.stringify(bytes.toString('utf8', from, to)), 80);
-          problems.add(lines[i]!, `expected a relation's name behind ${inversePrefix}, got ${got}`);
+          problems.add(lines[i]!, `expected a relation's name after ${inversePrefix}, got ${got}`);
           continue;
         }
         const relation = this.relations.addBytes(bytes, start, to);

@@ -30,7 +30,7 @@ export function resolveEntity({ graph, labels, manifest }: LinkDataset, text: st
       'usage',
       `expected one entity, got ${got}, the name of ${found.length}: ${ids.join(', ')}${more}`,
       {
-        hint: 'Give the id of the one that is meant.',
+        hint: 'Give the id of one of them.',
       },
     );
   }

@@ -64,7 +64,7 @@ export const metaqa: Importer<'questions'> = {
     page: 'https://github.com/yuyuz/MetaQA',
     files: [],
     byHand: [
-      'The page links to a folder on Google Drive, which gives files to browsers alone.',
+      'The page links to a folder on Google Drive, which only works in a browser.',
       'Take kb.txt and, of 1-hop, 2-hop and 3-hop, qa_train.txt, qa_dev.txt, qa_test.txt (folder vanilla) and their _qtype.txt.',
     ],
   },

@@ -41,7 +41,7 @@ export function askedQuestion(
       'usage',
       `expected a name of the graph in the question, got none in ${JSON.stringify(text)}`,
       {
-        hint: 'Put the entity that it is about in [brackets], as the graph writes it.',
+        hint: 'Put its topic entity in [brackets], as named in the graph.',
       },
     );
   }
@@ -122,7 +122,7 @@ function mentionsIn(question: string, names: NameIndex): Span[] {
       'usage',
       `expected one name of the graph, got ${texts.size} in ${JSON.stringify(question)}`,
       {
-        hint: `Mark the one that is meant: ${[...texts].map((one) => `[${one}]`).join(' or ')}.`,
+        hint: `Mark one of them: ${[...texts].map((one) => `[${one}]`).join(' or ')}.`,
       },
     );
   }

@@ -43,7 +43,7 @@ export function drawHeldTypes(questions: Iterable<StoredQuestion>, seed: number)
   if (held.length > 0) return held.sort();
   throw new WorkbenchError(
     'usage',
-    `expected question types with chains of several relations, some of which train can miss, got ${types.length} types`,
+    `expected question types with chains of several relations that can be held out, got ${types.length} types`,
     { hint: 'Hold out templates: --hold-out template, or data.holdOut=template.' },
   );
 }

@@ -104,7 +104,7 @@ export function loadQuestionDataset(name: string, options: LocateOptions = {}): 
       const expected = manifest.graphs[graphOf(manifest, wanted)]!;
       if (graph.hash !== expected.hash) {
         throw new WorkbenchError('data', `expected the graph of ${name}, got another ("${graph.name}")`, {
-          hint: 'Import the data set again, or use the graph that loadGraph gives.',
+          hint: 'Import the data set again, or use the graph returned by loadGraph.',
         });
       }
       const { has } = find({ split, holdOut });
@@ -137,7 +137,7 @@ function graphOf({ name, subsets }: QuestionManifest, wanted: readonly string[])
   const graphs = [...new Set(wanted.map((subset) => subsets[subset]!.graph))];
   if (graphs.length === 1) return graphs[0]!;
   throw new WorkbenchError('usage', `expected subsets of one graph, got ${wanted.join(', ') || 'none'} of ${name}`, {
-    hint: `Each has a graph of its own: choose one of ${names}, such as ${name}/${Object.keys(subsets)[0]}`,
+    hint: `Each has a separate graph: choose one of ${names}, such as ${name}/${Object.keys(subsets)[0]}`,
   });
 }
 

@@ -34,7 +34,7 @@ export async function readFreebaseGraph(folders: readonly string[]): Promise<Fre
   const folder = folders.find((one) => existsSync(join(one, triplesFile)));
   if (folder === undefined) {
     throw new WorkbenchError('data', `expected ${triplesFile}, got none, at ${folders.join(' and ')}`, {
-      hint: `Put the triples around the questions' topics there: head, relation and tail, separated by tabs.`,
+      hint: `Add the triples around the questions' topics: head, relation and tail, separated by tabs.`,
     });
   }
   const triples = join(folder, triplesFile);

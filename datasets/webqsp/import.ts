@@ -67,14 +67,14 @@ export const webqsp: Importer<'questions'> = {
   import: importWebQsp,
   release: {
     name: 'webqsp',
-    about: 'questions of people, with their meaning over Freebase',
+    about: 'questions of web users, with semantic parses over Freebase',
     licence: 'Microsoft Research data licence; Freebase: CC BY',
     page: 'https://www.microsoft.com/en-us/download/details.aspx?id=52763',
     files: [],
     byHand: [
       'Download and unpack WebQSP.zip; take data/WebQSP.train.json and data/WebQSP.test.json.',
-      'Put the triples around the questions’ topics beside them: freebase_named_triples.tsv (head, relation, tail) and,',
-      'where ids have names, mid2name.tsv (id, name), separated by tabs.',
+      'Add the triples around the questions’ topics: freebase_named_triples.tsv (head, relation, tail) and,',
+      'if ids have names, mid2name.tsv (id, name), separated by tabs.',
     ],
   },
 };

@@ -59,13 +59,13 @@ export const webquestions: Importer<'questions'> = {
   import: importWebQuestions,
   release: {
     name: 'webquestions',
-    about: 'questions of people with answers by name',
+    about: 'questions of web users with answers by name',
     licence: 'CC BY 4.0; Freebase: CC BY',
     page: 'https://nlp.stanford.edu/software/sempre/',
     files: [],
     byHand: [
       'Take webquestions.examples.train.json and webquestions.examples.test.json.',
-      'Put triples of Freebase beside them, as for webqsp.',
+      'Add triples of Freebase, as for webqsp.',
     ],
   },
 };

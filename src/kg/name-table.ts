@@ -151,7 +151,7 @@ export class NameTable {
     const end = start + to - from;
     if (end > mostBytes) {
       throw new WorkbenchError('data', `expected names of at most ${mostBytes} bytes in all, got more`, {
-        hint: 'Shorten the names, such as by leaving out what all of them begin with.',
+        hint: 'Shorten the names, for example by removing a common prefix.',
       });
     }
     if (end > this.#bytes.length) {

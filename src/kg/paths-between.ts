@@ -4,6 +4,7 @@ import { byIds } from './graph.js';
 import { ShortestPaths } from './shortest-paths.js';
 import { SimplePaths, type SimpleLimits } from './simple-paths.js';
 
+/** Options of `pathsBetween`. */
 export interface PathLimits extends SimpleLimits {
   kind: 'shortest' | 'simple';
   /** Maximum number of paths. */

@@ -54,11 +54,12 @@ export function functionalAnova(
       left[i]!.count++;
     });
   }
-  const told = values.flatMap((value, i) =>
+  const predicted = values.flatMap((value, i) =>
     left[i]!.count > 0 ? [{ value, said: left[i]!.sum / left[i]!.count }] : [],
   );
-  const middle = mean(told.map(({ value }) => value));
-  const squares = (of: (one: (typeof told)[number]) => number) => told.reduce((sum, one) => sum + of(one) ** 2, 0);
+  const middle = mean(predicted.map(({ value }) => value));
+  const squares = (of: (one: (typeof predicted)[number]) => number) =>
+    predicted.reduce((sum, one) => sum + of(one) ** 2, 0);
   return {
     shares: Array.from({ length: dimensions }, (_, d) => {
       const column = shares.map((share) => share[d]!);

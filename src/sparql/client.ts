@@ -89,7 +89,7 @@ export function sparqlClient(
       throwIfStopped(signal);
       if (error instanceof WorkbenchError) throw error;
       throw new Passing(
-        limit.aborted ? `no whole answer within ${timeoutMs} ms` : printable(reasonOfFetch(error), 200),
+        limit.aborted ? `no complete answer within ${timeoutMs} ms` : printable(reasonOfFetch(error), 200),
       );
     }
     const { status, headers } = response;
@@ -110,7 +110,7 @@ export function sparqlClient(
     try {
       json = JSON.parse(text);
     } catch {
-      throw new Passing('an answer that ends in the middle');
+      throw new Passing('a truncated answer');
     }
     const parsed = answerSchema.safeParse(json);
     if (!parsed.success) throw refused('results as JSON', 'another JSON', 'Check that this is a SPARQL 1.1 endpoint.');
@@ -139,7 +139,7 @@ export function sparqlClient(
             'failure',
             `expected an answer, got ${error.message} (${tries} tries), at ${address}`,
             {
-              hint: 'What was answered is kept: the same command goes on once the endpoint answers again.',
+              hint: 'Answers so far are cached: rerun the same command to continue once the endpoint is up again.',
               fatal: true,
             },
           );
@@ -162,7 +162,7 @@ async function bounded(response: Response): Promise<string> {
         'data',
         `expected at most ${longestAnswer} bytes, got more, at an answer of the endpoint`,
         {
-          hint: 'Take a smaller maxTails.',
+          hint: 'Lower maxTails.',
           fatal: true,
         },
       );

@@ -89,7 +89,7 @@ export async function openNeighbourhoods(
   const triples = offline ? undefined : await sizeOf();
   if (triples === 0) {
     throw new WorkbenchError('data', `expected a graph with triples, got none, at ${address}`, {
-      hint: 'What lies in named graphs is asked for by ?default-graph-uri=IRI.',
+      hint: 'Select named graphs with ?default-graph-uri=IRI.',
     });
   }
   const { tables, close } = await openStore(folder, (root) => ({
@@ -364,14 +364,14 @@ function otherGraph(address: string, before?: number, now?: number): WorkbenchEr
   const [expected, got] =
     before === undefined ? ['the graph asked before', 'another'] : [`${before} triples as before`, String(now)];
   return new WorkbenchError('data', `expected ${expected}, got ${got}, at ${address}`, {
-    hint: 'Another graph lies behind the address, or it changed. Start anew with another word behind #version= in the address.',
+    hint: 'The endpoint serves another graph, or it changed. Set a new #version= in the address to start with an empty cache.',
     fatal: true,
   });
 }
 
 function notKept(what: string, address: string): WorkbenchError {
   return new WorkbenchError('data', `expected ${what} in the cache, got none, at ${address} with offline=true`, {
-    hint: 'Ask once without offline: every answer is kept.',
+    hint: 'Run once without offline: answers are cached.',
     fatal: true,
   });
 }

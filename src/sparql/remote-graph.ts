@@ -100,7 +100,7 @@ export class RemoteGraph extends Graph {
     const { queries, rows, asked, remembered, cut } = this.remote.counts;
     const hubs =
       cut > 0 ? `; ${cut} relations of hubs were cut, to ${this.source.maxTails} tails or by the endpoint` : '';
-    return `${this.name}: ${queries} queries, ${rows} rows; ${asked} entities asked for, ${remembered} remembered${hubs}`;
+    return `${this.name}: ${queries} queries, ${rows} rows; ${asked} entities queried, ${remembered} from the cache${hubs}`;
   }
 
   async #bring(entities: readonly number[], signal: AbortSignal | undefined): Promise<void> {

@@ -46,15 +46,15 @@ export function parseSparqlSource(text: string): SparqlSource {
   const endpoint = URL.canParse(address) ? new URL(address) : undefined;
   if (!endpoint || !/^https?:$/.test(endpoint.protocol) || endpoint.username || endpoint.password) {
     throw new WorkbenchError('usage', `expected sparql:http://HOST/PATH, got ${JSON.stringify(text)}, at --graph`, {
-      hint: 'The address of a SPARQL 1.1 endpoint, without a user name; `?default-graph-uri=IRI` chooses one graph of it.',
+      hint: 'The address of a SPARQL 1.1 endpoint, without a user name; `?default-graph-uri=IRI` selects a graph.',
     });
   }
   const given = new URLSearchParams(endpoint.hash.slice(1));
   const options = optionsSchema.safeParse(Object.fromEntries(given));
   if (!options.success) {
     const problems = options.error.issues.map(({ path, message }) => [...path, message].join(': ')).join('; ');
-    throw new WorkbenchError('usage', `expected options of a graph behind #, got ${problems}, at ${text}`, {
-      hint: `There are ${Object.keys(optionsSchema.shape).join(', ')}: #maxTails=1000&label=IRI.`,
+    throw new WorkbenchError('usage', `expected graph options after #, got ${problems}, at ${text}`, {
+      hint: `Options: ${Object.keys(optionsSchema.shape).join(', ')}; such as #maxTails=1000&label=IRI.`,
     });
   }
   endpoint.hash = '';

@@ -21,7 +21,7 @@ const isIri = (text: string) => /^[a-z][a-z0-9+.-]*:/i.test(text) && text.search
 export function iriTerm(iri: string): string {
   if (isIri(iri)) return `<${iri}>`;
   throw new WorkbenchError('data', `expected an IRI, got ${JSON.stringify(iri)}, at a term of the graph`, {
-    hint: 'An IRI begins with its scheme, and holds no space, quote, bracket or backslash.',
+    hint: 'An IRI starts with a scheme and has no space, quote, bracket or backslash.',
   });
 }
 

@@ -15,7 +15,7 @@ import type { LinkRequest } from '../../agents/link-walker/request.js';
 import { meanScorer } from '../../agents/mean-scorer.js';
 import { ruleScorer } from '../../agents/link-rules.js';
 import { encoderModelOf } from '../../agents/trained-run.js';
-import { requireSameRelations } from '../../datasets/links/apart.js';
+import { requireSameRelations } from '../../datasets/links/inductive-split.js';
 import { type LinkDataset, linksHash, loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import { evaluationSettings } from '../../evaluation/settings.js';
 import { knownAnswers, withInverses } from '../../src/embedding/known-answers.js';

@@ -108,16 +108,16 @@ describe('the plan of training on links', () => {
     await kgwalk(
       ...['datasets', 'import', 'triples', '--from', folderWith(files), '--name', 'tiny', '--allow-overlap'],
     );
-    expect((await planOf()).notes.slice(1, -1)).toEqual(['of valid 1 and of test 0 triples stand in train, too']);
+    expect((await planOf()).notes.slice(1, -1)).toEqual(['of valid 1 and of test 0 triples are in train, too']);
   });
 
   test('notes what makes scores hard to trust', async () => {
     const files = { 'train.txt': 'a\tr\tb\nb\tr\tc\n', 'valid.txt': 'b\tr\ta\n', 'test.txt': 'c\tq\tx\n' };
     await kgwalk('datasets', 'import', 'triples', '--from', folderWith(files), '--name', 'tiny');
     expect((await planOf()).notes.slice(1, -1)).toEqual([
-      'of valid 0 and of test 1 triples have an entity that train lacks, and rank last',
-      'of valid 0 and of test 1 triples have a relation that train lacks',
-      'of valid 1 and of test 0 triples are pairs that train links the other way round',
+      'of valid 0 and of test 1 triples have an entity that is not in train, and rank last',
+      'of valid 0 and of test 1 triples have a relation that is not in train',
+      'of valid 1 and of test 0 triples are pairs that train links in the other direction',
     ]);
   });
 });

@@ -142,7 +142,7 @@ class SampledWalks {
   readonly #old: Float64Array;
   readonly #sums: Float64Array;
   readonly #chains: Int32Array;
-  readonly #paid: Uint8Array;
+  readonly #rewards: Uint8Array;
 
   constructor(table: MixtureTable, course: MixtureCourse) {
     this.#table = table;
@@ -151,13 +151,13 @@ class SampledWalks {
     [this.#better, this.#worse] = [new Float64Array(columns), new Float64Array(columns)];
     [this.#old, this.#sums] = [new Float64Array(columns), new Float64Array(columns)];
     this.#chains = new Int32Array(course.walks);
-    this.#paid = new Uint8Array(course.walks);
+    this.#rewards = new Uint8Array(course.walks);
   }
 
   draw(batch: Int32Array, pi: Float64Array, rng: Rng): void {
     const { columns, answer } = this.#table;
     const { walks } = this.#course;
-    const [better, worse, sums, chains, paid] = [this.#better, this.#worse, this.#sums, this.#chains, this.#paid];
+    const [better, worse, sums, chains, rewards] = [this.#better, this.#worse, this.#sums, this.#chains, this.#rewards];
     this.#old.set(pi);
     better.fill(0);
     worse.fill(0);
@@ -168,10 +168,10 @@ class SampledWalks {
       for (let walk = 0; walk < walks; walk++) {
         const chain = firstAbove(sums, rng.uniform() * sum);
         chains[walk] = chain;
-        hits += paid[walk] = Number(rng.uniform() < answer[query * columns + chain]!);
+        hits += rewards[walk] = Number(rng.uniform() < answer[query * columns + chain]!);
       }
       for (let walk = 0; walk < walks; walk++) {
-        const advantage = (paid[walk]! - (hits - paid[walk]!) / (walks - 1)) / walks;
+        const advantage = (rewards[walk]! - (hits - rewards[walk]!) / (walks - 1)) / walks;
         const side = advantage > 0 ? better : worse;
         side[chains[walk]!]! += advantage;
       }

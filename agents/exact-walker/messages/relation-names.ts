@@ -22,6 +22,7 @@ export interface NameVectors {
 /** Texts to encode for a graph. */
 export const plainRelationTexts = (graph: Graph): string[] => relationTexts(graph).slice(0, graph.numRelations / 2);
 
+/** Text vectors of relation names. */
 export async function nameVectors(
   encoder: StateEncoder,
   graph: Graph,
@@ -101,7 +102,7 @@ export function keptNames(tensors: StoredTensors, vectors?: NameVectors): Relati
 
 const unfit = (expected: string, got: string) =>
   new WorkbenchError('data', `expected ${expected}, got ${got}, for weights that follow from the names of relations`, {
-    hint: 'Ask with the encoder of the run.',
+    hint: 'Use the encoder of the run.',
   });
 
 /** Trained weights, and the network weights computed from them. */

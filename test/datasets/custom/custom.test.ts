@@ -171,7 +171,7 @@ describe('importing your own triples and questions', () => {
       /:5: .*answer/,
       /:7: expected a relation of the graph, got "has_pests"; did you mean "has_pest"\?/,
       /:8: a question has "truth" exactly where/,
-      /:9: expected an id of its own, got that of line 1/,
+      /:9: expected a unique id, got that of line 1/,
       /:10: expected "split" on every line or on none/,
       /:11: answers: /,
     ];

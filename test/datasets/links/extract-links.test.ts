@@ -117,7 +117,7 @@ test('the command imports what it cut out, with how, and warns; training says it
   const words = ['datasets', 'get', source, '--topics', topics, '--name', 'cut', '--max-tails', '5'];
   const { out } = await kgwalk(...words, '--hops', '3', '--distractors', '1');
   expect(out).toContain('3 hops around 2 topics and 1 distractors (seed 0)');
-  expect(out).toContain('compare within this graph alone');
+  expect(out).toContain('compare results on this graph only');
   const { manifest, graph } = await loadLinkDataset('cut');
   expect(manifest.extracted).toMatchObject({ hops: 3, maxTails: 5, topics: 2, distractors: 1, cut: 1 });
   expect(graph.entityNames).toContain('a0');

@@ -82,7 +82,7 @@ describe('importing one file of triples', () => {
 
   test('refuses what can spare nothing', async () => {
     await expect(imported({ 'train.txt': 'a\tr\tb\nc\tr\td\n' })).rejects.toThrow(
-      /expected triples of which some can be spared for valid and test, got 2 .*train\.txt$/,
+      /expected triples that valid and test can be drawn from, got 2 .*train\.txt$/,
     );
   });
 
@@ -150,7 +150,7 @@ describe('bad link data', () => {
     [
       'names with tabs, blank fields, no relation',
       { ...three, 'train.txt': 'a\tr\tb\nNew\tYork\tr\tb\na\t \tb\na\t~\tb\n' },
-      /3 broken lines:\n.*train\.txt:2: expected 3 fields, got 4 .*\n.*train\.txt:3: .*blank.*\n.*:4: expected a relation's name behind ~, got "~"/,
+      /3 broken lines:\n.*train\.txt:2: expected 3 fields, got 4 .*\n.*train\.txt:3: .*blank.*\n.*:4: expected a relation's name after ~, got "~"/,
     ],
     ['bytes that are no text', { ...three, 'test.txt': new Uint8Array([0x61, 0xff, 0x0a]) }, /UTF-8.*test\.txt:1/],
     [
@@ -193,7 +193,7 @@ describe('loading', () => {
     );
     const file = join(dataset.folder, 'triples-test.bin');
     writeFileSync(file, Buffer.alloc(12));
-    await expect(loadLinkDataset('tiny', { home })).rejects.toThrow(/altered, at .*triples-test\.bin$/);
+    await expect(loadLinkDataset('tiny', { home })).rejects.toThrow(/altered one, at .*triples-test\.bin$/);
     rmSync(file);
     await expect(loadLinkDataset('tiny', { home })).rejects.toThrow(/got nothing, at .*triples-test\.bin$/);
   });

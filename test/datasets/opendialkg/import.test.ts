@@ -192,7 +192,7 @@ describe('a data set that was damaged', () => {
     writeFileSync(file, `${first}\n`);
     const { problems } = await checkDialogueDataset('opendialkg', { home });
     expect(problems).toEqual([expect.stringMatching(/dialogues\.train\.jsonl was altered/)]);
-    expect(() => dataset.loadDialogues('train')).toThrow(/got one that was altered, at .*dialogues\.train\.jsonl/);
+    expect(() => dataset.loadDialogues('train')).toThrow(/got an altered one, at .*dialogues\.train\.jsonl/);
     writeFileSync(join(dataset.folder, 'dataset.json'), '{"schemaVersion": 9}');
     expect(() => loadDialogueDataset('opendialkg', { home })).toThrow(/expected a data set manifest of this version/);
   });

@@ -39,7 +39,7 @@ test('of names that are as long the one with a capital is taken; where nothing d
   expect(topicsOf('does a red mite live in New York')).toEqual(['New York']);
   const both = () => ask('does a red mite live in new york');
   expect(both).toThrow('expected one name of the graph, got 2 in "does a red mite live in new york"');
-  expect(both).toThrow(expect.objectContaining({ hint: 'Mark the one that is meant: [red mite] or [new york].' }));
+  expect(both).toThrow(expect.objectContaining({ hint: 'Mark one of them: [red mite] or [new york].' }));
 });
 
 test('a question without a name is refused, but where nobody needs one', () => {

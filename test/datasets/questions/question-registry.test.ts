@@ -150,7 +150,7 @@ describe('a question data set', () => {
     writeFileSync(file, '{"id": \n');
     const graph = await dataset.loadGraph();
     expect(() => dataset.questions(graph, { split: 'dev-train' })).toThrow(
-      /got one that was altered, at .*questions\.2-hop\.dev\.jsonl/,
+      /got an altered one, at .*questions\.2-hop\.dev\.jsonl/,
     );
   });
 });

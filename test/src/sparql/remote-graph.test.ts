@@ -266,7 +266,7 @@ describe('an endpoint that', () => {
   test('says nothing in time is given up', async () => {
     const endpoint = await endpointOf('');
     endpoint.trick = () => true;
-    const message = expect.stringContaining('no whole answer within 50 ms (2 tries)');
+    const message = expect.stringContaining('no complete answer within 50 ms (2 tries)');
     await expect(opened(endpoint, { options: '&timeout=0.05' })).rejects.toMatchObject({ code: 'failure', message });
   });
 

@@ -89,7 +89,7 @@ describe('entities that are drawn apart', () => {
     expect(unseen.manifest.apart).toMatchObject({ side: 'unseen', share: 0.5, relations: 0.25 });
     const { out } = await kgwalk('datasets', 'stats', 'land-unseen');
     expect(out).toContain('50 % of the entities and 25 % of the relations were drawn apart');
-    expect(out).toContain('these are the unseen ones, asked for those relations');
+    expect(out).toContain('this is the unseen side with queries for those relations only');
   });
 
   test('are refused before anything is written where a side has hardly a triple, and of other data', async () => {

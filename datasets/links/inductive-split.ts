@@ -26,7 +26,7 @@ interface Part {
  * @param from source name for errors
  * @throws WorkbenchError `data` for a side without enough triples
  */
-export function drawnApart(
+export function inductiveSplit(
   reader: LinkReader,
   splits: ReadSplits,
   share: { entities: number; relations?: number | undefined },
@@ -49,8 +49,8 @@ export function drawnApart(
     if (triples.size < 3) {
       throw new WorkbenchError(
         'data',
-        `expected triples between entities that are drawn apart, got ${triples.size} of the ${side} ones, at ${from}`,
-        { hint: 'A larger graph, or another share at --unseen.' },
+        `expected at least 3 triples on each side of the split, got ${triples.size} on the ${side} one, at ${from}`,
+        { hint: 'Use a larger graph, or another share at --unseen.' },
       );
     }
     const asks = (relation: number) => share.relations === undefined || side === 'seen' || isNew[relation] === 1;
@@ -79,7 +79,7 @@ export function requireSameRelations(asked: Learned, learned: Learned): void {
   throw new WorkbenchError(
     'data',
     `expected the relations of ${learned.manifest.name} in its order, got ${got} for ${wanted}, at data set ${asked.manifest.name}`,
-    { hint: 'Import both from one source: `kgwalk datasets import triples --unseen 0.33` draws their entities apart.' },
+    { hint: 'Import both from one source: `kgwalk datasets import triples --unseen 0.33` makes both.' },
   );
 }
 
