@@ -1,7 +1,6 @@
 /** Agents that answer questions: untrained ones by name, trained ones out of their runs. */
 import type { z } from 'zod';
 import { askedQuestion } from '../datasets/questions/asked-question.js';
-import { questionEdgeWalkId } from '../envs/dialogue-walk/question-edge-walk.js';
 import { NameIndex } from '../src/kg/name-index.js';
 import { openRun } from '../src/run/run-folder.js';
 import { embeddingWalkEntry } from './baselines/embedding-walk.js';
@@ -22,8 +21,7 @@ import type { QuestionAgent, QuestionAgentEntry, QuestionAgentResources, Questio
 import { AgentRegistry } from './registry.js';
 import { loadReaderRun } from './readers/load-reader.js';
 import { loadRelationWalkerRun } from './relation-walker/relation-walker-agent.js';
-import type { LoadedQuestionWalker } from './trained-run.js';
-import { type LoadQuestionEdgeOptions, loadQuestionEdgeRun } from './walker/question-edge-agent.js';
+import type { LoadedQuestionWalker, OpenQuestionWalker } from './trained-run.js';
 
 /** What answers questions without a run. */
 export const questionAgents = new AgentRegistry<QuestionAgentResources, QuestionAgent>({
@@ -48,8 +46,8 @@ export const questionAgents = new AgentRegistry<QuestionAgentResources, Question
 export const registerQuestionAgent = <Settings extends z.ZodType>(name: string, entry: QuestionAgentEntry<Settings>) =>
   questionAgents.register(name, entry);
 
-/** What opening a walker or a reader may be told; a relation walker takes no backend. */
-export type LoadQuestionRunOptions = Omit<LoadQuestionEdgeOptions, 'checkpoint'> & {
+/** How a relation walker or a reader is opened. */
+export type LoadQuestionRunOptions = Omit<OpenQuestionWalker, 'checkpoint'> & {
   /** Default `best`. */
   checkpoint?: string;
 };
@@ -65,7 +63,7 @@ export interface AskableWalker extends LoadedQuestionWalker {
 }
 
 /**
- * A walker over relations, over edges or a reader, as the run's settings say. Relations need no tensor backend.
+ * Opens a walker over relations, or a reader, as the run's settings say. Neither needs a tensor backend.
  * @throws WorkbenchError `data` where something is missing or does not fit, `native` without a backend it needs
  */
 export async function loadQuestionRun(
@@ -73,9 +71,7 @@ export async function loadQuestionRun(
   { checkpoint = 'best', ...others }: LoadQuestionRunOptions = {},
 ): Promise<AskableWalker> {
   const options = { ...others, checkpoint };
-  const { env, reader } = openRun(runFolder).config as { env?: { id?: string }; reader?: unknown };
-  const isOverEdges = env?.id === questionEdgeWalkId;
-  const load = reader === undefined ? (isOverEdges ? loadQuestionEdgeRun : loadRelationWalkerRun) : loadReaderRun;
+  const load = openRun(runFolder).config.reader === undefined ? loadRelationWalkerRun : loadReaderRun;
   const loaded = await load(runFolder, options);
   const { agent, graph } = loaded;
   let names: NameIndex | undefined;

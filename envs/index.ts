@@ -32,12 +32,6 @@ export {
   type EnvFactory,
   type EnvTypes,
 } from './registry.js';
-export {
-  edgeWalkSample,
-  questionEdgeWalkId,
-  questionEdgeWalkWorld,
-  type QuestionEdgeWalkOptions,
-} from './dialogue-walk/question-edge-walk.js';
 export { frontierTrie, type FrontierNode, type FrontierTrie } from './relation-walk/frontier-trie.js';
 export { LinkQueryBatch } from './link-query/link-query-batch.js';
 export { LinkQueryEnv } from './link-query/link-query-env.js';

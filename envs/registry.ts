@@ -11,11 +11,6 @@ import {
   dialogueWalkWorld,
 } from './dialogue-walk/dialogue-walk-env.js';
 import type { Env } from './env.js';
-import {
-  questionEdgeWalkId,
-  questionEdgeWalkWorld,
-  type QuestionEdgeWalkOptions,
-} from './dialogue-walk/question-edge-walk.js';
 import { LinkQueryBatch } from './link-query/link-query-batch.js';
 import { LinkQueryEnv } from './link-query/link-query-env.js';
 import { linkQueryId, linkQueryWorld, type LinkQueryObservation, type LinkQueryOptions } from './link-query/world.js';
@@ -34,7 +29,6 @@ export interface EnvTypes {
   [dialogueWalkId]: { options: DialogueWalkOptions; observation: DialogueWalkObservation };
   [relationWalkId]: { options: RelationWalkOptions; observation: RelationWalkObservation };
   [linkQueryId]: { options: LinkQueryOptions; observation: LinkQueryObservation };
-  [questionEdgeWalkId]: { options: QuestionEdgeWalkOptions; observation: DialogueWalkObservation };
   [cartPoleId]: { options: CartPoleOptions; observation: Float32Array };
   [gridId]: { options: GridOptions; observation: Float32Array };
   [maskedBanditId]: { options: MaskedBanditOptions; observation: MaskedVector };
@@ -124,11 +118,6 @@ registerEnv(dialogueWalkId, (options: DialogueWalkOptions) => {
 registerEnv(relationWalkId, (options: RelationWalkOptions) => {
   const world = relationWalkWorld(options);
   return () => new RelationWalkEnv(world);
-});
-
-registerEnv(questionEdgeWalkId, (options: QuestionEdgeWalkOptions) => {
-  const world = questionEdgeWalkWorld(options);
-  return () => new DialogueWalkEnv(world);
 });
 
 registerEnv(

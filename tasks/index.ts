@@ -28,7 +28,7 @@ const tasks = {
     load: async () => (await import('./dialogues/index.js')).dialogues,
   },
   questions: {
-    envIds: ['kgwalk/RelationWalk-v1', 'kgwalk/QuestionEdgeWalk-v1'],
+    envIds: ['kgwalk/RelationWalk-v1'],
     flags: [
       ...(['budget', 'budgetMode', 'choices', 'holdOut', 'seed', 'withholdHops', 'trace', 'graph'] as const),
       ...(['encoder', 'model', 'modelSet'] as const),

@@ -180,7 +180,7 @@ describe('the architecture', () => {
   describe('writes a task once, in tasks/', () => {
     const shipped = sources.filter((file) => !/^(test|bench|models)\//.test(file));
     const name = `'(?:${taskNames.join('|')})'`;
-    const env = "'kgwalk/[A-Z][^']*'|\\w*(?:dialogueWalkId|questionEdgeWalkId|relationWalkId|linkQueryId)\\b";
+    const env = "'kgwalk/[A-Z][^']*'|\\w*(?:dialogueWalkId|relationWalkId|linkQueryId)\\b";
     const branch = new RegExp(
       `(?:[!=]==?|\\bcase)\\s*(?:${name}|${env})|(?:${name}|${env})\\s*[!=]==?|\\[(?:${name}|${env})[^\\]]*\\]\\.includes\\(`,
     );
@@ -199,7 +199,7 @@ describe('the architecture', () => {
       "const one = 'questions' !== kind ? 1 : 2;",
       "switch (kind) { case 'dialogues': }",
       'const overEdges = settings.env.id !== relationWalkId;',
-      'return env?.id === questionEdgeWalkId ? 1 : 2;',
+      'return env?.id === relationWalkId ? 1 : 2;',
       "if (id == 'kgwalk/LinkQuery-v1') return;",
       "if (['dialogues', 'questions'].includes(kind)) return;",
     ])('sees %j', (code) => expect(branches(code)).toBeDefined());

@@ -789,7 +789,6 @@ IDS = (
     "kgwalk/LinkQuery-v1",
     "kgwalk/OpenDialKG-v1",
     "kgwalk/RelationWalk-v1",
-    "kgwalk/QuestionEdgeWalk-v1",
     "kgwalk/CartPole-v1",
     "kgwalk/Grid-v1",
     "kgwalk/MaskedBandit-v1",

@@ -3,16 +3,10 @@ import { questionText } from '../../agents/relation-walker/question-vectors.js';
 import { relationTexts } from '../../agents/walker/vectors.js';
 import type { QuestionSample } from '../../datasets/question.js';
 import { loadQuestionDataset } from '../../datasets/questions/question-dataset.js';
-import { edgeWalkSample, type QuestionEdgeWalkOptions } from '../../envs/dialogue-walk/question-edge-walk.js';
-import {
-  relationWalkId,
-  type RelationWalkObservation,
-  type RelationWalkOptions,
-} from '../../envs/relation-walk/relation-walk-env.js';
+import { type RelationWalkObservation, type RelationWalkOptions } from '../../envs/relation-walk/relation-walk-env.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
-import { dialogueVectors } from '../dialogues/environment.js';
 import { encodedRows, type ObservationVectors } from '../observation-vectors.js';
 import type { EnvironmentFlags, TaskEnvironment, Work } from '../task.js';
 
@@ -22,7 +16,7 @@ export async function questionEnvironment(
   { split, encoder }: EnvironmentFlags,
   work: Work,
 ): Promise<TaskEnvironment> {
-  const { data, env, relationWalk } = settings;
+  const { data, relationWalk } = settings;
   const dataset = loadQuestionDataset(data.dataset);
   const subsets = data.subsets === 'all' ? dataset.subsets : data.subsets;
   const graph = await dataset.loadGraph(subsets);
@@ -39,21 +33,10 @@ export async function questionEnvironment(
     );
   }
   work.note(`${samples.length} ${split} questions on graph ${graph.name}`);
-  if (env.id === relationWalkId) {
-    const { horizon, hops, reward } = relationWalk;
-    const options: RelationWalkOptions = { graph, samples, rules: { horizon, hops }, reward };
-    const vectors = encoder === undefined ? undefined : await relationVectors(encoder, graph, samples, settings, work);
-    return { options, ...(vectors && { vectors }) };
-  }
-  const noReturn = !dataset.manifest.topicsReturn;
-  const options: QuestionEdgeWalkOptions = {
-    ...{ graph, samples },
-    rules: { horizon: env.horizon, equalAtStep1: env.equalAtStep1, noReturn },
-    reward: { ...env.reward, kind: 'target' },
-  };
-  const walks = () => samples.map((sample) => edgeWalkSample(sample));
-  const vectors = encoder === undefined ? undefined : await dialogueVectors(encoder, graph, walks(), settings, work);
-  return { options, ...(vectors && { vectors }) };
+  const { horizon, hops, reward } = relationWalk;
+  const options: RelationWalkOptions = { graph, samples, rules: { horizon, hops }, reward };
+  const vectors = encoder === undefined ? undefined : await relationVectors(encoder, graph, samples, settings, work);
+  return { options, vectors };
 }
 
 /** Of an observation the vector of the question, then the sum of those of the relations walked. */

@@ -1,12 +1,10 @@
 /** Training of a walker over questions, from questions and answers alone: text vectors, PPO, and the best on valid. */
 import type { Actor, TaskRequest } from '../../agents/actor.js';
 import { readerKind } from '../../agents/readers/registry.js';
-import { contextDimOf } from '../../agents/walker/features/featurizer.js';
 import type { Checkpoint } from '../../checkpoints/checkpoint.js';
 import type { QuestionSample } from '../../datasets/question.js';
 import { questionsHash } from '../../datasets/questions/question-manifest.js';
 import { madeFromSamples } from '../../datasets/sample-source.js';
-import { relationWalkId } from '../../envs/relation-walk/relation-walk-env.js';
 import { envSettings } from '../../envs/settings.js';
 import { diffConfig } from '../../src/run/config.js';
 import { numberText } from '../../src/run/figures.js';
@@ -22,7 +20,6 @@ import { ppo } from '../../trainers/ppo.js';
 import { wholeWalks } from '../../trainers/rollout.js';
 import { type Learning, logEncoding, type Session, type Training } from '../../trainers/session.js';
 import { type TrainSettings, walksPerStep } from '../../trainers/train-settings.js';
-import { edgeWalk } from './edge-walk.js';
 import { relationWalk } from './relation-walk.js';
 import { readerProblems, readerTraining } from './reader.js';
 import { keepTeacher, openTeacher, type Teacher, teacherHint, teacherNote, teacherWanted } from './teacher.js';
@@ -34,18 +31,14 @@ export const questionLearning: Learning = {
   takesTeacher: true,
   takesReader: true,
   problems: questionProblems,
-  networkSize({ env, ppo, clone, stateText, reader, relationWalk, relationWalker, walker }, textDim) {
+  networkSize({ ppo, clone, reader, relationWalk, relationWalker }, textDim) {
     if (reader) return readerKind(reader.kind).networkSize(reader, textDim);
-    const states = walksPerStep({ clone, ppo });
-    if (env.id === relationWalkId) {
-      const { reads, wordWidth, questionWidth } = relationWalker;
-      if (reads === 'words') {
-        return { rows: ppo.minibatchSamples * 16, inputs: 2 * wordWidth, units: 3 * wordWidth, onHost: true };
-      }
-      return { rows: states * relationWalk.horizon, inputs: textDim, units: questionWidth };
+
+    const { reads, wordWidth, questionWidth } = relationWalker;
+    if (reads === 'words') {
+      return { rows: ppo.minibatchSamples * 16, inputs: 2 * wordWidth, units: 3 * wordWidth, onHost: true };
     }
-    const inputs = contextDimOf(textDim, stateText.encode === 'per-step');
-    return { rows: states * env.horizon, inputs, units: walker.width };
+    return { rows: walksPerStep({ clone, ppo }) * relationWalk.horizon, inputs: textDim, units: questionWidth };
   },
   open: openQuestionTraining,
 };
@@ -54,7 +47,6 @@ export const questionLearning: Learning = {
 async function openQuestionTraining(settings: TrainSettings): Promise<Training> {
   const questions = await loadTrainingQuestions(settings);
   if (settings.reader) return readerTraining({ ...settings, reader: settings.reader }, questions);
-  if (settings.env.id !== relationWalkId) return trainingOn(edgeWalk(settings, questions), questions);
   const teacher = await openTeacher(settings, questions);
   return trainingOn(relationWalk(settings, questions), questions, teacher);
 }
@@ -182,48 +174,34 @@ async function evaluateQuestionsOnValid<Observation, Request extends TaskRequest
   return Object.fromEntries(Object.entries(figures).map(([key, value]) => [`eval/${key}`, value]));
 }
 
-/** What walks over questions do not have, and what walks over relations do not. */
+/** Settings that do not fit walks over questions. */
 function questionProblems(settings: TrainSettings): string[] {
   const { data, env, stateText, transe, clone, teacher, ppo, reader, relationWalker } = settings;
   const wanted = (ok: boolean, expected: string, got: unknown) =>
     ok ? [] : [`expected ${expected} with env.id=${env.id}, got ${String(got)}`];
-  const overEdges = env.id !== relationWalkId;
-  const forgotten = !overEdges && !reader && teacher === undefined && (clone.enabled || ppo.init === 'clone');
+  const forgotten = !reader && teacher === undefined && (clone.enabled || ppo.init === 'clone');
   const rules = diffConfig(env, envSettings.parse({ id: env.id })).map((key) => `env.${key}`);
   return [
     ...dialogueSettingProblems(settings),
     ...wanted(data.validSamples === null, 'data.validSamples=null, which draws from dialogues,', data.validSamples),
     ...wanted(!transe.enabled, 'transe.enabled=false', transe.enabled),
     ...wanted(stateText.encode === 'once', 'stateText.encode=once', stateText.encode),
-    ...wanted(!overEdges || !clone.enabled, 'clone.enabled=false', clone.enabled),
     ...(reader ? readerProblems({ ...settings, reader }) : []),
-    ...wanted(!reader || !overEdges, `no section reader, which wants env.id=${relationWalkId},`, 'one'),
     ...(forgotten ? [`expected ${teacherWanted}, got none; ${teacherHint}`] : []),
     ...wanted(
       teacher === undefined || clone.enabled || ppo.init === 'clone',
       'clone.enabled=true with teacher.evaluation',
       clone.enabled,
     ),
-    ...wanted(!overEdges || ppo.init === 'scratch', 'ppo.init=scratch', ppo.init),
     ...wanted(ppo.gradient === 'sampled', 'ppo.gradient=sampled', ppo.gradient),
     ...wanted(ppo.trainHorizon === null, 'ppo.trainHorizon=null', ppo.trainHorizon),
-    ...(overEdges
-      ? [
-          ...wanted(
-            env.reward.kind === 'target' && env.shaping === 'none',
-            'env.reward.kind=target, no shaping',
-            env.reward.kind,
-          ),
-          ...wanted(env.edgePolicy === 'full', 'env.edgePolicy=full', env.edgePolicy),
-        ]
-      : [
-          ...wanted(
-            relationWalker.reads === 'sentence' || !relationWalker.keepName,
-            'relationWalker.keepName=false with relationWalker.reads=words',
-            relationWalker.keepName,
-          ),
-          ...wanted(ppo.baseline !== 'critic', 'ppo.baseline=group-mean or none', ppo.baseline),
-          ...wanted(rules.length === 0, 'the rules of the walk in the section relationWalk', rules.join(', ')),
-        ]),
+
+    ...wanted(
+      relationWalker.reads === 'sentence' || !relationWalker.keepName,
+      'relationWalker.keepName=false with relationWalker.reads=words',
+      relationWalker.keepName,
+    ),
+    ...wanted(ppo.baseline !== 'critic', 'ppo.baseline=group-mean or none', ppo.baseline),
+    ...wanted(rules.length === 0, 'the rules of the walk in the section relationWalk', rules.join(', ')),
   ];
 }

@@ -65,22 +65,6 @@ test('a run that walks relations answers as in memory, past relations that train
   expect(remote.told).toMatch(/: \d+ queries, \d+ rows; 0 entities asked for/);
 });
 
-test('a run that walks edges is refused before anything is opened', async () => {
-  await endpoint.stop();
-  const run = join(folderWith({}), 'edges');
-  const set = [
-    ...filmOverrides,
-    'env.id=kgwalk/QuestionEdgeWalk-v1',
-    'env.reward.kind=target',
-    'ppo.updates=1',
-  ].flatMap((one) => ['--set', one]);
-  const trained = await kgwalk('train', 'metaqa', ...set, '--run-dir', run);
-  expect([trained.exitCode, trained.told]).toEqual([0, expect.any(String)]);
-  const { exitCode, told } = await kgwalk('evaluate', run, '--split', 'valid', ...behind(1000));
-  expect([exitCode, told]).toEqual([2, expect.stringContaining('and runs that walk relations')]);
-  await endpoint.start();
-});
-
 test('a run on dialogues is asked over its own graph alone', () => {
   const flags = { graph: 'wide', checkpoint: 'best', set: [], modelSet: [] };
   expect(() => openAskDialogue({ name: 'talker', switches: {} }, flags)).toThrow('expected no graph');

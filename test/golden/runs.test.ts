@@ -64,20 +64,6 @@ numbers('questions, relation walk', 'sets of entities walked by relations, the e
   trained('relations', 'demo-questions', questions),
 );
 
-const edgeWalk = [
-  ...['env.id=kgwalk/QuestionEdgeWalk-v1', 'env.horizon=3', 'env.reward.kind=target', 'ppo.baseline=critic'],
-  ...[
-    'walker.componentDim=16',
-    'walker.width=32',
-    'walker.embeddingDim=16',
-    'walker.hidden=16',
-    'ppo.feasibilityCoef=0',
-  ],
-];
-numbers('questions, edge walk', 'the walker of dialogues over single edges', () =>
-  trained('edges', 'demo-questions', edgeWalk),
-);
-
 const links = [
   ...['data.dataset=links', 'bilinear.dim=16', 'bilinear.epochs=2', 'linkWalker.width=16', 'linkWalker.pathDim=8'],
   ...[

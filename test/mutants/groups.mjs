@@ -20,10 +20,7 @@ export const groups = {
   ],
   answers: [metrics('answers', 'answers', 'question-metrics')],
   rules: [
-    [
-      'envs/dialogue-walk/rules.ts',
-      ['test/envs/dialogue-walk/rules.test.ts', 'test/envs/dialogue-walk/question-edge-walk.test.ts'],
-    ],
+    ['envs/dialogue-walk/rules.ts', ['test/envs/dialogue-walk/rules.test.ts']],
     [
       'envs/dialogue-walk/hits.ts',
       ['test/envs/dialogue-walk/dialogue-walk-env.test.ts', 'test/trainers/ppo/enumeration.test.ts'],

@@ -186,7 +186,7 @@ describe('the page about runs on questions', () => {
   });
 
   test('of a run that has nothing yet says so', async () => {
-    writeMadeUpRun(join(folder, 'new'), { config: { seed: 1, env: { id: 'kgwalk/QuestionEdgeWalk-v1' } } });
+    writeMadeUpRun(join(folder, 'new'), { config: { seed: 1, env: { id: 'kgwalk/RelationWalk-v1' } } });
     const { html, pictures } = await pageOf([openRun(join(folder, 'new'), folder)]);
     expect(pictures).toEqual([]);
     expect(html).toContain('Nothing was evaluated yet');

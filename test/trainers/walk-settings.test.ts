@@ -133,9 +133,8 @@ describe('steps of training', () => {
     [['env.reward.kind=first-hop'], 'expected ppo.trainHorizon=1 with env.reward.kind=first-hop'],
     [['env.reward.kind=first-hop', 'ppo.trainHorizon=2'], 'which a second step would leave, got 2'],
     [['env.reward.kind=first-hop', 'ppo.trainHorizon=1', 'env.shaping=transe'], 'expected env.shaping=none with'],
-    [['env.id=kgwalk/QuestionEdgeWalk-v1', 'env.edgePolicy=ark'], 'expected env.edgePolicy=full with env.id='],
-    [['env.id=kgwalk/QuestionEdgeWalk-v1', 'ppo.trainHorizon=1'], 'expected ppo.trainHorizon=null with env.id='],
-    [['env.id=kgwalk/QuestionEdgeWalk-v1', 'data.validSamples=9'], 'which draws from dialogues, with env.id='],
+    [['env.id=kgwalk/RelationWalk-v1', 'ppo.trainHorizon=1'], 'expected ppo.trainHorizon=null with env.id='],
+    [['env.id=kgwalk/RelationWalk-v1', 'data.validSamples=9'], 'which draws from dialogues, with env.id='],
   ])('are refused with %j', async (overrides, message) => {
     const settings = tinySettings(...overrides, 'data.dataset=not-even-looked-at');
     await expect(train({ settings, folder: join(home(), 'refused') })).rejects.toMatchObject({

@@ -228,15 +228,6 @@ describe('a trained walker', () => {
     );
   });
 
-  test('is refused where it walks something else than relations', async () => {
-    const edges = `${env.KGWALK_HOME}/edges`;
-    const walk = ['env.id=kgwalk/QuestionEdgeWalk-v1', 'env.reward.kind=target', 'ppo.baseline=critic'];
-    await train({ settings: filmSettings(...walk, 'env.horizon=3', 'ppo.updates=1'), folder: edges });
-    const named = { name: 'reader', agent: 'reader', switches: { walker: edges } };
-    const opening = openQuestionAgent(named, await openQuestionGraph('films'), options);
-    await expect(opening).rejects.toThrow('expected a run that walks relations, got edges, which does not');
-  });
-
   test('programs without runs are told so', async () => {
     await expect(questionAgents.create('reader', resourcesOf(graph), { walker: 'x' })).rejects.toThrow(
       'expected resources that open runs, got none for x',

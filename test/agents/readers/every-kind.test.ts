@@ -162,7 +162,6 @@ test.each([
   [['reader.kind=uni-kgqa', 'reader.pretrain.steps=49'], 'reader.pretrain.steps of at most'],
   [['reader.kind=embed-kgqa', 'reader.hops=given'], 'walks no chain'],
   [['reader.kind=embed-kgqa', 'reader.reads=words'], 'reads no words'],
-  [['env.id=kgwalk/QuestionEdgeWalk-v1'], 'expected no section reader'],
   [['env.id=kgwalk/OpenDialKG-v1'], 'expected no section reader'],
 ])('settings %j are refused before anything is written', async (overrides, message) => {
   const folder = newFolder();

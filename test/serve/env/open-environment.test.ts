@@ -58,11 +58,6 @@ describe('every environment', () => {
     ],
     ['kgwalk/RelationWalk-v1', { dataset: 'films', set: ['data.subsets=[2-hop]'] }, ['step']],
     ['kgwalk/RelationWalk-v1', { dataset: 'films/2-hop', encoder: 'hashed:8' }, ['step', 'vector']],
-    [
-      'kgwalk/QuestionEdgeWalk-v1',
-      { dataset: 'films/1-hop', split: 'valid', encoder: 'hashed:8' },
-      ['step', 'start', 'current', 'hop', 'vector'],
-    ],
     ['kgwalk/CartPole-v1', {}, ['observation']],
     ['kgwalk/Grid-v1', { option: ['size=4'] }, ['observation']],
     ['kgwalk/MaskedBandit-v1', {}, ['observation']],
@@ -81,7 +76,7 @@ describe('every environment', () => {
   test('is served: none has been forgotten here', () => {
     expect(envIds()).toEqual([
       ...['kgwalk/CartPole-v1', 'kgwalk/Grid-v1', 'kgwalk/LinkQuery-v1', 'kgwalk/MaskedBandit-v1'],
-      ...['kgwalk/OpenDialKG-v1', 'kgwalk/QuestionEdgeWalk-v1', 'kgwalk/RelationWalk-v1'],
+      ...['kgwalk/OpenDialKG-v1', 'kgwalk/RelationWalk-v1'],
     ]);
   });
 });

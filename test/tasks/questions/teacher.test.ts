@@ -287,12 +287,6 @@ describe('refused before anything is written', () => {
       'config',
       'expected teacher.evaluation, the kept evaluation whose walks are cloned, got none; `kgwalk evaluate',
     ],
-    [
-      'a walk over edges',
-      () => settingsFrom(taught, 'env.id=kgwalk/QuestionEdgeWalk-v1', 'env.reward.kind=target'),
-      'config',
-      'clone.enabled=false',
-    ],
     ['dialogues', () => tinySettings(`teacher.evaluation=${taught}`), 'config', 'expected no section teacher'],
   ])('is %s', async (_, settings, code, message) => {
     const folder = newFolder();
