@@ -122,7 +122,7 @@ test('the command imports what it cut out, with how, and warns; training says it
   expect(manifest.extracted).toMatchObject({ hops: 3, maxTails: 5, topics: 2, distractors: 1, cut: 1 });
   expect(graph.entityNames).toContain('a0');
   const plan = await kgwalk('train', 'link-chains', '--set', 'data.dataset=cut', '--dry-run');
-  expect(plan.told + plan.out).toContain('tells where questions begin');
+  expect(plan.told + plan.out).toContain('reveals where questions start');
 });
 
 test.each([

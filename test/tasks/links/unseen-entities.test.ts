@@ -88,12 +88,12 @@ describe('entities that are drawn apart', () => {
     }
     expect(unseen.manifest.apart).toMatchObject({ side: 'unseen', share: 0.5, relations: 0.25 });
     const { out } = await kgwalk('datasets', 'stats', 'land-unseen');
-    expect(out).toContain('50 % of the entities and 25 % of the relations were drawn apart');
+    expect(out).toContain('50 % of the entities and 25 % of the relations were split off');
     expect(out).toContain('this is the unseen side with queries for those relations only');
   });
 
   test('are refused before anything is written where a side has hardly a triple, and of other data', async () => {
-    await expect(drawn(0.01)).rejects.toMatchObject({ code: 'data', message: expect.stringContaining('unseen ones') });
+    await expect(drawn(0.01)).rejects.toMatchObject({ code: 'data', message: expect.stringContaining('on the unseen one') });
     expect(existsSync(join(process.env.KGWALK_HOME!, 'datasets'))).toBe(false);
     const told = async (...words: string[]) => (await kgwalk('datasets', 'import', ...words, '--from', 'x')).told;
     expect(await told('metaqa', '--unseen', '0.3')).toContain('expected --unseen with triples, got it with metaqa');
