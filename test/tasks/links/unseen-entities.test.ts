@@ -93,7 +93,10 @@ describe('entities that are drawn apart', () => {
   });
 
   test('are refused before anything is written where a side has hardly a triple, and of other data', async () => {
-    await expect(drawn(0.01)).rejects.toMatchObject({ code: 'data', message: expect.stringContaining('on the unseen one') });
+    await expect(drawn(0.01)).rejects.toMatchObject({
+      code: 'data',
+      message: expect.stringContaining('on the unseen one'),
+    });
     expect(existsSync(join(process.env.KGWALK_HOME!, 'datasets'))).toBe(false);
     const told = async (...words: string[]) => (await kgwalk('datasets', 'import', ...words, '--from', 'x')).told;
     expect(await told('metaqa', '--unseen', '0.3')).toContain('expected --unseen with triples, got it with metaqa');
