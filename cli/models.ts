@@ -16,10 +16,10 @@ export function register(program: Command): void {
     .description(
       'download a model by name, or a .gguf file from a URL; an interrupted download continues where it stopped',
     )
-    .option('--name <name>', 'what to call it (default: the registry’s name, or the file’s)')
+    .option('--name <name>', 'name to save it under (default: the registry’s name, or the file’s)')
     .option('--sha256 <hash>', 'expected hash of the file (default: what the registry or the host states)')
     .option('--accept-licence', 'confirm that you have read and accept the licence, for models that require it')
-    .option('--accept-unverified', 'accept a file whose sha256 nobody states')
+    .option('--accept-unverified', 'accept a file without a known sha256')
     .option('--json', 'print JSON')
     .action(async (what: string, flags: object) => (await import('./models/files.js')).getModel(what, flags));
   models

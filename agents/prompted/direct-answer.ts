@@ -24,7 +24,7 @@ const truthTasks = {
   cot: 'Think about the statement in one short sentence, then say whether it is true or false.',
 };
 
-/** What an agent asks, with the reasoning before the answer, where it has found nothing to answer from. */
+/** Question with reasoning before the answer, for agents without findings. */
 export function alonePrompts(dataset: string): AnswerPrompts {
   return {
     task: tasks.cot,

@@ -50,7 +50,7 @@ export function truthOf(answers: readonly string[]): { truth?: boolean } {
   return word === 'true' ? { truth: true } : word === 'false' ? { truth: false } : {};
 }
 
-/** What was decided; undefined where the budget is spent. */
+/** Decision; undefined when the budget is spent. */
 export function unlessSpent<T>(decided: Promise<T>): Promise<T | undefined> {
   return decided.catch((error: unknown) => {
     if (error instanceof BudgetSpent) return undefined;

@@ -37,7 +37,7 @@ export interface Walk {
   frontiers: readonly Frontier[];
 }
 
-/** Where a walk stands. */
+/** State of a walk. */
 export const frontierOf = ({ frontiers }: Walk): Frontier => frontiers.at(-1)!;
 
 /** The topics that the graph has, each once. */
@@ -64,7 +64,7 @@ export function narrowed(walk: Walk, entities: ReadonlySet<number>): Walk {
   return { ...walk, frontiers: [...walk.frontiers.slice(0, -1), frontierAt(frontier, places)] };
 }
 
-/** Relations that lead on from the frontier, by name: ids tell how a graph was built. O(edges of the frontier). */
+/** Relations that lead on from the frontier, by name: ids depend on how a graph was built. O(edges of the frontier). */
 export function onwardRelations(graph: Graph, frontier: Frontier, excluded: readonly number[]): number[] {
   const name = (relation: number) => graph.relationNames[relation]!;
   return [...frontierRelations(graph, frontier, excluded)].sort((a, b) => (name(a) < name(b) ? -1 : 1));
@@ -97,7 +97,7 @@ export function walkCandidate(graph: Graph, walk: Walk): Candidate {
   return { kind: 'chain', relations: walk.relations, answers: [...frontierOf(walk).entities], text };
 }
 
-/** What every choice among the relations that lead on holds: spread it into the decision. */
+/** Common fields of all choices among outgoing relations, to spread into a decision. */
 export function relationChoice(graph: Graph, task: QuestionTask, walk: Walk, relations: readonly number[]) {
   return {
     questionId: task.id,
@@ -183,7 +183,7 @@ export const answersSwitch = z
     'Where answers come from: what the model writes, or everything that the walk leads to; auto is the latter where candidates are scored by likelihood.',
   );
 
-/** Whether answers come out of the frontier. */
+/** True when answers come from the frontier. */
 export function fromFrontier(
   answers: z.output<typeof answersSwitch>,
   { byLikelihood }: Pick<DecisionClient, 'byLikelihood'>,
@@ -191,7 +191,7 @@ export function fromFrontier(
   return answers === 'frontier' || (answers === 'auto' && byLikelihood);
 }
 
-/** What an agent asks for its answer, for questions and for statements. */
+/** Tasks of the final answer, for questions and for statements. */
 export interface AnswerPrompts {
   task: string;
   examples: readonly Example<AnswerReply>[];
@@ -209,7 +209,7 @@ export async function askAnswer(...asked: Parameters<typeof decideAnswer>): Prom
   return (await unlessSpent(decideAnswer(...asked)))?.reply;
 }
 
-/** The same, told apart: no reply where nothing could be read. @throws as `decide` */
+/** The same, as a result: no reply when nothing could be read. @throws as `decide` */
 export function decideAnswer(
   { id: questionId, question, form }: QuestionTask,
   client: DecisionClient,

@@ -20,12 +20,12 @@ const examples: readonly Example<JudgeReply>[] = [
   },
 ];
 
-/** What was chosen. */
+/** Chosen walk. */
 export interface WalkChoice {
   walk: Walk;
-  /** Where the model tells. */
+  /** If reported by the model. */
   confidence?: number;
-  /** Whether the model chose it; otherwise it is the first. */
+  /** True when the model chose it; otherwise it is the first. */
   judged: boolean;
   /** Its reply could not be read. */
   unread: boolean;
@@ -54,11 +54,11 @@ export async function chooseWalk(
   return walk ? { ...{ walk, judged: true, unread: false }, ...(confidence !== undefined && { confidence }) } : first;
 }
 
-/** Of several offered things those to follow. */
+/** Choice of the items to follow. */
 export interface SomeChosen {
   /** Places in the candidates, best first; absent where the reply cannot be read. */
   choices?: readonly number[];
-  /** Where the model tells. */
+  /** If reported by the model. */
   confidence?: number;
 }
 

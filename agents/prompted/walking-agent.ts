@@ -1,11 +1,11 @@
-/** What agents that choose relations step by step, or whole sequences of them, are opened with and say of themselves. */
+/** Common parts of agents that choose relations step by step, or whole sequences. */
 import type { z } from 'zod';
 import type { QuestionAgent, QuestionAgentEntry, QuestionAgentResources } from '../question-agent.js';
 import { type HopsOf, type HopsSetting, hopsTeller, openHops } from './hops/hops.js';
 import { openPrefilter, type Prefilter } from './prefilter/prefilter.js';
 import type { PrefilterSettings } from './prefilter/settings.js';
 
-/** What such an agent works with. */
+/** Inputs of such an agent. */
 export interface WalkingParts<Settings> {
   resources: QuestionAgentResources;
   settings: Settings;

@@ -35,7 +35,7 @@ export async function writtenAnswer(
   }: { prompts: AnswerPrompts; facts: number; weights?: number[]; joinFacts?: boolean },
 ): Promise<WalksAnswer> {
   const evidence = walksFacts(graph, task, walks, facts, weights);
-  // Without facts there is nothing to read: the model may know it by heart.
+  // Without facts the model answers from memory.
   const alone = evidence.length === 0;
   const asked = alone ? alonePrompts(dataset) : prompts;
   const decided = await unlessSpent(decideAnswer(task, client, evidence, asked, alone, joinFacts && !alone));
@@ -49,7 +49,7 @@ export async function writtenAnswer(
 
 /**
  * Everything that the walk leads to which the model chooses.
- * @param sure how sure each walk is where the choice does not tell: of one that was chosen, or of one that is the first or only one
+ * @param sure confidence of each walk if the choice has none: of one that was chosen, or of one that is the first or only one
  */
 export async function chosenAnswer(
   task: QuestionTask,

@@ -63,7 +63,7 @@ function registered(): Listed[] {
   });
 }
 
-/** Downloads from elsewhere, and files that somebody put there. */
+/** Downloads by address, and files put there by hand. */
 function others(): Listed[] {
   const known = modelRegistry.map(({ name }) => name);
   const names = downloadedModels().filter((name) => !known.includes(name));
@@ -84,7 +84,7 @@ export function megabytes(bytes: number): number {
   return bytes < 1e7 ? Math.round(bytes / 1e5) / 10 : Math.round(bytes / 1e6);
 }
 
-/** Prints what a model file says of itself, and its hash. */
+/** Prints the facts in a model file, and its hash. */
 export async function describe(spec: string, { json }: { json?: boolean }): Promise<void> {
   const file = modelFile(spec);
   const facts = await describeModel(file);
@@ -128,7 +128,7 @@ interface GetFlags {
   json?: boolean;
 }
 
-/** Says where it comes from and under which licence, downloads, and says what to do with it. */
+/** Prints source and licence, downloads the model, and prints how to use it. */
 export async function getModel(what: string, flags: GetFlags): Promise<void> {
   const { name, sha256, acceptUnverified, json } = flags;
   const wanted = wantedModel(what, { ...(name !== undefined && { name }), ...(sha256 !== undefined && { sha256 }) });
@@ -139,8 +139,8 @@ export async function getModel(what: string, flags: GetFlags): Promise<void> {
   const { bytes, hashFrom } = record;
   const checked = {
     caller: 'its sha256 is right',
-    host: 'its sha256 is the one that the host told',
-    nobody: 'UNVERIFIED: nobody gave a sha256 to check it by',
+    host: 'its sha256 is the one stated by the host',
+    nobody: 'UNVERIFIED: no sha256 was given to check it by',
   };
   const how = kept === bytes ? 'it was here' : 'downloaded';
   printLine(`${record.name}: ${megabytes(bytes)} MB at ${file}; ${how}; ${checked[hashFrom]}`);

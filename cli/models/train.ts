@@ -24,7 +24,7 @@ export interface TrainModelFlags {
   json?: boolean;
 }
 
-/** Trains, or goes on training, and draws the loss. @throws WorkbenchError `stopped` with what was saved, to be gone on with by `--resume` */
+/** Trains, or resumes training, and draws the loss. @throws WorkbenchError `stopped`; the checkpoint is resumed by `--resume` */
 export async function trainModel(flags: TrainModelFlags): Promise<void> {
   const { demoModelSettings } = await import('../../models/demo/settings.js');
   const { demoFiles, trainDemoModel } = await import('../../models/demo/train-demo-model.js');
@@ -44,7 +44,7 @@ export async function trainModel(flags: TrainModelFlags): Promise<void> {
   const model = join(out, demoFiles.model);
   if (!flags.resume && existsSync(join(out, demoFiles.checkpoint))) {
     throw new WorkbenchError('usage', `expected a folder without a training, got one, at ${out}`, {
-      hint: 'Go on with it by --resume, or choose another --out.',
+      hint: 'Resume it by --resume, or choose another --out.',
     });
   }
   const { tf, name } = await openBackend(backendOf(flags.backend ?? 'auto'));
@@ -61,7 +61,7 @@ export async function trainModel(flags: TrainModelFlags): Promise<void> {
   });
   if (!finished) {
     throw new WorkbenchError('stopped', `stopped after ${place.tokens} of ${settings.training.tokens} tokens`, {
-      hint: `Go on: ${commandLine('models', 'train', '--resume', '--out', flags.out)}`,
+      hint: `Resume: ${commandLine('models', 'train', '--resume', '--out', flags.out)}`,
     });
   }
   const picture = await drawLossCurve(join(out, demoFiles.log), join(out, 'loss-curve.png'));

@@ -1,4 +1,4 @@
-/** Frozen text vectors, each computed once and kept on disk, whatever computes them. */
+/** Frozen text vectors, each computed once and cached on disk. */
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { WorkbenchError } from '../run/errors.js';
 import type { EncoderCache } from './encoder-cache.js';
@@ -15,22 +15,22 @@ import {
   timesAsked,
 } from './state-encoder.js';
 
-/** What computes the vectors that no cache holds. */
+/** Model that computes vectors missing from the cache. */
 export interface TextEvaluator extends Pick<StateEncoder, 'id' | 'name' | 'dim' | 'prefixBlock'> {
-  /** What else tells vectors apart, such as the device. */
+  /** Other factors of the vectors, such as the device. */
   readonly mode: string;
-  /** Where it is, for errors. */
+  /** Path or address, for errors. */
   readonly place: string;
   /** Tokens of a text and the special ones around it; `Infinity` where that is not known. */
   readonly contextLength: number;
-  /** Tokens of a text that are never read, whatever the budget: of special ones, and of a place that stays free. */
+  /** Tokens never available for text: special ones, and one that stays free. */
   readonly reserved: number;
-  /** Most tokens of a text that are read, beside the special ones, and how many those are. */
+  /** Maximum tokens of a text without special ones, and the count of those. */
   limits(): Promise<{ most: number; special: number }>;
   countTokens(text: string): Promise<number>;
   /**
    * Evaluates texts in any order, of each its newest tokens up to the budget.
-   * @throws what goes wrong; what was told by then counts
+   * @throws errors of the model; texts reported by then are kept
    */
   evaluate(texts: readonly string[], options: EvaluateOptions): Promise<void>;
   /** Asked after each turn. @throws WorkbenchError `data` where it is not what `id` names any more */
@@ -38,7 +38,7 @@ export interface TextEvaluator extends Pick<StateEncoder, 'id' | 'name' | 'dim' 
   dispose(): Promise<void>;
 }
 
-/** How texts are evaluated, and who is told. */
+/** Token limits and progress callbacks. */
 export interface EvaluateOptions {
   /** Most tokens of a text. */
   budget: number;
@@ -54,7 +54,7 @@ export interface EvaluateOptions {
 
 /** Texts that are taken on, or counted, before anything else gets its turn: a killed run can lose so many vectors. */
 const turnSize = 256;
-/** Milliseconds between two looks for vectors that somebody else is making. */
+/** Milliseconds between polls for vectors that another process is making. */
 const lookEvery = 200;
 
 /**
@@ -98,11 +98,11 @@ export function cachedEncoder(evaluator: TextEvaluator, cache: EncoderCache, nor
     const keyOf = (place: number) => ({ text: distinct[place]!, budget: budgetKey(distinct[place]!, budget) });
     let done = 0;
     const spent = { tokens: 0, reused: 0 };
-    /** Of each text's input, special ones included; -1 while nobody has counted. */
+    /** Tokens of each text's input, special ones included; -1 while not counted. */
     const inputTokens = Int32Array.from(distinct, (text) => (isBlank(text) ? 0 : -1));
-    let told = -1;
-    const tell = () => {
-      if (told !== done) onProgress?.((told = done), distinct.length, spent.tokens, spent.reused);
+    let reported = -1;
+    const report = () => {
+      if (reported !== done) onProgress?.((reported = done), distinct.length, spent.tokens, spent.reused);
     };
 
     /** Those of the places that the cache does not hold; the others' rows are filled. */
@@ -117,11 +117,11 @@ export function cachedEncoder(evaluator: TextEvaluator, cache: EncoderCache, nor
       });
       counters.damaged = store.damaged;
       done += places.length - missing.length;
-      tell();
+      report();
       return missing;
     }
 
-    /** Encodes and keeps places that nobody else is at. */
+    /** Encodes and stores the indices that no other process has leased. */
     async function encodeOwn(places: readonly number[]): Promise<void> {
       const evaluated = places.map((place) => distinct[place]!);
       try {
@@ -141,7 +141,7 @@ export function cachedEncoder(evaluator: TextEvaluator, cache: EncoderCache, nor
             spent.tokens += tokens;
             spent.reused += reused;
             done++;
-            tell();
+            report();
           },
         });
       } finally {
@@ -151,11 +151,11 @@ export function cachedEncoder(evaluator: TextEvaluator, cache: EncoderCache, nor
       }
     }
 
-    /** Returns those that somebody else is at. */
+    /** Returns the indices leased by other processes. */
     async function encodeFree(places: readonly number[]): Promise<number[]> {
       const { had, release } = await store.lease(places.map(keyOf));
       try {
-        // Whoever held them until now may have finished.
+        // The process that held them may have finished.
         const own = missingOf(places.filter((_, i) => had[i]));
         if (own.length > 0) await encodeOwn(own);
       } finally {
@@ -192,7 +192,7 @@ export function cachedEncoder(evaluator: TextEvaluator, cache: EncoderCache, nor
     }
     if (done < distinct.length) {
       throw new WorkbenchError('stopped', `stopped after ${done} of ${distinct.length} texts`, {
-        hint: 'The vectors so far are kept; the same command goes on from there.',
+        hint: 'The vectors so far are kept; the same command resumes from there.',
       });
     }
     await countUncounted();
@@ -209,7 +209,7 @@ export function cachedEncoder(evaluator: TextEvaluator, cache: EncoderCache, nor
   };
 }
 
-/** The token budget as far as a text can feel it: a short text has one vector whatever the budget, and its uses share it. */
+/** Effective token budget: a short text has the same vector under every budget, so all budgets share it. */
 function budgetKey(text: string, maxTokens: number): string {
   return surelyFits(text, maxTokens) ? 'whole' : String(maxTokens);
 }

@@ -8,12 +8,12 @@ import type { RootDatabase } from 'lmdb';
 import { fileStamp, sha256File } from '../run/files.js';
 import { type Lease, leasesIn, openStore, requireSpace, storeError } from './lmdb-store.js';
 
-/** Everything a vector depends on beside its text. */
+/** Everything a vector depends on, except its text. */
 interface VectorSpace {
   encoder: string;
-  /** What people call it. */
+  /** Display name. */
   name: string;
-  /** What else tells vectors apart, such as the device. */
+  /** Other factors of the vectors, such as the device. */
   mode: string;
   dim: number;
 }
@@ -23,7 +23,7 @@ interface KeptText {
   budget: string;
 }
 
-/** How much is kept, in all and by encoder; sizes in bytes of the vectors, without the database's own overhead. */
+/** Number and size of cached vectors, in all and by encoder; bytes of the vectors, without the database's overhead. */
 export interface CacheInfo {
   folder: string;
   entries: number;
@@ -35,7 +35,7 @@ export interface CacheInfo {
 export type EncoderCache = Awaited<ReturnType<typeof openEncoderCache>>;
 
 const prefixBytes = 8;
-/** Of a text and its budget, below the prefix of its encoder. */
+/** Bytes of a key, of text and budget, after the encoder's prefix. */
 const keyBytes = 24;
 /** The pages of the database carry no checksum, so each value ends with one: of its key and its bytes. */
 const checksumBytes = 4;
@@ -99,7 +99,7 @@ export async function openEncoderCache(cacheFolder: string) {
     };
     let damaged = 0;
     return {
-      /** Vectors that were not what had been written, by their checksum: they count as absent, and the first one is told. */
+      /** Vectors with a wrong checksum; they count as absent, and the first one emits a warning. */
       get damaged() {
         return damaged;
       },
@@ -118,7 +118,7 @@ export async function openEncoderCache(cacheFolder: string) {
         const bytes = new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
         put(waiting.vectors, keyOf(text, budget), bytes);
       },
-      /** Tokens of the text's input, special ones included, if anybody wrote them: vectors of earlier versions came without. */
+      /** Tokens of the text's input, special ones included, if stored: earlier versions did not. */
       readTokens(text: string, budget: string): number | undefined {
         const bytes = read(tokens, keyOf(text, budget), 4);
         return bytes === 'damaged' ? undefined : bytes?.readUInt32LE(0);
@@ -126,8 +126,8 @@ export async function openEncoderCache(cacheFolder: string) {
       /** Keeps how many tokens a text's input has, for the next commit. */
       writeTokens: (text: string, budget: string, count: number): void => putTokens(keyOf(text, budget), count),
       /**
-       * Takes on texts to encode. What another encoder or process has taken on and not finished is not had: its vectors can
-       * be read once they are there. `release` gives back those that were had, after their vectors were committed.
+       * Leases texts for encoding. `had` is false for texts leased by another encoder or process: their vectors can
+       * be read later. Call `release` after the vectors are committed.
        */
       async lease(texts: readonly KeptText[]): Promise<{ had: boolean[]; release(): Promise<void> }> {
         requireSpace(folder, 256 * texts.length);
@@ -136,7 +136,7 @@ export async function openEncoderCache(cacheFolder: string) {
         return {
           had,
           async release() {
-            // What a full disk keeps is over when this process ends.
+            // On a full disk leases end with this process.
             if (!opened.failed) await leases.release(keys.filter((_, i) => had[i])).catch(commitError);
           },
         };
@@ -144,7 +144,7 @@ export async function openEncoderCache(cacheFolder: string) {
       /** Commits what was written; durable when it resolves. @throws WorkbenchError `failure` when the disk is full */
       async commit(): Promise<void> {
         if (waiting.vectors.size + waiting.tokens.size === 0) return;
-        // Pages are written anew rather than in place, and several of them a key.
+        // Pages are copied on write, several per key.
         requireSpace(folder, 4 * (waiting.vectors.size * (space.dim * 4 + 64) + waiting.tokens.size * 64));
         // One turn of the event loop, so one transaction.
         const puts = [spaces.put(prefix.toString('hex'), space)];
@@ -171,7 +171,7 @@ export async function openEncoderCache(cacheFolder: string) {
       await files.put(key, hash).catch(failCommit);
       return hash;
     },
-    /** What `remember` was told under a name. */
+    /** Text stored by `remember` under a name. */
     recall: (name: string): string | undefined => files.get(sha256(`\0${name}`).toString('hex')),
     async remember(name: string, text: string): Promise<void> {
       requireSpace(folder, text.length);
@@ -199,7 +199,7 @@ export async function openEncoderCache(cacheFolder: string) {
   };
 }
 
-/** Whether there is anything to open; opening makes the folder. */
+/** True when a cache exists; opening creates the folder. */
 export function hasEncoderCache(cacheFolder: string): boolean {
   return existsSync(join(vectorsFolder(cacheFolder), 'data.mdb'));
 }

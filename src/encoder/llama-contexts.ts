@@ -21,7 +21,7 @@ interface LlamaContextsOptions {
   /** Contexts, 1 or more. */
   count: number;
   device: LlamaDevice;
-  /** Whether contexts keep the beginning of a text for the next: of models alone whose tokens see only those before them. */
+  /** Reuse the evaluated beginning of a text for the next; causal models only. */
   reuse: boolean;
 }
 
@@ -86,9 +86,9 @@ export const reservedPlaces = 3;
 export interface LlamaVocabulary {
   /** Without special tokens. */
   tokenize(text: string): Token[];
-  /** Tokens that every input has beside its text's own. */
+  /** Special tokens of every input. */
   special: number;
-  /** Most tokens of a text that the model takes, beside the special ones. */
+  /** Maximum tokens of a text, without special ones. */
   most: number;
 }
 
@@ -123,7 +123,7 @@ function refusal(path: string): (error: unknown) => never {
   };
 }
 
-/** How many tokens the library puts around every input: word pieces have both ends always, others as the file says. */
+/** Number of special tokens that the library adds to every input: two for word pieces, otherwise as stated in the file. */
 function specialTokens({ vocabularyType, tokens }: LlamaModel): number {
   const kind: string = vocabularyType;
   if (kind === 'rwkv') return 0;
@@ -142,7 +142,7 @@ interface Pooled<Value> {
 /**
  * Lends one of at least the size that is asked for: that which is open, or a larger one in its place. What was replaced closes
  * after its last use.
- * @param open opens one of exactly `size`; what it throws goes to those who asked for it, and the next asks anew
+ * @param open opens one of exactly `size`; its error rejects the pending calls, and the next call opens again
  */
 export function growingPool<Value>(open: (size: number) => Pooled<Value>['opening']) {
   let current: Pooled<Value> | undefined;
@@ -156,7 +156,7 @@ export function growingPool<Value>(open: (size: number) => Pooled<Value>['openin
 
   function atLeast(size: number): Pooled<Value> {
     if (current !== undefined && current.size >= size) return current;
-    // Never both in memory, where nobody is at the smaller one.
+    // Never both in memory while the smaller one is idle.
     const opening = current?.users === 0 ? close(current).then(() => open(size)) : open(size);
     const pooled = { size, users: 0, opening };
     opening.catch(() => {

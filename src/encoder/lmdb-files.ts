@@ -30,7 +30,7 @@ export interface DatabaseFiles {
   data: number;
 }
 
-/** What tells the lock file of a folder from all other files as long as somebody has it open; undefined where there is none. */
+/** Identity of a folder's lock file, unique while any process has it open; undefined when there is none. */
 export function lockId(folder: string): string | undefined {
   const stats = statSync(join(folder, lockName), { bigint: true, throwIfNoEntry: false });
   return stats && `${stats.dev} ${stats.ino}`;
@@ -69,8 +69,8 @@ function openExisting(path: string): number | undefined {
 let made = 0;
 
 /**
- * Makes a folder with an empty pair in one step and opens it: whoever deletes it right afterwards takes nothing away. Undefined
- * where another process was faster, or somebody deleted it before it was done.
+ * Creates a folder with an empty pair in one step and opens it, so that an immediate deletion does no harm. Undefined
+ * when another process was faster, or it was deleted meanwhile.
  */
 export function makeFiles(folder: string): DatabaseFiles | undefined {
   const parent = dirname(folder);
@@ -105,7 +105,7 @@ function removeEmpty(folder: string): void {
 }
 
 /**
- * Completes a folder in which nobody has done anything for a while: a deletion that was stopped in the middle, a copy of the data
+ * Completes a folder without recent activity: a deletion that was stopped in the middle, a copy of the data
  * alone, or files of others in it. A lock without data goes first, as who has it open holds data that were deleted.
  */
 export function completeFiles(folder: string): void {
@@ -125,7 +125,7 @@ function createEmpty(path: string): void {
 }
 
 /**
- * Calls `open` with a folder in which the pair goes by the names that lmdb looks for, and that nobody deletes. Where the system has
+ * Calls `open` with a folder in which the pair has the names that lmdb expects, safe from deletion. Where the system has
  * no links to what a process has open, that is the folder itself. Closes the descriptor of the data.
  */
 export function throughLinks<Opened>(files: DatabaseFiles, folder: string, open: (folder: string) => Opened): Opened {
@@ -139,7 +139,7 @@ export function throughLinks<Opened>(files: DatabaseFiles, folder: string, open:
 }
 
 /**
- * A folder of two links, in one of its own. Always of the same name: lmdb holds every store that it ever opened, closed or not, by the
+ * A folder of two links, inside a temporary folder. Always of the same name: lmdb holds every store that it ever opened, closed or not, by the
  * name of its folder, some 100 kB each.
  */
 function linksTo({ lock, data }: DatabaseFiles): string | undefined {

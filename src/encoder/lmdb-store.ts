@@ -17,16 +17,16 @@ export interface Store<Tables> {
   close(): Promise<void>;
 }
 
-/** By the identity of the lock file: a folder that was deleted and made anew is another database. */
+/** By the identity of the lock file: a folder that was deleted and created again is another database. */
 const opened = new Map<string, { store: Store<unknown>; users: number; closing?: Promise<void> }>();
 
-/** How often, and how long in between in milliseconds, a folder is tried that somebody is deleting or making. */
+/** Retries, and the pause between them in milliseconds, for a folder that another process is deleting or creating. */
 const tries = 100;
 const pause = 5;
 
 /**
- * Opens (or makes) a database folder that several processes may share; the map grows by itself. Who deletes the folder, at
- * whatever moment, takes nothing from those who have it open: they go on in files that have no name.
+ * Opens (or makes) a database folder that several processes may share; the map grows by itself. Deleting the folder
+ * at any moment is safe for processes that have it open: they keep the unlinked files.
  * @param openTables the same at every call
  * @throws WorkbenchError `native` when lmdb is missing for this machine, `failure` when the folder cannot be used
  */
@@ -52,7 +52,7 @@ export async function openStore<Tables>(folder: string, openTables: (root: RootD
         if (typeof files === 'object') return await openFrom(files);
         if (tried > tries) completeFiles(folder);
         if (tried > 2 * tries) throw new Error('files that cannot be made, or go away again and again');
-        // One of two files: somebody is in the middle of deleting them.
+        // One of two files: another process is deleting them.
         if (files === 'one' || tried > 1) await setTimeout(pause);
       }
     }
@@ -107,8 +107,8 @@ async function register<Tables>(
 }
 
 /**
- * To be called before a commit: one that fails rejects promises that nobody can catch, and closing then waits for ever.
- * @param bytes that will be written; a mebibyte must be left beside them, as a database grows in pages
+ * To be called before a commit: a failing one rejects promises that cannot be caught, and closing then waits forever.
+ * @param bytes that will be written; a mebibyte more must be free, as a database grows in pages
  * @throws WorkbenchError `failure` where there is less space
  */
 export function requireSpace(folder: string, bytes: number): void {
@@ -141,7 +141,7 @@ function isFull(folder: string, bytes = 0): boolean {
   }
 }
 
-/** Who works on a key, and until when at most: milliseconds since the epoch. */
+/** Process that works on a key, and the time the lease expires, milliseconds since the epoch. */
 export interface Lease {
   process: number;
   /** When the process started: a container gives its processes the same numbers again. */
@@ -149,7 +149,7 @@ export interface Lease {
   until: number;
 }
 
-/** After this long a lease is over, whoever holds it: its number may belong to another process by now. */
+/** Leases expire after this long: the process id may have been reused. */
 const lifetime = 15 * 60_000;
 
 /** @param table in the database `root`, for leases alone */

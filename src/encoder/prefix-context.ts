@@ -10,12 +10,12 @@ export interface EncoderContext {
 }
 
 /**
- * Tokens that are evaluated together: 0 to 15, 16 to 31 and so on of every text, whatever is held. What a token's state is
+ * Block size of evaluation: tokens 0 to 15, 16 to 31 and so on of every text, independent of what is cached. What a token's state is
  * depends, in its last bits, on its neighbours in the batch; on this fixed grid it depends on the text alone.
  */
 export const blockTokens = 16;
 
-/** What the library's embedding context is made of: its only public function erases everything before each text. */
+/** Internals of the library's embedding context: its only public function erases everything before each text. */
 interface Insides {
   _sequence: LlamaContextSequence;
   _llamaContext: { _ctx: { getEmbedding(length: number): Float64Array } };
@@ -32,7 +32,7 @@ export function prefixContext(context: LlamaEmbeddingContext): EncoderContext {
   const insides = insidesOf(context);
   const { _sequence: sequence, _llamaContext: inner } = insides;
   const mutex = semaphore(1);
-  /** What the sequence holds; empty while that is not certain. */
+  /** Tokens in the sequence; empty while unknown. */
   let held: Token[] = [];
 
   async function evaluate(tokens: readonly Token[]) {
@@ -116,9 +116,9 @@ export function evenPieces(order: readonly number[], inputs: readonly Tokens[], 
 }
 
 export interface Batch {
-  /** Of each text, without special ones. */
+  /** Tokens of each text, without special ones. */
   tokens: readonly (readonly Token[])[];
-  /** Whether contexts keep what texts begin with: then these follow each other in the order of their beginnings. */
+  /** Reuse beginnings of texts, which are then sorted by them. */
   reuse: boolean;
   /** @param place of `tokens` */
   onVector(place: number, encoded: Awaited<ReturnType<EncoderContext['encode']>>): void;
@@ -127,7 +127,7 @@ export interface Batch {
 }
 
 /**
- * Encodes until all is done, somebody stops it or a context fails; in the last case the others finish their text.
+ * Encodes until all is done, the signal aborts or a context fails; in the last case the others finish their text.
  * @throws what a context or `onVector` throws
  */
 export async function encodeBatch(contexts: readonly EncoderContext[], batch: Batch): Promise<void> {

@@ -1,6 +1,6 @@
 /**
  * Frozen text vectors of servers of the OpenAI API (`/v1/embeddings`): for a model on a card elsewhere. A server does not say what it
- * computes with, so what its vectors depend on is told by the vectors of a few fixed texts.
+ * computes with, so the vectors of a few fixed texts identify it.
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -16,7 +16,7 @@ import { dot, normalizeL2, type StateEncoder } from './state-encoder.js';
 export interface ServerEncoderOptions {
   /** `http(s)://HOST/v1#MODEL`, several with commas between. */
   servers: string;
-  /** Whether vectors are scaled to length 1. */
+  /** Scale vectors to length 1. */
   normalize: boolean;
   cacheFolder: string;
   patience?: ServerPatience;
@@ -54,8 +54,8 @@ const probeTexts = [
 
 /**
  * Asks each server for the probe at once; where none can be reached, vectors that the cache holds are still there. A budget of tokens counts words
- * (runs of letters and digits, and other characters), since servers do not tell their tokens. Equal texts have equal vectors as long as the
- * cache keeps them; computed anew they may differ in the last digits.
+ * (runs of letters and digits, and other characters), since servers do not report tokens. Equal texts have equal vectors as long as the
+ * cache keeps them; computed again they may differ in the last digits.
  * @throws WorkbenchError `usage` for addresses that are none, `config` where nothing was ever there, `data` where servers differ
  */
 export async function openServerEncoder(options: ServerEncoderOptions): Promise<StateEncoder> {
@@ -97,7 +97,7 @@ async function probed(servers: readonly Server[], known: Probe | undefined) {
     try {
       probes.push(await probeOf(server, undefined, known ? { retries: 0 } : {}));
     } catch (error) {
-      // Whatever else is wrong with it must be told now.
+      // Other errors must be reported now.
       const away = error instanceof ServerAway || (error instanceof WorkbenchError && error.code === 'failure');
       if (!known || !away) throw error;
     }
@@ -200,7 +200,7 @@ async function vectorsOf(
   });
 }
 
-/** As base64 of float32, little-endian, or as numbers: not every server knows the former. */
+/** Base64 of little-endian float32, or numbers for servers without base64. */
 function numbersOf(embedding: string | number[]): Float32Array {
   if (typeof embedding !== 'string') return Float32Array.from(embedding);
   const bytes = Buffer.from(embedding, 'base64');

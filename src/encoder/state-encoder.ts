@@ -10,16 +10,16 @@ export interface EncodedTexts {
   dim: number;
 }
 
-/** How much of each text is read, who is told how far it is, and what stops it. */
+/** Token budget, progress callback and abort signal of a call. */
 export interface EncodeOptions {
   /** Longest input in tokens; the oldest (first) tokens are dropped. Default: the model's own limit. */
   maxTokens?: number;
-  /** What becomes of longer texts: `refuse` is an error before anything is encoded. Default `drop-oldest`. */
+  /** Handling of longer texts: `refuse` is an error before anything is encoded. Default `drop-oldest`. */
   overlong?: 'drop-oldest' | 'refuse';
   /** Called with distinct texts done, of how many, and tokens evaluated and served from a prefix so far. */
   onProgress?: (done: number, total: number, tokens: number, reusedTokens: number) => void;
   signal?: AbortSignal;
-  /** How many texts may be encoded side by side, asked anew every few hundred texts; 1 at least. Default: as many as there are contexts. */
+  /** Parallel texts, read again every few hundred texts; at least 1. Default: the number of contexts. */
   lanes?: () => number;
 }
 
@@ -55,7 +55,7 @@ export function noCounts(): EncoderCounters {
 export interface StateEncoder {
   /** Names everything the vectors depend on (model hash, pooling, normalisation, library): part of checkpoints and cache keys. */
   readonly id: string;
-  /** What to call it in reports, such as the model file's name. */
+  /** Name in reports, such as the model file's. */
   readonly name: string;
   readonly dim: number;
   /** Tokens of a beginning that are kept together for the next text; 0 where every text is evaluated whole. */
@@ -89,7 +89,7 @@ export function timesAsked(rows: Int32Array, count: number): Int32Array {
   return times;
 }
 
-/** Whether a text says nothing: its vector is zero and no model sees it. */
+/** True for a blank text: its vector is zero and no model sees it. */
 export function isBlank(text: string): boolean {
   return text.trim() === '';
 }
@@ -103,7 +103,7 @@ export function normalizeL2(vector: Float32Array | Float64Array): void {
   for (let i = 0; i < vector.length; i++) vector[i] = vector[i]! * scale;
 }
 
-/** Whether a text has fewer than `limit` tokens, without looking at them: plain ASCII never has more tokens than characters. */
+/** True when a text surely has fewer than `limit` tokens: plain ASCII never has more tokens than characters. */
 export function surelyFits(text: string, limit: number): boolean {
   return text.length < limit && /^[\x20-\x7e]*$/.test(text);
 }

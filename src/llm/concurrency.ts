@@ -1,4 +1,4 @@
-/** How many requests run at once: a semaphore, and many questions under way beside each other. */
+/** Limits of concurrency: a semaphore, and a loop over many concurrent questions. */
 import { setImmediate } from 'node:timers/promises';
 import { throwIfStopped } from '../run/stop.js';
 
@@ -15,7 +15,7 @@ export function semaphore(places: number): <Result>(work: () => Promise<Result>)
     try {
       return await work();
     } finally {
-      // The place passes on directly: whoever comes now must not overtake those who wait.
+      // The slot is handed over directly, so that a new call cannot overtake waiting ones.
       const next = waiting.shift();
       if (next) next();
       else running--;
@@ -27,7 +27,7 @@ export function semaphore(places: number): <Result>(work: () => Promise<Result>)
  * Runs every task and keeps `concurrency` of them under way. Tasks begin in the order given, so none waits for more than
  * those before it; among those under way the model serves requests in the order in which they come.
  * @param concurrency tasks under way at once; 1 is strictly one after the other
- * @param run whoever wants a failure counted rather than thrown catches it here
+ * @param run catch errors here to count a failure instead of throwing it
  * @param options `onDone` is called as each ends, in order of ending
  * @returns results in the order of the tasks
  * @throws the first failure, once those under way have ended; WorkbenchError `stopped` when aborted, likewise

@@ -1,13 +1,12 @@
 /**
- * What prompted agents ask language models: a small closed set of typed decisions. An agent says what is asked, over
- * which candidates, with which evidence; how that becomes a prompt, which grammar binds the reply and how the reply is
- * read are one implementation for all agents.
+ * Decisions of prompted agents: a small closed set of types. An agent states the task, the
+ * candidates and the evidence; prompt, grammar and parser are one implementation for all agents.
  */
 
 /** A fact as names, in the direction in which the graph holds it: never turned round. */
 export type NamedTriple = readonly [head: string, relation: string, tail: string];
 
-/** Something that may be chosen. `text` is what stands in the prompt; ids serve whoever executes the choice. */
+/** Candidate of a choice. `text` appears in the prompt; ids are for executing the choice. */
 export type Candidate =
   | {
       kind: 'relation';
@@ -16,7 +15,7 @@ export type Candidate =
       text: string;
     }
   | { kind: 'entity'; entity: number; /** The relation that led to it. */ relation?: number; text: string }
-  | { kind: 'chain'; relations: readonly number[]; /** Where it leads. */ answers: readonly number[]; text: string }
+  | { kind: 'chain'; relations: readonly number[]; /** End entities. */ answers: readonly number[]; text: string }
   | { kind: 'path'; triples: readonly (readonly [number, number, number])[]; text: string }
   | { kind: 'text'; text: string };
 
@@ -43,11 +42,11 @@ export interface ContextBlock {
 }
 
 interface DecisionBase<Reply> {
-  /** Where in the agent's algorithm, such as `relation-map`: what calls are accounted by. */
+  /** Step of the agent's algorithm, such as `relation-map`; calls are counted by it. */
   phase: string;
   questionId: string;
   question: string;
-  /** What is asked, in a few sentences that are the same for every question: prompts start with it, so its tokens are cached. */
+  /** Instruction, the same for every question: prompts start with it, so its tokens are cached. */
   task: string;
   examples: readonly Example<Reply>[];
   /** Facts in the prompt, all that the decision may rest on. */
@@ -133,7 +132,7 @@ export type ChainsReply = { chains: number[][] };
 /** The question in other words, in parts or as goals; or what is known so far, in words. */
 export interface RewriteDecision extends DecisionBase<RewriteReply> {
   kind: 'rewrite';
-  /** What the texts are: the question in other words, its parts, the goals on its way, what is known, or `relation → relation`. */
+  /** Kind of text: the question in other words, its parts, its sub-goals, the known facts, or `relation → relation`. */
   about: 'paraphrase' | 'sub-question' | 'sub-objective' | 'memory' | 'plan';
   /** Most texts. */
   count: number;
@@ -158,7 +157,7 @@ export interface PathsDecision extends DecisionBase<PathsReply> {
 /** Indices into `allowed`, best first, without repeats. */
 export type PathsReply = { paths: number[] };
 
-/** Whether what was found suffices, or which of several findings does; with a reason. */
+/** Verdict on whether the findings suffice, or which of several does; with a reason. */
 export interface JudgeDecision extends DecisionBase<JudgeReply> {
   kind: 'judge';
   /** Findings to choose among; empty: the evidence as a whole is judged. */
@@ -186,7 +185,7 @@ export interface AnswerDecision extends DecisionBase<AnswerReply> {
   allowed?: readonly string[];
 }
 
-/** Whether a question asks for entities or a statement is to be judged. */
+/** A question for entities, or a statement to judge. */
 export type AnswerForm = 'entities' | 'truth';
 /** Answers by name, best first; `true` or `false` of a statement; empty where the model abstains. */
 export interface AnswerReply {
@@ -214,7 +213,7 @@ export type DecisionKind = Decision['kind'];
 /** The reply that belongs to a decision. */
 export type ReplyOf<D extends Decision> = D extends { examples: readonly Example<infer Reply>[] } ? Reply : never;
 
-/** How a reply was read, from best to worst; see the parsing ladder. */
+/** Parse stages, from best to worst; see the parsing ladder. */
 export type ParseStage = 'constrained' | 'direct' | 'extracted' | 'repaired' | 'asked-again' | 'unparsed';
 
 /** A decision that was taken. */
@@ -222,7 +221,7 @@ export interface Decided<D extends Decision> {
   /** Absent where the model's replies could not be read, the second included: the agent has its own fallback. */
   reply?: ReplyOf<D>;
   stage: ParseStage;
-  /** What the model wrote last; of a decision by likelihood the text of what was chosen. */
+  /** Last reply; for a decision by likelihood the text of the choice. */
   text: string;
   /**
    * Of a decision by likelihood, in (0, 1]: the softmax share of what was chosen among all that was scored. Absent where

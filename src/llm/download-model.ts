@@ -22,7 +22,7 @@ const recordSchema = z.strictObject({
 
 type ModelRecord = z.output<typeof recordSchema>;
 
-/** What is to be downloaded. */
+/** Model to download. */
 export interface WantedModel {
   name: string;
   url: string;
@@ -30,7 +30,7 @@ export interface WantedModel {
   page: string;
   sha256?: string;
   licence?: string;
-  /** Where the licence stands that must be accepted first. */
+  /** URL of a licence that must be accepted first. */
   licenceToAccept?: string;
 }
 
@@ -50,7 +50,7 @@ export function wantedModel(spec: string, { name, sha256 }: { name?: string; sha
   return kept;
 }
 
-/** Where the registry's file is. */
+/** Download URL of a registered model. */
 export function registeredAddress({ repository, revision, file }: RegisteredModel): string {
   return `https://huggingface.co/${repository}/resolve/${revision}/${file}`;
 }
@@ -130,7 +130,7 @@ export async function downloadModel(
   return { ...written, file, kept };
 }
 
-/** What is known of a downloaded model; undefined for a file that somebody else put there. */
+/** Record of a downloaded model; undefined for a file put there by hand. */
 export function modelRecord(name: string): ModelRecord | undefined {
   try {
     return recordSchema.safeParse(JSON.parse(readFileSync(recordFile(name), 'utf8'))).data;

@@ -1,7 +1,7 @@
-/** What a language model is to the workbench: a text in, a text out, with its tokens counted. */
+/** Interface of language models: text in, text out, with token counts. */
 import type { Decision } from './decision.js';
 
-/** What a reply must look like. Models that can bind themselves to it do; the parsing ladder reads all others. */
+/** Format of a reply. Models with constrained decoding enforce it; the parsing ladder reads all other replies. */
 export interface ReplyFormat {
   /** JSON Schema of the reply, for servers. */
   jsonSchema: Readonly<Record<string, unknown>>;
@@ -12,7 +12,7 @@ export interface ReplyFormat {
 /** One request. The prompt is `system`, then one user message `head + body`. */
 export interface CompletionRequest {
   system: string;
-  /** What is the same for every question of a phase: task and examples. Its tokens are evaluated once and kept. */
+  /** Shared part of all questions of a phase: task and examples. Its tokens are evaluated once and kept. */
   head: string;
   /** Question, evidence and candidates. */
   body: string;
@@ -20,25 +20,25 @@ export interface CompletionRequest {
   maxTokens: number;
   /** 0 is greedy. */
   temperature: number;
-  /** Of the sampler; read where `temperature` > 0. */
+  /** Sampler seed; used when `temperature` > 0. */
   seed: number;
   /** Counts from 0; 1 is the re-ask after a reply that could not be read. */
   attempt: number;
-  /** What the prompt renders. Simulated models decide by it; real ones must not look. */
+  /** Decision behind the prompt. For simulated models only. */
   decision: Decision;
   signal?: AbortSignal | undefined;
 }
 
-/** What a model wrote, with its tokens counted. */
+/** Reply of a model, with token counts. */
 export interface Completion {
   text: string;
   promptTokens: number;
-  /** Of the prompt tokens, those that were not evaluated again. */
+  /** Prompt tokens that were not evaluated again. */
   cachedTokens: number;
   completionTokens: number;
   /** `length`: the reply was cut at `maxTokens`. */
   stop: 'end' | 'length';
-  /** Whether this reply was bound to `format`, where replies of one model differ in it; absent: as the model says. */
+  /** Constrained by `format`; absent: as `LanguageModel.constrained`. */
   constrained?: boolean;
 }
 
@@ -46,21 +46,21 @@ export interface Completion {
 export interface ScoreRequest {
   /** Worked examples, the same for every question. Its tokens are evaluated once and kept. */
   head: string;
-  /** What is asked, up to the label that a text follows. */
+  /** Prompt, up to the label before the text. */
   body: string;
-  /** What is decided. Simulated models decide by it; real ones must not look. */
+  /** Decision behind the prompt. For simulated models only. */
   decision: Decision;
   /**
    * Of simulated models: what each text stands for, an index into what the decision offers (candidates, allowed chains,
    * paths or answers; of a verdict 0 is yes), -1 for none.
    */
   meant: readonly number[];
-  /** Of a `match` the index of the target that is asked for. */
+  /** Index of the target in a `match`. */
   target?: number;
   signal?: AbortSignal | undefined;
 }
 
-/** How likely texts are. */
+/** Log-probabilities of texts. */
 export interface TextScores {
   /** Natural logarithm of the probability of each text after the body, the sum over its tokens, float64 [texts]. */
   logProbs: Float64Array;
@@ -79,11 +79,11 @@ export interface LanguageModel {
   readonly id: string;
   /** For people: file name, server model, `oracle:0.1`. */
   readonly name: string;
-  /** What a reader of its results should know, such as that tokens are counted approximately. */
+  /** Caveat for readers of results, such as approximate token counts. */
   readonly note?: string;
   /** A stand-in that knows the gold: its results are never mixed with real ones. */
   readonly simulated: boolean;
-  /** Whether replies are bound to `format`, so that an invalid name cannot be written. */
+  /** True when decoding is constrained by `format`, so that an invalid name cannot be written. */
   readonly constrained: boolean;
   /** Tokens of prompt and reply together. */
   readonly contextLength: number;
@@ -96,20 +96,20 @@ export interface LanguageModel {
    */
   complete(request: CompletionRequest): Promise<Completion>;
   /**
-   * How likely each text is as the continuation of plain text; absent where the model cannot tell. Simulated models give
+   * Log-probability of each text as the continuation of plain text; absent for models that cannot compute it. Simulated models give
    * 0 to what is right and `simulatedPrior` to all else.
    * @throws as `complete`
    */
   scoreTexts?(request: ScoreRequest, texts: readonly string[]): Promise<TextScores>;
   /**
-   * Brings back the state that earlier requests left, after a resume: so that counts go on as if nothing had happened.
+   * Restores the cache state of earlier requests after a resume, so that token counts continue unchanged.
    * `plain` heads are those of texts that were scored.
    */
   prime?(requests: readonly (Pick<CompletionRequest, 'system' | 'head'> & { plain?: boolean })[]): Promise<void>;
   dispose(): Promise<void>;
 }
 
-/** The name of the tokenizer of models that do not count tokens themselves: it stands beside every count. */
+/** The name of the tokenizer of models that do not count tokens themselves: it is recorded with every count. */
 export const wordPieceTokenizer = 'word-pieces-4';
 
 const piece = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|\p{L}{1,4}|\p{N}{1,3}|[^\s\p{L}\p{N}]/gu;

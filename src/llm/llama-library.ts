@@ -1,11 +1,11 @@
-/** The one door to node-llama-cpp: loaded on first need, so that everything else works without it. */
+/** The only import of node-llama-cpp: loaded on first use, so that everything else works without it. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Llama } from 'node-llama-cpp';
 import { WorkbenchError } from '../run/errors.js';
 
-/** Where a model runs: `off` is the processor alone, `auto` takes a graphics card when there is one, the others one way to it alone. */
+/** Device of a model: `off` is CPU only, `auto` uses a graphics card if present, the others require that backend. */
 export type LlamaDevice = 'off' | 'auto' | 'cuda' | 'vulkan' | 'metal';
 
 const opened = new Map<LlamaDevice, Promise<Llama>>();

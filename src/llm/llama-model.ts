@@ -13,7 +13,7 @@ import { batchTokens, type PrefixCache, openPrefixCache } from './llama/prefix-c
 import { type LlamaDevice, llamaLibrary, llamaVersion, openLlama } from './llama-library.js';
 import { semaphore } from './concurrency.js';
 
-/** How a model is loaded and computes; absent: what fits the machine. */
+/** Loading and compute options; defaults fit the machine. */
 export interface LlamaModelOptions {
   /** Default `off`: the processor alone. */
   gpu?: LlamaDevice;
@@ -27,7 +27,7 @@ export interface LlamaModelOptions {
   heads?: number;
   /** Requests side by side, default 1. With more, replies may differ in rare ties: batches are then shared. */
   sequences?: number;
-  /** sha256 (hex) of a file, where somebody remembers it; default reads the whole file. */
+  /** sha256 (hex) of a file, from a cache; default reads the whole file. */
   fileHash?: (path: string) => Promise<string>;
 }
 
@@ -63,7 +63,7 @@ export async function openLlamaModel(modelPath: string, options: LlamaModelOptio
   const mode = sequences === 1 ? 'exact' : `side-by-side-${sequences}`;
   const device = gpu === 'off' ? `cpu-${threads}` : `gpu-${gpuLayers ?? 'auto'}`;
   const inTurn = semaphore(sequences);
-  /** The file is mapped rather than read: a reply counts once it is known that nobody wrote into it meanwhile. */
+  /** The file is mapped rather than read: a reply counts only if the file did not change meanwhile. */
   const checked = <Result>(work: () => Promise<Result>) =>
     inTurn(async () => {
       const result = await work();

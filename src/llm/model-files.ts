@@ -19,7 +19,7 @@ export function embeddedModelFile(): string | undefined {
   return existsSync(file) ? file : undefined;
 }
 
-/** What is taken where nobody names a model: the embedded one, or undefined where an installation lacks it. */
+/** Default model: the embedded one, or undefined when the installation lacks it. */
 export function defaultModel(): string | undefined {
   return embeddedModelFile() === undefined ? undefined : embeddedModelName;
 }
@@ -34,7 +34,7 @@ export function downloadedModels(): string[] {
     .sort();
 }
 
-/** Where a download of that name lies, or will lie. @throws WorkbenchError `usage` for what is no plain name */
+/** Path of a downloaded model. @throws WorkbenchError `usage` for an invalid name */
 export function downloadedModelFile(name: string): string {
   if (/^[a-z0-9][\w.+-]*$/i.test(name)) return join(modelsFolder(), `${name}.gguf`);
   throw new WorkbenchError(
@@ -52,14 +52,14 @@ export function newModelFile(name: string): string {
   });
 }
 
-/** Whether `spec` means a file of its own rather than a name: it has a separator or ends in `.gguf`. */
+/** True for a path: `spec` has a separator or ends in `.gguf`. */
 export function isModelPath(spec: string): boolean {
   return /[/\\]|\.gguf$/i.test(spec);
 }
 
 /**
  * The file behind a model's name: `demo` is the embedded one, a path stays a path, any other word is a downloaded model.
- * @returns an absolute path; whether a path given as such leads anywhere is for whoever opens it
+ * @returns an absolute path; a path is not checked for existence
  * @throws WorkbenchError `usage` for a name that nothing has and the file name of a downloaded model, `data` for a model that was not downloaded yet
  */
 export function modelFile(spec: string): string {
@@ -96,12 +96,12 @@ export function modelFile(spec: string): string {
   });
 }
 
-/** How a run remembers a model: names and addresses stay, so that they mean the same elsewhere; paths become absolute. */
+/** Model spec as stored in a run: names and addresses stay, paths become absolute. */
 export function lastingModelName(spec: string): string {
   return isModelPath(spec) && !isServerAddress(spec) ? resolve(spec) : spec;
 }
 
-/** Whether a server is meant. */
+/** True for the address of a server. */
 export const isServerAddress = (spec: string): boolean => /^https?:\/\//i.test(spec);
 
 function refuseAddress(spec: string): void {
@@ -121,7 +121,7 @@ export function serverAndModel(spec: string): { baseUrl: string; model: string }
   });
 }
 
-/** What either kind of model may be told. */
+/** Options of both kinds of models. */
 export interface OpenModelOptions {
   local?: LlamaModelOptions;
   server?: Omit<ServerModelOptions, 'baseUrl' | 'model'>;

@@ -2,20 +2,20 @@
 
 /** A model that `kgwalk models get` knows by name. */
 export interface RegisteredModel {
-  /** As `--model` and `--encoder` take it once it is downloaded. */
+  /** Name for `--model` and `--encoder`. */
   name: string;
   use: 'chat' | 'encoder';
-  /** What to expect of it, for a person who chooses. */
+  /** Short advice for choosing. */
   about: string;
   repository: string;
   /** Branch or commit of the repository. */
   revision: string;
   file: string;
   sha256: string;
-  /** As the host shows it, for choosing; the exact number of bytes comes with the download. */
+  /** Approximate size, as shown by the host. */
   megabytes: number;
   licence: string;
-  /** Where the licence stands, for one that has to be accepted before the download. */
+  /** URL of a licence that must be accepted before the download. */
   licenceToAccept?: string;
 }
 

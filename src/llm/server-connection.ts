@@ -17,15 +17,15 @@ import {
 
 export type { Wants } from './server-trouble.js';
 
-/** How patient to be with a server. */
+/** Retries and timeouts. */
 export interface ServerPatience {
   /** Further tries after a failure that may pass, default 6. */
   retries?: number;
   /** Milliseconds for one try, from request to the reply's last byte; default 300 000. */
   timeoutMs?: number;
-  /** Of the jitter between tries. */
+  /** Random numbers for the jitter between retries. */
   seed?: number;
-  /** Where the key is: KGWALK_LLM_KEY, else OPENAI_API_KEY. Default the process's environment. */
+  /** Environment with the key: KGWALK_LLM_KEY, else OPENAI_API_KEY. Default the process's. */
   env?: Readonly<Record<string, string | undefined>>;
   delay?: Delay;
 }
@@ -52,12 +52,12 @@ export interface Limits {
   signal: AbortSignal;
 }
 
-/** How a request is gone on with where the server does not do what it asks. */
+/** Recovery from a request that the server refuses. */
 interface Patience {
   signal: AbortSignal | undefined;
   /** Leaves a part out of further tries; false where that does not help. */
   leaveOut?: (part: OptionalPart) => boolean;
-  /** What is thrown in the place of a refusal. */
+  /** Maps a refusal to another error. */
   refused?: (error: WorkbenchError) => Error;
   retries?: number;
 }

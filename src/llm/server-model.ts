@@ -18,11 +18,11 @@ import { semaphore } from './concurrency.js';
 
 /** Which server and model, and how patient to be with it. */
 export interface ServerModelOptions extends ServerPatience {
-  /** Where `/chat/completions` is, often ending in `/v1`. */
+  /** Base URL of `/chat/completions`, often ending in `/v1`. */
   baseUrl: string;
   /** The server's name of the model. */
   model: string;
-  /** Tokens of prompt and reply, default 8192: servers do not tell. */
+  /** Tokens of prompt and reply, default 8192: servers do not report it. */
   contextLength?: number;
   /** Requests under way at once, default 4. */
   concurrency?: number;
@@ -93,7 +93,7 @@ export async function openServerModel(options: ServerModelOptions): Promise<Lang
       return client.chat.completions.create(body.sent, limits);
     };
     const reply = await patiently(ask, { signal: request.signal, leaveOut });
-    // Told by the reply alone: what other requests found out meanwhile must not show in it.
+    // From this reply alone: findings of concurrent requests must not affect it.
     const read = readCompletion(reply, request, name);
     // Replies are kept and shown, and some servers repeat what they were sent.
     const completion = { ...read, text: withoutKey(read.text, key), constrained: body.bound };

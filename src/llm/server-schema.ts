@@ -1,4 +1,4 @@
-/** What JSON schemas servers take: enumerations that are too long are left out, so that a whole reply is not refused for one. */
+/** Limits of servers on JSON schemas: too long enumerations are left out, so that the schema is not refused. */
 
 /**
  * Values of all enumerations of a schema together; and characters of one that has more than `freeValues` texts. Those of OpenAI,

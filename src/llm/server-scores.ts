@@ -1,7 +1,7 @@
 /**
- * How likely texts are, asked of a server: `/completions` repeats each prompt with the log-probability of its tokens (`echo`,
+ * Log-probabilities of texts from a server: `/completions` repeats each prompt with the log-probability of its tokens (`echo`,
  * `logprobs`). vLLM and the older API of OpenAI do; llama.cpp's server, Ollama and TGI do not, some of which answer all the same
- * with numbers of what they wrote: a trial at the start tells.
+ * with numbers of the generated text: a test at the start finds out.
  */
 import { z } from 'zod';
 import { WorkbenchError } from '../run/errors.js';
@@ -39,7 +39,7 @@ const mostPrompts = 64;
 /** Such a server gives no log-probabilities of a prompt. */
 class RefusedScores extends WorkbenchError {}
 
-/** What is thrown where a server refuses to score; prompts that are too long and keys that do not fit stay what they are. */
+/** Error for a server that refuses to score; errors of long prompts and wrong keys are passed through. */
 export function refusesToScore(name: string): (error?: WorkbenchError) => WorkbenchError {
   return (error) => {
     if (error?.code === 'data') return error;
@@ -175,7 +175,7 @@ function readEcho(
   const { choices, usage } = parsed.data;
   const ordered = choices.toSorted((a, b) => (a.index ?? 0) - (b.index ?? 0));
   const echoed = ordered.map(({ text, logprobs: { tokens, token_logprobs: values } }, i) => {
-    // What was written behind the prompt is told from it by the server's own count.
+    // Tokens generated after the prompt are separated by the server's own count.
     const own = maxTokens === 0 ? tokens.length : (usage?.prompt_tokens ?? 0);
     const isWhole = maxTokens === 0 ? text === prompts[i] : text.startsWith(prompts[i]!) && own > 0;
     const isScored = tokens.length === values.length && own <= tokens.length && values.slice(1, own).every(isLogProb);

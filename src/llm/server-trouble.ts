@@ -9,7 +9,7 @@ import type { Rng } from '../run/seeds.js';
 /** A part of the request that some servers refuse and the workbench can do without. */
 export type OptionalPart = 'response_format' | 'max_tokens' | 'seed';
 
-/** A server that has no time now: what it can do is not told by that. */
+/** A busy server; says nothing about its features. */
 export class ServerBusy extends WorkbenchError {}
 
 /** Ask again, give the server up, ask without a part, or fail. */
@@ -19,10 +19,10 @@ type Trouble =
   /** Nothing answers at the address. */
   | { kind: 'away'; reason: string }
   | { kind: 'refuses'; part: OptionalPart }
-  /** `closed`: whatever is asked, such as for want of a key. */
+  /** `closed`: any request fails, such as without a key. */
   | { kind: 'final'; error: WorkbenchError; closed?: boolean };
 
-/** What a server is asked for, for messages. */
+/** Words for error messages. */
 export interface Wants {
   /** Such as `a completion`. */
   what: string;
@@ -30,9 +30,9 @@ export interface Wants {
   server: string;
   /** Such as `a chat model`. */
   model: string;
-  /** Where it is asked, below the address: `/chat/completions`. */
+  /** Path below the address: `/chat/completions`. */
   path: string;
-  /** What fits the model, such as `a prompt`, and how what is too long gets shorter. */
+  /** Kind of input, such as `a prompt`, and a hint for shortening it. */
   fits: string;
   shorten: string;
 }
@@ -112,7 +112,7 @@ function askedWait(headers: Headers | undefined): number | undefined {
   return wait >= 0 ? wait : undefined;
 }
 
-/** What an error says, short, on one line and without the key, which servers like to repeat. */
+/** Error message, short, on one line and without the key, which some servers repeat. */
 function spoken(error: unknown, key: string | undefined): string {
   const said = String((error as ErrorLike).message ?? error);
   return printable(withoutKey(said, key).replace(/\s+/g, ' '), 300);
@@ -151,7 +151,7 @@ const sentBody = z.object({
   max_completion_tokens: z.int().optional(),
 });
 
-/** What a reply to this request may have, in bytes: parsing takes many times as much memory. */
+/** Maximum bytes of a reply: parsing takes many times as much memory. */
 function mostBytes(body: unknown): number {
   if (typeof body !== 'string') return longestReply;
   const { messages, max_tokens, max_completion_tokens } = sentBody.parse(JSON.parse(body));
@@ -160,7 +160,7 @@ function mostBytes(body: unknown): number {
   return Math.min(longestReply, longestAround + longestToken * tokens + 4 * body.length);
 }
 
-/** As `fetch`; reading a longer body than was asked for fails. @throws WorkbenchError `config`, from the body */
+/** `fetch` with a limit on the body's length. @throws WorkbenchError `config`, from the body */
 export async function boundedFetch(...request: Parameters<typeof fetch>): Promise<Response> {
   const response = await fetch(...request);
   if (response.body === null) return response;

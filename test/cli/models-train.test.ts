@@ -21,7 +21,7 @@ const training = ['tokens=3000', 'stepTokens=1024', 'windowDocuments=8', 'logTok
 const settings = (section: string, values: string[]) => values.map((value) => `${section}.${value}`);
 const given = [...settings('model', model), ...settings('corpus', corpus), ...settings('training', training)];
 
-test('a model is trained from the demo’s data to a file, stopped and gone on with', async () => {
+test('a model is trained from the demo’s data to a file, stopped and resumed', async () => {
   await importDemo({ settings: { entities: 300, triples: 1500, dialogues: 30, questions: 60 } });
   const out = mkdtempSync(join(tmpdir(), 'kgwalk-model-'));
   const command = ['models', 'train', '--out', out, ...given.flatMap((one) => ['--set', one])];
@@ -44,7 +44,7 @@ test('a model is trained from the demo’s data to a file, stopped and gone on w
   expect(place.tokens).toBeLessThan(3000);
   expect(existsSync(join(out, 'training.safetensors'))).toBe(true);
   const again = await kgwalk(...command);
-  expect(again.told).toContain('Go on with it by --resume');
+  expect(again.told).toContain('Resume it by --resume');
 
   const result = await kgwalkJson<{ model: string; sha256: string; tokens: number; picture: string }>(
     ...command,

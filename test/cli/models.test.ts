@@ -60,7 +60,7 @@ describe('kgwalk models get', () => {
     });
   });
 
-  test('asked for again it is here, and nobody is asked', async () => {
+  test('a second download sends no request', async () => {
     await kgwalk('models', 'get', address(), '--sha256', sha256);
     server.asked = [];
     expect((await kgwalk('models', 'get', address())).out).toContain('it was here');
@@ -75,9 +75,9 @@ describe('kgwalk models get', () => {
     expect(await kgwalkJson('models', 'get', address())).toMatchObject({ hashFrom: 'nobody', kept: model.length });
   });
 
-  test('the hash that the host tells while it redirects will do', async () => {
+  test('the hash that the host states in a redirect is accepted', async () => {
     server.answers = [says(302, { location: '/cdn', 'x-linked-etag': `"${sha256}"` }), whole(model)];
-    expect((await kgwalk('models', 'get', address())).out).toContain('the one that the host told');
+    expect((await kgwalk('models', 'get', address())).out).toContain('the one stated by the host');
   });
 
   test('a registered name is looked up where the registry says, and its pinned hash holds', async () => {
@@ -101,7 +101,7 @@ describe('kgwalk models get', () => {
     expect(server.asked.length).toBe(1);
   });
 
-  test('a download that broke off is seen in the list, and goes on', async () => {
+  test('an interrupted download is listed, and resumes', async () => {
     server.answers = [sends(model, 100, 'cut'), says(404)];
     expect((await kgwalk('models', 'get', address(), '--sha256', sha256)).exitCode).toBe(1);
     expect(files()).toEqual(['Tiny-Q8.gguf.download']);
@@ -110,7 +110,7 @@ describe('kgwalk models get', () => {
     expect(files()).toEqual(['Tiny-Q8.gguf', 'Tiny-Q8.json']);
   });
 
-  test('a page instead of a model gets no name, whatever its hash', async () => {
+  test('a page instead of a model is not kept, even with the right hash', async () => {
     const page = Buffer.from('<html>');
     server.answers = [whole(page)];
     const { exitCode, told } = await kgwalk('models', 'get', address(), '--sha256', hashOf(page));

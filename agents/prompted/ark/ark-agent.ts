@@ -25,10 +25,10 @@ import { outPathChoices, writtenPath } from './paths.js';
 
 const steps = 'one or two steps';
 
-/** What `ark-standard` and `ark-normal` ask. */
+/** Task of `ark-standard` and `ark-normal`. */
 const writeTask = `A speaker moves from an entity to what will be talked about next, in ${steps} through a knowledge graph. Write the steps as triples "head | relation | tail", the first from the entity, the second from the tail of the first.`;
 
-/** What `ark-opa` asks. */
+/** Task of `ark-opa`. */
 const chooseTask = `A speaker moves from an entity to what will be talked about next, in ${steps} through a knowledge graph. Choose the paths that fit what was said, the most fitting first.`;
 
 /** Labels of the context, the same in examples and questions. */

@@ -15,15 +15,15 @@ export interface Exploration {
   clues: Clues;
   /** Thins out the relations of each branch. */
   prefilter: Prefilter;
-  /** The question with the mention of what it names told: what the pre-filter reads. */
+  /** Question with its mentions marked, for the pre-filter. */
   ranked: QuestionTask;
-  /** What a mapped relation leads to goes on whole, without a question for each entity. */
+  /** Follow all tails of a mapped relation, without a question for each entity. */
   wholeSets: boolean;
-  /** Relations to walk, where it is told and sets go on whole; else coverage decides. */
+  /** Number of relations to walk, if given and whole sets are followed; else coverage decides. */
   hops: number | undefined;
   /** Clues that name an entity. */
   namedBy: ReadonlyMap<number, ClueSet>;
-  /** Whether an entity that no clue was mapped to may be reached: what the question names may not, unless topics return. */
+  /** Allow reaching an entity that no clue was mapped to; entities of the question only if topics return. */
   mayEnd: (entity: number) => boolean;
   /** Counts reads of the graph. */
   read: (edges: number) => void;
@@ -38,7 +38,7 @@ interface Arrival {
   walks: number;
 }
 
-/** Where an exploration stands, by which ways, and with which clues covered. */
+/** State of an exploration: entities, paths and covered clues. */
 export interface Branch {
   readonly head: number;
   readonly covered: ClueSet;
@@ -81,7 +81,7 @@ export class BranchSet {
   }
 }
 
-/** Whether every clue is covered that must be, and something was found. */
+/** True when all required clues are covered and something was found. */
 export function isComplete({ covered, depth }: Branch, { required }: Clues): boolean {
   return depth > 0 && (required & ~covered) === 0;
 }
@@ -166,7 +166,7 @@ export function stepsOf(from: Branch, { graph, settings, read }: Exploration): S
   for (let edge = begin; edge < begin + degree; edge++) {
     const relation = graph.relations[edge]!;
     const tail = graph.tails[edge]!;
-    // Only paths that may go on this way count: of several ways to a head some may come from the tail.
+    // Only paths that may continue to the tail count: some paths to the head may come from it.
     const walks = walksTo(from, (arrival) => {
       if (settings.backtracking === 'always' || arrival.from.head !== tail) return true;
       return settings.backtracking === 'other-facts' && graph.inverseOf[arrival.relation] !== relation;

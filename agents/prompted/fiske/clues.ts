@@ -1,4 +1,4 @@
-/** What a question gives to go by: clues, of which it is not known whether they are entities or relations; and those entities. */
+/** Clues of a question, entities or relations alike; and the entities among them. */
 import type { Graph } from '../../../src/kg/graph.js';
 import { type NameIndex, normalizeName } from '../../../src/kg/name-index.js';
 
@@ -63,7 +63,7 @@ export function heuristicClues(question: string, names: NameIndex): string[] {
   return [...found, ...rest];
 }
 
-/** Phrases that stand with a capital, where any does, as names do: beside them others are common words that something is named by. */
+/** Capitalized phrases, if there are any, as names are; then the others are common words that happen to be names. */
 export function properNames(phrases: readonly string[]): readonly string[] {
   const proper = phrases.filter((phrase) => /\p{Lu}/u.test(phrase));
   return proper.length > 0 ? proper : phrases;

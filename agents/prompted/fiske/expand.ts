@@ -92,7 +92,7 @@ function byNames({ graph }: Exploration): (a: Step, b: Step) => number {
   };
 }
 
-/** What a candidate speaks for. */
+/** Clues that a candidate supports. */
 interface Mapped {
   clues: ClueSet;
   /** The clue that it speaks for most clearly, and how clearly, of 10. */
@@ -167,7 +167,7 @@ interface Limited {
 
 /**
  * Keeps the smallest relations that fit into `maxCandidates` together. The others are accepted whole or cut, as
- * `overflow` says; without the multi-answer rule nothing can be accepted whole. Either way the trace tells.
+ * `overflow` says; without the multi-answer rule nothing can be accepted whole. The trace records either case.
  */
 function withinLimit(steps: readonly AcceptedStep[], exploration: Exploration): Limited {
   const { graph, settings, mayEnd, session } = exploration;

@@ -1,4 +1,4 @@
-/** Exploration from start nodes until a branch covers every clue, or has gone as far as told, or none can go on. */
+/** Exploration from start nodes until a branch covers every clue, reaches the given number of hops, or none can continue. */
 import { BudgetSpent } from '../../../src/llm/decision.js';
 import {
   type AcceptedStep,
@@ -17,11 +17,11 @@ import { clueCount, type ClueSet, type StartNode } from './clues.js';
 import { mappedSteps } from './expand.js';
 
 export interface Explored {
-  /** Branches that cover every clue; where it is told how far to go, those that went so far. */
+  /** Branches that cover every clue; with a given number of hops, those of that length. */
   complete: Branch[];
   /** Branches that ended before. */
   partial: Branch[];
-  /** `hops`: as far as told, with clues left open. */
+  /** `hops`: the given length was reached with clues left open. */
   stop: 'covered' | 'hops' | 'dead-end' | 'no-start' | 'budget';
 }
 
@@ -31,7 +31,7 @@ export async function explore(starts: readonly StartNode[], exploration: Explora
   const seen: Branch[] = [];
   const extended = new Set<Branch>();
   let spent = false;
-  // Where it is told how far to go, coverage ends nothing before.
+  // With a given number of hops, coverage does not end the exploration early.
   const arrived = (branch: Branch) =>
     exploration.hops === undefined ? isComplete(branch, clues) : branch.depth === exploration.hops;
   const complete = () => seen.filter(arrived).sort(byCoverage);
@@ -56,7 +56,7 @@ export async function explore(starts: readonly StartNode[], exploration: Explora
       const steps = named.length > 0 ? all : await filteredSteps(branch, all, exploration);
       accept(named);
       const open = clues.all & ~(settings.stateful ? branch.covered : 0);
-      // Covered before it has gone as far as told, any clue may speak for the steps that are left.
+      // When covered early, any clue may support the remaining steps.
       const asked = open === 0 && exploration.hops !== undefined ? clues.all : open;
       if (named.length > 0 || steps.length === 0 || asked === 0) continue;
       const key = groupKey(branch, steps, asked, exploration);
@@ -110,7 +110,7 @@ function nextBatch(ready: readonly Branch[], { settings }: Exploration): readonl
   return ready.filter(({ covered }) => clueCount(covered) === most);
 }
 
-/** What has to be equal for branches to share their calls. */
+/** Key of branches that share their calls. */
 function groupKey(branch: Branch, steps: readonly Step[], asked: ClueSet, { settings }: Exploration): string {
   if (settings.share === 'none') return `${asked} head ${branch.head} ${branch.covered}`;
   if (settings.share === 'clues') return String(asked);

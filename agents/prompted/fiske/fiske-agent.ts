@@ -4,7 +4,7 @@
  *
  * Inputs: the question, no topic entity; by likelihood the number of hops as `hops` says; the graph with its names. Calls: 1 for the clues; for every set of heads
  * with the same uncovered clues ⌈relations/20⌉ and at most ⌈80/20⌉ for entities; 1 for the answer. Stop: `covered`,
- * `hops` (as far as told, with clues left open), `dead-end`, `no-start`, `budget`. Output: where the branches that cover every clue end, with the facts on the way, and
+ * `hops` (the given length, with clues left open), `dead-end`, `no-start`, `budget`. Output: where the branches that cover every clue end, with the facts on the way, and
  * the model's reply; without full coverage the model's answer alone.
  *
  * Where the reference differs: it takes the first of several homonyms and one start after the other, asks for every head
@@ -71,7 +71,7 @@ interface Parts {
   hopsOf: HopsOf;
 }
 
-/** Who tells the hops: only whole sets go as far as told, else coverage decides. */
+/** Source of the hops: used with whole sets only, else coverage decides. */
 function toldBy({ hops, answers }: FiskeSettings, byLikelihood: boolean): ReturnType<typeof hopsTeller> {
   return fromFrontier(answers, { byLikelihood }) ? hopsTeller(hops, byLikelihood) : 'none';
 }
@@ -134,7 +134,7 @@ async function answer(task: QuestionTask, session: QuestionSession, parts: Parts
   };
 }
 
-/** What the graph shows goes before what the model says. */
+/** Findings of the graph come before answers of the model. */
 function answersOf(
   { form }: QuestionTask,
   grounded: number[],
@@ -149,7 +149,7 @@ interface Extracted {
   clues: Clues;
   /** Texts of clues that may name an entity; absent: all. */
   naming?: readonly string[];
-  /** Whether the model's reply could be read: otherwise names and words of the question stand in. */
+  /** True when the model's reply was readable; otherwise names and words of the question are used. */
   read: boolean;
   /** The budget has nothing left for exploring. */
   spent: boolean;
@@ -199,7 +199,7 @@ function topicsFound(task: QuestionTask, { resources: { graph, names } }: Parts)
   return { ...task, topics };
 }
 
-/** Of branches that ended early those that cover most clues. @param partial most covered clues first */
+/** Among branches that ended early, those with most clues covered. @param partial most covered clues first */
 function furthest(partial: readonly Branch[], only = true): readonly Branch[] {
   if (!only) return partial;
   const most = partial[0] ? clueCount(partial[0].covered) : 0;

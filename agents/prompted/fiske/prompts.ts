@@ -1,4 +1,4 @@
-/** What FiSKE asks, with solved instances from a made-up town: the answers follow from the instances alone. */
+/** Prompts of FiSKE, with solved instances from a made-up town: the answers follow from the instances alone. */
 import type { AnswerReply, Example, ExtractReply, MatchReply } from '../../../src/llm/decision.js';
 
 export const clueTask =
@@ -59,9 +59,9 @@ export const truthExamples: readonly Example<AnswerReply>[] = [
   },
 ];
 
-/** What the phase `direct-answer` asks of a question: no facts are shown. */
+/** Task of the phase `direct-answer` for a question, without facts. */
 export const aloneTask =
   'Answer the question. Think in one or two short sentences, then give names only: every answer, best first, or an empty list if you do not know.';
 
-/** What the phase `direct-answer` asks of a statement: no facts are shown. */
+/** Task of the phase `direct-answer` for a statement, without facts. */
 export const aloneTruthTask = 'Think about the statement in one short sentence, then say whether it is true or false.';

@@ -1,7 +1,7 @@
 /**
  * GCR, graph-constrained reasoning: the model names real paths out of the topics, bound to them by a grammar, and answers from them.
  *
- * Inputs: the question, its topics, the number of hops where the data set tells it. Calls: 2, 1 where answers come from the frontier.
+ * Inputs: the question, its topics, the number of hops if the data set gives it. Calls: 2, 1 where answers come from the frontier.
  * At a hub it chooses among relation sequences, all of them, instead of among paths; at the level of paths it then names paths of
  * these, one call more.
  * Stop: `answered`, `frontier`, `no-path` (nothing leads anywhere: no answer, the question counts all the same), `unparsed`, `no-topic`, `budget`.

@@ -36,7 +36,7 @@ export function realPaths(
   return turns.flat().slice(0, most);
 }
 
-/** Whether the sequences have more walks in all than `most`; counted without listing any. O(edges of the frontiers) a sequence. */
+/** True when the sequences have more than `most` walks in all; counted without listing them. O(edges of the frontiers) a sequence. */
 export function hasMorePaths(
   graph: Graph,
   topics: readonly number[],

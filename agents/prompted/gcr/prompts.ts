@@ -1,4 +1,4 @@
-/** What GCR asks, with a solved instance of a made-up orchard. */
+/** Prompt of GCR, with a solved instance of a made-up orchard. */
 import type { Example, PathsReply } from '../../../src/llm/decision.js';
 
 export const pathsTask =

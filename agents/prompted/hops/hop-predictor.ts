@@ -1,5 +1,5 @@
 /**
- * How many relations a question asks for, told from its text: a linear softmax over question vectors, trained in tfjs on
+ * Predictor of the number of relations in a question, from its text: a linear softmax over question vectors, trained in tfjs on
  * the chains of train questions. For agents that need the number where the data set does not give it.
  * @source Self-VEQA predicts the hop count before it proposes chains; theirs is a fine-tuned transformer
  */

@@ -1,45 +1,45 @@
-/** How many relations a question asks for: who tells it to an agent, the switch for that, and the telling. */
+/** Number of relations in a question (hops): the switch for its source, and the sources. */
 import { z } from 'zod';
 import type { QuestionTask } from '../../../datasets/question.js';
 import { openBackend } from '../../../src/tensor/backend.js';
 import type { HopsTeller, QuestionAgentResources, QuestionSession } from '../../question-agent.js';
 
-const tellers = ['given', 'predicted', 'none'] as const;
+const sources = ['given', 'predicted', 'none'] as const;
 
-/** Of agents that walk every length where nobody tells. */
+/** Switch of agents that walk every length if the hop count is unknown. */
 export const hopsSwitch = z
-  .enum(tellers)
+  .enum(sources)
   .default('given')
   .describe(
-    'Who tells how many relations the question asks for: the data set, a classifier trained on train, or nobody; then every length up to the longest counts.',
+    'Source of the hop count: given (the data set), predicted (a classifier trained on train), or none: all lengths up to the longest count.',
   );
 
-/** Of agents that know an end of their own. */
+/** Switch of agents with their own stopping rule. */
 export const hopsOrEndSwitch = z
-  .enum(['auto', ...tellers])
+  .enum(['auto', ...sources])
   .default('auto')
   .describe(
-    'Who tells how many relations the question asks for: the data set, a classifier trained on train, or nobody; then the agent ends as in its paper. auto is nobody, but the data set where candidates are scored by likelihood.',
+    'Source of the hop count: given (the data set), predicted (a classifier trained on train), or none: the agent stops as in its paper. auto is none, or given when candidates are scored by likelihood.',
   );
 
 /** Values of either switch. */
 export type HopsSetting = z.output<typeof hopsOrEndSwitch>;
 
-/** Who tells, by the switch. @param byLikelihood whether candidates are scored */
+/** Source of the hop count by the switch. @param byLikelihood true when candidates are scored */
 export function hopsTeller(hops: HopsSetting, byLikelihood: boolean): HopsTeller {
   if (hops !== 'auto') return hops;
   return byLikelihood ? 'given' : 'none';
 }
 
-/** The number of relations of a question; undefined where nobody tells. */
+/** Number of relations of a question; undefined if unknown. */
 export type HopsOf = (
   task: QuestionTask,
   session: Pick<QuestionSession, 'trace' | 'signal'> & { client: Pick<QuestionSession['client'], 'byLikelihood'> },
 ) => Promise<number | undefined>;
 
 /**
- * The number as the switch has it told. To be called in `create`.
- * @throws WorkbenchError `data` where it is to be predicted and train knows no chain
+ * Opens the source of the hop count. To be called in `create`.
+ * @throws WorkbenchError `data` when it is to be predicted and train has no chains
  */
 export async function openHops(
   resources: Pick<QuestionAgentResources, 'encoder' | 'train'>,
@@ -55,7 +55,7 @@ export async function openHops(
   };
 }
 
-/** As a classifier over question vectors tells it, trained here and now on the chains of train questions. */
+/** Hop counts from a classifier over question vectors, trained here on the chains of train questions. */
 async function predictedHops({
   encoder,
   train,

@@ -1,4 +1,4 @@
-/** The evidence that chosen relations make: every walk along them, each relation in whichever direction leads on. */
+/** Evidence of chosen relations: every walk along them, in either direction of each relation. */
 import type { Frontier } from '../../../src/kg/frontier.js';
 import { relationRange } from '../../../src/kg/frontier.js';
 import type { Graph } from '../../../src/kg/graph.js';
@@ -37,7 +37,7 @@ function grownWalk(graph: Graph, walk: Walk, relation: number, rule: 'all' | 're
   return { ...whole, frontiers: [...walk.frontiers, firstTails(graph, frontierOf(walk), relation, walk.excluded)] };
 }
 
-/** Of every entity the tail with the lowest id. */
+/** Tail with the lowest id of every entity. */
 function firstTails(graph: Graph, { entities }: Frontier, relation: number, excluded: readonly number[]): Frontier {
   const counts = new Map<number, number>();
   for (const entity of entities) {

@@ -2,7 +2,7 @@
  * KG-GPT: the question is split into parts of one relation each, relations are chosen for every part, and the answer is read off
  * everything that walks along them show.
  *
- * Inputs: the question, its topic entities, the number of hops where the data set tells it. Calls: 1 for the parts, at most 1 a
+ * Inputs: the question, its topic entities, the number of hops if the data set gives it. Calls: 1 for the parts, at most 1 a
  * part (none where there is one relation to choose), 1 for the answer. Stop: `answered`, `dead-end` (a part has no relation that
  * leads on), `unparsed` (the last reply), `no-topic`, `budget`. Output: the model's names, mapped to entities of the evidence first; where candidates are
  * scored by likelihood, the model chooses one of the walks and everything that it leads to is the answer.
@@ -54,7 +54,12 @@ const kgGptSettings = z.strictObject({
       'What each hop is asked with: a part of the question as the model splits it, or the question itself; auto is the latter where candidates are scored by likelihood.',
     ),
   hops: hopsSwitch,
-  maxHops: z.int().min(1).max(8).default(3).describe('Most parts, and so the longest walk, where nobody tells.'),
+  maxHops: z
+    .int()
+    .min(1)
+    .max(8)
+    .default(3)
+    .describe('Maximum parts, and so the longest walk, if the hop count is unknown.'),
   direction: z
     .enum(['dropped', 'kept'])
     .default('dropped')
@@ -87,7 +92,7 @@ export const kgGptEntry = walkingAgent(
 
 type Parts = WalkingParts<KgGptSettings>;
 
-/** What the hops leave behind, also where the budget cuts them short. */
+/** State after the hops, also when the budget ends early. */
 interface Found {
   /** The longest walks, best first; the start alone before the first hop. */
   walks: readonly Walk[];
@@ -177,7 +182,7 @@ async function walkParts(task: QuestionTask, session: QuestionSession, parts: Pa
   return 'answered';
 }
 
-/** Of all ways of the relations. */
+/** Walks in all directions of the relations. */
 const ids = (offered: readonly OfferedRelation[]) => offered.flatMap(({ ways }) => [...ways]);
 
 /** Undefined where the reply cannot be read. */

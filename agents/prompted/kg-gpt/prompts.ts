@@ -1,4 +1,4 @@
-/** What KG-GPT asks, in words and worked examples of an invented valley of mills and potters. */
+/** Prompts of KG-GPT, with worked examples of an invented valley of mills and potters. */
 import type { ChooseManyReply, Example, RewriteReply } from '../../../src/llm/decision.js';
 import type { AnswerPrompts } from '../frontier-steps.js';
 

@@ -7,13 +7,13 @@ import type { Candidate } from '../../../src/llm/decision.js';
 import { onwardRelations } from '../frontier-steps.js';
 import type { Prefilter } from '../prefilter/prefilter.js';
 
-/** What the hops are asked with. */
+/** Segments of the question, one per hop. */
 export interface Segments {
   /** A text a hop, in walking order. */
   parts: readonly string[];
-  /** Whether they are parts; otherwise each is the question itself. */
+  /** True for parts; otherwise each is the question itself. */
   split: boolean;
-  /** Nobody knows how many hops it takes: walks of every length up to that of `parts` may hold the answer. */
+  /** Hop count unknown: walks of every length up to that of `parts` may hold the answer. */
   open: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface Segments {
  * The parts as the model wrote them, the one that names a topic first. Of no use, and replaced by the question itself once a
  * hop, are parts none of which names a topic, and others than as many as there are hops, where that is known.
  * @param texts undefined where nothing could be read or asked
- * @param bounds.hops undefined where nobody knows
+ * @param bounds.hops undefined if unknown
  */
 export function segmentsOf(
   task: QuestionTask,
@@ -35,14 +35,14 @@ export function segmentsOf(
   return { parts: new Array<string>(hops ?? maxHops).fill(task.question), split: false, open: hops === undefined };
 }
 
-/** Whether a text names a topic of the question, as it is called or as the question writes it. */
+/** True when a text contains a topic of the question, by its name or its mention. */
 export function namesTopic({ question, topics }: QuestionTask, text: string): boolean {
   const said = ` ${normalizeName(text)} `;
   const names = topics.flatMap(({ name, span }) => [name, ...(span ? [question.slice(...span)] : [])]);
   return names.map(normalizeName).some((name) => name !== '' && said.includes(` ${name} `));
 }
 
-/** A relation as it is offered: one way, or whichever way leads on. */
+/** An offered relation: one direction, or both. */
 export interface OfferedRelation {
   /** Ids that it stands for, one or two. */
   ways: readonly number[];
@@ -66,7 +66,7 @@ export function offeredRelations(
   return texts.map((text) => ({ text, ways: byText.get(text)! }));
 }
 
-/** What the pre-filter leaves of the offered ones: of a relation either way, the better way counts. */
+/** Offered relations kept by the pre-filter; the better direction of a relation counts. */
 export async function thinned(
   prefilter: Prefilter,
   task: QuestionTask,
@@ -83,7 +83,7 @@ export async function thinned(
   return some.sort((a, b) => rank(a) - rank(b));
 }
 
-/** As candidates, in their order. */
+/** Candidates of the offered relations, in their order. */
 export function offeredCandidates(offered: readonly OfferedRelation[]): Candidate[] {
   return offered.map(({ ways: [relation, inverse], text }) => ({
     ...{ kind: 'relation', relation: relation!, text },

@@ -2,7 +2,7 @@
  * KnowledgeNavigator: the question and paraphrases of it vote, hop by hop, on the relation to follow; the facts behind it are
  * joined into few lines, and the answer is read off them.
  *
- * Inputs: the question, its topic entities, the number of hops where the data set tells it. Calls: 1 for the paraphrases; for each
+ * Inputs: the question, its topic entities, the number of hops if the data set gives it. Calls: 1 for the paraphrases; for each
  * vote as many as there are voters, none where there is one relation to choose; 1 for the answer. Stop: `answered`, `dead-end`
  * (no relation leads on, or no vote could be read), `unparsed` (the last reply), `no-topic`, `budget`. Output: the model's names, mapped to entities of the facts
  * first; where candidates are scored by likelihood, everything that the walk leads to.
@@ -32,7 +32,7 @@ export const knowledgeNavigatorEntry = walkingAgent(
 
 type Parts = WalkingParts<KnowledgeNavigatorSettings>;
 
-/** What the hops leave behind, also where the budget cuts them short. */
+/** State after the hops, also when the budget ends early. */
 interface Found {
   /** The longest walks, most votes first. */
   walks: readonly WeighedWalk[];

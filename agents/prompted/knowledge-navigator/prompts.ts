@@ -1,4 +1,4 @@
-/** What KnowledgeNavigator asks, in words and worked examples of an invented coast of lighthouses. */
+/** Prompts of KnowledgeNavigator, with worked examples of an invented coast of lighthouses. */
 import type { ChooseManyReply, ChooseOneReply, Example, RewriteReply } from '../../../src/llm/decision.js';
 import type { AnswerPrompts } from '../frontier-steps.js';
 
@@ -25,7 +25,7 @@ const from = 'to follow next from where the path ends, so that the question is a
 export const relationTask = `Choose the relation ${from}.`;
 export const relationsTask = `Choose the relations ${from}, best first.`;
 
-/** What a choice says beside that where each way stands for itself. */
+/** Additional instruction when each direction is offered separately. */
 export const directionNote = ' A ~ marks a relation that is followed backwards.';
 
 const shown = [

@@ -15,7 +15,7 @@ import { vote, type Voter } from './vote.js';
 /** A walk with what the votes that led to it came to. */
 export interface WeighedWalk {
   walk: Walk;
-  /** Products of the shares of the votes, summed over the entities that the walk went on from. */
+  /** Products of the shares of the votes, summed over the expanded entities. */
   weight: number;
 }
 
@@ -26,7 +26,7 @@ export interface Retrieval {
   task: QuestionTask;
   session: QuestionSession;
   voters: readonly Voter[];
-  /** Entities that were gone on from. */
+  /** Expanded entities. */
   seen: Set<number>;
   /** Counts reads of the graph. */
   read: (edges: number) => void;
@@ -34,12 +34,12 @@ export interface Retrieval {
   degrade: () => void;
 }
 
-/** Relation sequences that go on after a hop. */
+/** Maximum relation sequences kept after a hop. */
 const mostWalks = 216;
 
 /**
  * The walks one relation further, those with most votes behind them first; empty where no way leads on or no vote could be read.
- * @param keep called with what there is where the budget ends, before its error goes on
+ * @param keep called with the state when the budget ends, before its error is rethrown
  */
 export async function hopFurther(
   walks: readonly WeighedWalk[],
@@ -109,7 +109,7 @@ async function walksFrom(group: Frontier, walks: readonly WeighedWalk[], retriev
   );
 }
 
-/** Those to follow, best first: all where there are no more than may go on, else what the vote leaves. */
+/** Relations to follow, best first: all if there are few enough, else the elected ones. */
 async function relationsFor(
   group: Frontier,
   walk: Walk,
@@ -120,7 +120,7 @@ async function relationsFor(
   const kept = await thinned(prefilter, task, walk.relations, offered, session.signal);
   if (kept.length <= best) return kept.map((relation) => ({ relation, share: 1 / kept.length }));
   const context: ContextBlock[] = [pathBlock(graph, walk)];
-  // Where words are scored the path alone stands beside the question.
+  // Scored texts get only the path, next to the question.
   if (union === 'entity' && !session.client.byLikelihood) {
     context.push({ label: 'Entity', lines: [graph.entityNames[group.entities[0]!]!] });
   }

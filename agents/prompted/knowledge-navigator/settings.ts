@@ -11,7 +11,7 @@ export const knowledgeNavigatorSettings = z.strictObject({
     .min(0)
     .max(5)
     .default(2)
-    .describe('Questions of the same meaning that vote beside the question; 0: it votes alone.'),
+    .describe('Paraphrases that vote together with the question; 0: the question votes alone.'),
   weight: z
     .number()
     .positive()
@@ -23,7 +23,7 @@ export const knowledgeNavigatorSettings = z.strictObject({
     .min(1)
     .max(20)
     .default(1)
-    .describe('Relations that go on after a vote; where there are no more than that, nobody votes.'),
+    .describe('Relations kept by a vote; no vote is held when there are no more than that.'),
   union: z
     .enum(['hop', 'signature', 'entity'])
     .default('hop')
@@ -31,7 +31,7 @@ export const knowledgeNavigatorSettings = z.strictObject({
       'What one vote decides for: all entities of a hop, those of a hop that have the same relations, or each entity for itself, as in the reference.',
     ),
   hops: hopsSwitch,
-  maxHops: z.int().min(1).max(8).default(3).describe('Longest walk where nobody tells how long it is.'),
+  maxHops: z.int().min(1).max(8).default(3).describe('Longest walk if the hop count is unknown.'),
   direction: z
     .enum(['dropped', 'kept'])
     .default('dropped')
@@ -39,9 +39,7 @@ export const knowledgeNavigatorSettings = z.strictObject({
   noReturn: z
     .enum(['topic', 'seen'])
     .default('topic')
-    .describe(
-      'What is not gone on from: the topic, or every entity that was gone on from before, as in the reference.',
-    ),
+    .describe('Entities that are not expanded: the topic, or all that were expanded before, as in the reference.'),
   aggregate: z
     .boolean()
     .default(true)

@@ -1,4 +1,4 @@
-/** Votes: the question and its paraphrases choose relations, each by a call of its own. */
+/** Votes: the question and its paraphrases choose relations, one call each. */
 import type { QuestionTask } from '../../../datasets/question.js';
 import type { ChooseOneDecision, DecisionClient } from '../../../src/llm/decision.js';
 import { unlessSpent } from '../facts.js';
@@ -6,11 +6,11 @@ import { namesTopic } from '../kg-gpt/segments.js';
 import { chooseSome, type SomeChosen } from '../walk-choice.js';
 import * as prompts from './prompts.js';
 
-/** Who votes. */
+/** Voters. */
 export interface Voter {
   text: string;
   weight: number;
-  /** Of its calls: each voter has one of its own, so that its calls are counted and its errors drawn apart from all others'. */
+  /** Phase of its calls, separate for each voter, so that calls are counted and errors drawn independently. */
   phase: string;
 }
 
@@ -22,7 +22,7 @@ export interface Voters {
 }
 
 /**
- * The question and, by one call, as many paraphrases as it is told. One that names no topic asks something else and is of no use.
+ * The question and, by one call, the given number of paraphrases. One that names no topic asks something else and is of no use.
  * Where fewer are of use than were asked for, the question votes in the place of those that are missing, with their weight; where
  * none is, it votes alone.
  */
@@ -56,19 +56,19 @@ export interface Elected {
   share: number;
 }
 
-/** What a vote came to. */
+/** Result of a vote. */
 export interface Vote {
-  /** At most as many as may go on, most votes first, the earlier voter's choice of equals. Empty where no vote could be read. */
+  /** At most the given number, most votes first, the earlier voter's choice of equals. Empty where no vote could be read. */
   elected: Elected[];
   /** Some vote could not be read. */
   unread: boolean;
 }
 
-/** What all voters are shown alike. */
+/** Common fields of all ballots. */
 export type Ballot = Omit<ChooseOneDecision, 'kind' | 'phase' | 'question' | 'task' | 'examples' | 'allowNone'>;
 
 /**
- * Lets each voter choose as many candidates as may go on. A vote that cannot be read counts for nothing; where the budget ends,
+ * Lets each voter choose up to the given number of candidates. A vote that cannot be read counts for nothing; where the budget ends,
  * those count that were cast.
  * @throws BudgetSpent where not one vote could be cast
  */
@@ -76,7 +76,7 @@ export async function vote(
   client: DecisionClient,
   voters: readonly Voter[],
   ballot: Ballot,
-  { best, note = '' }: { best: number; /** What the task says besides. */ note?: string },
+  { best, note = '' }: { best: number; /** Addition to the task. */ note?: string },
 ): Promise<Vote> {
   const tally = new Map<number, { votes: number; sure: number }>();
   let [cast, unread] = [0, false];

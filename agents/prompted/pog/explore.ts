@@ -1,4 +1,4 @@
-/** One depth of Plan-on-Graph: from the walks that stand to those one relation longer, with the entities worth going on from. */
+/** One depth of Plan-on-Graph: extends walks by one relation and selects the entities to expand next. */
 import type { QuestionTask } from '../../../datasets/question.js';
 import { canonicalOrder } from '../../../src/kg/frontier.js';
 import type { Graph } from '../../../src/kg/graph.js';
@@ -23,7 +23,7 @@ import type { Pool } from './reflect.js';
 import type { PogSettings } from './settings.js';
 import { putTogether, takenApart } from './walks.js';
 
-/** A walk that goes on. */
+/** An extended walk. */
 export interface Standing {
   walk: Walk;
   /** It was come back to: what was followed from there before is not offered again. */
@@ -122,7 +122,7 @@ async function alongRelation(walk: Walk, relation: number, exploration: Explorat
 }
 
 /**
- * One entity, a longer list that goes on whole and names of nothing but digits, such as years, are not asked about; nor, where
+ * A single entity, a long list that is kept whole and names of digits only, such as years, are not asked about; nor, where
  * words are scored, equals: entities none of which the question names.
  */
 function asks(listed: readonly number[], tails: readonly number[], exploration: Exploration): boolean {

@@ -1,4 +1,4 @@
-/** What guides the exploration in words: the sub-objectives of the question, and what is known of them by now. */
+/** Notes of the exploration: sub-objectives of the question, and the facts known about them. */
 import type { QuestionTask } from '../../../datasets/question.js';
 import type { ContextBlock, DecisionClient, NamedTriple } from '../../../src/llm/decision.js';
 import { memoryExamples, memoryTask, objectiveExamples, objectiveTask } from './prompts.js';
@@ -13,7 +13,7 @@ export interface Notes {
   memory: readonly string[];
 }
 
-/** As parts of a decision; empty ones are not shown. They are the model's own words, as long as it likes: the first to go. */
+/** Context blocks of a decision; empty ones are not shown. Model output of any length, so cut first. */
 export function noteBlocks({ objectives, memory }: Notes): ContextBlock[] {
   return [
     { label: 'Objectives', lines: objectives },
@@ -33,7 +33,7 @@ export async function splitIntoObjectives(
   return reply?.texts;
 }
 
-/** What is known after new facts. Undefined where the reply cannot be read: then what was known before still is. */
+/** Memory after new facts. Undefined when the reply is unreadable: the old memory stays. */
 export async function renewedMemory(
   { id: questionId, question }: QuestionTask,
   client: DecisionClient,

@@ -48,11 +48,11 @@ export const pogEntry = walkingAgent(
 
 type Parts = WalkingParts<PogSettings>;
 
-/** What the exploration leaves behind, also where the budget cuts it short. */
+/** State after the exploration, also when the budget ends early. */
 interface Found {
-  /** Of the last depth, best first. */
+  /** Walks of the last depth, best first. */
   walks: readonly Walk[];
-  /** Of all depths, the deepest first. */
+  /** Walks of all depths, the deepest first. */
   all: readonly Walk[];
   /** A good verdict. */
   verdict?: { walk: Walk; answers: readonly string[] };
@@ -97,7 +97,7 @@ async function explore(
   const { graph, seed } = resources;
   const hops = await hopsOf(task, session);
   const isJudged = hops === undefined && !client.byLikelihood;
-  // Where nobody tells how far to go and verdicts are worth little, paths of all lengths stand to choose from at the end.
+  // With an unknown hop count and weak verdicts, the final choice is among paths of all lengths.
   found.open = hops === undefined && client.byLikelihood;
   const notes = { objectives: [] as readonly string[], memory: [] as readonly string[] };
   const exploration: Exploration = {
@@ -161,7 +161,7 @@ async function suffices(walks: readonly Walk[], exploration: Exploration, found:
     subjects: walks[0]!.topics,
   });
   exploration.chose(confidence);
-  // The question goes on without a verdict.
+  // Continue without a verdict.
   if (!reply) exploration.degrade();
   trace({ event: 'decision', phase: 'judge', summary: reply ? `${reply.choice}: ${reply.reason}` : 'unread' });
   const walk = reply && walks[reply.choice];
@@ -182,7 +182,7 @@ async function comeBack(walks: readonly Walk[], exploration: Exploration): Promi
   return pool.comeBack(chosen ?? []).map((walk) => ({ walk, returned: true }));
 }
 
-/** Where the answer may lie: at the end of the verdict's path, or of one that a last choice names. */
+/** Candidates for the answer: the end of the verdict's path, or of the one chosen last. */
 function endsToChoose({ verdict, open, all, walks }: Found): readonly Walk[] {
   return verdict ? [verdict.walk] : open ? all : walks;
 }

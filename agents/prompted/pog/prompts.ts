@@ -1,4 +1,4 @@
-/** What Plan-on-Graph asks, in words and worked examples of an invented guild of map makers. */
+/** Prompts of Plan-on-Graph, with worked examples of an invented guild of map makers. */
 import type { ChooseManyReply, Example, JudgeReply, RewriteReply } from '../../../src/llm/decision.js';
 import { type AnswerPrompts, verdictsAlone } from '../frontier-steps.js';
 

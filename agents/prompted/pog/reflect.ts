@@ -7,11 +7,11 @@ import { type Notes, noteBlocks } from './memory.js';
 import { reflectExamples, reflectTask } from './prompts.js';
 import { putTogether } from './walks.js';
 
-/** Every entity that was met, with a way to it. Homonyms are entities of their own: nothing here goes by name. */
+/** All visited entities, with a path to each. Homonyms are separate entities: names are not compared. */
 export interface Pool {
-  /** All that the walk leads to, whether it goes on from there or not. */
+  /** All ends of the walk, expanded or not. */
   add(walk: Walk): void;
-  /** Entities that none of the walks stands at and that nobody came back to: what the question names first, then the youngest. */
+  /** Entities at no walk's end and not revisited: those named in the question first, then the most recent. */
   leftBehind(graph: Graph, task: QuestionTask, walks: readonly Walk[]): number[];
   /** The ways to some of them. */
   comeBack(entities: readonly number[]): Walk[];

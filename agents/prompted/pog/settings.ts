@@ -23,7 +23,7 @@ export const pogSettings = z.strictObject({
   reflections: z.int().min(0).max(20).default(5).describe('How often a question may be reflected on.'),
   depth: z.int().min(1).max(8).default(4).describe('Longest path explored.'),
   relations: z.int().min(1).max(20).default(3).describe('Relations chosen at a time, at most.'),
-  width: z.int().min(1).max(100).default(8).describe('Relation sequences that go on after a depth, at most.'),
+  width: z.int().min(1).max(100).default(8).describe('Maximum relation sequences kept after a depth.'),
   calls: z
     .enum(['frontier', 'entity'])
     .default('frontier')
@@ -35,7 +35,7 @@ export const pogSettings = z.strictObject({
     .enum(['whole', 'likest', 'sample'])
     .default('whole')
     .describe(
-      'What happens to a longer list: it goes on as it is, or it is cut to the entities most like the question in their words, or to some drawn by seed.',
+      'Handling of a longer list: keep all, keep the entities most similar to the question by their words, or a random sample by seed.',
     ),
   noReturn: z
     .enum(['topic', 'relation'])

@@ -1,7 +1,7 @@
 /**
- * The pre-filter: of the relations that lead on, those that are worth a language model's look. One way for all prompted agents,
- * whoever ranks: nobody, word overlap, sentence vectors or a trained walker. It costs no calls; where it leaves one
- * relation, agents need none either.
+ * The pre-filter: selects the outgoing relations that a language model gets to see. Shared by all prompted agents; ranked
+ * by word overlap, sentence vectors or a trained walker, or off. It costs no calls; with one
+ * relation left, agents need none either.
  */
 import { maskedQuestion, type QuestionTask } from '../../../datasets/question.js';
 import type { Graph } from '../../../src/kg/graph.js';
@@ -44,7 +44,7 @@ export interface Prefilter {
   ): Promise<number[]>;
 }
 
-/** What ranks: shares in the order of the relations, or undefined where it cannot tell. */
+/** Ranking: shares in the order of the relations, or undefined if it has none. */
 interface Source {
   prepare?(tasks: readonly QuestionTask[], signal?: AbortSignal): Promise<void>;
   shares(

@@ -8,7 +8,7 @@ export const prefilterSettings = {
     .regex(/^(?:none|bm25|embedding|walker:.+)$/u, 'expected none, bm25, embedding or walker:RUN')
     .default('none')
     .describe(
-      'Who thins relations out before the model sees them, without a call: none, word overlap (bm25), sentence vectors (embedding), or a trained relation walker (walker:RUN, walker:RUN@clone).',
+      'Relation pre-filter, without model calls: none, word overlap (bm25), sentence vectors (embedding), or a trained relation walker (walker:RUN, walker:RUN@clone).',
     ),
   keep: z.int().min(1).max(1000).default(3).describe('Relations that the pre-filter leaves, best first.'),
   mass: z
@@ -19,7 +19,7 @@ export const prefilterSettings = {
     .describe('Of these, as many as have this much probability together, the best at least; 1 leaves them all.'),
 };
 
-/** What `prefilterSettings` gives. */
+/** Values of `prefilterSettings`. */
 export interface PrefilterSettings {
   prefilter: string;
   keep: number;

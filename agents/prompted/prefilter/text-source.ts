@@ -1,4 +1,4 @@
-/** How likely each of several short texts is what a question asks for, told from words alone: by overlap or by sentence vectors. */
+/** Relevance of short texts to a question, by word overlap or by sentence vectors. */
 import { maskedQuestion, type QuestionTask } from '../../../datasets/question.js';
 import { dot } from '../../../src/encoder/state-encoder.js';
 import { normalizeName } from '../../../src/kg/name-index.js';
@@ -25,7 +25,7 @@ const cosineTemperature = 0.2;
  * @source the same choices
  */
 const overlapTemperature = 1;
-/** How much likeness to the last relation walked takes away: what it asked for has been answered. */
+/** Penalty for similarity to the last relation: that part of the question has been answered. */
 const walkedWeight = 0.5;
 
 /**

@@ -1,7 +1,7 @@
 /**
  * The reader: a trained relation walker finds the walks, by its own beam, and the language model reads what lies on them.
  *
- * Inputs: the question, its topics, the number of hops where it is told; else the walker stops when it chooses to. Calls: 1: the answer, or where answers
+ * Inputs: the question, its topics, the number of hops if given; else the walker chooses when to stop. Calls: 1: the answer, or where answers
  * come from the frontier which walk leads to it, none where there is one walk. Stop: `answered`, `frontier` (everything that the chosen walk leads to), `unparsed`, `no-way`, `no-topic`, `budget`.
  *
  * Where the reference differs: there a graph network ranks entities, and shortest paths to the best of them are read; here walks

@@ -12,17 +12,17 @@ import { propose } from '../self-veqa/roles.js';
 import { readableRelation } from '../self-veqa/sub-graph.js';
 import { planExamples, planTask } from './prompts.js';
 
-/** What was planned. */
+/** Planned relation sequences. */
 export interface Planned {
   /** Best first. */
   chains: readonly (readonly number[])[];
-  /** Where the model tells. */
+  /** If reported by the model. */
   confidence?: number;
-  /** What of the plans cannot be followed, in words. */
+  /** Notes on plans that cannot be followed. */
   note?: string;
 }
 
-/** How many plans, and whether theirs is the question's last call. */
+/** Number of plans; `final` for the question's last call. */
 interface PlanLimits {
   count: number;
   final: boolean;

@@ -1,4 +1,4 @@
-/** What RoG and GCR ask, with solved instances of a made-up orchard. */
+/** Prompts of RoG and GCR, with solved instances of a made-up orchard. */
 import type { Example, RewriteReply } from '../../../src/llm/decision.js';
 import type { AnswerPrompts } from '../frontier-steps.js';
 
@@ -24,7 +24,7 @@ export const answerPrompts: AnswerPrompts = {
   ],
 };
 
-/** Of plans in the model's own words. */
+/** Prompt for plans in the model's own words. */
 export const planTask =
   'Plan sequences of relations that lead from the entity in the question to its answer, the most reasonable first. Write each as relation → relation, with ~ before a relation that is followed backwards.';
 

@@ -1,12 +1,12 @@
 /**
  * RoG: the model plans relation sequences, the graph is walked along them, and the model answers from what was found.
  *
- * Inputs: the question, its topics, the number of hops where the data set tells it. Calls: 2, 1 where answers come from the frontier
- * or no plan leads anywhere. Stop: `answered`, `frontier`, `nowhere` (no plan leads anywhere: nothing is answered by heart),
+ * Inputs: the question, its topics, the number of hops if the data set gives it. Calls: 2, 1 where answers come from the frontier
+ * or no plan leads anywhere. Stop: `answered`, `frontier`, `nowhere` (no plan leads anywhere: nothing is answered from memory),
  * `no-way`, `no-topic`, `budget`.
  *
  * Where the reference differs: its graph keeps one relation a pair of entities and no direction; a hub's paths are without limit;
- * a plan that leads nowhere leaves the model to answer by heart, unmarked; its planner was tuned on the graph's own relations.
+ * a plan that leads nowhere leaves the model to answer from memory, unmarked; its planner was tuned on the graph's own relations.
  * @source Luo et al. 2024, "Reasoning on graphs: faithful and interpretable large language model reasoning"
  */
 import { z } from 'zod';
@@ -83,7 +83,7 @@ async function answer(task: QuestionTask, session: QuestionSession, parts: Parts
   return { ...found, ...(confidence !== undefined && { confidence }) };
 }
 
-/** No answer, told to the trace. */
+/** No answer, recorded in the trace. */
 export function ended({ trace }: QuestionSession, stop: string, degraded = false): QuestionAnswer {
   trace({ event: 'stop', reason: stop });
   return { ...noAnswer(stop), degraded };
@@ -106,7 +106,7 @@ async function plansOf(
   return choice.allowed.length === 0 ? 'no-way' : planAmong(graph, task, client, choice, limits);
 }
 
-/** What answering from walked sequences works with. */
+/** Inputs of the answer from walked sequences. */
 export interface ChainsFound {
   resources: QuestionAgentResources;
   settings: Pick<RogSettings, 'answers' | 'maxPaths'>;
@@ -141,7 +141,7 @@ export async function answerFromChains(
   return { ...readFromChains(task, answered), ...rest, degraded: said === undefined, stop };
 }
 
-/** What the model said as answers, and the sequence that leads to most of them, the better of equals. */
+/** Answers of the model, and the sequence that leads to most of them; ties go to the better one. */
 function readFromChains(
   task: QuestionTask,
   { names, leading, said }: Pick<QuestionAgentResources, 'names'> & Pick<ChainsFound, 'leading'> & { said: string[] },

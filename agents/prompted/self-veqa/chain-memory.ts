@@ -12,7 +12,7 @@ export interface MemoryEntry {
   masked: string;
   /** Relation ids. */
   chain: readonly number[];
-  /** Where it comes from, so that wrong entries can be traced. */
+  /** Origin, for tracing wrong entries. */
   source: { kind: 'train' | 'online'; questionId: string; round?: number };
 }
 

@@ -14,7 +14,7 @@ import type { Prefilter } from '../prefilter/prefilter.js';
 import type { MemoryEntry } from './chain-memory.js';
 import type { SelfVeqaSettings } from './settings.js';
 
-/** What the proposer may write, and what its prompt shows for it. */
+/** Allowed chains of the proposer, and the facts in its prompt. */
 export interface ChainChoice {
   /** Ascending by relation ids. */
   allowed: readonly (readonly number[])[];
@@ -22,7 +22,7 @@ export interface ChainChoice {
   vocabulary?: readonly number[];
   /** Longest chain. */
   hops: number;
-  /** What was left out, in words. */
+  /** Notes on omissions. */
   note?: string;
 }
 
@@ -31,7 +31,7 @@ export const mostListed = 60;
 
 /**
  * @param hops length of chains; undefined: any up to `maxHops`
- * @param likeness how well a relation suits the question; undefined: nobody tells, and where there are too many the first by id stay
+ * @param likeness how well a relation suits the question; undefined: unknown; of too many the first by id are kept
  * @param prefilter chains are left whose every step it keeps; `vocabulary: all` knows no steps
  * @throws WorkbenchError `config` where `vocabulary: all` makes more chains than `maxChains`
  */
@@ -92,9 +92,9 @@ interface ChainBounds {
   longest: number;
   /** Most chains, and most prefixes of one length that are followed. */
   most: number;
-  /** How well a relation suits the question: decides what stays where there are more. */
+  /** Relevance of a relation to the question: decides which are kept. */
   likeness: (relation: number) => number;
-  /** Of the relations behind a prefix, those that chains may go on with. */
+  /** Relations after a prefix that chains may continue with. */
   keep: (walked: readonly number[], relations: readonly number[]) => Promise<readonly number[]>;
   signal?: AbortSignal | undefined;
 }

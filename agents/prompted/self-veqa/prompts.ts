@@ -1,4 +1,4 @@
-/** What Self-VEQA asks, with solved instances from a made-up town. */
+/** Prompts of Self-VEQA, with solved instances from a made-up town. */
 import type { ChainsReply, Example, JudgeReply } from '../../../src/llm/decision.js';
 
 export const proposeTask =
@@ -45,7 +45,7 @@ export const verifyExamples: readonly Example<JudgeReply>[] = [
   },
 ];
 
-/** What the phase `verify` asks where the answers are written out, as in the paper. */
+/** Task of the phase `verify` with written answers, as in the paper. */
 export const writtenTask =
   'The context lists chains of relations with the answers that they lead to. If one of them answers the question, judged by the facts, copy all its answers. Otherwise say what is wrong.';
 

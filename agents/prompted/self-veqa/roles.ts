@@ -26,11 +26,11 @@ interface ProposeQuery {
   final: boolean;
 }
 
-/** What was proposed. */
+/** Proposed chain. */
 interface Proposed {
   /** Distinct, most reasonable first. */
   chains: number[][];
-  /** Where the model tells. */
+  /** If reported by the model. */
   confidence?: number;
 }
 
@@ -94,7 +94,7 @@ interface Verdict {
   /** The chain that answers the question, with the answers that count. */
   accepted?: ExecutedChain;
   critique: string;
-  /** Whether the reply could be read. */
+  /** True when the reply was readable. */
   read: boolean;
 }
 

@@ -2,7 +2,7 @@
  * Self-VEQA: one role of the model proposes relation chains after solved questions like this one, the chains are executed,
  * another role says which of them answers the question or what is wrong, and its critique goes into the next round.
  *
- * Inputs: the question, its topic entities, the number of hops where the data set tells it; solved questions of train.
+ * Inputs: the question, its topic entities, the number of hops if the data set gives it; solved questions of train.
  * Calls: 2 a round, 1 where no chain leads anywhere; 2 to 4 with two rounds. Stop: `verified`, `unverified` (verifier
  * off), `rounds`, `exhausted` (no chain left), `no-topic`, `budget`. Output: everything that the chosen chain leads to; a statement holds
  * where it names some of that.
@@ -67,7 +67,7 @@ export const selfVeqaEntry: QuestionAgentEntry<typeof selfVeqaSettings> = {
   },
 };
 
-/** What answering one question works with; absent is what the switches do without. */
+/** Inputs for answering one question; undefined when switched off. */
 interface Parts {
   resources: QuestionAgentResources;
   settings: SelfVeqaSettings;
@@ -134,12 +134,12 @@ function answersOf(
   };
 }
 
-/** What the rounds leave behind, also where the budget cuts them short. */
+/** State after the rounds, also when the budget ends early. */
 interface Rounds {
   tried: ExecutedChain[];
   degraded: boolean;
   graphReads: number;
-  /** Of the last proposal, where words are scored. */
+  /** Confidence of the last proposal, when texts are scored. */
   confidence?: number | undefined;
 }
 
@@ -167,7 +167,7 @@ async function runRounds(
     const known = new Set(rounds.tried.map(({ chain }) => chain.join()));
     const allowed = choice.allowed.filter((chain) => !known.has(chain.join()));
     if (allowed.length === 0) return { stop: 'exhausted' };
-    // A further proposal that nobody can judge any more changes nothing.
+    // A further proposal without a verdict changes nothing.
     if (round > 1 && settings.verify && client.remaining < 1) return { stop: 'budget' };
     const proposal = await propose({
       ...{ graph, client, task, allowed, shots, critique, tried: rounds.tried, final: final() },
@@ -230,6 +230,6 @@ async function relationLikeness(
   const [question] = await vectors.of([maskedQuestion(task)]);
   const rows = await vectors.of(graph.relationNames.map(readableRelation));
   const cosines = rows.map((row) => dot(question!, row));
-  // A graph that grows may meet relations later that nobody knew.
+  // A growing graph may have new relations later.
   return (relation) => cosines[relation] ?? 0;
 }

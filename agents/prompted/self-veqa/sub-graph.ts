@@ -14,7 +14,7 @@ interface SubGraphQuery {
   /** Facts that are compared with the question; a distance gives at most its share. */
   candidates: number;
   triples: number;
-  /** How well a relation suits the question: chooses the candidates. */
+  /** Relevance of a relation to the question: selects the candidates. */
   likeness: (relation: number) => number;
   /** Counts reads of the graph. */
   read: (edges: number) => void;

@@ -6,7 +6,7 @@ import { normalizeName } from '../../../src/kg/name-index.js';
 /** Nodes without a name bear their id, as Freebase's compound values do. */
 const unnamed = /^[mg]\.[0-9a-z_]+$/;
 
-/** Whether an entity stands for an event. */
+/** True for an entity that represents an event. */
 export function isMediator(graph: Graph, entity: number): boolean {
   return unnamed.test(graph.entityNames[entity]!);
 }
@@ -26,7 +26,7 @@ export function heldBy(graph: Graph, frontier: Frontier, phrases: readonly strin
   return frontierAt(frontier, kept);
 }
 
-/** How many of the phrases name something beside the node. */
+/** Number of phrases that name a neighbour of the node. */
 function heldPhrases(graph: Graph, entity: number, phrases: readonly string[]): number {
   const names = Array.from(graph.tails.subarray(graph.offsets[entity], graph.offsets[entity + 1]), (tail) =>
     normalizeName(graph.entityNames[tail]!),

@@ -1,4 +1,4 @@
-/** What StructGPT asks, in words and worked examples of an invented mountain railway. */
+/** Prompts of StructGPT, with worked examples of an invented mountain railway. */
 import type { ChooseOneReply, Example, ExtractReply, JudgeReply } from '../../../src/llm/decision.js';
 import { type AnswerPrompts, verdictsAlone } from '../frontier-steps.js';
 

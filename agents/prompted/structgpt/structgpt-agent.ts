@@ -68,10 +68,10 @@ export const structGptEntry = walkingAgent(
 
 type Parts = WalkingParts<StructGptSettings>;
 
-/** What the walk leaves behind, also where the budget cuts it short. */
+/** State after the walk, also when the budget ends early. */
 interface Progress {
   walk: Walk;
-  /** Of a verdict that the facts suffice. */
+  /** Answers of a verdict that the facts suffice. */
   answers?: readonly string[];
   degraded: boolean;
   graphReads: number;
@@ -161,7 +161,7 @@ async function nextRelation(
   return 'unread';
 }
 
-/** What narrows the answer down, asked for once. */
+/** Constraints on the answer, requested once. */
 function constraintsOnce(task: QuestionTask, client: DecisionClient): () => Promise<readonly string[]> {
   let asked: Promise<readonly string[]> | undefined;
   const ask = async () => {
@@ -174,7 +174,7 @@ function constraintsOnce(task: QuestionTask, client: DecisionClient): () => Prom
   return () => (asked ??= ask());
 }
 
-/** Whether the model says that the facts answer the question; the answers it gives are kept. */
+/** True when the model finds the facts sufficient; its answers are kept. */
 async function suffices(
   task: QuestionTask,
   client: DecisionClient,

@@ -151,7 +151,7 @@ async function grow(beam: Beam, { relation, share }: Weighted, exploration: Expl
   }));
 }
 
-/** Tails of one relation, ascending, without the way back. */
+/** Tails of one relation, ascending, without the previous entity. */
 function tailsOf(graph: Graph, { entity, path }: Beam, relation: number, { noReturn }: TogSettings): number[] {
   const [begin, end] = relationRange(graph, entity, relation);
   const tails = [...graph.tails.subarray(begin, end)];

@@ -1,4 +1,4 @@
-/** What Think-on-Graph asks, in words and worked examples of an invented archipelago. */
+/** Prompts of Think-on-Graph, with worked examples of an invented archipelago. */
 import type { AnswerReply, Example, JudgeReply, ScoreReply } from '../../../src/llm/decision.js';
 
 export const relationTask =

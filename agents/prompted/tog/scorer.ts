@@ -1,4 +1,4 @@
-/** Who scores what Think-on-Graph may follow: the language model, word overlap or sentence vectors. */
+/** Scorers of Think-on-Graph's candidates: the language model, word overlap or sentence vectors. */
 import { normalizeName } from '../../../src/kg/name-index.js';
 import type { Candidate, ContextBlock, DecisionClient } from '../../../src/llm/decision.js';
 import type { QuestionTask } from '../../../datasets/question.js';
@@ -16,11 +16,11 @@ interface ScoreQuery {
   walked: readonly string[];
 }
 
-/** How good each of several candidates is. */
+/** Scores of candidates. */
 export interface Scored {
   /** One weight a candidate, in order, 0 or more. */
   scores: readonly number[];
-  /** Whether they are in the proportion of probabilities: marks that a model writes are not. */
+  /** True when scores are proportional to probabilities; scores written by a model are not. */
   areShares: boolean;
 }
 

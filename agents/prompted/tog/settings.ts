@@ -16,9 +16,7 @@ export const togSettings = z.strictObject({
   share: z
     .enum(['none', 'beams'])
     .default('none')
-    .describe(
-      'Whether every beam has a call of its own for its relations, or all beams of a depth share one (as in ToG-2).',
-    ),
+    .describe('One call per beam for its relations, or one shared by all beams of a depth (as in ToG-2).'),
   hops: hopsOrEndSwitch,
   answers: answersSwitch,
   frontierLimit: z
@@ -26,7 +24,7 @@ export const togSettings = z.strictObject({
     .min(1)
     .max(100_000)
     .default(1000)
-    .describe('Entities with which whole sets go on: of more, those that the most paths lead to.'),
+    .describe('Maximum entities of a whole set; of more, those with the most paths are kept.'),
   maxCandidates: z
     .int()
     .min(2)

@@ -4,7 +4,7 @@
  *
  * Inputs: the question and its topic entities. Calls with N = width, D = depth: at most N a depth for relations, N² for
  * entities and 1 for the verdict, and 1 for the answer; 1 + ND(N + 1) + D with one topic. Stop: verdict `suffices`, no way on (`half-stop`), `hops`
- * (as many as told), depth, budget. Output: the model's answers, by name, mapped to entities of the evidence first.
+ * (the given number), depth, budget. Output: the model's answers, by name, mapped to entities of the evidence first.
  *
  * Where the reference differs: it reads relation names by pattern (here they are numbered), draws 5 of 20 or more
  * entities without a seed (here the first by id, or a seeded draw), pools the beams' last relations and forbids their
@@ -53,7 +53,7 @@ interface Parts extends WalkingParts<TogSettings> {
 /** Facts that an answer out of sets shows. */
 const mostFacts = 50;
 
-/** Whole sets go on, and answers are everything that the best way leads to. */
+/** Follow whole sets; all ends of the best path are answers. */
 async function answerFromSets(task: QuestionTask, session: QuestionSession, parts: Parts): Promise<QuestionAnswer> {
   const { graph } = parts.resources;
   let graphReads = 0;

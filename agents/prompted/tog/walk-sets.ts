@@ -1,6 +1,6 @@
 /**
  * Think-on-Graph over whole sets: a beam is a relation path with everything it leads to, as in the paper's relation-based
- * variant. For models whose choices are scored by likelihood: they tell relations apart, not the equals that one leads to.
+ * variant. For models whose choices are scored by likelihood: they distinguish relations, but not the equal tails of one.
  */
 import type { QuestionTask } from '../../../datasets/question.js';
 import { canonicalOrder, entitiesOf } from '../../../src/kg/frontier.js';
@@ -50,7 +50,7 @@ interface SetBeam {
   confidence: number | undefined;
 }
 
-/** Where the exploration ended. */
+/** End of the exploration. */
 export interface SetWalk {
   walk: Walk;
   stop: string;
@@ -58,7 +58,7 @@ export interface SetWalk {
   confidence: number | undefined;
 }
 
-/** The best way found, whatever the budget was. */
+/** Best path found, also when the budget ended early. */
 export async function walkSets(exploration: SetExploration): Promise<SetWalk> {
   const { task, settings, hops, session } = exploration;
   let beams: SetBeam[] = [{ walk: startWalk(task), score: 1, confidence: 1 }];
@@ -76,7 +76,7 @@ export async function walkSets(exploration: SetExploration): Promise<SetWalk> {
       }
       // What was likely step by step need not be so as a whole: all ways of the last step are judged.
       beams = depth === hops ? grown : grown.slice(0, settings.width);
-      // Where nobody knows how far to go, all ways met stand to choose from at the end.
+      // With an unknown hop count, all paths are candidates at the end.
       if (hops === undefined) ended.push(...grown);
     }
   } catch (error) {
@@ -121,7 +121,7 @@ async function grownBeams(beams: readonly SetBeam[], exploration: SetExploration
   return grown.sort((a, b) => b.score - a.score);
 }
 
-/** What the relations weigh behind these beams; one alone costs no call. */
+/** Weights of the relations after these beams; a single one costs no call. */
 async function weights(
   beams: readonly SetBeam[],
   relations: readonly number[],
@@ -144,8 +144,8 @@ async function weights(
 }
 
 /**
- * The walk with fewer entities where there is something to tell them by: those that the question names, or of too many to go on with
- * those that the most paths lead to. Otherwise as it is. Nobody is asked: of equals a likelihood tells nothing.
+ * The walk with fewer entities, if there is a criterion: those named in the question, or of too many
+ * those with the most paths. Otherwise unchanged. No call is made: a likelihood cannot rank equals.
  */
 function narrowedWalk(walk: Walk, { graph, settings, task }: SetExploration): Walk {
   const frontier = frontierOf(walk);

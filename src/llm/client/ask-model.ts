@@ -3,7 +3,7 @@ import { WorkbenchError } from '../../run/errors.js';
 import type { Completion, CompletionRequest, LanguageModel } from '../language-model.js';
 import { completionKey, type CompletionStore, type StoredFailure } from './completion-store.js';
 
-/** How long a call took: apart from the ledger, because no two runs agree on it. */
+/** Duration of a call; separate from the ledger, as it differs between runs. */
 export interface CallTiming {
   questionId: string;
   phase: string;
@@ -73,7 +73,7 @@ export function failureOf(error: unknown): StoredFailure {
   return { code, message, ...(hint !== undefined && { hint }) };
 }
 
-/** What a replay throws in the place of a completion: what the model threw then, or that the store lacks it. */
+/** Error of a replay: the stored error of the model, or that the store lacks the completion. */
 export function replayError(
   { decision: { questionId, phase } }: Pick<CompletionRequest, 'decision'>,
   failure?: StoredFailure,

@@ -1,5 +1,5 @@
 /**
- * What models wrote, by what they were asked: with it an evaluation that was killed goes on without asking twice, and a
+ * Completions by request: with them a killed evaluation resumes without repeated calls, and a
  * finished one is replayed without a model.
  */
 import { createHash } from 'node:crypto';
@@ -46,10 +46,10 @@ const cardShape = z.object({
 type PromptHead = z.output<typeof headShape>;
 /** Texts that were scored: log-probabilities, tokens and what it cost, priors that were not known yet included. */
 export type StoredScores = z.output<typeof scoresShape>;
-/** How likely texts are by themselves: `of` is the sha256 (hex) of model and text before them. */
+/** Prior log-probabilities of texts: `of` is the sha256 (hex) of model and text before them. */
 export type StoredPriors = z.output<typeof priorsShape>;
 
-/** What a replay has to know of a model that is not there. */
+/** Facts about a model for replays without it. */
 export type ModelCard = z.output<typeof cardShape>;
 export type StoredFailure = z.output<typeof failureShape>;
 
@@ -70,11 +70,11 @@ type StoredLine = z.output<typeof storedLine>;
 interface CompletionKey extends Omit<CompletionRequest, 'decision' | 'signal'> {
   /** `LanguageModel.id`. */
   model: string;
-  /** What a simulated model knows beside the prompt; empty for real ones, whose equal prompts share a completion. */
+  /** Knowledge of a simulated model in addition to the prompt; empty for real models, whose equal prompts share a completion. */
   salt: string;
 }
 
-/** What a model wrote, by what it was asked; close it after use. */
+/** Completions by request; close it after use. */
 export type CompletionStore = ReturnType<typeof openCompletionStore>;
 
 /** sha256 (hex) of the canonical JSON of all that a completion depends on. */
@@ -119,7 +119,7 @@ export function openCompletionStore(file: string, { readOnly = false } = {}) {
     if (line.line === 'completion' || line.line === 'scores') {
       completions.set(line.key, position);
       const head = heads.get(line.head);
-      // Absent where somebody took its line out: it is written again when it is next needed.
+      // Absent when its line was removed: it is written again when needed.
       if (head) {
         heads.delete(line.head);
         heads.set(line.head, head);
@@ -183,9 +183,9 @@ export function openCompletionStore(file: string, { readOnly = false } = {}) {
       const common = { key, head: headLine({ system: '', head, plain: true }), ...about, ...scores };
       add({ line: 'scores', ...common, ...(newPriors && { priors: newPriors }) });
     },
-    /** How likely a text is by itself, where it was asked before: log p and tokens. */
+    /** Stored prior of a text: log p and tokens. */
     prior: (of: string, one: string) => priors.get(`${of} ${one}`),
-    /** How a decision was cut to fit a context, by the key of its whole prompt; absent for one that was not. */
+    /** Parts cut from a decision to fit the context, by the key of its whole prompt; undefined when nothing was cut. */
     cut: (key: string) => cuts.get(key),
     addCut: (key: string, cut: Dropped) => add({ line: 'cut', key, cut }),
     /** Why a request or a prompt came to nothing: only replays believe it, all others try again. */

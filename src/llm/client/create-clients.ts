@@ -1,4 +1,4 @@
-/** The one way of agents to a language model: every call is fitted, counted, kept to the budget and remembered. */
+/** Clients of language models for agents: every call is fitted to the context, counted, budgeted and stored. */
 import { WorkbenchError } from '../../run/errors.js';
 import { madeFromTexts } from '../../run/provenance.js';
 import { subSeed } from '../../run/seeds.js';
@@ -13,14 +13,14 @@ import { type AskModel, type CallTiming, failureOf, modelAsker, replayError } fr
 import { type CompletionStore, type ModelCard, promptKey } from './completion-store.js';
 import { type ScoreTexts, textScorer } from './score-texts.js';
 
-/** Heads that a resumed run brings back: more than any model holds. */
+/** Prompt heads restored by a resumed run: more than any model caches. */
 const primedHeads = 64;
 
-/** Which model, under which budget, and what remembers. */
+/** Model, budget and store. */
 export interface ClientSettings {
   /** In a replay the one of `replayModel`. */
   model: LanguageModel;
-  /** A `readOnly` one makes a replay: what it lacks is an error, and no model is asked. */
+  /** A `readOnly` store makes a replay: a missing completion is an error, and no model is called. */
   store: CompletionStore;
   /** Calls a question may cost, 0 or more; null: no budget. */
   budget: number | null;
@@ -30,7 +30,7 @@ export interface ClientSettings {
    * and finds none, `decide` itself never refuses, so a head with many relations and the answer overrun the budget.
    */
   budgetMode: 'strict' | 'reference';
-  /** Of sampling; read where a temperature is above 0. */
+  /** Sampling seed; used when a temperature is above 0. */
   seed: number;
   /** Default 0 for all. */
   temperatureOf?: (decision: Decision) => number;
@@ -166,7 +166,7 @@ function questionClient(
   };
 }
 
-/** One call: one request to a model, the re-ask after an unreadable reply being one of its own. */
+/** One call: one request to a model, the retry after an unreadable reply is a separate call. */
 export interface CallRecord {
   phase: string;
   /** Decision of the question, from 0. */
@@ -174,15 +174,15 @@ export interface CallRecord {
   /** 1 for the re-ask. */
   attempt: number;
   promptTokens: number;
-  /** As the model said when it was asked. */
+  /** Reported by the model at the call. */
   cachedTokens: number;
   completionTokens: number;
-  /** How the reply was read: `asked-again` of a re-ask that could be, `unparsed` of either that could not. */
+  /** Parse stage: `asked-again` for a readable retry, `unparsed` for any unreadable reply. */
   stage: ParseStage;
   temperature: number;
-  /** Of the completion in the store. */
+  /** Key of the completion in the store. */
   key: string;
-  /** What the prompt gave up to fit the context. */
+  /** Parts cut to fit the context. */
   cut: Dropped;
 }
 

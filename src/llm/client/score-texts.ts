@@ -1,4 +1,4 @@
-/** One list of texts, scored: what they are worth by themselves is taken off, and both are remembered. */
+/** Scores of a list of texts above their priors; both are stored. */
 import type { Decision } from '../decision.js';
 import type { TextQuery } from '../decisions/likelihood/by-likelihood.js';
 import { plainContinuation } from '../decisions/likelihood/plain-text.js';
@@ -8,9 +8,9 @@ import { WorkbenchError } from '../../run/errors.js';
 import { type CallTiming, failureOf, replayError, saltOf } from './ask-model.js';
 import { type CompletionStore, type StoredPriors, type StoredScores, scoresKey } from './completion-store.js';
 
-/** Texts with what they are worth, and what that cost. */
+/** Scores of texts, with token counts. */
 export interface ScoredTexts {
-  /** That it is stored under. */
+  /** Key in the store. */
   key: string;
   /** (log p − log prior) / tokens, [texts]; of uneven ones by their mean tokens. */
   above: Float64Array;
@@ -29,8 +29,8 @@ export type ScoreTexts = (
 ) => Promise<ScoredTexts>;
 
 /**
- * What a simulated model gives a wrong text, where a right one has 0. It knows nothing of texts by themselves: they are worth what
- * a wrong one is, so that a right one is clearly above every threshold.
+ * Log-probability that a simulated model gives a wrong text; a right one has 0. Its priors equal this value,
+ * so that a right text is clearly above every threshold.
  */
 export const simulatedPrior = -4;
 
@@ -98,17 +98,17 @@ export function textScorer(
   };
 }
 
-/** A request for priors that was answered and not stored yet. */
+/** An answered request for priors, not stored yet. */
 interface AnsweredPriors extends StoredPriors {
   usage: TextScores['usage'];
 }
 
 /**
- * What texts are worth by themselves, each asked for once, whatever is under way at once. Whoever stores scores that need them
- * takes the answered requests along, with what they cost: a question that fails or is stopped leaves no scores without priors.
+ * Priors of texts, each requested once even by concurrent calls. Scores are stored together with the answered requests
+ * for their priors and the costs, so that a failed or stopped question leaves no scores without priors.
  */
 function priorAsker(model: LanguageModel, store: CompletionStore) {
-  // Beside the store's, for stores that keep nothing.
+  // In addition to the store's, for stores that keep nothing.
   const fresh = new Map<string, readonly [logProb: number, tokens: number]>();
   const answered = new Map<string, AnsweredPriors>();
   const underWay = new Map<string, Promise<void>>();
@@ -130,7 +130,7 @@ function priorAsker(model: LanguageModel, store: CompletionStore) {
 
   return {
     known,
-    /** @throws what the model throws for those that nobody else is asking for */
+    /** @throws errors of the model, for texts requested by this call */
     async need(of: string, texts: readonly string[], request: Omit<ScoreRequest, 'meant'>): Promise<void> {
       const distinct = [...new Set(texts)];
       for (;;) {
@@ -143,11 +143,11 @@ function priorAsker(model: LanguageModel, store: CompletionStore) {
           for (const text of own) underWay.set(keyOf(of, text), asking);
           await asking;
         }
-        // Where others failed, it is asked again.
+        // Failed requests of other calls are repeated.
         await Promise.allSettled(others);
       }
     },
-    /** The answered requests that these texts need and that nobody has stored, as one. */
+    /** Answered but not yet stored requests for these texts, merged. */
     take(of: string, texts: readonly string[]): { usages: { usage: TextScores['usage'] }[]; newPriors?: StoredPriors } {
       const batches = [...new Set(texts.flatMap((text) => answered.get(keyOf(of, text)) ?? []))];
       for (const batch of batches) for (const text of batch.texts) answered.delete(keyOf(of, text));

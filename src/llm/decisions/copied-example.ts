@@ -1,4 +1,4 @@
-/** Whether a reply is that of the prompt's own example: small models copy what they are shown. */
+/** Detection of replies copied from the prompt's example, a habit of small models. */
 import { canonicalJson } from '../../run/config.js';
 import type { Decision, ReplyOf } from '../decision.js';
 

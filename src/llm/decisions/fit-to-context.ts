@@ -1,9 +1,9 @@
-/** The one allocator of prompt tokens: what a prompt gives up when it does not fit, in which order. */
+/** Allocation of prompt tokens: the order in which parts are cut when a prompt does not fit. */
 import { WorkbenchError } from '../../run/errors.js';
 import type { ContextBlock, Decision, ReplyOf } from '../decision.js';
 import { renderPrompt } from './render-prompt.js';
 
-/** How much of each part was cut. */
+/** Amount cut from each part. */
 export interface Dropped {
   /** Lines of context blocks of that role. */
   history: number;
@@ -13,16 +13,16 @@ export interface Dropped {
   candidates: number;
 }
 
-/** A decision as it is asked. */
+/** A decision that fits the context. */
 export interface Fitted<D extends Decision> {
-  /** What fits; the same object where nothing was cut. Kept candidates keep their indices. */
+  /** Fitted decision; the same object when nothing was cut. Kept candidates keep their indices. */
   decision: D;
   dropped: Dropped;
 }
 
 type Part = keyof Dropped;
 
-/** From what is given up first to what is given up last. System, task, question, steps and targets never are. */
+/** Cut from first to last. System, task, question, steps and targets are never cut. */
 const order: readonly Part[] = ['history', 'examples', 'evidence', 'candidates'];
 
 /**

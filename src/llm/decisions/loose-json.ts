@@ -50,7 +50,7 @@ function readValue(reader: Reader, depth: number): unknown {
   return first in quotes ? readQuoted(reader, quotes[first]!) : readWord(reader);
 }
 
-/** Lists, tuples, sets and objects: an object is what has `key: value`, whatever its brackets. */
+/** Lists, tuples, sets and objects: anything with `key: value` is an object, with any brackets. */
 function readGroup(reader: Reader, closer: string, depth: number): unknown {
   reader.at++;
   const entries: unknown[] = [];

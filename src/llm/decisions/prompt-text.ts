@@ -1,4 +1,4 @@
-/** How names, facts and lists look in prompts: one line each, whatever they hold. */
+/** Rendering of names, facts and lists in prompts: one line each. */
 import { printable } from '../../run/printable.js';
 import type { Candidate, Decision, NamedTriple, PathsDecision } from '../decision.js';
 
@@ -20,7 +20,7 @@ export function shownTriple([head, relation, tail]: NamedTriple): string {
   return `${shownName(head)} | ${shownName(relation)} | ${shownName(tail)}`;
 }
 
-/** What stands between the names of a path. */
+/** Separator of the names of a path. */
 export const arrow = ' → ';
 
 type Naming = Pick<PathsDecision, 'entityName' | 'relationName'>;

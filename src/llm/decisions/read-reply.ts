@@ -4,7 +4,7 @@ import { balancedBlocks, looseValues } from './loose-json.js';
 import { replyForm } from './reply-forms.js';
 import { bareReply, linesOf } from './reply-values.js';
 
-/** Of a reply, the end that is looked at where it is not JSON as a whole, in UTF-16 units. */
+/** Length of the end of a reply that is read when the whole is not JSON, in UTF-16 units. */
 const longestReply = 16_384;
 
 interface ReadReply<D extends Decision> {
@@ -16,7 +16,7 @@ interface ReadReply<D extends Decision> {
  * Reads a reply: JSON of the asked form (`direct`, or `constrained` where the model was bound to it); the last such JSON
  * inside other text (`extracted`); other JSON, Python literals, cut JSON, lists and lines that mean the same
  * (`repaired`). Numbers out of range, names that were not offered and repetitions are dropped.
- * @returns undefined where nothing can be read. Never throws; bounded time whatever the text.
+ * @returns undefined where nothing can be read. Never throws; bounded time for any text.
  */
 export function readReply<D extends Decision>(
   decision: D,

@@ -44,7 +44,7 @@ function solved(decision: Decision, example: Example<ReplyOf<Decision>>): string
   return `${stated(own)}\nReply: ${writeReply(own, example.reply)}`;
 }
 
-/** What a prompt and its examples have in common. The question stands first: calls that share it share its tokens. */
+/** Common part of a prompt and its examples. The question comes first: calls that share it share its tokens. */
 function stated(decision: Decision): string {
   return [
     `Question: ${oneLine(decision.question)}`,
@@ -92,7 +92,7 @@ export function exampleDecision(decision: Decision, example: Example<ReplyOf<Dec
   }
 }
 
-/** Paths that stand written in an example, over ids of their own. */
+/** Paths of an example, with local ids. */
 function pathsOf(texts: readonly string[]): Pick<PathsDecision, 'allowed' | 'entityName' | 'relationName'> {
   const ids = new Map<string, number>();
   const idOf = (name: string) => ids.get(name) ?? ids.set(name, ids.size).size - 1;

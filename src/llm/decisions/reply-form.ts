@@ -1,9 +1,9 @@
-/** What is particular to one kind of decision: how its reply is described, written, bound and read. */
+/** Reply form of one kind of decision: instruction, writer, grammar and parser. */
 import type { Decision, ReplyOf } from '../decision.js';
 
-/** How one kind of decision is answered. */
+/** Reply form of one kind of decision. */
 export interface ReplyForm<D extends Decision> {
-  /** What to write, in a form that a small model cannot copy as if it were a reply; the same for every decision of a phase, because it stands in the cached head. */
+  /** Instruction, in a form that a small model cannot copy as if it were a reply; the same for every decision of a phase, because it stands in the cached head. */
   instruction: (decision: D) => string;
   /** Numbers that hold for this decision alone, such as how many may be chosen. */
   limits?: (decision: D) => string;
@@ -101,7 +101,7 @@ export function shapeTokens(shape: ReplyShape): number {
   return Math.ceil(shape.text / 2) + 2;
 }
 
-/** Of the JSON: two characters of ASCII each, and of other letters, which few tokenizers know, each byte. */
+/** Token estimate of JSON: one per two ASCII characters, one per byte of other letters. */
 function tokensOf(value: unknown): number {
   const json = JSON.stringify(value);
   const others = Buffer.byteLength(json.replace(/[\0-\x7f]/g, ''));

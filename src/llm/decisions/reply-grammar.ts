@@ -54,7 +54,7 @@ function list(item: string, min: number, max: number): string {
   return min === 0 ? `"[" (${items})? "]"` : `"[" ${items} "]"`;
 }
 
-/** A rule of its own, shared by equal expressions. */
+/** A named rule, shared by equal expressions. */
 function named(body: string, rules: string[]): string {
   if (/^[a-z0-9-]+$/.test(body)) return body;
   const known = rules.find((rule) => rule.endsWith(` ::= ${body}`));
@@ -114,7 +114,7 @@ function gbnfLiteral(text: string): string {
   return `"${text.replace(/["\\]/g, '\\$&')}"`;
 }
 
-/** Where two texts part, at or after `at`, never between the halves of a character. */
+/** First index from `at` where two texts differ, never between the halves of a character. */
 function commonLength(a: string, b: string, at: number): number {
   let length = at;
   while (length < a.length && length < b.length && a[length] === b[length]) length++;

@@ -61,7 +61,7 @@ export function offeredIndex(value: unknown, offered: OfferedNames, lenient: boo
 
 /**
  * Index of the offered thing that a line means: `3`, `3. name`, `name`, `none`. Where a number and a name stand in one
- * line the name counts: lists are often numbered anew. Digits inside names are never read.
+ * line the name counts: lists are often renumbered. Digits inside names are never read.
  */
 export function writtenIndex(line: string, offered: OfferedNames): number | undefined {
   const exact = offered.exact(line);
@@ -125,7 +125,7 @@ export function labelledValues(lines: readonly string[], keys: readonly string[]
   });
 }
 
-/** What stands behind the numbers of a numbered list; undefined where any line but the first has none. */
+/** Items of a numbered list; undefined when any line but the first has no number. */
 export function numberedItems(lines: readonly string[]): string[] | undefined {
   const items = lines.map((line) => /^\(?\d{1,3}[.)]\s*(.+)$/s.exec(line)?.[1]);
   if (items.length > 1 && items[0] === undefined) items.shift();
@@ -141,12 +141,12 @@ export function splitList(text: string, commas: boolean): string[] {
 /** Longest name that is compared by edits, in UTF-16 units; longer ones must agree but for case and spaces. */
 const longestCompared = 100;
 
-/** What reading a reply may still take, in steps of comparing names by edits. */
+/** Remaining budget of a parse, in steps of edit-distance comparison. */
 export interface Effort {
   left: number;
 }
 
-/** Some hundredths of a second: nobody can stop a program that reads a reply. Beyond it names must agree but for case and spaces. */
+/** Some hundredths of a second, as parsing cannot be interrupted. Beyond it names must agree except for case and spaces. */
 export const fullEffort = (): Effort => ({ left: 3_000_000 });
 
 /** Names that were offered, for finding those that a reply means. */

@@ -1,4 +1,4 @@
-/** Headers of GGUF files: bounded by a pass of our own, then read by node-llama-cpp. @source ggml docs/gguf.md */
+/** Headers of GGUF files: bounded by this project's check, then read by node-llama-cpp. @source ggml docs/gguf.md */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { WorkbenchError } from '../../run/errors.js';
 import { refuseSpecial } from '../../run/files.js';

@@ -12,7 +12,7 @@ export interface PromptTokens {
 }
 
 /**
- * How requests become tokens. Templates are resolved from the file's contents alone: its name must not change what a model is told.
+ * Tokenization of requests. Templates come from the file's contents alone: its name must not change the prompt.
  * Text of the request is never read as special tokens. A model without a template gets system, prompt and `Reply:`, each
  * set off by a blank line.
  */
@@ -48,7 +48,7 @@ export function chatLayout(library: Awaited<ReturnType<typeof llamaLibrary>>, mo
   return {
     /** `template` is the model's own, `plain` the stand-in for a model without one. */
     kind: wrapper === null ? 'plain' : 'template',
-    /** Texts that end a reply beside the model's own end tokens. */
+    /** Texts that end a reply, in addition to the model's end tokens. */
     stops: render('', 'x')
       .stops.filter((stop) => stop.values.every((value) => typeof value === 'string'))
       .map(String)

@@ -1,4 +1,4 @@
-/** Writing a reply token by token, and telling how likely given replies are. */
+/** Token-by-token generation, and log-probabilities of given texts. */
 import type {
   ControlledEvaluateInputItem,
   ControlledEvaluateIndexOutput,
@@ -123,7 +123,7 @@ function asked(token: Token, followers: readonly Token[]): ControlledEvaluateInp
   return [token, { generateNext: { logits, totalLogitWeight: true } }];
 }
 
-/** Of each output, its highest logit: thousands of texts may ask for one output. */
+/** Highest logit of each output, cached: thousands of texts may share one output. */
 const highestLogits = new WeakMap<ControlledEvaluateIndexOutput, number>();
 
 function logProb(output: ControlledEvaluateIndexOutput | undefined, token: Token): number {

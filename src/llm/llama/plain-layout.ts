@@ -5,9 +5,9 @@ import type { ScoreRequest } from '../language-model.js';
 /** Plain text and its continuations. */
 export interface PlainTokens {
   head: Token[];
-  /** What all continuations have in common behind the head, as a rule the whole body; never empty. */
+  /** Common tokens of all continuations after the head, usually the whole body; never empty. */
   body: Token[];
-  /** What follows `body`, of each text; never empty. */
+  /** Tokens of each text after `body`; never empty. */
   continuations: Token[][];
   /** Tokens of each text: its continuation less what of the body it begins with. */
   lengths: number[];

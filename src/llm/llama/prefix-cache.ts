@@ -1,4 +1,4 @@
-/** The KV-prefix cache: prompt heads stay evaluated, each in a sequence of its own; the least recently used makes room. */
+/** The KV-prefix cache: prompt heads stay evaluated, each in its own sequence; the least recently used is evicted. */
 import type { LlamaContext, LlamaContextSequence, Token } from 'node-llama-cpp';
 import { throwIfStopped } from '../../run/stop.js';
 
@@ -7,7 +7,7 @@ export const batchTokens = 512;
 
 interface CachedPrefix {
   sequence: LlamaContextSequence;
-  /** What the sequence starts with; undefined while that is not certain. */
+  /** Tokens at the start of the sequence; undefined while unknown. */
   head: readonly Token[] | undefined;
   busy: boolean;
   /** Position in the order of use; 0 is never. */
@@ -34,7 +34,7 @@ export function openPrefixCache(context: LlamaContext) {
 
   return {
     /**
-     * Works on a sequence that holds exactly `head`, evaluated from empty in the same steps whatever came before; what
+     * Works on a sequence that holds exactly `head`, evaluated from empty in the same steps every time; what
      * the work adds to it is erased before the next. `cachedTokens` of the head are all, where it was held already, else 0.
      */
     async use<Result>(

@@ -125,7 +125,7 @@ function judged(
 export const mostAnswers = 20;
 const longestName = 100;
 
-/** How a model abstains: small ones take an empty list, where there may be one, whatever is asked. */
+/** Text for abstaining: small models would always write an empty list if it were allowed. */
 const noAnswer = 'no answer';
 const answerLabels = ['answer', 'finalanswer', 'result'];
 const reasoningNames = ['reason', 'thoughts', 'steps', 'explanation'];

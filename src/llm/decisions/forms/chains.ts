@@ -69,7 +69,7 @@ function namesOf(entry: unknown, lenient: boolean): string[] | undefined {
   return /->|→/.test(entry) ? entry.split(/->|→/).map(unwrapped) : splitList(entry, true).map(unwrapped);
 }
 
-/** Where several chains bear the same names the first stands for them, except where direction is left out. */
+/** Among chains with equal names the first is used, unless the direction is left out. */
 function chainsByNames({ allowed, relationName }: ChainsDecision, shape: (name: string) => string) {
   const chains = new Map<string, (readonly number[])[]>();
   for (const chain of allowed) {

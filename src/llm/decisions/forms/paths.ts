@@ -41,7 +41,7 @@ function wanted({ count, allowed }: PathsDecision): number {
 
 /** Paths that are not there are dropped, repeated ones too; unreadable where none is left. */
 function reply(decision: PathsDecision, written: readonly unknown[], lenient: boolean): PathsReply | undefined {
-  // Homonyms: paths that read alike cannot be told apart, so that all of them are meant.
+  // Homonyms: paths with equal texts cannot be distinguished, so all of them are meant.
   const byText = new Map<string, number[]>();
   for (const [index, path] of decision.allowed.entries()) {
     const text = pathText(decision, path);
@@ -71,7 +71,7 @@ function reply(decision: PathsDecision, written: readonly unknown[], lenient: bo
 const barePath = (text: string): string => unwrapped(text.replace(/^(?:path(?:\s*\d{1,3})?|\d{1,3})?\s*[.):]\s+/i, ''));
 
 /**
- * The paths that a written one means, name by name: each the only near one of those that go on from here. A relation may
+ * Paths matched by a written one, name by name: each the only near one of the continuations. A relation may
  * lack its direction.
  */
 function snapped(decision: PathsDecision, written: string, effort: Effort): number[] {

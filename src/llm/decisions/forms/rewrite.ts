@@ -64,7 +64,7 @@ function textsOf({ about }: RewriteDecision): (entry: unknown) => string[] {
 const textsInLists = (decision: RewriteDecision, lists: readonly unknown[]): string[] =>
   decision.about === 'plan' ? lists.flatMap(textsOf(decision)) : lists.flatMap(textsIn);
 
-/** Texts of whatever stands in a list: `"…"`, `["…", "topic"]`, `{"question":"…"}`. */
+/** Texts of a list of any form: `"…"`, `["…", "topic"]`, `{"question":"…"}`. */
 function textsIn(entry: unknown): string[] {
   const isText = (value: unknown): value is string => typeof value === 'string';
   if (isText(entry)) return [unwrapped(withoutNumber(entry))];

@@ -1,4 +1,4 @@
-/** Taking a decision by how likely the words of what is offered are, instead of having a reply written. */
+/** Decisions by the log-probability of the candidates' words, instead of a written reply. */
 import type {
   AnswerDecision,
   ChainsDecision,
@@ -31,15 +31,15 @@ import { type Chosen, plainHead } from './worked-examples.js';
 export interface TextQuery {
   chosen: Chosen;
   body: string;
-  /** What they follow to tell how likely each is by itself. */
+  /** Prefix for their prior. */
   prior: string;
   /** Without the space before them. */
   texts: readonly string[];
-  /** Whether they are chains of different lengths: none is divided by a length of its own then (`AskTexts`). */
+  /** Chains of different lengths: all are divided by the mean length (`AskTexts`). */
   uneven?: boolean;
-  /** What each text stands for, as in `ScoreRequest`. */
+  /** Meaning of each text, as in `ScoreRequest`. */
   meant: readonly number[];
-  /** Of a match. */
+  /** Target index of a match. */
   target?: number;
 }
 
@@ -56,7 +56,7 @@ export interface Taken<Reply> {
   reply?: Reply;
   /** Softmax share of what was chosen, in (0, 1]. */
   confidence: number;
-  /** What was chosen, in words. */
+  /** Text of the choice. */
   text: string;
 }
 
@@ -80,7 +80,7 @@ const within = 0.3;
  *   the embedded model, n = 102
  */
 const matchThreshold = 1;
-/** What stands for choosing nothing. */
+/** Text for choosing nothing. */
 const none = 'none of these';
 
 /** One kind of decision: what is scored, and what the scores say. */
@@ -189,7 +189,7 @@ const paths: Way<PathsDecision> = {
 const judge: Way<JudgeDecision> = {
   queries: (decision) =>
     decision.candidates.length > 0
-      ? // The candidates say what was found: facts beside them would be a list once more.
+      ? // The candidates contain the findings: facts would repeat them.
         candidateQueries({ ...decision, evidence: [] }, false)
       : [verdictQuery('verdict', decision, ['yes', 'no'])],
   take(_, [query], [scores]) {
@@ -225,7 +225,7 @@ const ways: { [Kind in DecisionKind]?: Way<Extract<Decision, { kind: Kind }>> } 
   answer,
 };
 
-/** Undefined for a decision whose reply is free text: that is written whatever the mode. */
+/** Undefined for a decision whose reply is free text: it is written in every mode. */
 function wayOf<D extends Decision>(decision: D): Way<D> | undefined {
   const written =
     (decision.kind === 'judge' && decision.withAnswers) ||
@@ -233,7 +233,7 @@ function wayOf<D extends Decision>(decision: D): Way<D> | undefined {
   return written ? undefined : (ways[decision.kind] as Way<D> | undefined);
 }
 
-/** Whether a decision chooses among what is offered: such a one is scored, or its reply names what is chosen. */
+/** True for a decision that chooses among candidates, which is scored. */
 export function isChoice(decision: Decision): boolean {
   return wayOf(decision) !== undefined;
 }
@@ -243,7 +243,7 @@ export function textQueries(decision: Decision): TextQuery[] | undefined {
   return wayOf(decision)?.queries(decision);
 }
 
-/** Everything that a decision by likelihood puts before a model, which tells it from others. */
+/** Complete prompt of a decision by likelihood, which identifies it. */
 export function plainPrompt(decision: Decision): Prompt {
   const queries = textQueries(decision) ?? [];
   const head = queries[0] ? plainHead(queries[0].chosen) : '';
@@ -291,7 +291,7 @@ function candidateQueries(
 }
 
 function queryOf(chosen: Chosen, task: PlainTask, texts: readonly string[]): TextQuery {
-  // Names are cut by themselves: a long path cut as a whole would end before what tells it from others.
+  // Names are cut one by one: a long path cut as a whole would lose the end that distinguishes it.
   const shown = texts.map(oneLine);
   const uneven = chosen === 'chain' && new Set(shown.map((chain) => chain.split(then).length)).size > 1;
   return { chosen, ...plainBody(chosen, task), texts: shown, meant: shown.map((_, i) => i), ...(uneven && { uneven }) };

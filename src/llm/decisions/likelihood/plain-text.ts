@@ -1,5 +1,5 @@
 /**
- * A decision as plain text that a model goes on with: no list, no number, no JSON. Small models continue patterns; they
+ * A decision as plain text for continuation by a model: no list, no number, no JSON. Small models continue patterns; they
  * do not look lines up. A question is a line `question? = chain`, behind solved lines of the same form (`plainHead`);
  * relations are its next link: `question? = directed by, then`. The embedded model is trained on the same form.
  */
@@ -11,19 +11,19 @@ import { type Chosen, sign } from './worked-examples.js';
 const arrow = ' → ';
 /** Behind every link of a chain but the last. */
 export const then = ', then';
-/** What a topic is called where the question names it: what it is named must not be taken for a relation. */
+/** Placeholder for a topic named in the question, so that its name is not taken for a relation. */
 const topicWord = 'it';
 /** The context block that holds the path walked. */
 const pathLabel = 'Path';
 
-/** What stands in a body besides what is asked for. */
+/** Optional parts of a body. */
 export interface PlainTask {
   question: string;
   context?: readonly ContextBlock[];
   evidence?: readonly NamedTriple[];
 }
 
-/** A body, and the same without question, history and facts: what tells how likely a text is by itself. */
+/** A body, and the same without question, history and facts, for priors. */
 export interface PlainBody {
   body: string;
   /** Depends on the path walked alone: what usually follows it is no merit of a relation. */
@@ -55,7 +55,7 @@ export function plainContinuation(text: string): string {
   return ` ${text}`;
 }
 
-/** `~film.film.directed_by` → `directed by`: a relation's words, whichever way it is followed. */
+/** `~film.film.directed_by` → `directed by`: a relation's words, in both directions. */
 export function plainRelation(name: string): string {
   const plain = name.startsWith('~') ? name.slice(1) : name;
   const last = plain.split('.').findLast((part) => part !== '') ?? plain;
@@ -91,7 +91,7 @@ export function plainCandidate({ kind, text }: { kind: string; text: string }): 
   return kind === 'chain' ? plainChain(text.split(arrow)) : plainLine(text);
 }
 
-/** What a decision shows of its task. */
+/** Task parts of a decision. */
 export function plainTask({ question, context, evidence }: Decision): PlainTask {
   return { question, ...(context && { context }), evidence };
 }
@@ -116,7 +116,7 @@ function asksFor(question: string): string {
 
 /**
  * Topics are names, or several with commas between them where the whole is no name that stands there; brackets around them go
- * too. Letter case is ignored. Of each name its first mention goes, as a word of its own.
+ * too. Letter case is ignored. Only the first mention of each name is replaced, as a whole word.
  */
 function withoutTopic(question: string, topic: string): string {
   const plain = oneLine(question);

@@ -1,12 +1,12 @@
 /**
  * Solved lines that stand before what is scored: one set for each thing that may be chosen, the same for all agents, from
- * worlds of our own. In questions about relations the topic is `it`, as everywhere where it is known.
+ * invented worlds. In questions about relations the topic is `it`, as everywhere where it is known.
  */
 
-/** What is chosen. Relations and chains share a form: a relation is how a chain goes on. */
+/** Kind of choice. Relations and chains share a form: a relation continues a chain. */
 export type Chosen = 'relation' | 'chain' | 'entity' | 'path' | 'clue' | 'verdict' | 'truth';
 
-/** What stands between a question and what it comes to. */
+/** Separator of a question and its result. */
 export const sign = ' =';
 
 const chains = [
