@@ -20,6 +20,8 @@ export default {
   globalTeardown: '<rootDir>/test/setup/remove-temporary-folder.mjs',
   testSequencer: '<rootDir>/test/setup/longest-first.mjs',
   testMatch: ['**/*.test.ts'],
+  // `npm run test:long` runs the others.
+  testPathIgnorePatterns: ['/node_modules/', ...(env.KGWALK_TEST_LONG ? [] : ['\\.long\\.test\\.ts$'])],
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   transform: {

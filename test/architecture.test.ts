@@ -111,7 +111,7 @@ describe('the architecture', () => {
   });
 
   test('names files in kebab-case, after what they hold', () => {
-    const kebab = /^[a-z0-9]+(-[a-z0-9]+)*(\.test|\.d)?\.ts$/;
+    const kebab = /^[a-z0-9]+(-[a-z0-9]+)*(\.(long\.)?test|\.d)?\.ts$/;
     const vague = /^(utils?|helpers?|common|misc)\.ts$/;
     expect(offenders(sources, (file) => !kebab.test(basename(file)) && 'not kebab-case')).toEqual([]);
     expect(offenders(sources, (file) => vague.test(basename(file)) && 'says nothing')).toEqual([]);

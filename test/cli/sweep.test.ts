@@ -1,4 +1,4 @@
-/** `kgwalk sweep` by words: what is refused before anything starts. The runs themselves: test/faults/killed-sweep.test.ts. */
+/** `kgwalk sweep` by words: what is refused before anything starts. The runs themselves: test/faults/killed-sweep.long.test.ts. */
 import { existsSync, readdirSync, writeFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';

@@ -7,13 +7,15 @@ import { commands } from '../../cli/commands.js';
 import { Command } from 'commander';
 import { documentationPages, examplesOf, pagesWithExamples } from './examples.js';
 import { forgottenExceptions } from './not-run.js';
-import { commandLines } from './shell-lines.js';
+import { parseCommand } from './parse-command.js';
+import { commandLines, kgwalkWords } from './shell-lines.js';
 import { typeErrors } from './typescript-examples.js';
 
 const pages = documentationPages();
 /** Bash that reads each text that it is given by itself, without doing it. */
 const readAlone = `for text; do (eval "set -n
 $text"); done`;
+const isOfFile = (words: string[]) => words.some((word) => /^[\w./-]+\.(yaml|mjs)$/.test(word));
 const blocksOf = (page: string, language: string) =>
   examplesOf(page).filter((example) => example.language === language);
 
@@ -45,6 +47,14 @@ describe('every example', () => {
   });
 });
 
+test.each(pages)('every command line of %s parses', async (page) => {
+  for (const line of blocksOf(page, 'bash').flatMap(({ text }) => commandLines(text))) {
+    const words = kgwalkWords(line);
+    // The settings of a file are checked where the page runs.
+    if (words && !isOfFile(words)) await parseCommand(words);
+  }
+});
+
 describe('a name inside a sentence', () => {
   const program = new Command('kgwalk');
   for (const register of commands) register(program);
@@ -66,6 +76,21 @@ describe('a name inside a sentence', () => {
     const named = [...readFileSync(page, 'utf8').matchAll(/npm run ([\w:-]+)/g)].map((match) => match[1]!);
     expect(Object.keys(scripts)).toEqual(expect.arrayContaining(named));
   });
+});
+
+test.each(pages)('tests that %s names exist', (page) => {
+  const text = readFileSync(page, 'utf8');
+  for (const [file] of text.matchAll(/\btest\/[\w./-]+\.test\.ts\b/g)) expect([file, existsSync(file)]).toEqual([file, true]);
+  // Tables of the guarantees name files of one folder without it.
+  let folder = '';
+  for (const line of page === 'docs/guarantees.md' ? text.split('\n') : []) {
+    folder = line.startsWith('|') ? (/checked by, in `(test\/\w+)\/`/.exec(line)?.[1] ?? folder) : '';
+    const cell = folder && !line.includes('checked by') ? (line.split('|').at(-2) ?? '') : '';
+    for (const [, name] of cell.matchAll(/`([\w.-]+)`/g)) {
+      const file = join(folder, `${name}.test.ts`);
+      expect([file, existsSync(file)]).toEqual([file, true]);
+    }
+  }
 });
 
 describe('links', () => {

@@ -23,7 +23,7 @@ const lines: readonly [page: string, begin: string, why: string][] = [
   ...['docker build', 'docker run'].map((begin): [string, string, string] => [
     'docs/dependencies.md',
     begin,
-    'wants Docker; test/packaging.test.ts reads the Dockerfile',
+    'wants Docker; test/packaging.long.test.ts reads the Dockerfile',
   ]),
   ...['docs/data.md', 'docs/what-the-labels-allow.md'].map((page): [string, string, string] => [
     page,
@@ -32,8 +32,8 @@ const lines: readonly [page: string, begin: string, why: string][] = [
   ]),
   ['docs/scale-out.md', 'export KGWALK_STORE_SECRET', 'for Docker'],
   ['docs/scale-out.md', 'mkdir ', 'for Docker'],
-  ['docs/scale-out.md', 'docker compose', 'wants Docker; test/packaging.test.ts reads compose.yaml'],
-  ['docs/dependencies.md', 'npm run sbom', 'asks npm; test/dependencies.test.ts runs it'],
+  ['docs/scale-out.md', 'docker compose', 'wants Docker; test/packaging.long.test.ts reads compose.yaml'],
+  ['docs/dependencies.md', 'npm run sbom', 'asks npm; test/dependencies.long.test.ts runs it'],
   [
     'docs/link-queries.md',
     'npx kgwalk embeddings import',
@@ -77,21 +77,21 @@ const lines: readonly [page: string, begin: string, why: string][] = [
   ...['docs/python.md', 'clients/python/README.md'].map((page): [string, string, string] => [
     page,
     'pip install ./clients/python',
-    'installs a package; test/clients/python.test.ts reads the file where it lies',
+    'installs a package; test/clients/python.long.test.ts reads the file where it lies',
   ]),
   ['docs/performance.md', 'python clients/python/bench.py', 'takes a minute and Python'],
-  ['clients/python/README.md', 'export KGWALK=', 'sets a variable, as test/clients/python.test.ts does'],
+  ['clients/python/README.md', 'export KGWALK=', 'sets a variable, as test/clients/python.long.test.ts does'],
   ['docs/live.md', 'curl ', 'asks a server; test/serve/ask.test.ts asks one'],
   ['docs/python.md', 'npx kgwalk serve env', 'listens until it is stopped; test/serve/env/transports.test.ts stops it'],
   ...['npx kgwalk checkpoint import sb3', 'npx kgwalk evaluate runs/theirs'].map((begin): [string, string, string] => [
     'docs/python.md',
     begin,
-    'reads what a program in Python has trained; test/clients/python.test.ts does where there is Stable-Baselines3',
+    'reads what a program in Python has trained; test/clients/python.long.test.ts does where there is Stable-Baselines3',
   ]),
   ...['npx kgwalk native install', 'npx kgwalk native remove'].map((begin): [string, string, string] => [
     'docs/native-tensorflow.md',
     begin,
-    'downloads TensorFlow; test/e2e/native-install.test.ts does',
+    'downloads TensorFlow; test/e2e/native-install.long.test.ts does',
   ]),
 ];
 

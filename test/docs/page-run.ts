@@ -8,7 +8,7 @@ import { folderWith } from '../fixtures/tiny-release.js';
 import { examplesOf } from './examples.js';
 import { reasonNotToRun } from './not-run.js';
 import { parseCommand } from './parse-command.js';
-import { commandLines, isBeyondUs, shellWords } from './shell-lines.js';
+import { commandLines, isBeyondUs, kgwalkWords, shellWords } from './shell-lines.js';
 import { save, shrink, shrinkCode, withStandIns, type Surroundings } from './stand-ins.js';
 import { tellOf } from './tells.js';
 import { overSources, runTypeScript } from './typescript-examples.js';
@@ -82,12 +82,6 @@ async function runLine(line: string, here: Surroundings): Promise<void> {
   const tell = tellOf(words);
   expect(tell).toBeDefined();
   expect(out).toMatch(tell!);
-}
-
-function kgwalkWords(line: string): string[] | undefined {
-  const words = shellWords(line);
-  if (words[0] === 'npx') words.shift();
-  return words.shift() === 'kgwalk' ? words : undefined;
 }
 
 /** A script of the package exists: it is not run here. */

@@ -19,3 +19,10 @@ export function shellWords(line: string): string[] {
 export function isBeyondUs(line: string): boolean {
   return /[$|<>;`]/.test(line.replaceAll(/"[^"$`]*"|'[^']*'/g, ''));
 }
+
+/** Arguments of a line that calls `kgwalk`, with or without `npx`. */
+export function kgwalkWords(line: string): string[] | undefined {
+  const words = shellWords(line);
+  if (words[0] === 'npx') words.shift();
+  return words.shift() === 'kgwalk' ? words : undefined;
+}

@@ -9,6 +9,7 @@ import type { EvaluationRecord } from '../../src/run/evaluation.js';
 import { episodeScorer } from '../../tasks/episodes/score.js';
 import { loadTask, type TaskName, taskNames } from '../../tasks/index.js';
 import { withstands } from '../fixtures/hostile.js';
+import { inTurn } from '../fixtures/long-tests.js';
 import { madeUpAnswers, madeUpQuestionExample, writeMadeUpEvaluation } from '../fixtures/made-up-evaluations.js';
 import { madeUpLinkEvaluation } from '../fixtures/made-up-links.js';
 import { madeUpEvaluation, madeUpExamples } from '../fixtures/made-up-runs.js';
@@ -69,7 +70,9 @@ const asked = {
   ...{ resamples: 100, hashes: { graph: 'a', dataset: 'd' } },
 };
 
-test.each(taskNames.flatMap((task) => ['evaluation.json', 'answers.jsonl', 'asked.json'].map((name) => [task, name])))(
+const files = ['evaluation.json', 'answers.jsonl', 'asked.json'];
+
+test.each(taskNames.flatMap((task, turn) => inTurn(files, turn).map((name) => [task, name])))(
   'an evaluation of %s with a spoilt %s is compared or refused',
   async (task, name) => {
     const folder = join(mkdtempSync(join(tmpdir(), 'kgwalk-hostile-')), 'one');

@@ -10,6 +10,7 @@ import { importLinks } from '../../datasets/links/import-links.js';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { checkQuestionDataset, loadQuestionDataset } from '../../datasets/questions/question-dataset.js';
 import { withstands } from '../fixtures/hostile.js';
+import { inTurn } from '../fixtures/long-tests.js';
 import { hostileJson, hostileJsonLines } from '../fixtures/spoilt.js';
 import { tinyLinkFiles } from '../fixtures/tiny-links.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
@@ -30,7 +31,7 @@ function spoilt(file: string) {
 }
 
 describe('data sets as they are stored', () => {
-  test.each(['dataset.json', 'dialogues.train.jsonl'])(
+  test.each(inTurn(['dataset.json', 'dialogues.train.jsonl'], 1))(
     'of dialogues with a spoilt %s are read, or refused',
     async (name) => {
       await importOpenDialKg({ from: release, home });
@@ -48,7 +49,7 @@ describe('data sets as they are stored', () => {
     },
   );
 
-  test.each(['dataset.json', 'questions.all.all.jsonl'])(
+  test.each(inTurn(['dataset.json', 'questions.all.all.jsonl'], 0))(
     'of questions with a spoilt %s are read, or refused',
     async (name) => {
       await importCustom({ from: own, home });
@@ -66,7 +67,7 @@ describe('data sets as they are stored', () => {
     },
   );
 
-  test.each(['dataset.json', 'labels.jsonl'])('of links with a spoilt %s are read, or refused', async (name) => {
+  test.each(inTurn(['dataset.json', 'labels.jsonl'], 1))('of links with a spoilt %s are read, or refused', async (name) => {
     await importLinks({ from: folderWith(tinyLinkFiles), name: 'links', home });
     const { folder } = await loadLinkDataset('links', { home });
     const inputs = spoilt(join(folder, name));

@@ -1,5 +1,5 @@
 /**
- * `npm run test:kills -- --kills 500 [--seed 0] [--only train] [--log FILE]`: every command that writes, killed at moments spread over all of its changes of
+ * `node test/kills/run.mjs --kills 500 [--seed 0] [--only train] [--log FILE]`: every command that writes, killed at moments spread over all of its changes of
  * the disk, and run again. What is there then must be, byte for byte and file for file, what the unbroken command leaves, and the
  * temporary folder empty. With a log, the same again goes on where it ended.
  */

@@ -19,8 +19,8 @@ beforeAll(async () => {
 });
 
 const modes = ['written', 'likelihood'] as const;
-const every = Object.entries(oracleFigures).flatMap(([name, line]) =>
-  modes.map((choices) => [name, choices, line] as const),
+const every = Object.entries(oracleFigures).flatMap(([name, line], turn) =>
+  inTurn(modes, turn).map((choices) => [name, choices, line] as const),
 );
 const runOf = (name: string, choices: OracleRun['choices']): OracleRun => {
   const switches = oracleFigures[name]!.switches?.[choices];

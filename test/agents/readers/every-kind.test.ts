@@ -17,7 +17,7 @@ import { openRun } from '../../../src/run/run-folder.js';
 import { questionMeasure } from '../../../tasks/questions/score.js';
 import { train } from '../../../tasks/train.js';
 import { kgwalk, kgwalkJson } from '../../fixtures/command-line.js';
-import { inTurn } from '../../fixtures/long-tests.js';
+import { inTurn, often } from '../../fixtures/long-tests.js';
 import { useSharedHome } from '../../fixtures/own-home.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
 import { evaluationOf, runHashes, stopAt } from '../../fixtures/tiny-training.js';
@@ -68,7 +68,11 @@ const readers: [what: string, of: string[]][] = [
   ['nsm, taught by a hybrid', taught('hybrid')],
 ];
 
-describe.each(readers.map(([what, of], turn) => [what, of, turn] as const))('the reader %s', (_kind, of, turn) => {
+/** Of kinds of one shape `npm test` trains one. */
+const quick = ['nsm', 'independent', 'embed-kgqa'];
+const tried = readers.filter(([what]) => often(Number(quick.includes(what)), 1) > 0);
+
+describe.each(tried.map(([what, of], turn) => [what, of, turn] as const))('the reader %s', (_kind, of, turn) => {
   const settings = (...overrides: string[]) => settingsOf(...of, ...overrides);
   let whole: string;
 

@@ -10,6 +10,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { frame, ops, readFrames } from '../../../serve/env/frames.js';
 import { kgwalk } from '../../fixtures/command-line.js';
 import { helloFrame, resetFrame, stepFrame } from '../../fixtures/env-replies.js';
+import { longTest } from '../../fixtures/long-tests.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
 
 const grid = ['kgwalk/Grid-v1', '--option', 'size=3', '--num-envs', '2'];
@@ -59,7 +60,7 @@ describe('by standard input and output', () => {
     expect((await ended).code).toBe(0);
   });
 
-  test('it ends with whoever started it, killed or not', async () => {
+  longTest('it ends with whoever started it, killed or not', async () => {
     const dying = `
       const child = require('child_process').spawn(process.execPath, ['dist/cli/main.js', 'serve', 'env', 'kgwalk/Grid-v1'], { stdio: ['pipe', 'pipe', 'ignore'] });
       child.stdin.write(Buffer.from(${JSON.stringify(helloFrame().toString('latin1'))}, 'latin1'));
@@ -74,7 +75,7 @@ describe('by standard input and output', () => {
     while (isAlive(pid)) await setTimeout(5);
   });
 
-  test('what is wrong is said, and the status tells of what kind it is', async () => {
+  longTest('what is wrong is said, and the status tells of what kind it is', async () => {
     const other = program('kgwalk/LinkQuery-v1');
     expect(await other.ended).toMatchObject({ code: 2, told: expect.stringContaining('expected a data set of links') });
     // Here standard input may be a terminal.
@@ -93,7 +94,7 @@ describe('by standard input and output', () => {
 });
 
 describe('by a socket', () => {
-  test('that its user alone may open, clients come and go, each with environments of its own', async () => {
+  longTest('that its user alone may open, clients come and go, each with environments of its own', async () => {
     const { child, ended, path } = await listening(...grid);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     const [first, second] = [connect(path), connect(path)];
@@ -110,7 +111,7 @@ describe('by a socket', () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  test('a client of a killed server is told by its end, and a new one takes the path over', async () => {
+  longTest('a client of a killed server is told by its end, and a new one takes the path over', async () => {
     const { child, path } = await listening(...grid);
     const client = connect(path);
     await said(client, helloFrame());
@@ -122,7 +123,7 @@ describe('by a socket', () => {
     expect(await said(connect(path), helloFrame())).toEqual([ops.hello]);
   });
 
-  test('a path that is taken is left as it is', async () => {
+  longTest('a path that is taken is left as it is', async () => {
     const { path } = await listening(...grid);
     expect(await kgwalk('serve', 'env', ...grid, '--socket', path)).toMatchObject({
       exitCode: 2,

@@ -1,4 +1,4 @@
-/** Plans done by workers that share a folder, on the built program: `npm test` builds it first. Queues and kills: test/faults/killed-workers.test.ts. */
+/** Plans done by workers that share a folder, on the built program: `npm test` builds it first. Queues and kills: test/faults/killed-workers.long.test.ts. */
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { env } from 'node:process';

@@ -36,7 +36,7 @@ runsAsWritten('docs/models.md', { before: ['kgwalk datasets import opendialkg --
 runsAsWritten('docs/native-tensorflow.md');
 runsAsWritten('docs/performance.md');
 runsAsWritten('docs/prompted-agents.md', { before: mainJob });
-// Its programs are run by test/clients/python.test.ts.
+// Its programs are run by test/clients/python.long.test.ts.
 runsAsWritten('docs/readers.md');
 runsAsWritten('docs/python.md', {
   saves: {

@@ -54,7 +54,7 @@ test('a folder of other files is neither replaced nor removed', () => {
   expect(readdirSync(folder)).toEqual(['letters.txt']);
 });
 
-// It downloads 220 MB: npm run test:faults test/e2e/native-install
+// It downloads 220 MB: npm run test:long -- test/e2e/native-install
 const onLong = often(0, 1) ? onLinux : test.skip;
 onLong('builds, computes, and is removed again', () => {
   const { status, out, told } = kgwalk(['native', 'install']);
