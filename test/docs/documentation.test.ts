@@ -80,7 +80,8 @@ describe('a name inside a sentence', () => {
 
 test.each(pages)('tests that %s names exist', (page) => {
   const text = readFileSync(page, 'utf8');
-  for (const [file] of text.matchAll(/\btest\/[\w./-]+\.test\.ts\b/g)) expect([file, existsSync(file)]).toEqual([file, true]);
+  for (const [file] of text.matchAll(/\btest\/[\w./-]+\.test\.ts\b/g))
+    expect([file, existsSync(file)]).toEqual([file, true]);
   // Tables of the guarantees name files of one folder without it.
   let folder = '';
   for (const line of page === 'docs/guarantees.md' ? text.split('\n') : []) {

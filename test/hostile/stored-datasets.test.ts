@@ -67,16 +67,19 @@ describe('data sets as they are stored', () => {
     },
   );
 
-  test.each(inTurn(['dataset.json', 'labels.jsonl'], 1))('of links with a spoilt %s are read, or refused', async (name) => {
-    await importLinks({ from: folderWith(tinyLinkFiles), name: 'links', home });
-    const { folder } = await loadLinkDataset('links', { home });
-    const inputs = spoilt(join(folder, name));
-    const read = async (bytes: Buffer) => {
-      writeFileSync(join(folder, name), bytes);
-      const { labels, known } = await loadLinkDataset('links', { home });
-      known.tailsOf(0, 0);
-      return [labels, await checkLinkDataset('links', { home })];
-    };
-    await withstands(inputs, read, { place: 'at' });
-  });
+  test.each(inTurn(['dataset.json', 'labels.jsonl'], 1))(
+    'of links with a spoilt %s are read, or refused',
+    async (name) => {
+      await importLinks({ from: folderWith(tinyLinkFiles), name: 'links', home });
+      const { folder } = await loadLinkDataset('links', { home });
+      const inputs = spoilt(join(folder, name));
+      const read = async (bytes: Buffer) => {
+        writeFileSync(join(folder, name), bytes);
+        const { labels, known } = await loadLinkDataset('links', { home });
+        known.tailsOf(0, 0);
+        return [labels, await checkLinkDataset('links', { home })];
+      };
+      await withstands(inputs, read, { place: 'at' });
+    },
+  );
 });
