@@ -29,7 +29,7 @@ export async function openPreset(nameOrPath: string, overrides: readonly string[
   return loadPreset(nameOrPath, overrides);
 }
 
-/** Loads them; whatever else is wrong with the preset is told by who reads it. */
+/** Loads them; other problems of the preset are reported by its reader. */
 export async function loadPluginsOfPreset(nameOrPath: string, overrides: readonly string[] = []): Promise<void> {
   const { value, problems } = readConfigFile(resolvePreset(nameOrPath));
   if (problems.length > 0 || !isPlain(value)) return;

@@ -86,7 +86,7 @@ export function moveRow(
 /**
  * Σ over the answers of −log softmax(scores)[answer]: each answer competes with all candidates, other answers among them.
  * That this costs ranks, since answers push each other down, is outweighed by what it holds back: leaving other answers out
- * of the sum learned train by heart (docs/decisions/link-queries.md).
+ * of the sum overfitted train (docs/decisions/link-queries.md).
  * @param scores of the candidates, those of the query at `from` to `from + count - 1`; become the derivatives by them
  * @param places of the answers' scores, each once, counted from `from`
  * @returns the loss

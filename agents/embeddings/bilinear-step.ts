@@ -106,7 +106,7 @@ export function graphQueries({
   };
 }
 
-/** What the queries of a batch are compared with. */
+/** Entities that the queries of a batch are compared with. */
 export interface Candidates {
   /** int32 [count]: entities, each once. */
   readonly ids: Int32Array;
@@ -115,7 +115,7 @@ export interface Candidates {
   readonly most: number;
   /** Draws those of a batch: all answers of its queries, then entities by chance. */
   draw(queries: Int32Array, rng: Rng): void;
-  /** Where the answers of a query are in `ids`: int32, overwritten by the next call. */
+  /** Indexes of a query's answers in `ids`: int32, overwritten by the next call. */
   placesOf(query: number): Int32Array;
 }
 
@@ -175,13 +175,13 @@ export interface BilinearStep {
    * @throws Diverged where that is not finite, before anything is moved
    */
   train(queries: Int32Array, learningRate: number, rng: Rng): number;
-  /** The first half of `train`, which moves nothing: for a loss beside others, which `move` weighs. Returns and throws as `train`. */
+  /** First half of `train`, which changes no weight: for a loss among others, weighted in `move`. Returns and throws as `train`. */
   grad(queries: Int32Array, rng: Rng): number;
-  /** The second half. @param weight of this loss beside others, default 1 */
+  /** Second half. @param weight of this loss among others, default 1 */
   move(learningRate: number, weight?: number): void;
 }
 
-/** How large a batch is, what it is compared with, and what keeps its rows small. */
+/** Batch size, candidates and regularisation. */
 interface BilinearBatches {
   batchSize: number;
   negatives: number;
@@ -266,7 +266,7 @@ export function createBilinearStep({ arena, kernels, state, groups, settings }: 
     movedRelations.clear((row) => moveRow(ofRelations, row, dim, learningRate, weight / triples));
   }
 
-  /** What a query, at a place of the batch, gives to its own rows, and each of its triples to the regularisation. */
+  /** Gradients of a query of the batch for its own rows, and of the regularisation for each of its triples. */
   function addQuery(q: number, place: number): void {
     const [head, relation] = [givens[q]!, groups.relations[q]!];
     const [begin, end] = [offsets[q]!, offsets[q + 1]!];
@@ -282,7 +282,7 @@ export function createBilinearStep({ arena, kernels, state, groups, settings }: 
   }
 }
 
-/** What to throw for a loss that is not finite: the first number of the table that is not either, else the loss. */
+/** Error of a loss that is not finite: the first number of the table that is not either, else the loss. */
 export function divergedTable({ entities, relations }: BilinearTable, loss: number): Diverged {
   const first = firstNotFinite('entities', entities) ?? firstNotFinite('relations', relations);
   return new Diverged({ first: first ?? { tensor: 'loss', index: 0, value: loss }, loss });

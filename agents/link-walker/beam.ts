@@ -4,7 +4,7 @@ import { actionLogProbs, type StateScorer } from '../actor.js';
 import { boundedHeap, type BoundedHeap } from '../bounded-heap.js';
 import type { LinkRequest } from './request.js';
 
-/** What a beam needs of a policy. */
+/** Policy of a beam. */
 export type BeamActor = StateScorer<LinkRequest>;
 
 /** (head, relation, ?), by ids of the graph. */
@@ -13,15 +13,15 @@ export interface HeadAndRelation {
   relation: number;
 }
 
-/** How much is walked. */
+/** Size of the beam. */
 export interface BeamOptions {
-  /** Walks of a query that go on after each step but the last; at least 1. */
+  /** Walks of a query that continue after each step but the last; at least 1. */
   beamWidth: number;
   /** Steps of every walk, stays included; at least 1. */
   horizon: number;
 }
 
-/** What is walked; every action is legal. */
+/** Walked environment; every action is legal. */
 export interface LinkLists extends EdgeLists {
   /** Relations with inverses: the id that staying has in paths. */
   readonly numRelations: number;
@@ -46,12 +46,12 @@ export interface ReachedEntities {
 
 /** Actions that one call of the actor scores at most, unless a single state has more: bounds memory, not results. */
 const mostActions = 1 << 20;
-/** What a state costs beside its actions, in actions: its path is encoded, too. */
+/** Cost of a state in addition to its actions, in actions: its path is encoded, too. */
 const stateCost = 128;
 
 /**
  * Walks all queries side by side, so that the network sees full batches. After each step but the last the `beamWidth` most
- * probable walks go on, ties to the walk and the action met first. The last step is not pruned: all its actions are
+ * probable walks continue, ties to the walk and the action met first. The last step is not pruned: all its actions are
  * scored anyway, and cutting them would only turn answers that were reached into unreached ones.
  */
 export async function linkBeams(

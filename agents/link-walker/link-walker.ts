@@ -61,7 +61,7 @@ export function createLinkWalker(
   };
 }
 
-/** A critic with vectors and path encoder of its own. */
+/** Critic with separate vectors and a separate path encoder. */
 export function createLinkCritic(
   tf: Tf,
   settings: LinkWalkerSettings,
@@ -115,7 +115,7 @@ export interface LoadedLinkWalker {
   name: string;
   seed: number;
   linkWalk: LinkWalkSettings;
-  /** Of the run's settings. */
+  /** Beam width of the run's settings. */
   beamWidth: number;
   header: CheckpointHeader;
   close(): void;

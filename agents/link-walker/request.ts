@@ -1,4 +1,4 @@
-/** What a walker of link queries keeps of an observation, to score its actions now and in every later epoch. */
+/** Parts of an observation that a link walker keeps to score its actions now and in every later epoch. */
 import type { EdgeLists, LinkQueryObservation } from '../../envs/link-query/world.js';
 import type { Edges } from '../walker/heads/edge-scorers.js';
 import type { Actor } from '../actor.js';

@@ -37,11 +37,11 @@ interface VectorTablesOptions {
   numEntities: number;
   /** Inverses included. */
   numRelations: number;
-  /** Of a drawn vector. */
+  /** Width of random vectors. */
   dim: number;
-  /** Whether they are parameters. */
+  /** Trainable vectors. */
   train: boolean;
-  /** Whether entities have vectors at all. */
+  /** Entities have vectors, too. */
   readEntities: boolean;
   /** Default: normal numbers, which give vectors a length of about 1. */
   start?: StartVectors | undefined;
@@ -166,7 +166,7 @@ export function readStartVectors(
     if (tensor?.data instanceof Float32Array && tensor.shape.length === 2 && tensor.shape[0]! >= rows) return tensor;
     const got = tensor ? `${tensor.data.constructor.name} [${tensor.shape.join()}]` : 'none';
     throw new WorkbenchError('data', `expected float32 ${name} of at least ${rows} rows, got ${got}, at ${file}`, {
-      hint: 'Resume the run with `kgwalk train --resume`: it writes the file anew.',
+      hint: 'Resume the run with `kgwalk train --resume`: it writes the file again.',
     });
   };
   const entities = table('entities', numEntities);

@@ -24,7 +24,7 @@ interface Labelled {
  * Fits σ(gradient · score + offset) to true triples and to ones with an end drawn by chance, a hundred a side: the share of true
  * ones among such a mixture, in both directions.
  * @param triples that the scorer was not trained on, of plain relations, such as valid: on train it is surer than elsewhere
- * @param known answers that are not taken as corruptions, beside those of the triples themselves
+ * @param known answers that are not taken as corruptions, in addition to those of the triples themselves
  * @returns the probability of a triple, 0..1, relations with their inverses; a call costs one score. NaN where the score is
  * @throws WorkbenchError `data` without triples
  * @source Platt 1999, "Probabilistic outputs for support vector machines", with its regularised targets

@@ -192,7 +192,7 @@ function square(values: Int16Array, from: number, count: number): number {
   return sum;
 }
 
-/** How a table is rounded: its vectors, and a sum or difference of an entity and a relation, times `scale`. */
+/** Rounding of a table: its vectors, and a sum or difference of an entity and a relation, times `scale`. */
 interface Rounding {
   norm: Norm;
   dim: number;

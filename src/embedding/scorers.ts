@@ -1,4 +1,4 @@
-/** Scores of link queries by a trained table, whatever its form. */
+/** Scores of link queries by a trained table of any model. */
 import type { TripleColumns } from '../kg/graph.js';
 import { filteredRank } from '../metrics/ranks.js';
 import { bilinearRanks, type BilinearTable, composeQuery } from './bilinear.js';
@@ -19,7 +19,7 @@ export interface LinkScorer {
   score(head: number, relation: number, tail: number): number;
   /** The scores of every entity as the tail, O(numEntities · dim). @param out [numEntities], filled */
   scoreTails(head: number, relation: number, out: Float64Array | Float32Array): void;
-  /** What `scorerRanks` returns, faster than by `scoreTails`. */
+  /** Result of `scorerRanks`, faster than by `scoreTails`. */
   ranks?(triples: TripleColumns, known: KnownAnswers): Float64Array;
 }
 

@@ -11,7 +11,7 @@ export type Norm = 1 | 2;
  * no translation to learn, and a padded row drags every entity towards one point.
  */
 export interface EmbeddingTable {
-  /** What the vectors mean: in `transe` a triple holds where head + relation is near tail. */
+  /** Meaning of the vectors: in `transe` a triple holds where head + relation is near tail. */
   model: 'transe';
   /** The distance it was trained for. */
   norm: Norm;
@@ -44,7 +44,7 @@ export function powerDistance(
   return sum;
 }
 
-/** How far head + relation is from tail; 0 is perfect. */
+/** Distance of head + relation from tail; 0 is perfect. */
 export function tripleDistance(table: EmbeddingTable, head: number, relation: number, tail: number): number {
   const power = powerDistance(table, head, relation, 1, tail);
   return table.norm === 1 ? power : Math.sqrt(power);
@@ -109,7 +109,7 @@ export function linkQuery(
   return query;
 }
 
-/** The realistic rank of the answer, entity by entity. Whatever is not farther than the answer, NaN too, is before it. */
+/** The realistic rank of the answer, entity by entity. Entities that are not farther than the answer, NaN too, are before it. */
 export function plainRank(table: EmbeddingTable, query: LinkQuery): number {
   const { given, relation, sign, answer, known, limit } = query;
   if (Number.isNaN(limit)) return table.numEntities;

@@ -3,7 +3,7 @@ import { WorkbenchError } from '../run/errors.js';
 import { withArrays, type Numbers } from '../run/shared-memory.js';
 import { missing, type WasmMemory, webAssembly } from './kernels.js';
 
-/** Bytes between beginnings of arrays: a line of the cache, so that threads that write beside each other do not share one. */
+/** Bytes between beginnings of arrays: a line of the cache, so that threads that write to neighbouring arrays do not share one. */
 const line = 64;
 const page = 65536;
 const mostPages = 65536;

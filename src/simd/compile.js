@@ -1,5 +1,5 @@
 /**
- * Compiles the kernels of `assembly/` to `kernels.wasm`, beside the module that loads it: here for tests, which run from
+ * Compiles the kernels of `assembly/` to `kernels.wasm`, next to the module that loads it: here for tests, which run from
  * sources, and in `dist` for the program. `npm run build` runs it, and jest where the file is absent or older than its
  * sources.
  */
@@ -16,11 +16,11 @@ const built = join(folder, 'kernels.wasm');
 const options = [
   // No heap and no collector: TypeScript lays memory out. No relaxed SIMD: its results depend on the processor.
   ...['--runtime', 'stub', '--enable', 'simd,threads', '-O3', '--converge', '--noAssert'],
-  // The memory is brought by whoever loads the module, and shared by threads.
+  // The memory is given by the loader and shared by threads.
   ...['--importMemory', '--sharedMemory', '--noExportMemory', '--initialMemory', '1', '--maximumMemory', '65536'],
 ];
 
-/** Whether `kernels.wasm` is absent, or older than what it is made from. */
+/** Returns whether `kernels.wasm` is absent, or older than what it is made from. */
 function stale() {
   if (!existsSync(built)) return true;
   const { mtimeMs } = statSync(built);

@@ -76,7 +76,7 @@ export interface Kernels {
     outSecond: number,
   ): void;
 
-  // Training of TransE. An instance is told what it works on once: the table, the triples, the settings, then its room.
+  // Training of TransE. An instance is set up once: the table, the triples, the settings, then its buffers.
 
   /** Weights and Adagrad's sums: float32 [numEntities, dim] and [any, dim], float64 [numEntities] and [any]. */
   transeTable(
@@ -137,7 +137,7 @@ export interface Kernels {
 
   /**
    * A layer without a bias: `out[s, c] = Σₖ input[s, k] · weights[k, c]`, then tanh (absolute error about 2e-7) where asked.
-   * Each sum goes over k in order, so a state's outputs do not depend on the states beside it.
+   * Each sum goes over k in order, so a state's outputs do not depend on the other states.
    * @param input float32 [numStates, inputWidth], of which the first `rows` are read
    * @param weights float32 [panels, rows, 16]: columns `16 · panel` to `16 · panel + 15`
    * @param out float32 [numStates, 16 · panels]
@@ -201,7 +201,7 @@ export interface Kernels {
   ): void;
   /**
    * Product of matrices of any strides: `c[i · n + j] = Σₚ a[i · aRow + p · aCol] · b[p · bRow + j · bCol]`. The sum of an element runs in
-   * one order whatever `m` and `n` are, so a row's results do not depend on the rows beside it.
+   * one order whatever `m` and `n` are, so a row's results do not depend on the other rows.
    * @param c float32 [m, n]
    * @param panel float32 [8 · k + 32], scratch
    * @param add 1: the product is added to what is in `c`
@@ -370,12 +370,12 @@ export interface Kernels {
   /** `table[index[i]] = 0`, rows of 16 values. */
   zeroRows(table: number, index: number, m: number): void;
 
-  /** `Σ g[i]²`, summed in float64; the array goes on with zeros to a multiple of 4. */
+  /** `Σ g[i]²`, summed in float64; the array is padded with zeros to a multiple of 4. */
   sumSquares(g: number, count: number): number;
   /** `Σ g[i]`, summed in float64, so not finite where one of them is not; the same of its end. */
   sumAll(g: number, count: number): number;
   /**
-   * One step of Adam in place, for the gradient `g` scaled by `s`; arrays go on with zeros to a multiple of 4.
+   * One step of Adam in place, for the gradient `g` scaled by `s`; arrays are padded with zeros to a multiple of 4.
    * @param gain s · (1 − β₁)
    * @param squareGain s² · (1 − β₂)
    * @param decay what the values are multiplied with before the step
@@ -410,7 +410,7 @@ export function openKernels(memory: WasmMemory): Kernels {
   return new Instance(compiled, { env: { memory } }).exports as Kernels;
 }
 
-/** Whether `openKernels` opens them here. */
+/** Returns whether this Node runs the kernels. */
 export function kernelsRun(): boolean {
   if (webAssembly === undefined) return false;
   runs ??= webAssembly.validate(read());
@@ -427,7 +427,7 @@ function read(): Uint8Array {
   return readFileSync(new URL('./kernels.wasm', import.meta.url));
 }
 
-/** What every door to the kernels says where there is no WebAssembly, or none with SIMD. @throws WorkbenchError `native` */
+/** Refuses a Node without WebAssembly SIMD. @throws WorkbenchError `native` */
 export function missing(): never {
   const got = webAssembly === undefined ? 'a Node without WebAssembly' : 'a processor or a Node without it';
   throw new WorkbenchError('native', `expected WebAssembly SIMD, got ${got}`, {

@@ -29,7 +29,7 @@ type NextTensors = Record<'first' | 'second' | 'values', tfTypes.Tensor>;
 /** @source Loshchilov and Hutter 2019, arXiv:1711.05101, algorithm 2 */
 export class AdamW {
   readonly #tf: Tf;
-  /** Where the host can compute the step; there are no other moments then. */
+  /** Present if the host can compute the step; there are no other moments then. */
   readonly #mirrored: MirroredAdamW | undefined;
   readonly #first: ParameterSet;
   readonly #second: ParameterSet;
@@ -161,7 +161,7 @@ export class AdamW {
     });
   }
 
-  /** As `clipped`, of a norm that is on a device still. */
+  /** Variant of `clipped` for a norm on a device. */
   #clipped(norm: tfTypes.Scalar) {
     const tf = this.#tf;
     const { maxGradNorm = Infinity } = this.options;
@@ -219,13 +219,13 @@ export class AdamW {
   }
 }
 
-/** Of all their numbers. On a device every kernel has its price, whatever its size: there they are laid end to end first. */
+/** Sum of squares of all tensors. On a device, where every kernel call costs, they are concatenated first. */
 function total(tf: Tf, tensors: tfTypes.Tensor[]): tfTypes.Scalar {
   if (onHost(tf)) return tf.addN(tensors.map((tensor) => tf.sum(tensor))) as tfTypes.Scalar;
   return tf.sum(tf.concat(tensors.map((tensor) => tf.reshape(tensor, [-1]) as tfTypes.Tensor1D)));
 }
 
-/** What is not finite among the tensors; where each number is, the largest, whose square or sum is not. */
+/** Error of the first tensor that is not finite; if each number is, of the largest, whose square or sum is not. */
 async function diverged(
   tf: Tf,
   tensors: readonly [name: string, tensor: tfTypes.Tensor][],
@@ -280,7 +280,7 @@ function ofAll(tf: Tf, gradients: (tfTypes.Tensor | null)[], variables: tfTypes.
 
 /** A forward pass from which nothing went back yet. */
 interface Recording {
-  /** What it gave, and the backward pass. Called once. */
+  /** Outputs and backward pass. Called once. */
   read(): Promise<ReadOutputs>;
   /** Frees what the backward pass needs; may be called again. */
   dispose(): void;

@@ -30,7 +30,7 @@ export const computerNames = [...backendNames, 'host'] as const;
 /** One of `computerNames`. */
 export type ComputerName = (typeof computerNames)[number];
 
-/** What computes, or `auto`, from a command line. @throws WorkbenchError `usage` for another word */
+/** Parses a backend or `auto` of a command line. @throws WorkbenchError `usage` for another word */
 export function backendOf(word: string): ComputerName | 'auto' {
   const name = [...computerNames, 'auto' as const].find((known) => known === word);
   if (name) return name;
@@ -40,13 +40,13 @@ export function backendOf(word: string): ComputerName | 'auto' {
   );
 }
 
-/** What one rung said when it was tried. */
+/** Result of trying one backend. */
 export interface BackendProbe {
   name: ComputerName;
   found: boolean;
   /** Why it was taken or not. */
   reason: string;
-  /** How to get a missing one. */
+  /** Remedy if it is missing. */
   remedy?: string;
   /** Why `auto` passes it by, though it works. */
   onlyAsked?: string;
@@ -57,7 +57,7 @@ const require = createRequire(import.meta.url);
 /** Those that were found to compute correctly in this process are not asked again. */
 const proven = new Set<BackendName>();
 
-/** An open backend, and why this one, as half a sentence. With `host` the tensor library beside it is wasm or cpu. */
+/** Open backend with the reason, as half a sentence. With `host` the tensor library is wasm or cpu. */
 interface OpenBackend {
   tf: Tf;
   name: ComputerName;
@@ -92,7 +92,7 @@ export async function openBackend(wanted: ComputerName | 'auto' = 'auto', size?:
   );
 }
 
-/** What would help where large networks are computed on wasm, though native code would be faster. */
+/** Hint for large networks on wasm, where native code would be faster. */
 function helpFor(name: ComputerName, names: readonly ComputerName[]): string {
   const isSlow = name === 'wasm' || name === 'cpu';
   return isSlow && names.slice(0, names.indexOf(name)).includes('tensorflow')
@@ -100,7 +100,7 @@ function helpFor(name: ComputerName, names: readonly ComputerName[]): string {
     : '';
 }
 
-/** SIMD kernels, with wasm beside them for what they do not compute. */
+/** SIMD kernels, with wasm for everything else. */
 async function tryHost(size: NetworkSize | undefined): Promise<BackendProbe> {
   if (!size?.onHost) {
     const remedy = 'a dialogue walker with walker.head=candidate and walker.text=frozen';
@@ -172,8 +172,8 @@ async function start(tf: Tf, name: BackendName): Promise<{ on: string; onlyAsked
 }
 
 /**
- * What starts WebAssembly's backend listens to errors that nobody caught from then on, and ends the program with a line of its own
- * code in the place of the error. Those listeners are taken away; what others added meanwhile stays.
+ * Starting the WebAssembly backend adds listeners to uncaught errors that end the program with a line of library code
+ * instead of the error. Removes these listeners and keeps all others.
  */
 async function withoutItsListeners(work: () => Promise<void>): Promise<void> {
   const emitter: EventEmitter = process;
@@ -213,15 +213,15 @@ export interface NetworkSize {
   rows: number;
   inputs: number;
   units: number;
-  /** Whether the networks are written for `host`, too. */
+  /** Set for networks that `host` computes, too. */
   onHost?: boolean;
-  /** Whether each row meets the vectors of edges, dozens and more: there WebGPU was behind wasm whatever the product (docs/performance.md). */
+  /** Set if each row is compared with the vectors of dozens of edges, where WebGPU was slower than wasm at any size (docs/performance.md). */
   meetsEdges?: boolean;
 }
 
 /**
- * Million multiply-adds of the largest product from which on a rung is worth its calls; `webgpu` beside native TensorFlow on the
- * processor, `gpu` beside the others. Measured (docs/decisions/backends.md).
+ * Million multiply-adds of the largest product from which on a backend is worth its calls; `webgpu` compared with native TensorFlow on the
+ * processor, `gpu` compared with the others. Measured (docs/decisions/backends.md).
  */
 const worthFrom = { tensorflow: 4, gpu: 100, webgpu: 2000 };
 

@@ -10,7 +10,7 @@ import type { Rng } from '../run/seeds.js';
 import type { Tape, Taped } from './host/tape.js';
 import { type HostTensor, uniformFanIn } from './parameters.js';
 
-/** What is read of sequences that stand one behind the other. */
+/** Encoding of concatenated sequences. */
 export interface ReadBothWays {
   /** [all elements, 2 · dim]: each element's state read forwards, then backwards. */
   states: Taped;
@@ -78,7 +78,7 @@ export function readBothWays(tape: Tape, name: string, x: Taped, offsets: Int32A
 /**
  * Hidden states of all steps.
  * @param given [rows, 3 · dim]: what the inputs bring to the gates update, reset and candidate, step by step
- * @param begins int32 [steps + 1]: first row of each step; no step has more rows than the one before, whose first rows it goes on with
+ * @param begins int32 [steps + 1]: first row of each step; no step has more rows than the one before, whose first rows it continues
  */
 function gru(tape: Tape, given: Taped, recurrent: Taped, begins: Int32Array): Taped {
   const { products } = tape;
@@ -92,7 +92,7 @@ function gru(tape: Tape, given: Taped, recurrent: Taped, begins: Int32Array): Ta
   const first = begins[1] ?? 0;
   const own = tape.buffer(rows * 3 * dim);
   own.fill(0, 0, first * 3 * dim);
-  /** The states that all steps but the first go on with. */
+  /** States before all steps but the first. */
   const pasts = tape.buffer((rows - first) * dim);
   const steps = begins.length - 1;
   const from = (array: Float32Array, row: number, width: number) => array.byteOffset + 4 * row * width;

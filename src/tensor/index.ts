@@ -1,5 +1,5 @@
 /**
- * The public face of tensors: `import { mlp } from 'kgwalk/tensor'`. What a policy of one's own is made of. Importing it loads
+ * Public API of tensors, for custom policies: `import { mlp } from 'kgwalk/tensor'`. Importing it loads
  * no tensor library: `openBackend` does.
  * @module kgwalk/tensor
  */

@@ -25,11 +25,11 @@ const require = createRequire(import.meta.url);
 
 /**
  * Registers the backend `tensorflow`: with the addon of the native folder, else with one inside the package itself.
- * @throws WorkbenchError `native` for an addon that everybody may write; whatever loading a library that is missing or does
+ * @throws WorkbenchError `native` for a world-writable addon; any error of loading a library that is missing or does
  *   not fit throws
  */
 export function registerNativeTensorflow(tf: Tf): void {
-  // The library tells every start how it was compiled.
+  // The library prints at every start how it was compiled.
   env.TF_CPP_MIN_LOG_LEVEL ??= '2';
   restoreUtil();
   const addon = join(nativeFolder(), nativeAddon);
@@ -55,7 +55,7 @@ function restoreUtil(): void {
   util.isArray ??= Array.isArray;
 }
 
-/** The package with an addon of its own, as its install script or `npm rebuild` leave it. */
+/** Package with its own addon, as its install script or `npm rebuild` leave it. */
 function registerPackage(): void {
   try {
     require(nativePackage);

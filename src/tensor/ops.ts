@@ -15,7 +15,7 @@ type Tensor2D = tfTypes.Tensor2D;
 type Tensor3D = tfTypes.Tensor3D;
 type Save = (tensors: tfTypes.Tensor[]) => void;
 
-/** Whether this backend's memory is the host's, so that it can be read at any time and for the price of a copy at most. */
+/** Returns whether this backend's memory is the host's: readable at any time, at the price of a copy at most. */
 export function onHost(tf: Tf): boolean {
   return ['wasm', 'cpu'].includes(tf.getBackend());
 }
@@ -204,13 +204,13 @@ function scatterRows(gradient: Float32Array, upstream: Float32Array, index: Int3
  * the host in sums.
  */
 export interface EndedOnHost {
-  /** What the host goes on from; differentiable, owned by the caller (or its tidy). */
+  /** Inputs of the computation on the host; differentiable, owned by the caller (or its tidy). */
   readonly device: tfTypes.Tensor;
   /** @param read float32, row-major: the numbers of `device` */
   end(read: Float32Array): HostEnd;
 }
 
-/** What the host made, and its backward pass. */
+/** Outputs of the host with the backward pass. */
 export interface HostEnd {
   /** float32: the outputs. */
   values: Float32Array;
@@ -286,7 +286,7 @@ export function throughBfloat16<T extends tfTypes.Tensor>(tf: Tf, x: T): T {
   return op(x) as T;
 }
 
-/** What every tensor of a forward pass goes through: nothing for f32. */
+/** Rounding of every tensor of a forward pass: none for f32. */
 export function roundingOf(tf: Tf, precision: 'f32' | 'bf16') {
   return <T extends tfTypes.Tensor>(x: T): T => (precision === 'bf16' ? throughBfloat16(tf, x) : x);
 }

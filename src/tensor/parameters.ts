@@ -116,7 +116,7 @@ export function normalValues(rng: Rng, deviation: number, count: number): Float3
 }
 
 /**
- * Orthogonal rows or columns (whichever are fewer) times `gain`, float32 [rows · columns], by Gram-Schmidt on normals.
+ * Orthogonal rows or columns (the fewer) times `gain`, float32 [rows · columns], by Gram-Schmidt on normals.
  * @source Saxe et al. 2014, arXiv:1312.6120
  */
 export function orthogonalValues(rng: Rng, rows: number, columns: number, gain: number): Float32Array {

@@ -6,7 +6,7 @@ import { orthogonalValues, type ParameterSet } from './parameters.js';
 
 type Tensor2D = tfTypes.Tensor2D;
 
-/** What a layer hands on, a row a sequence: the hidden rows first, then the memory of an LSTM; each float32 [rows, dim]. */
+/** State of a layer, a row per sequence: the hidden rows first, then the memory of an LSTM; each float32 [rows, dim]. */
 export type CellState = Tensor2D[];
 
 /** A layer whose weights are among the parameters of a network. */
@@ -14,7 +14,7 @@ export interface RecurrentLayer {
   readonly dim: number;
   /** Zeros. */
   start(rows: number): CellState;
-  /** What the inputs of a step, or of many at once, bring to the gates: float32 [rows, inputs] → [rows, gates · dim]. */
+  /** Input terms of the gates, of one step or many at once: float32 [rows, inputs] → [rows, gates · dim]. */
   given(inputs: Tensor2D): Tensor2D;
   /** @param given of this step's inputs */
   step(given: Tensor2D, before: CellState): CellState;

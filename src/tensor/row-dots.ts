@@ -101,7 +101,7 @@ function place({ stride, column }: Rows, row: number): number {
   return row * stride + column;
 }
 
-/** Whether the pairs `i .. i + 3` are there and share their row. */
+/** Returns whether the pairs `i .. i + 3` are there and share their row. */
 function fourFrom(rows: Int32Array, i: number): boolean {
   const row = rows[i];
   return rows[i + 1] === row && rows[i + 2] === row && rows[i + 3] === row;
@@ -113,7 +113,7 @@ export interface RowDots {
   addRowDotsGradient: typeof addRowDotsGradient;
 }
 
-/** With memory of its own, which grows to twice the largest call; plain TypeScript where there are no kernels. */
+/** Has separate memory that grows to twice the largest call; plain TypeScript where there are no kernels. */
 export function simdRowDots(): RowDots {
   if (!kernelsRun()) return { addRowDots, addRowDotsGradient };
   const arena = new Arena();

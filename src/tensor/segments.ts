@@ -1,7 +1,7 @@
 /**
  * Differentiable operations over segments of rows, such as the out-edges of each state or the in-edges of each entity: softmax
  * within each, several columns (heads of attention) at once, and weighted sums of a table's rows. Gradients are in closed
- * form where tensors can be read at once; a device has kernels of its own.
+ * form where tensors can be read at once; a device has its own kernels.
  */
 import type * as tfTypes from '@tensorflow/tfjs-core';
 import { gatherRows, readsAtOnce, type Tf } from './ops.js';

@@ -1,4 +1,4 @@
-/** What trainers need of a network's weights, whether they are tensors of a backend or lie on the host. */
+/** Interface of trainers to a network's weights, as tensors of a backend or on the host. */
 import type { HostOutputs } from './host/host-parameters.js';
 import type { TensorOutputs } from './ops.js';
 import type { HostTensor, StoredTensors } from './parameters.js';
@@ -6,7 +6,7 @@ import type { HostTensor, StoredTensors } from './parameters.js';
 /** The weights of one network. Outputs of another one are not its own: `read` and its optimizer fail on them. */
 export interface TrainedParameters {
   readonly names: string[];
-  /** What computes: a rung of the ladder of backends, or `host`. */
+  /** Backend of the weights, or `host`. */
   readonly backend: string;
   /** float32: a copy of what `compute` gives. */
   read(compute: () => Outputs): Promise<Float32Array>;
@@ -16,7 +16,7 @@ export interface TrainedParameters {
   dispose(): void;
 }
 
-/** What a network gave, and the backward pass: adds to the gradient of a step. Called at most once. */
+/** Outputs of a network with the backward pass, which adds to the gradient of a step. Called at most once. */
 interface Recorded {
   /** float32, row-major; not to be changed. */
   values: Float32Array;
@@ -30,7 +30,7 @@ export type RecordPart = (outputs: () => Outputs) => Promise<Recorded>;
 /** Records the parts of a step's loss and goes back through each. */
 export type Gather = (record: RecordPart) => Promise<void>;
 
-/** What changes the weights of one network. */
+/** Optimizer of one network. */
 export interface Optimizer {
   /**
    * One step down the gradient that `gather` adds up, once it is through: for losses on the outputs of several networks,
@@ -46,7 +46,7 @@ export interface Optimizer {
   dispose(): void;
 }
 
-/** What a network gave: a tensor, which the caller (or its tidy) owns and the host may have to end, or values on the host with the backward pass. */
+/** Outputs of a network: a tensor, which the caller (or its tidy) owns and the host may have to end, or values on the host with the backward pass. */
 export type Outputs = TensorOutputs | HostOutputs;
 
 /** Decays, clip and what keeps divisions finite; each has a default. */

@@ -1,5 +1,5 @@
 /**
- * One small training step on the active backend, beside the same step in plain float64: what a backend must get right before
+ * One small training step on the active backend, compared with the same step in plain float64: what a backend must get right before
  * it is used. Loading proves little; drivers and kernels can compute wrong numbers in silence.
  */
 import { gatherRows, type Tf } from './ops.js';
@@ -7,7 +7,7 @@ import { gatherRows, type Tf } from './ops.js';
 /** Sizes are such that every tensor is beyond the 1,000 numbers below which the WebGPU backend computes on the host. */
 const [tableRows, samples, inputs, hidden, classes] = [48, 96, 24, 48, 24];
 
-/** Large beside the gradients, so that the length of Adam's step depends on theirs. */
+/** Large compared with the gradients, so that the length of Adam's step depends on theirs. */
 const [learningRate, epsilon] = [0.1, 0.01];
 
 /** Largest difference of a weight or of the loss; TF32, with ten bits, would be beyond it. */

@@ -8,7 +8,7 @@ import type { Tf } from './ops.js';
 interface WebgpuDevice {
   /** The device and its driver, as they call themselves, such as `nvidia-h200, NVIDIA: 580.159.04`. */
   name: string;
-  /** Whether it is a program on the processor, which is slower than every other backend. */
+  /** Set for a device in software, which is slower than every other backend. */
   software: boolean;
 }
 
@@ -37,7 +37,7 @@ export async function registerWebgpu(tf: Tf): Promise<WebgpuDevice> {
   const { WebGPUBackend } = await import('@tensorflow/tfjs-backend-webgpu').catch(absent);
   const device = await adapter.requestDevice({ requiredLimits: limitsOf(adapter.limits) });
   let failure: string | undefined;
-  // Such errors come beside the call that they are about, whose result is zeros.
+  // Such errors arrive apart from their call, whose result is zeros.
   device.addEventListener('uncapturederror', (event) => {
     failure ??= firstLine((event as GPUUncapturedErrorEvent).error);
   });
@@ -82,7 +82,7 @@ export function mayHaveGpu(): boolean {
   );
 }
 
-/** How to get a device. */
+/** Remedy for a missing device. */
 export const driverRemedy =
   'needs a GPU and its Vulkan driver (Debian: apt-get install libvulkan1 mesa-vulkan-drivers; NVIDIA: its own driver, and ' +
   'libvulkan1 libegl1 libgl1 on a machine without a display); ' +
@@ -123,7 +123,7 @@ interface Buffers {
   releaseBuffer(buffer: GPUBuffer, reuse?: boolean): void;
 }
 
-/** Bytes of freed buffers that may wait beside twice the most that was ever in use at once. */
+/** Bytes of freed buffers that are kept in addition to twice the peak in use. */
 const freeBytes = 2 ** 26;
 
 /**

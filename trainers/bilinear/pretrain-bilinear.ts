@@ -57,9 +57,9 @@ export async function pretrainBilinear(
         const fresh = createBilinear(settings, { numEntities, numRelations, seed });
         return trainingOf(readCheckpoint(file, { finite: true }), 'bilinear', identity, fresh, file);
       },
-      train: (begun, told) =>
+      train: (begun, callbacks) =>
         trainBilinear({
-          ...{ numEntities, numRelations, train, valid, settings, seed, ...told },
+          ...{ numEntities, numRelations, train, valid, settings, seed, ...callbacks },
           ...{ resumeFrom: begun, signal: options.signal },
         }),
       checkpoint: (state) => trainingCheckpoint('bilinear', identity, state),

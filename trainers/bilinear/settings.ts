@@ -6,7 +6,7 @@ export const bilinearSettings = z.strictObject({
   enabled: z
     .boolean()
     .default(false)
-    .describe('Train a bilinear scorer of links beside TransE: for shaping, and as a row of the link tables.'),
+    .describe('Train a bilinear scorer of links in addition to TransE: for shaping, and as a row of the link tables.'),
   imported: z
     .string()
     .optional()
@@ -32,7 +32,7 @@ export const bilinearSettings = z.strictObject({
     .max(65536)
     .default(1024)
     .describe(
-      'Entities that the queries of a batch are compared with, drawn anew for each batch; all entities where the graph has no more.',
+      'Entities that the queries of a batch are compared with, redrawn for each batch; all entities where the graph has no more.',
     ),
   batchSize: z
     .int()

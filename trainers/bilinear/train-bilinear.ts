@@ -11,7 +11,7 @@ import { explained } from '../../src/tensor/diverged.js';
 import { trainEpochs, type EpochReport, type TableResult, type TableState } from '../embeddings/epochs.js';
 import type { BilinearSettings } from './settings.js';
 
-/** Everything training needs to go on; its squares are those of numbers. */
+/** Training state; its squares are per number. */
 export type BilinearState = TableState<BilinearTable, Float32Array>;
 
 /** Fresh weights, before the first epoch. @param of `numRelations` with inverses */
@@ -31,7 +31,7 @@ interface BilinearOptions {
   valid: TripleColumns;
   settings: BilinearSettings;
   seed: number;
-  /** A state of the same data, settings and seed; training goes on in copies of its arrays. */
+  /** A state of the same data, settings and seed; training continues in copies of its arrays. */
   resumeFrom?: BilinearState | undefined;
   onEpoch?: (report: EpochReport, state: BilinearState) => void;
   /** Queries done of those of all epochs; called after each batch. */

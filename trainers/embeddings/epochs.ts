@@ -1,4 +1,4 @@
-/** Epochs of training a table of vectors, whatever its model: learning rate, validation, early stop, best weights. */
+/** Epochs of training a table of vectors of any model: learning rate, validation, early stop, best weights. */
 import { setImmediate } from 'node:timers/promises';
 import { linkMetrics, type LinkMetrics } from '../../src/embedding/rank-links.js';
 
@@ -41,11 +41,11 @@ export interface EpochReport {
   metrics?: LinkMetrics;
 }
 
-/** The table to use, and the state to go on from. */
+/** Table to use, and state to resume from. */
 export interface TableResult<State extends TableState> {
   /** The best validated weights, else the last. */
   table: State['table'];
-  /** Of that table; absent without validation triples. */
+  /** Metrics of that table; absent without validation triples. */
   metrics?: LinkMetrics;
   state: State;
   stopped: boolean;

@@ -1,4 +1,4 @@
-/** Vectors that another program has trained, as a table of a graph: whatever reads ours reads them. */
+/** Import of vectors of other programs as a table of a graph, used like trained ones. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeCheckpoint } from '../../checkpoints/checkpoint.js';
@@ -35,9 +35,9 @@ export interface NamedRows {
   names: string;
 }
 
-/** What is imported. */
+/** Source of an import. */
 export interface ImportTableOptions {
-  /** What settings and agents will call it. */
+  /** Name for settings and agents. */
   name: string;
   model: (typeof importedModels)[number];
   /** Under `transe`: the distance that it was trained for. Default 2. */
@@ -49,7 +49,7 @@ export interface ImportTableOptions {
   folder?: string;
 }
 
-/** What became of it. */
+/** Result of an import. */
 export interface ImportedTable {
   file: string;
   dim: number;

@@ -21,7 +21,7 @@ import { lockedFile } from '../../src/run/run-lock.js';
 import { throwIfStopped } from '../../src/run/stop.js';
 import type { EpochReport, EpochSettings, TableResult, TableState, VectorTable } from './epochs.js';
 
-/** What a file belongs to; a file of other settings, seed or graph is refused. */
+/** Identity of a file; one of other settings, seed or graph is refused. */
 export interface TableIdentity<Settings> {
   graph: Graph;
   settings: Settings;
@@ -53,11 +53,11 @@ export function tableHeader(
   };
 }
 
-/** Where vectors that another program trained are kept. @param name as settings have it */
+/** File of imported vectors. @param name as in settings */
 export const importedFile = (name: string, folder: string): string => join(folder, `imported-${name}.safetensors`);
 
 /**
- * A table of another program, noted as one whose sources nobody knows.
+ * A table of another program, recorded with unknown sources.
  * @throws WorkbenchError `data` where there is none of that name, or as `read` for one of another graph
  */
 export function importedTable<Saved extends object>(
@@ -81,7 +81,7 @@ export function metricsOf({ metrics: { n, ...shares } }: Checkpoint['header']): 
   return n === undefined ? undefined : ({ ...shares, n } as unknown as LinkMetrics);
 }
 
-/** The whole training state, to go on from later as if never stopped. @param more of the trainer, told first */
+/** Whole training state, from which training resumes exactly. @param more of the trainer, put first */
 export function trainingCheckpoint(
   section: Section,
   identity: TableIdentity<object>,
@@ -178,7 +178,7 @@ function valuesLike<T extends Float32Array | Float64Array>(like: T, tensor: Tens
   return values(tensor, like.constructor as new (length: number) => T, like.length, file);
 }
 
-/** What to throw for a file that holds something else. */
+/** Error of a file with other content. */
 export function unfit(expected: string, got: string, file: string): WorkbenchError {
   return new WorkbenchError('data', `expected ${expected}, got ${got}, at ${file}`, {
     hint: 'Delete the file and pretrain again.',
@@ -195,28 +195,28 @@ export function hashOfTriples({ heads, relations, tails }: TripleColumns): strin
 }
 
 interface TableMaker<Saved, State extends TableState> {
-  /** @throws WorkbenchError for a file that is damaged or of something else: it is then made anew, as is what follows */
+  /** @throws WorkbenchError for a file that is damaged or of something else: it is then trained again, as is the next one */
   read(file: string): Saved;
   resume(file: string): State;
-  train(begun: State | undefined, told: ToldOfTraining<State>): Promise<TableResult<State>>;
+  train(begun: State | undefined, callbacks: TrainingCallbacks<State>): Promise<TableResult<State>>;
   /** The training so far, to be kept. */
   checkpoint(state: State): Checkpoint;
   write(file: string, result: TableResult<State>): void;
   settings: EpochSettings;
-  /** What the progress shows: a name, and how many of what an epoch trains. */
+  /** Progress: a name, and the number and unit of an epoch's items. */
   shown: { name: string; perEpoch: number; unit: string };
 }
 
-interface ToldOfTraining<State> {
+interface TrainingCallbacks<State> {
   onProgress(done: number): void;
   onEpoch(report: EpochReport, state: State): void;
 }
 
-/** Where tables are kept, and how the work is watched and stopped. */
+/** Folder of tables, progress and stop signal. */
 export interface KeptTableOptions {
   folder: string;
   progress?: ProgressReporter | undefined;
-  /** Aborted: the epoch is finished and the state saved; the next call with equal options goes on from there. */
+  /** Aborted: the epoch is finished and the state saved; the next call with equal options resumes. */
   signal?: AbortSignal | undefined;
 }
 
@@ -284,7 +284,7 @@ async function foundOrTrained<Saved extends object, State extends TableState>(
   return { ...maker.read(file), file, reused: false };
 }
 
-/** What a kept file holds, or undefined where there is none or it is damaged: training again mends that. */
+/** Content of a kept file; undefined if missing or damaged, which training again repairs. */
 function usable<T>(file: string, read: () => T): T | undefined {
   if (!existsSync(file)) return undefined;
   try {

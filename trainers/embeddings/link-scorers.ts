@@ -12,7 +12,7 @@ import { pretrainEmbeddings } from '../transe/pretrain.js';
 /** The sections of the settings that train a scorer. */
 export type LinkScorerSection = 'transe' | 'bilinear';
 
-/** What a scorer is trained on; a link data set has it all. */
+/** Training data of a scorer; part of a link data set. */
 export interface ScoredData {
   /** Edges of train and their inverses; entities of all splits. */
   graph: Graph;
@@ -21,14 +21,14 @@ export interface ScoredData {
   valid: TripleColumns;
 }
 
-/** How the work is done; no byte depends on it. */
+/** Options of execution; no byte depends on them. */
 interface OpenScorerOptions {
   /** Default 1. */
   threads?: number | undefined;
-  /** Where tables are kept; default `embeddings` in `KGWALK_HOME`. */
+  /** Folder of tables; default `embeddings` in `KGWALK_HOME`. */
   folder?: string | undefined;
   progress?: ProgressReporter | undefined;
-  /** Aborted: the epoch is finished and the state saved; the next call with equal settings goes on from there. */
+  /** Aborted: the epoch is finished and the state saved; the next call with equal settings resumes. */
   signal?: AbortSignal | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface OpenedScorer {
   /** Absolute path of the kept table; a run copies it into its own folder. */
   file: string;
   reused: boolean;
-  /** What chose the epoch: both directions of valid, with train and valid as known answers; absent where valid has no triples. */
+  /** Metrics that chose the epoch: both directions of valid, with train and valid as known answers; absent where valid has no triples. */
   metrics: LinkMetrics | undefined;
   /** Its vectors as features. */
   table: LinkFeatures;

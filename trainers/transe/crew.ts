@@ -1,4 +1,4 @@
-/** Who does the work of TransE: this thread alone, or several, each its share. */
+/** Training of TransE in this thread, or in several, each with its share. */
 import { setImmediate } from 'node:timers/promises';
 import { knownAnswers, type KnownAnswers } from '../../src/embedding/known-answers.js';
 import { rankShare } from '../../src/embedding/rank-links.js';
@@ -17,7 +17,7 @@ const ranksAtOnce = 4096;
 /** Does one share of the work; a single thread's share is all of it. */
 interface WorkShare {
   /**
-   * Trains an epoch in `work.order`, telling the positives done now and then; all threads of the share must do so to the
+   * Trains an epoch in `work.order`, yielding the positives done; all threads of the share must iterate to the
    * end, at the same time.
    * @throws Diverged before the weights follow a triple, and any of its batch, whose numbers are not finite
    */
@@ -27,7 +27,7 @@ interface WorkShare {
 }
 
 /**
- * Prepares a thread. Bytes do not depend on the number of threads: places of a batch draw from streams of their own, their
+ * Prepares a thread. Bytes do not depend on the number of threads: places of a batch draw from separate streams, their
  * gradients are taken from the weights before the batch, and each row is moved by one thread in the order of the places.
  */
 export function openShare(work: TransEWork): WorkShare {
@@ -81,7 +81,7 @@ export function openCrew(work: TransEWork, threads: number): Crew {
   return threads === 1 ? alone(work) : several(work, threads);
 }
 
-/** Lets signals and other work of the process through now and then: whoever asks twice to stop does not wait for an epoch. */
+/** Yields to signals and other work of the process at times, so that a second request to stop does not wait for an epoch. */
 function alone(work: TransEWork): Crew {
   const share = openShare(work);
   return {

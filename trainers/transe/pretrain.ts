@@ -33,18 +33,18 @@ interface PretrainOptions {
   seed: number;
   /** Triples that must not be held out, in either direction: those of train's paths. */
   exclude?: Iterable<Triple>;
-  /** Facts to train on and to validate with, told forwards, where the data have both; else some of the graph's are held out. */
+  /** Facts to train on and to validate with, in forward direction, where the data have both; else some of the graph's are held out. */
   split?: HeldOut;
-  /** Where tables are kept; default `embeddings` in `KGWALK_HOME`. */
+  /** Folder of tables; default `embeddings` in `KGWALK_HOME`. */
   folder?: string;
   /** Default 1. No byte depends on it. */
   threads?: number | undefined;
   progress?: ProgressReporter;
-  /** Aborted: the epoch is finished and the state saved; the next call with equal options goes on from there. */
+  /** Aborted: the epoch is finished and the state saved; the next call with equal options resumes. */
   signal?: AbortSignal;
 }
 
-/** What one epoch logs, under the keys of the metric log. */
+/** Logged figures of one epoch, under the keys of the metric log. */
 interface EpochRecord {
   /** Epochs done. */
   step: number;
@@ -54,7 +54,7 @@ interface EpochRecord {
 interface SavedTable {
   /** Entity vectors have a mean L2 norm of 1. */
   table: EmbeddingTable;
-  /** Of the table on the held-out triples; absent where nothing was held out. */
+  /** Metrics of the table on the held-out triples; absent where nothing was held out. */
   metrics?: LinkMetrics;
   /** One record an epoch, so that a run that reuses the table logs the same. */
   history: EpochRecord[];
@@ -86,9 +86,9 @@ export async function pretrainEmbeddings(graph: Graph, options: PretrainOptions)
   const identity: TransEIdentity = { graph, settings, seed };
   const { train, valid } = split ?? holdOutTriples(graph, { share: settings.validShare, exclude, seed });
   const count = train.heads.length;
-  // Said of a table that is reused too: its name says that it was made from these.
+  // Recorded for a reused table too: its name says that it was made from these.
   madeFrom('embedding', 'TransE', { graph: graph.hash, train: count, 'held out': valid.heads.length });
-  // A graph tells which facts are held out of it; it does not tell the order of a data set's own.
+  // The graph determines which of its facts are held out, but not the order of a data set's splits.
   const parts = { valid: hashOfTriples(valid), ...(split && { train: hashOfTriples(train) }) };
   const key = configHash({ graph: graph.hash, settings, seed, ...parts }).slice(0, 16);
   let history: EpochRecord[] = [];
@@ -131,13 +131,13 @@ export async function pretrainEmbeddings(graph: Graph, options: PretrainOptions)
   );
 }
 
-/** The table with the vector of each relation that is told backwards replaced by the negative of its forward one. */
+/** Replaces the vector of each inverse relation by the negative of its forward one. */
 export function withInverses(table: EmbeddingTable, graph: Graph): EmbeddingTable {
   const { dim } = table;
   const relations = table.relations.slice();
-  forwardRelations(graph).forEach((told, relation) => {
-    if (told === relation) return;
-    for (let k = 0; k < dim; k++) relations[relation * dim + k] = -relations[told * dim + k]!;
+  forwardRelations(graph).forEach((forward, relation) => {
+    if (forward === relation) return;
+    for (let k = 0; k < dim; k++) relations[relation * dim + k] = -relations[forward * dim + k]!;
   });
   return { ...table, relations };
 }
@@ -152,7 +152,7 @@ function recordOf({ epoch, loss, learningRate, metrics }: EpochReport): EpochRec
 
 /** Writes a normalised table. Equal content gives equal bytes. */
 export function writeTable(file: string, identity: TransEIdentity, { table, metrics, history }: SavedTable): void {
-  // An imported table has a norm and a width of its own, whatever the settings say.
+  // An imported table has its own norm and width.
   const settings = { ...identity.settings, norm: table.norm, dim: table.dim };
   const header = tableHeader('transe', { ...identity, settings }, history.length, { history }, metrics);
   writeCheckpoint(file, { header, tensors: tableTensors(table) });

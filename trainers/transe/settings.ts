@@ -62,7 +62,7 @@ export const transeSettings = z.strictObject({
     .max(65536)
     .default(1)
     .describe(
-      'True triples whose gradients are taken from the same weights. 1 learns most an epoch, on one thread whatever --threads; from 64 on, threads share the work. Weights depend on it, never on the number of threads.',
+      'True triples whose gradients are taken from the same weights. 1 learns most an epoch, on one thread at any --threads; from 64 on, threads share the work. Weights depend on it, never on the number of threads.',
     ),
   schedule: z
     .enum(['linear', 'constant'])

@@ -6,7 +6,7 @@ import { openCrew } from './crew.js';
 import type { TransESettings } from './settings.js';
 import { createTransE, createWork, orderEpoch, type TransEState, type TransEWork } from './work.js';
 
-/** What is trained on which triples, from where on, and who is told. */
+/** Options of a training. */
 export interface TransEOptions {
   numEntities: number;
   numRelations: number;
@@ -14,11 +14,11 @@ export interface TransEOptions {
   train: TripleColumns;
   /** Held-out triples; without them all epochs run and the last weights are taken. */
   valid?: TripleColumns;
-  /** Further true triples, left out of validation ranks beside those of train and valid. */
+  /** Further true triples, left out of validation ranks like those of train and valid. */
   known?: readonly TripleColumns[];
   settings: TransESettings;
   seed: number;
-  /** A state of the same data, settings and seed; training goes on in its arrays, or in copies (`createWork`). */
+  /** A state of the same data, settings and seed; training continues in copies of its arrays. */
   resumeFrom?: TransEState | undefined;
   /** Threads that train and rank; default 1: this one. They change no byte. */
   threads?: number | undefined;
@@ -29,7 +29,7 @@ export interface TransEOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** The table to use, and the state to go on from. */
+/** Table to use, and state to resume from. */
 export type TransEResult = TableResult<TransEState>;
 
 /**

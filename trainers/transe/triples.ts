@@ -19,7 +19,7 @@ export interface HeldOut {
 }
 
 /**
- * The relation that a fact is told with, for each relation: `name` for `~name` where the graph has both, else itself.
+ * Forward relation of each relation: `name` for `~name` where the graph has both, else itself.
  * @returns int32 [numRelations]
  */
 export function forwardRelations({ relationNames, inverseOf }: Graph): Int32Array {
@@ -29,23 +29,23 @@ export function forwardRelations({ relationNames, inverseOf }: Graph): Int32Arra
 }
 
 /**
- * Every fact of the graph once: (t, ~r, h) and (h, r, t) are one fact, told as (h, r, t). A held-out fact is then held out
+ * Every fact of the graph once: (t, ~r, h) and (h, r, t) are one fact, stored as (h, r, t). A held-out fact is then held out
  * in both directions by construction, and TransE loses nothing: h + r ≈ t already says t − r ≈ h.
  */
 export function graphFacts(graph: Graph): TripleColumns {
-  const forward = forwardRelations(graph);
+  const forwardOf = forwardRelations(graph);
   const facts = emptyColumns(graph.numEdges);
   let count = 0;
   for (let entity = 0; entity < graph.numEntities; entity++) {
     for (let edge = graph.offsets[entity]!; edge < graph.offsets[entity + 1]!; edge++) {
       const relation = graph.relations[edge]!;
       const other = graph.tails[edge]!;
-      const told = forward[relation]!;
-      // Told backwards: the other direction brings it, unless the graph has this one alone.
-      if (told !== relation && graph.edgeIndex(other, told, entity) >= 0) continue;
-      facts.heads[count] = told === relation ? entity : other;
-      facts.relations[count] = told;
-      facts.tails[count++] = told === relation ? other : entity;
+      const forward = forwardOf[relation]!;
+      // The forward edge adds this fact, unless the graph lacks it.
+      if (forward !== relation && graph.edgeIndex(other, forward, entity) >= 0) continue;
+      facts.heads[count] = forward === relation ? entity : other;
+      facts.relations[count] = forward;
+      facts.tails[count++] = forward === relation ? other : entity;
     }
   }
   return pickTriples(
@@ -101,12 +101,12 @@ export function holdOutTriples(graph: Graph, { share = 0.01, exclude = [], seed 
 
 function forwardTriples(graph: Graph, triples: Iterable<Triple>): TripleColumns {
   const forward = forwardRelations(graph);
-  const told = [...triples]
+  const facts = [...triples]
     .filter(([, relation]) => relation >= 0 && relation < graph.numRelations)
     .map(([head, relation, tail]) =>
       forward[relation] === relation ? [head, relation, tail] : [tail, forward[relation]!, head],
     );
-  const column = (place: number) => Int32Array.from(told, (triple) => triple[place]!);
+  const column = (place: number) => Int32Array.from(facts, (triple) => triple[place]!);
   return { heads: column(0), relations: column(1), tails: column(2) };
 }
 
@@ -115,7 +115,7 @@ function emptyColumns(length: number): TripleColumns {
 }
 
 /**
- * Every triple of every path of train, whichever part of it a run reads, so that each command holds out the same facts
+ * Every triple of every path of train, also of parts that a run does not read, so that each command holds out the same facts
  * and finds the same table. Not of valid and test: facts that were held out are ranked a little lower, and none of them
  * would be a gold of theirs.
  */
@@ -198,7 +198,7 @@ export function hasTriple(
   }
 }
 
-/** How far a mix is shifted for its bit of the filter: to as many high bits as number its bits. Low bits choose the slot. */
+/** Shift of a mix for its bit of the filter: to as many high bits as number its bits. Low bits choose the slot. */
 function filterShift({ length }: Int32Array): number {
   return Math.clz32(length) - 4;
 }

@@ -9,7 +9,7 @@ import type { TableState } from '../embeddings/epochs.js';
 import type { TransESettings } from './settings.js';
 import { createTripleSet, tailCorruptionChance, type TripleSet } from './triples.js';
 
-/** Everything training needs to go on; its squares are those of rows. */
+/** Training state; its squares are per row. */
 export type TransEState = TableState<EmbeddingTable, Float64Array>;
 
 /** Fresh weights, uniform in ±(margin + 2) / dim: distances begin near the margin, where the loss has its gradient. */
@@ -71,7 +71,7 @@ interface TransEArrays {
   done: Int32Array;
   /** int32 [1]: positives of the epoch before the batch that is trained. */
   begun: Int32Array;
-  /** What validation ranks, if anything. */
+  /** Triples of validation. */
   valid:
     | {
         triples: TripleColumns;
@@ -185,7 +185,7 @@ export function orderEpoch({ order, seed, state }: TransEWork): void {
   Rng.named(seed, 'transe/shuffle', state.epoch).shuffle(order);
 }
 
-/** What a place of every batch of an epoch draws its sides and negatives from. */
+/** Generator of the sides and negatives at a place of every batch of an epoch. */
 export function placeStream({ seed }: TransEWork, epoch: number, place: number): Rng {
   return Rng.named(seed, 'transe/negatives', epoch, ...(place === 0 ? [] : [place]));
 }

@@ -1,4 +1,4 @@
-/** What a batch holds more than once, so that it is computed once. */
+/** Deduplication of rows and ids of a batch. */
 
 /** Rows that differ from the one before: the states of a task share theirs. @param into room that they are copied to */
 export function distinctRows(
@@ -25,7 +25,7 @@ export type Renumber = (...lists: readonly Int32Array[]) => { ids: Int32Array; p
 
 /**
  * Renumbers ids below `size` in O(what is listed), without clearing a table. What the graph lacks (−1) is read as its first
- * entity: a walk can only stay there, whatever that scores.
+ * entity: a walk can only stay there, at any score.
  */
 export function renumbering(size: number): Renumber {
   const position = new Int32Array(size);

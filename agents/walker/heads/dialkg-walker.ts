@@ -30,7 +30,7 @@ export function dialkgNetwork(
   { horizon, numRelations }: HeadShape,
   layers: Layers,
 ): EmbeddedNetwork {
-  // Staying is a relation of its own.
+  // Staying is a separate relation.
   const mixed = numRelations + 1;
   layers.add('dialkg.context', width + d, d, true);
   layers.add('dialkg.mix.context', d, mixed);

@@ -53,7 +53,7 @@ export function edgeScorerOf(tf: Tf, settings: WalkerSettings, shape: HeadShape)
   }
   const { entityInit, precision } = settings;
   if (entityInit === 'frozen') return frozenVectors(precision === 'bf16' ? roundedTables(tables) : tables);
-  // Staying is a relation of its own here, as in the reference.
+  // Staying is a separate relation here, as in the reference.
   return trainedVectors(tf, { numEntities, numRelations: numRelations + 1, dim: settings.componentDim, precision });
 }
 
@@ -82,7 +82,7 @@ interface TrainedVectorsOptions extends Partial<Pick<WalkerSettings, 'precision'
   numEntities: number;
   /** Rows of relations, that of staying included. */
   numRelations: number;
-  /** Of an entity's vector and of a relation's. */
+  /** Widths of an entity's vector and a relation's. */
   dim: number;
 }
 
@@ -125,7 +125,7 @@ export function trainedVectors(
   };
 }
 
-/** What the graph lacks is read as its first entity: a walk can only stay there. */
+/** Entities missing from the graph (-1) are read as its first: a walk can only stay there. */
 const known = (tail: number) => Math.max(0, tail);
 
 function hostDots(

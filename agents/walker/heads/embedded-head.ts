@@ -24,7 +24,7 @@ type Tensor = tfTypes.Tensor;
 type Tensor1D = tfTypes.Tensor1D;
 type Tensor2D = tfTypes.Tensor2D;
 
-/** What of the tables a network reads: it has no weights over the rest. */
+/** Tables that a network reads; it has no weights for the others. */
 export interface Reads {
   /** Default true; else rows have no width. */
   entities?: boolean;
@@ -184,9 +184,9 @@ export function createEmbeddedHead(
   };
 }
 
-/** What was said, as the settings have it read. */
+/** Encoded text, by the settings. */
 interface Said {
-  /** What words make of it: float32 [dialogues, width]; absent where none are read. */
+  /** Encoding of its words: float32 [dialogues, width]; absent where none are read. */
   words?: (batch: StateBatch) => Tensor2D;
   /** float32 [S, width]. @param words what `words` makes of the batch */
   text: (batch: StateBatch, words?: Tensor2D) => Tensor2D;
@@ -217,7 +217,7 @@ function textOf(
   };
 }
 
-/** What features of edges add to the logit of each: w · relu(W f + b) + v · f. Absent where none are read. */
+/** Term of edge features in each logit: w · relu(W f + b) + v · f. Absent where none are read. */
 function featureScores(tf: Tf, { hidden }: WalkerSettings, { numEdgeFeatures }: HeadShape, layers: Layers) {
   if (numEdgeFeatures === 0) return undefined;
   const { parameters, weight } = layers;

@@ -14,9 +14,9 @@ export interface WalkerHead<
   Logits extends Outputs = TensorOutputs<tfTypes.Tensor1D>,
 > {
   readonly parameters: Parameters;
-  /** What its logits are rounded to; default f32. */
+  /** Precision of the logits; default f32. */
   readonly precision?: 'f32' | 'bf16';
-  /** As an actor says it; default: as it does. */
+  /** As in `Actor`. */
   readonly scoresAtOnce?: number;
   /**
    * Scores every legal action of a batch; differentiable.
@@ -36,7 +36,7 @@ export interface WalkerHead<
   infer(batch: StateBatch): Promise<Float32Array>;
   /**
    * As `infer`, for ranking only: what is trained on must come from `infer`. Either on the host, in a little other digits, the
-   * same on every backend and however many states are beside; or with what was said read once a task instead of in each batch.
+   * same on every backend and at any batch size; or with what was said read once a task instead of in each batch.
    */
   rank?(batch: StateBatch): Promise<Float32Array>;
   /** Present where walks may leave the graph: logits are log-probabilities then, among all that might have been chosen. */
@@ -46,7 +46,7 @@ export interface WalkerHead<
   dispose(): void;
 }
 
-/** Writes walks step by step, a relation and then an entity, whatever the graph has; on the host, by what `infer` keeps. */
+/** Writes walks step by step, a relation and then an entity, also beyond the graph; on the host, by what `infer` keeps. */
 export interface WalkWriter {
   /** float32 [S, numRelations + 1]: ln of the probability of each relation in each state, staying last. */
   relations(batch: StateBatch): Promise<Float32Array>;
@@ -62,7 +62,7 @@ export interface WrittenRelations {
   relations: Int32Array;
 }
 
-/** One that is computed wherever. */
+/** Head on any backend. */
 export type AnyHead = WalkerHead<TrainedParameters, Outputs>;
 
 /** Frozen vectors of entities and relations, one a row. */
@@ -75,23 +75,23 @@ export interface FrozenTables {
   relationDim: number;
 }
 
-/** What a head is built for: widths, sizes of the graph, its edges and the frozen vectors. */
+/** Shape of a head: widths, sizes of the graph, its edges and the frozen vectors. */
 export interface HeadShape {
   contextDim: number;
   /** Steps of a walk; a state's `hop` is below. */
   horizon: number;
-  /** Numbers that stand beside a state's vectors: see `scalarNames`. */
+  /** Numbers of a state in addition to its vectors: see `scalarNames`. */
   numScalars: number;
   numEdgeFeatures: number;
   numEntities: number;
   numRelations: number;
   /** The edges that walks may take. */
   rows: AdjacencyRows;
-  /** Whether edges into the start of a walk are illegal, as in `WalkRules`. Default false. */
+  /** Forbids edges into the start of a walk, as in `WalkRules`. Default false. */
   noReturn?: boolean | undefined;
   /** Rows of the table of words, that of unknown ones included; 0 where none are read. */
   numWords: number;
-  /** Of width 0 where the network reads none. */
+  /** Width 0 if the network reads none. */
   tables: FrozenTables;
   /** Places of the longest action list, staying counted: with `pathAware: false`, whose logits are places'. */
   maxActions?: number | undefined;
@@ -191,7 +191,7 @@ interface StateRows {
   of(batch: StateBatch): Float32Array;
 }
 
-/** What of a network's shape the rows go by. */
+/** Parts of a network's shape that determine the rows. */
 export type StateRowShape = Pick<HeadShape, 'contextDim' | 'horizon' | 'numScalars' | 'tables'>;
 
 /**

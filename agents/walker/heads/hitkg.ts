@@ -1,7 +1,7 @@
 /**
  * What the parts of HiTKG are worth, of which neither code nor full text was found: HiTKG-like. A Transformer reads what was
  * said, the start and the previous path as tokens; a decoder that stands at the walk's end attends to them; edges are scored as
- * vectors of relation and entity together; the length of the walk is told beforehand and takes the place of Equal.
+ * vectors of relation and entity together; the length of the walk is given in advance and takes the place of Equal.
  *
  *   m(r, t) = relu(A · E[t] + B · R[r] + b)                          tokens = encoder(said, start, previous path) + types
  *   x = decoder(E[start] + Σ m(walked edges), tokens)                p(edge) = softmax over out-edges of W · x · m(r, t) / √d
@@ -33,7 +33,7 @@ export function hitkgNetwork(
   seed = 0,
 ): EmbeddedNetwork {
   const { parameters, weight, dense } = layers;
-  // Each half of the text vector by itself, which are the last message and the window, beside all that is read.
+  // The two halves of the text vector (last message, window) separately, in addition to all that is read.
   const halves = read === 'words' ? [] : (['last', 'window'] as const);
   const half = contextDim / 2;
   const saidTokens = 1 + halves.length;
@@ -107,7 +107,7 @@ export function hitkgNetwork(
     return normWalk(state);
   };
 
-  /** ln of going on and ln of ending here, of walks at least so long: float32 [S, 2]. */
+  /** Log-probabilities of continuing and of ending here, of walks at least so long: float32 [S, 2]. */
   const lengths = ({ batch }: Scene, { rows: tokens }: Tokens, mayStay: Uint8Array) => {
     const first = Int32Array.from({ length: batch.numStates }, (_, s) => s * perState);
     const chances = dense(gatherRows(tf, tokens, first), 'length');
@@ -149,7 +149,7 @@ export function hitkgNetwork(
       const each = Int32Array.from({ length: count }, (_, i) => i);
       const dots = tf.mul(pairDot(tf, wanted, vectors, edges.stateOf, each), 1 / Math.sqrt(d));
       const shares = segmentLogSoftmaxColumns(tf, tf.reshape(dots, [-1, 1]) as Tensor2D, edges.offsets);
-      // The last row is staying's, which has no other edge beside it.
+      // The last row is staying's, which has no other edge.
       const byEdge = gatherRows(
         tf,
         tf.concat([shares, tf.zeros([1, 1])], 0) as Tensor2D,

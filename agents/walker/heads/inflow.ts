@@ -18,7 +18,7 @@ export interface InEdges {
   heads: Int32Array;
 }
 
-/** What a network makes of the edges into an entity. */
+/** Aggregation of the edges into an entity. */
 export interface Inflow {
   /** Columns of what is made. */
   width: number;

@@ -1,4 +1,4 @@
-/** What the networks of heads over embedded edges are made of: their weights, what they are shown of a batch, and common steps. */
+/** Parts of networks of heads over embedded edges: weights, inputs of a batch, common steps. */
 import type * as tfTypes from '@tensorflow/tfjs-core';
 import { Rng } from '../../../src/run/seeds.js';
 import type { Tf } from '../../../src/tensor/backend.js';
@@ -25,7 +25,7 @@ export interface Layers {
   dense(input: Tensor2D, name: string): Tensor2D;
 }
 
-/** What a network scores the actions of a batch from. Everything is differentiable. */
+/** Inputs from which a network scores the actions of a batch; all differentiable. */
 export interface Scene {
   batch: StateBatch;
   /** float32 [S, width]: what was said. */
@@ -49,18 +49,18 @@ export type MakeNetwork = (
   seed: number,
 ) => EmbeddedNetwork;
 
-/** What is a head's own. */
+/** Parts specific to a head. */
 export interface EmbeddedNetwork {
   /**
    * float32 [rows, more]: columns that depend on a row and the weights alone, behind its embedding: kept between inferences.
    * @param rows float32 [rows, embeddingDim]
    */
   prepared?: { width: number; entities(rows: Tensor2D): Tensor2D; relations(rows: Tensor2D): Tensor2D };
-  /** Entities whose rows `scores` reads beside those of the batch, at the places `local.others`. */
+  /** Entities whose rows `scores` reads in addition to those of the batch, at the indexes `local.others`. */
   others?(batch: StateBatch): Int32Array;
   /** Rows of entities made of those of their neighbours. */
   inflow?: Inflow;
-  /** Of a network that writes walks: `scores` are log-probabilities then, and a scene has the rows of all entities, by their ids. */
+  /** Set for a network that writes walks: `scores` are log-probabilities then, and a scene has the rows of all entities, by their ids. */
   writes?: {
     /** float32 [S, numRelations + 1]: ln of the probability of each relation, staying last. */
     relations(scene: Scene): Tensor2D;
@@ -74,11 +74,11 @@ export interface EmbeddedNetwork {
    * @param scene the entities drawn are at `local.others`
    */
   margins?(scene: Scene, aims: Aims): Tensor1D;
-  /** Whether `scores` reads `batch.edgeFeatures` by itself. Default false. */
+  /** Set if `scores` reads `batch.edgeFeatures`; default false. */
   readsFeatures?: boolean;
 }
 
-/** What is aimed at in each state, and what is not. */
+/** Target of each state, and the other actions. */
 export interface Aims {
   /** int32 [S]: place of the gold among the actions of the batch. */
   golds: Int32Array;
@@ -98,7 +98,7 @@ export interface LocalEntities {
   tails: Int32Array;
   /** int32 [S, horizon − 1]: of `walkedTails`. */
   walked: Int32Array;
-  /** int32: of what the network reads beside them. */
+  /** int32: indexes of further entities that the network reads. */
   others: Int32Array;
 }
 
@@ -125,10 +125,10 @@ export function layersOf(tf: Tf, seed: number): Layers {
 export function localEntities(
   numEntities: number,
   othersOf: (batch: StateBatch) => Int32Array = () => new Int32Array(0),
-): (batch: StateBatch, beside?: Int32Array) => LocalEntities {
+): (batch: StateBatch, extra?: Int32Array) => LocalEntities {
   const renumber = renumbering(numEntities);
-  return (batch, beside = othersOf(batch)) => {
-    const { ids, places } = renumber(batch.start, batch.current, batch.tails, batch.walkedTails, beside);
+  return (batch, extra = othersOf(batch)) => {
+    const { ids, places } = renumber(batch.start, batch.current, batch.tails, batch.walkedTails, extra);
     const [start, current, tails, walked, others] = places as [Int32Array, ...Int32Array[]];
     return { ids, start, current: current!, tails: tails!, walked: walked!, others: others! };
   };
@@ -144,7 +144,7 @@ export function allEntities(numEntities: number): ReturnType<typeof localEntitie
   });
 }
 
-/** Of rows for every hop, each [S, width], those of the hop that each state is at. */
+/** Selects the row of each state's hop from rows of all hops, each [S, width]. */
 export function rowsOfHop(tf: Tf, byHop: readonly Tensor2D[], batch: StateBatch): Tensor2D {
   const { numStates } = batch;
   const places = Int32Array.from({ length: numStates }, (_, s) => hopOf(batch, s) * numStates + s);

@@ -38,7 +38,7 @@ const heads: Record<WalkerSettings['head'], CreateHead> = {
   'tri-lstm': embedded(triLstmNetwork),
 };
 
-/** Whether the head of these settings is written for the host, too. */
+/** Returns whether the head of these settings has SIMD kernels. */
 export const computedOnHost = ({ head, text }: Pick<WalkerSettings, 'head' | 'text'>) =>
   head === 'candidate' && text === 'frozen';
 

@@ -2,7 +2,7 @@
 import type { AdjacencyRows } from '../../../src/kg/adjacency.js';
 import { hopOf, type StateBatch } from './head.js';
 
-/** What may be written at each state of a batch: a relation first, then an entity that it leads to. */
+/** Choices at each state of a batch: a relation first, then an entity that it leads to. */
 export interface RelationRuns {
   /** int32 [S + 1]: relations at state `s` are `offsets[s] .. offsets[s + 1] - 1`. */
   offsets: Int32Array;
@@ -12,7 +12,7 @@ export interface RelationRuns {
   relations: Int32Array;
   /** int32 [N]: place of each action's relation among them. */
   relationOf: Int32Array;
-  /** Of relations that are listed and lead to several tails, as there is a choice to make: places among the relations. */
+  /** Indexes of the listed relations that lead to several tails, which leaves a choice. */
   forks: Int32Array;
   /** int32 [forks + 1]: tails of fork `f` are `tailOffsets[f] .. tailOffsets[f + 1] - 1`. */
   tailOffsets: Int32Array;

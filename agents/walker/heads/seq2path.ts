@@ -93,7 +93,7 @@ export function seq2PathNetwork(
       });
       const ofTails = tf.reshape(tailDots(wanted, [entities], { left: forkOf, right: [local.others] }), [-1, 1]);
       const byTail = segmentLogSoftmaxColumns(tf, ofTails as Tensor2D, tailOffsets);
-      // The last row is that of tails without another beside them: certain.
+      // The last row is of tails without an alternative: certain.
       const certain = forkOf.length;
       const rowsOfTails = tf.concat([byTail, tf.zeros([1, 1])], 0) as Tensor2D;
       const tailPart = gatherRows(
@@ -106,7 +106,7 @@ export function seq2PathNetwork(
   };
 }
 
-/** What both decoders share. */
+/** Parts of both decoders. */
 interface Decoder {
   decode(scene: Scene): CellState;
   ofRelations(scene: Scene, state: CellState): Tensor2D;

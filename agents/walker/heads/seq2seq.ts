@@ -25,7 +25,7 @@ export function seq2seqNetwork(
   layers.add('seq2seq.context', width + d, width, true);
   const decoder = layers.lstm('seq2seq.decoder', d, width);
   layers.add('seq2seq.out', width, d, true);
-  /** What comes next: float32 [S, d]. */
+  /** Prediction of the next: float32 [S, d]. */
   const aimsOf = ({ batch, text, entities, local, dropped }: Scene) => {
     const start = gatherRows(tf, entities, local.start);
     const context = layers.dense(dropped(tf.concat([text, start], 1)), 'seq2seq.context');

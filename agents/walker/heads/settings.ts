@@ -1,4 +1,4 @@
-/** Settings of heads, beside those that all walkers have. */
+/** Settings of heads, in addition to those of all walkers. */
 import { z } from 'zod';
 
 /** Keys of the `walker` section: of `attn-flow`, `attn-io` and `diff-kg`, by which mass flows over a graph. */

@@ -1,6 +1,6 @@
 /**
  * Tri-LSTM: an edge is read by an LSTM together with the walk so far, and meets what was said, and that fact about the start
- * that fits it best. Facts about the start are edges out of it, at most `mostFacts`, read by an LSTM of their own.
+ * that fits it best. Facts about the start are edges out of it, at most `mostFacts`, read by a separate LSTM.
  *
  *   x = X text + b        a = LSTM_a(E[start], R[r], E[n])        y = LSTM_y(E[v₀], R[r₁], E[v₁], …, R[r], E[n])
  *   logit(r, n) = xᵀ W y + max_a aᵀ V y
@@ -90,7 +90,7 @@ export function triLstmNetwork(
     return readEdges(walks, walked, { entities, relations }, edges);
   }
 
-  /** Goes on by a relation and a tail each; edges of one relation out of one state share the step in between. */
+  /** Continues by a relation and a tail each; edges of one relation out of one state share the step in between. */
   function readEdges(
     layer: RecurrentLayer,
     before: CellState,

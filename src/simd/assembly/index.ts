@@ -1,4 +1,4 @@
-/** What the module of kernels exports; `../kernels.ts` states the same for TypeScript. */
+/** Exports of the module of kernels; `../kernels.ts` states the same for TypeScript. */
 export { twoDots } from './cosines';
 export { denseLayer } from './dense';
 export { compareListed, countNearer } from './rounded-rows';

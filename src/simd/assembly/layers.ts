@@ -1,4 +1,4 @@
-/** The parts of a dense layer beside its product, float32. All arguments named as arrays are byte offsets; sizes count values. */
+/** The parts of a dense layer other than its product, float32. All arguments named as arrays are byte offsets; sizes count values. */
 
 /** `y[i · n + j] += bias[j]` */
 export function addBias(y: usize, bias: usize, m: i32, n: i32): void {

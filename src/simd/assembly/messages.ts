@@ -29,7 +29,7 @@ export function messageHidden(one: i32, other: i32, own: i32, inverse: i32): voi
   back = inverse;
 }
 
-/** Whether an edge of row `from` is left out. */
+/** Returns whether an edge of row `from` is left out. */
 function isHidden(from: i32, tail: i32, relation: i32): bool {
   if (from == first && tail == second) return forth < 0 || relation == forth;
   return from == second && tail == first && (forth < 0 || relation == back);
@@ -289,7 +289,7 @@ function slog4(x: v128): v128 {
   );
   const rounded = f32x4.sub(u, one);
   const mended = f32x4.div(f32x4.mul(log, size), rounded);
-  // Too small to be seen beside 1; NaN is not.
+  // Too small to change 1; NaN is not.
   const value = v128.bitselect(size, mended, f32x4.eq(rounded, f32x4.splat(0)));
   return v128.or(value, v128.and(x, i32x4.splat(<i32>0x80000000)));
 }

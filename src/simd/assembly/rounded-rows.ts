@@ -3,7 +3,7 @@
  * of 16, zeros behind their values. `Sum` is the type of the lanes that sum up: i16 (unsigned) under L1, i32 under L2.
  */
 
-/** Where `compare` notes the next pair. */
+/** Address of the next pair that `compare` writes. */
 let next: usize = 0;
 
 /** Adds eight values of a row: |query − row|, or query · row. */
@@ -47,7 +47,7 @@ function compare(distances: v128, low: v128, high: v128, query: i32, row: i32): 
   return nearer;
 }
 
-/** Two rows beside four queries at a time: their eight sums, a query and both rows fill the registers. */
+/** Two rows against four queries at a time: their eight sums, a query and both rows fill the registers. */
 function countRows<Sum>(
   queries: usize,
   numQueries: i32,

@@ -140,7 +140,7 @@ function addTo(out: usize, i: i32, value: f32): void {
   store<f32>(at, load<f32>(at) + value);
 }
 
-/** Whether the pairs `i .. i + 3` are there and share their row. */
+/** Returns whether the pairs `i .. i + 3` are there and share their row. */
 function fourFrom(rows: usize, i: i32, count: i32): bool {
   if (i + 3 >= count) return false;
   const row = load<i32>(rows + ((<usize>i) << 2));

@@ -1,4 +1,4 @@
-/** Rows that meet rows of tables, and what stands beside products of layers, float32. Arguments named as arrays are byte offsets; sizes count values. */
+/** Operations on rows of tables, and parts of layers other than products, float32. Arguments named as arrays are byte offsets; sizes count values. */
 
 /** `y[i] = max(y[i], 0)`; NaN stays. `y` has room for a multiple of 4. */
 export function reluAll(y: usize, count: i32): void {

@@ -1,5 +1,5 @@
 /**
- * What stands beside products in networks that read sequences, float32: a GRU's gates, attention, blocks of columns. Arguments named as
+ * Parts of sequence networks other than products, float32: a GRU's gates, attention, blocks of columns. Arguments named as
  * arrays are byte offsets, of which 0 stands for none; sizes and strides count values. Reads go up to 3 values behind an array's end, writes do not.
  */
 import { exponential } from './dense';

@@ -1,4 +1,4 @@
-/** A positive beside its negatives: distances, and what moves in which direction. */
+/** Comparison of a positive with its negatives: distances, and directions of the moves. */
 import { exponential, sigmoid } from './dense';
 import {
   cutoff,
@@ -156,7 +156,7 @@ function followHinge(distances: usize, count: i32, pushes: usize): f32 {
   return count == 0 ? 0 : <f32>violated / <f32>count;
 }
 
-/** As `followHinge`, self-adversarial. */
+/** Self-adversarial variant of `followHinge`. */
 function followSigmoids(distances: usize, count: i32, pushes: usize): f32 {
   const positive = f32x4.extract_lane(sigmoid(f32x4.splat(load<f32>(distances) - margin)), 0);
   let nearest: f32 = Infinity;
@@ -198,7 +198,7 @@ function keepSigns(difference: usize, share: f32, gradient: usize, direction: us
   store<u8>(direction + (wholeBytes >> 4), bits);
 }
 
-/** As `keepSigns` with the difference itself. */
+/** Variant of `keepSigns` with the difference itself. */
 function keepDifferences(difference: usize, share: f32, gradient: usize, direction: usize): void {
   const shares = f32x4.splat(share);
   let at: usize = 0;

@@ -1,4 +1,4 @@
-/** What the kernels of TransE training work on, stated once an instance: byte offsets of arrays, sizes and settings. */
+/** State of the kernels of TransE training, set once an instance: byte offsets of arrays, sizes and settings. */
 
 export let entities: usize = 0;
 export let relations: usize = 0;

@@ -1,4 +1,4 @@
-/** What trainers call: blocks of positives, and the moves of rows that their comparisons left behind. */
+/** Entry points of trainers: blocks of positives, and the moves of rows that their comparisons left behind. */
 import { compare } from './transe-compare';
 import { draw } from './transe-draw';
 import {

@@ -4,7 +4,7 @@ import type { HostTensor, StoredTensors } from '../parameters.js';
 import type { AdamWOptions, Gather } from '../trainable.js';
 import type { HostOutputs, HostParameters } from './host-parameters.js';
 
-/** What decays into the moments: the gradient and its square times these, both cut to the largest norm. */
+/** Terms of the moments: the gradient and its square times these, both cut to the largest norm. */
 export interface Fresh {
   gain: number;
   squareGain: number;
@@ -114,7 +114,7 @@ export class HostAdamW {
     this.parameters.import(named('second'), this.#second);
   }
 
-  /** What is not finite among arrays of the parameters' layout; where each number is, the norm that is not. */
+  /** Error of the first number that is not finite among arrays of the parameters' layout; if each is, of the norm. */
   #diverged(arrays: readonly [what: string, array: Float32Array][], gradNorm: number): Diverged {
     for (const [what, array] of arrays) {
       for (const [name, { data }] of Object.entries(this.parameters.copies(array))) {

@@ -1,6 +1,6 @@
 /**
- * Dense layers on the host, over rows that stand ready: a small network takes longer to be told to a tensor library than to be
- * computed. y = W_n · tanh(… tanh(W_1 · x + b_1) …) + b_n, in float32.
+ * Dense layers on SIMD kernels: for small networks the calls of a tensor library cost more than the
+ * computation. y = W_n · tanh(… tanh(W_1 · x + b_1) …) + b_n, in float32.
  */
 import type { Rng } from '../../run/seeds.js';
 import { orthogonalValues, type HostTensor } from '../parameters.js';
@@ -41,7 +41,7 @@ interface Scratch {
   panel: Float32Array;
 }
 
-/** What a row gives does not depend on the rows beside it: sums run in one order. */
+/** Outputs of a row do not depend on the other rows: sums run in one order. */
 export class HostLayers {
   readonly #widths: readonly number[];
   #scratch: Scratch | undefined;

@@ -1,4 +1,4 @@
-/** Trainable parameters on the host: one run of float32 in the memory of the SIMD kernels, with their gradients beside them. */
+/** Trainable parameters on the host: one run of float32 in the memory of the SIMD kernels, with their gradients. */
 import { Arena } from '../../simd/arena.js';
 import { openKernels } from '../../simd/kernels.js';
 import { WorkbenchError } from '../../run/errors.js';
@@ -112,7 +112,7 @@ export class HostParameters {
   }
 }
 
-/** What a network on the host computed, and the backward pass. */
+/** Outputs of a network on the host with the backward pass. */
 export interface HostOutputs {
   /** float32; changes with the network's next computation. */
   values: Float32Array;

@@ -6,7 +6,7 @@ import type { Kernels } from '../../simd/kernels.js';
 const rowsAtOnce = 512;
 
 /**
- * Kernels over arrays of one arena. An element's sum runs in one order, so a row's numbers do not depend on the rows beside it. Arrays
+ * Kernels over arrays of one arena. An element's sum runs in one order, so a row's numbers do not depend on the other rows. Arrays
  * are float32 and row-major; where `add` is true the result is added to what is there.
  */
 export class HostProducts {

@@ -19,7 +19,7 @@ export class MirroredAdamW {
   /** Over copies of the weights, which are current only within a step. */
   readonly moments: HostAdamW;
 
-  /** Whether the host can compute steps of these weights. */
+  /** Returns whether the host can compute steps of these weights. */
   static fits(parameters: ParameterSet): boolean {
     return readsAtOnce(parameters.tf) && kernelsRun() && parameters.size < mostWeights;
   }

@@ -16,17 +16,17 @@ export interface MlpOptions {
   gain?: number;
   /** Goes before the names of its parameters, `NAME.1`, `NAME.1.bias` … `NAME.out`. Default `mlp`. */
   name?: string;
-  /** Of the start. Without it weights are zeros, for those that are loaded. */
+  /** Seed of the initial weights; without it zeros, for weights to be loaded. */
   seed?: number | undefined;
 }
 
 /** A network and its weights. */
 export interface Mlp {
-  /** What an optimizer changes (`adamW`), and what checkpoints keep (`export`, `import`). */
+  /** Weights, for an optimizer (`adamW`) and checkpoints (`export`, `import`). */
   readonly parameters: HostParameters;
   /**
    * @param rows each of `inputs` numbers
-   * @returns float32 [rows, outputs]: a view, which the next computation changes. A row's numbers do not depend on the rows beside it.
+   * @returns float32 [rows, outputs]: a view, which the next computation changes. A row's numbers do not depend on the other rows.
    */
   values(rows: readonly ArrayLike<number>[]): Float32Array;
   /** The same, with the backward pass, which adds to the gradients of the parameters. Once, and before the next computation. */

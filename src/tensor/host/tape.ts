@@ -1,6 +1,6 @@
 /**
- * Networks on the host with their backward pass: operations are computed by SIMD kernels as they are called and noted on a tape, which is
- * then played backwards. For networks of a few hundred rows, which a tensor library takes longer to be told of than to compute.
+ * Reverse-mode autodiff on the host: SIMD kernels compute operations as they are called and a tape records them for the backward
+ * pass. For networks of a few hundred rows, where the calls of a tensor library cost more than the computation.
  */
 import { WorkbenchError } from '../../run/errors.js';
 import { Rng } from '../../run/seeds.js';
@@ -8,7 +8,7 @@ import { Diverged } from '../diverged.js';
 import type { HostOutputs, HostParameters } from './host-parameters.js';
 import { HostProducts } from './host-products.js';
 
-/** Numbers that were computed, float32 [rows, width], row-major, and the gradients by them. Valid until its tape begins anew. */
+/** Numbers that were computed, float32 [rows, width], row-major, and the gradients by them. Valid until the tape's next `begin`. */
 export interface Taped {
   readonly rows: number;
   readonly width: number;
@@ -18,12 +18,12 @@ export interface Taped {
 }
 
 /**
- * What draws which numbers are left out: one generator for all rows in turn, or one for each run of rows, which then leaves out the same
- * whatever stands beside it.
+ * Generators of dropout: one for all rows in turn, or one for each run of rows, whose dropout then does not depend on the
+ * other runs.
  */
 export type Dropping = Rng | readonly Rng[];
 
-/** Records one computation at a time over the parameters of one network. A row's numbers do not depend on the rows beside it. */
+/** Records one computation at a time over the parameters of one network. A row's numbers do not depend on the other rows. */
 export class Tape {
   readonly products: HostProducts;
   readonly #backward: (() => void)[] = [];
@@ -40,7 +40,7 @@ export class Tape {
     this.products = new HostProducts(parameters.arena, parameters.kernels);
   }
 
-  /** Forgets what was recorded: its memory is used again. */
+  /** Starts another computation; its buffers are reused. */
   begin(): void {
     this.#backward.length = 0;
     this.#taken = 0;
@@ -48,12 +48,12 @@ export class Tape {
     this.#computation++;
   }
 
-  /** float32 [length] until the tape begins anew, of any values; up to 3 behind its end may be changed. */
+  /** float32 [length] of any values, until the next `begin`; up to 3 values behind its end may be changed. */
   buffer(length: number): Float32Array {
     return this.products.floats(`tape ${this.#taken++}`, length);
   }
 
-  /** A copy where kernels reach it, until the tape begins anew. */
+  /** Copy in the memory of the kernels, until the next `begin`. */
   index(values: Int32Array): Int32Array {
     return this.products.numbers(`tape ${this.#numbers++}`, values);
   }
@@ -65,7 +65,7 @@ export class Tape {
     return { rows: values.length / width, width, values, grads: this.parameters.grad(whole) };
   }
 
-  /** What is recorded in between has the parameters whose names begin with `prefix`: a second network of the same make. */
+  /** Records operations on parameters whose names begin with `prefix`: a second network of the same kind. */
   under<Made>(prefix: string, record: () => Made): Made {
     const before = this.#prefix;
     this.#prefix += prefix;
@@ -76,7 +76,7 @@ export class Tape {
     }
   }
 
-  /** Numbers that are given. Copied. */
+  /** Copies constants. */
   constant(values: Float32Array, width: number): Taped {
     const copy = this.buffer(values.length);
     copy.set(values);
@@ -84,7 +84,7 @@ export class Tape {
   }
 
   /**
-   * What an operation of one's own computed.
+   * Result of a custom operation.
    * @param values from `buffer`
    * @param backward adds to the gradients of what it was computed of
    */
@@ -180,7 +180,7 @@ export class Tape {
     });
   }
 
-  /** Rows side by side. */
+  /** Concatenates rows. */
   concat(parts: readonly Taped[]): Taped {
     const width = parts.reduce((sum, part) => sum + part.width, 0);
     const { rows } = parts[0]!;
@@ -282,7 +282,7 @@ export class Tape {
   }
 
   /**
-   * Attention of each query over rows of its own: Σ_j softmax_j(query · x_j) x_j.
+   * Attention of each query over its rows: Σ_j softmax_j(query · x_j) x_j.
    * @param offsets int32 [queries + 1]: rows of query `i` are `offsets[i] .. offsets[i + 1] - 1`; at least one
    * @returns [queries, width]
    */
@@ -302,7 +302,7 @@ export class Tape {
     });
   }
 
-  /** What was computed, one behind the other, with the backward pass for an optimizer. */
+  /** Concatenated results with the backward pass for an optimizer. */
   outputs(parts: readonly Taped[]): HostOutputs {
     const values = new Float32Array(parts.reduce((sum, part) => sum + part.values.length, 0));
     const each = (visit: (part: Taped, begin: number) => void) => {
