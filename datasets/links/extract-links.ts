@@ -47,7 +47,7 @@ const atOnce = 500;
 export async function extractLinks(options: ExtractOptions): Promise<Extraction> {
   const { source, topics, hops, distractors, seed, folder, maxEntities, progress = silentProgress, signal } = options;
   const { delay, cache } = options;
-  const remote = await openNeighbourhoods(source, { ...(delay && { delay }), ...(cache !== undefined && { cache }) });
+  const remote = await openNeighbourhoods(source, { delay, cache });
   const [entities, relations, triples] = [new NameTable(), new NameTable(), new TripleSet()];
   /** Remaining hops with loaded edges, by entity; 0 at the rim. */
   let left = new Int8Array(1024);

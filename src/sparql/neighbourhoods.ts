@@ -10,7 +10,7 @@ import { runInterleaved } from '../llm/concurrency.js';
 import { configHash } from '../run/config.js';
 import { WorkbenchError } from '../run/errors.js';
 import { throwIfStopped } from '../run/stop.js';
-import { type Direction, queries, type ResultRow, sparqlClient } from './client.js';
+import { type Direction, queries, type ResultRow, type SparqlClient, sparqlClient } from './client.js';
 import { type SparqlSource, sourceFolder } from './source.js';
 import { iriTerm, literalTerm, termOf } from './terms.js';
 
@@ -40,20 +40,6 @@ export interface SourceCounts {
   cut: number;
 }
 
-/** Endpoint with its cache. */
-export interface Neighbourhoods {
-  /** sha256 (hex) of the endpoint, its options and its number of triples: all that answers depend on. */
-  readonly id: string;
-  readonly counts: SourceCounts;
-  /** All relations of each entity. @param terms of entities @throws WorkbenchError, always `fatal` */
-  of(terms: readonly string[], signal?: AbortSignal): Promise<ReadonlyMap<string, readonly KeptRelation[]>>;
-  /** Labels of the entities that have one; the first in English or without a language. */
-  labels(terms: readonly string[], signal?: AbortSignal): Promise<ReadonlyMap<string, string>>;
-  /** Entity of each label; of several the first by IRI. */
-  labelled(labels: readonly string[], signal?: AbortSignal): Promise<ReadonlyMap<string, string>>;
-  close(): Promise<void>;
-}
-
 /** Cached entity, keyed by the hash of its term. */
 interface KeptEntity {
   term: string;
@@ -71,93 +57,177 @@ const labelsAtOnce = 200;
 const lookEvery = 500;
 const looksAt = 10;
 
+const openTables = (folder: string) =>
+  openStore(folder, (root) => ({
+    entities: root.openDB<KeptEntity, string>({ name: 'entities', encoding: 'json' }),
+    labels: root.openDB<string, string>({ name: 'labels', encoding: 'json' }),
+    about: root.openDB<{ triples: number }, string>({ name: 'about', encoding: 'json' }),
+  }));
+
+type Tables = Awaited<ReturnType<typeof openTables>>['tables'];
+
 /** @throws WorkbenchError `config` or `failure` if no endpoint answers, `data` if it serves another graph than the cache */
 export async function openNeighbourhoods(
   source: SparqlSource,
-  { delay, cache }: { delay?: Delay; cache?: string } = {},
+  { delay, cache }: { delay?: Delay | undefined; cache?: string | undefined } = {},
 ): Promise<Neighbourhoods> {
-  const { endpoint, maxTails, offline, timeout, retries } = source;
+  const { endpoint, offline, timeout, retries } = source;
   const address = endpoint.href;
-  const label = source.label === undefined ? undefined : iriTerm(source.label);
   const folder = sourceFolder(source, cache);
   if (offline && !existsSync(folder)) throw notKept('any answer', address);
-  const client = sparqlClient(endpoint, {
-    ...{ concurrency: 4, timeoutMs: timeout * 1000, retries },
-    ...(delay && { delay }),
-  });
-  const sizeOf = async (signal?: AbortSignal) => numberOf((await client.ask(queries.size, signal)).rows[0]?.n?.value);
-  const triples = offline ? undefined : await sizeOf();
+  const client = sparqlClient(endpoint, { concurrency: 4, timeoutMs: timeout * 1000, retries, delay });
+  const triples = offline ? undefined : await sizeOf(client);
   if (triples === 0) {
     throw new WorkbenchError('data', `expected a graph with triples, got none, at ${address}`, {
       hint: 'Select named graphs with ?default-graph-uri=IRI.',
     });
   }
-  const { tables, close } = await openStore(folder, (root) => ({
-    entities: root.openDB<KeptEntity, string>({ name: 'entities', encoding: 'json' }),
-    labels: root.openDB<string, string>({ name: 'labels', encoding: 'json' }),
-    about: root.openDB<{ triples: number }, string>({ name: 'about', encoding: 'json' }),
-  }));
-  const counts = { remembered: 0, asked: 0, cut: 0 };
-  let about = tables.about.get('graph');
+  const { tables, close } = await openTables(folder);
   try {
-    if (offline && !about) throw notKept('any answer', address);
-    if (about && triples !== undefined && about.triples !== triples) throw otherGraph(address, about.triples, triples);
-    if (about && !offline) await lookAgain();
-    if (!about) await tables.about.put('graph', (about = { triples: triples! }));
+    const about = tables.about.get('graph') ?? (triples === undefined ? undefined : { triples });
+    if (!about) throw notKept('any answer', address);
+    if (triples !== undefined && about.triples !== triples) throw otherGraph(address, about.triples, triples);
+    const opened = new Neighbourhoods(source, { client, tables, about, close });
+    if (!offline) await opened.lookAgain();
+    if (!tables.about.get('graph')) await tables.about.put('graph', about);
+    return opened;
   } catch (error) {
     await close();
     throw error;
   }
-  let seen = { returns: client.counts.returns, queries: client.counts.queries };
+}
+
+const sizeOf = async (client: SparqlClient, signal?: AbortSignal) =>
+  numberOf((await client.ask(queries.size, signal)).rows[0]?.n?.value);
+
+interface Opened {
+  client: SparqlClient;
+  tables: Tables;
+  about: { triples: number };
+  close(): Promise<void>;
+}
+
+/** Edges and labels of an endpoint through its cache. */
+export class Neighbourhoods {
+  /** sha256 (hex) of the endpoint, its options and its number of triples: all that answers depend on. */
+  readonly id: string;
+  readonly close: () => Promise<void>;
+  readonly #client: SparqlClient;
+  readonly #tables: Tables;
+  readonly #about: { triples: number };
+  readonly #address: string;
+  readonly #label: string | undefined;
+  readonly #maxTails: number;
+  readonly #offline: boolean;
+  readonly #counts = { remembered: 0, asked: 0, cut: 0 };
+  /** Client counters at the last consistency check. */
+  #checked: { returns: number; queries: number };
+
+  constructor({ endpoint, label, maxTails, offline, version }: SparqlSource, opened: Opened) {
+    this.#address = endpoint.href;
+    this.#label = label === undefined ? undefined : iriTerm(label);
+    this.#maxTails = maxTails;
+    this.#offline = offline;
+    this.#client = opened.client;
+    this.#tables = opened.tables;
+    this.#about = opened.about;
+    this.#checked = { ...opened.client.counts };
+    this.close = opened.close;
+    this.id = configHash([endpoint.href, label, maxTails, version, opened.about.triples]);
+  }
+
+  get counts(): SourceCounts {
+    const { queries: answered, rows, failures } = this.#client.counts;
+    return { ...this.#counts, queries: answered, rows, failures };
+  }
+
+  /** All relations of each entity. @param terms of entities @throws WorkbenchError, always `fatal` */
+  async of(terms: readonly string[], signal?: AbortSignal): Promise<ReadonlyMap<string, readonly KeptRelation[]>> {
+    const wanted = [...new Set(terms)];
+    const get = (term: string) => this.#tables.entities.get(keyOf(term))?.relations;
+    const { found, missing } = await this.#throughCache(
+      wanted,
+      get,
+      entitiesAtOnce,
+      (part, both) => this.#bring(part, both),
+      signal,
+    );
+    this.#counts.asked += missing;
+    this.#counts.remembered += wanted.length - missing;
+    for (const relations of found.values()) this.#counts.cut += relations.filter(({ cut }) => cut).length;
+    return found;
+  }
+
+  /** Labels of the entities that have one; the first in English or without a language. */
+  async labels(terms: readonly string[], signal?: AbortSignal): Promise<ReadonlyMap<string, string>> {
+    const label = this.#label;
+    if (label === undefined) return new Map();
+    const wanted = [...new Set(terms)].filter((term) => !term.startsWith('"'));
+    const load = async (part: readonly string[], both: AbortSignal) => {
+      const { rows } = await inParts(part, (some) => this.#client.ask(queries.labels(label, some), both));
+      const first = firstBy(rows, 'e', ({ x }) => x && labelKey(x));
+      await this.#putFirst(part, first, (text) => text.slice(1));
+    };
+    const get = (term: string) => this.#tables.labels.get(keyOf(term));
+    const { found } = await this.#throughCache(wanted, get, labelsAtOnce, load, signal);
+    return new Map([...found].filter(([, text]) => text !== ''));
+  }
+
+  /** Entity of each label; of several the first by IRI. */
+  async labelled(labels: readonly string[], signal?: AbortSignal): Promise<ReadonlyMap<string, string>> {
+    const label = this.#label;
+    if (label === undefined) return new Map();
+    const texts = new Map(labels.map((text) => [literalTerm(text), text]));
+    const load = async (part: readonly string[], both: AbortSignal) => {
+      const asked = part.flatMap((text) => [text, `${text}@en`]);
+      const { rows } = await inParts(asked, (some) => this.#client.ask(queries.labelled(label, some), both));
+      const plain = rows.flatMap(({ e, x }) =>
+        e && x ? [{ e, x: { type: 'literal' as const, value: x.value } }] : [],
+      );
+      const first = firstBy(plain, 'x', ({ e }) => e && termOf(e));
+      await this.#putFirst(part, first, (term) => term);
+    };
+    const get = (text: string) => this.#tables.labels.get(keyOf(text));
+    const { found } = await this.#throughCache([...texts.keys()], get, labelsAtOnce, load, signal);
+    return new Map([...found].flatMap(([text, term]) => (term === '' ? [] : [[texts.get(text)!, term] as const])));
+  }
 
   /**
-   * Checks other entities each time: a graph of equal size that differs in a tenth of the cached entities is detected with probability
+   * Queries some cached entities again, others at each call: a graph of equal size that differs in a tenth of the cached entities is detected with probability
    * 2/3 per check.
    */
-  async function lookAgain(signal?: AbortSignal): Promise<void> {
+  async lookAgain(signal?: AbortSignal): Promise<void> {
     const start = randomBytes(32).toString('hex');
-    const after = [...tables.entities.getRange({ start, limit: looksAt })];
-    const before = [...tables.entities.getRange({ end: start, limit: looksAt - after.length })];
+    const after = [...this.#tables.entities.getRange({ start, limit: looksAt })];
+    const before = [...this.#tables.entities.getRange({ end: start, limit: looksAt - after.length })];
     const kept = [...after, ...before].map(({ value }) => value);
     if (kept.length === 0) return;
     const terms = kept.map(({ term }) => term);
     for (const direction of ['out', 'in'] as const) {
-      const { found, cut } = await counted(direction, terms, signal);
+      const { found, cut } = await this.#counted(direction, terms, signal);
       for (const { term, relations } of kept) {
         const now = found.get(term)!;
         const known = relations.filter((one) => one.direction === direction);
         const same = known.length === now.size && known.every((one) => now.get(one.relation)?.count === one.count);
-        if (!same && !cut) throw otherGraph(address);
+        if (!same && !cut) throw otherGraph(this.#address);
       }
     }
   }
 
   /** The endpoint may serve another graph after a reconnection. */
-  async function checkGraph(signal: AbortSignal | undefined): Promise<void> {
-    const { returns, queries: asked } = client.counts;
-    if (returns === seen.returns && asked - seen.queries < lookEvery) return;
-    seen = { returns, queries: asked };
-    const now = await sizeOf(signal);
-    if (now !== about!.triples) throw otherGraph(address, about!.triples, now);
-    await lookAgain(signal);
-  }
-
-  /** Queries all at once; truncated answers are queried again in halves. */
-  async function inParts<Asked>(
-    asked: readonly Asked[],
-    ask: (part: readonly Asked[]) => Promise<{ rows: readonly ResultRow[]; cut: boolean }>,
-  ): Promise<{ rows: readonly ResultRow[]; cut: boolean }> {
-    const answer = await ask(asked);
-    if (!answer.cut || asked.length < 2) return answer;
-    const middle = asked.length >>> 1;
-    const [first, second] = [await inParts(asked.slice(0, middle), ask), await inParts(asked.slice(middle), ask)];
-    return { rows: [...first.rows, ...second.rows], cut: first.cut || second.cut };
+  async #checkGraph(signal: AbortSignal | undefined): Promise<void> {
+    const { returns, queries: asked } = this.#client.counts;
+    if (returns === this.#checked.returns && asked - this.#checked.queries < lookEvery) return;
+    this.#checked = { returns, queries: asked };
+    const now = await sizeOf(this.#client, signal);
+    if (now !== this.#about.triples) throw otherGraph(this.#address, this.#about.triples, now);
+    await this.lookAgain(signal);
   }
 
   /** Relations of entities with tail counts, without tails. */
-  async function counted(direction: Direction, entities: readonly string[], signal: AbortSignal | undefined) {
+  async #counted(direction: Direction, entities: readonly string[], signal: AbortSignal | undefined) {
     const found = new Map<string, Map<string, KeptRelation>>(entities.map((entity) => [entity, new Map()]));
-    const { rows, cut } = await inParts(entities, (part) => client.ask(queries.counts(direction, part), signal));
+    const { rows, cut } = await inParts(entities, (part) => this.#client.ask(queries.counts(direction, part), signal));
     for (const { e, r, n } of rows) {
       const [entity, relation] = [e && termOf(e), r && termOf(r)];
       const count = numberOf(n?.value);
@@ -167,16 +237,19 @@ export async function openNeighbourhoods(
     return { found, cut };
   }
 
-  async function bringDirection(direction: Direction, entities: readonly string[], signal: AbortSignal) {
-    const { found } = await counted(direction, entities, signal);
+  async #bringDirection(direction: Direction, entities: readonly string[], signal: AbortSignal) {
+    const { found } = await this.#counted(direction, entities, signal);
     const pairs = [...found].flatMap(([entity, relations]) =>
       [...relations.values()].map((kept) => ({ entity, kept, tails: new Set<string>() })),
     );
-    const hubs = pairs.filter(({ kept }) => kept.count > maxTails);
-    const parts = partsOf(pairs.filter(({ kept }) => kept.count <= maxTails));
+    const hubs = pairs.filter(({ kept }) => kept.count > this.#maxTails);
+    const parts = partsOf(pairs.filter(({ kept }) => kept.count <= this.#maxTails));
     await Promise.all([
       ...hubs.map(async ({ entity, kept, tails }) => {
-        const { rows } = await client.ask(queries.someTails(direction, entity, kept.relation, maxTails), signal);
+        const { rows } = await this.#client.ask(
+          queries.someTails(direction, entity, kept.relation, this.#maxTails),
+          signal,
+        );
         kept.cut = true;
         for (const { x } of rows) addTail(tails, x && termOf(x));
       }),
@@ -184,9 +257,9 @@ export async function openNeighbourhoods(
         const byKey = new Map(part.map((pair) => [`${pair.entity} ${pair.kept.relation}`, pair]));
         await inParts(part, async (some) => {
           const asked = some.map(({ entity, kept }) => [entity, kept.relation] as const);
-          const { rows } = await client.ask(queries.tails(direction, asked), signal);
+          const { rows } = await this.#client.ask(queries.tails(direction, asked), signal);
           const expected = some.reduce((sum, { kept }) => sum + kept.count, 0);
-          if (rows.length > expected) throw otherGraph(address);
+          if (rows.length > expected) throw otherGraph(this.#address);
           for (const { e, r, x } of rows) {
             const pair = byKey.get(`${(e && termOf(e)) ?? ''} ${(r && termOf(r)) ?? ''}`);
             if (pair) addTail(pair.tails, x && termOf(x));
@@ -202,23 +275,26 @@ export async function openNeighbourhoods(
   }
 
   /** Fetches some entities and caches them at once, since later parts may fail. */
-  async function bring(entities: readonly string[], signal: AbortSignal): Promise<void> {
+  async #bring(entities: readonly string[], signal: AbortSignal): Promise<void> {
     const [out, back] = await Promise.all([
-      bringDirection('out', entities, signal),
-      bringDirection('in', entities, signal),
+      this.#bringDirection('out', entities, signal),
+      this.#bringDirection('in', entities, signal),
     ]);
-    await checkGraph(signal);
+    await this.#checkGraph(signal);
     const relationsOf = (found: typeof out, entity: string) =>
       [...found.get(entity)!.values()].sort((a, b) => (a.relation < b.relation ? -1 : 1));
     await Promise.all(
       entities.map((term) =>
-        tables.entities.put(keyOf(term), { term, relations: [...relationsOf(out, term), ...relationsOf(back, term)] }),
+        this.#tables.entities.put(keyOf(term), {
+          term,
+          relations: [...relationsOf(out, term), ...relationsOf(back, term)],
+        }),
       ),
     );
   }
 
   /** Looks up the cache and fetches the rest in parallel parts. The first failure ends all. */
-  async function throughCache<Value>(
+  async #throughCache<Value>(
     wanted: readonly string[],
     get: (one: string) => Value | undefined,
     size: number,
@@ -228,7 +304,7 @@ export async function openNeighbourhoods(
     throwIfStopped(signal);
     const known = new Map(wanted.map((one) => [one, get(one)]));
     const missing = wanted.filter((one) => known.get(one) === undefined);
-    if (offline && missing.length > 0) throw notKept(missing[0]!, address);
+    if (this.#offline && missing.length > 0) throw notKept(missing[0]!, this.#address);
     const failed = new AbortController();
     const both = signal ? AbortSignal.any([signal, failed.signal]) : failed.signal;
     const parts = Array.from({ length: Math.ceil(missing.length / size) }, (_, i) =>
@@ -249,67 +325,24 @@ export async function openNeighbourhoods(
     return { found: new Map(wanted.map((one) => [one, known.get(one) ?? get(one)!])), missing: missing.length };
   }
 
-  return {
-    id: configHash([address, source.label, maxTails, source.version, about.triples]),
-    get counts() {
-      const { queries: answered, rows, failures } = client.counts;
-      return { ...counts, queries: answered, rows, failures };
-    },
-    async of(terms, signal) {
-      const wanted = [...new Set(terms)];
-      const get = (term: string) => tables.entities.get(keyOf(term))?.relations;
-      const { found, missing } = await throughCache(wanted, get, entitiesAtOnce, bring, signal);
-      counts.asked += missing;
-      counts.remembered += wanted.length - missing;
-      for (const relations of found.values()) counts.cut += relations.filter(({ cut }) => cut).length;
-      return found;
-    },
-    async labels(terms, signal) {
-      if (label === undefined) return new Map();
-      const wanted = [...new Set(terms)].filter((term) => !term.startsWith('"'));
-      const load = async (part: readonly string[], both: AbortSignal) => {
-        const { rows } = await inParts(part, (some) => client.ask(queries.labels(label, some), both));
-        await putFirst(
-          part,
-          firstBy(rows, 'e', ({ x }) => x && labelKey(x)),
-          (text) => text.slice(1),
-        );
-      };
-      const get = (term: string) => tables.labels.get(keyOf(term));
-      const { found } = await throughCache(wanted, get, labelsAtOnce, load, signal);
-      return new Map([...found].filter(([, text]) => text !== ''));
-    },
-    async labelled(labels, signal) {
-      if (label === undefined) return new Map();
-      const texts = new Map(labels.map((text) => [literalTerm(text), text]));
-      const load = async (part: readonly string[], both: AbortSignal) => {
-        const asked = part.flatMap((text) => [text, `${text}@en`]);
-        const { rows } = await inParts(asked, (some) => client.ask(queries.labelled(label, some), both));
-        const plain = rows.map(({ e, x }) => ({
-          ...(e && { e }),
-          ...(x && { x: { type: 'literal' as const, value: x.value } }),
-        }));
-        await putFirst(
-          part,
-          firstBy(plain, 'x', ({ e }) => e && termOf(e)),
-          (term) => term,
-        );
-      };
-      const get = (text: string) => tables.labels.get(keyOf(text));
-      const { found } = await throughCache([...texts.keys()], get, labelsAtOnce, load, signal);
-      return new Map([...found].flatMap(([text, term]) => (term === '' ? [] : [[texts.get(text)!, term] as const])));
-    },
-    close,
-  };
-
   /** Missing values are cached as such. */
-  async function putFirst(
-    asked: readonly string[],
-    found: ReadonlyMap<string, string>,
-    value: (text: string) => string,
-  ) {
-    await Promise.all(asked.map((one) => tables.labels.put(keyOf(one), found.has(one) ? value(found.get(one)!) : '')));
+  async #putFirst(asked: readonly string[], found: ReadonlyMap<string, string>, value: (text: string) => string) {
+    await Promise.all(
+      asked.map((one) => this.#tables.labels.put(keyOf(one), found.has(one) ? value(found.get(one)!) : '')),
+    );
   }
+}
+
+/** Queries all at once; truncated answers are queried again in halves. */
+async function inParts<Asked>(
+  asked: readonly Asked[],
+  ask: (part: readonly Asked[]) => Promise<{ rows: readonly ResultRow[]; cut: boolean }>,
+): Promise<{ rows: readonly ResultRow[]; cut: boolean }> {
+  const answer = await ask(asked);
+  if (!answer.cut || asked.length < 2) return answer;
+  const middle = asked.length >>> 1;
+  const [first, second] = [await inParts(asked.slice(0, middle), ask), await inParts(asked.slice(middle), ask)];
+  return { rows: [...first.rows, ...second.rows], cut: first.cut || second.cut };
 }
 
 /** Labels with a language sort before those without. */

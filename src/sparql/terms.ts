@@ -26,7 +26,10 @@ export function iriTerm(iri: string): string {
 }
 
 /** `"text"@en`, with quotes, backslashes and line ends escaped. */
-export function literalTerm(text: string, { language, datatype }: { language?: string; datatype?: string } = {}) {
+export function literalTerm(
+  text: string,
+  { language, datatype }: Partial<Record<'language' | 'datatype', string | undefined>> = {},
+) {
   const quoted = `"${text.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\r', '\\r')}"`;
   if (language !== undefined && /^[a-z]+(?:-[a-z0-9]+)*$/i.test(language)) return `${quoted}@${language}`;
   return datatype === undefined ? quoted : `${quoted}^^${iriTerm(datatype)}`;
@@ -37,10 +40,7 @@ export function termOf({ type, value, datatype, 'xml:lang': language }: Binding)
   if (type === 'bnode') return undefined;
   if (type === 'uri') return isIri(value) ? `<${value}>` : undefined;
   if (datatype !== undefined && !isIri(datatype)) return undefined;
-  return literalTerm(value, {
-    ...(language !== undefined && { language }),
-    ...(datatype !== undefined && { datatype }),
-  });
+  return literalTerm(value, { language, datatype });
 }
 
 /** IRI of a name: itself if it is one, else the prefix and the percent-encoded name. @throws as `iriTerm` */
