@@ -170,7 +170,9 @@ export const linkAgents = new AgentRegistry<LinkAgentResources, LinkAgent>({
     needs: ['train'],
     settings: ruleSwitches,
     create: async ({ horizon, rules }, { from }) => ({
-      ...{ agent: 'rules', seed: 0, horizon },
+      agent: 'rules',
+      seed: 0,
+      horizon,
       ...(await rules(from || undefined)),
     }),
   },
@@ -179,7 +181,8 @@ export const linkAgents = new AgentRegistry<LinkAgentResources, LinkAgent>({
     settings: ensembleSwitches,
     required: ['of'],
     create: async ({ horizon, ensemble }, { of, weights }) => ({
-      ...{ agent: 'ensemble', horizon },
+      agent: 'ensemble',
+      horizon,
       ...(await ensemble(of, weights)),
     }),
   },
@@ -199,7 +202,12 @@ function embeddingEntry(
     settings: embeddingSwitches,
     async create({ graph, embedding }, { imported }) {
       const { scorer, seed, file } = await embedding(kind, imported || undefined);
-      return { ranker: scorerRanker(scorer, graph), agent: scorer.name, ...(!imported && { seed }), table: file };
+      return {
+        ranker: scorerRanker(scorer, graph),
+        agent: scorer.name,
+        seed: imported ? undefined : seed,
+        table: file,
+      };
     },
   };
 }

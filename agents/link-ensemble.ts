@@ -31,7 +31,7 @@ export function ensembleRanker(
             reasons ??= ranked.reasons;
           });
         }
-        take(i, { scores: [sum!], ...(reasons && { reasons }) });
+        take(i, { scores: [sum!], reasons });
       }
     },
   };

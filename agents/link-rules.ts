@@ -216,7 +216,11 @@ export class ChainFollower {
     const numEntities = rows.offsets.length - 1;
     const column = () => new Int32Array(numEntities);
     this.#levels = Array.from({ length: mostRelations }, () => ({
-      ...{ relation: -1, entities: column(), before: column(), count: 0, places: column() },
+      relation: -1,
+      entities: column(),
+      before: column(),
+      count: 0,
+      places: column(),
     }));
   }
 

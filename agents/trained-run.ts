@@ -53,7 +53,8 @@ export function openTrainedRun<Schema extends z.ZodType<{ encoder: EncoderSettin
   const { entry, header, tensors } = readRunCheckpoint(folder, checkpoint);
   const { file } = entry;
   return {
-    ...{ header, tensors },
+    header,
+    tensors,
     folder,
     settings,
     file,

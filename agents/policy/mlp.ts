@@ -19,7 +19,7 @@ export function mlpActor(
   hidden: readonly number[],
   seed?: number,
 ): VectorActor {
-  const network = mlp({ name: 'actor', inputs, hidden, outputs: numActions, gain: 0.01, ...seeded(seed) });
+  const network = mlp({ name: 'actor', inputs, hidden, outputs: numActions, gain: 0.01, seed });
   return {
     parameters: network.parameters,
     requestOf: (observation) => observation,
@@ -29,7 +29,7 @@ export function mlpActor(
       logits: () => network.outputs(observations.map(vectorOf)),
       infer: () => Promise.resolve(network.values(observations.map(vectorOf))),
     }),
-    ...(masked && { envAction: (observation, place) => nthLegal(maskOf(observation)!, place) }),
+    envAction: masked ? (observation, place) => nthLegal(maskOf(observation)!, place) : undefined,
     weightsChanged: () => undefined,
     dispose: () => network.parameters.dispose(),
   };
@@ -37,15 +37,13 @@ export function mlpActor(
 
 /** A critic of the same layers; gain of the value 1. */
 export function mlpCritic({ inputs }: PolicyShape, hidden: readonly number[], seed?: number): VectorCritic {
-  const network = mlp({ name: 'critic', inputs, hidden, outputs: 1, ...seeded(seed) });
+  const network = mlp({ name: 'critic', inputs, hidden, outputs: 1, seed });
   return {
     parameters: network.parameters,
     values: (observations) => () => network.outputs(observations.map(vectorOf)),
     dispose: () => network.parameters.dispose(),
   };
 }
-
-const seeded = (seed: number | undefined) => (seed === undefined ? {} : { seed });
 
 const everyAction = (states: number, numActions: number) =>
   Int32Array.from({ length: states + 1 }, (_, i) => i * numActions);

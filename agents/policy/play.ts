@@ -74,7 +74,9 @@ export function meanChooser(members: readonly PolicyMember[]): Chooser {
   );
   const [{ actor: first, normalizer }] = members as [PolicyMember];
   return policyChooser<Seen>({
-    ...{ ...scorer, weightsChanged() {}, dispose() {} },
+    ...scorer,
+    weightsChanged() {},
+    dispose() {},
     requestOf: (observation) => ({ observation }),
     envAction: ({ observation }, place) =>
       first.envAction?.(first.requestOf(scaledBy(normalizer, observation)), place) ?? place,

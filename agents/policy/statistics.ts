@@ -30,6 +30,5 @@ export function readStatistics(normalizer: Normalizer | undefined, tensors: Chec
     const width = (data.length - 1) / 2;
     return { mean: data.slice(0, width), variance: data.slice(width, 2 * width), count: data.at(-1)! };
   };
-  const [observations, returns] = [of(names.observations), of(names.returns)];
-  normalizer.import({ ...(observations && { observations }), ...(returns && { returns }) });
+  normalizer.import({ observations: of(names.observations), returns: of(names.returns) });
 }

@@ -33,7 +33,11 @@ export function loadReaderRun(runFolder: string, options: OpenReader): Promise<L
     const { name, reader: own, relationWalk, relationWalker, seed } = settings;
     const kind = readerKind(own.kind);
     const facts: ReaderFacts = {
-      ...{ graph, encoder, seed, folder, settings: own },
+      graph,
+      encoder,
+      seed,
+      folder,
+      settings: own,
       horizon: relationWalk.horizon,
       maxTokens: relationWalker.maxTokens,
       frontiers: frontierTrie(graph, relationWalk.memoryMegabytes * 2 ** 20),
@@ -54,9 +58,12 @@ export function readerAgent(
 ): QuestionAgent {
   const given = hopsGiven?.(settings) ?? settings.hops === 'given';
   return {
-    ...{ name, note: title, topicGiven: true, prompted: false },
+    name,
+    note: title,
+    topicGiven: true,
+    prompted: false,
     hopsTold: () => (given ? 'given' : 'none'),
-    ...(reader.prepare && { prepare: (tasks, signal) => reader.prepare!(tasks, signal) }),
+    prepare: reader.prepare && ((tasks, signal) => reader.prepare!(tasks, signal)),
     answer: (task, session) => reader.answer(task, session),
   };
 }

@@ -55,7 +55,7 @@ export function relationWalkerAgent(options: RelationWalkerAgentOptions): Questi
   const { name, graph, frontiers, reader, beamWidth = 1, note } = options;
   return {
     name,
-    ...(note !== undefined && { note }),
+    note,
     topicGiven: true,
     hopsTold: () => (options.rules.hops === 'given' ? 'given' : 'none'),
     prompted: false,
@@ -320,7 +320,7 @@ export async function loadRelationWalkers(
   try {
     for (const { folder, checkpoint } of runs) {
       const graph = members[0]?.graph ?? options.graph;
-      members.push(await loadRelationWalkerRun(folder, { ...options, checkpoint, ...(graph && { graph }) }));
+      members.push(await loadRelationWalkerRun(folder, { ...options, checkpoint, graph }));
     }
     const [first] = members as [LoadedRelationWalker];
     const rulesOf = ({ walking: { rules } }: LoadedRelationWalker) => `${rules.horizon} relations, hops ${rules.hops}`;

@@ -229,7 +229,8 @@ export function wordActor(network: WordNetwork): Actor<RelationWalkObservation, 
     score(requests) {
       const { offsets, legal, scoredOffsets } = legalActions(requests, shape.numRelations);
       return {
-        ...{ offsets, masked: { scoredOffsets, legal } },
+        offsets,
+        masked: { scoredOffsets, legal },
         logits: (dropout) => network.recorded(requests, dropout),
         infer: () => Promise.resolve(network.scores(requests)),
       };

@@ -90,7 +90,7 @@ export async function walkerInputs(options: WalkerInputOptions): Promise<WalkerI
   const { settings, encoderSettings, graph, encoder, progress, signal } = options;
   const vectors = await encodeNames(encoder, graph, settings, {
     settings: encoderSettings,
-    ...(progress && { progress }),
+    progress,
     signal,
   });
   return inputsOf(vectors, options);
@@ -109,7 +109,10 @@ export async function inputsOf(
   const pairs =
     edgeFeatures && settings.pairFeatures !== 'none'
       ? new PairFeatures({
-          ...{ graph: walks.graph, vectors, horizon: rules.horizon, wideDegrees: options.wideDegrees },
+          graph: walks.graph,
+          vectors,
+          horizon: rules.horizon,
+          wideDegrees: options.wideDegrees,
           counted: settings.trainCounts ? counted : [],
         })
       : undefined;
@@ -123,9 +126,9 @@ export async function inputsOf(
     perStep,
     linkedTurns: linked !== undefined,
     featureBytes: settings.featureMemory * 2 ** 20,
-    ...(counts && { counts }),
-    ...(pairs && { pairs }),
-    ...(vocabulary && { words: new WordReader(vocabulary) }),
+    counts,
+    pairs,
+    words: vocabulary && new WordReader(vocabulary),
   });
   const maxActions = settings.pathAware ? undefined : options.maxActions;
   return { settings, graph, walks, tables, featurizer, vocabulary, reader, maxActions };
@@ -155,7 +158,7 @@ export function createPolicy<Computer extends WalkerComputer>(
     computer === 'host'
       ? createHostCandidateHead(settings, shape, seed)
       : createWalkerHead(computer, settings, shape, seed);
-  return { head: head as HeadOn<Computer>, featurizer, ...(reader && { reader }) };
+  return { head: head as HeadOn<Computer>, featurizer, reader };
 }
 
 /** What networks over these inputs are built for. */

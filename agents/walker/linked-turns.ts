@@ -73,8 +73,14 @@ function linkedOf({ id, messages, paths }: Dialogue, linker: Linker, graph: Grap
         const start = path[0]![0];
         samples.push({
           task: {
-            ...{ id: `${id}~${i}`, dialogueId: id, messages: messages.slice(0, i), sender, linked: true },
-            ...{ start, startName: graph.entityNames[start]!, earlierPaths },
+            id: `${id}~${i}`,
+            dialogueId: id,
+            messages: messages.slice(0, i),
+            sender,
+            linked: true,
+            start,
+            startName: graph.entityNames[start]!,
+            earlierPaths,
           },
           gold: { path, target: path.at(-1)![2], inGraph: true },
         });

@@ -13,7 +13,6 @@ import {
 import type { StateTextSettings } from '../../envs/settings.js';
 import type { StateEncoder } from '../../src/encoder/state-encoder.js';
 import { type Graph, pathKey } from '../../src/kg/graph.js';
-import type { Rng } from '../../src/run/seeds.js';
 import type { Actor, StateScorer, ValueNetwork } from '../actor.js';
 import type { Critic } from './critic.js';
 import type { Featurizer, StateRequest } from './features/featurizer.js';
@@ -43,22 +42,19 @@ export function walkerActor(policy: Policy, forRanking = false): Actor<DialogueW
     scoresAtOnce: head.scoresAtOnce,
     // Larger runs are no longer faster and hold more memory, unless an edge is a number alone.
     scoresReadAtOnce: head.scoresAtOnce ?? 16384,
-    ...(reader && { prepare: (requests) => reader.read(requests) }),
+    prepare: reader && ((requests) => reader.read(requests)),
     score: (requests) => {
       const batch = featurizer.batch(requests);
       return {
         offsets: batch.offsets,
         normalised: head.writer !== undefined,
         logits: (dropout) => head.logits(batch, dropout),
-        ...(head.marginLosses && {
-          marginLosses: (golds: readonly number[], drawing: Rng, dropout?: Rng) =>
-            head.marginLosses!(
-              batch,
-              Int32Array.from(golds, (gold, s) => batch.offsets[s]! + gold),
-              drawing,
-              dropout,
-            ),
-        }),
+        marginLosses:
+          head.marginLosses &&
+          ((golds, drawing, dropout) => {
+            const indices = Int32Array.from(golds, (gold, s) => batch.offsets[s]! + gold);
+            return head.marginLosses!(batch, indices, drawing, dropout);
+          }),
         infer: () => (forRanking && head.rank ? head.rank(batch) : head.infer(batch)),
       };
     },
@@ -83,7 +79,7 @@ export function walkScorer(by: Policy | WalkScorer): WalkScorer {
   const { graph, rules } = by.featurizer.parts;
   const { writer } = by.head;
   const batch = (requests: readonly StateRequest[]) => by.featurizer.batch(requests);
-  return { graph, rules, actor: walkerActor(by, true), ...(writer && { writer: { ...writer, batch } }) };
+  return { graph, rules, actor: walkerActor(by, true), writer: writer && { ...writer, batch } };
 }
 
 /** Wraps a critic, with the featurizer of the policy it belongs to; disposing one disposes the other. */
@@ -125,7 +121,7 @@ export class StateReader {
     if (missing.length === 0) return;
     const texts = await this.texts(missing);
     const { signal } = this;
-    const { matrix, rows, dim } = await this.encoder.encode(texts, { overlong: 'refuse', ...(signal && { signal }) });
+    const { matrix, rows, dim } = await this.encoder.encode(texts, { overlong: 'refuse', signal });
     missing.forEach((request, i) => {
       request.vector = matrix.subarray(rows[i]! * dim, (rows[i]! + 1) * dim);
     });

@@ -243,7 +243,12 @@ export async function encodeTasks(
       }),
     );
   }
-  return { last, window, ...(before.length > 0 && { before }), rowOf: new Map(tasks.map((task, i) => [task.id, i])) };
+  return {
+    last,
+    window,
+    before: before.length > 0 ? before : undefined,
+    rowOf: new Map(tasks.map((task, i) => [task.id, i])),
+  };
 }
 
 /** One row for every asked text, duplicates included. */

@@ -40,7 +40,7 @@ export function walkerAgent(
     const texts = await encode?.(tasks);
     return walkScorer(texts ? { ...policy, featurizer: policy.featurizer.over(texts) } : policy);
   };
-  return beamAgent(graph, scorerOf, { name, beamWidth, twoHopBonus, arkBeam, ...(note !== undefined && { note }) });
+  return beamAgent(graph, scorerOf, { name, beamWidth, twoHopBonus, arkBeam, note });
 }
 
 /** @param scorerOf what ranks walks of some tasks, whose texts it has read */
@@ -52,7 +52,7 @@ export function beamAgent(
   const collector = walkCollector(graph, { beamWidth, twoHopBonus });
   return {
     name,
-    ...(note !== undefined && { note }),
+    note,
     answer: async (tasks: readonly WalkTask[], onProgress) => {
       const scorer = await scorerOf(tasks);
       const answers: Answer[] = [];

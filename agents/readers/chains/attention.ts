@@ -74,9 +74,10 @@ export function attentionScores(
       });
       return {
         steps: attended.map((x) => tape.dense(x, 'relations', numRelations)),
-        ...(hops !== 'given' && {
-          hops: tape.dense(dropped(ofAttended ? tape.concat(attended) : ends), 'hops', horizon),
-        }),
+        hops:
+          hops === 'given'
+            ? undefined
+            : tape.dense(dropped(ofAttended ? tape.concat(attended) : ends), 'hops', horizon),
       };
     },
   };

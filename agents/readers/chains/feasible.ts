@@ -106,7 +106,7 @@ export function chainFinder(graph: Graph): ChainFinder {
   };
 
   return ({ topics, topicsReturn }, gold, { horizon, widest, length }) => {
-    const excluded = excludedTopics({ topics, ...(topicsReturn && { topicsReturn }) });
+    const excluded = excludedTopics({ topics, topicsReturn });
     for (const entity of gold.entities) bits[entity] = answer;
     for (const entity of excluded) bits[entity] = never;
     const ofGold = gold.entities.reduce((sum, e) => sum + incoming.offsets[e + 1]! - incoming.offsets[e]!, 0);

@@ -30,7 +30,7 @@ function independentNetwork(facts: ReaderFacts, basis: ReaderBasis): ChainNetwor
         const read = tape.relu(tape.dense(q, 'question', hidden));
         return {
           steps: heads.map((name) => tape.dense(read, name, graph.numRelations)),
-          ...(hops !== 'given' && { hops: tape.dense(read, 'hops', horizon) }),
+          hops: hops === 'given' ? undefined : tape.dense(read, 'hops', horizon),
         };
       },
     },

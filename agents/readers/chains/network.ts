@@ -113,9 +113,7 @@ export function factoredNetwork(
     prepare: parts.prepare,
     starts: parts.starts,
     record: (tape, batch, dropout) => recorded(compute(tape, batch.texts, dropout), batch),
-    ...(pretraining && {
-      recordPretraining: (tape: Tape, batch: ChainBatch) => recorded(pretraining(tape, batch.texts), batch),
-    }),
+    recordPretraining: pretraining && ((tape, batch) => recorded(pretraining(tape, batch.texts), batch)),
     scores(tape, text) {
       const { steps, hops } = compute(tape, [text]);
       const logsOf = ({ values, width }: Taped) => logSoftmaxRows(values, Int32Array.of(0, width));

@@ -76,7 +76,7 @@ async function uniNetwork(facts: ReaderFacts, basis: ReaderBasis): Promise<Chain
             );
             return scoresOf(tape.dense(matched, 'score.2', 1), texts.length);
           }),
-          ...(hops !== 'given' && { hops: tape.dense(q, 'hops', horizon) }),
+          hops: hops === 'given' ? undefined : tape.dense(q, 'hops', horizon),
         };
       },
       pretraining(tape, texts) {

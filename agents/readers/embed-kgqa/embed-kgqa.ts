@@ -26,7 +26,9 @@ const squares = `${optimizerPrefix}squares/`;
 export const embedKgqa: ReaderKind = {
   title: 'EmbedKGQA, frozen sentence vectors + MLP',
   networkSize: ({ fit, questionWidth }, textDim) => ({
-    ...{ rows: fit.batchSize, inputs: textDim, units: questionWidth },
+    rows: fit.batchSize,
+    inputs: textDim,
+    units: questionWidth,
     onHost: true,
   }),
   hopsGiven: () => false,
@@ -142,8 +144,13 @@ function embedKgqaReader(
       }
       trace({ event: 'stop', reason: 'ranked' });
       return {
-        ...{ entities, literals: [], evidence: [], degraded: false, confidence },
-        ...{ stop: 'ranked', cost: { encodes: 1 } },
+        entities,
+        literals: [],
+        evidence: [],
+        degraded: false,
+        confidence,
+        stop: 'ranked',
+        cost: { encodes: 1 },
       };
     },
     async state() {

@@ -28,8 +28,12 @@ export function emptyWeights({ numEntities, numRelations }: Graph, dim: number):
   const [entities, relations] = [numEntities * dim, numRelations * dim];
   return {
     table: {
-      ...({ model: 'complex', dim, numEntities, numRelations } as const),
-      ...{ entities: new Float32Array(entities), relations: new Float32Array(relations) },
+      model: 'complex',
+      dim,
+      numEntities,
+      numRelations,
+      entities: new Float32Array(entities),
+      relations: new Float32Array(relations),
     },
     entitySquares: new Float32Array(entities),
     relationSquares: new Float32Array(relations),

@@ -9,9 +9,8 @@ import { HostParameters } from '../../../src/tensor/host/host-parameters.js';
 import { Tape, type Taped } from '../../../src/tensor/host/tape.js';
 import { noAnswer, type QuestionAnswer } from '../../question-agent.js';
 import type { ReaderFacts } from '../facts.js';
-import type { Reader, ReaderKind } from '../reader.js';
+import type { Reader } from '../reader.js';
 import type { Starts, WordInput } from '../words/inputs.js';
-import { wordsOf } from '../words/vocabulary.js';
 import type { EntityTable } from './entity-table.js';
 import { answerRows, type LaidQuestions, partsOf, topicsOf } from './laid-questions.js';
 import { softmaxOfReached } from './reasoning.js';
@@ -57,10 +56,6 @@ export interface Teacher<Batch extends LaidQuestions> {
   labels(tape: Tape, tasks: readonly QuestionTask[], batch: Batch, answers: Lesson['answers']): Float32Array[];
 }
 
-/** Words that are encoded of some questions. */
-export const encodedWords: NonNullable<ReaderKind['texts']> = ({ settings: { words, maxWords } }, tasks) =>
-  words === 'trained' ? [] : [...new Set(tasks.flatMap((task) => wordsOf(maskedQuestion(task), maxWords)))];
-
 /** Entities that are computed at once: their arrays stay in the cache, and memory does not grow with the batch. */
 const rowsAtOnce = 2048;
 
@@ -95,7 +90,7 @@ export function entityReader<Batch extends LaidQuestions>(
 
   return {
     prepare,
-    ...(teacher && { restartsAt: teacher.steps }),
+    restartsAt: teacher?.steps,
 
     async step(batch, { step, learningRate }) {
       await prepare(batch.map(({ task }) => task));

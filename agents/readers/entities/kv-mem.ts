@@ -16,9 +16,17 @@ import type { Tape, Taped } from '../../../src/tensor/host/tape.js';
 import { normalValues } from '../../../src/tensor/parameters.js';
 import type { ReaderBasis, ReaderFacts } from '../facts.js';
 import type { ReaderKind } from '../reader.js';
-import { frozenWords, learnedWords, scaleOf, ScaledTexts, vocabularyIn, wordBasis } from '../words/inputs.js';
+import {
+  frozenWords,
+  learnedWords,
+  scaleOf,
+  ScaledTexts,
+  vocabularyIn,
+  wordBasis,
+  wordTexts,
+} from '../words/inputs.js';
 import { wordsOf } from '../words/vocabulary.js';
-import { encodedWords, entityReader, type EntityNetwork } from './entity-reader.js';
+import { entityReader, type EntityNetwork } from './entity-reader.js';
 import { EntityTable } from './entity-table.js';
 import { questionOfRows } from './laid-questions.js';
 import { addressed, memoryBatch, type MemoryBatch, rowDots } from './memory.js';
@@ -43,7 +51,7 @@ export const kvMem: ReaderKind = {
           `expected reader.entities.teacher=none with reader.kind=kv-mem, which takes no shares from step to step, got ${teacher}`,
         ]),
   ],
-  texts: encodedWords,
+  texts: wordTexts,
   basis: wordBasis,
   create: (facts, basis) => Promise.resolve(entityReader(facts, (subgraphs) => memoryNetwork(facts, basis, subgraphs))),
 };

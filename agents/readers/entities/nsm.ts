@@ -3,9 +3,9 @@ import { maskedQuestion } from '../../../datasets/question.js';
 import { distinctTexts } from '../../../src/encoder/state-encoder.js';
 import { Rng } from '../../../src/run/seeds.js';
 import type { ReaderKind } from '../reader.js';
-import { wordBasis, wordInput } from '../words/inputs.js';
+import { wordBasis, wordInput, wordTexts } from '../words/inputs.js';
 import { entityBatch } from './entity-batch.js';
-import { encodedWords, entityReader } from './entity-reader.js';
+import { entityReader } from './entity-reader.js';
 import { instructions, type NsmShape, nsmStarts, reason } from './nsm-network.js';
 import { type Asking, nsmTeacher } from './nsm-teacher.js';
 import { distance, tapedLoss } from './share-loss.js';
@@ -22,7 +22,7 @@ export const nsm: ReaderKind = {
       ? []
       : [`expected reader.entities.teacherSteps below reader.fit.steps, got ${teacherSteps} of ${fit.steps}`]),
   ],
-  texts: encodedWords,
+  texts: wordTexts,
   basis: wordBasis,
   create: (facts, basis) =>
     Promise.resolve(
@@ -52,11 +52,12 @@ export const nsm: ReaderKind = {
             const more = lesson?.labels?.map((labels, k) =>
               tapedLoss(tape, [shares[k]!], distance(shares[k]!.values, labels, guidance)),
             );
-            return { scores, ...(more && { more }) };
+            return { scores, more };
           },
-          ...(teacher !== 'none' && {
-            teacher: nsmTeacher(teacher, words, shape, subgraphs.inverseOf, ask, rngOf('reader/teacher/')),
-          }),
+          teacher:
+            teacher === 'none'
+              ? undefined
+              : nsmTeacher(teacher, words, shape, subgraphs.inverseOf, ask, rngOf('reader/teacher/')),
         };
       }),
     ),

@@ -57,7 +57,7 @@ export class ScaledTexts {
     if (missing.length > 0) {
       const { matrix, rows, dim } = await this.encoder.encode(missing, {
         maxTokens: this.maxTokens,
-        ...(signal && { signal }),
+        signal,
       });
       const { mean, deviation } = this.scale;
       missing.forEach((text, i) => {
@@ -117,7 +117,7 @@ export async function wordBasis(
   if (settings.words === 'trained') return { state, tensors: {} };
   return {
     state,
-    tensors: tensorsOf(vectorScale(await encoder.encode(words, { maxTokens, ...(signal && { signal }) }))),
+    tensors: tensorsOf(vectorScale(await encoder.encode(words, { maxTokens, signal }))),
   };
 }
 
@@ -128,7 +128,7 @@ export async function sentenceBasis(
   signal?: AbortSignal,
 ): Promise<ReaderBasis> {
   const texts = train.map(({ task }) => maskedQuestion(task));
-  const encoded = await encoder.encode(texts, { maxTokens, ...(signal && { signal }) });
+  const encoded = await encoder.encode(texts, { maxTokens, signal });
   return { state: {}, tensors: tensorsOf(scaleOfSamples(encoded, train)) };
 }
 

@@ -15,7 +15,7 @@ import { normalValues } from '../../../src/tensor/parameters.js';
 import type { WalkerSettings } from '../settings.js';
 import { createWordEncoder } from '../words/word-encoder.js';
 import { hostRows, renumbering } from './batch-rows.js';
-import type { HeadShape, StateBatch, WalkerHead, WrittenRelations } from './head.js';
+import type { HeadShape, StateBatch, WalkerHead } from './head.js';
 import { allInflowRows } from './inflow.js';
 import { drawnAims } from './margins.js';
 import { allEntities, type Layers, layersOf, localEntities, type MakeNetwork, type Scene } from './network.js';
@@ -159,22 +159,20 @@ export function createEmbeddedHead(
       const entities = inflow.rows(rowsOf(ids), relations, { ...into, heads: places[1]! });
       return score(batch, { entities, relations, local }, dropout);
     },
-    ...(network.margins && {
-      marginLosses: (batch: StateBatch, golds: Int32Array, drawing: Rng, dropout?: Rng) => {
+    marginLosses:
+      network.margins &&
+      ((batch, golds, drawing, dropout) => {
         const { entities, ...aims } = drawnAims(golds, shape, drawing);
         const local = localise(batch, entities);
         const rows = { entities: rowsOf(local.ids), relations: relationRows(), local };
         return network.margins!(sceneOf(batch, rows, dropout), aims);
-      },
-    }),
+      }),
     infer: (batch) => infer(batch),
-    ...(said.words && { rank: (batch: StateBatch) => ranked(batch) }),
-    ...(writes && {
-      writer: {
-        relations: (batch: StateBatch) => ranked(batch, writes.relations),
-        tails: (batch: StateBatch, pairs: WrittenRelations) => ranked(batch, (scene) => writes.tails(scene, pairs)),
-      },
-    }),
+    rank: said.words && ((batch) => ranked(batch)),
+    writer: writes && {
+      relations: (batch) => ranked(batch, writes.relations),
+      tails: (batch, pairs) => ranked(batch, (scene) => writes.tails(scene, pairs)),
+    },
     weightsChanged,
     dispose: () => {
       weightsChanged();
@@ -205,7 +203,7 @@ function textOf(
     text === 'frozen' ? undefined : createWordEncoder(tf, layers, { numWords, starts: tables, width, seed });
   if (frozen && encoder) layers.add('context.words', width, width);
   return {
-    ...(encoder && { words: encoder }),
+    words: encoder,
     text(batch, byDialogue) {
       const words = byDialogue && gatherRows(tf, byDialogue, batch.words!.dialogueOf);
       if (!frozen) return words!;

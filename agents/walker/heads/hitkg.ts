@@ -220,6 +220,8 @@ function outEdges(rows: AdjacencyRows, batch: StateBatch, noReturn: boolean): Ou
     stateOf: edges.stateOf.subarray(0, at),
     relations: edges.relations.subarray(0, at),
     tails: edges.tails.subarray(0, at),
-    ...{ offsets: Int32Array.from(starts), placeOf, mayStay },
+    offsets: Int32Array.from(starts),
+    placeOf,
+    mayStay,
   };
 }

@@ -139,7 +139,11 @@ export function allEntities(numEntities: number): ReturnType<typeof localEntitie
   const ids = Int32Array.from({ length: numEntities }, (_, id) => id);
   const known = (list: Int32Array) => list.map((id) => Math.max(0, id));
   return ({ start, current, tails, walkedTails }) => ({
-    ...{ ids, start: known(start), current: known(current), tails: known(tails), walked: known(walkedTails) },
+    ids,
+    start: known(start),
+    current: known(current),
+    tails: known(tails),
+    walked: known(walkedTails),
     others: new Int32Array(0),
   });
 }

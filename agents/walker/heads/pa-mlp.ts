@@ -48,7 +48,7 @@ export function createPaMlpHead(tf: Tf, settings: WalkerSettings, shape: HeadSha
     scoresAtOnce: edgesAtOnce,
     logits,
     infer: (batch) => readTensor(tf, () => logits(batch)),
-    ...(network.rank && { rank: (batch) => network.rank!(rows.of(batch), batch) }),
+    rank: network.rank && ((batch) => network.rank!(rows.of(batch), batch)),
     weightsChanged: () => network.weightsChanged(),
     dispose: () => network.parameters.dispose(),
   };
@@ -120,9 +120,7 @@ export function createPaMlpNetwork(
       if (!('device' in logits)) return round(logits);
       return precision === 'bf16' ? roundedEnd(logits) : logits;
     },
-    ...(host && {
-      rank: async (states, edges) => scorer.rank!(await host.forward(states, edges.numStates), edges),
-    }),
+    rank: host && (async (states, edges) => scorer.rank!(await host.forward(states, edges.numStates), edges)),
     weightsChanged: () => {
       host?.weightsChanged();
       scorer.weightsChanged();

@@ -36,8 +36,13 @@ export function relationRuns(
   noReturn = false,
 ): RelationRuns {
   const runs = {
-    ...{ offsets: [0], stateOf: [] as number[], relations: [] as number[] },
-    ...{ forks: [] as number[], tailOffsets: [0], forkOf: [] as number[], tails: [] as number[] },
+    offsets: [0],
+    stateOf: [] as number[],
+    relations: [] as number[],
+    forks: [] as number[],
+    tailOffsets: [0],
+    forkOf: [] as number[],
+    tails: [] as number[],
   };
   const relationOf = new Int32Array(batch.tails.length);
   const tailOf = new Int32Array(batch.tails.length).fill(-1);
@@ -77,15 +82,15 @@ export function relationRuns(
     }
     runs.offsets.push(runs.relations.length);
   }
-  const { forks, tailOffsets, forkOf } = runs;
   return {
-    ...{ relationOf, tailOf },
+    relationOf,
+    tailOf,
     offsets: Int32Array.from(runs.offsets),
     stateOf: Int32Array.from(runs.stateOf),
     relations: Int32Array.from(runs.relations),
-    forks: Int32Array.from(forks),
-    tailOffsets: Int32Array.from(tailOffsets),
-    forkOf: Int32Array.from(forkOf),
+    forks: Int32Array.from(runs.forks),
+    tailOffsets: Int32Array.from(runs.tailOffsets),
+    forkOf: Int32Array.from(runs.forkOf),
     tails: Int32Array.from(runs.tails),
   };
 }
