@@ -49,7 +49,7 @@ const none = { unseenEntities: 0, unseenRelations: 0 };
     expect(graph).toMatchObject({ entities: 14541, relations: 237, edges: 2 * 272115 });
     expect(splits).toMatchObject({
       train: { triples: 272115, duplicates: 0 },
-      // No pair of entities in valid or test is linked in train: the data set was made so.
+      // By construction no pair of valid or test is linked in train.
       valid: { triples: 17535, unseenEntities: 8, triplesOfUnseenEntities: 9, reversedInTrain: 0 },
       test: { triples: 20466, unseenEntities: 29, triplesOfUnseenEntities: 28, reversedInTrain: 0 },
     });

@@ -11,7 +11,7 @@ const asked = (id: string, said: string[], path = director) =>
   });
 const idsOf = (groups: ReturnType<typeof recurringContexts>) => groups.map((group) => group.map(({ task }) => task.id));
 
-test('contexts recur where the same was said in two dialogues, whatever the case and the signs, and the start is the same', () => {
+test('contexts recur if two dialogues have equal messages, ignoring case and punctuation, and the same start', () => {
   const samples = [
     asked('a#1', ['Do you know “Heat”?']),
     asked('b#1', ['do you know  heat (1995)']),
@@ -31,7 +31,7 @@ test('the softer key reads the last message alone; golds that the graph lacks ar
   const samples = [asked('a#1', ['Hello.', 'Heat?']), asked('b#1', ['Good day.', 'Heat?'])];
   expect(recurringContexts(samples)).toEqual([]);
   expect(idsOf(recurringContexts(samples, 'last message'))).toEqual([['a#1', 'b#1']]);
-  const lacking = asked('c#1', ['Heat?'], namedWalk('Heat', 'directed_by', 'Nobody'));
+  const lacking = asked('c#1', ['Heat?'], namedWalk('Heat', 'directed_by', 'Unknown'));
   lacking.gold.inGraph = false;
   expect(idsOf(recurringContexts([...samples, lacking], 'last message'))).toEqual([['a#1', 'b#1']]);
 });

@@ -18,7 +18,7 @@ test('texts are equal without case, punctuation and ways of writing a letter', (
   expect(plainText('你好！')).toBe('你好');
 });
 
-test('a dialogue is the same by its words, start and gold, whatever its id and speakers are called', () => {
+test('dialogues are equal by words, start and gold, independent of id and speaker names', () => {
   const same = { id: 'other', dialogueId: 'other', sender: 'user' as const };
   const text = walk!.task.messages[0]!.text;
   expect(walkWith({ ...same, messages: [{ sender: 'user', text: ` ${text.toUpperCase()} !` }] })).toBe(walkWith({}));

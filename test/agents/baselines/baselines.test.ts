@@ -9,10 +9,10 @@ const train = [
   sampleOf('b', namedWalk('Heat', 'starred', 'Pacino')),
   sampleOf('c', namedWalk('Ali', 'directed_by', 'Mann')),
   sampleOf('d', namedWalk('Mann', '~directed_by', 'Ali', 'starred', 'Smith')),
-  sampleOf('e', namedWalk('Heat', 'starred', 'Nobody')),
+  sampleOf('e', namedWalk('Heat', 'starred', 'Unknown')),
 ];
 
-/** Mann lies near Heat, everything else is far. */
+/** Vectors: Mann is close to Heat, everything else far. */
 function table(): EmbeddingTable {
   const at = Float32Array.from(world.entityNames, (name) => (name === 'Heat' ? 0 : name === 'Mann' ? 1 : 9));
   const [numEntities, numRelations] = [world.numEntities, world.numRelations];
@@ -41,7 +41,7 @@ const ask = async (name: string, task = sampleOf('q', namedWalk('Heat', 'genre',
   return (await agent.answer([task]))[0]!;
 };
 
-/** Prompted agents have tests of their own. */
+/** Prompted agents are tested separately. */
 const baselines = dialogueAgents.names().filter((name) => !name.startsWith('ark-'));
 
 describe.each(baselines)('%s', (name) => {
@@ -91,7 +91,7 @@ describe('what each baseline prefers', () => {
   });
 
   test('frequency shares a relation’s count among its tails', async () => {
-    // starred: 2 of 4, over two tails; directed_by: 1 of 4, one tail. All beat what train never shows.
+    // starred: 2 of 4, over two tails; directed_by: 1 of 4, one tail. Both beat sequences that are not in train.
     const { paths } = await ask('frequency');
     const top = paths.slice(0, 3).map(({ path }) => readPath(path));
     expect(new Set(top)).toEqual(new Set(['starred Pacino', 'starred De Niro', 'directed_by Mann']));

@@ -28,7 +28,7 @@ if (!shared) stderr.write('skipped: baselines on MetaQA (set KGWALK_TEST_DATA to
     asked = dataset.questions(graph, { split: 'test' });
   });
 
-  /** At most 40 of a template: they tell what it asks for. */
+  /** At most 40 per template, which is enough to learn it. */
   function train() {
     const counts = new Map<string, number>();
     return dataset.questions(graph, { split: 'train' }).filter(({ task }) => {
@@ -38,7 +38,7 @@ if (!shared) stderr.write('skipped: baselines on MetaQA (set KGWALK_TEST_DATA to
     });
   }
 
-  /** Hit@1, F1, exact set and gold chain in percent, by subset and over all. @param every one of how many questions is asked */
+  /** Hit@1, F1, exact set and gold chain in percent, by subset and over all. @param every evaluate one in this many questions */
   async function scores(name: string, every = 1): Promise<Record<string, number[]>> {
     const agent = await questionAgents.create(name, {
       dataset: 'metaqa',
@@ -78,7 +78,7 @@ if (!shared) stderr.write('skipped: baselines on MetaQA (set KGWALK_TEST_DATA to
       '3-hop': [100, 100, 100, 100],
       all: [98.9, 99.3, 98.2, 100],
     };
-    // One test question has a template that train lacks; the hashed encoder finds it a wrong neighbour.
+    // One test question has a template that is not in train; the hashing encoder finds a wrong neighbour.
     for (const [key, row] of Object.entries(expected)) {
       figures[key]!.forEach((value, i) => expect(Math.abs(value - row[i]!)).toBeLessThan(0.15));
     }

@@ -39,8 +39,8 @@ describe('the search for a template’s relations', () => {
     ]);
   });
 
-  test('weighs over all questions what the first ones cannot tell apart', () => {
-    // Of tenet, the years of its own star's films do not exist, of dunkirk both ways give a film; hardy's is inception.
+  test('breaks ties of the first questions by all questions', () => {
+    // tenet: the years of its own film do not exist; dunkirk: both paths give a film; the film of hardy is inception.
     const ask = (id: string, topic: string, answers: string[]) =>
       questionOf(graph, id, `other films like [${topic}]`, [], answers);
     const both = [
@@ -59,7 +59,7 @@ describe('the search for a template’s relations', () => {
     expect([...bestTemplateChains(graph, same, search).values()].map((chain) => [...chain])).toEqual([
       ids('directed_by'),
     ]);
-    const lost = [questionOf(graph, 'a', 'who made [juno]', [], ['nobody'])];
+    const lost = [questionOf(graph, 'a', 'who made [juno]', [], ['unknown'])];
     expect(bestTemplateChains(graph, lost, search).size).toBe(0);
   });
 });
@@ -109,7 +109,7 @@ describe('template-lookup', () => {
 });
 
 describe('random-chain', () => {
-  test('draws from run and question, whatever the order', async () => {
+  test('is seeded by run and question, independent of order', async () => {
     const agent = await questionAgents.create('random-chain', resources());
     const asked = async (samples: readonly QuestionSample[]) =>
       new Map(

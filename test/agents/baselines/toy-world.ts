@@ -43,7 +43,7 @@ export function sampleOf(id: string, path: Path, change: Partial<WalkTask> = {})
       messages: [{ sender: 'user', text: 'Do you know Heat?' }],
       sender: 'assistant',
       start,
-      startName: world.entityNames[start] ?? 'nobody',
+      startName: world.entityNames[start] ?? 'unknown',
       earlierPaths: [],
       ...change,
     },

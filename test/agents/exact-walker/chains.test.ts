@@ -1,4 +1,4 @@
-/** Exact chain walkers against brute force: every walk enumerated on a graph small enough for that. */
+/** Chain mixture against brute force: all walks enumerated on a small graph. */
 import { describe, expect, test } from '@jest/globals';
 import { ChainCounts } from '../../../agents/exact-walker/chains/chain-counts.js';
 import {
@@ -53,14 +53,14 @@ const { graph, queries } = smallWorld();
 const rows = relationRows(graph);
 const inverseOf = (relation: number) => graph.inverseOf[relation]!;
 
-/** The chance to end on each entity, walk by walk. */
+/** End probability of each entity, walk by walk. */
 function chancesOf(head: number, chain: readonly number[], hidden: HiddenEdges): Float64Array {
   const chances = new Float64Array(numEntities);
   eachWalk(head, chain, hidden, (steps, chance) => (chances[steps.at(-1)!]! += chance));
   return chances;
 }
 
-/** Every walk: relation and entity of each step, and its chance. */
+/** Every walk with its probability: relation and entity of each step. */
 function eachWalk(
   head: number,
   chain: readonly number[],
@@ -123,7 +123,7 @@ describe.each([
     const walk = new ChainWalk(rows, numEntities);
     const marks = new Int32Array(numEntities).fill(endMarks.free);
     let [compared, farthest] = [0, 0];
-    // Half a million comparisons one by one would be half a minute of the test library.
+    // Half a million single expects would take half a minute.
     const far = (got: number, wanted: number) => (farthest = Math.max(farthest, Math.abs(got - wanted)));
     queries.heads.forEach((head, i) => {
       const [relation, tail] = [queries.relations[i]!, queries.tails[i]!];
@@ -195,7 +195,7 @@ const courseOf = (objective: MixtureCourse['objective']): MixtureCourse => ({
 });
 
 describe('a policy fitted to sampled walks', () => {
-  /** Four chains: one that is always right for half of the queries, one that is sometimes right for all, two that never are. */
+  /** Four chains: one always right for half of the queries, one sometimes right for all, two never right. */
   const answer = Float32Array.from({ length: 32 }, (_, i) => [i % 8 < 4 ? 1 : 0, 0.3, 0, 0][i % 4]!);
   const table: MixtureTable = { queries: 8, columns: 4, answer, free: answer.map(() => 1) };
   const rewardOf = (theta: Float64Array) => {
@@ -215,7 +215,7 @@ describe('a policy fitted to sampled walks', () => {
   );
 
   test('sampled gradients are the exact one on average', async () => {
-    // One small step of Adam goes by the sign of the gradient alone: many walks of one round have the exact one's.
+    // One small Adam step depends only on the sign of the gradient: many sampled walks give the exact one's.
     const start = Float64Array.of(0.3, -0.2, 0.1, -0.4);
     const stepped = async (objective: MixtureCourse['objective']) => {
       const theta = start.slice();
@@ -239,7 +239,7 @@ describe('a policy fitted to sampled walks', () => {
   });
 });
 
-test('chains are counted once a triple, the most frequent of each length first, whatever the table grows to', () => {
+test('chains are counted once per triple, most frequent of each length first, while the table grows', () => {
   const counts = new ChainCounts(500);
   const rng = new Rng(3);
   const known = new Map<string, Set<number>>();
@@ -296,7 +296,7 @@ test('chains that are mined are those of all walks between heads and answers, an
       const [relation, to] = [graph.relations[edge]!, graph.tails[edge]!];
       if ((at === 2 && to === 1) || to === 2) continue;
       if (to === 1) wanted.add([...chain, relation].join());
-      // Walks end where they first meet the answer.
+      // Walks stop at the answer.
       else if (chain.length < hops - 1) go(to, [...chain, relation]);
     }
   };
@@ -310,7 +310,7 @@ test('chains that are mined are those of all walks between heads and answers, an
   expect(some.some((chain) => chain.length === 7)).toBe(true);
 });
 
-test('chains of four are refused where relations are too many to tell them apart, before anything is learned', () => {
+test('chains of four are refused before training if the graph has too many relations for exact keys', () => {
   const relationNames = Array.from({ length: 9742 }, (_, i) => (i < 4871 ? `r${i}` : `~r${i - 4871}`));
   const none = new Int32Array(0);
   const empty = { heads: none, relations: none, tails: none };
@@ -327,7 +327,7 @@ describe.each([3, 4])('a relation, with chains of up to %i', (hops) => {
   const settings = exactWalkerSettings.parse({ chains: { chains: 40, candidates: [6, 36, 60], steps: 60 } });
   const work = chainWork(graph, queries, { settings: settings.chains, seed: 1, hops, pairs: true });
 
-  test('learns the same whatever was learned before it', async () => {
+  test('learns the same, independent of earlier relations', async () => {
     const inTurn = async (relations: number[]) => {
       const learn = relationLearner(work);
       const learned: LearnedRelation[] = [];
@@ -351,7 +351,7 @@ describe.each([3, 4])('a relation, with chains of up to %i', (hops) => {
     expect((await walker.state()).steps).toBe(0);
   });
 
-  test('ranks by the chance of its walks, whose shares are told', async () => {
+  test('ranks by walk probability, and reports the shares of chains', async () => {
     const walker = exactWalkerKind('chains').create({ graph, settings, hops, seed: 1 });
     const learner = walker.learner({ queries, pairs: true, threads: 1 });
     for (let at = 0; at < learner.steps; at++) await learner.step(at);

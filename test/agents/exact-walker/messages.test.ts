@@ -1,4 +1,4 @@
-/** Message passing against plain loops over a small graph, and its gradient against differences. */
+/** Message passing against plain loops over a small graph, and its gradients against finite differences. */
 import { expect, test } from '@jest/globals';
 import { MessageNetwork } from '../../../agents/exact-walker/messages/message-network.js';
 import { exactWalkerKind } from '../../../agents/exact-walker/registry.js';
@@ -31,7 +31,7 @@ const entities = Int32Array.of(1, 0, 4, 7, 9, 13);
 
 type Pair = { tail: number; relation: number; inverse: number; pairs: boolean } | undefined;
 
-/** The scores by the equations, one edge after another. */
+/** Scores by the equations, edge by edge. */
 function plainScores(network: MessageNetwork, hops: number, head: number, relation: number, pair: Pair): number[] {
   const value = (name: string) => network.parameters.value(name);
   const slog = (x: number) => Math.sign(x) * Math.log1p(Math.abs(x));
@@ -67,7 +67,7 @@ function plainScores(network: MessageNetwork, hops: number, head: number, relati
         const [own, v] = [graph.relations[e]!, graph.tails[e]!];
         if (hides(u, own, v)) continue;
         if (reached.has(u)) next.add(v);
-        // The last hop is pulled: there the relation is that of the edge back.
+        // The last hop gathers: the relation is that of the reverse edge.
         const kind = hop === hops - 1 ? graph.inverseOf[own]! : own;
         for (let k = 0; k < d; k++) {
           sums[v]![k]! += x[u]![k]! * weight(hop, kind, k) * (k < 8 ? 1 : 1 / countAt(u, own));
@@ -106,7 +106,7 @@ const hidden: Pair[] = [
   { tail: 1, relation: 0, inverse: 2, pairs: true },
 ];
 
-/** With biases that count. */
+/** Nonzero biases. */
 function networkOf(hops: number): MessageNetwork {
   const network = new MessageNetwork(graph, hops, 3);
   for (let hop = 0; hop < hops - 1; hop++) network.parameters.value(`bias.${hop}`).fill(0.1 / (hop + 1));
@@ -150,7 +150,7 @@ test.each([2, 3, 4])('the gradient of %i hops is the gradient of the scores', (h
   let compared = 0;
   for (const name of parameters.names) {
     const [values, grads] = [parameters.value(name), Float32Array.from(parameters.grad(name))];
-    // The largest of each, and two others: all would be ten thousand forward passes.
+    // The largest of each tensor, and two others: all would take ten thousand forward passes.
     const places = [...grads.keys()].sort((a, b) => Math.abs(grads[b]!) - Math.abs(grads[a]!)).slice(0, 3);
     for (const place of [...places, 0, grads.length >> 1]) {
       const before = values[place]!;
@@ -167,7 +167,7 @@ test.each([2, 3, 4])('the gradient of %i hops is the gradient of the scores', (h
   expect(compared).toBeGreaterThan(20);
 });
 
-test('training lowers the loss, and goes on from its state to the same numbers', async () => {
+test('training lowers the loss, and resumes from its state with equal results', async () => {
   const settings = exactWalkerSettings.parse({
     kind: 'messages',
     messages: { steps: 40, batchSize: 8, warmupSteps: 4, learningRate: 0.03 },

@@ -1,4 +1,4 @@
-/** Weights that follow from the names of relations: against plain loops, and for relations that training never saw. */
+/** Weights computed from relation names: against plain loops, and for relations unseen in training. */
 import { beforeAll, expect, test } from '@jest/globals';
 import { MessageNetwork } from '../../../agents/exact-walker/messages/message-network.js';
 import { ofRelations } from '../../../agents/exact-walker/messages/message-weights.js';
@@ -25,7 +25,7 @@ beforeAll(async () => {
 const numEntities = 12;
 const dim = 5;
 
-/** Twenty-four triples by names of relations; which id a relation has is its place among them. */
+/** Twenty-four triples by relation name; ids follow the order of names. */
 function worldOf(relations: readonly string[]): { graph: Graph; queries: TripleColumns } {
   const rng = new Rng(6);
   const kinds = ['near', 'above', 'inside'];
@@ -43,7 +43,7 @@ function worldOf(relations: readonly string[]): { graph: Graph; queries: TripleC
   return { graph: new Graph('small', names, [...relations, ...relations.map(inverseName)], queries), queries };
 }
 
-/** A vector a name, whoever else is there. */
+/** One vector per name, independent of the other names. */
 const vectorsOf = (relations: readonly string[]): NameVectors => ({
   dim,
   rows: Float32Array.from(
@@ -91,7 +91,7 @@ test('are components and a one times two matrices, and gradients go back the sam
     }
   }
   expect(compared).toBeGreaterThan(150);
-  // Weights are linear in what is trained: what a move of it changes, weighed by gradients, is the move weighed by the gradients that go back.
+  // Network weights are linear in the trained ones: a directional derivative equals the gradient's dot product with the direction.
   const rng = new Rng(2);
   network.grads.forEach((_, i) => (network.grads[i] = rng.normal()));
   named.gather();
@@ -113,7 +113,7 @@ function weightsOf(network: MessageNetwork['parameters'], graph: Graph, names: R
   return { parameters: named.parameters, gather: () => named.gather(), spread: () => named.spread() };
 }
 
-test('learn, go on from their state to the same numbers, and rank a graph whose relations are others by name', async () => {
+test('learn, resume from their state with equal results, and rank a graph with other relations', async () => {
   const { graph, queries } = worldOf(relations);
   const settings = exactWalkerSettings.parse({
     kind: 'messages',
@@ -131,7 +131,7 @@ test('learn, go on from their state to the same numbers, and rank a graph whose 
     await one.ranker('w').rank([{ head: 4, relation }], (_, ranked) => (scores = ranked.scores[0]!.slice()));
     return scores;
   };
-  // The same triples, with a relation more and every one by another number.
+  // The same triples with one more relation and other ids.
   const others = ['inside', 'new', 'near', 'never', 'above'];
   const other = worldOf(others).graph;
   const moved = made(keptNames(tensors, vectorsOf(others)), other);

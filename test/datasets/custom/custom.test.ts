@@ -164,7 +164,7 @@ describe('importing your own triples and questions', () => {
     const { message, code } = error as WorkbenchError;
     expect(code).toBe('data');
     expect(message).toMatch(/^9 broken lines:/);
-    const told = [
+    const problems = [
       /:2: expected a JSON object, got not json/,
       /:3: .*expected object/,
       /:4: question: /,
@@ -175,10 +175,10 @@ describe('importing your own triples and questions', () => {
       /:10: expected "split" on every line or on none/,
       /:11: answers: /,
     ];
-    for (const line of told) expect(message).toMatch(line);
+    for (const line of problems) expect(message).toMatch(line);
   });
 
-  test('every broken line of the triples is listed; missing and empty files are told', async () => {
+  test('every broken line of the triples is listed; missing and empty files are errors', async () => {
     const questions = { 'questions.jsonl': json(pests) };
     await expect(imported({ 'triples.tsv': 'a\tr\tb\nx\ny\tr\t\n', ...questions })).rejects.toThrow(
       /2 broken lines:[^]*tsv:2[^]*tsv:3/,
@@ -194,7 +194,7 @@ describe('importing your own triples and questions', () => {
     await expect(imported(questions)).rejects.toThrow('expected triples (triples.nt or');
   });
 
-  test('questions never fail but as expected, whatever the file holds', () => {
+  test('questions fail only with expected errors, for any file content', () => {
     const builder = new GraphBuilder();
     builder.add('a', 'r', 'b');
     const graph = builder.build('graph');

@@ -6,7 +6,7 @@ import { nameWords } from '../../../datasets/demo/words.js';
 import { namesOf } from '../../../datasets/demo/world.js';
 
 describe('invented words', () => {
-  test('every number has a word of its own, the longer ones too', () => {
+  test('every number has a unique word, long ones too', () => {
     for (const manner of Object.values(nameWords().manners)) {
       const words = Array.from({ length: 20_000 }, (_, number) => inventedWord(manner, number));
       expect(new Set(words).size).toBe(words.length);
@@ -14,7 +14,7 @@ describe('invented words', () => {
     }
   });
 
-  test('a permutation hits every number once, whatever its size and shift', () => {
+  test('a permutation hits every number once, for any size and shift', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 3000 }), fc.nat(10_000), (size, shift) => {
         const hit = new Set(Array.from({ length: size }, (_, index) => permuted(index, size, shift)));

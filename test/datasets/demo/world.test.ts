@@ -40,7 +40,7 @@ describe('the default world', () => {
     expect(both.length).toBeGreaterThan(50);
   });
 
-  test('has films and books of one title, which brackets tell apart and a short name does not', () => {
+  test('has films and books of the same title: full names differ by qualifier, short names do not', () => {
     const film = graph.entityNames.findIndex((name) => name.endsWith(' (film)'));
     const title = graph.entityNames[film]!.replace(' (film)', '');
     const book = graph.entityId(`${title} (novel)`);

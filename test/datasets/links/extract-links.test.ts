@@ -1,4 +1,4 @@
-/** Neighbourhoods of topics, cut out of a graph behind an endpoint and imported: what walks see there is what they would see in the whole graph. */
+/** Topic neighbourhoods extracted from an endpoint graph and imported: walks see the same edges as in the whole graph. */
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ afterEach(async () => {
 const iri = (name: string) => `<${testPrefix}${name}>`;
 const label = 'http://www.w3.org/2000/01/rdf-schema#label';
 
-/** A chain a0 → a1 → … → a8, a hub that a1 likes and 30 others do, an island, dates, and labels. */
+/** A chain a0 → a1 → … → a8, a hub liked by a1 and 30 others, an island, dates, and labels. */
 function world(): string {
   const lines = Array.from({ length: 8 }, (_, i) => `${iri(`a${i}`)} ${iri('next')} ${iri(`a${i + 1}`)} .`);
   lines.push(`${iri('a1')} ${iri('likes')} ${iri('hub')} .`);
@@ -81,7 +81,7 @@ test('distractors are drawn from the rim by the seed and bring their own neighbo
   expect((await extracted({ topics: ['a3'], distractors: 1, seed: 4 })).lines).toEqual(drawn.lines);
 });
 
-test('what was asked before is not asked again, and an extraction that failed goes on', async () => {
+test('cached answers are not queried again, and a failed extraction can be resumed', async () => {
   const cache = folder();
   endpoint = await openTestEndpoint(world());
   let answered = 0;
@@ -101,7 +101,7 @@ test('what was asked before is not asked again, and an extraction that failed go
 
 test('labels find topics and name entities', async () => {
   const { counts, into } = await extracted(
-    { topics: ['The a0', 'a8', 'Nobody'], hops: 1 },
+    { topics: ['The a0', 'a8', 'Unknown'], hops: 1 },
     `&label=${encodeURIComponent(label)}`,
   );
   expect(counts).toMatchObject({ topics: 2, notFound: 1 });
@@ -131,14 +131,14 @@ test.each([
   ['too far', ['--topics', 'FILE', '--name', 'cut', '--hops', '5'], 'expected --hops of at most 4, got 5'],
   ['no number', ['--topics', 'FILE', '--name', 'cut', '--max-tails', 'x'], 'expected a whole number from 1, got "x"'],
   ['a bad name', ['--topics', 'FILE', '--name', '../cut'], 'expected a data set name'],
-  ['nobody there', ['--topics', 'FILE', '--name', 'cut'], 'expected a topic with edges, got none'],
+  ['unknown topics', ['--topics', 'FILE', '--name', 'cut'], 'expected a topic with edges, got none'],
   ['too many', ['--topics', 'MANY', '--name', 'cut', '--max-entities', '1'], 'expected at most 1 entities'],
 ])('refused with one error: %s', async (_, words, problem) => {
   endpoint = await openTestEndpoint(world());
-  const [nobody, many] = [join(folder(), 'nobody.txt'), join(folder(), 'many.txt')];
-  writeFileSync(nobody, 'nobody\n');
+  const [unknown, many] = [join(folder(), 'unknown.txt'), join(folder(), 'many.txt')];
+  writeFileSync(unknown, 'unknown\n');
   writeFileSync(many, 'a0\na4\n');
-  const filled = words.map((word) => (word === 'FILE' ? nobody : word === 'MANY' ? many : word));
+  const filled = words.map((word) => (word === 'FILE' ? unknown : word === 'MANY' ? many : word));
   const { exitCode, told } = await kgwalk('datasets', 'get', `sparql:${endpoint.url}#prefix=${testPrefix}`, ...filled);
   expect(told).toContain(problem);
   expect(exitCode).toBeGreaterThan(0);

@@ -47,7 +47,7 @@ describe('importing triples', () => {
 });
 
 describe('importing one file of triples', () => {
-  /** Twelve entities in a ring, each with an edge to the next four: much can be spared. Ids are numbers. */
+  /** Twelve entities in a ring, each with an edge to the next four, so many triples can be drawn. Ids are numbers. */
   const ring = Array.from({ length: 12 }, (_, i) =>
     [1, 2, 3, 4].map((step) => `${i}\tnear\t${(i + step) % 12}\n`).join(''),
   ).join('');
@@ -110,7 +110,8 @@ describe('what valid and test are like is counted', () => {
   test('entities and relations that train lacks, pairs the other way round', async () => {
     const { manifest, dataset } = await imported({
       'train.txt': 'a\tr\tb\nb\ts\tc\nd\tr\ta\n',
-      // New entities; a new relation; pairs of train the other way round, by another relation and by the same; pairs the same way round.
+      // New entities; a new relation; train pairs in the other direction, by another and by the same relation; pairs in the same
+      // direction.
       'valid.txt': 'a\tr\tx\nx\tr\ty\n',
       'test.txt': 'a\tq\tc\nb\ts\ta\nb\tr\ta\nc\tr\td\nb\tr\tc\nd\ts\ta\n',
     });

@@ -18,7 +18,7 @@ describe('statistics of links', () => {
     expect(names.shared).toBe(2);
     // 60 edges of 16 entities; t1 has three births, five residents and its country.
     expect(degree).toMatchObject({ mean: 60 / 16, max: 9 });
-    // Every person has one country, and c0, which is asked for twice, six citizens over all splits.
+    // Every person has one country, and c0, queried twice, six citizens over all splits.
     expect(answers.test).toMatchObject({ tail: { mean: 1, max: 1 }, head: { mean: 6, max: 6 } });
     expect(relations.map(({ relation, train, valid, test, kind }) => [relation, train, valid, test, kind])).toEqual([
       ['born_in', 10, 0, 0, 'N-1'],
@@ -28,7 +28,7 @@ describe('statistics of links', () => {
     ]);
   });
 
-  test('tell the kinds of relations apart', async () => {
+  test('classify relations by cardinality', async () => {
     const { relations } = await statisticsOf({
       'train.txt': [
         ...['a one b', 'c one d', 'a fan b', 'a fan c', 'e fan f', 'e fan g'],

@@ -60,7 +60,7 @@ describe('importing a release', () => {
     expect((await importFiles(releaseFiles)).graphs.dialogue!.note).not.toMatch(/inverses/);
   });
 
-  test('B-ARK-5: splits a single file by dialogue hash, whatever its order, dialogues whole', async () => {
+  test('B-ARK-5: splits a single file by dialogue hash, independent of order, dialogues whole', async () => {
     const conversations = manyDialogues();
     const triples = { 'opendialkg_triples.txt': tripleLines.join('\n') };
     const texts = async (order: unknown[]) => {
@@ -84,7 +84,7 @@ describe('importing a release', () => {
     expect(Math.abs(share('valid') - 0.15)).toBeLessThan(0.04);
   });
 
-  test('takes custom dialogues as JSON under a name of their own', async () => {
+  test('imports custom dialogues as JSON under another name', async () => {
     const home = folderWith({});
     const json = { 'train.json': [shortDialogue], 'valid.json': [longDialogue], 'test.json': [missDialogue] };
     const files = Object.fromEntries(Object.entries(json).map(([name, talks]) => [name, JSON.stringify(talks)]));
@@ -212,7 +212,7 @@ describe('a data set that was damaged', () => {
   });
 });
 
-/** Enough different dialogues for every split of a hash. */
+/** Enough different dialogues for all splits of a hash. */
 function manyDialogues() {
   return Array.from({ length: 60 }, (_, i) => [say('user', `talk ${i}`), ...shortDialogue]);
 }

@@ -53,7 +53,7 @@ describe('importing PathQuestion', () => {
     );
   });
 
-  test('never fails but as expected, whatever the file holds', () => {
+  test('fails only with expected errors, for any file content', () => {
     const file = join(folderWith({}), 'PQ-2H.txt');
     const piece = fc.oneof(
       fc.constantFrom('\t', '#', '(', ')', '/', '<end>', '\n', 'a', 'a#r#b#s#c#<end>#c'),

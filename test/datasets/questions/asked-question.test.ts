@@ -20,7 +20,7 @@ test('brackets say what a question is about, and are no part of it', () => {
   expect(found).toBeUndefined();
 });
 
-test('without brackets a name is found, whatever its case, its accents and what stands behind it', () => {
+test('without brackets a name is found, ignoring case, accents and its qualifier', () => {
   expect(ask('what treats the pests of crop 7?')).toMatchObject({
     found: 'crop 7',
     task: { topics: [{ name: 'Crop 7', span: [25, 31] }] },
@@ -42,7 +42,7 @@ test('of names that are as long the one with a capital is taken; where nothing d
   expect(both).toThrow(expect.objectContaining({ hint: 'Mark one of them: [red mite] or [new york].' }));
 });
 
-test('a question without a name is refused, but where nobody needs one', () => {
+test('a question without a name is refused unless topics are optional', () => {
   expect(() => ask('who knows?')).toThrow('expected a name of the graph in the question, got none in "who knows?"');
   expect(askedQuestion('who knows?', graph, { names, needsTopic: false }).task.topics).toEqual([]);
 });

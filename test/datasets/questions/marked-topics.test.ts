@@ -24,7 +24,7 @@ describe('topics of a question', () => {
     expect(markedTopics('who [] made [x')).toEqual({ question: 'who [] made [x', topics: [] });
   });
 
-  test('every place shows its name, whatever the text', () => {
+  test('every span shows its name, for any text', () => {
     const text = fc.array(fc.oneof(fc.constantFrom('[', ']', ' ', 'a'), fc.string()), { maxLength: 20 });
     fc.assert(
       fc.property(text, (pieces) => {

@@ -32,7 +32,7 @@ describe('splits of questions', () => {
     expect(namesOf('valid', 'more', 'extra', 'train')).toEqual(['train', 'valid', 'extra', 'more']);
   });
 
-  test('beside an official test file the test of a partition is for nothing', () => {
+  test('with an official test file the test of a partition is an additional split', () => {
     const roleOf = (name: string, ...files: string[]) =>
       splitsOf(release(...files)).find((one) => one.name === name)!.role;
     expect(roleOf('dev-test', 'dev', 'test')).toBeUndefined();
@@ -59,7 +59,7 @@ describe('splits of questions', () => {
     expect(has({ ...question, type: 'b_to_a' }, 'dev')).toBe(false);
   });
 
-  test('a draw of types takes the place of those that the data set names, under a name of its own', () => {
+  test('a draw of types replaces those of the data set, under a separate name', () => {
     const drawn = { draw: 3, types: ['b_to_a'] };
     const manifest = { ...release('dev'), heldTypes: ['a_to_b'] };
     for (const { name, has } of [
@@ -80,7 +80,7 @@ describe('splits of questions', () => {
     ]);
   });
 
-  test('buckets 0 to 7 are train, 8 valid, 9 test; of templates 0 to 6, 7, 8 and 9; beside held types 8 is valid', () => {
+  test('buckets 0 to 7 are train, 8 valid, 9 test; of templates 0 to 6, 7, 8 and 9; next to held types 8 is valid', () => {
     const keyOf = (bucket: number, prefix = '') => {
       for (let i = 0; ; i++) if (bucketOf(`${prefix}${i}`) === bucket) return String(i);
     };

@@ -27,7 +27,7 @@ describe('questionStatistics', () => {
     expect(train! + valid! + held!).toBe(2);
   });
 
-  test('tells topics that leave from topics that stay', async () => {
+  test('distinguishes excluded topics from topics that stay', async () => {
     const home = folderWith({});
     await importPathQuestion({ from: folderWith(tinyPathQuestion), home });
     const { topicsReturn, subsets } = await questionStatistics(loadQuestionDataset('pathquestion', { home }));

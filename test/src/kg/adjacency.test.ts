@@ -4,7 +4,7 @@ import { adjacencyOf } from '../../../src/kg/adjacency.js';
 import { Graph } from '../../../src/kg/graph.js';
 
 const numEntities = 6;
-// Rows of more than 24 edges are sorted in another way: few heads, many draws.
+// Rows of more than 24 edges use another sort: few heads, many draws.
 const triple = fc.tuple(fc.nat(numEntities - 1), fc.nat(9), fc.nat(numEntities - 1));
 
 test('rows hold each distinct triple once, in order, however long', () => {
@@ -19,7 +19,7 @@ test('rows hold each distinct triple once, in order, however long', () => {
           return [head, relations[edge]!, tails[edge]!].join(' ');
         }),
       ).flat();
-      // Single digits: the order of texts is that of numbers.
+      // Single digits, so that string order is numeric order.
       expect(found).toEqual([...new Set(triples.map((one) => one.join(' ')))].sort());
       expect([relations.length, tails.length]).toEqual([found.length, found.length]);
     }),

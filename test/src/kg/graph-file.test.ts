@@ -14,7 +14,7 @@ function graphOf(triples: readonly (readonly [string, string, string])[]) {
 }
 
 describe('graph files', () => {
-  test('give back the same graph, whatever its names', async () => {
+  test('give back the same graph for any names', async () => {
     const file = join(folderWith({}), 'graph.bin');
     const triple = fc.tuple(fc.string({ unit: 'grapheme' }), fc.constantFrom('r', '~r', 's\u0000'), fc.string());
     await fc.assert(
@@ -49,7 +49,7 @@ describe('graph files', () => {
     expect(loaded.edgeIndex(0, 2 ** 16, 1)).toBe(2 ** 16);
   });
 
-  test.each(['1', '3'])('of version %s are told apart from foreign ones', async (version) => {
+  test.each(['1', '3'])('of version %s give another error than foreign files', async (version) => {
     const file = join(folderWith({}), 'graph.bin');
     writeGraphFile(file, graphOf([['a', 'r', 'b']]));
     const bytes = readFileSync(file);
@@ -78,7 +78,7 @@ describe('graph files', () => {
       await expect(readGraphFile(file)).rejects.toMatchObject({ code: 'data' });
     };
     const end = whole.length - 40;
-    // At the end stand the names `aéb` and `rs`, before them two relations of 2 bytes, before those where names end.
+    // The file ends with the names `aéb` and `rs`, before them two uint16 relations, before those the name ends.
     await refused((body) => body.writeUInt32LE(1, end - 6 - 4));
     await refused((body) => body.writeUInt32LE(2, end - 6 - 4 - 8 - 8));
     await refused((body) => (body[end - 5] = 0xff));

@@ -69,6 +69,6 @@ test('an index finds all homonyms and aliases, and nothing for unknown names', (
   expect(index.lookup('HERON')).toEqual([ship, bird]);
   expect(index.lookup('ivo marr of skarn')).toEqual([ivo]);
   expect(index.lookup('$')).toEqual([dollar]);
-  expect(index.lookup('nobody')).toEqual([]);
+  expect(index.lookup('unknown')).toEqual([]);
   expect(index.maxWords).toBe(4);
 });

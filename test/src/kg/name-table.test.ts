@@ -4,7 +4,7 @@ import { NameTable } from '../../../src/kg/name-table.js';
 
 const names = fc.array(fc.string({ unit: 'grapheme', maxLength: 6 }), { maxLength: 200 });
 
-/** Ids by first appearance, as a Map gives them. */
+/** Ids by first appearance, computed with a Map. */
 function expected(list: readonly string[]) {
   const ids = new Map<string, number>();
   for (const name of list) if (!ids.has(name)) ids.set(name, ids.size);

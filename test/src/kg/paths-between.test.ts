@@ -16,7 +16,7 @@ function graphOf(numEntities: number, triples: readonly Triple[]): Graph {
   return new Graph('paths', names('e', numEntities), names('r', 3), columns);
 }
 
-/** All simple paths by trying every edge, shortest first, then in the order of their numbers. */
+/** All simple paths by brute force, shortest first, then by ids. */
 function bruteForce(graph: Graph, head: number, tail: number, horizon: number, hidden?: number): number[][] {
   if (head === tail) return [[]];
   const found: number[][] = [];
@@ -112,7 +112,7 @@ describe('paths between two entities', () => {
       for (const path of drawn) seen.set(path, (seen.get(path) ?? 0) + 1);
     }
     expect(seen.size).toBe(12);
-    // Each in a quarter of the draws: 300, with a deviation of 15.
+    // Each in a quarter of the draws: 300, standard deviation 15.
     for (const count of seen.values()) expect(Math.abs(count - draws / 4)).toBeLessThan(75);
     const draw = (seed: number) => paths.between(0, 4, { horizon: 3, most: 3, rng: Rng.named(seed, 'test/again') });
     expect(draw(5)).toEqual(draw(5));

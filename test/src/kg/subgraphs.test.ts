@@ -12,14 +12,14 @@ const id = fc.integer({ min: 0, max: size - 1 });
 const rows = fc.array(fc.tuple(id, fc.integer({ min: 0, max: 1 }), id), { maxLength: 30 });
 const topics = fc.uniqueArray(id, { minLength: 1, maxLength: 3 });
 
-/** Of two relations, the inverse of the first among them where wanted. */
+/** Two relations, optionally the second as inverse of the first. */
 function graphOf(triples: readonly Row[], relationNames = ['a', 'b']): Graph {
   const column = (k: 0 | 1 | 2) => Int32Array.from(triples, (triple) => triple[k]);
   const names = Array.from({ length: size }, (_, i) => `e${i}`);
   return new Graph('g', names, relationNames, { heads: column(0), relations: column(1), tails: column(2) });
 }
 
-/** Facts both ways, each once, by name. */
+/** Facts in both directions, deduplicated, by name. */
 const namedBothWays = (graph: Graph): Row[] => {
   const { rows: all } = bothWays(graph);
   return Array.from({ length: size }, (_, head) => head).flatMap((head) =>
@@ -30,11 +30,11 @@ const namedBothWays = (graph: Graph): Row[] => {
   );
 };
 
-/** rank = restart · start + (1 − restart) · Pᵀ rank, by repetition on a dense matrix; mass stays where nothing leads on. */
+/** rank = restart · start + (1 − restart) · Pᵀ rank by dense iteration; mass stays at entities without edges. */
 function denseRanks(edges: readonly Row[], starts: readonly number[], restart: number): number[] {
   const start = Array.from({ length: size }, (_, i) => (starts.includes(i) ? 1 / starts.length : 0));
   const out = Array.from({ length: size }, (_, i) => edges.filter(([head]) => head === i).length);
-  // Without a way on, what arrives stays: a loop of its own, which in the sum of the series is 1 / restart of the rank.
+  // Without edges mass stays: a self-loop, which sums to 1 / restart of the rank.
   let moving = start;
   const rank = new Array<number>(size).fill(0);
   for (let step = 0; step < 400; step++) {
@@ -99,7 +99,7 @@ describe('PageRank', () => {
       ).rows,
       { restart: 0.8, leastPush: 0.11 },
     );
-    // 0.8 stay, 0.2 arrive at 1, whose two edges would get less than 0.11 each: by hand.
+    // 0.8 stay, 0.2 arrive at 1, whose two edges would get less than 0.11 each.
     const { entities, ranks } = chain([0], 9);
     expect([...entities]).toEqual([0, 1]);
     expect(ranks[0]).toBeCloseTo(0.8, 12);
@@ -198,7 +198,7 @@ describe('facts of a subgraph', () => {
     return Array.from(heads, (head, i) => [subgraph.entities[head], relations[i], subgraph.entities[tails[i]!]]);
   };
 
-  test('begin at the topic, go on outwards, stand each way and leave loops out', () => {
+  test('start at the topic, continue outwards, in both directions and without self-loops', () => {
     const all = named(100);
     expect(all).toHaveLength(8);
     expect(all.slice(0, 3)).toEqual([

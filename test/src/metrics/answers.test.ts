@@ -15,7 +15,7 @@ const match = (
 describe('strict matching', () => {
   test('compares entities by id and literals by normalised name or alias', () => {
     expect(match({ entities: [4, 7] })).toEqual({ items: [[1], []], strict: [1], lenient: [1] });
-    expect(match({ literals: ['  tom HANKS. ', 'The Meg Ryan', 'nobody'] })).toMatchObject({
+    expect(match({ literals: ['  tom HANKS. ', 'The Meg Ryan', 'someone'] })).toMatchObject({
       items: [[0], [1], []],
       strict: [0, 1],
     });
@@ -36,7 +36,7 @@ describe('strict matching', () => {
     expect(matchAnswers(said, { golds: [hanks], topics: [], lookup }).items).toEqual([[0], []]);
   });
 
-  test('golds are told in ascending order, whatever was said first, and a name of nothing names nothing', () => {
+  test('golds are ascending, independent of prediction order, and an empty name matches nothing', () => {
     expect(match({ entities: [4, 3] })).toMatchObject({ items: [[1], [0]], strict: [0, 1], lenient: [0, 1] });
     const nameless: NamedEntity = { name: '', entity: 6 };
     expect(match({ literals: ['', ' '], text: 'a reply' }, [nameless])).toMatchObject({ items: [], lenient: [] });
@@ -56,7 +56,7 @@ describe('strict matching', () => {
     ] as [NamedEntity, NamedEntity][]) {
       expect(match(said, [gold], [about])).toEqual({ items: [[0]], strict: [0], lenient: [0] });
     }
-    // Equal names do not make two ids one, of which 0 is one; nor do two of no id make two names one.
+    // Equal names do not merge two ids (0 is an id), nor two names without an id.
     for (const [gold, about] of [
       [{ name: 'Alien 3', entity: 0 }, topic],
       [topic, { name: 'Alien 3', entity: 0 }],
@@ -116,7 +116,7 @@ describe('lenient matching', () => {
     expect(match({ text: '答案是清华大学。' }, golds).lenient).toEqual([0]);
   });
 
-  test('never loses what matched strictly, whatever was said', () => {
+  test('keeps all strict matches for any reply', () => {
     const words = fc.array(fc.constantFrom('Tom', 'Hanks', 'Meg', 'Ryan', 'Alien', '3', '.', 'the'), { maxLength: 8 });
     fc.assert(
       fc.property(words, fc.array(fc.integer({ min: 0, max: 6 })), fc.array(words), (text, entities, names) => {
@@ -129,7 +129,7 @@ describe('lenient matching', () => {
   });
 });
 
-test('places of words: wherever they stand as a whole, none past the end', () => {
+test('token positions: all whole occurrences, none past the end', () => {
   expect(findTokens(['a', 'b', 'a', 'b'], ['a', 'b'])).toEqual([
     [0, 2],
     [2, 4],

@@ -1,4 +1,4 @@
-/** The countings of LLM-ARK's published code on hand-made beams: each way in which they differ from the strict ones. */
+/** Hit counting of LLM-ARK's published code on hand-made beams: each difference from strict counting. */
 import { describe, expect, test } from '@jest/globals';
 import { arkBeamWidth, arkRanks, padEntity, type ArkBeam } from '../../../src/metrics/ark-ranks.js';
 import { hitAtK, pathRanks, targetRanks } from '../../../src/metrics/path-hits.js';
@@ -16,7 +16,7 @@ function walk(relation: number, middle: number, second = equal, end = middle): P
   ];
 }
 
-/** A beam of as many slots as walks or entities are given, whichever are more. */
+/** A beam with as many slots as there are walks or entities, the larger number. */
 function beamOf(afterFirst: readonly number[], walks: readonly Path[]): ArkBeam {
   const width = Math.max(afterFirst.length, walks.length);
   const slots = Array.from({ length: width }, (_, slot) => slot);
@@ -33,16 +33,16 @@ function strictRanks(walks: readonly Path[], gold: Path) {
 const oneHop = (relation: number, end: number): Path => [[start, relation, end] as Triple];
 
 describe('LLM-ARK’s countings of a hand-made beam', () => {
-  test('B-ARK-9: hits of both steps are joined by slot, although the second step sorted the walks anew', () => {
-    // After the first step entity 10 stood in slot 0; after the second its walk is the last, and slot 0 holds another.
+  test('B-ARK-9: hits of both steps are joined by slot, although the second step re-sorts the walks', () => {
+    // After the first step entity 10 is in slot 0; after the second its walk is last, and slot 0 has another.
     const walks = [walk(2, 11, 5, 21), walk(2, 11, 5, 22), walk(1, 10, 4, 23), walk(1, 10)];
     const beam = beamOf([10, 11, 12, 13], walks);
     expect(arkRanks(beam, oneHop(1, 10), equal)).toEqual({ path: 4, target: 1, anyTarget: 1 });
     expect(strictRanks(walks, oneHop(1, 10))).toEqual({ path: 4, target: 4 });
-    // Passed after the first step alone: a hit without any walk that ends there.
+    // Visited only after the first step: counts as a hit although no walk ends there.
     expect(arkRanks(beam, oneHop(1, 12), equal)).toEqual({ path: 0, target: 3, anyTarget: 3 });
     expect(strictRanks(walks, oneHop(1, 12))).toEqual({ path: 0, target: 0 });
-    // Of both steps the earlier slot counts.
+    // The earlier slot of both steps counts.
     expect(arkRanks(beam, oneHop(1, 11), equal).target).toBe(2);
     expect(arkRanks(beamOf([10, 12, 11], [walk(1, 10), walk(2, 11)]), oneHop(2, 11), equal).target).toBe(2);
   });
@@ -53,7 +53,7 @@ describe('LLM-ARK’s countings of a hand-made beam', () => {
     expect(arkRanks(beam, walks[1]!, equal).path).toBe(2);
     expect(arkRanks(beam, walks[2]!, equal).path).toBe(0);
     expect(strictRanks(walks, walks[2]!).path).toBe(3);
-    // Their entities count as targets all the same.
+    // Their entities still count as targets.
     expect(arkRanks(beam, walks[2]!, equal).anyTarget).toBe(3);
     expect(arkRanks(beamOf([10, 11, 12], walks), walks[2]!, equal).path).toBe(3);
     expect(arkRanks(beamOf([10, 11, 12], walks), walks[3]!, equal).path).toBe(0);
@@ -88,7 +88,7 @@ describe('LLM-ARK’s countings of a hand-made beam', () => {
     const beam = beamOf([10, 11], walks);
     expect(arkRanks(beam, oneHop(1, 10), equal)).toEqual({ path: 0, target: 1, anyTarget: 1 });
     expect(arkRanks(beam, oneHop(2, 11), equal)).toEqual({ path: 2, target: 2, anyTarget: 2 });
-    // A gold that is written with its stay is the same gold.
+    // A gold with an explicit stay is the same gold.
     expect(arkRanks(beam, walk(2, 11), equal)).toEqual(arkRanks(beam, oneHop(2, 11), equal));
     // Another relation to the same entity is another path.
     expect(arkRanks(beam, oneHop(3, 11), equal).path).toBe(0);

@@ -88,9 +88,9 @@ describe('at an edge', () => {
   test('a difference that all samples have is tested by signs, and its interval has a width', () => {
     const [three] = pairedDifferences([all(1, 3)], [all(0, 3)], ids(3), share);
     expect(three).toMatchObject({ value: 1, high: 1, pValue: 0.25 });
-    // Three of three are 43.9 to 100 %.
+    // Wilson interval of three out of three: 43.9 to 100 %.
     expect(three!.low).toBeCloseTo(2 * 0.4385 - 1, 3);
-    // Of what is no share nobody knows how far it may go, and a half is no edge.
+    // Values that are no shares have no known bound, and one half is not an extreme share.
     const [other] = pairedDifferences([all(1, 3)], [all(0, 3)], ids(3));
     const [half] = pairedDifferences([all(0.5, 3)], [all(0, 3)], ids(3), share);
     expect([other, half]).toMatchObject([

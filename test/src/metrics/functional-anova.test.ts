@@ -3,7 +3,7 @@ import { functionalAnova } from '../../../src/metrics/functional-anova.js';
 import { studentInterval } from '../../../src/metrics/intervals.js';
 import { Rng } from '../../../src/run/seeds.js';
 
-/** Random places in the unit cube, and what a function says of them. */
+/** Random points in the unit cube with their function values. */
 function sampleOf(count: number, dimensions: number, say: (row: number[], rng: Rng) => number) {
   const rng = new Rng(3);
   const rows = Array.from({ length: count }, () => Array.from({ length: dimensions }, () => rng.uniform()));
@@ -27,7 +27,7 @@ describe('the share of a setting', () => {
   });
 
   test('leaves to both what only both explain', () => {
-    // Each alone has the same mean everywhere.
+    // Each dimension alone has the same mean everywhere.
     const { shares, foretold } = functionalAnova(...sampleOf(400, 2, ([a, b]) => Number(a! < 0.5 === b! < 0.5)))!;
     for (const { value } of shares) expect(value).toBeLessThan(0.15);
     expect(foretold).toBeGreaterThan(0.8);
@@ -45,7 +45,7 @@ describe('the share of a setting', () => {
 
   test('does not change with the unit of the values, nor does what is foretold', () => {
     const [rows, values] = sampleOf(40, 3, ([a, b], rng) => a! + 0.5 * b! + 0.3 * rng.normal());
-    // A power of two rounds nothing.
+    // A power of two causes no rounding.
     const scaled = values.map((value) => 4096 * value);
     expect(functionalAnova(rows, scaled)).toEqual(functionalAnova(rows, values));
   });

@@ -22,7 +22,7 @@ test('is drawn 2,000 times unless it is said how often', () => {
     );
   const seeds = Array.from({ length: 60 }, (_, seed) => seed);
   for (const seed of seeds) expect(of({ seed })).toEqual(of({ seed, resamples: 2000 }));
-  // One draw more moves an end, though not with every seed.
+  // One more resample moves an end, though not for every seed.
   expect(seeds.some((seed) => of({ seed }).high !== of({ seed, resamples: 2001 }).high)).toBe(true);
 });
 

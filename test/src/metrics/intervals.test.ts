@@ -39,7 +39,7 @@ test('the middle 95 % lie between places that are weighed where they are none', 
 });
 
 test('a share at an edge has Wilson’s interval', () => {
-  // The shares that lie 1.96 of their own standard errors from the edge.
+  // Shares that are 1.96 standard errors from the edge.
   for (const clusters of [1, 10, 100]) {
     const { low, high } = wilsonAt(1, clusters);
     expect([high, (1 - low) / Math.sqrt((low * (1 - low)) / clusters)]).toEqual([1, expect.closeTo(1.959964, 6)]);

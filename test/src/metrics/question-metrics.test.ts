@@ -53,7 +53,7 @@ describe('figures of a question', () => {
     expect(unionMetrics([], [], 2)).toEqual({ partial: 0, complete: 0 });
   });
 
-  test('a truth question that nobody answered is wrong, whatever the truth', () => {
+  test('an unanswered truth question is wrong for either truth', () => {
     expect([truthAccuracy(undefined, false), truthAccuracy(false, false), truthAccuracy(true, false)]).toEqual([
       0, 1, 0,
     ]);

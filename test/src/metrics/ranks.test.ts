@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { filteredRank, hitsAtK, mrr, realisticRank } from '../../../src/metrics/ranks.js';
 
-/** The rank of an answer by scores of float64. */
+/** Rank of an answer from float64 scores. */
 const rankOf = (scores: readonly number[], answer: number, known: readonly number[] = []) =>
   filteredRank(Float64Array.from(scores), answer, Int32Array.from(known));
 

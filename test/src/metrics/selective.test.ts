@@ -11,7 +11,7 @@ function orders<Item>(items: readonly Item[]): Item[][] {
   return items.flatMap((item, i) => orders(items.filter((_, j) => j !== i)).map((rest) => [item, ...rest]));
 }
 
-/** Risk among the first k, k = 1 … n, averaged over every order that the confidences allow. */
+/** Risk among the first k, k = 1 … n, averaged over every order consistent with the confidences. */
 function risksByHand(all: readonly RankedAnswer[]): number[] {
   const allowed = orders(all).filter((order) =>
     order.every((one, i) => i === 0 || order[i - 1]!.confidence >= one.confidence),
@@ -35,7 +35,7 @@ describe('risk and coverage', () => {
     expect(accuracy[100]).toMatchObject({ value: 0.75, n: 4 });
   });
 
-  test('is the mean over every order of equally sure answers, whatever order they come in', () => {
+  test('is the mean over all orders of tied answers, independent of input order', () => {
     const answer = fc.record({ confidence: fc.constantFrom(0, 0.25, 0.5, 1), right: fc.boolean() });
     fc.assert(
       fc.property(fc.array(answer, { minLength: 1, maxLength: 6 }), (all) => {

@@ -1,4 +1,4 @@
-/** A real server: Oxigraph from its package. `KGWALK_TEST_OXIGRAPH` names the program; without it these skip and say so. */
+/** Real server: Oxigraph from its package. `KGWALK_TEST_OXIGRAPH` is the path of its program; without it these tests are skipped. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { on, once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';

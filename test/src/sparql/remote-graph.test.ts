@@ -1,4 +1,4 @@
-/** A graph behind an endpoint: agents walk it as one in memory, whatever the endpoint does. */
+/** Endpoint graphs: agents walk them like graphs in memory, under all endpoint failures. */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -52,7 +52,7 @@ async function opened(
   return graph;
 }
 
-/** Edges of an entity by name, as sorted texts. */
+/** Edges of an entity by name, as sorted strings. */
 function edgesOf(graph: Graph, name: string): string[] {
   const head = graph.entityId(name);
   const edges = [];
@@ -107,10 +107,10 @@ describe('agents with the model that never errs', () => {
     const graph = await opened(endpoint, { known: world.graph, delay });
     const there = await (await openOracleRun('tog', { ...world, graph }, { choices: 'written' })).run();
     expect(there.bytes.slice(1, 4)).toEqual(here.bytes.slice(1, 4));
-    // What was asked when it died had no answer; the number of triples and a look at what is kept tell that the graph is the same.
+    // Queries in flight at the failure were not answered; the triple count and a check of cached entities confirm the same graph.
     const walked = endpoint.queries.filter((query) => query.includes('VALUES'));
     const twice = walked.filter((query, i) => walked.indexOf(query) < i);
-    // At most the four under way, and a look that asks for what one query asked for.
+    // At most the four in flight, and a check that repeats one query.
     expect(twice.length).toBeGreaterThan(0);
     expect(twice.length).toBeLessThanOrEqual(5);
     expect(graph.remote.counts.failures).toBeGreaterThan(0);
@@ -174,7 +174,7 @@ describe('what was brought', () => {
     await second.ensure(all);
     const asked = endpoint.queries.filter((query) => query.includes('VALUES')).slice(answered.length);
     expect(answered.length).toBeGreaterThan(40);
-    // Of a part under way: relations and tails, in both directions.
+    // For a part in flight: relations and tails, in both directions.
     expect(asked.filter((query) => answered.includes(query)).length).toBeLessThanOrEqual(4 * 4);
     expect(edgesOf(second, 'e499')).toEqual(['knows b']);
   });
@@ -197,8 +197,8 @@ describe('what was brought', () => {
         for (const entities of asked) await graph.ensure(entities);
         return asked.length;
       });
-    const told = await Promise.all([cutFor([0], [0, 2]), cutFor([2]), cutFor([1, 0]), cutFor([0])]);
-    expect(told.map(({ value, cut }) => [value, cut])).toEqual([
+    const watched = await Promise.all([cutFor([0], [0, 2]), cutFor([2]), cutFor([1, 0]), cutFor([0])]);
+    expect(watched.map(({ value, cut }) => [value, cut])).toEqual([
       [2, 1],
       [1, 0],
       [1, 2],
@@ -229,10 +229,10 @@ describe('what was brought', () => {
     const lines = [line('m1', 'knows', 'm2'), label('m1', '"Ann"@en'), label('m9', '"Ann"@en')];
     lines.push(label('m2', '"Bernd"@de'), label('m2', '"Ben"@en'));
     const endpoint = await endpointOf(lines.join('\n'));
-    const graph = await opened(endpoint, { known: graphWith('Ann', 'Nobody'), options: `&label=${testPrefix}label` });
+    const graph = await opened(endpoint, { known: graphWith('Ann', 'Unknown'), options: `&label=${testPrefix}label` });
     await graph.ensure([0, 1]);
     expect(edgesOf(graph, 'Ann')).toContain('knows Ben');
-    expect(edgesOf(graph, 'Nobody')).toEqual([]);
+    expect(edgesOf(graph, 'Unknown')).toEqual([]);
   });
 
   test('is of one graph of the endpoint where the address names it', async () => {
@@ -254,7 +254,7 @@ describe('an endpoint that', () => {
     });
   });
 
-  test('answers 500 once is asked again; one that goes on so is given up with an error that ends the work', async () => {
+  test('answers 500 once is retried; persistent failures end with a fatal error', async () => {
     const endpoint = await endpointOf(line('a', 'knows', 'b'));
     endpoint.trick = (_, response, count) => count === 1 && Boolean(response.writeHead(500).end('busy'));
     const graph = await opened(endpoint, { known: graphWith('a') });
@@ -270,7 +270,7 @@ describe('an endpoint that', () => {
     await expect(opened(endpoint, { options: '&timeout=0.05' })).rejects.toMatchObject({ code: 'failure', message });
   });
 
-  test('hangs up is told in words', async () => {
+  test('closes connections gives a readable error', async () => {
     const endpoint = await endpointOf('');
     endpoint.trick = (_, response) => Boolean(response.destroy());
     await expect(opened(endpoint)).rejects.toMatchObject({
@@ -279,7 +279,7 @@ describe('an endpoint that', () => {
     });
   });
 
-  test('is not there is told at once', async () => {
+  test('is not there fails at once', async () => {
     const endpoint = await openTestEndpoint();
     await endpoint.stop();
     await expect(opened(endpoint)).rejects.toMatchObject({
@@ -303,13 +303,13 @@ describe('an endpoint that', () => {
     expect(endpoint.queries).toHaveLength(1);
   });
 
-  test('holds another graph than the cache is told, at the start and after it was away', async () => {
+  test('serves another graph than the cache is detected, at the start and after a reconnection', async () => {
     const endpoint = await endpointOf(line('a', 'knows', 'b') + '\n' + line('b', 'knows', 'c'));
     const cache = newCache();
     const graph = await opened(endpoint, { known: graphWith('a', 'b'), cache });
     await graph.ensure([0]);
     endpoint.clear();
-    // As many triples, of another graph.
+    // The same number of triples in another graph.
     endpoint.load(line('x', 'knows', 'b') + '\n' + line('b', 'knows', 'y'));
     let failed = false;
     endpoint.trick = (_, response) => {
@@ -327,29 +327,26 @@ describe('an endpoint that', () => {
   });
 });
 
-test.each(['out', 'in'] as const)(
-  'another graph of equal size is told by any entity that is kept, %s',
-  async (which) => {
-    const names = Array.from({ length: 10 }, (_, i) => `e${i}`);
-    const edge = (name: string, end: string): [string, string, string] =>
-      which === 'out' ? [name, 'knows', end] : [end, 'knows', name];
-    const graphOf = (another: string) =>
-      [...names.map((name) => line(...edge(name, 'b'))), line(...edge(another, 'c'))].join('\n');
-    const endpoint = await endpointOf(graphOf('e3'));
-    const cache = newCache();
-    const graph = await opened(endpoint, { known: graphWith(...names), cache });
-    await graph.ensure(names.map((_, i) => i));
-    endpoint.clear();
-    endpoint.load(graphOf('e7'));
-    await expect(opened(endpoint, { cache })).rejects.toMatchObject({
-      code: 'data',
-      message: expect.stringContaining('expected the graph asked before'),
-    });
-    endpoint.clear();
-    endpoint.load(graphOf('e3'));
-    await opened(endpoint, { cache });
-  },
-);
+test.each(['out', 'in'] as const)('another graph of equal size is detected by any cached entity, %s', async (which) => {
+  const names = Array.from({ length: 10 }, (_, i) => `e${i}`);
+  const edge = (name: string, end: string): [string, string, string] =>
+    which === 'out' ? [name, 'knows', end] : [end, 'knows', name];
+  const graphOf = (another: string) =>
+    [...names.map((name) => line(...edge(name, 'b'))), line(...edge(another, 'c'))].join('\n');
+  const endpoint = await endpointOf(graphOf('e3'));
+  const cache = newCache();
+  const graph = await opened(endpoint, { known: graphWith(...names), cache });
+  await graph.ensure(names.map((_, i) => i));
+  endpoint.clear();
+  endpoint.load(graphOf('e7'));
+  await expect(opened(endpoint, { cache })).rejects.toMatchObject({
+    code: 'data',
+    message: expect.stringContaining('expected the graph asked before'),
+  });
+  endpoint.clear();
+  endpoint.load(graphOf('e3'));
+  await opened(endpoint, { cache });
+});
 
 test('an IRI that would end its brackets is never asked for', async () => {
   const endpoint = await endpointOf(line('a', 'knows', 'b'));
@@ -363,7 +360,7 @@ test('an IRI that would end its brackets is never asked for', async () => {
   });
 });
 
-test('what the cache lacks is told where nothing may be asked', async () => {
+test('offline, missing cache entries are reported', async () => {
   const endpoint = await endpointOf(line('a', 'knows', 'b'));
   const cache = newCache();
   await expect(opened(endpoint, { cache, options: '&offline=true' })).rejects.toMatchObject({ code: 'data' });
