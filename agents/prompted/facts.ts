@@ -3,7 +3,7 @@ import { type Graph, inverseName, inversePrefix, type Triple } from '../../src/k
 import type { NameIndex } from '../../src/kg/name-index.js';
 import { BudgetSpent, type NamedTriple } from '../../src/llm/decision.js';
 
-/** A walked edge as the fact it stands for: an inverse step is turned back into the graph's own direction. */
+/** The fact of a walked edge: an inverse step is turned back into the graph's own direction. */
 export function factOf(graph: Graph, [head, relation, tail]: Triple): NamedTriple {
   const name = graph.relationNames[relation]!;
   const from = graph.entityNames[head]!;

@@ -1,6 +1,6 @@
 /**
  * What agents that walk whole sets of entities share: the walk so far, the relations that may follow as candidates with
- * the path walked, and the answer that the walk stands for, taken from its frontier or written by the model.
+ * the path walked, and the answer of the walk, taken from its frontier or written by the model.
  */
 import { z } from 'zod';
 import { excludedTopics, maskedQuestion, type QuestionTask } from '../../datasets/question.js';
@@ -57,7 +57,7 @@ export function stepWalk(graph: Graph, walk: Walk, relation: number): Walk {
   return { ...walk, relations: [...walk.relations, relation], frontiers: [...walk.frontiers, frontier] };
 }
 
-/** The walk that stands at some of its entities alone. */
+/** The walk restricted to some of its entities. */
 export function narrowed(walk: Walk, entities: ReadonlySet<number>): Walk {
   const frontier = frontierOf(walk);
   const places = [...frontier.entities.keys()].filter((i) => entities.has(frontier.entities[i]!));
@@ -109,7 +109,7 @@ export function relationChoice(graph: Graph, task: QuestionTask, walk: Walk, rel
   };
 }
 
-/** Those whose name stands in the question as whole words, mentions of topics apart. */
+/** Entities whose name is in the question as whole words, outside mentions of topics. */
 export function namedInQuestion(graph: Graph, task: QuestionTask, entities: readonly number[]): number[] {
   const said = ` ${normalizeName(maskedQuestion(task))} `;
   return entities.filter((entity) => {
@@ -204,7 +204,7 @@ export function verdictsAlone(examples: readonly Example<JudgeReply>[]): readonl
   return examples.map(({ reply, ...example }) => ({ ...example, reply: { ...reply, answers: [] } }));
 }
 
-/** Asks for the answer, on the call that the budget keeps for it. Undefined where nothing could be read or asked. */
+/** Requests the answer, on the call reserved by the budget. Undefined for an unreadable reply or a spent budget. */
 export async function askAnswer(...asked: Parameters<typeof decideAnswer>): Promise<AnswerReply | undefined> {
   return (await unlessSpent(decideAnswer(...asked)))?.reply;
 }

@@ -3,7 +3,7 @@ import { type StateEncoder, unitVectors } from '../../src/encoder/state-encoder.
 
 /** Vectors of texts, float32 [dim] each; a text is encoded once. */
 export interface TextVectors {
-  /** float32 [dim], of length 1 (0 for blank texts), one a text. What is asked again is not encoded again. */
+  /** float32 [dim], of length 1 (0 for blank texts), one a text. Repeated texts are encoded once. */
   of(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]>;
 }
 

@@ -51,7 +51,7 @@ export async function chooseWalk(
   if (!decided?.reply) return { ...first, unread: decided !== undefined };
   const walk = walks[decided.reply.choice];
   const { confidence } = decided;
-  return walk ? { ...{ walk, judged: true, unread: false }, ...(confidence !== undefined && { confidence }) } : first;
+  return walk ? { ...{ walk, judged: true, unread: false }, confidence } : first;
 }
 
 /** Choice of the items to follow. */
@@ -69,7 +69,7 @@ export interface SomeChosen {
 export async function chooseSome(client: DecisionClient, decision: ChooseManyDecision): Promise<SomeChosen> {
   if (!client.byLikelihood) {
     const { reply, confidence } = await client.decide(decision);
-    return { ...(reply && { choices: reply.choices }), ...(confidence !== undefined && { confidence }) };
+    return { ...(reply && { choices: reply.choices }), confidence };
   }
   const { maxChoices, examples, candidates, ...rest } = decision;
   const { reply, confidence } = await client.decide({
@@ -82,5 +82,5 @@ export async function chooseSome(client: DecisionClient, decision: ChooseManyDec
   });
   const order = reply && [...reply.scores.keys()].sort((a, b) => reply.scores[b]! - reply.scores[a]! || a - b);
   const choices = order?.filter((place) => reply!.scores[place]! > 0).slice(0, maxChoices);
-  return { ...(choices && { choices }), ...(confidence !== undefined && { confidence }) };
+  return { choices, confidence };
 }

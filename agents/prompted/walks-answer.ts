@@ -65,7 +65,7 @@ export async function chosenAnswer(
   return {
     ...frontierAnswers(graph, task, canonicalOrder(frontierOf(walk))),
     chain: walk.relations,
-    ...(confidence !== undefined && { confidence }),
+    confidence,
     evidence: walkFacts(graph, task, walk, facts),
     degraded: unread,
     stop: unread ? 'unparsed' : 'answered',

@@ -71,7 +71,7 @@ interface Measured {
   signal: AbortSignal;
 }
 
-/** Each prompt is asked for one token, and then for many: the difference is what writing takes. */
+/** Generates one token and then many per prompt: the difference is the time of generation. */
 async function replies({ file, device, threads = 1, repeats, progress, signal }: Measured) {
   const model = await openLlamaModel(file, { gpu: device, threads });
   const line = progress('prompts and replies', repeats + 1, 'repeats');

@@ -70,7 +70,7 @@ function others(): Listed[] {
   return names.map((name) => {
     const record = modelRecord(name);
     const about = record?.url ?? 'put there by hand';
-    return { name, state: 'here', ...sizes(downloadedModelFile(name)), ...(record && { url: record.url }), about };
+    return { name, state: 'here', ...sizes(downloadedModelFile(name)), url: record?.url, about };
   });
 }
 
@@ -131,7 +131,7 @@ interface GetFlags {
 /** Prints source and licence, downloads the model, and prints how to use it. */
 export async function getModel(what: string, flags: GetFlags): Promise<void> {
   const { name, sha256, acceptUnverified, json } = flags;
-  const wanted = wantedModel(what, { ...(name !== undefined && { name }), ...(sha256 !== undefined && { sha256 }) });
+  const wanted = wantedModel(what, { name, sha256 });
   printNote(`${wanted.name} from ${masked(wanted.url)}\nlicence: ${wanted.licence ?? `see ${wanted.page}`}`);
   if (wanted.licenceToAccept !== undefined && !flags.acceptLicence) throw notAccepted(wanted, wanted.licenceToAccept);
   const { file, kept, ...record } = await downloadModel(wanted, { acceptUnverified, ...terminalWork() });

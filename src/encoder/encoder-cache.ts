@@ -4,9 +4,9 @@ import { existsSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { crc32 } from 'node:zlib';
-import type { RootDatabase } from 'lmdb';
+import type { Database, RootDatabase } from 'lmdb';
 import { fileStamp, sha256File } from '../run/files.js';
-import { type Lease, leasesIn, openStore, requireSpace, storeError } from './lmdb-store.js';
+import { type Lease, leasesIn, openStore, requireSpace, type Store, storeError } from './lmdb-store.js';
 
 /** Everything a vector depends on, except its text. */
 interface VectorSpace {
@@ -37,19 +37,19 @@ export type EncoderCache = Awaited<ReturnType<typeof openEncoderCache>>;
 const prefixBytes = 8;
 /** Bytes of a key, of text and budget, after the encoder's prefix. */
 const keyBytes = 24;
-/** The pages of the database carry no checksum, so each value ends with one: of its key and its bytes. */
+/** Database pages have no checksum, so each value ends with one, of its key and its bytes. */
 const checksumBytes = 4;
 
 /**
  * Opens the cache; two processes may use it at once.
- * @param cacheFolder the folder of all caches; the vectors lie in `vectors/` inside it
+ * @param cacheFolder the folder of all caches; vectors are in its subfolder `vectors/`
  * @throws WorkbenchError `native` or `failure`, as everything that reads or writes the cache
  */
 export async function openEncoderCache(cacheFolder: string) {
   const folder = vectorsFolder(cacheFolder);
   const opened = await openStore(folder, openTables);
   const { root, tables } = opened;
-  const { vectors, tokens, spaces, files, leased } = tables;
+  const { vectors, spaces, files, leased } = tables;
   const leases = leasesIn(root, leased);
   let closed: Promise<void> | undefined;
   const close = () => (closed ??= opened.close());
@@ -61,107 +61,9 @@ export async function openEncoderCache(cacheFolder: string) {
     throw commitError(error);
   };
 
-  /** The bytes that were written under a key, their checksum cut off; undefined where it does not fit. */
-  function read(table: typeof vectors, key: Buffer, length: number): Buffer | 'damaged' | undefined {
-    let sealed: Buffer | undefined;
-    try {
-      sealed = table.get(key);
-    } catch (error) {
-      throw storeError(error, folder);
-    }
-    // Vectors of earlier versions have no checksum: they are made again.
-    if (sealed?.length !== length + checksumBytes) return undefined;
-    const bytes = sealed.subarray(0, length);
-    return sealed.readUInt32LE(length) === crc32(bytes, crc32(key)) ? bytes : 'damaged';
-  }
-
-  function spaceOf(space: VectorSpace) {
-    const prefix = sha256(JSON.stringify([space.encoder, space.mode, space.dim])).subarray(0, prefixBytes);
-    const waiting = { vectors: new Map<string, Buffer>(), tokens: new Map<string, Buffer>() };
-    // A vector and its tokens are asked for one after the other.
-    let last: { text: string; budget: string; key: Buffer } | undefined;
-    const keyOf = (text: string, budget: string) => {
-      if (text !== last?.text || budget !== last.budget) {
-        const key = Buffer.concat([prefix, sha256(`${budget}\0${text}`).subarray(0, keyBytes)]);
-        last = { text, budget, key };
-      }
-      return last.key;
-    };
-    const put = (puts: Map<string, Buffer>, key: Buffer, bytes: Uint8Array) => {
-      const sum = Buffer.alloc(checksumBytes);
-      sum.writeUInt32LE(crc32(bytes, crc32(key)));
-      puts.set(key.toString('hex'), Buffer.concat([bytes, sum]));
-    };
-    const putTokens = (key: Buffer, count: number) => {
-      const bytes = Buffer.alloc(4);
-      bytes.writeUInt32LE(count);
-      put(waiting.tokens, key, bytes);
-    };
-    let damaged = 0;
-    return {
-      /** Vectors with a wrong checksum; they count as absent, and the first one emits a warning. */
-      get damaged() {
-        return damaged;
-      },
-      /** Copies the text's vector into `into` (float32 [dim]) and returns true, or returns false. */
-      read(text: string, budget: string, into: Float32Array): boolean {
-        const bytes = read(vectors, keyOf(text, budget), into.byteLength);
-        if (bytes === 'damaged' && ++damaged === 1) {
-          process.emitWarning(`a damaged vector is made again, at ${folder}`, 'KgwalkWarning');
-        }
-        if (bytes === 'damaged' || bytes === undefined) return false;
-        new Uint8Array(into.buffer, into.byteOffset, into.byteLength).set(bytes);
-        return true;
-      },
-      /** Keeps a copy of a vector (float32 [dim]) for the next commit. */
-      write(text: string, budget: string, vector: Float32Array): void {
-        const bytes = new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
-        put(waiting.vectors, keyOf(text, budget), bytes);
-      },
-      /** Tokens of the text's input, special ones included, if stored: earlier versions did not. */
-      readTokens(text: string, budget: string): number | undefined {
-        const bytes = read(tokens, keyOf(text, budget), 4);
-        return bytes === 'damaged' ? undefined : bytes?.readUInt32LE(0);
-      },
-      /** Keeps how many tokens a text's input has, for the next commit. */
-      writeTokens: (text: string, budget: string, count: number): void => putTokens(keyOf(text, budget), count),
-      /**
-       * Leases texts for encoding. `had` is false for texts leased by another encoder or process: their vectors can
-       * be read later. Call `release` after the vectors are committed.
-       */
-      async lease(texts: readonly KeptText[]): Promise<{ had: boolean[]; release(): Promise<void> }> {
-        requireSpace(folder, 256 * texts.length);
-        const keys = texts.map(({ text, budget }) => keyOf(text, budget));
-        const had = await leases.take(keys).catch(failCommit);
-        return {
-          had,
-          async release() {
-            // On a full disk leases end with this process.
-            if (!opened.failed) await leases.release(keys.filter((_, i) => had[i])).catch(commitError);
-          },
-        };
-      },
-      /** Commits what was written; durable when it resolves. @throws WorkbenchError `failure` when the disk is full */
-      async commit(): Promise<void> {
-        if (waiting.vectors.size + waiting.tokens.size === 0) return;
-        // Pages are copied on write, several per key.
-        requireSpace(folder, 4 * (waiting.vectors.size * (space.dim * 4 + 64) + waiting.tokens.size * 64));
-        // One turn of the event loop, so one transaction.
-        const puts = [spaces.put(prefix.toString('hex'), space)];
-        for (const table of ['vectors', 'tokens'] as const) {
-          for (const [key, bytes] of waiting[table]) puts.push(tables[table].put(Buffer.from(key, 'hex'), bytes));
-          waiting[table].clear();
-        }
-        await Promise.all(puts)
-          .then(() => root.flushed)
-          .catch(failCommit);
-      },
-    };
-  }
-
   return {
-    space: spaceOf,
-    /** sha256 (hex) of a file, remembered by its path and looks. @throws WorkbenchError `data` when it cannot be read */
+    space: (space: VectorSpace) => spaceStore({ folder, opened, leases, failCommit, commitError }, space),
+    /** sha256 (hex) of a file, cached by its path and stat. @throws WorkbenchError `data` when it cannot be read */
     async fileHash(path: string): Promise<string> {
       const key = sha256(JSON.stringify([resolve(path), fileStamp(path)])).toString('hex');
       const known = files.get(key);
@@ -196,6 +98,122 @@ export async function openEncoderCache(cacheFolder: string) {
       return entries;
     },
     close,
+  };
+}
+
+/** Shared parts of an open cache. */
+interface OpenCache {
+  folder: string;
+  opened: Store<ReturnType<typeof openTables>>;
+  leases: ReturnType<typeof leasesIn>;
+  failCommit: (error: unknown) => never;
+  commitError: (error: unknown) => unknown;
+}
+
+/** Stored bytes of a key, without their checksum; undefined if absent or of another length. */
+function readSealed(
+  folder: string,
+  table: Database<Buffer, Buffer>,
+  key: Buffer,
+  length: number,
+): Buffer | 'damaged' | undefined {
+  let sealed: Buffer | undefined;
+  try {
+    sealed = table.get(key);
+  } catch (error) {
+    throw storeError(error, folder);
+  }
+  // Vectors of earlier versions have no checksum and are computed again.
+  if (sealed?.length !== length + checksumBytes) return undefined;
+  const bytes = sealed.subarray(0, length);
+  return sealed.readUInt32LE(length) === crc32(bytes, crc32(key)) ? bytes : 'damaged';
+}
+
+/** Vectors of one encoder. */
+function spaceStore({ folder, opened, leases, failCommit, commitError }: OpenCache, space: VectorSpace) {
+  const { root, tables } = opened;
+  const { vectors, tokens, spaces } = tables;
+  const read = (table: typeof vectors, key: Buffer, length: number) => readSealed(folder, table, key, length);
+  const prefix = sha256(JSON.stringify([space.encoder, space.mode, space.dim])).subarray(0, prefixBytes);
+  const waiting = { vectors: new Map<string, Buffer>(), tokens: new Map<string, Buffer>() };
+  // A vector and its tokens are read one after the other.
+  let last: { text: string; budget: string; key: Buffer } | undefined;
+  const keyOf = (text: string, budget: string) => {
+    if (text !== last?.text || budget !== last.budget) {
+      const key = Buffer.concat([prefix, sha256(`${budget}\0${text}`).subarray(0, keyBytes)]);
+      last = { text, budget, key };
+    }
+    return last.key;
+  };
+  const put = (puts: Map<string, Buffer>, key: Buffer, bytes: Uint8Array) => {
+    const sum = Buffer.alloc(checksumBytes);
+    sum.writeUInt32LE(crc32(bytes, crc32(key)));
+    puts.set(key.toString('hex'), Buffer.concat([bytes, sum]));
+  };
+  const putTokens = (key: Buffer, count: number) => {
+    const bytes = Buffer.alloc(4);
+    bytes.writeUInt32LE(count);
+    put(waiting.tokens, key, bytes);
+  };
+  let damaged = 0;
+  return {
+    /** Vectors with a wrong checksum; they count as absent, and the first one emits a warning. */
+    get damaged() {
+      return damaged;
+    },
+    /** Copies the text's vector into `into` (float32 [dim]) and returns true, or returns false. */
+    read(text: string, budget: string, into: Float32Array): boolean {
+      const bytes = read(vectors, keyOf(text, budget), into.byteLength);
+      if (bytes === 'damaged' && ++damaged === 1) {
+        process.emitWarning(`a damaged vector is computed again, at ${folder}`, 'KgwalkWarning');
+      }
+      if (bytes === 'damaged' || bytes === undefined) return false;
+      new Uint8Array(into.buffer, into.byteOffset, into.byteLength).set(bytes);
+      return true;
+    },
+    /** Keeps a copy of a vector (float32 [dim]) for the next commit. */
+    write(text: string, budget: string, vector: Float32Array): void {
+      const bytes = new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
+      put(waiting.vectors, keyOf(text, budget), bytes);
+    },
+    /** Tokens of the text's input, special ones included, if stored: earlier versions did not. */
+    readTokens(text: string, budget: string): number | undefined {
+      const bytes = read(tokens, keyOf(text, budget), 4);
+      return bytes === 'damaged' ? undefined : bytes?.readUInt32LE(0);
+    },
+    /** Keeps how many tokens a text's input has, for the next commit. */
+    writeTokens: (text: string, budget: string, count: number): void => putTokens(keyOf(text, budget), count),
+    /**
+     * Leases texts for encoding. `had` is false for texts leased by another encoder or process: their vectors can
+     * be read later. Call `release` after the vectors are committed.
+     */
+    async lease(texts: readonly KeptText[]): Promise<{ had: boolean[]; release(): Promise<void> }> {
+      requireSpace(folder, 256 * texts.length);
+      const keys = texts.map(({ text, budget }) => keyOf(text, budget));
+      const had = await leases.take(keys).catch(failCommit);
+      return {
+        had,
+        async release() {
+          // On a full disk leases end with this process.
+          if (!opened.failed) await leases.release(keys.filter((_, i) => had[i])).catch(commitError);
+        },
+      };
+    },
+    /** Commits what was written; durable when it resolves. @throws WorkbenchError `failure` when the disk is full */
+    async commit(): Promise<void> {
+      if (waiting.vectors.size + waiting.tokens.size === 0) return;
+      // Pages are copied on write, several per key.
+      requireSpace(folder, 4 * (waiting.vectors.size * (space.dim * 4 + 64) + waiting.tokens.size * 64));
+      // One turn of the event loop, so one transaction.
+      const puts = [spaces.put(prefix.toString('hex'), space)];
+      for (const table of ['vectors', 'tokens'] as const) {
+        for (const [key, bytes] of waiting[table]) puts.push(tables[table].put(Buffer.from(key, 'hex'), bytes));
+        waiting[table].clear();
+      }
+      await Promise.all(puts)
+        .then(() => root.flushed)
+        .catch(failCommit);
+    },
   };
 }
 

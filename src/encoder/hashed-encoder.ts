@@ -64,7 +64,7 @@ export function hashedEncoder(dim: number, normalize = true): StateEncoder {
   };
 }
 
-/** Runs of letters and digits, and every other visible character by itself. */
+/** Runs of letters and digits, and every other visible character separately. */
 export const wordPattern = /[\p{L}\p{M}\p{N}]+|[^\s\p{L}\p{M}\p{N}]/gu;
 
 /** In lower case and composed form. */

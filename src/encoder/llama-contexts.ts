@@ -140,7 +140,7 @@ interface Pooled<Value> {
 }
 
 /**
- * Lends one of at least the size that is asked for: that which is open, or a larger one in its place. What was replaced closes
+ * Lends a context of at least the requested size: the open one, or a larger replacement. A replaced one closes
  * after its last use.
  * @param open opens one of exactly `size`; its error rejects the pending calls, and the next call opens again
  */

@@ -1,5 +1,5 @@
 /**
- * The two files of a database in a folder that anybody may delete at any moment. lmdb 3.5.6 frees memory twice, and so ends the
+ * The two files of a database in a folder that may be deleted at any moment. lmdb 3.5.6 frees memory twice, and so ends the
  * process, when it finds its lock file and then no data file; and data with the lock file of other data would be read by numbers
  * that are not its own. So a pair is made at once and never mixed, it is opened here, and lmdb gets what is open by links.
  */
@@ -168,7 +168,7 @@ function checkDatabase(descriptor: number): void {
   const length = readSync(descriptor, start, 0, start.length, 0);
   if (length < start.length || start.readUInt32LE(24) !== 0xbeefc0de) throw new Error('another file in its place');
   const pageSize = start.readUInt32LE(48);
-  // Read after what it is held against: another process may be writing, which puts pages before the numbers that count them.
+  // Read the size before the page numbers' check: a concurrent writer adds pages before counting them.
   const { size } = fstatSync(descriptor);
   for (const page of [0, pageSize]) {
     const last = page + 152 <= length ? Number(start.readBigUInt64LE(page + 144)) : 0;

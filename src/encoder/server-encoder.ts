@@ -53,7 +53,7 @@ const probeTexts = [
 ] as const;
 
 /**
- * Asks each server for the probe at once; where none can be reached, vectors that the cache holds are still there. A budget of tokens counts words
+ * Sends the probe to all servers at once; if none is reachable, cached vectors are still available. A budget of tokens counts words
  * (runs of letters and digits, and other characters), since servers do not report tokens. Equal texts have equal vectors as long as the
  * cache keeps them; computed again they may differ in the last digits.
  * @throws WorkbenchError `usage` for addresses that are none, `config` where nothing was ever there, `data` where servers differ

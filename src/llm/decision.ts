@@ -11,7 +11,7 @@ export type Candidate =
   | {
       kind: 'relation';
       relation: number;
-      /** The other way, where it stands for both. */ inverse?: number;
+      /** Inverse relation, for a candidate of both directions. */ inverse?: number;
       text: string;
     }
   | { kind: 'entity'; entity: number; /** The relation that led to it. */ relation?: number; text: string }
@@ -241,7 +241,7 @@ export class BudgetSpent extends Error {
 /** One question's view of the client. */
 export interface DecisionClient {
   /**
-   * Asks the model. Candidates that a token budget cuts are never chosen; the cut is in the ledger.
+   * Takes a decision. Candidates cut by the token budget are never chosen; the cut is in the ledger.
    * @throws BudgetSpent where only the reserved call is left and the decision is not `final`, or none is left at all;
    *   WorkbenchError `data` where question and candidates do not fit the model's context; what the model throws
    */

@@ -35,7 +35,7 @@ export interface WantedModel {
 }
 
 /**
- * What a name of the registry or an address stands for. Addresses of Hugging Face's pages (`…/blob/…`) are taken as
+ * Resolves a name of the registry or an address. Addresses of Hugging Face's pages (`…/blob/…`) are taken as
  * those of the files they show.
  * @param name to keep a download under; default the registry's, or the file's without `.gguf`
  * @throws WorkbenchError `usage` for a name that is not known, or an address of no single GGUF file
@@ -60,7 +60,7 @@ function fromRegistry(name: string): WantedModel {
   if (found) {
     const { repository, sha256, licence, licenceToAccept } = found;
     const page = `https://huggingface.co/${repository}`;
-    return { name, url: registeredAddress(found), page, sha256, licence, ...(licenceToAccept && { licenceToAccept }) };
+    return { name, url: registeredAddress(found), page, sha256, licence, licenceToAccept };
   }
   const known = modelRegistry.map((model) => model.name);
   const near = nearestName(name, known);
@@ -118,13 +118,17 @@ export async function downloadModel(
   }
   const expected = sha256 ?? before?.sha256;
   const { kept, ...found } = await downloadFile({
-    ...{ ...options, url: address, file, check: checkGguf, label: name },
-    ...(expected !== undefined && { sha256: expected }),
+    ...options,
+    url: address,
+    file,
+    check: checkGguf,
+    label: name,
+    sha256: expected,
   });
   const hashFrom = sha256 === undefined ? (before?.hashFrom ?? found.hashFrom) : found.hashFrom;
   const written: ModelRecord = {
     ...{ schemaVersion: 1, name, url, sha256: found.sha256, bytes: found.bytes, hashFrom },
-    ...(licence !== undefined && { licence }),
+    licence,
   };
   writeFileAtomic(recordFile(name), `${JSON.stringify(written, null, 2)}\n`);
   return { ...written, file, kept };

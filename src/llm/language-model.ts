@@ -51,7 +51,7 @@ export interface ScoreRequest {
   /** Decision behind the prompt. For simulated models only. */
   decision: Decision;
   /**
-   * Of simulated models: what each text stands for, an index into what the decision offers (candidates, allowed chains,
+   * For simulated models: meaning of each text, an index into the offered items (candidates, allowed chains,
    * paths or answers; of a verdict 0 is yes), -1 for none.
    */
   meant: readonly number[];
@@ -87,7 +87,7 @@ export interface LanguageModel {
   readonly constrained: boolean;
   /** Tokens of prompt and reply together. */
   readonly contextLength: number;
-  /** Requests that are worth having under way at once. */
+  /** Useful number of concurrent requests. */
   readonly concurrency: number;
   countTokens(text: string): number;
   /**

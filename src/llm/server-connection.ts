@@ -1,4 +1,4 @@
-/** A server of the OpenAI API that is asked patiently, through the `openai` package: its address, its key, tries and pauses. */
+/** Connection to a server of the OpenAI API, through the `openai` package: address, key, retries and pauses. */
 import type { OpenAI } from 'openai';
 import { WorkbenchError } from '../run/errors.js';
 import { serverKey } from '../run/secrets.js';
@@ -43,7 +43,7 @@ interface ServerOptions extends ServerPatience {
   wants: Wants;
 }
 
-/** A server that asks for a longer pause than this will not come back within an evaluation. Milliseconds. */
+/** A longer requested pause counts as a failure. Milliseconds. */
 const longestWait = 600_000;
 
 /** Milliseconds, and what ends a request before. */

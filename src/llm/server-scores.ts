@@ -25,7 +25,7 @@ interface Server {
   countTokens: (text: string) => number;
 }
 
-/** Tokens of one prompt, as texts, with what each is worth. */
+/** Tokens of one prompt, as texts, with log-probabilities. */
 interface Echoed {
   tokens: readonly string[];
   /** null of the first, which nothing precedes. */

@@ -3,7 +3,7 @@ import { relationRange } from '../../../src/kg/frontier.js';
 import type { Graph, Path, Triple } from '../../../src/kg/graph.js';
 import { normalizeName } from '../../../src/kg/name-index.js';
 
-/** One line of the prompt, and the paths it stands for. */
+/** One line of the prompt, and its paths. */
 interface OutPathChoice {
   text: string;
   /** In the order of their ids; at most `maxPathsOfGroup`. */

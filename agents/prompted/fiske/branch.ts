@@ -59,7 +59,7 @@ export function walksTo({ depth, arrivals }: Branch, counts: (arrival: Arrival) 
   return arrivals.reduce((sum, arrival) => (counts(arrival) ? sum + arrival.walks : sum), 0);
 }
 
-/** Adds what grows out of branches, merging what stands at one place in one state. */
+/** Adds new branches, merging those at one entity with the same state. */
 export class BranchSet {
   readonly #branches = new Map<string, Branch>();
 

@@ -15,7 +15,7 @@ export interface Clues {
 const kindOfAnswer: Record<string, string> = { who: 'which person', where: 'which place', when: 'what time' };
 const typeClue = /^(?:which |what )?(?:person|place|time)$/;
 
-/** The question with a leading who, where or when as the kind of thing it asks for. */
+/** The question with a leading who, where or when replaced by the answer type. */
 export function rewrittenQuestion(question: string): string {
   return question.replace(/^\s*(who|where|when)\b/i, (word) => kindOfAnswer[word.trim().toLowerCase()]!);
 }

@@ -8,7 +8,7 @@ import * as prompts from './prompts.js';
  * The steps that clues speak for: over a relation and to an entity that were mapped, or to every entity of a relation
  * that covers the last clue left.
  * @param steps all steps of all branches of the group
- * @param asked clues that the mapping is asked for
+ * @param asked clues to map
  * @throws what the client throws, `BudgetSpent` among it
  */
 export async function mappedSteps(
@@ -100,7 +100,7 @@ interface Mapped {
   score: number;
 }
 
-/** Scored words speak for much a little: a relation stands for one clue, and only what speaks most clearly is followed. */
+/** Scores support many clues weakly: a relation is mapped to one clue, and only the clearest is followed. */
 function clearest(mapped: readonly Mapped[]): Mapped[] {
   const most = mapped.reduce((best, { score }) => Math.max(best, score), 0);
   return mapped.map((one) => ({ ...one, clues: one.score > 0 && one.score === most ? one.best : 0 }));
@@ -159,7 +159,7 @@ async function mapToClues(query: MappingQuery, exploration: Exploration): Promis
 
 /** Steps that are within the limit, and those that are accepted without a question. */
 interface Limited {
-  /** Steps whose entities the model is asked about. */
+  /** Steps with a decision about their entities. */
   offered: AcceptedStep[];
   /** Steps that count without: their relation's clue speaks for all of them. */
   whole: AcceptedStep[];

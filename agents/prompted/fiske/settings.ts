@@ -6,10 +6,7 @@ import { prefilterSettings } from '../prefilter/settings.js';
 
 /** The switches of `fiske`, with their defaults. */
 export const fiskeSettings = z.strictObject({
-  stateful: z
-    .boolean()
-    .default(true)
-    .describe('Mapping is asked for the clues that are not covered yet; off: for all clues, every time.'),
+  stateful: z.boolean().default(true).describe('Map only clues that are not covered yet; off: all clues, every time.'),
   earlyStop: z.boolean().default(true).describe('A branch that covers every clue ends all others.'),
   gateAnswer: z
     .boolean()

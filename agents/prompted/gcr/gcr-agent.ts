@@ -31,7 +31,7 @@ const gcrSettings = z.strictObject({
   level: z
     .enum(['chain', 'path'])
     .default('chain')
-    .describe('What a named path stands for: everything that its relations lead to, or itself alone (the reference).'),
+    .describe('Meaning of a named path: all ends of its relations, or the path itself (the reference).'),
   hops: hopsSwitch,
   maxHops: z.int().min(1).max(4).default(2).describe('Longest path where the length is not given.'),
   maxChains: z.int().min(1).max(50_000).default(2000).describe('Relation sequences that are walked.'),
@@ -77,7 +77,7 @@ async function answer(task: QuestionTask, session: QuestionSession, parts: Parts
   const { chains, chosen: isChosen, confidence } = sequences;
   const answered = async (leading: readonly ExecutedChain[], sure: number | undefined) => {
     const found = await answerFromChains(task, session, { resources, settings, topics, leading });
-    return { ...found, ...(sure !== undefined && { confidence: sure }) };
+    return { ...found, confidence: sure };
   };
   // A path would stand for its sequence, which is chosen already.
   if (isChosen && settings.level === 'chain') {

@@ -201,7 +201,7 @@ async function splitQuestion(
   return reply?.texts;
 }
 
-/** Best first; nothing where the reply cannot be read: what an earlier part chose never stands in. */
+/** Best first; empty for an unreadable reply: choices of earlier parts are not reused. */
 async function chooseRelations(
   task: QuestionTask,
   client: DecisionClient,

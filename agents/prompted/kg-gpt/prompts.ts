@@ -19,7 +19,7 @@ export const splitExamples: readonly Example<RewriteReply>[] = [
 export const relationTask =
   'Choose the relations that this part of the question speaks of, best first. They may be followed either way.';
 
-/** The same where each way stands for itself. */
+/** The same when each direction is offered separately. */
 export const directedRelationTask =
   'Choose the relations that this part of the question speaks of, best first. A ~ marks one that is followed backwards.';
 

@@ -44,7 +44,7 @@ export function namesTopic({ question, topics }: QuestionTask, text: string): bo
 
 /** An offered relation: one direction, or both. */
 export interface OfferedRelation {
-  /** Ids that it stands for, one or two. */
+  /** One or two relation ids. */
   ways: readonly number[];
   text: string;
 }

@@ -76,7 +76,7 @@ function bySequence(grown: readonly WeighedWalk[]): WeighedWalk[] {
     .slice(0, mostWalks);
 }
 
-/** Sets of entities that one vote decides for; each stands at the end of some walk. */
+/** Sets of entities that share a vote; each is the end of some walk. */
 function unionsOf(standing: Frontier, { excluded }: Walk, { graph, settings }: Retrieval): Frontier[] {
   if (settings.union === 'hop') return standing.entities.length > 0 ? [standing] : [];
   const each = [...standing.entities].map((entity) => setOf([entity]));

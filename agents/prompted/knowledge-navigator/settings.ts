@@ -35,7 +35,7 @@ export const knowledgeNavigatorSettings = z.strictObject({
   direction: z
     .enum(['dropped', 'kept'])
     .default('dropped')
-    .describe('Whether a relation is offered by its bare name and walked either way, or each way stands for itself.'),
+    .describe('Offer a relation by its bare name and walk both directions, or offer each direction separately.'),
   noReturn: z
     .enum(['topic', 'seen'])
     .default('topic')

@@ -22,8 +22,8 @@ export interface Voters {
 }
 
 /**
- * The question and, by one call, the given number of paraphrases. One that names no topic asks something else and is of no use.
- * Where fewer are of use than were asked for, the question votes in the place of those that are missing, with their weight; where
+ * The question and, by one call, the given number of paraphrases. A paraphrase without a topic is discarded.
+ * The question votes for discarded ones, with their weight; where
  * none is, it votes alone.
  */
 export async function votersOf(
@@ -117,5 +117,5 @@ async function ask(
     ...{ ...common, task, examples },
     ...{ kind: 'choose-one', allowNone: false },
   });
-  return { ...(reply && { choices: [reply.choice] }), ...(confidence !== undefined && { confidence }) };
+  return { ...(reply && { choices: [reply.choice] }), confidence };
 }

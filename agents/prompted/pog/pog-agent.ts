@@ -137,7 +137,7 @@ async function explore(
   return hops === undefined ? 'depth' : 'hops';
 }
 
-/** Renews the memory and asks for the verdict; a good one with nothing to answer is none. */
+/** Updates the memory and requests the verdict; a positive one without answers is ignored. */
 async function suffices(walks: readonly Walk[], exploration: Exploration, found: Found): Promise<boolean> {
   const { graph, settings, task, session, notes } = exploration;
   const { client, trace } = session;
@@ -170,7 +170,7 @@ async function suffices(walks: readonly Walk[], exploration: Exploration, found:
   return true;
 }
 
-/** Walks to entities that were left behind and are worth another look. */
+/** Walks to entities that are revisited. */
 async function comeBack(walks: readonly Walk[], exploration: Exploration): Promise<Standing[]> {
   const { graph, settings, task, session, notes, pool } = exploration;
   const left = pool.leftBehind(graph, task, walks).slice(0, settings.listed);

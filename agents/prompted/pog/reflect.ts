@@ -1,4 +1,4 @@
-/** Coming back: entities that were met and left behind, and the choice of those that are worth another look. */
+/** Backtracking: entities that were visited and dropped, and the choice of those to revisit. */
 import type { QuestionTask } from '../../../datasets/question.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import type { DecisionClient } from '../../../src/llm/decision.js';

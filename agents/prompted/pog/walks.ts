@@ -1,13 +1,13 @@
-/** Walks whose sets are taken apart and put together again: by entity, and by relation sequence. */
+/** Splitting walks by entity, and merging them by relation sequence. */
 import type { Frontier } from '../../../src/kg/frontier.js';
 import { frontierOf, narrowed, type Walk } from '../frontier-steps.js';
 
-/** A walk an entity. */
+/** One walk per entity. */
 export function takenApart(walk: Walk): Walk[] {
   return [...frontierOf(walk).entities].map((entity) => narrowed(walk, new Set([entity])));
 }
 
-/** One walk a relation sequence, in the order of their first ones: what its walks reached together. */
+/** One walk per relation sequence, in order of first occurrence: the union of its walks. */
 export function putTogether(walks: readonly Walk[]): Walk[] {
   const bySequence = new Map<string, Walk>();
   for (const walk of walks) {
@@ -15,7 +15,7 @@ export function putTogether(walks: readonly Walk[]): Walk[] {
     const known = bySequence.get(key);
     const last = walk.frontiers.length - 1;
     const together = (i: number) =>
-      // On the way the same entities were met; at the end each of these walks has its own paths.
+      // Inner frontiers are shared; last frontiers have separate paths.
       union(known!.frontiers[i]!, walk.frontiers[i]!, i === last ? (a, b) => a + b : Math.max);
     bySequence.set(key, known ? { ...walk, frontiers: walk.frontiers.map((_, i) => together(i)) } : walk);
   }

@@ -75,7 +75,7 @@ const longestPlan = 4;
 
 /**
  * Plans in the model's own words, in one call. A name is a relation's where both read alike (letter case, `_` and what stands
- * before the last dot apart, unless the whole name is some relation's); it stands for either direction, with `~` for the backward one. A plan with a name that no
+ * before the last dot apart, unless the whole name is some relation's); it means either direction, with `~` for the backward one. A plan with a name that no
  * relation has, or that leads nowhere in any direction, cannot be followed: the note counts these.
  * @param hops relations of a plan; undefined: any number
  * @returns as `planAmong`; no chains where no plan can be followed

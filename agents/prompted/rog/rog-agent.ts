@@ -80,7 +80,7 @@ async function answer(task: QuestionTask, session: QuestionSession, parts: Parts
   const leading = walked.filter(({ answers }) => answers.length > 0);
   if (leading.length === 0) return ended(session, 'nowhere', true);
   const found = await answerFromChains(task, session, { ...parts, topics, leading });
-  return { ...found, ...(confidence !== undefined && { confidence }) };
+  return { ...found, confidence };
 }
 
 /** No answer, recorded in the trace. */

@@ -76,7 +76,7 @@ export async function propose(query: ProposeQuery): Promise<Proposed | undefined
   });
   if (!reply) return undefined;
   const chains = [...new Map(reply.chains.map((chain) => [chain.join(), chain])).values()];
-  return { chains, ...(confidence !== undefined && { confidence }) };
+  return { chains, confidence };
 }
 
 interface VerifyQuery {
@@ -120,7 +120,7 @@ export async function verifyByChoice(query: VerifyQuery): Promise<Verdict> {
   });
   const accepted = chains[reply?.choice ?? -1];
   const critique = reply?.reason.trim() || plainCritique(graph, chains);
-  return { ...(accepted && { accepted }), critique, read: reply !== undefined };
+  return { accepted, critique, read: reply !== undefined };
 }
 
 /**
@@ -147,7 +147,7 @@ export async function verifyByAnswers(query: VerifyQuery): Promise<Verdict> {
   });
   const accepted = reply?.choice === 0 && named.size > 0 ? sourced[0] : undefined;
   const critique = reply?.reason.trim() || plainCritique(graph, chains);
-  return { ...(accepted && { accepted }), critique, read: reply !== undefined };
+  return { accepted, critique, read: reply !== undefined };
 }
 
 const topicOf = ({ task }: VerifyQuery) => task.topics.map(({ name }) => name).join(', ');

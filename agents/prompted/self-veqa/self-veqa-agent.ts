@@ -75,7 +75,7 @@ interface Parts {
   encoder: StateEncoder | undefined;
   vectors: TextVectors | undefined;
   memory: ChainMemory | undefined;
-  /** Length of the chain that a question asks for. */
+  /** Length of the question's chain. */
   hopsOf: HopsOf;
   prefilter: Prefilter;
 }

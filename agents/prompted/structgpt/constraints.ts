@@ -1,9 +1,9 @@
-/** Nodes that stand for an event, such as a marriage or a part in a film: the question says which of them it means. */
+/** Event nodes, such as a marriage or a part in a film, filtered by constraints of the question. */
 import { type Frontier, frontierAt } from '../../../src/kg/frontier.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import { normalizeName } from '../../../src/kg/name-index.js';
 
-/** Nodes without a name bear their id, as Freebase's compound values do. */
+/** Unnamed nodes have their id as name, such as Freebase's compound values. */
 const unnamed = /^[mg]\.[0-9a-z_]+$/;
 
 /** True for an entity that represents an event. */
@@ -12,9 +12,9 @@ export function isMediator(graph: Graph, entity: number): boolean {
 }
 
 /**
- * The frontier less the mediators whose facts hold fewer of the phrases than others' do; all of it where none of them holds any.
+ * The frontier without mediators that match fewer phrases than others; the whole frontier if none matches any.
  * O(edges of the mediators).
- * @param phrases what narrows the answer down: names, and years, which a date holds
+ * @param phrases constraints: names, and years of dates
  */
 export function heldBy(graph: Graph, frontier: Frontier, phrases: readonly string[]): Frontier {
   const wanted = phrases.map(normalizeName).filter((phrase) => phrase !== '');

@@ -83,7 +83,7 @@ export const truthAnswerExamples: readonly Example<AnswerReply>[] = [
   },
 ];
 
-/** Without facts: what `finalPolicy: cot` asks once the depth is exhausted. */
+/** Without facts: task of `finalPolicy: cot` when the depth is exhausted. */
 export const aloneTask = 'Answer the question. Think in one or two short sentences first.';
 
 export const aloneTruthTask = 'Say whether the statement is true or false. Think in one or two short sentences first.';

@@ -33,7 +33,7 @@ interface SetExploration {
   prefilter: Prefilter;
   task: QuestionTask;
   session: QuestionSession;
-  /** Relations that the question asks for; undefined: the ways of every length are judged together. */
+  /** Number of relations of the question; undefined: paths of all lengths are judged together. */
   hops: number | undefined;
   /** Counts reads of the graph. */
   read: (edges: number) => void;

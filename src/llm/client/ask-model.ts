@@ -15,7 +15,7 @@ export interface CallTiming {
 }
 
 /**
- * Asks the model what the store does not have, and stores what it says. Equal requests under way at once are one.
+ * Calls the model for completions missing from the store, and stores them. Equal concurrent requests share one call.
  * @throws WorkbenchError `data` in a replay for a completion that was not stored; what the model throws, which is stored
  */
 export type AskModel = (

@@ -181,7 +181,7 @@ export function openCompletionStore(file: string, { readOnly = false } = {}) {
       newPriors: StoredPriors | undefined,
     ): void {
       const common = { key, head: headLine({ system: '', head, plain: true }), ...about, ...scores };
-      add({ line: 'scores', ...common, ...(newPriors && { priors: newPriors }) });
+      add({ line: 'scores', ...common, priors: newPriors });
     },
     /** Stored prior of a text: log p and tokens. */
     prior: (of: string, one: string) => priors.get(`${of} ${one}`),
@@ -239,7 +239,7 @@ export function replayModel(store: CompletionStore): LanguageModel {
       throw new TypeError('expected no token count in a replay, got a request for one');
     },
     complete: refuse,
-    ...(scoresTexts && { scoreTexts: refuse }),
+    scoreTexts: scoresTexts ? refuse : undefined,
     dispose: () => Promise.resolve(),
   };
 }

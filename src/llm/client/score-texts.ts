@@ -51,7 +51,7 @@ export function textScorer(
     try {
       const of = priorsOf(query);
       if (!model.simulated) await priors.need(of, texts, { ...common, body: query.prior });
-      const request = { ...common, body, meant, ...(target !== undefined && { target }) };
+      const request = { ...common, body, meant, target };
       const scores = checked(await model.scoreTexts!(request, texts.map(plainContinuation)), decision);
       const { usages, newPriors } = priors.take(of, texts);
       const stored = { ...listsOf(scores), ...usageOf([scores, ...usages]) };

@@ -28,7 +28,7 @@ const order: readonly Part[] = ['history', 'examples', 'evidence', 'candidates']
 /**
  * The decision with as much as fits: history goes first, oldest lines before younger ones, then examples, facts and
  * candidates, each from its end; one candidate always stays. A few token counts, by bisection.
- * @param maxPromptTokens of what is asked
+ * @param maxPromptTokens of the whole prompt
  * @param sizeOf tokens of what is evaluated at once to ask a decision; default its prompt's, without the chat template
  * @throws WorkbenchError `data` where question and one candidate do not fit
  */

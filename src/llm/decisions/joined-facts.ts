@@ -3,7 +3,7 @@ import type { NamedTriple } from '../decision.js';
 import { shownName } from './prompt-text.js';
 
 /**
- * Such as `Tower Clock | repaired_by | Mia Kop; Jon Weil`, in the order in which the lines begin. Every fact stands in one line, and
+ * Such as `Tower Clock | repaired_by | Mia Kop; Jon Weil`, in the order in which the lines begin. Every fact is in one line, and
  * no line says more than the facts. O(facts).
  * @source KnowledgeNavigator (Guo et al. 2024) joins in these two steps
  */

@@ -5,7 +5,7 @@ import type { Candidate, Decision, NamedTriple, PathsDecision } from '../decisio
 /** Longest name in a prompt, in UTF-16 units: one hostile name must not push out all others. */
 const longestName = 300;
 
-/** A name as it stands in prompts and grammars: control characters neutralised, overlong ones cut with an ellipsis. */
+/** A name for prompts and grammars: control characters neutralised, overlong ones cut with an ellipsis. */
 export function shownName(name: string): string {
   return printable(name, longestName);
 }
@@ -48,7 +48,7 @@ export function offeredTexts(decision: Decision): string[] {
   return decision.kind === 'answer' ? (decision.allowed ?? []).map(shownName) : [];
 }
 
-/** `text` as a candidate that stands for nothing but itself, as in examples. */
+/** A plain-text candidate, as in examples. */
 export function textCandidate(text: string): Candidate {
   return { kind: 'text', text };
 }

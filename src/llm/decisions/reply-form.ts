@@ -3,7 +3,7 @@ import type { Decision, ReplyOf } from '../decision.js';
 
 /** Reply form of one kind of decision. */
 export interface ReplyForm<D extends Decision> {
-  /** Instruction, in a form that a small model cannot copy as if it were a reply; the same for every decision of a phase, because it stands in the cached head. */
+  /** Instruction, in a form that a small model cannot copy as if it were a reply; the same for every decision of a phase, as part of the cached head. */
   instruction: (decision: D) => string;
   /** Numbers that hold for this decision alone, such as how many may be chosen. */
   limits?: (decision: D) => string;

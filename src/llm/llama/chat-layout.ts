@@ -3,7 +3,7 @@ import type { LlamaModel, LlamaText, Token } from 'node-llama-cpp';
 import type { CompletionRequest } from '../language-model.js';
 import type { llamaLibrary } from '../llama-library.js';
 
-/** A prompt in two parts that are tokenised apart, so that the tokens of neither depend on the other. */
+/** A prompt in two parts that are tokenized separately, so that their tokens are independent. */
 export interface PromptTokens {
   /** Everything up to the end of the request's head. */
   head: Token[];

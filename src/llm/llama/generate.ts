@@ -37,7 +37,7 @@ export async function generate(
   const sampling = { temperature: request.temperature, seed: request.seed >>> 0, topK: 0, topP: 1, minP: 0 };
   const tokens = sequence.evaluate(body.slice(lastStep), {
     ...sampling,
-    ...(grammar && { grammarEvaluationState: grammar }),
+    grammarEvaluationState: grammar,
   });
   for await (const token of tokens) {
     throwIfStopped(request.signal);

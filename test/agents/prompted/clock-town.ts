@@ -31,7 +31,7 @@ export function graphOf(facts: Facts): Graph {
   return builder.build('town', { addInverses: true });
 }
 
-/** What the reader finds: clue by relation name and by `relation → entity`. */
+/** Findings of the reader: clue by relation name and by `relation → entity`. */
 export interface Reading {
   /** Undefined: the reply cannot be read. */
   clues: readonly string[] | undefined;
@@ -105,7 +105,7 @@ export async function askFiske(
   return { answer, names, client, phases: client.asked.map(({ phase }) => phase), events };
 }
 
-/** How the town is asked; all else are switches of the agent. */
+/** Options of a question about the town; all others are switches of the agent. */
 export interface Ways {
   facts?: Facts;
   budget?: number;
@@ -115,8 +115,8 @@ export interface Ways {
   [name: string]: unknown;
 }
 
-/** Asks an agent about Orla Brandt's clocks; the script replies. @param told of the task, beside the topic */
-export function townAsker(name: string, told: Partial<QuestionTask> = {}) {
+/** Asks an agent about Orla Brandt's clocks; the script replies. @param given of the task, in addition to the topic */
+export function townAsker(name: string, given: Partial<QuestionTask> = {}) {
   return async (
     script: (decision: Decision) => unknown,
     { facts = townFacts, budget, byLikelihood, change, train = [], ...switches }: Ways = {},
@@ -125,7 +125,7 @@ export function townAsker(name: string, told: Partial<QuestionTask> = {}) {
     const topics = [{ name: 'Orla Brandt', entity: graph.entityId('Orla Brandt'), span: [29, 40] as const }];
     const client = scriptedClient(script, budget, byLikelihood);
     const agent = await questionAgents.create(name, { ...resourcesOf(graph), train: () => train }, switches);
-    const answer = await agent.answer({ ...taskOf({ topics, ...told }), ...change }, { client, trace: () => {} });
+    const answer = await agent.answer({ ...taskOf({ topics, ...given }), ...change }, { client, trace: () => {} });
     return {
       ...{ answer, graph, asked: client.asked, phases: client.asked.map(({ phase }) => phase) },
       names: answer.entities.map((entity) => graph.entityNames[entity]!).sort(),

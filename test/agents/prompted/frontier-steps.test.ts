@@ -57,7 +57,7 @@ describe('a walk of whole sets', () => {
     expect(frontierOf(startWalk({ ...task, topics: [] })).entities).toHaveLength(0);
   });
 
-  test('offers the relations of everything reached, by name, and never the way back to a topic', () => {
+  test('offers the relations of everything reached, by name, and never the edge back to a topic', () => {
     const first = walked('~purchased_by');
     const onward = onwardRelations(graph, frontierOf(first), first.excluded);
     expect(named(onward)).toEqual(['repaired_by', 'stands_in']);
@@ -94,7 +94,7 @@ describe('what the question names', () => {
   const asked = (question: string) =>
     namedInQuestion(graph, { ...task, question, topics: [] }, [id('Vell'), id('Skarn')]);
 
-  test('stands in it as whole words, whatever their case', () => {
+  test('is contained as whole words, in any case', () => {
     expect(asked('who lives in vell?')).toEqual([id('Vell')]);
     expect(asked('what a velleity')).toEqual([]);
   });

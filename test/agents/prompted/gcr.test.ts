@@ -13,7 +13,7 @@ import { graphOf, resourcesOf, taskOf, townFacts } from './clock-town.js';
 const town = graphOf(townFacts);
 const wanted = 'Orla Brandt → ~purchased_by → Tower Clock → repaired_by → Mia Kop';
 
-/** Names the paths whose texts it is told, and answers with every tail of `repaired_by`. */
+/** Names the paths with the given texts, and answers with every tail of `repaired_by`. */
 const reader = (texts: readonly string[]) => (decision: Decision) => {
   if (decision.kind === 'paths') {
     const paths = decision.allowed.flatMap((path, i) => (texts.includes(pathText(decision, path)) ? [i] : []));

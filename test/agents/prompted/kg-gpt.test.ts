@@ -75,7 +75,7 @@ describe('KG-GPT', () => {
     expect(candidatesOf(reached.asked)[1]).toEqual(['repaired_by', 'stands_in']);
   });
 
-  test('chooses as many relations a part as it is told', async () => {
+  test('chooses the given number of relations per part', async () => {
     const { asked } = await ask(wise, { relations: 2 });
     expect(asked.filter(({ kind }) => kind === 'choose-many')).toMatchObject([{ maxChoices: 2 }, { maxChoices: 2 }]);
   });
@@ -87,7 +87,7 @@ describe('KG-GPT', () => {
     expect(answer.evidence.flat()).not.toContain('Mia Kop');
   });
 
-  test('walks every relation in whichever direction leads on', () => {
+  test('walks every relation in either direction', () => {
     const graph = graphOf([
       ['Ada', 'taught', 'Ben'],
       ['Cleo', 'taught', 'Ada'],
@@ -124,7 +124,7 @@ describe('parts of a question', () => {
     }
   });
 
-  test('where nobody knows the hops are as many as were written, or leave the length open', () => {
+  test('unknown hops are as many as were written, or leave the length open', () => {
     expect(segmentsOf(task, [parts[0]!], { hops: undefined, maxHops: 3 })).toMatchObject({
       parts: [parts[0]],
       open: false,
@@ -143,7 +143,7 @@ describe('where words are scored', () => {
     expect(answer.degraded).toBe(false);
   });
 
-  test('walks of every length stand to choose from where nobody knows how many hops it takes', async () => {
+  test('walks of every length are offered when the hop count is unknown', async () => {
     const { hops: _, ...open } = taskOf({
       topics: [{ name: 'Orla Brandt', entity: graphOf(townFacts).entityId('Orla Brandt') }],
     });
@@ -221,7 +221,7 @@ describe('bounds', () => {
     expect((await ask(wise, { budget: 0 })).answer).toMatchObject({ stop: 'budget', entities: [], degraded: true });
   });
 
-  test('without a topic the model is asked alone, where words are scored nobody is', async () => {
+  test('without a topic the model answers alone; with scored texts there is no call', async () => {
     expect(await ask(wise, { change: { topics: [] } })).toMatchObject({
       phases: ['answer'],
       answer: { stop: 'no-topic' },

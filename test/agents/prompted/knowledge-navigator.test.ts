@@ -97,7 +97,7 @@ describe('KnowledgeNavigator', () => {
     ).toBe('Entity');
   });
 
-  test('keeps the votes of entities apart: each goes on where its own vote says', async () => {
+  test('keeps the votes of entities separate: each follows its vote', async () => {
     const facts: Facts = [...townFacts, ['Harbour Clock', 'stands_in', 'Skarn']];
     const graph = graphOf(facts);
     const { answer } = await ask(
@@ -126,7 +126,7 @@ describe('a vote', () => {
     expect((await chosen(0.5)).every(([, relation]) => relation === 'lives_in')).toBe(true);
   });
 
-  test('leaves as many relations as it is told, and is not held over so few', async () => {
+  test('keeps the given number of relations, and is skipped for so few', async () => {
     const { asked, answer } = await ask(wise, { best: 2, facts: [...townFacts, ['Orla Brandt', 'born_in', 'Vell']] });
     expect(relationVotes(asked)[0]).toMatchObject({ kind: 'choose-many', maxChoices: 2 });
     expect(answer.entities.length).toBeGreaterThan(0);
@@ -173,7 +173,7 @@ describe('a vote', () => {
     }
   });
 
-  test('tells relations apart that end alike, and takes names with quotes and brackets as they are', async () => {
+  test('distinguishes relations with equal ends, and takes names with quotes and brackets as they are', async () => {
     const facts: Facts = [
       [`O'Hara "Bo" {x}`, 'base.a.made.by', `D'Arc \\ "Jo"`],
       [`O'Hara "Bo" {x}`, 'base.b.made.by', 'Somebody'],
@@ -250,7 +250,7 @@ describe('facts', () => {
     expect(joined.answer.evidence).toContainEqual(['Tower Clock', 'repaired_by', 'Mia Kop']);
   });
 
-  test('lie along a relation whichever way it leads, or along the way that was chosen', async () => {
+  test('follow a relation in both directions, or in the chosen one', async () => {
     const facts: Facts = [
       ['Orla Brandt', 'taught', 'Ben'],
       ['Cleo', 'taught', 'Orla Brandt'],
@@ -274,7 +274,7 @@ describe('hops', () => {
     };
   };
 
-  test('that are predicted are learned from train alone: what the data set tells of the question is not read', async () => {
+  test('that are predicted are learned from train alone: the given count is not read', async () => {
     const { answer } = await ask(wise, {
       hops: 'predicted',
       train: [oneHop('t-1'), oneHop('t-2')],
@@ -283,13 +283,13 @@ describe('hops', () => {
     expect(answer.evidence.every(([, relation]) => relation === 'purchased_by')).toBe(true);
   });
 
-  test('that nobody tells are walked to the longest, and walks of every length stand to choose from', async () => {
+  test('that are unknown are walked to the longest, and walks of every length are offered', async () => {
     const open = await ask(wise, { hops: 'none', maxHops: 2, byLikelihood: true, paraphrases: 0 });
     const judged = open.asked.find(({ kind }) => kind === 'judge') as Extract<Decision, { kind: 'judge' }>;
     expect(judged.candidates.map(({ text }) => text)).toEqual(['~purchased_by → repaired_by', '~purchased_by']);
   });
 
-  test('do not go on from what was gone on from before where that is asked for', async () => {
+  test('do not expand an entity twice when switched on', async () => {
     const ring: Facts = [
       ['Orla Brandt', 'knows', 'Ada'],
       ['Orla Brandt', 'knows', 'Ben'],
@@ -298,7 +298,7 @@ describe('hops', () => {
     ];
     const reached = async (noReturn: string) =>
       (await ask(wise, { facts: ring, noReturn, direction: 'kept', answers: 'frontier', change: { hops: 3 } })).phases;
-    // At the third hop Ben was gone on from already.
+    // At the third hop Ben was already expanded.
     expect((await reached('topic')).length).toBeGreaterThan((await reached('seen')).length);
   });
 });
@@ -357,7 +357,7 @@ describe('bounds', () => {
     expect((await ask(wise, { budget: 0 })).answer).toMatchObject({ stop: 'budget', entities: [], degraded: true });
   });
 
-  test('without a topic the model is asked alone, where words are scored nobody is', async () => {
+  test('without a topic the model answers alone; with scored texts there is no call', async () => {
     expect(await ask(wise, { change: { topics: [] } })).toMatchObject({
       ...{ phases: ['answer'], answer: { stop: 'no-topic' } },
     });

@@ -1,4 +1,4 @@
-/** What holds for every prompted agent of questions where the model never errs. A new agent needs a line in `oracle-figures.ts`. */
+/** Properties of every prompted agent of questions with a model that never errs. A new agent needs a line in `oracle-figures.ts`. */
 import { join } from 'node:path';
 import { env, stderr } from 'node:process';
 import { beforeAll, describe, expect, test } from '@jest/globals';
@@ -64,7 +64,7 @@ describe('where the model never errs, on films', () => {
 });
 
 test.each(every.map(([name, choices], turn) => [name, choices, turn] as const))(
-  '%s, %s, killed on the way, goes on to the same bytes and asks nothing twice',
+  '%s, %s, killed and resumed, gives the same bytes and repeats no call',
   async (name, choices, turn) => {
     const oracle = await openOracleRun(name, films, { ...runOf(name, choices), error: 0.3 });
     const whole = await oracle.run();

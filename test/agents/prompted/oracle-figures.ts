@@ -3,7 +3,7 @@
  * `oracle-agents.test.ts` says so.
  */
 
-/** Of 2-hop and 3-hop questions of MetaQA. */
+/** Figures of 2-hop and 3-hop questions of MetaQA. */
 type OfHops = readonly [two: number, three: number];
 
 export interface OracleFigures {
@@ -17,7 +17,7 @@ export interface OracleFigures {
   exceptions?: readonly { mode: 'written' | 'likelihood'; rule: string; complete: OfHops; films: number }[];
 }
 
-/** Agents that answer by heart: there is nothing that the simulated model could read. */
+/** Agents that answer from memory: the simulated model has nothing to read. */
 export const byHeart: readonly string[] = ['io', 'cot'];
 
 export const oracleFigures: Readonly<Record<string, OracleFigures>> = {
@@ -34,7 +34,7 @@ export const oracleFigures: Readonly<Record<string, OracleFigures>> = {
   },
   fiske: {
     calls: { written: [6.1, 8.6], likelihood: [3, 4] },
-    // It knows clues of its own, which names and words of the question are not.
+    // Its clues are not names and words of the question.
     switches: { likelihood: { clues: 'model' } },
   },
   'self-veqa': { calls: { written: [2, 2], likelihood: [2, 2] } },

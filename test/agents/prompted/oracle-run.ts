@@ -51,7 +51,7 @@ export async function worldOf(
   return { dataset, graph, names: new NameIndex(graph), samples, train: opened.questions(graph, { split: 'train' }) };
 }
 
-/** What is asked of whom. */
+/** Agent and question. */
 export interface OracleRun {
   choices: 'written' | 'likelihood';
   switches?: Readonly<Record<string, unknown>>;
@@ -109,7 +109,7 @@ export async function openOracleRun(
 }
 
 /**
- * In the place of a trained one: its best walk is the gold chain, cut or gone on with where another length is told; others end with
+ * Stands in for a trained one: its best walk is the gold chain, cut or extended to a given length; others end with
  * another relation.
  */
 function knowingWalker(graph: Graph, samples: readonly QuestionSample[]): RelationRanker {

@@ -72,7 +72,7 @@ describe('Plan-on-Graph', () => {
     expect(ofPhase(asked, 'relations').map(({ subjects }) => subjects!.length)).toEqual([1, 1]);
   });
 
-  test('goes as far as it is told where words are scored, without free text and verdicts, and answers with a whole path', async () => {
+  test('walks the given length with scored texts, without free text and verdicts, and answers with a whole path', async () => {
     const { phases, names, answer, graph } = await ask(wise, { byLikelihood: true, change: { hops: 2 } });
     expect(phases).toEqual(['relations', 'relations', 'walk']);
     expect(names).toEqual(['Jon Weil', 'Mia Kop']);
@@ -82,14 +82,14 @@ describe('Plan-on-Graph', () => {
     });
   });
 
-  test('lets paths of all lengths stand to choose from where words are scored and nobody tells how far', async () => {
+  test('offers paths of all lengths with scored texts and an unknown hop count', async () => {
     const { asked, names } = await ask(wise, { byLikelihood: true, depth: 2 });
     const lengths = textsOf(asked.at(-1)).map((text) => text.split(' → ').length);
     expect(new Set(lengths)).toEqual(new Set([1, 2]));
     expect(names).toEqual(['Jon Weil', 'Mia Kop']);
   });
 
-  test('asks for no verdict, memory or objectives where words are scored, whoever tells the hops, and for one where none are told', async () => {
+  test('makes no verdict, memory or objectives with scored texts, for any source of hops, and one without', async () => {
     const scored = await ask(wise, { byLikelihood: true, hops: 'none', depth: 2 });
     expect(scored.phases).toEqual(['relations', 'relations', 'walk']);
     expect(new Set(textsOf(scored.asked.at(-1)).map((text) => text.split(' → ').length))).toEqual(new Set([1, 2]));
@@ -118,7 +118,7 @@ describe('Plan-on-Graph', () => {
     expect(phases.filter((phase) => phase === 'entities')).toHaveLength(1);
   });
 
-  test('closes the way back by the last relation where the reference does', async () => {
+  test('excludes the inverse of the last relation, like the reference', async () => {
     const facts: Facts = [...townFacts, ['Blue Clock', 'repaired_by', 'Jon Weil']];
     const restless = (decision: Decision) =>
       decision.kind === 'judge' ? { choice: -1, reason: '', answers: [] } : wise(decision);
@@ -135,7 +135,7 @@ describe('coming back', () => {
   const start = startWalk(task);
   const clocks = stepWalk(graph, start, graph.relationId('~purchased_by'));
 
-  test('is possible to whatever was met, however short the list was', async () => {
+  test('is possible to any visited entity, also after a cut of the list', async () => {
     const oneClock = (decision: Decision) =>
       decision.phase === 'entities' && textsOf(decision).includes('Harbour Clock')
         ? { choices: [textsOf(decision).indexOf('Harbour Clock')] }
@@ -180,7 +180,7 @@ describe('coming back', () => {
     expect(pool.leftBehind(graph, task, [clocks])).toEqual([]);
   });
 
-  test('homonyms are entities of their own', () => {
+  test('homonyms are separate entities', () => {
     const twins = graphOf([...townFacts, ['TOWER CLOCK', 'purchased_by', 'Orla Brandt']]);
     const walk = stepWalk(
       twins,
@@ -200,7 +200,7 @@ describe('coming back', () => {
 });
 
 describe('replies that cannot be used', () => {
-  test('a verdict that cannot be read is none: the question goes on and is answered', async () => {
+  test('an unreadable verdict is none: the question continues and is answered', async () => {
     const { answer, phases } = await ask((decision) => (decision.kind === 'judge' ? undefined : wise(decision)));
     expect(answer).toMatchObject({ degraded: true, entities: [expect.any(Number)] });
     expect(phases.at(-1)).toBe('answer');
@@ -225,7 +225,7 @@ describe('replies that cannot be used', () => {
     expect(unread.answer).toMatchObject({ stop: 'half-stop', degraded: true, entities: [], literals: [] });
   });
 
-  test('entities that cannot be chosen all go on, and a memory that cannot be read stays as it was', async () => {
+  test('with an unreadable choice all entities are kept, and with an unreadable memory the old one', async () => {
     const { names, answer } = await ask((decision) =>
       decision.phase === 'entities' || decision.phase === 'memory' ? undefined : wise(decision),
     );
@@ -238,7 +238,7 @@ describe('bounds', () => {
   const restless = (decision: Decision) =>
     decision.kind === 'judge' ? { choice: -1, reason: '', answers: [] } : wise(decision);
 
-  test('a path is never longer than the depth, and ends in the answer from the facts or by heart', async () => {
+  test('a path is never longer than the depth, and ends in the answer from the facts or from memory', async () => {
     for (const depth of [1, 2]) {
       const { asked, answer } = await ask(restless, { depth });
       expect([ofPhase(asked, 'judge').length, answer.stop]).toEqual([depth, 'depth']);
@@ -255,7 +255,7 @@ describe('bounds', () => {
     expect((await ask(wise, { budget: 0 })).answer).toMatchObject({ stop: 'budget', entities: [], degraded: true });
   });
 
-  test('without a topic the model is asked alone, where words are scored nobody is', async () => {
+  test('without a topic the model answers alone; with scored texts there is no call', async () => {
     expect(await ask(wise, { change: { topics: [] } })).toMatchObject({
       phases: ['answer'],
       answer: { stop: 'no-topic' },
@@ -287,7 +287,7 @@ describe('bounds', () => {
     ...Array.from({ length: 10_000 }, (_, i) => [`Clock ${i} x`, 'purchased_by', 'Orla Brandt'] as const),
   ];
 
-  test('a hub goes on whole, or is cut to those most like the question, or drawn the same way every time', async () => {
+  test('a hub is kept whole, or cut to those most similar to the question, or sampled by seed', async () => {
     const listed = async (overflow: string) => {
       const { asked } = await ask(restless, { facts: hub, overflow, depth: 1 });
       return textsOf(ofPhase(asked, 'entities')[0]);

@@ -20,7 +20,7 @@ const ids = (...names: string[]) => names.map((name) => graph.relationId(name));
 const named = (relations: readonly number[]) => relations.map((relation) => graph.relationNames[relation]!);
 const directed = questionOf(graph, 'q', 'who directed by year [starring]', [], []).task;
 
-/** Axes of words: a text's vector counts them, so that likeness can be told by hand. */
+/** Axes of words: a text's vector counts them, so that similarities can be computed by hand. */
 function wordEncoder(seen: string[] = []): StateEncoder {
   const axes = ['directed', 'year', 'starring'];
   return {
@@ -39,7 +39,7 @@ const resources = (encoder = wordEncoder()) => ({ graph, encoder: () => Promise.
 const all = { keep: 10, mass: 1 };
 
 describe('the pre-filter', () => {
-  test('leaves everything as it is where nobody ranks', async () => {
+  test('keeps everything without a ranking', async () => {
     const { keep } = await openPrefilter(resources(), { prefilter: 'none', keep: 1, mass: 0.1 });
     expect(await keep(directed, [], ids('year', 'directed_by'))).toEqual(ids('year', 'directed_by'));
     expect(await keep(directed, [], [])).toEqual([]);
@@ -80,7 +80,7 @@ describe('the pre-filter', () => {
     expect(await kept(10, 0.01)).toEqual(['directed_by']);
   });
 
-  test('asks nobody about one relation, and a walker that ends here leaves all', async () => {
+  test('ranks no single relation, and keeps all if the walker ends here', async () => {
     let asked = 0;
     const shares: RelationRanker['shares'] = () => Promise.resolve(void asked++ as undefined);
     const walker = () =>
@@ -164,7 +164,7 @@ describe('a trained walker as a pre-filter', () => {
 /** The films with one more. */
 const other = () => graphOf('films', [['alien', 'directed_by', 'scott']]);
 
-test('embedding-walk follows the relation most like the question, as far as the data set tells', async () => {
+test('embedding-walk follows the relation most similar to the question, for the given hops', async () => {
   const given = {
     ...{ dataset: 'films', graph, names: undefined as never, train: () => [], seed: 0 },
     ...resources(),

@@ -66,14 +66,14 @@ test('the model reads what lies on the walker’s walks, in one call', async () 
   expect((await ask([right], { hops: 'none' })).counts).toEqual([[3, undefined]]);
 });
 
-test('a walker that was trained to go as far as given goes so far whoever else tells, and the reader says so', async () => {
-  const told = async (hopsGiven: boolean, switches = {}) => {
+test('a walker trained with given hops uses them under every switch, and the reader says so', async () => {
+  const sourceOf = async (hopsGiven: boolean, switches = {}) => {
     const ranker = { hopsGiven, prepare: async () => {}, shares: async () => undefined, walks: async () => [] };
     const resources = { ...resourcesOf(graph), walker: () => Promise.resolve(ranker) };
     return (await questionAgents.create('reader', resources, { walker: 'any', ...switches })).hopsTold?.(false);
   };
-  expect(await told(true, { hops: 'none' })).toBe('given');
-  expect(await told(false, { hops: 'none' })).toBe('none');
+  expect(await sourceOf(true, { hops: 'none' })).toBe('given');
+  expect(await sourceOf(false, { hops: 'none' })).toBe('none');
 });
 
 test.each([
@@ -143,7 +143,7 @@ describe('a trained walker', () => {
     else env.KGWALK_HOME = previous;
   });
 
-  /** How many valid questions the simulated model, which never errs, answers with exactly the right entities, and in how many calls. */
+  /** Number of valid questions that the simulated model, which never errs, answers exactly, and of calls. */
   async function oracleRun(choices: 'written' | 'likelihood', switches = {}) {
     const data = await openQuestionGraph('films');
     const { dataset, graph: films } = data;
@@ -184,7 +184,7 @@ describe('a trained walker', () => {
     expect([complete, calls]).toEqual([of, 0]);
   });
 
-  test('walks as far as it is told, which it was not in training', async () => {
+  test('walks the given length, which training did not have', async () => {
     const dataset = loadQuestionDataset('films');
     const films = await dataset.loadGraph(dataset.subsets);
     const { ranker, close } = await loadRelationRanker(run, { dataset: 'films', graph: films }, { checkpoint: 'best' });
@@ -228,7 +228,7 @@ describe('a trained walker', () => {
     );
   });
 
-  test('programs without runs are told so', async () => {
+  test('programs without runs get an error', async () => {
     await expect(questionAgents.create('reader', resourcesOf(graph), { walker: 'x' })).rejects.toThrow(
       'expected resources that open runs, got none for x',
     );

@@ -17,7 +17,7 @@ const topics = [{ name: 'Orla Brandt', entity: graph.entityId('Orla Brandt') }];
 const chain = (...names: string[]) => names.map((name) => graph.relationId(name));
 const right = chain('~purchased_by', 'repaired_by');
 
-/** Plans what it is told to, and answers with every tail of `repaired_by`. */
+/** Makes the given plans, and answers with every tail of `repaired_by`. */
 const planner = (plans: number[][] | undefined) => (decision: Decision) => {
   if (decision.kind === 'chains') return plans && { chains: plans };
   const repairers = decision.evidence.filter(([, relation]) => relation === 'repaired_by').map(([, , tail]) => tail);
@@ -44,7 +44,7 @@ test('answers with everything that the first plan leads to where asked to, in on
   expect(names).toEqual(['Jon Weil', 'Mia Kop']);
 });
 
-describe('nothing is answered by heart', () => {
+describe('nothing is answered from memory', () => {
   test('a plan that leads nowhere is marked as such', async () => {
     const { answer, asked } = await ask([chain('lives_in', 'repaired_by')], { vocabulary: 'graph' });
     expect(asked.map(({ phase }) => phase)).toEqual(['propose']);

@@ -48,7 +48,7 @@ describe('StructGPT', () => {
     expect(asked[2]!.context).toEqual([{ label: 'Path', lines: ['Orla Brandt → ~purchased_by'] }]);
   });
 
-  test('goes as many hops as it is told, without a verdict, and answers with all that it reached', async () => {
+  test('walks the given hops without a verdict, and answers with all reached entities', async () => {
     const { answer, phases } = await ask(wise, { byLikelihood: true, change: { hops: 2 } });
     expect(phases).toEqual(['relation', 'relation']);
     expect(answer).toMatchObject({ stop: 'hops', entities: [id('Jon Weil'), id('Mia Kop')] });

@@ -98,7 +98,7 @@ describe('Think-on-Graph', () => {
     }
   });
 
-  test('B-TOG-2: names and ids stay together, whatever the scores order', async () => {
+  test('B-TOG-2: names and ids stay together under any order of scores', async () => {
     const { asked } = await run(wise, { prune: 'bm25' });
     const judged = asked.filter((decision): decision is JudgeDecision => decision.kind === 'judge');
     for (const { evidence } of judged) {
@@ -141,7 +141,7 @@ describe('Think-on-Graph', () => {
     );
     const relationPrunes = asked.filter((decision): decision is ScoreDecision => decision.phase === 'relation-prune');
     const skarn = relationPrunes.find(({ subjects }) => subjects?.[0] === id('Skarn'));
-    // Reached by `born_on`: its only edge is the way back, so it has nothing to offer and is not asked about.
+    // Reached by `born_on`: its only edge leads back, so it has nothing to offer and is not asked about.
     expect(skarn).toBeUndefined();
     const heron = relationPrunes.find(({ subjects }) => subjects?.[0] === id('Heron'))!;
     expect(heron.candidates.map(({ text }) => text)).toEqual(['built_by', 'docked_at']);
@@ -173,7 +173,7 @@ describe('Think-on-Graph', () => {
     expect(asked.at(-1)).toMatchObject({ kind: 'answer', evidence: [], withReasoning: true });
   });
 
-  test('after as many hops as told it answers from the facts, whatever rests on the model alone', async () => {
+  test('after the given hops it answers from the facts, also with answers known to the model alone', async () => {
     const client = scriptedClient(wise);
     const agent = await questionAgents.create('tog', resources, { hops: 'given', finalPolicy: 'cot' });
     const answer = await agent.answer({ ...task, hops: 2 }, { client, trace: () => {} });
@@ -241,7 +241,7 @@ describe('Think-on-Graph', () => {
       expect(answer.chain).toEqual([graph.relationId('sailed'), graph.relationId('built_by')]);
     });
 
-    test('judges ways of all lengths where nobody knows how far to go', async () => {
+    test('judges paths of all lengths with an unknown hop count', async () => {
       const { answer, phases } = await byScore({ depth: 2 });
       expect(phases.at(-1)).toBe('judge');
       expect(answer).toMatchObject({ stop: 'depth' });
@@ -250,7 +250,7 @@ describe('Think-on-Graph', () => {
     });
 
     test('is as sure as of all choices on the way together, not of the verdict alone', async () => {
-      const told = async (share?: number) => {
+      const confidenceOf = async (share?: number) => {
         const torn = (decision: Decision) =>
           decision.kind === 'score' ? { scores: decision.candidates.map(() => 5) } : setReply(decision);
         const client = Object.assign(scriptedClient(torn), { byLikelihood: true });
@@ -265,11 +265,11 @@ describe('Think-on-Graph', () => {
         };
         return (await agent.answer(task, session)).confidence;
       };
-      const ofPath = (await told(1))!;
+      const ofPath = (await confidenceOf(1))!;
       expect(ofPath).toBeLessThan(1);
-      expect(await told(0.5)).toBeCloseTo(ofPath / 2, 12);
+      expect(await confidenceOf(0.5)).toBeCloseTo(ofPath / 2, 12);
       // Named rather than scored.
-      expect(await told()).toBeUndefined();
+      expect(await confidenceOf()).toBeUndefined();
     });
 
     test('is as sure as the pre-filter of the relation that this one leaves', async () => {
@@ -282,12 +282,12 @@ describe('Think-on-Graph', () => {
       expect(written.answer).not.toHaveProperty('confidence');
     });
 
-    test('goes on with those that the question names, of too many with those that the most paths lead to, and asks nothing', async () => {
+    test('keeps those named in the question, of too many those with the most paths, without a call', async () => {
       const question = 'who built the Brindle that Tamsin sailed';
       const named = await byScore({}, { hops: 2, question });
       expect(named.phases).toEqual(['relation-prune']);
       expect(named.answer.entities).toEqual([id('Ivo')]);
-      // Of three ships the first alone goes on, over its builder back to all that he built.
+      // Of three ships only the first is expanded, over its builder back to all that he built.
       const back = (decision: Decision) => ({
         scores:
           'candidates' in decision

@@ -43,7 +43,7 @@ test('a vector comes back bit for bit, in another session too', async () => {
   expect(read(spaceA, 'who?')).toEqual([Math.fround(0.1), -0, Math.fround(1e-30)]);
 });
 
-test('text, budget, encoder and mode tell vectors apart', async () => {
+test('text, budget, encoder and mode distinguish vectors', async () => {
   await keep(spaceA, 'who?', 1, 2, 3);
   expect(read(spaceA, 'who')).toBeUndefined();
   expect(read(spaceA, 'who?', '128')).toBeUndefined();
@@ -65,7 +65,7 @@ test('a second handle on the same folder sees commits', async () => {
   await other.close();
 });
 
-test('a text that somebody living has taken on is not had, and is again once it was given back', async () => {
+test('a text leased by a living process is not available until it is released', async () => {
   const asked = ['one', 'two'].map((text) => ({ text, budget: '96' }));
   const other = await openEncoderCache(folder);
   const { had, release } = await cache.space(spaceA).lease(asked.slice(1));
@@ -81,7 +81,7 @@ test('a text that somebody living has taken on is not had, and is again once it 
   await other.close();
 });
 
-test('what was taken on too long ago is had by the next', async () => {
+test('an expired lease is available to the next', async () => {
   const asked = [{ text: 'one', budget: '96' }];
   expect((await cache.space(spaceA).lease(asked)).had).toEqual([true]);
   expect((await cache.space(spaceA).lease(asked)).had).toEqual([false]);
@@ -163,7 +163,7 @@ test('a vector that is not what was written counts as absent, and so does one fr
   expect(read(spaceA, 'damaged')).toEqual([4, 5, 6]);
 });
 
-test('a database that lost its end is one clear error, wherever it was cut', async () => {
+test('a database that lost its end is one clear error at any length', async () => {
   for (let i = 0; i < 40; i++) cache.space(spaceA).write(`text ${i}`, '96', Float32Array.of(i, 0, 0));
   const store = cache.space({ ...spaceA, dim: 700 });
   for (let i = 0; i < 40; i++) store.write(`text ${i}`, '96', new Float32Array(700).fill(i));
@@ -216,7 +216,7 @@ test('a deletion that was stopped between the two files: data are found again, t
   cache = await openEncoderCache(folder);
   expect(read(spaceA, 'kept')).toEqual([1, 2, 3]);
   rmSync(join(folder, 'vectors/data.mdb'));
-  // Who had both goes on as if nothing had happened, and so does who opens it again in the same process.
+  // Open handles keep working, and so does opening again in the same process.
   const second = await openEncoderCache(folder);
   expect(second.info().entries).toBe(1);
   await second.close();

@@ -34,7 +34,7 @@ test('what is replaced while it is used closes after its last use', async () => 
   expect(await lend.use(1, async (value) => value)).toBe(5);
 });
 
-test('a failure to open goes to those who asked, and the next asks anew', async () => {
+test('a failure to open rejects the pending calls, and the next call opens again', async () => {
   const { log, lend } = watched();
   await lend.use(1, async () => {});
   await expect(lend.use(13, async () => {})).rejects.toThrow('no room');

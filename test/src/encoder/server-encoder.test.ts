@@ -1,4 +1,4 @@
-/** Text vectors of servers: those of the model behind them, kept like all others, whatever the servers do meanwhile. */
+/** Text vectors of servers: those of the model behind them, cached like all others, also while servers fail. */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -32,7 +32,7 @@ const begin = 'The film The Winter Sea was directed by Mara Lind. Who wrote it? 
 const asked = [1, 2, 3, 1, 2, 3].map((i) => `${begin}Now at ${'node '.repeat(i)}${i}`);
 const long = begin.repeat(12);
 
-test('B-ARK-17: encodes are distinct states, and what the copies would have cost is counted beside', async () => {
+test('B-ARK-17: encodes are distinct states, and the cost of the copies is counted separately', async () => {
   for (const prefixReuse of ['off', 'auto']) {
     const encoder = await open({ prefixReuse });
     const counts = await encoder.countTokens(asked);
@@ -47,7 +47,7 @@ test('B-ARK-17: encodes are distinct states, and what the copies would have cost
   }
 });
 
-test('texts from the cache are counted like others, those too whose tokens nobody kept', async () => {
+test('texts from the cache are counted like others, also without stored token counts', async () => {
   const folder = newFolder();
   const first = await open({}, folder);
   const { matrix, dim } = await first.encode(asked);
@@ -91,7 +91,7 @@ test('B-ARK-8: a text that does not fit is refused where nothing may be cut, bef
   });
   expect(encoder.counters).toMatchObject({ encodes: 0, askedTokens: 0 });
   await expect(encoder.encode([asked[0]!], { overlong: 'refuse', maxTokens: 5 })).rejects.toThrow(/at most 5 tokens/);
-  // Where nobody refuses, the end of it is what counts.
+  // Without `refuse` the end of the text is encoded.
   await encoder.encode([long]);
   expect(encoder.counters).toMatchObject({ encodes: 1, askedTokens: 255 });
 });

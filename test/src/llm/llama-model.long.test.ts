@@ -118,7 +118,7 @@ const names = {
     await wide.dispose();
   });
 
-  test('after prime, counts go on as if nothing had happened', async () => {
+  test('after prime, token counts continue unchanged', async () => {
     const asked = [0, 1, 0, 2].map((head) => request({ head: `P. ${heads[head]}`, maxTokens: 1 }));
     for (const one of asked) await model.complete(one);
     const next = [1, 0, 2].map((head) => request({ head: `P. ${heads[head]}`, maxTokens: 1 }));
@@ -207,7 +207,7 @@ const names = {
   });
   afterAll(() => model.dispose());
 
-  test('answers in the form that is asked for, from a held head, equally whatever came before', async () => {
+  test('replies in the given format, from a cached head, independent of earlier requests', async () => {
     const relations = ['directed by', 'starred actors', 'release year'];
     const format = {
       jsonSchema: { type: 'object', properties: { choice: { enum: relations } }, additionalProperties: false },

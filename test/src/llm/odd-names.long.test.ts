@@ -21,7 +21,7 @@ const request = {
   decision: {} as Decision,
   meant: [],
 };
-/** As they follow a body: with the space that stands between. */
+/** Names with the space between body and name. */
 const names = [
   ...[
     'Ivo',

@@ -8,7 +8,7 @@ import { type ChatAnswer, chatServer, fails, says } from '../../fixtures/chat-se
 const key = 'sk-planted-0123456789';
 const request = { system: 's', head: 'h', body: 'b', maxTokens: 9, temperature: 0, seed: 1 } as CompletionRequest;
 
-/** What is thrown by a request to a server that answers so, and the model itself. */
+/** Error of a request to a server with this answer, and the model. */
 async function failing(answer: ChatAnswer, env: Record<string, string>): Promise<{ error: unknown; model: unknown }> {
   const server = await chatServer(answer);
   const model = await openServerModel({

@@ -158,7 +158,7 @@ describe('a server that misbehaves', () => {
   });
 
   test.each([
-    ['errors of its own', fails(500, 'oops')],
+    ['internal errors', fails(500, 'oops')],
     ['a cut body', cut],
     ['a reset connection', reset],
     ['half a JSON document', halfJson],

@@ -101,7 +101,7 @@ describe('a server that does not score', () => {
     ['has no such place', fails(404, 'Not Found')],
     ['finds short prompts too long', fails(400, 'maximum context length is 0 tokens')],
     ['breaks down over it', fails(500, 'Internal Server Error')],
-    ['tells only of what it wrote itself', answersAlone],
+    ['returns numbers of its generated text only', answersAlone],
     ['fills up with zeros', echoes({ values: (values) => values.map(() => 0) })],
     ['has no numbers for prompts', echoes({ values: (values) => values.map(() => null) })],
   ])('since it %s is one error that names what does', async (_, answer) => {
@@ -118,7 +118,7 @@ describe('a server that does not score', () => {
     ['wants a key', fails(401, 'Unauthorized'), { code: 'config', message: expect.stringContaining('without a key') }],
     ['forbids it', fails(403, 'Forbidden'), { code: 'config', message: expect.stringContaining('without a key') }],
     ['is elsewhere', fails(307, 'Moved'), { code: 'config', message: expect.stringContaining('a redirect') }],
-  ])('is not told from one that %s, which says so', async (_, answer, error) => {
+  ])('is not confused with one that %s, which is the reported error', async (_, answer, error) => {
     await expect(open([answer])).rejects.toMatchObject(error);
   });
 

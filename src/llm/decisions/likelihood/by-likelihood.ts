@@ -44,7 +44,7 @@ export interface TextQuery {
 }
 
 /**
- * How much likelier each text is here than by itself: (log p − log prior) / its tokens, [texts]. Of chains of different lengths
+ * Log-probability of each text above its prior: (log p − log prior) / its tokens, [texts]. For chains of different lengths
  * by the mean of their tokens: `, then` and what follows says less a token than the first link, so by its own length a whole
  * chain would lose to its beginning.
  */
@@ -75,7 +75,7 @@ const sharpness: Readonly<Record<Chosen, number>> = {
  */
 const within = 0.3;
 /**
- * What a pair must be likelier by than by itself, in nats a token, to belong together.
+ * Threshold above the prior, in nats a token, for a pair to match.
  * @source chosen by F1 of relations that a clue speaks for on dev-train, n = 177 decisions, as above, and on demo-questions train with
  *   the embedded model, n = 102
  */
@@ -116,13 +116,13 @@ const score: Way<ScoreDecision> = {
   empty: { scores: [] },
   take: (_, [query], [scores]) => {
     const ranked = rankedBy(query!, scores!);
-    // None is 0: how many of them are followed is the agent's to say, and the order of the unlikely is worth something too.
+    // Never 0: the agent decides how many to follow, and the order of unlikely ones matters too.
     const replied = ranked.shares.map((share) => Math.max(share * 10, Number.MIN_VALUE));
     return { reply: { scores: replied }, ...chosenOf(query!, ranked) };
   },
 };
 
-/** Each target is asked for by itself: a candidate may speak for several. Sure is how far the clearest candidate is ahead of the others. */
+/** Targets are scored one by one: a candidate may match several. Confidence is the lead of the clearest candidate over the others. */
 const match: Way<MatchDecision> = {
   queries: ({ candidates, targets }) =>
     candidates.length === 0
@@ -144,7 +144,7 @@ const match: Way<MatchDecision> = {
       texts.flatMap((text, candidate) => {
         const above = scores[target]![candidate]!;
         const probability = 1 / (1 + Math.exp(-sharpness[chosen] * (above - matchThreshold)));
-        // Models differ in how far words lift each other: what fits best fits, if it is likelier than by itself at all.
+        // The lift by related words varies between models: the best candidate matches if it is above its prior at all.
         const fits = probability > 0.5 || (above === likeliest && above > 0);
         return fits ? [{ candidate, target, score: Math.max(5, 10 * probability), text }] : [];
       }),

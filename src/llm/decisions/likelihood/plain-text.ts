@@ -32,7 +32,7 @@ export interface PlainBody {
 
 /**
  * What a chosen text follows: an empty beginning of a line, other context and facts a line each, then the question. Of
- * relations and chains the question has `it` for its topic, and the path walked stands behind it.
+ * relations and chains the question has `it` for its topic, followed by the path walked.
  */
 export function plainBody(chosen: Chosen, { question, context = [], evidence = [] }: PlainTask): PlainBody {
   const [topic = '', ...walked] = pathOf(context);
@@ -67,7 +67,7 @@ export function plainChain(names: readonly string[]): string {
   return names.map(plainRelation).join(`${then} `);
 }
 
-/** A solved question as a line: what stands before an open one as an example. @param topics names as the question has them */
+/** A solved question as a line, used as an example. @param topics names as the question has them */
 export function plainSolved(question: string, topics: readonly string[], chain: readonly string[]): string {
   const masked = topics.reduce((text, topic) => withoutTopic(text, topic), question);
   return `${asksFor(masked)}${sign} ${plainChain(chain)}`;
@@ -115,7 +115,7 @@ function asksFor(question: string): string {
 }
 
 /**
- * Topics are names, or several with commas between them where the whole is no name that stands there; brackets around them go
+ * Topics are names, or several with commas between them if the whole is not itself a name; brackets around them go
  * too. Letter case is ignored. Only the first mention of each name is replaced, as a whole word.
  */
 function withoutTopic(question: string, topic: string): string {

@@ -16,7 +16,7 @@ test('two hops take six calls, and every answer of the last relation is found', 
   expect(answer).toMatchObject({ verified: true, degraded: false, stop: 'covered', literals: [] });
 });
 
-test('the agent is not told the topic', async () => {
+test('the topic is not given to the agent', async () => {
   const { client } = await askFiske(townReading);
   expect(client.asked[0]).toMatchObject({ question: 'which person repaired the clocks that Orla Brandt bought' });
 });
@@ -43,7 +43,7 @@ describe('clues', () => {
     expect((await targets(false)).every(({ length }) => length === 3)).toBe(true);
   });
 
-  test('a kind of answer goes last and needs no cover of its own', async () => {
+  test('the answer type goes last and need not be covered', async () => {
     const { names, client } = await askFiske({
       ...townReading,
       clues: ['which person', 'Orla Brandt', 'bought', 'repaired'],
@@ -58,7 +58,7 @@ describe('clues', () => {
   });
 });
 
-test('a common word that something is named by starts nothing beside a name with a capital', async () => {
+test('a common word that is also a name is not a start next to a capitalized name', async () => {
   const facts = [...townFacts, ['clocks', 'tag_of', 'Blue Clock'] as const];
   const question = 'which person repaired the clocks that Orla Brandt bought';
   const starts = async (switches: object, asked = question) => {
@@ -173,7 +173,7 @@ describe('FiSKE over whole sets', () => {
     });
   });
 
-  test('as far as told with clues left open is neither covered nor verified', async () => {
+  test('the given length with clues left open is neither covered nor verified', async () => {
     const { names, answer } = await askFiske(townReading, { ...sets, hops: 'given', task: { hops: 1 } });
     expect(names).toEqual(['Harbour Clock', 'Tower Clock']);
     expect(answer).toMatchObject({ stop: 'hops', verified: false });
@@ -184,7 +184,7 @@ describe('FiSKE over whole sets', () => {
     expect(whole.answer).toMatchObject({ stop: 'covered', verified: true });
   });
 
-  test('a branch that covers all clues early goes on as far as told', async () => {
+  test('a branch that covers all clues early continues to the given length', async () => {
     const short = { ...townReading, relations: { '~purchased_by': 'bought', repaired_by: 'bought' } };
     const task = { hops: 2, question: 'Orla Brandt bought' };
     const { names, answer } = await askFiske(short, { ...sets, hops: 'given', task });
@@ -192,14 +192,14 @@ describe('FiSKE over whole sets', () => {
     expect(answer).toMatchObject({ stop: 'covered', verified: true });
   });
 
-  test('where entities are chosen one by one coverage decides, whatever hops are given', async () => {
+  test('when entities are chosen one by one, coverage decides for any given hops', async () => {
     const { names, answer } = await askFiske(townReading, { hops: 'given', task: { hops: 1 } });
     expect(names).toEqual(['Jon Weil', 'Mia Kop']);
     expect(answer).toMatchObject({ stop: 'covered', verified: true });
-    const told = async (switches: Record<string, unknown>) =>
+    const sourceOf = async (switches: Record<string, unknown>) =>
       (await questionAgents.create('fiske', resourcesOf(graphOf(townFacts)), switches)).hopsTold?.(false);
-    expect(await told({ hops: 'given' })).toBe('none');
-    expect(await told({ hops: 'given', answers: 'frontier' })).toBe('given');
+    expect(await sourceOf({ hops: 'given' })).toBe('none');
+    expect(await sourceOf({ hops: 'given', answers: 'frontier' })).toBe('given');
   });
 
   test('a relation that speaks for every clue covers one of them', async () => {

@@ -1,4 +1,4 @@
-/** Who tells prompted agents how many relations a question asks for. */
+/** Sources of the hop count for prompted agents. */
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { questionAgents } from '../../../../agents/question-agents.js';
 import type { QuestionSample } from '../../../../datasets/question.js';
@@ -21,27 +21,27 @@ const prompted = questionAgents
   .filter((name) => questionAgents.entry(name).needs?.includes('model') && !byHeart.includes(name))
   .filter((name) => 'hops' in questionAgents.settings(name, {}));
 
-/** Rows of an agent by likelihood where the data set tells `hopsOf` a question. */
+/** Rows of an agent by likelihood with the hop count `hopsOf` of a question. */
 async function asked(name: string, hops: string, hopsOf: (sample: QuestionSample) => number | undefined) {
   const samples = films.samples.map((sample) => {
     const { hops: _, ...task } = sample.task;
-    const told = hopsOf(sample);
-    return { ...sample, task: { ...task, ...(told !== undefined && { hops: told }) } };
+    const hops = hopsOf(sample);
+    return { ...sample, task: { ...task, ...(hops !== undefined && { hops }) } };
   });
   const switches = { ...oracleFigures[name]?.switches?.likelihood, hops };
   const oracle = await openOracleRun(name, { ...films, samples }, { choices: 'likelihood', switches });
   return (await oracle.run()).rows;
 }
 
-const nobody = () => undefined;
+const unknown = () => undefined;
 const complete = (rows: Awaited<ReturnType<typeof asked>>) => meanOf(rows, ({ metrics }) => metrics.complete!);
 
-test('there are eight at least, each with its way of being told', () => {
+test('there are at least eight, each with a source', () => {
   expect(prompted.length).toBeGreaterThanOrEqual(8);
 });
 
 describe.each(prompted)('%s', (name) => {
-  test('goes as far as the data set tells where that is asked for', async () => {
+  test('walks the hop count of the data set when asked to', async () => {
     const right = await asked(name, 'given', ({ gold }) => gold.chains[0]!.length);
     expect(complete(right)).toBe(1);
     const wrong = await asked(name, 'given', ({ gold }) => (gold.chains[0]!.length === 1 ? 2 : 1));
@@ -49,14 +49,14 @@ describe.each(prompted)('%s', (name) => {
   });
 
   test('goes as far as a classifier says that was trained on train, and does not look at the number that is given', async () => {
-    const rows = await asked(name, 'predicted', nobody);
+    const rows = await asked(name, 'predicted', unknown);
     expect(complete(rows)).toBe(1);
     const misled = await asked(name, 'predicted', () => 1);
     expect(misled.map(({ entities }) => entities)).toEqual(rows.map(({ entities }) => entities));
   });
 
-  test('told by nobody it does not look at the number that is given', async () => {
-    const rows = await asked(name, 'none', nobody);
+  test('without a source it ignores the given number', async () => {
+    const rows = await asked(name, 'none', unknown);
     const misled = await asked(name, 'none', () => 1);
     expect(misled.map(({ entities, calls }) => [entities, calls])).toEqual(
       rows.map(({ entities, calls }) => [entities, calls]),
@@ -64,7 +64,7 @@ describe.each(prompted)('%s', (name) => {
   });
 });
 
-test('records and tables show who told the number, and nothing where nobody did', async () => {
+test('records and tables show the source of the number, if any', async () => {
   const common = [
     '--dataset',
     'films',

@@ -1,4 +1,4 @@
-/** What the specification lists as going wrong with Self-VEQA (§2.5), one test each. */
+/** Failure modes of Self-VEQA in the specification (§2.5), one test each. */
 import { expect, test } from '@jest/globals';
 import { readReply } from '../../../../src/llm/decisions/read-reply.js';
 import { ask, chainOf, townTask, type Asked, type Script } from './town-asker.js';

@@ -3,7 +3,7 @@ import { ask, chainOf, townTask } from './town-asker.js';
 
 const repaired = chainOf('~purchased_by', 'repaired_by');
 
-test('the length of chains is told by a classifier that was trained on train', async () => {
+test('the length of chains comes from a classifier trained on train', async () => {
   const { proposals } = await ask({ rounds: [[repaired]] }, { hops: 'predicted', task: { hops: undefined! } });
   expect(proposals[0]!.allowed.every(({ length }) => length === 2)).toBe(true);
   const lives = {

@@ -52,7 +52,7 @@ test('every example is read by the parser as it was written, and every prompt re
 });
 
 describe('length of chains', () => {
-  test('any, where it is not told', async () => {
+  test('any, if it is not given', async () => {
     const { proposals } = await ask({ rounds: [[repaired]] }, { hops: 'none', maxHops: 2 });
     expect(new Set(proposals[0]!.allowed.map(({ length }) => length))).toEqual(new Set([1, 2]));
   });
@@ -62,8 +62,8 @@ describe('length of chains', () => {
     expect(proposals[0]!.allowed).toHaveLength(3);
     expect(events).toContainEqual({ event: 'note', text: 'only the 3 chains most like the question may be written' });
     const blind = { memory: 'off', triples: 0, hops: 'none', maxChains: 3 };
-    const { events: told } = await ask({ rounds: [[repaired]] }, blind);
-    expect(told).toContainEqual({ event: 'note', text: 'only the first 3 chains by id may be written' });
+    const { events: noted } = await ask({ rounds: [[repaired]] }, blind);
+    expect(noted).toContainEqual({ event: 'note', text: 'only the first 3 chains by id may be written' });
   });
 });
 

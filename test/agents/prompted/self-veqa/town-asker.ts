@@ -17,7 +17,7 @@ export const townTask: QuestionTask = taskOf({
   hops: 2,
 });
 
-/** A solved question about somebody else. */
+/** A solved question about another person. */
 export function solved(id: string, text: string, topic: string, chain: readonly number[]): QuestionSample {
   const begin = text.indexOf(topic);
   const span = [begin, begin + topic.length] as const;

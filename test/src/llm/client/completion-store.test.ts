@@ -55,7 +55,7 @@ describe('a store of completions', () => {
     store.close();
   });
 
-  test('keeps each head once and tells the last used ones in the order of their last use', () => {
+  test('keeps each head once and lists the last used ones in the order of their last use', () => {
     const file = storeFile();
     const store = openCompletionStore(file);
     for (const [i, at] of ['a', 'b', 'c', 'a', 'b', 'a'].entries()) add(store, `k${i}`, 'x', at);

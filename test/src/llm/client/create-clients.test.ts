@@ -58,7 +58,7 @@ describe('a decision', () => {
     expect(reply!.scores).toEqual([5, 5, 5, 5].map((full, i) => (i < shown ? full : 0)));
   });
 
-  test('may be drawn at a temperature, with a seed of its own', async () => {
+  test('may be sampled at a temperature, with a separate seed', async () => {
     const model = secondOrX();
     const temperatureOf = ({ phase }: { phase: string }) => (phase === 'pick' ? 0.4 : 0);
     const clients = clientsOf(model, openCompletionStore(storeFile()), { temperatureOf });
@@ -107,7 +107,7 @@ describe('a strict budget', () => {
     }
   });
 
-  test('B-FISKE-7: is never overrun, whatever is asked at once and however replies fail', async () => {
+  test('B-FISKE-7: is never exceeded by concurrent calls or failing replies', async () => {
     const plan = fc.array(fc.array(fc.record({ final: fc.boolean(), fails: fc.nat(2) }), { maxLength: 4 }), {
       maxLength: 5,
     });

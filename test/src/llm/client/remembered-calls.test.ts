@@ -30,7 +30,7 @@ describe('what was asked', () => {
     resumed.close();
   });
 
-  test('and stored before a kill is not asked again, wherever the kill tore the file', async () => {
+  test('and stored before a kill is not requested again, at any point of truncation', async () => {
     const questions = ['q1', 'q2', 'q3'];
     const run = async (model: ScriptedModel, file: string) => {
       const store = openCompletionStore(file);

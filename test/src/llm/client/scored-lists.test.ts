@@ -22,7 +22,7 @@ interface Asked {
 }
 const isPrior = ({ body }: Pick<Asked, 'body'>) => body.startsWith('\n?');
 
-/** What a text is worth hangs on all that stands in its request, as the last bits of a real model's numbers do. */
+/** Scores depend on the whole request, like the last bits of a real model's numbers. */
 function scoring(before: (request: ScoreRequest, texts: readonly string[]) => Promise<void> | void = () => {}) {
   const asked: Asked[] = [];
   const model: LanguageModel = scriptedModel(() => undefined, {
@@ -166,7 +166,7 @@ describe('what texts are worth by themselves', () => {
     await expect(clients.clientFor('who drew it').client.decide(questions[0]!)).rejects.toThrow('no memory');
     const asked = clients.clientFor('where was it built');
     const decided = await asked.client.decide(questions[1]!);
-    // Its own list, one prior of its own, and the two that nobody had paid for.
+    // Its list, one new prior, and the two that were not yet counted.
     expect(asked.totals().promptTokens).toBe(2 + 1 + 2);
     store.close();
     const kept = openCompletionStore(file, { readOnly: true });
@@ -176,7 +176,7 @@ describe('what texts are worth by themselves', () => {
   });
 
   test.each([0, 1, 2, 3, 4, 5])(
-    'stopped at request %i of six, the same questions go on to equal bytes',
+    'stopped at request %i of six, the same questions resume to equal bytes',
     async (stop) => {
       const whole = await decideAll(scoring().model, false);
       const file = storeFile();

@@ -27,7 +27,7 @@ describe('in a question as plain text the topic', () => {
   });
 });
 
-test('paths that are alike for hundreds of characters are told apart by their ends', () => {
+test('paths with hundreds of equal characters differ by their ends', () => {
   const steps = Array.from({ length: 12 }, (_, i) => `${'Harbour of the northern isles '.repeat(2)}${i}`);
   const texts = ['Vell', 'Orrel'].map((end) => [...steps, end].join(' → '));
   const decision = chooseOneDecision({

@@ -251,7 +251,7 @@ test('a name with a typing error is taken only where no other is nearly as near'
   expect(read(decision, 'directed')).toBeUndefined();
 });
 
-test('numbers out of range are dropped beside those in range', () => {
+test('numbers out of range are dropped, those in range are kept', () => {
   expect(read(chooseManyDecision(), '{"choices":[9,2,2,0]}')).toEqual({ choices: [1], stage: 'direct' });
   expect(read(matchDecision(), '{"map":[[1,1,3],[1,1,5],[1,9,9]]}')).toEqual({
     matches: [{ candidate: 0, target: 0, score: 5 }],
