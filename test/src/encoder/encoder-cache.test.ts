@@ -155,7 +155,7 @@ test('a vector that is not what was written counts as absent, and so does one fr
   expect([store.read('whole', '96', into), store.read('damaged', '96', into), store.damaged]).toEqual([true, false, 1]);
   expect(store.read('damaged', '96', into)).toBe(false);
   expect(warned.mock.calls).toEqual([
-    [`a damaged vector is made again, at ${join(folder, 'vectors')}`, 'KgwalkWarning'],
+    [`a damaged vector is computed again, at ${join(folder, 'vectors')}`, 'KgwalkWarning'],
   ]);
   warned.mockRestore();
   store.write('damaged', '96', Float32Array.of(4, 5, 6));
