@@ -88,7 +88,7 @@ function netOf(tf: Tf, width: number, batch: number) {
   };
 }
 
-/** Of one call, after two that warm up. */
+/** Time of one call, after two warm-up calls. */
 async function milliseconds(work: () => Promise<void>): Promise<number> {
   for (let i = 0; i < 2; i++) await work();
   const clock = startClock();

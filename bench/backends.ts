@@ -51,7 +51,7 @@ async function trainOn(backend: string, name: string): Promise<string> {
   return folder;
 }
 
-/** The largest difference of two weights, beside the largest weight. */
+/** The largest difference of two weights, as a share of the largest weight. */
 function weightDifference(one: string, other: string, which: string) {
   const [a, b] = [one, other].map((folder) => readCheckpoint(resolveCheckpoint(folder, which).file).tensors);
   let [largest, largestWeight, count, different] = [0, 0, 0, 0];

@@ -1,5 +1,5 @@
 /**
- * `npm run check:peers -- --python PY`: what is computed here beside what well-known Python packages compute from the same
+ * `npm run check:peers -- --python PY`: compares results with those of well-known Python packages from the same
  * numbers, as a table. Exits with 1 where they differ by more than is said. The other half is bench/peers/check.py, which takes the
  * cases on its input; `bench/peers/requirements.txt` says which packages it wants.
  */
@@ -13,7 +13,7 @@ const { values } = parseArgs({
   args: argv.slice(2),
   options: { python: { type: 'string', default: 'peers/bin/python' }, only: { type: 'string' } },
 });
-// Python is not compiled: it lies beside the sources, from dist/bench as from bench.
+// Python is not compiled: it lies next to the sources, from dist/bench as from bench.
 const script = fileURLToPath(
   new URL(import.meta.url.includes('/dist/') ? '../../bench/peers/check.py' : 'peers/check.py', import.meta.url),
 );

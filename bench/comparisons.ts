@@ -1,4 +1,4 @@
-/** What the bench compares: a figure of ours, a figure of a peer, and how the first should stand to the second. */
+/** Comparisons of the bench: a figure of ours, a figure of a peer, and the target of their ratio. */
 
 /** Picks the lines of one measurement among those that programs printed. */
 export interface Figure {

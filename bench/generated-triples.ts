@@ -6,7 +6,7 @@ import { closeSync, openSync } from 'node:fs';
 import { writeFully } from '../src/run/files.js';
 import { Rng } from '../src/run/seeds.js';
 
-/** How many of each a graph is drawn with; not all are met. */
+/** Numbers that a graph is drawn with; not all are drawn. */
 export interface GeneratedSizes {
   triples: number;
   entities: number;
@@ -22,7 +22,7 @@ export function generatedSizes(triples: number): GeneratedSizes {
   };
 }
 
-/** Of rank r among n: drawn with a chance falling as r^(1/power - 1). At power 3 the first of 10^7 has 0.5 % of all draws. */
+/** Draws rank r of n with a chance falling as r^(1/power - 1). At power 3 the first of 10^7 has 0.5 % of all draws. */
 const [headPower, tailPower, relationPower] = [1.5, 3, 2.5];
 
 /**

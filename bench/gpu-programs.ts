@@ -1,11 +1,11 @@
-/** What a card is measured by: programs of the bench at three sizes of network, on the card and on the processor beside it. */
+/** Programs that measure a card: three sizes of network, on the card and on the processor of its machine. */
 import { availableParallelism } from 'node:os';
 
 /** Sizes of network, from one that no card is worth to one that belongs on a card. */
 export const sizes = ['small', 'middle', 'large'] as const;
 type Size = (typeof sizes)[number];
 
-/** What is measured. */
+/** Measured task. */
 export const tasks = ['update', 'training', 'encoding', 'crossing'] as const;
 type Task = (typeof tasks)[number];
 

@@ -1,10 +1,10 @@
 /** The tables of `npm run bench:gpu`: a row a measurement, a column what computes; and why a column is empty. */
 import { computers, sizes, type GpuProgram } from './gpu-programs.js';
 
-/** What a program said: lines of JSON, or why there are none. */
+/** Output of a program: lines of JSON, or why there are none. */
 export interface GpuResult extends Pick<GpuProgram, 'task' | 'size' | 'computer'> {
   lines: readonly Record<string, unknown>[];
-  /** Of a program that failed or was left out. */
+  /** Reason of a program that failed or was left out. */
   reason?: string;
 }
 
@@ -54,7 +54,7 @@ export function gpuTables(results: readonly GpuResult[]): string {
   ].join('\n\n');
 }
 
-/** What stands behind the title: the size, and the numbers that make it. */
+/** Size and its numbers, after the title. */
 function of(size: string | undefined, settings: unknown): string {
   const { state, hidden, batch, tokens, prefix } = settings as Record<string, number | number[]>;
   if (tokens !== undefined)
@@ -89,15 +89,15 @@ interface Sized {
   step_wall_ms: Record<string, number>;
 }
 
-/** Of the card's backends beside each of the processor's: from which product on every larger one was faster on the card. */
+/** Product from which on every larger one was faster on the card, for each pair of backends of card and processor. */
 function crossings(cells: readonly (Cell & { product: number })[]): string[] {
   const lines = ['webgpu', 'tensorflow-gpu'].flatMap((card) =>
     ['tensorflow', 'wasm'].flatMap((other) => {
       const pairs = cells
         .filter(({ computer }) => computer === card)
         .flatMap((cell) => {
-          const beside = cells.find(({ title, computer }) => title === cell.title && computer === other);
-          return beside === undefined ? [] : [{ product: cell.product, ahead: cell.figure < beside.figure }];
+          const counterpart = cells.find(({ title, computer }) => title === cell.title && computer === other);
+          return counterpart === undefined ? [] : [{ product: cell.product, ahead: cell.figure < counterpart.figure }];
         });
       if (pairs.length === 0) return [];
       const behind = pairs.findLast(({ ahead }) => !ahead);
@@ -112,7 +112,7 @@ function crossings(cells: readonly (Cell & { product: number })[]): string[] {
   return lines.length > 0 ? [lines.join('\n')] : [];
 }
 
-/** A line a reason, with whom it kept from what. */
+/** A line per reason, with the programs and tasks that it stopped. */
 function missingOf(results: readonly GpuResult[]): string[] {
   const whats = new Map<string, Set<string>>();
   for (const { computer, task, size, reason } of results) {

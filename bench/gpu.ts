@@ -1,5 +1,5 @@
 /**
- * `npm run bench:gpu`: everything that a graphics card could compute, beside the processor of the same machine, in one run with one
+ * `npm run bench:gpu`: everything that a graphics card could compute, compared with the processor of the same machine, in one run with one
  * table at the end: PPO's update and whole rounds of PPO at three sizes of network, texts through a language model, and the size of
  * product from which on the card is ahead, which is what `--backend auto` goes by.
  *
@@ -105,7 +105,7 @@ function reasonIn(said: string): string {
     .slice(0, 200);
 }
 
-/** As the driver names it, where NVIDIA's program is. */
+/** Name by the driver, if NVIDIA's program is installed. */
 function card(): string {
   const asked = ['--query-gpu=name,driver_version,memory.total', '--format=csv,noheader'];
   const { stdout: said, status } = spawnSync('nvidia-smi', asked, { encoding: 'utf8' });

@@ -47,7 +47,7 @@ const { values } = parseArgs({
   },
 });
 
-/** What one training gave. */
+/** Result of one training. */
 interface Line {
   /** Kind and settings of the reader, and how many questions it was trained on where not on all. */
   row: string;

@@ -17,11 +17,11 @@ export interface Spent {
   cpu: number;
 }
 
-/** What was measured, before it becomes a line. */
+/** Measurement, before it becomes a line. */
 export interface Measurement {
-  /** Who did the work where it is not kgwalk as a whole, such as `wasm`. */
+  /** Part of kgwalk that was measured, such as `wasm`. */
   variant?: string;
-  /** What was done, by the peers' name for it: `transe-train`, `link-eval` … */
+  /** Task, by the peers' name: `transe-train`, `link-eval` … */
   task: string;
   settings: Record<string, unknown>;
   /** Units of work done in `spent`. */

@@ -1,4 +1,4 @@
-/** What `npm run check:peers` compares: the numbers that a peer is given, and what is computed of them here. */
+/** Cases of `npm run check:peers`: inputs of a peer, and results computed from them here. */
 import { rankAllWalks, walkCollector } from '../agents/top-paths.js';
 import { type BeamActor, linkBeams } from '../agents/link-walker/beam.js';
 import { createBilinearStep, queryGroups } from '../agents/embeddings/bilinear-step.js';
@@ -287,7 +287,7 @@ function rankedWalks(): PeerCase {
   };
 }
 
-/** Ten queries of three steps, of whose walks five go on; logits are drawn for each entity, step and action. */
+/** Ten queries of three steps, of which five walks continue; logits are drawn for each entity, step and action. */
 async function beams(): Promise<PeerCase> {
   const rng = rngOf('beams');
   const graph = toyGraph(rng, 120);

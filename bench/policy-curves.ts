@@ -1,5 +1,5 @@
 /**
- * Learning curves of PPO on the environments of known optimum, ours beside the peers', from the lines of `npm run bench -- --long`:
+ * Learning curves of PPO on the environments of known optimum, ours and the peers', from the lines of `npm run bench -- --long`:
  * a picture an environment, and a Markdown table of the environment steps after which a mean return was first reached.
  *
  *     node dist/bench/policy-curves.js [--lines bench-results/lines.jsonl] [--out DIR]
@@ -20,7 +20,7 @@ const { values } = parseArgs({
 
 type Curve = readonly (readonly [steps: number, mean: number])[];
 
-/** What counts as learned: within 2 % of the best there is, or the standard's own bar. */
+/** Threshold of learning: within 2 % of the best there is, or the standard's own bar. */
 const environments = [
   { env: 'cart-pole', title: 'CartPole-v1', optimum: 500, learned: 475 },
   { env: 'grid', title: 'Grid 5 × 5', optimum: 0.86, learned: 0.86 },

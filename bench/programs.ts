@@ -26,7 +26,7 @@ const words = (text: string) => text.split(' ').filter(Boolean);
 const fb15k = '{data}/fb15k-237';
 const seconds = '--seconds {seconds}';
 
-/** In the order in which a round runs them: each of ours beside its peers. */
+/** In the order in which a round runs them: each of ours next to its peers. */
 export const programs: readonly Program[] = [
   ours('transe-1-simd', 'transe-train', `${fb15k} --negatives 1 ${seconds}`),
   peer('torch-1', 'transe_torch', `${fb15k} --negatives 1 --batch 4096 ${seconds}`),
@@ -102,18 +102,18 @@ export const programs: readonly Program[] = [
   ours('scale', 'scale', `--triples 1e7`, true),
 ];
 
-/** What a program's command leaves to be filled in. */
+/** Placeholders of a program's command. */
 export function placesOf({ command }: Pick<Program, 'command'>): string[] {
   return command.flatMap((word) => [...word.matchAll(/\{([\w-]+)\}/g)].map(([, place]) => place!));
 }
 
-/** What came of a program. */
+/** Outcome of a program. */
 export interface Ran {
   /** The lines of JSON that it printed. */
   lines: Record<string, unknown>[];
   /** By the clock, its start included. */
   seconds: number;
-  /** Of one that failed. */
+  /** Error of one that failed. */
   failure?: {
     exit: number | null;
     /** The end of what it said on standard error. */
@@ -124,7 +124,7 @@ export interface Ran {
 /**
  * Runs a program to its end.
  * @param places what stands for each `{place}`
- * @param options seconds after which it is ended, and variables of its environment beside this program's
+ * @param options seconds after which it is ended, and variables of its environment in addition to this program's
  */
 export function runProgram(
   { command }: Pick<Program, 'command'>,

@@ -1,12 +1,12 @@
 /**
- * `npm run bench`: every measured row of kgwalk beside its Python peer, in turns on the same machine, as JSON and a table.
+ * `npm run bench`: every measured row of kgwalk and its Python peer, in turns on the same machine, as JSON and a table.
  *
  *     npm run bench -- [--data DIR] [--model GGUF] [--python PY] [--llama-python PY] [--openke DIR]
  *                      [--only rank-l1,torch-rank-l1] [--rounds 3] [--seconds 4] [--long] [--out DIR]
  *
  * A program whose place was not given is left out, with a line that says so. `--long` runs the programs of minutes, once
  * each, instead of the short ones. Lines are added to OUT/lines.jsonl as they come and the table is of all that is there, so
- * that a bench can be gone on with: give another OUT for another machine or another build.
+ * that a bench can be resumed: give another OUT for another machine or another build.
  */
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, release, totalmem } from 'node:os';
@@ -38,7 +38,7 @@ const places: Record<string, string | undefined> = {
   long: undefined,
   node: execPath,
   rows: fileURLToPath(new URL('rows', import.meta.url)),
-  // The peers are not compiled: they lie beside the sources, from dist/bench as from bench.
+  // The peers are not compiled: they lie next to the sources, from dist/bench as from bench.
   peers: fileURLToPath(new URL(import.meta.url.includes('/dist/') ? '../../bench/peers' : 'peers', import.meta.url)),
 };
 const out = values.out;
@@ -59,7 +59,7 @@ const table = `${markdown(rows)}\n\n${others(lines)}`;
 writeFileSync(join(out, 'table.md'), `${table}\n`);
 stdout.write(`${table}\n`);
 
-/** What was asked for and can run here. */
+/** Selected programs that can run here. */
 function choose(): Program[] {
   const only = values.only?.split(',');
   const unknown = only?.find((name) => !programs.some((program) => program.name === name));
@@ -72,7 +72,7 @@ function choose(): Program[] {
   });
 }
 
-/** Runs one program to its end and keeps its lines; a program that fails is told and costs its own row alone. */
+/** Runs one program to its end and keeps its lines; a program that fails is reported and costs only its row. */
 function run(program: Program, round: number): void {
   const { name, long } = program;
   // One thread against one thread; the peers set theirs by themselves.

@@ -86,7 +86,7 @@ async function collected(pid: number): Promise<void> {
 
 const collecting = 'data:text/javascript,process.on("SIGUSR2", () => globalThis.gc())';
 
-/** Of a process, on Linux. */
+/** Memory of a process, on Linux. */
 function held(pid: number): Pick<Window, 'rss' | 'files'> {
   const [, kib] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))!;
   return { rss: Math.round((10 * Number(kib)) / 1024) / 10, files: readdirSync(`/proc/${pid}/fd`).length };

@@ -29,7 +29,7 @@ export interface Row {
   wallRatio: number | undefined;
   rounds: number;
   target: number | undefined;
-  /** Whether the ratio by CPU time meets the target. */
+  /** Returns whether the ratio by CPU time meets the target. */
   met: boolean | undefined;
 }
 
@@ -76,7 +76,7 @@ export function markdown(rows: readonly Row[]): string {
   return [head, head.map(() => '---'), ...cells].map((line) => `| ${line.join(' | ')} |`).join('\n');
 }
 
-/** What no row compares, line by line, as Markdown: quality reached, scale. */
+/** Figures without a comparison, line by line, as Markdown: quality reached, scale. */
 export function others(lines: readonly Line[]): string {
   const compared = new Set(comparisons.flatMap(({ ours, peer }) => [ours, peer]).map(({ program }) => program));
   const pairs = (of: Record<string, unknown> = {}) =>

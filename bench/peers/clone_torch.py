@@ -3,7 +3,7 @@
 The network, losses and steps of kgwalk's candidate head, edges side by side without padding. States, their legal edges and
 the tails are those of the release in the folder `data`; vectors and edge features are random and ready in memory, so that
 making features costs nothing here. A walk brings two states: its start, and where its first hop leads. Hubs are cut to 64
-edges drawn anew for each batch. `--whole` trains all epochs with a pass over valid after each.
+edges redrawn for each batch. `--whole` trains all epochs with a pass over valid after each.
 """
 import csv
 import json

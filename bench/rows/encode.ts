@@ -48,7 +48,7 @@ const settings = { model: basename(modelPath), device: gpu === false ? 'processo
 await evaluation();
 await encoding();
 
-/** What the model does with tokens, without vectors. */
+/** Speed of the model on tokens, without vectors. */
 async function evaluation(): Promise<void> {
   const llama = await openLlama(device);
   const model = await llama.loadModel({ modelPath, defaultContextFlashAttention: false });
@@ -73,7 +73,7 @@ async function evaluation(): Promise<void> {
   await model.dispose();
 }
 
-/** What the encoder does with texts, its cache included. */
+/** Speed of the encoder on texts, its cache included. */
 async function encoding(): Promise<void> {
   for (const prefixReuse of ['off', 'auto'] as const) {
     const cacheFolder = mkdtempSync(join(tmpdir(), 'kgwalk-bench-'));

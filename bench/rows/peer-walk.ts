@@ -15,7 +15,7 @@ export async function peerWalk(folder: string, dim = 64): Promise<LinkQueryOptio
 }
 
 /**
- * A folder, `--seconds`, `--threads`, `--seed`, and what a program takes beside them, numbers and words, with their defaults.
+ * A folder, `--seconds`, `--threads`, `--seed`, and further options of a program, numbers and words, with their defaults.
  */
 export function rowArguments<Name extends string, Word extends string = never>(
   defaults: Record<Name, number>,

@@ -1,6 +1,6 @@
 /**
  * Graphs of any size: building from a file of triples, loading what was stored, and walking. One JSON line a task; each
- * task is a process of its own, so that its peak of memory is its own.
+ * task is a separate process, so that its peak of memory is its own.
  *
  *     node dist/bench/rows/scale.js --triples 1e6 [--seconds 2] [--seed 0] [--folder FOLDER]
  *

@@ -1,6 +1,6 @@
 /**
  * TransE training: how many positives a second, or how good after how much work. A positive is one training triple in one
- * step, whatever its number of negatives.
+ * step, at any number of negatives.
  *
  *     node dist/bench/rows/transe-train.js FOLDER [--negatives 25] [--threads 1] [--seconds 5]
  *     node dist/bench/rows/transe-train.js FOLDER --task quality --seconds 90 [--on valid] [--set epochs=40]

@@ -27,7 +27,7 @@ export interface CorpusOptions
     Partial<Pick<RecordOptions, 'contextLength'>> {
   world: CorpusWorld;
   seed: number;
-  /** `fit` is for training, `watch` for the loss beside it: dialogues and questions of train that `fit` does not hold. */
+  /** `fit` is for training, `watch` for the validation loss: dialogues and questions of train that `fit` does not hold. */
   split: 'fit' | 'watch';
   /** Characters of all texts together; the corpus ends with the document that reaches it. */
   characters: number;

@@ -17,7 +17,7 @@ export interface DemoCorpora {
 
 /**
  * Equal settings over equal data give equal corpora. Takes about a minute.
- * @param onStage told what is being done
+ * @param onStage called with the current stage
  * @throws WorkbenchError `config` where the texts give fewer tokens than `vocabSize`, or it has no room for the first ones
  */
 export async function demoCorpora(

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { trainingSettings } from '../llama/training-settings.js';
 
-/** What `kgwalk models train` takes by `--set`. */
+/** Settings of the demo model's training. */
 export const demoModelSettings = z.strictObject({
   seed: z.int().default(1).describe('Of starting weights, corpus and order.'),
   model: z
@@ -26,7 +26,7 @@ export const demoModelSettings = z.strictObject({
         .int()
         .min(0)
         .default(12_000)
-        .describe('Questions made for the corpus alone, beside those of train.'),
+        .describe('Questions made for the corpus alone, in addition to those of train.'),
       characters: z.int().min(1000).default(24_000_000).describe('Text to train on.'),
       watchCharacters: z.int().min(1000).default(250_000).describe('Text whose loss is watched.'),
       vocabularyCharacters: z.int().min(1000).default(4_000_000).describe('Text that the vocabulary is learned from.'),

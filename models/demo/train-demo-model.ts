@@ -1,4 +1,4 @@
-/** Trains the demo's model in a folder: log, checkpoint and the GGUF file so far; goes on where it was stopped. */
+/** Trains the demo's model in a folder: log, checkpoint and the GGUF file so far; resumes where it was stopped. */
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { commandLine, shownPath } from '../../src/run/command-line.js';
@@ -27,13 +27,13 @@ export const demoFiles = {
   diverged: 'diverged.safetensors',
 } as const;
 
-/** What is trained, where, and who is told. */
+/** Training, its folder and callbacks. */
 export interface DemoTraining {
   tf: Tf;
   settings: DemoModelSettings;
   /** Folder of the results; made where it is missing. */
   out: string;
-  /** Whether to go on with the folder's checkpoint; else what it has is written over. */
+  /** Resumes from the folder's checkpoint; else the folder's files are overwritten. */
   resume: boolean;
   /** Stops at the next window, with a checkpoint, when aborted. */
   signal?: AbortSignal | undefined;
@@ -50,7 +50,7 @@ const about = {
 
 /**
  * The checkpoint goes when all tokens were seen.
- * @returns whether they were; else it was stopped and can go on
+ * @returns whether they were; else it was stopped and can be resumed
  * @throws WorkbenchError `data` for a checkpoint of other settings
  */
 export async function trainDemoModel(training: DemoTraining): Promise<{ finished: boolean; place: TrainingPlace }> {

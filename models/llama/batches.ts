@@ -61,7 +61,7 @@ function batchOf(corpus: TokenCorpus, documents: Int32Array): Batch {
   };
 }
 
-/** Where a training stands in its corpus. */
+/** Position of a training in its corpus. */
 export interface CorpusPlace {
   round: number;
   /** Documents of the round's order that were passed. */
@@ -70,7 +70,7 @@ export interface CorpusPlace {
 
 /**
  * The next window of documents: `count` in the seeded order of their round, those longer than `longest` tokens passed over.
- * The same place gives the same window, which is what lets a training go on where it was stopped.
+ * The same position gives the same window, so that a stopped training can be resumed.
  */
 export function nextWindow(
   corpus: TokenCorpus,

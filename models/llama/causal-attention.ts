@@ -86,7 +86,7 @@ export function causalAttention(tf: Tf, q: Tensor3D, k: Tensor3D, v: Tensor3D, g
   return op(q, k, v) as Tensor3D;
 }
 
-/** What is added to a block's scores: 0 up to the query's place and −1e9 after it, [1, rows, keys]. */
+/** Mask added to a block's scores: 0 up to the query's place and −1e9 after it, [1, rows, keys]. */
 function causalMask(tf: Tf, [from, to]: Block, group: number): Tensor3D {
   const values = new Float32Array((to - from) * group * to);
   for (let row = 0; row < (to - from) * group; row++) {

@@ -1,4 +1,4 @@
-/** What a model is trained on: documents as pieces of text between special tokens, each with its weight in the loss. */
+/** Training data of a model: documents as pieces of text between special tokens, each with its weight in the loss. */
 
 /**
  * What a document is for: facts and dialogues to know the world, states to encode it, decisions to choose in it by a written
@@ -11,7 +11,7 @@ export type CorpusSpecial = 'bos' | 'eos' | 'im_start' | 'im_end';
 
 /** A piece of a document; each text is tokenised apart, as text between special tokens is when the model runs. */
 export type CorpusSegment =
-  | { text: string; /** Of its tokens in the loss, in [0, 1]. */ weight: number }
+  | { text: string; /** Weight of its tokens in the loss, in [0, 1]. */ weight: number }
   | { special: CorpusSpecial; weight: number };
 
 /** A text to learn from, in pieces. */

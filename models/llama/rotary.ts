@@ -5,7 +5,7 @@ import type { LlamaConfig } from './config.js';
 
 type Tensor2D = tfTypes.Tensor2D;
 
-/** What turns states of a given length and number of heads. */
+/** Rotation of states of a given length and number of heads. */
 export interface Rotation {
   /** Cosine and sine of each number's angle, [1, length · heads · headDim]. */
   cos: Tensor2D;

@@ -10,7 +10,7 @@ export interface TokenCorpus {
   weights: Float32Array;
   /** Document d is `ids[offsets[d]]` up to `ids[offsets[d + 1]]`, int32 [documents + 1]. */
   offsets: Int32Array;
-  /** What each document is counted under, such as `decision/judge`: places in `labels`, uint8 [documents]. */
+  /** Label of each document, such as `decision/judge`: indexes in `labels`, uint8 [documents]. */
   label: Uint8Array;
   labels: string[];
 }

@@ -1,4 +1,4 @@
-/** How far a Llama is from the tokens that follow. */
+/** Cross-entropy of a Llama on the next tokens. */
 import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { Tf } from '../../src/tensor/backend.js';
 import { gatherRows } from '../../src/tensor/ops.js';

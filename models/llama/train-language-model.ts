@@ -12,7 +12,7 @@ import { documentLength, type TokenCorpus } from './token-corpus.js';
 import { targetLogits, weightedCrossEntropy } from './token-loss.js';
 import type { TrainingSettings } from './training-settings.js';
 
-/** How far a training is; with parameters and moments all that going on needs. */
+/** Progress of a training; with parameters and moments the whole state. */
 export interface TrainingPlace extends CorpusPlace {
   /** Updates made. */
   steps: number;
@@ -20,7 +20,7 @@ export interface TrainingPlace extends CorpusPlace {
   tokens: number;
 }
 
-/** What a stretch of training gave. */
+/** Figures of a stretch of training. */
 export interface TrainingReport {
   steps: number;
   tokens: number;
@@ -31,7 +31,7 @@ export interface TrainingReport {
   learningRate: number;
 }
 
-/** What is trained on what, from where on, and who is told. */
+/** Model, corpus, start and callbacks of a training. */
 export interface LanguageModelTraining {
   parameters: ParameterSet;
   optimizer: AdamW;
@@ -39,7 +39,7 @@ export interface LanguageModelTraining {
   corpus: TokenCorpus;
   settings: TrainingSettings;
   seed: number;
-  /** Where to go on. */
+  /** Position to resume at. */
   place: TrainingPlace;
   /** Called after `logTokens` more tokens. */
   onReport: (report: TrainingReport) => void;
@@ -59,7 +59,7 @@ export function optimizerFor(parameters: ParameterSet, settings: TrainingSetting
 }
 
 /**
- * Goes on from `place` until all tokens are seen or `onWindow` says stop. Stopped between two windows and gone on with, it
+ * Trains from `place` until all tokens are seen or `onWindow` stops it. Stopped between two windows and resumed, it
  * gives the very numbers of an unbroken one.
  * @returns where it stands
  * @throws WorkbenchError `data` for a corpus without a document that is short enough to begin with; `Diverged` before an update

@@ -8,7 +8,7 @@ import type { ParameterSet } from '../../src/tensor/parameters.js';
 import type { RecordedStep } from '../../trainers/saved-step.js';
 import type { TrainingPlace } from './train-language-model.js';
 
-/** What a training must share with the one it goes on from, as text: its settings. */
+/** Settings, as text, that a resumed training must share. */
 export interface SavedTraining {
   place: TrainingPlace;
   /** The part of the log that belongs to it. */
@@ -45,7 +45,7 @@ export function loadTraining(
       'data',
       `expected a checkpoint of a training with these settings, got another's, at ${file}`,
       {
-        hint: 'Go on with the settings that it was started with, or start anew in another folder.',
+        hint: 'Resume with the settings that it was started with, or start in another folder.',
       },
     );
   }

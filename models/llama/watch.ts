@@ -1,4 +1,4 @@
-/** How well a model predicts documents that it is not trained on, by what they are about. */
+/** Validation loss on held-out documents, by their labels. */
 import type { Tensor } from '@tensorflow/tfjs-core';
 import type { ParameterSet } from '../../src/tensor/parameters.js';
 import { batchesOf } from './batches.js';
@@ -6,7 +6,7 @@ import type { LlamaConfig } from './config.js';
 import type { TokenCorpus } from './token-corpus.js';
 import { targetLogits } from './token-loss.js';
 
-/** How well some documents are predicted. */
+/** Loss of some documents. */
 export interface WatchedLoss {
   /** Weighted mean of −log p of a token, nats. */
   loss: number;

@@ -11,7 +11,7 @@ const embeddingDeviation = 0.05;
 
 /**
  * Starting weights: normal, of deviation 1/√in; what is added to the residual stream is made smaller by √(2·layers), so that
- * the stream's size does not grow with depth; norms are 1. The same seed gives the same numbers, whatever the backend.
+ * the stream's size does not grow with depth; norms are 1. The same seed gives the same numbers on every backend.
  */
 export function startingWeights(config: LlamaConfig, seed: number): LlamaWeights {
   return new Map(

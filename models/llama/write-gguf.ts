@@ -11,7 +11,7 @@ export interface GgufTensorData {
   name: string;
   /** Sizes, fastest first: a matrix that maps `in` to `out`, stored row by row, is `[in, out]`. */
   shape: readonly number[];
-  /** How the values are stored. */
+  /** Storage format of the values. */
   type: 'F32' | 'F16';
   values: Float32Array;
 }
@@ -85,7 +85,7 @@ function text(value: string): Buffer {
   return Buffer.concat([uint64(bytes.length), bytes]);
 }
 
-/** As they lie in memory, which is little-endian wherever the project runs. */
+/** Bytes in memory order, which is little-endian on all supported platforms. */
 function bytesOf(values: Int32Array | Float32Array): Buffer {
   return Buffer.from(values.buffer, values.byteOffset, values.byteLength);
 }

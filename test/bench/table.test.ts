@@ -42,7 +42,7 @@ describe('the table of the bench', () => {
     expect(row.met).toBeUndefined();
   });
 
-  test('a latency meets its target from below, and lines are told apart by their settings', () => {
+  test('a latency meets its target from below, and lines are distinguished by their settings', () => {
     const latency = (program: string, batch: number, ms: number, system = 'torch') =>
       line(program, 1, { system, task: 'policy-latency', settings: { batch }, rate: 0.5, quality: { cpu_ms: ms } });
     const rows = tableOf([

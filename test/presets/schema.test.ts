@@ -43,7 +43,7 @@ test('a misspelt key of a part is an error with the nearest name', () => {
   expect(() => loadConfig(runSettings, { overrides: ['ppo.clipRnage=0.1'] })).toThrow('did you mean ppo.clipRange?');
 });
 
-test('a value out of range tells the range', () => {
+test('the error of a value out of range names the range', () => {
   expect(() => loadConfig(runSettings, { overrides: ['ppo.gamma=2'] })).toThrow('expected a number in [0, 1], got 2');
 });
 
@@ -69,7 +69,7 @@ test.each([
   );
 });
 
-test('a value that breaks two rules of one key is told once', () => {
+test('a value that breaks two rules of one key is reported once', () => {
   expect(() => loadConfig(runSettings, { overrides: ['ppo.updates=1e99'] })).toThrow(
     /^ppo\.updates: expected an integer in \[1, 1000000\], got 1e\+99, at --set ppo\.updates$/,
   );

@@ -6,7 +6,7 @@ export interface AgentPlan {
   switches: Record<string, unknown>;
   /** Probability, in [0, 1], that a reply that the agent gets is wrong; what is learned is right either way. */
   error: number;
-  /** How often, among all plans. */
+  /** Relative frequency among all plans. */
   weight: number;
 }
 

@@ -7,7 +7,7 @@ import type { CorpusSegment } from '../../llama/corpus-document.js';
 import type { CorpusDraft, CorpusSource } from './draft.js';
 import type { RecordedDecision } from './recording-model.js';
 
-/** How much of a prompt is learned, and how often it comes without examples. */
+/** Weight of a prompt in the loss, and share of prompts without examples. */
 export interface DecisionOptions {
   /** Weight, in [0, 1], of the tokens of question, facts and candidates. */
   bodyWeight: number;

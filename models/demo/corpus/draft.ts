@@ -3,7 +3,7 @@ import type { CorpusDocument } from '../../llama/corpus-document.js';
 
 /** A document with what it is about. */
 export interface CorpusDraft extends CorpusDocument {
-  /** What kind of fact, state or decision: what the corpus is counted by. */
+  /** Kind of fact, state or decision, by which the corpus is counted. */
   phase: string;
   /** The train dialogue, the train question or the further one that it is made of; absent: the graph alone. */
   source?: CorpusSource;

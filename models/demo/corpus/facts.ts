@@ -33,7 +33,7 @@ export function* recitalDrafts(graph: Graph, rng: Rng): Generator<CorpusDraft> {
   }
 }
 
-/** How lists of names stand in prompts and replies. */
+/** Form of lists of names in prompts and replies. */
 const recitals: readonly ((names: readonly string[]) => string)[] = [
   (names) => JSON.stringify({ answers: names }),
   (names) => JSON.stringify({ items: names }),

@@ -1,4 +1,4 @@
-/** A store that remembers nothing: for clients whose every request is to be answered anew. */
+/** Store that keeps nothing, for clients whose every request is to be computed. */
 import type { CompletionStore } from '../../../src/llm/client/completion-store.js';
 
 const nothing = () => undefined;

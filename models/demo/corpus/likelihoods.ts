@@ -10,7 +10,7 @@ import type { Rng } from '../../../src/run/seeds.js';
 import type { CorpusDraft, CorpusSource } from './draft.js';
 import type { SourcedDecision } from './record-questions.js';
 
-/** How often a document has worked examples, and how often no question. */
+/** Shares of documents with worked examples and without a question. */
 export interface LikelihoodOptions {
   /** Share of the documents that begin as every scored text does: worked examples are always the same, and cost tokens. */
   withHead: number;

@@ -23,7 +23,7 @@ import { type CorpusWorld, moreMark } from './world.js';
 export interface RecordOptions extends Pick<RecordingOptions, 'contextLength' | 'countTokens'> {
   seed: number;
   plans?: readonly AgentPlan[];
-  /** Whether agents have what they choose scored, as by `--choices likelihood`. Default false. */
+  /** Scores choices as `--choices likelihood` does; default false. */
   scored?: boolean;
   signal?: AbortSignal | undefined;
 }

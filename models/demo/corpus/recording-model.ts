@@ -1,24 +1,24 @@
-/** A model that knows the right reply, notes it beside the prompt, and now and then gives another, so that agents go astray. */
+/** A model that knows the right reply, records it with the prompt, and now and then gives another, so that agents go astray. */
 import type { Decision, ReplyOf } from '../../../src/llm/decision.js';
 import { writeReply } from '../../../src/llm/decisions/reply-forms.js';
 import type { CompletionRequest, LanguageModel, ScoreRequest } from '../../../src/llm/language-model.js';
 
-/** What is right for a decision, and what was replied. */
+/** Right reply of a decision, and the reply given. */
 export interface Taught {
   /** Absent where nothing is right, such as a choice among wrong candidates: then there is nothing to learn. */
   right: ReplyOf<Decision> | undefined;
   /** The part of it that cannot be said in another way. */
   certain: ReplyOf<Decision>;
-  /** What the agent gets. */
+  /** Reply to the agent. */
   reply: ReplyOf<Decision>;
 }
 
 /** A prompt as it was sent, with the text of the right reply. */
 export interface RecordedDecision {
   request: Pick<CompletionRequest, 'system' | 'head' | 'body'>;
-  /** As the prompt shows it: cut to the context. */
+  /** Prompt, cut to the context. */
   decision: Decision;
-  /** What is right for certain, of the reply that is learned. */
+  /** Certainly right part of the learned reply. */
   right: ReplyOf<Decision>;
   /** One that the reply's grammar derives. */
   reply: string;
@@ -26,7 +26,7 @@ export interface RecordedDecision {
   certain: number;
 }
 
-/** Who teaches, for which context, and who is told of each decision. */
+/** Teacher, context size and callback of each decision. */
 export interface RecordingOptions {
   /** Tokens of prompt and reply, and how they are counted: prompts are cut as for the model that will be trained. */
   contextLength: number;

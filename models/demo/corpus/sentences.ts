@@ -12,8 +12,8 @@ export function sentenceOf(graph: Graph, [head, relation, tail]: Triple, rng: Rn
   const inverse = name.startsWith(inversePrefix);
   const [from, to] = inverse ? [tail, head] : [head, tail];
   const plain = inverse ? inverseName(name) : name;
-  const told: Partial<Record<string, { tell: readonly string[] }>> = relationWords();
-  const ways = told[plain]?.tell ?? [`{h}, ${plain.replace(/[_\-./]+/g, ' ').trim()}: {t}`];
+  const phrases: Partial<Record<string, { tell: readonly string[] }>> = relationWords();
+  const ways = phrases[plain]?.tell ?? [`{h}, ${plain.replace(/[_\-./]+/g, ' ').trim()}: {t}`];
   const way = ways[rng.integer(ways.length)]!;
   return `${fill(way, { h: graph.entityNames[from]!, t: graph.entityNames[to]! })}.`;
 }

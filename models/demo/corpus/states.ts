@@ -1,5 +1,5 @@
 /**
- * The very texts that walkers encode, each followed by what its vector should tell: the vector is the model's state after the
+ * The very texts that walkers encode, each followed by the target of its vector: the vector is the model's state after the
  * text, so what is predicted next is what it holds. What follows begins with the relation or with the target, by lot, so that
  * the state has to know both.
  */
@@ -13,7 +13,7 @@ import type { CorpusDraft, CorpusSource } from './draft.js';
 import { someEdges } from './facts.js';
 import type { CorpusWorld } from './world.js';
 
-/** How texts are measured, and how much they weigh in the loss. */
+/** Lengths of texts, and their weights in the loss. */
 export interface StateOptions {
   countTokens: (text: string) => number;
   /** Weight, in [0, 1], of the encoded text's own tokens. */
@@ -51,7 +51,7 @@ export function* dialogueStates(
       const target = graph.entityNames[gold.target]!;
       if (text === '' || relations.length === 0) continue;
       const steps = rotated(relations, rng).join(', ');
-      const told =
+      const segments =
         rng.uniform() < 0.3
           ? [
               { text: target, weight: nameWeight },
@@ -61,7 +61,10 @@ export function* dialogueStates(
               { text: steps, weight: 1 },
               { text: `: ${target}`, weight: nameWeight },
             ];
-      yield stateDraft(last ? 'last-message' : 'window', text, told, options, { of: 'dialogues', id: task.dialogueId });
+      yield stateDraft(last ? 'last-message' : 'window', text, segments, options, {
+        of: 'dialogues',
+        id: task.dialogueId,
+      });
     }
   }
 }
@@ -80,8 +83,8 @@ export function* questionStates(
       const chain = gold.chains[rng.integer(gold.chains.length)]!.map((relation) => words[relation]!);
       // With its topic now and then: the agents' memories compare such texts too.
       const text = rng.uniform() < 0.85 ? maskedQuestion(task) : task.question;
-      const told = { text: rotated(chain, rng).join(', '), weight: 1 };
-      yield stateDraft('question', text, [told], options, { of: 'questions', id: task.id });
+      const segments = { text: rotated(chain, rng).join(', '), weight: 1 };
+      yield stateDraft('question', text, [segments], options, { of: 'questions', id: task.id });
     }
   }
 }
@@ -94,8 +97,8 @@ export function* nameStates({ graph }: CorpusWorld['walks'], rng: Rng, options: 
     for (const entity of rng.shuffle(Int32Array.from({ length: graph.numEntities }, (_, id) => id))) {
       const triples = someEdges(graph, entity, rng, 3);
       if (triples.length === 0) continue;
-      const told = triples.map(([, relation, tail]) => `${words[relation]!}: ${graph.entityNames[tail]!}`);
-      yield stateDraft('entity', graph.entityNames[entity]!, [{ text: told.join('; '), weight: 0.5 }], options);
+      const segments = triples.map(([, relation, tail]) => `${words[relation]!}: ${graph.entityNames[tail]!}`);
+      yield stateDraft('entity', graph.entityNames[entity]!, [{ text: segments.join('; '), weight: 0.5 }], options);
       if (rng.uniform() < 0.1) {
         const [head, relation, tail] = triples[0]!;
         const ends = `${graph.entityNames[head]!}, ${graph.entityNames[tail]!}`;
@@ -105,7 +108,7 @@ export function* nameStates({ graph }: CorpusWorld['walks'], rng: Rng, options: 
   }
 }
 
-/** Relations as words of which the first tells them apart: the direction comes last. */
+/** Relations as words of which the first distinguishes them: the direction comes last. */
 function directedWords(graph: Graph): string[] {
   return relationTexts(graph).map((text) => (text.startsWith('inverse of ') ? `${text.slice(11)} of` : text));
 }
@@ -130,7 +133,7 @@ function lastTokens(text: string, most: number, countTokens: (text: string) => n
 function stateDraft(
   phase: string,
   text: string,
-  told: readonly CorpusSegment[],
+  segments: readonly CorpusSegment[],
   { textWeight }: StateOptions,
   source?: CorpusSource,
 ): CorpusDraft {
@@ -142,7 +145,7 @@ function stateDraft(
       { special: 'bos', weight: 0 },
       { text, weight: textWeight },
       { special: 'eos', weight: 0 },
-      ...told,
+      ...segments,
       { special: 'eos', weight: 1 },
     ],
   };

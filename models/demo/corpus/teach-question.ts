@@ -49,7 +49,7 @@ function inAnyOrder(right: ReplyOf<Decision>, rng: Rng): ReplyOf<Decision> {
   return { chains: Array.from(rng.shuffle(Int32Array.from(right.chains.keys())), (place) => right.chains[place]!) };
 }
 
-/** Phases that ask for what the model knows by heart. */
+/** Phases that request memorised facts. */
 const remembers = ({ phase }: Decision): boolean => ['io', 'cot', 'direct-answer'].includes(phase);
 
 /** Answers stand in the order in which the prompt shows them: they can be copied from top to bottom. */
@@ -64,8 +64,8 @@ function read(graph: Graph, facts: QuestionFacts, decision: Decision, rng: Rng):
 }
 
 /**
- * Every word beside the names speaks for the relation to follow: which words really do shows over many questions, since others
- * stand beside all relations alike.
+ * Every word other than names supports the relation to follow: which words really do shows over many questions, since others
+ * occur with all relations alike.
  */
 function wordsOfRelations(facts: QuestionFacts, decision: MatchDecision): MatchReply {
   const right = rightCandidates(facts, decision);
@@ -92,7 +92,7 @@ function nearChains(facts: QuestionFacts, { allowed, count }: ChainsDecision, rn
   return rated.slice(0, count).map(({ chain }) => [...chain]);
 }
 
-/** Whether the reply is more than a guess. */
+/** Set if the reply is more than a guess. */
 function isCertain(facts: QuestionFacts, decision: Decision, right: ReplyOf<Decision>): boolean {
   if (decision.kind === 'chains' && 'chains' in right) {
     return right.chains.some((chain) => isGoldChain(facts, chain));
@@ -100,7 +100,7 @@ function isCertain(facts: QuestionFacts, decision: Decision, right: ReplyOf<Deci
   return decision.kind !== 'choose-one' || decision.allowNone || rightCandidates(facts, decision).includes(true);
 }
 
-/** Of several chains those that are gold: which others are named is a matter of taste. */
+/** Gold chains among several; the choice of others is arbitrary. */
 function certainPart(facts: QuestionFacts, decision: Decision, right: ReplyOf<Decision>): ReplyOf<Decision> {
   if (!('chains' in right)) return right;
   return { chains: right.chains.filter((chain) => isGoldChain(facts, chain)) };

@@ -1,4 +1,4 @@
-/** What the corpus is written from: the demo's graph, and of its dialogues and questions the train part alone. */
+/** Sources of the corpus: the demo's graph, and of its dialogues and questions the train part alone. */
 import type { Dialogue } from '../../../datasets/dialogue.js';
 import { demoQuestions } from '../../../datasets/demo/questions.js';
 import { loadDialogueDataset } from '../../../datasets/dialogues/dialogue-dataset.js';
@@ -11,25 +11,25 @@ import { NameIndex } from '../../../src/kg/name-index.js';
 
 /** Graph, dialogues and questions that may be written about; nothing of valid or test. */
 export interface CorpusWorld {
-  /** What dialogues walk. */
+  /** Graph of dialogues. */
   walks: { graph: Graph; dialogues: readonly Dialogue[] };
-  /** What questions are asked of; the same facts, ids of its own. */
+  /** Graph of questions: the same facts with separate ids. */
   questions: {
     dataset: string;
     graph: Graph;
     names: NameIndex;
-    /** What agents are asked: train, and more of the same generator. */
+    /** Questions for agents: train, and more of the same generator. */
     asked: readonly QuestionSample[];
-    /** What vectors are made for. */
+    /** Tasks that vectors are made for. */
     train: readonly QuestionSample[];
-    /** Solved questions that agents may remember: train, whatever part of it is asked. */
+    /** Solved questions that agents may remember: the whole of train. */
     memory: readonly QuestionSample[];
   };
 }
 
 /** Which data sets, from where, and how many further questions. */
 export interface LoadWorldOptions {
-  /** Of all data; default `KGWALK_HOME`. */
+  /** Folder of all data; default `KGWALK_HOME`. */
   home?: string;
   /** Data set of dialogues. */
   dialogues?: string;
@@ -68,7 +68,7 @@ export async function loadCorpusWorld({
   };
 }
 
-/** What ids of further questions begin with. */
+/** Prefix of ids of further questions. */
 export const moreMark = 'more/';
 
 /** Seed of the further questions. */
@@ -86,7 +86,7 @@ const keysOf = (samples: readonly QuestionSample[]): Set<string> => new Set(samp
 const isNew = (sample: QuestionSample, known: ReadonlySet<string>): boolean =>
   !questionKeys(sample).some((key) => known.has(key));
 
-/** What makes a question known: its words, and what it asks of whom (a statement: of whom it claims it, too). */
+/** Key of a known question: its words, relations and topics (of a statement the claimed entity, too). */
 function questionKeys({ task, gold }: QuestionSample): string[] {
   const topics = task.topics.map(({ entity }) => entity).join();
   return [task.question, ...gold.chains.map((chain) => `${topics}|${chain.join()}|${gold.claimed ?? ''}`)];

@@ -6,7 +6,7 @@ import { type BytePairVocabulary, fromByteLetters, specialNames, textPieces, toB
 export interface BytePairTokenizer {
   vocabularySize: number;
   special: Readonly<Record<CorpusSpecial, number>>;
-  /** Ids of a text; never special ones, whatever it spells. */
+  /** Ids of a text; never special ones. */
   encode(text: string): number[];
   /** The text of ids; special ones are left out, broken UTF-8 is replaced. */
   decode(ids: Iterable<number>): string;

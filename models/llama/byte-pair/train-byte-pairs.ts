@@ -8,7 +8,7 @@ import {
   vocabularyOf,
 } from './vocabulary.js';
 
-/** How large the vocabulary gets, and what it learns first. */
+/** Size of the vocabulary, and its first tokens. */
 export interface BytePairOptions {
   /** Tokens in all, special ones and the 256 bytes included. */
   vocabularySize: number;

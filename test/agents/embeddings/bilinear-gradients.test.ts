@@ -102,7 +102,7 @@ test('the gradient of the softmax loss, of answers that compete with all candida
   const grad = scores.slice();
   expect(softmaxGrad(grad, 1, 4, places)).toBeCloseTo(loss(), 6);
   expectNear(grad.subarray(1, 5), wanted.slice(1, 5));
-  // What lies beside is of other queries.
+  // The rest belongs to other queries.
   expect([grad[0], grad[5]]).toEqual([9, 9]);
 });
 

@@ -28,7 +28,7 @@ function randomGraph(numEntities: number, numTriples: number): Graph {
   );
 }
 
-/** Scores from whatever a request says, the whole path included. */
+/** Scores from a whole request, its path included. */
 const scripted = scriptedActor(({ head, relation, current, hop, path, length }) => {
   const rng = Rng.named(1, [head, relation, current, hop, ...path].join(' '));
   return Array.from({ length }, () => 2 * rng.normal());
@@ -117,7 +117,7 @@ describe('linkBeams', () => {
     }
   });
 
-  test('of equal walks those go on that are met first, of whatever walk before', async () => {
+  test('of equal walks the first continue, after any walk', async () => {
     const even = scriptedActor(({ length }) => new Float32Array(length));
     for (const beamWidth of [1, 2, 3, 5, 8]) {
       const found = await linkBeams(even, graph, queries, { beamWidth, horizon: 3 });

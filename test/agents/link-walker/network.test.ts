@@ -127,7 +127,7 @@ test('vectors that are not trained are no parameters, and what they start from s
   await checkGradient(tf, one.parameters as ParameterSet, () => one.score(states).logits() as tfTypes.Tensor);
 });
 
-test('a critic has gradients and names of its own', async () => {
+test('a critic has separate gradients and names', async () => {
   const critic = createLinkCritic(tf, linkWalkerSettings.parse(small), { numEntities, numRelations }, 1);
   made.push(critic);
   const { parameters } = walker();

@@ -111,16 +111,16 @@ describe('states', () => {
     const train = await samplesOf('train');
     const dialogueTexts = train.flatMap(({ task }) => [lastMessageText(task), windowText(task, 3)]);
     const questionTexts = new Set(world.questions.train.flatMap(({ task }) => [task.question, maskedQuestion(task)]));
-    const told = (draft: CorpusDraft) => (draft.segments[1] as { text: string }).text;
+    const targetOf = (draft: CorpusDraft) => (draft.segments[1] as { text: string }).text;
     for (const draft of states.slice(0, 300)) {
       const shape = draft.segments.map((segment) => ('text' in segment ? 'text' : segment.special)).join(' ');
       expect(shape).toMatch(/^bos text eos text (?:text )?eos$/);
       // Long ones are cut from their beginning.
       if (draft.phase === 'window' || draft.phase === 'last-message') {
-        expect(dialogueTexts.some((text) => text.endsWith(told(draft)))).toBe(true);
+        expect(dialogueTexts.some((text) => text.endsWith(targetOf(draft)))).toBe(true);
       }
-      if (draft.phase === 'question') expect(questionTexts).toContain(told(draft));
-      if (draft.phase === 'entity') expect(world.walks.graph.entityNames).toContain(told(draft));
+      if (draft.phase === 'question') expect(questionTexts).toContain(targetOf(draft));
+      if (draft.phase === 'entity') expect(world.walks.graph.entityNames).toContain(targetOf(draft));
     }
     expect(new Set(states.map(({ phase }) => phase)).size).toBe(5);
   });
@@ -168,7 +168,7 @@ describe('documents for likelihood', () => {
     expect(new Set(documents().map((draft) => textsOf(draft).length))).toEqual(new Set([2, 3]));
   });
 
-  test('tell a relation of the gold chain, at the first step and at later ones', () => {
+  test('name a relation of the gold chain, at the first step and at later ones', () => {
     const { graph, asked } = world.questions;
     const golds = new Map(
       asked.map(({ task, gold }) => [task.id, gold.chains.flat().map((id) => plainRelation(graph.relationNames[id]!))]),

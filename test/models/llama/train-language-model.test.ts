@@ -62,7 +62,7 @@ function freshState(settings: ReturnType<typeof trainingSettings.parse>) {
 
 const quick = { stepTokens: 64, partTokens: 64, warmupTokens: 100, windowDocuments: 8, logTokens: 200 };
 
-test('ten tokens are learned by heart', async () => {
+test('ten tokens are overfitted', async () => {
   const corpus = corpusOf([[0, 7, 3, 3, 9, 1, 12, 7, 5, 2]]);
   const settings = trainingSettings.parse({ ...quick, tokens: 800, learningRate: 0.02 });
   const state = freshState(settings);
@@ -78,7 +78,7 @@ test('ten tokens are learned by heart', async () => {
   expect(watched.all!.loss).toBeLessThan(0.1);
 });
 
-test('stopped, saved and gone on with, a training gives the very weights of an unbroken one', async () => {
+test('stopped, saved and resumed, a training gives the very weights of an unbroken one', async () => {
   const corpus = drawnCorpus();
   const settings = trainingSettings.parse({ ...quick, tokens: 900 });
   const common = { config, corpus, settings, seed: 4, onReport: () => {} };

@@ -6,7 +6,7 @@ import { Rng } from '../../../src/run/seeds.js';
 
 const numEntities = 40;
 
-/** Every triple has a score of its own, drawn once. */
+/** Every triple has a separate score, drawn once. */
 function scorerOf(score: LinkScorer['score']): LinkScorer {
   return {
     ...{ name: 'transe', numEntities, numRelations: 4, score },
@@ -49,7 +49,7 @@ test('is the same for the same seed, and not for another', () => {
   expect(of(1)).not.toBe(of(2));
 });
 
-test('stays below certainty where scores tell true from corrupted without exception, whatever their unit', () => {
+test('stays below certainty where scores separate true from corrupted without exception, in any unit', () => {
   for (const unit of [1e-6, 1, 1e6]) {
     const scorer = scorerOf((...triple) => unit * (holds(...triple) ? 1 : -1));
     const probability = calibratedProbability(scorer, triples, known, 0);
@@ -62,7 +62,7 @@ test('stays below certainty where scores tell true from corrupted without except
   }
 });
 
-test('gives the share of true triples where scores tell nothing', () => {
+test('gives the share of true triples where scores carry no information', () => {
   const probability = calibratedProbability(
     scorerOf(() => 3),
     triples,
@@ -72,7 +72,7 @@ test('gives the share of true triples where scores tell nothing', () => {
   expect(probability(0, 0, 0)).toBeCloseTo(1 / 101, 4);
 });
 
-test('answers of the triples themselves are no corruptions, whatever else is known', () => {
+test('answers of the triples themselves are no corruptions, with any other known answers', () => {
   const none = new Int32Array(0);
   const scorer = scorerOf((...triple) => (holds(...triple) ? 1 : -1));
   const nothing = knownAnswers([{ heads: none, relations: none, tails: none }]);

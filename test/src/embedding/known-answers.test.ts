@@ -16,7 +16,7 @@ const part = fc.array(triple, { maxLength: 30 });
 const unique = (ids: number[]) => [...new Set(ids)].sort((a, b) => a - b);
 
 describe('known answers', () => {
-  test('are every answer of every part, ascending and once, and none for what nobody knows', () => {
+  test('are every answer of every part, ascending and once, and none for unknown queries', () => {
     fc.assert(
       fc.property(part, part, (one, two) => {
         const known = knownAnswers([columns(one), columns(two)]);

@@ -117,7 +117,7 @@ describe('ranking links', () => {
     );
   });
 
-  test('kernels give the ranks of the plain loop, whatever the numbers', () => {
+  test('kernels give the ranks of the plain loop, for any numbers', () => {
     const cases = fc.record({
       seed: fc.integer(),
       norm: fc.constantFrom(1 as const, 2 as const),

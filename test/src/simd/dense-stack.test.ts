@@ -7,7 +7,7 @@ import { openKernels } from '../../../src/simd/kernels.js';
 const rng = new Rng(3);
 const normal = (length: number, scale = 1) => Float32Array.from({ length }, () => rng.normal() * scale);
 
-/** As the stack, in float64. */
+/** Float64 version of the stack. */
 function plainForward(layers: readonly DenseLayer[], state: ArrayLike<number>): number[] {
   return layers.reduce<number[]>(
     (input, { weights, columns, tanh }) =>
@@ -26,26 +26,23 @@ const sizes = [
 ] as const;
 
 describe('layers on the host', () => {
-  test.each(sizes)(
-    '%i → %i → %i agree with plain numbers, whatever the number of states',
-    (inputs, hidden, outputs) => {
-      const layers: DenseLayer[] = [
-        { weights: normal(inputs * hidden, 0.3), rows: inputs, columns: hidden, tanh: true },
-        { weights: normal(hidden * outputs, 0.3), rows: hidden, columns: outputs, tanh: false },
-      ];
-      const arena = new Arena();
-      const stack = new DenseStack(arena, openKernels(arena.memory), layers, 9);
-      const states = normal(9 * inputs, 2);
-      const all = stack.forward(states, 9).slice(0, 9 * stack.width);
-      for (let s = 0; s < 9; s++) {
-        const state = states.subarray(s * inputs, (s + 1) * inputs);
-        const of = all.subarray(s * stack.width, s * stack.width + outputs);
-        plainForward(layers, state).forEach((value, c) => expect(Math.abs(of[c]! - value)).toBeLessThan(5e-6));
-        // The same bytes alone as beside others.
-        expect(stack.forward(state, 1).slice(0, outputs)).toEqual(of);
-      }
-    },
-  );
+  test.each(sizes)('%i → %i → %i agree with plain numbers, for any number of states', (inputs, hidden, outputs) => {
+    const layers: DenseLayer[] = [
+      { weights: normal(inputs * hidden, 0.3), rows: inputs, columns: hidden, tanh: true },
+      { weights: normal(hidden * outputs, 0.3), rows: hidden, columns: outputs, tanh: false },
+    ];
+    const arena = new Arena();
+    const stack = new DenseStack(arena, openKernels(arena.memory), layers, 9);
+    const states = normal(9 * inputs, 2);
+    const all = stack.forward(states, 9).slice(0, 9 * stack.width);
+    for (let s = 0; s < 9; s++) {
+      const state = states.subarray(s * inputs, (s + 1) * inputs);
+      const of = all.subarray(s * stack.width, s * stack.width + outputs);
+      plainForward(layers, state).forEach((value, c) => expect(Math.abs(of[c]! - value)).toBeLessThan(5e-6));
+      // The same bytes alone as among others.
+      expect(stack.forward(state, 1).slice(0, outputs)).toEqual(of);
+    }
+  });
 
   test('tanh is right where it is steep, flat and beyond all numbers', () => {
     const values = Float32Array.of(0, 1e-6, -1e-3, 0.1, -0.5, 1, -3, 9, -20, 1e4, -3e38, 3e38);

@@ -25,7 +25,7 @@ function vectors(norm: 1 | 2, numRows: number) {
 }
 
 describe.each([1, 2] as const)('distances of rounded vectors under L%i', (norm) => {
-  test.each([1, 2, 7, 64])('are exact beside each bound, %i rows', (numRows) => {
+  test.each([1, 2, 7, 64])('are exact next to each bound, %i rows', (numRows) => {
     const { arena, queries, rows, squares, distances } = vectors(norm, numRows);
     const kernels = openKernels(arena.memory);
     const nearer = arena.int32(numQueries).fill(100);

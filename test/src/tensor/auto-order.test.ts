@@ -44,7 +44,7 @@ test('the reason names the product and what follows from it', () => {
   );
 });
 
-test('WebGPU is not taken where states meet the vectors of many edges, whatever the product', () => {
+test('WebGPU is not taken where states are compared with the vectors of many edges, for any product', () => {
   for (const rows of [200, 10_000]) {
     const size = { rows, inputs: 1024, units: 1024 };
     expect(autoOrder(size).names).toContain('webgpu');

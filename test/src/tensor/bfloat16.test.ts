@@ -17,7 +17,7 @@ function nearest(value: number): number {
   return unit * (half ? down + (down % 2 === 0 ? 0 : 1) : Math.round(steps));
 }
 
-/** Every upper half of a binade beside lower halves at, next to and away from the tie, at several sizes and both signs. */
+/** Every upper half of a binade with lower halves at, next to and away from the tie, at several sizes and both signs. */
 function manyNumbers(): Float32Array {
   const bits: number[] = [];
   for (const exponent of [1, 30, 100, 126, 127, 128, 140, 200, 230]) {

@@ -34,7 +34,7 @@ describe('log-probabilities of ragged actions', () => {
     [0.25, 0.5, 0.25, 1].forEach((share, i) => expect(Math.exp(logProbs[i]!)).toBeCloseTo(share, 6));
   });
 
-  test('sum to one in every state, whatever the logits', () => {
+  test('sum to one in every state, for any logits', () => {
     fc.assert(
       fc.property(ragged, ({ offsets, logits }) => {
         const logProbs = segmentLogSoftmax(logits, offsets);

@@ -1,4 +1,4 @@
-/** What WebAssembly's backend does to a program that uses the library. Reads `dist`: `npm test` builds it first. */
+/** Effects of the WebAssembly backend on a program that uses the library. Reads `dist`: `npm test` builds it first. */
 import { spawnSync } from 'node:child_process';
 import { execPath } from 'node:process';
 import { describe, expect, test } from '@jest/globals';
@@ -16,7 +16,7 @@ describe('an opened backend', () => {
       const count = () => ['uncaughtException', 'unhandledRejection'].map((event) => process.listeners(event).length);
       const before = count();
       const opening = openBackend('wasm');
-      process.on('unhandledRejection', mine); // whoever else listens while it opens
+      process.on('unhandledRejection', mine); // another listener while it opens
       await opening;
       console.log(JSON.stringify([before, count()]));
     `);

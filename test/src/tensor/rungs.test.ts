@@ -1,6 +1,6 @@
 /**
  * One suite that every rung of the ladder must pass: each operation that kgwalk's networks are made of, with its gradients,
- * beside the plain backend. A rung that is not here is left out with its reason.
+ * with the plain backend. A rung that is not here is left out with its reason.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,14 +15,14 @@ import { backendsHere } from '../../fixtures/tensor-backends.js';
 type Tensor = tfTypes.Tensor;
 type Tensor2D = tfTypes.Tensor2D;
 
-/** Largest difference, beside the largest number of the tensor: rounding of sums of some fifty float32 products. */
+/** Largest difference, as a share of the largest number of the tensor: rounding of sums of some fifty float32 products. */
 const tolerance = 1e-5;
 
 /** Tensors are beyond the 1,000 numbers below which the WebGPU backend computes on the host. */
 const [rows, columns] = [53, 48];
 
 interface Case {
-  /** What it exercises, by the names of tfjs. */
+  /** Exercised operations, by the names of tfjs. */
   operations: string;
   /** Shapes of the differentiable inputs, default one [rows, columns]. */
   shapes?: readonly number[][];
@@ -139,7 +139,7 @@ const cases: Case[] = [
   },
 ];
 
-/** Without numbers, or without a gradient; `argMax` and the attention of the language model have tests of their own. */
+/** Without numbers, or without a gradient; `argMax` and the attention of the language model have separate tests. */
 const notNumeric =
   /^(tidy|keep|dispose|backend|ready|memory|customGrad|variable|variableGrads|tensor\w*|train|argMax|engine|\w*Kernel|\w+Backend\w*|enable\w+)$/;
 

@@ -68,7 +68,7 @@ describe.each(backends)('dot products with rows of tables on %s', (backend) => {
       // To the bit where the same sums are made in the same order.
       if (['wasm', 'cpu'].includes(backend)) expect(got).toEqual(expected);
       expected.forEach((values, k) => values.forEach((value, i) => expect(got[k]![i]).toBeCloseTo(value, 4)));
-      // The last row of each table is nobody's.
+      // The last row of each table is unused.
       (dots ? [1, 2] : []).forEach((k) =>
         expect(got[k + 1]!.slice(-widths[k - 1]!).every((value) => value === 0)).toBe(true),
       );

@@ -130,7 +130,7 @@ describe('training', () => {
     expect(other.table.entities).not.toEqual(once.table.entities);
   });
 
-  test('goes on from the state of an epoch as if never stopped', async () => {
+  test('resumes from the state of an epoch as if never stopped', async () => {
     const whole = await trainBilinear({ ...data, settings, seed: 5 });
     const stop = new AbortController();
     const half = await trainBilinear({

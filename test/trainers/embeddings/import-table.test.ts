@@ -36,7 +36,7 @@ interface Given {
 /** The files of vectors, entities backwards with their row numbers, and one that the graph lacks. */
 function filesOf({ entities, relations }: Given, width: number): Pick<ImportTableOptions, 'entities' | 'relations'> {
   const order = [...graph.entityNames.keys()].reverse();
-  const names = ['nobody', ...order.map((entity) => graph.entityNames[entity]!)];
+  const names = ['unknown', ...order.map((entity) => graph.entityNames[entity]!)];
   const rows = [...new Float32Array(width), ...rowsAt(Float32Array.from(entities), width, order)];
   const matrix = entities instanceof Float64Array ? Float64Array.from(rows) : Float32Array.from(rows);
   const folder = folderWith({
@@ -258,7 +258,7 @@ describe('kgwalk embeddings import', () => {
     ...['--relations', files.relations.vectors, '--relation-names', files.relations.names],
   ];
 
-  test('of links: they rank, shape and start walks, and a check says that nobody knows their sources', async () => {
+  test('of links: they rank, shape and start walks, and a check reports unknown sources', async () => {
     await kgwalk('datasets', 'import', 'triples', '--name', 'links', '--from', folderWith(tinyLinkFiles));
     const { exitCode, out, told } = await kgwalk(...words('complex', filesOf(drawn(8), 8)), '--dataset', 'links');
     expect([exitCode, out]).toEqual([0, expect.stringMatching(/^theirs: complex, 8 numbers a row[^]*mrr 0\.\d{3}/)]);
@@ -295,9 +295,9 @@ describe('kgwalk embeddings import', () => {
       'links',
       '--dataset',
       'links',
-      ...['--set', 'transe.enabled=true', '--set', 'transe.imported=nobody'],
+      ...['--set', 'transe.enabled=true', '--set', 'transe.imported=missing'],
     );
-    expect(other.told).toContain('expected imported vectors named nobody, got none');
+    expect(other.told).toContain('expected imported vectors named missing, got none');
   });
 
   test('of dialogues: a walker reads them, and its run keeps them', async () => {

@@ -26,15 +26,15 @@ describe('facts of a graph', () => {
   const graph = world();
   const facts = listed(graphFacts(graph));
 
-  test('are told once, forwards, whatever directions the graph has', () => {
+  test('are listed once, in forward direction, for any directions of the graph', () => {
     expect(new Set(facts.map(key)).size).toBe(facts.length);
     for (const [, relation] of facts) expect(graph.relationNames[relation]).not.toMatch(/^~/);
-    const told = new Set(facts.map(key));
+    const listedFacts = new Set(facts.map(key));
     for (let head = 0; head < graph.numEntities; head++) {
       for (let edge = graph.offsets[head]!; edge < graph.offsets[head + 1]!; edge++) {
         const [relation, tail] = [graph.relations[edge]!, graph.tails[edge]!];
         const backwards = key([tail, graph.inverseOf[relation]!, head]);
-        expect(told.has(key([head, relation, tail])) !== told.has(backwards)).toBe(true);
+        expect(listedFacts.has(key([head, relation, tail])) !== listedFacts.has(backwards)).toBe(true);
       }
     }
   });
@@ -52,15 +52,15 @@ describe('held-out facts', () => {
   test('are in train in neither direction, and nothing is lost', () => {
     const { train, valid } = holdOutTriples(graph, { share: 0.1, seed: 1 });
     expect(valid.heads.length).toBe(Math.round(facts.length * 0.1));
-    const told = new Set(listed(train).map(key));
+    const listedFacts = new Set(listed(train).map(key));
     for (const [head, relation, tail] of listed(valid)) {
-      expect(told.has(key([head, relation, tail]))).toBe(false);
-      expect(told.has(key([tail, graph.inverseOf[relation]!, head]))).toBe(false);
+      expect(listedFacts.has(key([head, relation, tail]))).toBe(false);
+      expect(listedFacts.has(key([tail, graph.inverseOf[relation]!, head]))).toBe(false);
     }
     expect(listed(train).length + listed(valid).length).toBe(facts.length);
   });
 
-  test('are on no excluded triple, told in either direction', () => {
+  test('are on no excluded triple, in either direction', () => {
     const kept = facts.slice(0, 150);
     const exclude = kept.map(([head, relation, tail], i): Triple => {
       const inverse = graph.inverseOf[relation]!;

@@ -10,11 +10,11 @@ import { filmGraph } from '../../fixtures/toy-questions.js';
 const graph = filmGraph();
 const settings = transeSettings.parse({ dim: 8, epochs: 10, evalEvery: 3, validShare: 0.2, patience: 9 });
 
-/** Dies without a word once so many triples are done; tells how many were done before it began. */
+/** Stops abruptly after a number of triples; records the number done before it began. */
 function dyingAt(triples: number) {
-  const told = { before: -1, count: 0 };
+  const seen = { before: -1, count: 0 };
   const progress: ProgressReporter = (_label, total, _unit, before = 0) => {
-    Object.assign(told, { before, count: total / settings.epochs });
+    Object.assign(seen, { before, count: total / settings.epochs });
     return {
       update(done) {
         if (done > triples) throw new Error('killed');
@@ -22,7 +22,7 @@ function dyingAt(triples: number) {
       finish() {},
     };
   };
-  return { told, progress };
+  return { seen, progress };
 }
 
 test('a kill costs the epochs since the last validation, and nothing of the result', async () => {
@@ -30,9 +30,9 @@ test('a kill costs the epochs since the last validation, and nothing of the resu
   const options = { settings, seed: 3 };
   const { file, reused } = await pretrainEmbeddings(graph, { ...options, folder: whole });
   expect(reused).toBe(false);
-  const { told, progress } = dyingAt(Infinity);
+  const { seen, progress } = dyingAt(Infinity);
   await pretrainEmbeddings(graph, { ...options, folder: folderWith({}), progress });
-  const { count } = told;
+  const { count } = seen;
   // After four epochs three are kept, after eight six.
   for (const [epoch, from] of [
     [4, 0],
@@ -42,7 +42,7 @@ test('a kill costs the epochs since the last validation, and nothing of the resu
     const dying = dyingAt(epoch * count - 1);
     const killed = pretrainEmbeddings(graph, { ...options, folder: broken, progress: dying.progress });
     await expect(killed).rejects.toThrow('killed');
-    expect(dying.told.before).toBe(from * count);
+    expect(dying.seen.before).toBe(from * count);
   }
   writeFileSync(join(broken, `.${readdirSync(broken)[0]}.99999999.1.tmp`), 'half');
   const end = await pretrainEmbeddings(graph, { ...options, folder: broken });

@@ -63,7 +63,7 @@ describe('an epoch by SIMD', () => {
     simd.losses.forEach((loss, i) => expect(loss).toBeCloseTo(plain.losses[i]!, 4));
   });
 
-  test.each([1, 2] as const)('moves the same rows to the same bits whoever owns them, L%i', (norm) => {
+  test.each([1, 2] as const)('moves the same rows to the same bits for any owners, L%i', (norm) => {
     const [alone, shared] = [1, 3].map((threads) => {
       const work = workOf({ norm, batchSize: 16 }, threads);
       const { byteOffset } = work.order;

@@ -132,7 +132,7 @@ describe('pretraining a graph', () => {
     expect(readFileSync(join(folder, 'run', 'transe.safetensors'))).toEqual(readFileSync(first.file));
   });
 
-  test('other settings, seeds and exclusions get tables of their own', async () => {
+  test('other settings, seeds and exclusions get separate tables', async () => {
     const base = options();
     const files = [
       await pretrainEmbeddings(graph, base),
@@ -143,7 +143,7 @@ describe('pretraining a graph', () => {
     expect(new Set(files).size).toBe(4);
   });
 
-  test('stopped after an epoch, it goes on later to the same bytes', async () => {
+  test('stopped after an epoch, it resumes to the same bytes', async () => {
     const whole = await pretrainEmbeddings(graph, options());
     const bytes = readFileSync(whole.file);
     rmSync(whole.file);

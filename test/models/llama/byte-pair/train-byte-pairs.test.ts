@@ -10,7 +10,7 @@ const learned = (texts: string[], count: number, words = 0.5) =>
   );
 
 describe('learning byte pairs', () => {
-  test('merges the most frequent pair first, counted anew after each merge', () => {
+  test('merges the most frequent pair first, counted again after each merge', () => {
     // "l+o" and "o+w" occur four times each, then "lo+w" four, "Ġ+low" three, "Ġlow+e" two times.
     expect(learned(['low low lower lowest'], 4)).toEqual(['l+o', 'lo+w', 'Ġ+low', 'Ġlow+e']);
   });
@@ -32,7 +32,7 @@ describe('learning byte pairs', () => {
     expect(learned(['aaaa aaaa'], 2)).toEqual(['a+a', 'aa+aa']);
   });
 
-  test('of equal pairs the earlier tokens win, whatever the order of the texts', () => {
+  test('of equal pairs the earlier tokens win, in any order of the texts', () => {
     expect(learned(['xy', 'ab', 'xy', 'ab'], 2)).toEqual(['a+b', 'x+y']);
     const texts = ['ba ab', 'the bath', 'a bat', 'that', 'it is', 'é è', 'that is it'];
     fc.assert(
@@ -43,7 +43,7 @@ describe('learning byte pairs', () => {
     );
   });
 
-  test('agrees with counting everything anew after every merge', () => {
+  test('agrees with counting everything again after every merge', () => {
     const words = fc.array(fc.stringMatching(/^[abc]{1,6}$/), { minLength: 1, maxLength: 12 });
     fc.assert(fc.property(words, (texts) => expect(learned(texts, 6)).toEqual(counted(texts, 6))));
   });

@@ -198,7 +198,7 @@ describe('HostAdamW', () => {
     },
   });
 
-  test('steps as the optimizer of tensors does, with clip and decay, and goes on from a saved state', async () => {
+  test('steps as the optimizer of tensors does, with clip and decay, and resumes from a saved state', async () => {
     const { tf } = await openBackend('cpu');
     const options = { maxGradNorm: 2, weightDecay: 0.1, epsilon: 1e-5 };
     const host = new HostParameters(shapes);

@@ -49,7 +49,7 @@ describe('a dense network on the host', () => {
     expect([...copy.values(rows)]).toEqual([0, 0, 0, 0]);
     copy.parameters.import(await network.parameters.export());
     expect([...copy.values(rows)]).toEqual(learned);
-    // Whatever stands beside it.
+    // Independent of the other rows.
     expect(copy.values([rows[1]!])[0]).toBe(learned[1]);
   });
 

@@ -62,7 +62,7 @@ describe('the backward pass of operations on the tape is their gradient', () => 
       return [tape.multiply(tape.add(x(tape), y), y), tape.multiply(x(tape), tape.parameter('row', 4))];
     });
   });
-  test('rows of a table, some of them twice, beside others', () => {
+  test('rows of a table, some of them twice, concatenated with others', () => {
     check(two, (tape) => [
       tape.concat([
         tape.rows(x(tape), Int32Array.of(3, 0, 3)),
@@ -73,7 +73,7 @@ describe('the backward pass of operations on the tape is their gradient', () => 
   test('rows of length 1, and what dropout leaves', () => {
     check(two, (tape) => [tape.unit(x(tape)), tape.dropout(tape.parameter('y', 4), 0.4, rng('dropout'))]);
   });
-  test('attention over rows of its own', () => {
+  test('attention of each query over its rows', () => {
     for (const dim of [4, 6]) {
       check({ x: matrix('x', 6, dim), query: matrix('q', 2, dim) }, (tape) => [
         tape.attend(tape.parameter('query', dim), tape.parameter('x', dim), Int32Array.of(0, 4, 6)),
@@ -91,7 +91,7 @@ describe('the backward pass of operations on the tape is their gradient', () => 
   });
 });
 
-test('a sequence is read alike alone and beside others, and the ends are its last states', () => {
+test('a sequence is read alike alone and among others, and the ends are its last states', () => {
   const starts = { x: matrix('x', 8, 4), ...bidirectionalStarts('gru', 4, 3, rng) };
   const tape = new Tape(new HostParameters(starts));
   const all = readBothWays(tape, 'gru', tape.parameter('x', 4), Int32Array.of(0, 1, 5, 8), 3);
