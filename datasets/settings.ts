@@ -38,7 +38,7 @@ export const dataSettings = z.strictObject({
     .nullable()
     .default(null)
     .describe(
-      'K/N: leave fold K of N out of training and of all train counts, so that its turns can be judged by a run that has not seen them (`kgwalk datasets check NAME --agreement --run A --run B`); folds are hashed from dialogue ids; null: none.',
+      'K/N: leave fold K of N out of training and of all train counts, so that its turns can be judged by a run that has not seen them; folds are hashed from dialogue ids; null: none.',
     ),
   trainSamples: z
     .int()

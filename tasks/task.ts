@@ -262,15 +262,6 @@ export interface Task<S extends Sample = Sample, Answer = unknown, R extends Row
   statistics(name: string, flags: { graph?: string }): Promise<Shown>;
   /** Name of the graph that a run walks; undefined where its data set is no longer imported. */
   graphOf(run: RunInfo): string | undefined;
-  /**
-   * How far the annotators of a data set agree where they were asked the same, and runs with them on what they did not learn from;
-   * undefined where nothing recurs.
-   */
-  agreement?(
-    name: string,
-    runs: readonly Required<Pick<Resolved, 'name' | 'trained'>>[],
-    work: Work,
-  ): Promise<Shown | undefined>;
   /** What a run, or a kept evaluation that lies in `folder`, knows of a split. */
   leaks(name: string, of: CheckedRun | { folder: string }, split: string | undefined): Promise<LeakCheck>;
 }

@@ -1,8 +1,7 @@
 /**
- * `kgwalk/metrics`: ranks, path and target hits, answer metrics, risk and coverage, calibration, annotator agreement, bootstrap
+ * `kgwalk/metrics`: ranks, path and target hits, answer metrics, risk and coverage, calibration, bootstrap
  * intervals. Pure functions. @module kgwalk/metrics
  */
-export * from './agreement.js';
 export * from './answers.js';
 export * from './ark-ranks.js';
 export * from './bootstrap.js';

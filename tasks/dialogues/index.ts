@@ -21,7 +21,6 @@ import { openAskDialogue } from './ask.js';
 import { dialogueData, type DialogueEvaluationData, dialogueFlagsOf } from './data.js';
 import { dialogueEnvironment } from './environment.js';
 import { evaluationLeaks, runLeaks } from './leaks.js';
-import { dialogueAgreement } from './labels/judge.js';
 import { dialogueLearning } from './learn.js';
 import { predictionsFile } from './predictions.js';
 import { pretrainDialogues } from './pretrain.js';
@@ -52,7 +51,6 @@ export const dialogues: Task<WalkSample, Answer, DialogueRow, DialogueEvaluation
   listed: listedDialogues,
   statistics: dialogueStatistics,
   graphOf: ({ config }) => dataSettings.parse(config.data ?? {}).graph,
-  agreement: dialogueAgreement,
   leaks: (name, of, split) => ('run' in of ? runLeaks(name, of, split) : evaluationLeaks(name, of.folder, split)),
 };
 

@@ -10,7 +10,7 @@ import { pathRanks, targetRanks } from '../../src/metrics/path-hits.js';
 import { arrowFile } from '../../src/run/arrow.js';
 import { openObject } from '../../src/run/read-json.js';
 import { anyNumber } from '../../src/run/records.js';
-import { toldOf, toldSchema } from './labels/told.js';
+import { goldPartRanks, goldPartSchema } from './gold-parts.js';
 
 /** Why the gold path is not in the list; only the last says something about the agent's judgement. */
 export const missReasons = [
@@ -49,7 +49,7 @@ export const dialogueRow = openObject({
    */
   goldLogProb: anyNumber.optional(),
   /** Of every answer of an agent that is a distribution over walks, whether or not its gold can be walked. */
-  told: toldSchema.optional(),
+  told: goldPartSchema.optional(),
   /** The agent's own, NaN where it gives none. */
   confidence: anyNumber,
   /** As LLM-ARK's reference counts, where that was asked for. */
@@ -106,7 +106,7 @@ export function rowOf(sample: WalkSample, attempt: Attempt<Answer> | undefined, 
     // JSON has no -0, and a row that is read again is to give the same bytes.
     logProb: (paths[0]?.logProb ?? NaN) + 0,
     ...(!Number.isNaN(attempt?.goldLogProb ?? NaN) && { goldLogProb: attempt!.goldLogProb! + 0 }),
-    ...(answer && attempt?.goldLogProb !== undefined && { told: toldOf(paths, gold) }),
+    ...(answer && attempt?.goldLogProb !== undefined && { told: goldPartRanks(paths, gold) }),
     confidence: answer?.confidence ?? NaN,
     ...(context.withArk && { ark: arkRanksOf(sample, answer, context.graph) }),
     ...copiedOf(attempt),

@@ -10,7 +10,7 @@ import type { Path } from '../../src/kg/graph.js';
 import { hitAtK, reciprocalRank } from '../../src/metrics/path-hits.js';
 import type { Example, Section } from '../../src/run/evaluation.js';
 import { type Figure, numberText } from '../../src/run/figures.js';
-import { labelsOf } from './labels/sections.js';
+import { calibrationSections } from './calibration.js';
 import { dialogueArrow, dialogueRow, type DialogueRow, missReasons, type RowContext, rowOf } from './row.js';
 
 /** Each counted rank by the name that it has in keys such as `entity-path@5`, with its title. */
@@ -108,7 +108,7 @@ export function dialogueScorer(scoring: DialogueScoring): Scorer<WalkSample, Ans
     exampleOf: (sample, attempt, row) => exampleOf(sample, attempt, row, graph),
     summary: (rows) => {
       const coverage = coverageOf(samples, walks, horizon, ks);
-      const labels = labelsOf({ rows, samples, train, graph });
+      const labels = calibrationSections({ rows, samples, graph });
       return {
         ...coverage,
         details: { ...coverage.details, ...labels.details },

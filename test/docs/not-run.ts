@@ -27,8 +27,8 @@ const lines: readonly [page: string, begin: string, why: string][] = [
   ]),
   ...['docs/data.md', 'docs/what-the-labels-allow.md'].map((page): [string, string, string] => [
     page,
-    'npx kgwalk datasets check opendialkg --agreement',
-    'wants turns that recur, which the stand-in lacks; test/leaks/unseen-turns.test.ts runs it on some',
+    'node dist/bench/annotators/main.js',
+    'needs recurring turns, which the stand-in lacks; test/bench/annotators.test.ts runs it on some',
   ]),
   ['docs/scale-out.md', 'export KGWALK_STORE_SECRET', 'for Docker'],
   ['docs/scale-out.md', 'mkdir ', 'for Docker'],

@@ -34,9 +34,7 @@ test('every record of it says so, of agents beside it, too', async () => {
   expect(out.match(/oracle: reads the reply/g)!.length).toBeGreaterThan(1);
 });
 
-test('a check for leaks finds that it read other words than a walker may, and it judges no turn', async () => {
+test('a check for leaks finds that it read other words than a walker may', async () => {
   const leaks = await kgwalk('datasets', 'check', 'opendialkg', '--run', run);
   expect([leaks.exitCode, leaks.told]).toEqual([3, expect.stringContaining('these ids stand for other samples')]);
-  const judged = await kgwalk('datasets', 'check', 'opendialkg', '--agreement', '--run', run);
-  expect([judged.exitCode, judged.told]).toEqual([2, expect.stringContaining('got an oracle')]);
 });

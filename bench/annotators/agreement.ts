@@ -1,6 +1,6 @@
 /** Agreement between annotators of the same context, and between them and a distribution over walks. */
-import type { Estimate } from '../run/figures.js';
-import { bootstrapMeans } from './bootstrap.js';
+import type { Estimate } from '../../src/run/figures.js';
+import { bootstrapMeans } from '../../src/metrics/bootstrap.js';
 
 /** A distribution's predictions for one held-out turn. */
 export interface JudgedTurn {

@@ -1,5 +1,5 @@
 /** Equal contexts in different dialogues, to compare the choices of annotators. */
-import type { WalkSample, WalkTask } from '../walk-sample.js';
+import type { WalkSample, WalkTask } from '../../datasets/walk-sample.js';
 
 /** Compared part of the context: the whole history with speakers, or the last message. The start always. */
 export type ContextKey = 'history' | 'last message';

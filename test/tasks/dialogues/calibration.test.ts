@@ -4,7 +4,7 @@ import type { Agent } from '../../../agents/agent.js';
 import { evaluationSettings } from '../../../evaluation/settings.js';
 import type { Path } from '../../../src/kg/graph.js';
 import { seenEntities } from '../../../tasks/dialogues/row.js';
-import { toldOf } from '../../../tasks/dialogues/labels/told.js';
+import { goldPartRanks } from '../../../tasks/dialogues/gold-parts.js';
 import { namedWalk, sampleOf, world } from '../../agents/baselines/toy-world.js';
 import { evaluatedDialogues } from '../../fixtures/evaluated.js';
 import { finalEntities } from '../../fixtures/final-entities.js';
@@ -36,23 +36,29 @@ const walker: Agent = {
 };
 
 test('what is known of a gold leaves the walks that share it, and the gold’s rank among them', () => {
-  expect(toldOf(ranked, goldOf(pacino))).toEqual({
+  expect(goldPartRanks(ranked, goldOf(pacino))).toEqual({
     squares: expect.closeTo(0.16 + 0.09 + 0.04 + 0.01, 12),
     ranks: { hops: 2, relation: 1, relations: 1, edge: 1, target: 1 },
     first: ['hops'],
   });
-  expect(toldOf(ranked, goldOf(deNiro)).ranks).toEqual({ hops: 3, relation: 2, relations: 2, edge: 1, target: 1 });
-  expect(toldOf(ranked, goldOf(other))).toMatchObject({
+  expect(goldPartRanks(ranked, goldOf(deNiro)).ranks).toEqual({
+    hops: 3,
+    relation: 2,
+    relations: 2,
+    edge: 1,
+    target: 1,
+  });
+  expect(goldPartRanks(ranked, goldOf(other))).toMatchObject({
     ranks: { hops: 1, relation: 2, relations: 1, edge: 2, target: 1 },
     first: ['relation', 'edge'],
   });
-  expect(toldOf(ranked, goldOf(drama)).ranks).toEqual({
+  expect(goldPartRanks(ranked, goldOf(drama)).ranks).toEqual({
     ...{ hops: 0, relation: 0, relations: 0, edge: 0, target: 0 },
   });
 });
 
 test('of a gold that the graph lacks nothing is right, though the first walk has its relation', () => {
-  const { ranks, first, squares } = toldOf(ranked, goldOf(namedWalk('Heat', 'directed_by', 'Smith')));
+  const { ranks, first, squares } = goldPartRanks(ranked, goldOf(namedWalk('Heat', 'directed_by', 'Smith')));
   expect([Object.values(ranks), first, squares]).toEqual([[0, 0, 0, 0, 0], [], expect.closeTo(0.3, 9)]);
 });
 
@@ -71,9 +77,9 @@ describe('an evaluation of a walker', () => {
       about: { dataset: 'toy', split: 'valid', turns: 'all' },
     });
 
-  test('tells calibration, misses by what is not known, fan-out, and agreement with others of the same context', async () => {
+  test('tells calibration, misses by what is not known, and fan-out', async () => {
     const { record } = await evaluated(walker);
-    const { calibration, known, fanOut, agreement } = record.details as Record<string, never>;
+    const { calibration, known, fanOut } = record.details as Record<string, never>;
     expect(calibration).toMatchObject({ n: 3, said: expect.closeTo(0.4, 6), right: 1 / 3 });
     expect(known).toEqual([
       { known: 'nothing', right: 1 / 3 },
@@ -87,23 +93,12 @@ describe('an evaluation of a walker', () => {
       { from: 1, to: 1, n: 1, right: 1, known: 1 },
       { from: 2, to: 3, n: 1, right: 0, known: 0 },
     ]);
-    // a, b of this split and t of train were asked the same: director, De Niro, director.
-    expect(agreement).toMatchObject({ contexts: 1, turns: 2, same: { value: 0.25 }, right: { value: 0.5 } });
-    expect(agreement).toMatchObject({
-      drawn: { value: expect.closeTo(0.25, 9) },
-      squares: { value: expect.closeTo(0.3, 9) },
-    });
-    expect(agreement).toMatchObject({
-      left: { value: expect.closeTo(0, 9) },
-      distance: { value: expect.closeTo(0.05, 9) },
-    });
     expect(record.sections.map(({ title }) => title)).toEqual([
       'What can be answered',
       'Likelihood of the golds',
       'Calibration of the first path',
       'First paths if part of the gold were known',
       'One-hop golds by tails of their start and relation',
-      'Agreement where the same was said',
     ]);
   });
 
@@ -119,7 +114,7 @@ describe('an evaluation of a walker', () => {
       ...[sampleOf('a', director, said), sampleOf('cut', drama, said), sampleOf('fails', director, said)],
       sampleOf('absent', namedWalk('Heat', 'directed_by', 'Smith')),
     ]);
-    const { calibration, known, fanOut, agreement } = record.details as Record<string, never>;
+    const { calibration, known, fanOut } = record.details as Record<string, never>;
     expect(calibration).toMatchObject({ n: 4, said: expect.closeTo(0.3, 9), right: 1 / 4 });
     expect(known).toEqual([
       { known: 'nothing', right: 1 / 4 },
@@ -127,15 +122,6 @@ describe('an evaluation of a walker', () => {
       ...['relation', 'relations', 'edge', 'target'].map((part) => ({ known: part, right: 1 / 4, alone: 1 / 4 })),
     ]);
     expect(fanOut).toEqual([{ from: 1, to: 1, n: 3, right: 1 / 3, known: 1 / 3 }]);
-    // One of train has no judge; the walker gives the golds 0.4, 0 and nothing.
-    expect(agreement).toMatchObject({
-      contexts: 1,
-      turns: 3,
-      right: { value: 1 / 3 },
-      relationsRight: { value: 1 / 3 },
-    });
-    expect(agreement).toMatchObject({ drawn: { value: expect.closeTo(0.4 / 3, 9) } });
-    expect(agreement).toMatchObject({ squares: { value: expect.closeTo(0.2, 9) } });
     const [, , calibrated, table] = record.sections;
     expect(calibrated!.lines![0]).toContain('over 4 turns: given 30.0 % on average, right 25.0 %');
     expect(table!.rows!.map(({ n }) => n)).toEqual(Array(6).fill(4));

@@ -1,19 +1,12 @@
-/** How far annotators agree on dialogues where the same was said, and a walker with them. */
-import { recurringContexts, type ContextKey } from '../../../datasets/dialogues/recurring-contexts.js';
-import type { WalkSample } from '../../../datasets/walk-sample.js';
-import {
-  type Agreement,
-  agreementOf,
-  type ChosenTurn,
-  type JudgedAgreement,
-  judgedAgreementOf,
-  type JudgedTurn,
-} from '../../../src/metrics/agreement.js';
-import type { Section } from '../../../src/run/evaluation.js';
-import { type Estimate, intervalText } from '../../../src/run/figures.js';
-import type { DialogueRow } from '../row.js';
+/** Turns of dialogues whose contexts recur, as counted and as printed. */
+import { recurringContexts, type ContextKey } from './recurring-contexts.js';
+import type { WalkSample } from '../../datasets/walk-sample.js';
+import { type Agreement, agreementOf, type ChosenTurn, type JudgedAgreement, type JudgedTurn } from './agreement.js';
+import type { Section } from '../../src/run/evaluation.js';
+import { type Estimate, intervalText } from '../../src/run/figures.js';
+import type { DialogueRow } from '../../tasks/dialogues/row.js';
 
-/** Turns of contexts that recur, as they are counted. */
+/** Turns of recurring contexts, grouped by context. */
 export function chosenTurns(
   samples: readonly WalkSample[],
   by: ContextKey,
@@ -30,8 +23,8 @@ export function chosenTurns(
 }
 
 /**
- * What a walker made of turns, by their ids; none where it is no distribution over walks. A gold that it cannot walk has q = 0 and is
- * a miss, as is a turn that it failed on: leaving these out would make a mean over the turns that suit it.
+ * A walker's predictions by turn id; empty for an agent without a distribution over walks. A gold path that cannot be walked has q = 0 and is
+ * a miss, as is a turn on which the agent failed: leaving these out would bias the means.
  */
 export function judgedTurns(rows: readonly DialogueRow[]): Map<string, JudgedTurn> {
   if (!rows.some(({ told }) => told)) return new Map();
@@ -45,7 +38,7 @@ const judgedTurn = ({ path, relationPath, goldLogProb, told }: DialogueRow): Jud
   squares: told?.squares ?? 0,
 });
 
-/** Several walkers' judgements of one turn as one. @param judged at least one */
+/** Mean over several walkers' predictions of one turn. @param judged at least one */
 export function meanJudged(judged: readonly JudgedTurn[]): JudgedTurn {
   const mean = (of: (one: JudgedTurn) => number) => judged.reduce((sum, one) => sum + of(one), 0) / judged.length;
   return {
@@ -56,26 +49,10 @@ export function meanJudged(judged: readonly JudgedTurn[]): JudgedTurn {
   };
 }
 
-/** Of annotators alone; undefined where nothing recurs. */
+/** Agreement of annotators alone; undefined if no context recurs. */
 export function annotatorAgreement(samples: readonly WalkSample[], by: ContextKey): Agreement | undefined {
   const turns = chosenTurns(samples, by);
   return turns.length > 0 ? agreementOf(turns) : undefined;
-}
-
-/**
- * Of the rows' turns with the others of their contexts, in train and among themselves; undefined where none recurs or the agent is
- * no distribution over walks.
- * @param samples of the rows; `train` may hold them, too
- */
-export function rowAgreement(
-  rows: readonly DialogueRow[],
-  { samples, train }: { samples: readonly WalkSample[]; train: readonly WalkSample[] },
-): JudgedAgreement | undefined {
-  const judged = judgedTurns(rows);
-  if (judged.size === 0) return undefined;
-  const own = new Set(samples.map(({ task }) => task.id));
-  const all = [...train.filter(({ task }) => !own.has(task.id)), ...samples];
-  return judgedAgreementOf(chosenTurns(all, 'history', ({ task }) => judged.get(task.id)));
 }
 
 const annotatorLabels = {
@@ -92,7 +69,7 @@ const walkerLabels = {
   left: 'probability still to be won (Σp² − Σpq)',
 } as const;
 
-/** The same for people, a line a figure. */
+/** A table with one row per figure. */
 export function agreementSection(title: string, found: Agreement | JudgedAgreement): Section {
   const labels = { ...annotatorLabels, ...('drawn' in found && walkerLabels) };
   const of = `${found.turns} turns in ${found.contexts} contexts`;

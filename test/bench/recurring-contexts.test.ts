@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { recurringContexts } from '../../datasets/dialogues/recurring-contexts.js';
+import { recurringContexts } from '../../bench/annotators/recurring-contexts.js';
 import type { Message } from '../../datasets/dialogue.js';
 import { namedWalk, sampleOf } from '../agents/baselines/toy-world.js';
 

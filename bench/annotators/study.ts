@@ -1,23 +1,29 @@
-/** Runs held against annotators on turns that recur, each on dialogues that it learned nothing from. */
-import { loadDialogueDataset } from '../../../datasets/dialogues/dialogue-dataset.js';
-import { type ContextKey, recurringContexts } from '../../../datasets/dialogues/recurring-contexts.js';
-import { dataSettings } from '../../../datasets/settings.js';
-import { splitNames, walkSamples, type WalkSample } from '../../../datasets/walk-sample.js';
-import { envSettings } from '../../../envs/settings.js';
-import { noCalls } from '../../../evaluation/ask.js';
-import { type Agreement, type JudgedTurn, judgedAgreementOf } from '../../../src/metrics/agreement.js';
-import { loadConfig } from '../../../src/run/config.js';
-import { WorkbenchError } from '../../../src/run/errors.js';
-import { printable } from '../../../src/run/printable.js';
-import { hasUnknownSources, readRunProvenance, unpackIds } from '../../../src/run/provenance.js';
-import type { RunInfo } from '../../../src/run/records.js';
-import { runFiles } from '../../../src/run/run-folder.js';
-import { checkDataset } from '../../leaks.js';
-import { membersOf, type Resolved, type Shown, ShownPage, type Work } from '../../task.js';
-import { openScoredAgent } from '../agents.js';
-import { dialogueData } from '../data.js';
-import type { DialogueRow } from '../row.js';
-import { agreementSection, annotatorAgreement, chosenTurns, judgedTurns, meanJudged } from './agreement.js';
+/**
+ * Agreement of annotators on turns whose context recurs in another dialogue, and of runs with them, each run on dialogues that it was not
+ * trained on.
+ *
+ *     node dist/bench/annotators/main.js opendialkg [--run RUN]... [--picture FILE.png] [--json]
+ */
+import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
+import { type ContextKey, recurringContexts } from './recurring-contexts.js';
+import { dataSettings } from '../../datasets/settings.js';
+import { splitNames, walkSamples, type WalkSample } from '../../datasets/walk-sample.js';
+import { envSettings } from '../../envs/settings.js';
+import { noCalls } from '../../evaluation/ask.js';
+import { type Agreement, type JudgedTurn, judgedAgreementOf } from './agreement.js';
+import { loadConfig } from '../../src/run/config.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { printable } from '../../src/run/printable.js';
+import { hasUnknownSources, readRunProvenance, unpackIds } from '../../src/run/provenance.js';
+import type { RunInfo } from '../../src/run/records.js';
+import { runFiles } from '../../src/run/run-folder.js';
+import { checkDataset } from '../../tasks/leaks.js';
+import { findTrained } from '../../tasks/named-runs.js';
+import { membersOf, type Shown, ShownPage, type Trained, type Work } from '../../tasks/task.js';
+import { openScoredAgent } from '../../tasks/dialogues/agents.js';
+import { dialogueData } from '../../tasks/dialogues/data.js';
+import type { DialogueRow } from '../../tasks/dialogues/row.js';
+import { agreementSection, annotatorAgreement, chosenTurns, judgedTurns, meanJudged } from './turns.js';
 
 /** Both keys, the stricter one first. */
 const keys: Readonly<Record<ContextKey, string>> = {
@@ -26,17 +32,21 @@ const keys: Readonly<Record<ContextKey, string>> = {
 };
 
 /**
- * How far annotators agree where they were asked the same, over all splits; undefined where nothing recurs. With runs also what
- * these give there: each judges the turns of dialogues that nothing in it was made from, and a turn that several judge counts by
- * their mean.
- * @throws WorkbenchError `usage` for runs on other data or graphs, `data` for a run that does not say what it was made from, or
- *   where none of the turns is unknown to any run
+ * Agreement of annotators over all splits; undefined if no context recurs. With runs also their agreement with annotators: each run is
+ * evaluated on turns of dialogues that none of its artifacts was made from; predictions of several runs for one turn are averaged.
+ * @throws WorkbenchError `usage` for runs on other data or graphs, `data` for a run without notes of its sources, or
+ *   if every recurring turn was used by all runs
  */
 export async function dialogueAgreement(
   name: string,
-  runs: readonly Required<Pick<Resolved, 'name' | 'trained'>>[],
+  names: readonly string[],
   work: Work,
 ): Promise<Shown | undefined> {
+  const runs = names.map((run) => {
+    const trained = findTrained(run, 'best');
+    if (trained) return { name: run, trained };
+    throw new WorkbenchError('usage', `expected a run, got ${JSON.stringify(run)}, at --run`);
+  });
   const graphs = runs.flatMap(({ trained }) => membersOf(trained).map(({ run }) => checkedData(name, run).graph));
   if (new Set(graphs).size > 1) {
     throw new WorkbenchError('usage', `expected runs on one graph, got ${graphs.join(' and ')}, at --run`, {
@@ -53,9 +63,7 @@ export async function dialogueAgreement(
   }
   const recurring = recurringContexts(samples).flat();
   if (runs.length > 0 && recurring.length === 0) {
-    throw new WorkbenchError('data', `expected turns of ${name} that recur, got none, at --agreement`, {
-      hint: 'Its labels cannot be held against each other: `kgwalk evaluate RUN` tells what is right there.',
-    });
+    throw new WorkbenchError('data', `expected turns of ${name} that recur, got none`);
   }
   if (annotators.length === 0) return undefined;
   const judged = new Map<string, JudgedTurn[]>();
@@ -81,7 +89,7 @@ export async function dialogueAgreement(
     page.line();
     for (const { run, turns } of judges) {
       page.line(
-        `${printable(run)} judges ${turns} of ${recurring.length} turns: those of dialogues that nothing in it was made from`,
+        `${printable(run)} judges ${turns} of ${recurring.length} turns: those of dialogues that it was not trained on`,
       );
     }
     page.sections.push(agreementSection('Walkers and annotators on these turns', walkers));
@@ -99,25 +107,21 @@ function checkedData(name: string, run: RunInfo) {
     source: `env of ${run.id}`,
   });
   if (data.oracle !== null) {
-    throw new WorkbenchError(
-      'usage',
-      `expected runs that know what walkers may know, got an oracle, at run ${run.id}`,
-      {
-        hint: 'It reads what annotators wrote after they had chosen: train without data.oracle.',
-      },
-    );
+    throw new WorkbenchError('usage', `expected runs that read no reply, got an oracle, at run ${run.id}`, {
+      hint: 'It reads what annotators wrote after they had chosen: train without data.oracle.',
+    });
   }
   if (edgePolicy !== 'ark') return data;
   throw new WorkbenchError(
     'usage',
-    `expected lists of edges that no dialogue chose, got env.edgePolicy=ark, at run ${run.id}`,
+    `expected edge lists made without dialogues, got env.edgePolicy=ark, at run ${run.id}`,
     {
       hint: 'Its lists hold the edges that annotators took: train with another env.edgePolicy.',
     },
   );
 }
 
-/** Samples of dialogues that nothing of a run was made from, linked turns (`train-17~3`) included; what merely chose among its checkpoints is no source. */
+/** Samples of dialogues that no artifact of a run was made from, linked turns (`train-17~3`) included. Samples that only chose among checkpoints do not count. */
 export function unseenBy(run: RunInfo, samples: readonly WalkSample[]): WalkSample[] {
   const file = runFiles(run.folder).provenance;
   const record = readRunProvenance(run);
@@ -125,7 +129,7 @@ export function unseenBy(run: RunInfo, samples: readonly WalkSample[]): WalkSamp
   if (unknown) {
     throw new WorkbenchError(
       'data',
-      `expected notes of what run ${run.id} was made from, got none of all of it, at ${file}`,
+      `expected the sources of every artifact of run ${run.id}, got none of some, at ${file}`,
       {
         hint: 'Versions before this one kept none: train again.',
       },
@@ -141,12 +145,12 @@ export function unseenBy(run: RunInfo, samples: readonly WalkSample[]): WalkSamp
 }
 
 async function judgeUnseen(
-  which: Required<Pick<Resolved, 'name' | 'trained'>>,
+  which: { name: string; trained: Trained },
   recurring: readonly WalkSample[],
   work: Work,
 ): Promise<Map<string, JudgedTurn>> {
   const { run, checkpoint } = which.trained;
-  // Runs that answer as one have learned what any of them has.
+  // An ensemble was trained on the dialogues of all its members.
   const samples = membersOf(which.trained).reduce((left, member) => unseenBy(member.run, left), [...recurring]);
   if (samples.length === 0) {
     throw new WorkbenchError(

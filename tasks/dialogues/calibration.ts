@@ -1,28 +1,28 @@
-/** What an evaluation of a walker tells of the labels: calibration, where the misses are, and agreement with other annotators. */
-import type { WalkSample } from '../../../datasets/walk-sample.js';
-import type { Graph } from '../../../src/kg/graph.js';
-import { calibrationOf } from '../../../src/metrics/calibration.js';
-import type { Section } from '../../../src/run/evaluation.js';
-import { numberText } from '../../../src/run/figures.js';
-import type { DialogueRow } from '../row.js';
-import { agreementSection, rowAgreement } from './agreement.js';
-import { type KnownPart, knownParts } from './told.js';
+/** Calibration of a walker's first paths, and tables of which part of a gold path is missed. */
+import type { WalkSample } from '../../datasets/walk-sample.js';
+import type { Graph } from '../../src/kg/graph.js';
+import { calibrationOf } from '../../src/metrics/calibration.js';
+import type { Section } from '../../src/run/evaluation.js';
+import { numberText } from '../../src/run/figures.js';
+import type { DialogueRow } from './row.js';
+import { type GoldPart, goldParts } from './gold-parts.js';
 
-/** Rows of a walker, with what they are of. */
-export interface LabelledRows {
+/** Rows of a walker, with their samples. */
+export interface CalibratedRows {
   rows: readonly DialogueRow[];
   samples: readonly WalkSample[];
-  /** What the walker may have learned from. */
-  train: readonly WalkSample[];
   graph: Graph;
 }
 
 /**
- * For programs and for people; nothing of agents that are no distribution over walks. Of the others every row counts: a gold that cannot
- * be walked and a turn that nobody answered are misses, as they are of path@1.
+ * Details and sections for a record; empty for agents without a distribution over walks. Every row counts: a gold path that cannot be
+ * walked and a failed turn are misses, as in path@1.
  */
-export function labelsOf(labelled: LabelledRows): { details: Record<string, unknown>; sections: Section[] } {
-  const { rows } = labelled;
+export function calibrationSections(calibrated: CalibratedRows): {
+  details: Record<string, unknown>;
+  sections: Section[];
+} {
+  const { rows } = calibrated;
   if (!rows.some(({ told }) => told)) return { details: {}, sections: [] };
   const calibration = calibrationOf(
     rows.map(({ logProb, path }) => ({
@@ -31,17 +31,15 @@ export function labelsOf(labelled: LabelledRows): { details: Record<string, unkn
     })),
   );
   const known = knownOf(rows);
-  const fanOut = fanOutOf(labelled);
-  const agreement = rowAgreement(rows, labelled);
+  const fanOut = fanOutOf(calibrated);
   return {
-    details: { calibration, known, fanOut, ...(agreement && { agreement }) },
+    details: { calibration, known, fanOut },
     sections: [
       calibrationSection(calibration),
       { title: 'First paths if part of the gold were known', rows: known.map((one) => knownRow(one, rows.length)) },
       ...(fanOut.length > 0
         ? [{ title: 'One-hop golds by tails of their start and relation', rows: fanOut.map(fanOutRow) }]
         : []),
-      ...(agreement ? [agreementSection('Agreement where the same was said', agreement)] : []),
     ],
   };
 }
@@ -56,17 +54,17 @@ function calibrationSection({ n, said, right, ece, bins }: ReturnType<typeof cal
       ...{ x: 'probability of the first path, %', y: 'right', smooth: true },
       points: bins.map(({ from, to, right }): [number, number] => [Math.round(50 * (from + to)), right]),
       caption:
-        'Right first paths by the probability that the walker gives them, in bins of ten points: right at 25 % where it says 20 to 30 is a walker that can be believed.',
+        'Right first paths by the probability that the walker gives them, in bins of ten points: a calibrated walker is right 25 % of the time at 20 to 30.',
     },
   };
 }
 
-/** How often the first path is right if a part of the gold is known, and how often it has that part right by itself. */
+/** Share of right first paths if a part of the gold path is given, and share of first paths that have this part right. */
 function knownOf(rows: readonly DialogueRow[]) {
   const share = (test: (row: DialogueRow) => boolean) => rows.filter(test).length / rows.length;
   return [
     { known: 'nothing' as const, right: share(({ path }) => path === 1) },
-    ...knownParts.map((part) => ({
+    ...goldParts.map((part) => ({
       known: part,
       right: share(({ told }) => told?.ranks[part] === 1),
       alone: share(({ told }) => told?.first.includes(part) ?? false),
@@ -74,7 +72,7 @@ function knownOf(rows: readonly DialogueRow[]) {
   ];
 }
 
-const partNames: Record<KnownPart | 'nothing', string> = {
+const partNames: Record<GoldPart | 'nothing', string> = {
   nothing: 'nothing',
   hops: 'number of hops',
   relation: 'first relation',
@@ -84,7 +82,7 @@ const partNames: Record<KnownPart | 'nothing', string> = {
 };
 
 const knownRow = (
-  { known, right, alone }: { known: KnownPart | 'nothing'; right: number; alone?: number },
+  { known, right, alone }: { known: GoldPart | 'nothing'; right: number; alone?: number },
   n: number,
 ) => ({
   ...{ known: partNames[known], n },
@@ -96,7 +94,7 @@ const knownRow = (
 const mostPower = 6;
 
 /** One-hop golds of the graph by how many tails their start has by their relation, in powers of two. */
-function fanOutOf({ rows, samples, graph }: LabelledRows) {
+function fanOutOf({ rows, samples, graph }: CalibratedRows) {
   const sampleOf = new Map(samples.map((sample) => [sample.task.id, sample]));
   const groups = new Map<number, DialogueRow[]>();
   for (const row of rows) {
