@@ -56,7 +56,7 @@ async function compare(
     return { name, failures: [], ...readEvaluation(name, measure, flags.evaluations) };
   });
   const asked =
-    live.length > 0 ? await evaluateNamed(task, live, flags, terminalWork(maxMinutes), { beside: kept }) : [];
+    live.length > 0 ? await evaluateNamed(task, live, flags, terminalWork(maxMinutes), { comparedWith: kept }) : [];
   if (flags.evaluations === undefined) keepBeside(asked);
   const evaluationsOf = (name: string) =>
     isKept(name) ? kept.filter((one) => one.name === name) : asked.filter((_, i) => live[i]!.name === name);

@@ -15,22 +15,22 @@ import { confidenceOf, watchDecisions, type WatchedDecisions } from './watch-dec
 /** So many tasks in a row that end by a failure outside the agent, such as a server that is away: the evaluation ends. */
 const failuresInARow = 8;
 
-/** Settings, a missing native part, the user, whatever is `fatal`: whether this would end every other task alike. */
+/** Whether an error would end every other task alike: settings, a missing native part, the user, or anything `fatal`. */
 function concernsAllTasks(error: unknown): error is WorkbenchError {
   return (
     error instanceof WorkbenchError && (error.fatal || ['usage', 'config', 'native', 'stopped'].includes(error.code))
   );
 }
 
-/** How a walking agent is asked. */
+/** Options of a batch agent. */
 export interface BatchOptions {
   /** Tasks a call. */
   batchSize: number;
-  /** Tasks that nobody can be asked, such as those whose start has no edge, are left out. Default all can. */
+  /** Leaves out tasks without an answer, such as those whose start has no edge. Default: none. */
   canAsk?: (task: WalkTask) => boolean;
   /** The walk whose probability is asked for after the answer, of agents that are a distribution over walks. */
   goldOf?: (task: WalkTask) => Path;
-  /** Of agents that ask a model: given a task's view of it before each call. */
+  /** For agents that call a model: receives a task's view of it before each call. */
   useCalls?: (openCalls: (task: { readonly id: string }) => QuestionClient) => void;
 }
 
@@ -113,8 +113,8 @@ async function attemptsOf(
 
 /**
  * Asks one question at a time, several under way; an agent that learns online has one.
- * @param hopsGiven whether the agent is told the number of relations where the data set tells it
- * @throws (from `ask`) WorkbenchError of what concerns all questions (`usage`, `config`, `native`, `stopped`, and whatever is
+ * @param hopsGiven whether the number of relations is passed to the agent if the data set has it
+ * @throws (from `ask`) WorkbenchError of errors that affect all questions (`usage`, `config`, `native`, `stopped`, and any that is
  *   `fatal`), and `failure` where one question after another ends by it
  */
 export function questionAsker(agent: QuestionAgent, hopsGiven = true): Asker<QuestionTask, QuestionAnswer> {
@@ -122,18 +122,18 @@ export function questionAsker(agent: QuestionAgent, hopsGiven = true): Asker<Que
   return {
     ...{ name, note, prompted, online },
     async ask(tasks, take, { openCalls, concurrency, prepareFor = tasks, onPrepared, signal }) {
-      const told = tasks.map((task) => toldTask(agent, task, hopsGiven));
-      const prepared = (prepareFor as readonly QuestionTask[]).map((task) => toldTask(agent, task, hopsGiven));
+      const visible = tasks.map((task) => visibleTask(agent, task, hopsGiven));
+      const prepared = (prepareFor as readonly QuestionTask[]).map((task) => visibleTask(agent, task, hopsGiven));
       await agent.prepare?.(prepared, signal);
       onPrepared?.();
       let failures = 0;
       const ask = async (task: QuestionTask) => {
         const { attempt, error } = await askQuestion(agent, task, prompted ? openCalls(task) : undefined, signal);
         failures = error ? failures + 1 : 0;
-        if (error && failures >= Math.min(failuresInARow, told.length)) throw error;
+        if (error && failures >= Math.min(failuresInARow, visible.length)) throw error;
         return attempt;
       };
-      await runInterleaved(told, online ? 1 : concurrency, ask, {
+      await runInterleaved(visible, online ? 1 : concurrency, ask, {
         signal,
         onDone: (attempt, place) => take(place, attempt),
       });
@@ -141,8 +141,8 @@ export function questionAsker(agent: QuestionAgent, hopsGiven = true): Asker<Que
   };
 }
 
-/** What the agent is told of a task. */
-export function toldTask({ topicGiven }: QuestionAgent, task: QuestionTask, hopsGiven: boolean): QuestionTask {
+/** The part of a task that the agent receives. */
+export function visibleTask({ topicGiven }: QuestionAgent, task: QuestionTask, hopsGiven: boolean): QuestionTask {
   const { hops, ...rest } = task;
   return { ...rest, topics: topicGiven ? task.topics : [], ...(hopsGiven && hops !== undefined && { hops }) };
 }

@@ -19,11 +19,11 @@ export interface Comparison {
   slices?: Record<string, Record<string, PairedDifference>>;
 }
 
-/** How many resamples stand behind each test, and whether unlike models may meet. */
+/** Number of resamples per test, and whether different models may be compared. */
 export interface CompareOptions {
   /** Default 2000. */
   resamples?: number;
-  /** Let budgets and models differ, and simulated models stand beside real ones. Default false. */
+  /** Allow different budgets and models, and simulated models next to real ones. Default false. */
   mixed?: boolean;
 }
 
@@ -99,7 +99,7 @@ export function refuseOtherSamples<R extends Row>(named: readonly Compared<R>[],
 
 /** Samples that were asked, or are about to be. */
 export interface AskedSamples {
-  /** Of whom asks them. */
+  /** Name of the caller. */
   name: string;
   task: string;
   dataset: string;

@@ -1,4 +1,4 @@
-/** Runs an agent over samples and counts: whatever goes wrong is in every denominator. */
+/** Runs an agent over samples and counts: failures are in every denominator. */
 import type { TraceEvent } from '../agents/question-agent.js';
 import type { CallRecord } from '../src/llm/client/create-clients.js';
 import { spreadOf } from '../src/metrics/ranks.js';
@@ -11,7 +11,7 @@ import { noCalls } from './ask.js';
 import { allFigures, columnsOf, metricsOf, slicesOf } from './figures.js';
 import type { Asker, AskOptions, Attempt, Row, Sample, Scorer } from './score.js';
 
-/** What the record says of an evaluation beyond its figures. */
+/** Fields of the record other than figures. */
 export interface EvaluationSubject {
   /** Name of the task. */
   task: string;
@@ -27,12 +27,12 @@ export interface EvaluationSubject {
   resamples: number;
 }
 
-/** How an evaluation is made. */
+/** Options of an evaluation. */
 export interface EvaluateOptions<S extends Sample, Answer, R extends Row> extends Partial<AskOptions> {
   subject: EvaluationSubject;
   /** Samples that are not asked, by reason. */
   excluded?: Readonly<Record<string, number>>;
-  /** Rows that are known already, by id, of an evaluation that is gone on with: these are not asked again. */
+  /** Rows by id from an interrupted evaluation: these samples are not evaluated again. */
   known?: ReadonlyMap<string, R>;
   /** Samples to keep worked out. Default 12. */
   examples?: number;
@@ -40,7 +40,7 @@ export interface EvaluateOptions<S extends Sample, Answer, R extends Row> extend
   onRow?: (row: R, sample: S, attempt: Attempt<Answer> | undefined) => void;
 }
 
-/** What an agent did on a sample, for `traces.jsonl`. */
+/** Trace of an agent on one sample, for `traces.jsonl`. */
 export interface Traced {
   trace: readonly TraceEvent[];
   calls: readonly CallRecord[];
@@ -61,7 +61,7 @@ export interface Evaluation<R extends Row> {
 const lookedAt = 4;
 
 /**
- * Evaluates an agent: one row a sample, whatever happens. The agent sees tasks, never golds.
+ * Evaluates an agent: one row per sample, failures included. The agent sees tasks, never gold.
  * @throws WorkbenchError `data` without samples; see `Asker.ask`
  */
 export async function evaluate<S extends Sample, Answer, R extends Row>(
@@ -120,7 +120,7 @@ export async function evaluate<S extends Sample, Answer, R extends Row>(
   return { record, rows, traced, failures: failed.map(([i, message]) => ({ id: samples[i]!.task.id, message })) };
 }
 
-/** What a curve asks for, and who watches. */
+/** Options of a curve. */
 export interface CurveOptions {
   line: Progress;
   signal?: AbortSignal | undefined;
@@ -196,7 +196,7 @@ function recordOf<S extends Sample, Answer, R extends Row>(
   };
 }
 
-/** How often each word occurs: in the order of `all` where it is given, else by word. */
+/** Number of occurrences of each word, in the order of `all` if given, else by word. */
 export function countsOf(words: readonly string[], all?: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = Object.fromEntries(
     (all ?? [...new Set(words)].sort()).map((word) => [word, 0]),

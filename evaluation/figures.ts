@@ -4,7 +4,7 @@ import { WorkbenchError } from '../src/run/errors.js';
 import type { EvaluationMetrics, Figure } from '../src/run/figures.js';
 import type { Measure, Row } from './score.js';
 
-/** More values of a slice than these are not told: a table of them would say nothing. */
+/** A slice with more values than this gets no table. */
 const mostValues = 40;
 
 /** A figure of the user's own: its declaration, and what it makes of a row. */
@@ -37,7 +37,7 @@ export function registerFigure<R extends Row>(
   ownFigures.set(measure, [...known, { figure, valueOf }]);
 }
 
-/** The figures of a scorer, and those that were registered beside them. */
+/** Figures of a scorer, and registered ones. */
 export function allFigures<R extends Row>(measure: Measure<R>, figures: readonly Figure[]): Figure[] {
   return [...figures, ...(ownFigures.get(measure) ?? []).map(({ figure }) => figure)];
 }
@@ -108,7 +108,7 @@ export function metricsOf<R extends Row>(
   return Object.fromEntries([...columns.keys()].map((key) => [key, found.get(key)!]));
 }
 
-/** Whether a figure's values lie in [0, 1]. */
+/** Whether the values of a figure lie in [0, 1]. */
 export const isShare = ({ unit }: Figure): boolean => unit === '%' || unit === 'mean';
 
 /** Figures by `name=value`; a name with one value only is left out, and one with more than forty. */

@@ -1,5 +1,5 @@
 /**
- * Evaluations in folders of their own. A name follows from what is asked, so that the same command finds it again: what a
+ * Evaluations in separate folders. A name follows from the question and agent, so that the same command finds it again: what a
  * killed one had asked is not asked again, and a finished one can be compared later.
  */
 import { existsSync, readdirSync, rmSync } from 'node:fs';
@@ -48,7 +48,7 @@ const asked = openObject({
   agent: text,
   run: text.optional(),
   checkpoint: text.optional(),
-  /** What the checkpoint is: `best` may be the clone. */
+  /** Phase of the checkpoint: `best` may be the clone. */
   phase: text.optional(),
   step: z.int().optional(),
   about: aboutEvaluation,
@@ -62,19 +62,19 @@ const asked = openObject({
 /** `asked.json`: everything that decides the result, and what a replay opens. */
 export type AskedEvaluation = z.output<typeof asked>;
 
-/** Where evaluations of agents without a run lie. */
+/** Default folder for evaluations of agents without a run. */
 export const evaluationsFolder = (): string => join(runsFolder(), 'evaluations');
 
 /**
  * Where an evaluation is kept: a run's in its folder, `evaluations/valid-best-1a2b3c4d`; of an agent without a run
  * `runs/evaluations/fiske-metaqa-2-hop-dev-valid-1a2b3c4d`. The hash is of all that is asked but not where it lies, nor
- * what its weights tell already.
+ * what its weights imply already.
  * @param root keeps all of them instead
  */
 export function evaluationFolder(what: AskedEvaluation, { root, runFolder }: { root?: string; runFolder?: string }) {
   const { agent, checkpoint, about } = what;
   const { run: _run, encoder: _encoder, phase: _phase, step: _step, ...rest } = what;
-  // Who tells the hops follows from the agent, its switches and how it chooses.
+  // The source of hops follows from the agent, its switches and its choice mode.
   const { hops: _hops, ...asks } = about;
   const decides = { ...rest, about: asks };
   const { subsets = [], limit } = about as { subsets?: string[]; limit?: number };
@@ -92,7 +92,7 @@ export function evaluationFolder(what: AskedEvaluation, { root, runFolder }: { r
   return resolve(folder, [...plain, configHash(decides).slice(0, 8)].join('-'));
 }
 
-/** What is asked, of whom, and where it is kept. */
+/** Identity, inputs and folder of an evaluation. */
 export interface KeepOptions<S extends Sample, Answer, R extends Row> extends Pick<
   EvaluateOptions<S, Answer, R>,
   'excluded' | 'examples' | 'onRow' | 'signal'
@@ -102,20 +102,20 @@ export interface KeepOptions<S extends Sample, Answer, R extends Row> extends Pi
   folder: string;
   /** Asked by prompted agents; the caller disposes it. */
   model?: LanguageModel | undefined;
-  /** What the agent was made from, as noted while it was opened; what it learns while it answers is added. */
+  /** Provenance noted while the agent was opened; sources noted while it answers are added. */
   notes?: ProvenanceNotes;
-  /** Every sample is asked, whatever an earlier session left; for whoever needs all answers, and not their rows alone. */
-  afresh?: boolean;
+  /** Evaluates every sample and ignores rows of earlier sessions; for callers that need all answers, not only rows. */
+  fromScratch?: boolean;
   /** Called after every call of the model, stored ones included. */
   onCall?: (timing: CallTiming) => void;
-  /** Told of each log how many bytes of an unfinished last line, left by a crash, were cut off; 0 where it was whole. */
+  /** Called for each log with the number of bytes of a truncated last line that were removed; 0 if it was complete. */
   onTorn?: (file: string, bytes: number) => void;
 }
 
 /** An evaluation that is whole on disk. */
 export interface KeptEvaluation<R extends Row> extends Evaluation<R> {
   folder: string;
-  /** Whether it was begun before. */
+  /** Whether it was begun in an earlier session. */
   resumed: boolean;
   speed: EvaluationSpeed;
 }
@@ -124,8 +124,8 @@ export interface KeptEvaluation<R extends Row> extends Evaluation<R> {
 const savedEvery = 50;
 
 /**
- * Evaluates, and saves. One that was killed at any moment goes on: what a model wrote is in the store, so no call is made twice,
- * and rows of agents that ask none and learn nothing while they answer are there; all else is counted anew. So it goes on from its
+ * Evaluates and saves. An interrupted evaluation resumes: replies of a model are in the store, so no call is repeated,
+ * and rows of agents that call no model and do not learn online are kept; everything else is counted again. It resumes from its
  * shards. Equal evaluations are equal bytes, killed, in parts or neither.
  * @throws WorkbenchError `usage` where a prompted agent has no model or another process writes the folder; `stopped` after
  *   saving; see `evaluate` and `checkShard`
@@ -145,7 +145,18 @@ async function keepNoted<S extends Sample, Answer, R extends Row>(
   scorer: Scorer<S, Answer, R>,
   options: Omit<KeepOptions<S, Answer, R>, 'notes'>,
 ): Promise<KeptEvaluation<R>> {
-  const { asked: what, folder, model, afresh = false, onCall, onTorn, onRow, excluded, examples, signal } = options;
+  const {
+    asked: what,
+    folder,
+    model,
+    fromScratch = false,
+    onCall,
+    onTorn,
+    onRow,
+    excluded,
+    examples,
+    signal,
+  } = options;
   if (asker.prompted && !model) throw noModel(asker.name);
   const files = evaluationFiles(folder);
   const shards = shardsIn(folder).map((shard) => {
@@ -188,10 +199,10 @@ async function keepNoted<S extends Sample, Answer, R extends Row>(
       await clients.prime();
       ask = { openCalls: ({ id }) => clients.clientFor(id), concurrency: model!.concurrency };
     } else if (!asker.online) {
-      if (afresh) rmSync(files.partial, { force: true });
+      if (fromScratch) rmSync(files.partial, { force: true });
       partial = openJsonLines(files.partial);
       onTorn?.(files.partial, partial.tornBytes);
-      const ofShards = afresh ? [] : shards.flatMap((shard) => rowsOfShard(shard.folder, scorer.measure));
+      const ofShards = fromScratch ? [] : shards.flatMap((shard) => rowsOfShard(shard.folder, scorer.measure));
       known = new Map([...ofShards, ...rowsAsWritten(files.partial, scorer.measure)].map((row) => [row.id, row]));
     }
     let done = 0;
@@ -221,7 +232,7 @@ async function keepNoted<S extends Sample, Answer, R extends Row>(
   } catch (error) {
     if (!(error instanceof WorkbenchError) || error.code !== 'stopped') throw error;
     throw new WorkbenchError('stopped', `stopped; what was asked is saved, at ${folder}`, {
-      hint: 'Run the same command again: it goes on from there.',
+      hint: 'Run the same command again: it resumes from there.',
       cause: error,
     });
   } finally {
@@ -232,12 +243,12 @@ async function keepNoted<S extends Sample, Answer, R extends Row>(
   }
 }
 
-/** Name or folder of the run of an evaluation; undefined for untrained agents. A run's own are in its folder, wherever it is moved to. */
+/** Name or folder of the run of an evaluation; undefined for untrained agents. A run's own evaluations are found in its folder after a move. */
 export function runOf({ run, checkpoint, folder }: AskedEvaluation & { folder: string }): string | undefined {
   return run ?? (checkpoint === undefined ? undefined : resolve(folder, '../..'));
 }
 
-/** What a client of a model needs to know of an evaluation. */
+/** Part of an evaluation that a client of a model needs. */
 export function clientSettings({
   about,
 }: Pick<AskedEvaluation, 'about'>): Pick<ClientSettings, 'budget' | 'budgetMode' | 'choices' | 'seed'> {
@@ -245,7 +256,7 @@ export function clientSettings({
   return { budget, budgetMode, seed, choices: choices === 'likelihood' ? choices : undefined };
 }
 
-/** What the record says of an evaluation beyond its figures. An agent has the name that it gives itself: `bilinear` is ComplEx. */
+/** Fields of the record other than figures. The agent's name is its own: `bilinear` is ComplEx. */
 export function subjectOf({ modelId, hashes, agent: _asked, ...rest }: AskedEvaluation): EvaluationSubject {
   return { ...rest, hashes: { ...hashes, ...(modelId !== undefined && { model: modelId }) } };
 }
@@ -277,7 +288,7 @@ function rowsAsWritten<R extends Row>(file: string, { row }: Pick<Measure<R>, 'r
   return readJsonLines(file, row).map((one, i) => inOrderOf(one, written[i]) as R);
 }
 
-/** Of a shard, finished or not. */
+/** Rows of a shard, finished or not. */
 function rowsOfShard<R extends Row>(folder: string, measure: Pick<Measure<R>, 'row'>): R[] {
   const files = evaluationFiles(folder);
   if (!existsSync(files.evaluation)) return rowsAsWritten(files.partial, measure);
@@ -353,7 +364,7 @@ function readRecord(folder: string): EvaluationRecord {
   return readJsonFile(evaluationFiles(folder).evaluation, evaluationRecord, 'an evaluation of this version');
 }
 
-/** What an evaluation noted that its agent was made from; undefined for one of an earlier version. */
+/** Provenance of an evaluation's agent; undefined for evaluations of an earlier version. */
 export function readEvaluationNotes(folder: string): ProvenanceRecord | undefined {
   checkEvaluationSeal(folder, ['provenance']);
   return readProvenance(evaluationFiles(folder).provenance);
@@ -376,14 +387,14 @@ export function readEvaluation<R extends Row>(
   const rows = readJsonLines(files.answers, row);
   if (rows.length === record.n) return { folder, record, rows };
   throw new WorkbenchError('data', `expected ${record.n} rows, got ${rows.length}, at ${files.answers}`, {
-    hint: 'Run the same `kgwalk evaluate` again: it counts anew.',
+    hint: 'Run the same `kgwalk evaluate` again: it counts from scratch.',
   });
 }
 
-/** Says how an evaluation that was stopped goes on. */
+/** Error with the way to resume a stopped evaluation. */
 export const unfinished = (folder: string): WorkbenchError =>
   new WorkbenchError('data', `expected a finished evaluation, got one that was stopped, at ${folder}`, {
-    hint: 'Run the same `kgwalk evaluate` again: it goes on where it ended.',
+    hint: 'Run the same `kgwalk evaluate` again: it resumes where it stopped.',
   });
 
 function noModel(agent: string): WorkbenchError {

@@ -17,11 +17,11 @@ import {
 import type { Asker, AskOptions, Row, Sample, Scorer } from './score.js';
 import { samplesOf } from './shards.js';
 
-/** Whether an evaluation gave the same bytes again, and where it first did not. */
+/** Outcome of a replay: equal bytes or not, and the first difference. */
 export interface Replay<R extends Row> {
   /** Samples that were run again. */
   n: number;
-  /** Whether all that was compared has equal bytes. */
+  /** Whether all compared files have equal bytes. */
   identical: boolean;
   /** Ids of samples whose row or trace differs, in order. */
   different: string[];
@@ -33,7 +33,7 @@ export interface Replay<R extends Row> {
   traced: Traced[];
 }
 
-/** What the evaluation had, and which sample alone to run again. */
+/** Content of the evaluation, and the sample to rerun. */
 export interface ReplayOptions<S extends Sample, Answer, R extends Row> extends Pick<
   EvaluateOptions<S, Answer, R>,
   'excluded' | 'examples' | 'signal'
@@ -113,7 +113,7 @@ function openReplayCalls(file: string, asked: AskedEvaluation): Pick<AskOptions,
 function savedLines(file: string): string[] {
   if (!existsSync(file)) {
     throw new WorkbenchError('data', `expected a finished evaluation, got none, at ${file}`, {
-      hint: 'Run the same `kgwalk evaluate` again: it goes on where it ended.',
+      hint: 'Run the same `kgwalk evaluate` again: it resumes where it stopped.',
     });
   }
   const lines = readFileSync(file, 'utf8').split('\n');

@@ -1,4 +1,4 @@
-/** What the drivers of evaluation know of a task: whom to ask, how an attempt becomes a row, and how rows become figures. */
+/** Interface between the evaluation loop and a task: agent, scoring of an attempt into a row, and figures of rows. */
 import type { z } from 'zod';
 import type { Cost } from '../agents/agent.js';
 import type { TraceEvent } from '../agents/question-agent.js';
@@ -7,27 +7,27 @@ import type { EvaluationRecord, Example, Section } from '../src/run/evaluation.j
 import type { Figure } from '../src/run/figures.js';
 import type { TakenDecision } from './watch-decisions.js';
 
-/** What is asked, `task`, and what agents never see, the rest. */
+/** A `task`, visible to agents, with its gold, which is not. */
 export interface Sample {
   readonly task: { readonly id: string };
 }
 
-/** What came of one task: an answer, or why there is none. */
+/** Result of one task: an answer, or the reason there is none. */
 export interface Attempt<Answer> {
   answer?: Answer;
   /** See `Agent.logProbs`: of the gold walk. */
   goldLogProb?: number;
   /** Message of what the agent threw. */
   failure?: string;
-  /** Of agents that ask a model. */
+  /** For agents that call a model. */
   totals?: CallTotals;
   calls?: readonly CallRecord[];
-  /** What it decided, in order. */
+  /** Its decisions, in order. */
   decisions?: readonly TakenDecision[];
   trace?: readonly TraceEvent[];
 }
 
-/** How agents reach a model, how many tasks they may have under way, and what stops them. */
+/** Access to a model, concurrency, and the stop signal. */
 export interface AskOptions {
   /** A task's view of the model; agents that ask none never call it. */
   openCalls(task: { readonly id: string }): QuestionClient;
@@ -43,11 +43,11 @@ export interface AskOptions {
 /** An agent as the drivers ask it. */
 export interface Asker<Task, Answer> {
   readonly name: string;
-  /** A fact that belongs beside its numbers. */
+  /** A caveat to print next to its numbers. */
   readonly note?: string | undefined;
-  /** Whether it asks a language model. */
+  /** Whether it calls a language model. */
   readonly prompted?: boolean;
-  /** What it learned from one task serves the next: only a whole evaluation in order tells what it does. */
+  /** Learns from each task for the next: only a whole evaluation in order is valid. */
   readonly online?: boolean;
   /**
    * Every task once, in any order; one that cannot be asked may be left out.
@@ -61,14 +61,14 @@ export interface Asker<Task, Answer> {
   ): Promise<void>;
 }
 
-/** What an agent made of one sample, as a line of `answers.jsonl`. */
+/** Result of one sample, as a line of `answers.jsonl`. */
 export interface Row {
   readonly id: string;
   /** Why it is a miss. */
   readonly miss?: string | undefined;
 }
 
-/** From rows to figures, whoever made the rows. */
+/** Computes figures from rows. */
 export interface Measure<R extends Row> {
   /** Reads a line of `answers.jsonl`. */
   readonly row: z.ZodType<R>;
@@ -77,7 +77,7 @@ export interface Measure<R extends Row> {
    * @throws TypeError for a key that is no figure of the task
    */
   valueOf(key: string): (row: R) => number | undefined;
-  /** What the bootstrap draws: its name, and which one a row belongs to. */
+  /** Bootstrap clusters: their name, and the cluster of a row. */
   readonly clusters: string;
   cluster(row: R): string;
   /** By name: the value of a row's slice, undefined for none. */
@@ -91,26 +91,26 @@ export interface Measure<R extends Row> {
   views?<One extends Compared<R>>(evaluation: One): One[];
 }
 
-/** What an evaluation needs to be compared. */
+/** Part of an evaluation that comparisons need. */
 export interface Compared<R extends Row> {
-  /** As it is shown. */
+  /** Printed name. */
   name: string;
   record: EvaluationRecord;
   rows: readonly R[];
 }
 
-/** What one agent's attempts on one split are worth: the only place where gold meets an answer. */
+/** Scores the attempts of an agent on a split: the only place where gold meets an answer. */
 export interface Scorer<S extends Sample, Answer, R extends Row> {
   readonly measure: Measure<R>;
   /** In the order of tables; those that no row is counted in are left out of the record. */
   readonly figures: readonly Figure[];
-  /** All reasons to miss, in order: those that never occur are told, too. Default those that occur. */
+  /** All reasons for a miss, in order, also those that do not occur. Default: those that occur. */
   readonly missReasons?: readonly string[];
-  /** No attempt: nobody could be asked. */
+  /** Without an attempt: the task could not be given to the agent. */
   rowOf(sample: S, attempt: Attempt<Answer> | undefined): R;
   /** A sample worked out for the report; undefined where there is nothing to show. */
   exampleOf?(sample: S, attempt: Attempt<Answer>, row: R): Example | undefined;
-  /** What is counted beside the figures: for programs, and for people; by figure, what no walk can exceed. */
+  /** Additional details for programs and sections for people; `bounds`: by figure, the most that any walk can reach. */
   summary?(rows: readonly R[]): {
     details: Record<string, unknown>;
     sections: Section[];

@@ -1,6 +1,6 @@
 /**
- * Evaluations in parts, made by machines that share a folder: each keeps one of its own, in `shards` of the whole's folder, and whoever
- * evaluates the whole goes on from what they have, as from what an evaluation had before it was stopped.
+ * Evaluations in parts, made by machines that share a folder: each keeps its part in `shards` of the whole's folder, and an evaluation of
+ * the whole resumes from the parts, as from an interrupted evaluation.
  */
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ interface Asked {
   about: AboutEvaluation;
 }
 
-/** What a shard asks: that of the whole, and which part it is. */
+/** Identity of a shard: that of the whole, and the part. */
 export function askedOfShard<A extends Asked>(asked: A, { part, of }: Shard): A {
   return { ...asked, about: { ...asked.about, shard: `${part}/${of}` } };
 }
@@ -43,7 +43,7 @@ export function shardSamples<Sample>(samples: readonly Sample[], shard: Shard): 
   );
 }
 
-/** Shards that have kept something beside an evaluation, by number. */
+/** Shards that have kept results of an evaluation, by number. */
 export function shardsIn(folder: string): Shard[] {
   const all = folderOfAll(folder);
   if (!existsSync(all)) return [];
@@ -55,13 +55,13 @@ export function shardsIn(folder: string): Shard[] {
 
 /**
  * Whether a shard asked what the whole asks.
- * @throws WorkbenchError `usage` while somebody is at it, `data` for one that asked something else
+ * @throws WorkbenchError `usage` while another process holds it, `data` for one of another evaluation
  */
 export function checkShard(folder: string, shard: Shard, asked: Asked, ofShard: Asked): void {
   const place = shardFolder(folder, shard);
   if (isLocked(place)) {
     throw new WorkbenchError('usage', `expected shards that are done, got one that is at work, at ${place}`, {
-      hint: 'Wait for it, or stop it: the whole goes on from what it has.',
+      hint: 'Wait for it, or stop it: the whole resumes from its results.',
     });
   }
   if (canonicalJson(ofShard) === canonicalJson(askedOfShard(asked, shard))) return;

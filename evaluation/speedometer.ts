@@ -1,18 +1,18 @@
-/** How fast an evaluation went, by the clock: the one thing in which equal evaluations differ. */
+/** Speed of an evaluation by wall clock: the only difference between equal evaluations. */
 import type { CallTiming } from '../src/llm/client/ask-model.js';
 import { usedCpu } from '../src/run/metric-log.js';
 
-/** What one session did; what the store already had is not in its tokens. */
+/** Work of one session; tokens of stored replies are not counted. */
 export interface EvaluationSpeed {
   seconds: number;
-  /** Of these, before the first question: encoding all texts and the like. */
+  /** Time before the first question, such as encoding all texts. */
   prepareSeconds: number;
   /** Milliseconds of wall time a question, those of preparing included. */
   msPerQuestion: number;
   /** Calls that the model answered, and those that were remembered. */
   asked: number;
   remembered: number;
-  /** Of the calls that the model answered. */
+  /** Calls that the model answered. */
   promptTokens: number;
   cachedTokens: number;
   completionTokens: number;
@@ -22,13 +22,13 @@ export interface EvaluationSpeed {
   cpuSeconds: number;
 }
 
-/** Told of calls and questions; says how fast they came. */
+/** Measures the throughput of calls and questions. */
 export interface Speedometer {
   called(call: CallTiming): void;
   prepared(): void;
   answered(): void;
   speed(): EvaluationSpeed;
-  /** What happened since the last call of it, for a line of `timing.jsonl`. */
+  /** Events since its last call, for a line of `timing.jsonl`. */
   lap(): Record<string, number>;
 }
 

@@ -1,4 +1,4 @@
-/** What an agent decided, watched from outside: for counting alone, the agent and its model see nothing of it. */
+/** Records an agent's decisions for counting; invisible to the agent and its model. */
 import type { Decided, Decision, DecisionClient } from '../src/llm/decision.js';
 import { copiesExample } from '../src/llm/decisions/copied-example.js';
 import { isChoice, textQueries } from '../src/llm/decisions/likelihood/by-likelihood.js';
@@ -12,13 +12,13 @@ export interface TakenDecision {
 
 /** The decisions of one question. */
 export interface WatchedDecisions {
-  /** As the client that was given, with every key it has; given to the agent in its place. */
+  /** The given client with all its keys, passed to the agent in its place. */
   client: DecisionClient;
   /** Those that were answered until now, in the order in which they were asked. */
   taken(): TakenDecision[];
 }
 
-/** Keeps the decisions that go through a client, and what came of them; what it throws goes on. */
+/** Records the decisions of a client, with their outcomes; errors are rethrown. */
 export function watchDecisions(client: DecisionClient): WatchedDecisions {
   const asked: (TakenDecision | undefined)[] = [];
   async function decide<D extends Decision>(decision: D): Promise<Decided<D>> {
@@ -36,7 +36,7 @@ export function watchDecisions(client: DecisionClient): WatchedDecisions {
 
 /**
  * Product of the confidences of the decisions, in (0, 1]: how sure the model was of all that it chose. 1 where nothing had to be
- * chosen; undefined where choices are written or named, which tells no probability.
+ * chosen; undefined where choices are written, without probabilities.
  */
 export function confidenceOf(taken: readonly TakenDecision[], { byLikelihood }: DecisionClient): number | undefined {
   const known = taken.flatMap(({ decided: { confidence } }) => confidence ?? []);
@@ -49,7 +49,7 @@ export function confidenceOf(taken: readonly TakenDecision[], { byLikelihood }: 
   return known.reduce((product, one) => product * one, 1);
 }
 
-/** Of every task whose agents may ask a model: the share of replies that repeat an example of their prompt. */
+/** Figure of every task with prompted agents: the share of replies that repeat an example of their prompt. */
 export const copiedFigure: Figure = {
   ...{ key: 'copied', title: 'copied from the example', unit: '%' },
   ...{ better: 'low', place: 'table' },

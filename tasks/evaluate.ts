@@ -1,4 +1,4 @@
-/** Opens what a command names and evaluates it, whatever the task: each agent on the same samples, each evaluation kept. */
+/** Opens agents and runs by name and evaluates each on the same samples. */
 import { cpSync } from 'node:fs';
 import { basename, join, resolve as resolvePath } from 'node:path';
 import { encoderModelOf } from '../agents/trained-run.js';
@@ -44,31 +44,31 @@ export interface NamedEvaluation<R extends Row> extends Compared<R> {
   runFolder?: string | undefined;
   /** Absent where a finished evaluation was reused. */
   speed?: KeptEvaluation<R>['speed'];
-  /** Of a run, where it can be told. */
+  /** For runs, if known. */
   training?: TrainingCost | undefined;
   /** Message of each task that made the agent throw. */
   failures: { id: string; message: string }[];
 }
 
-/** What of a task an evaluation needs; its name may be another than those of the command line. */
+/** Part of a task that an evaluation needs; its name may differ from those of the command line. */
 export type EvaluatedTask<S extends Sample, Answer, R extends Row, D extends Data<S> = Data<S>> = Pick<
   Task<S, Answer, R, D>,
   'measure' | 'agents' | 'data' | 'openAgent' | 'refuse' | 'openSimulated'
 > & { readonly name: string };
 
-/** How agents are evaluated. */
+/** Options of `evaluateNamed`. */
 export interface EvaluateNamedOptions<S extends Sample, Answer, D, R extends Row = Row> {
-  /** Read evaluations that are finished, instead of making them anew. Default false. */
+  /** Read finished evaluations instead of repeating them. Default false. */
   reuse?: boolean;
-  /** What the progress line is called. Default the name of each agent. */
+  /** Label of the progress line. Default: the name of each agent. */
   label?: string;
   /** Evaluations that these are compared with: refused, where they are of other samples, before anybody is asked. */
-  beside?: readonly Compared<R>[];
-  /** The part that is evaluated here; whoever evaluates the whole afterwards goes on from all parts. */
+  comparedWith?: readonly Compared<R>[];
+  /** The part that is evaluated here; an evaluation of the whole resumes from all parts. */
   shard?: Shard | undefined;
-  /** Told what is asked, before anything is; `false` asks nothing. @param samples how many */
+  /** Called before an evaluation; `false` skips it. @param samples number of samples */
   onAsked?: (asked: AskedEvaluation, samples: number) => Promise<boolean>;
-  /** Told of every sample as it ends. */
+  /** Called after each sample. */
   onAttempt?: (sample: S, attempt: Attempt<Answer> | undefined, data: D) => void;
 }
 
@@ -81,7 +81,7 @@ export async function evaluateNamed<S extends Sample, Answer, R extends Row, D e
   named: readonly Named[],
   flags: EvaluationFlags,
   work: Work,
-  { reuse = false, label, beside = [], shard, onAsked, onAttempt }: EvaluateNamedOptions<S, Answer, D, R> = {},
+  { reuse = false, label, comparedWith = [], shard, onAsked, onAttempt }: EvaluateNamedOptions<S, Answer, D, R> = {},
 ): Promise<NamedEvaluation<R>[]> {
   const { choices: usual = 'written' } = flags;
   const resolved = named.map((one) => ({
@@ -97,7 +97,7 @@ export async function evaluateNamed<S extends Sample, Answer, R extends Row, D e
     const ids = data.samples.map((sample) => sample.task.id);
     const hashes = { ...data.hashes, ...agents[0]!.hashes };
     const about = { ...data.about, hashes, task: task.name };
-    refuseOthers(beside, { name: resolved[0]!.name, ...about, ids });
+    refuseOthers(comparedWith, { name: resolved[0]!.name, ...about, ids });
     const likely = ways.includes('likelihood') ? 'likelihood' : usual;
     model = await modelFor(task, agents, data, { ...flags, choices: likely }, work);
     const evaluations: NamedEvaluation<R>[] = [];
@@ -106,7 +106,7 @@ export async function evaluateNamed<S extends Sample, Answer, R extends Row, D e
       // Several runs as one are no run’s own.
       const runFolder = which.trained?.others ? undefined : which.trained?.run.folder;
       const { prompted } = opened.asker;
-      // The record of a run's own evaluation does not say where the run lies: it is the same wherever that is.
+      // The record of a run's own evaluation omits the run's folder: it stays the same after a move.
       const run = which.trained && { run: trainedName(which.trained) };
       const own = runFolder !== undefined && flags.evaluations === undefined;
       const whole = askedOf(task, which, opened, data, { own, model: prompted ? model : undefined });
@@ -120,7 +120,7 @@ export async function evaluateNamed<S extends Sample, Answer, R extends Row, D e
       const folder = shard ? shardFolder(wholeFolder, shard) : wholeFolder;
       const samples = samplesOf(data.samples, asked.about);
       const parts = shardsIn(folder).map(({ part, of }) => `${part}/${of}`);
-      if (parts.length > 0) work.note(`${which.name}: goes on from what ${parts.join(', ')} evaluated`);
+      if (parts.length > 0) work.note(`${which.name}: resuming from ${parts.join(', ')}`);
       if (reuse && foundEvaluation(folder)) {
         const kept = readEvaluation(folder, task.measure);
         evaluations.push({ ...kept, name: which.name, runFolder, failures: [], record: { ...kept.record, ...run } });
@@ -131,7 +131,7 @@ export async function evaluateNamed<S extends Sample, Answer, R extends Row, D e
       const line = evaluationProgress(label ?? which.name, samples.length, task.measure.clusters, work);
       const evaluation = await keepEvaluation(opened.asker, samples, opened.scorer, {
         ...{ asked, folder, notes: notes[i]!, excluded: data.excluded, examples: data.examples },
-        ...{ onCall: line.called, onTorn: work.torn, signal: work.signal, afresh: onAttempt !== undefined },
+        ...{ onCall: line.called, onTorn: work.torn, signal: work.signal, fromScratch: onAttempt !== undefined },
         ...(prompted && { model }),
         onRow(row, sample, attempt) {
           line.answered(main!, valueOf(row));
@@ -155,7 +155,7 @@ export async function evaluateNamed<S extends Sample, Answer, R extends Row, D e
 
 /**
  * Copies evaluations of untrained agents into the folders of the runs that they were compared with, whose reports show them
- * beside the run's own.
+ * next to the run's own.
  */
 export function keepBeside(evaluations: readonly NamedEvaluation<Row>[]): void {
   const runs = evaluations.flatMap(({ runFolder }) => runFolder ?? []);
@@ -186,7 +186,7 @@ export async function openAgents<S extends Sample, Answer, R extends Row, D exte
     for (const which of resolved) {
       const noted = new ProvenanceNotes().keep(shared.record());
       notes.push(noted);
-      // Untrained agents read with the eyes of the run beside them, so that a table compares agents alone.
+      // Untrained agents use the encoder of the compared run, so that a table compares agents alone.
       const encoder = flags.encoder ?? (which.trained ? undefined : encoderOf(runs));
       const own = { ...flags, ...(which.choices && { choices: which.choices }) };
       const options: OpenOptions = { flags: own, runs, encoder, work };
@@ -232,13 +232,13 @@ export function askedOf<S extends Sample, Answer, R extends Row>(
   };
 }
 
-/** What was asked, chosen in another way; written goes without saying. A replay compares the order of keys, so it stays. */
+/** Identity with another choice mode; `written` is omitted. A replay compares the order of keys, so it stays. */
 function chosenBy(about: AboutEvaluation, choices: Choices): AboutEvaluation {
   const kept = Object.entries(about).filter(([key]) => key !== 'choices' || choices !== 'written');
   return Object.fromEntries(kept.map(([key, value]) => [key, key === 'choices' ? choices : value])) as AboutEvaluation;
 }
 
-/** What a name such as `best` points to now. */
+/** Phase and step of a name such as `best`. */
 function checkpointOf(trained: Trained) {
   const { checkpoint } = trained;
   const all = membersOf(trained).map((one) => resolveCheckpoint(one.run.folder, one.checkpoint));

@@ -4,7 +4,7 @@ import { WorkbenchError } from '../src/run/errors.js';
 
 const mostThreads = 256;
 
-/** How prompted agents choose. */
+/** Choice modes of prompted agents. */
 export const choiceModes = ['written', 'likelihood'] as const;
 /** See `ClientSettings.choices`. */
 export type Choices = (typeof choiceModes)[number];
@@ -20,13 +20,13 @@ export interface EvaluationFlags {
   backend?: string;
   threads?: string;
   beamWidth?: string;
-  /** Where evaluations are kept. */
+  /** Folder for evaluations. */
   evaluations?: string;
   /** Switches of untrained agents, for all that are named: `stateful=false`. */
   set: string[];
   model?: string;
   modelSet: string[];
-  /** Of dialogues. */
+  /** Options of dialogues. */
   graph?: string;
   turns?: string;
   data?: string;
@@ -37,19 +37,19 @@ export interface EvaluationFlags {
   dialogue?: string;
   /** Other settings of the section `data`, where no run says them: those of a kept evaluation that is replayed. */
   drawn?: Record<string, unknown>;
-  /** Of questions. */
+  /** Options of questions. */
   holdOut?: HoldOut;
   seed?: string;
   budget?: string;
   budgetMode?: 'strict' | 'reference';
   choices?: Choices;
   withholdHops?: boolean;
-  /** Of links. */
+  /** Options of links. */
   direction?: 'tail' | 'head' | 'both';
   config?: string;
-  /** Of episodes, where no run says it: what the environment is made with. */
+  /** Options of an environment of episodes, without a run. */
   envOptions?: Record<string, unknown>;
-  /** Of `ask`. */
+  /** Options of `ask`. */
   top?: string;
   trace?: boolean;
 }

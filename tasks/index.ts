@@ -9,7 +9,7 @@ type Any = any;
 /** A task whose types are its own business. */
 export type AnyTask = Task<Any, Any, Any, Any>;
 
-/** What tells a task from the others before it is loaded. */
+/** Properties of a task that are known before it is loaded. */
 interface TaskLine {
   /** Environments that are walked over its data. */
   envIds: readonly (keyof EnvTypes)[];
@@ -75,7 +75,7 @@ export async function taskOfSettings({ env, policy }: SettingsOfTask): Promise<A
   return loadTask(policy !== undefined || showsVectors(env) ? 'episodes' : 'dialogues');
 }
 
-/** What of settings says which task they are of; others of `config.yaml` may stand beside. */
+/** Settings that decide the task; other keys of `config.yaml` are ignored. */
 interface SettingsOfTask {
   env: { id: string; options?: Record<string, unknown> | undefined };
   policy?: unknown;
@@ -86,7 +86,7 @@ export function taskOfConfig({ env, policy }: Readonly<Record<string, unknown>>)
   return taskOfSettings({ env: { id: 'kgwalk/OpenDialKG-v1', ...(env as object | undefined) }, policy });
 }
 
-/** Whether a task reads an option that not every one has. */
+/** True if a task reads an option that not every task has. */
 export const readsFlag = (task: string, flag: keyof EvaluationFlags): boolean => !!lines[task]?.flags.includes(flag);
 
 /** @throws WorkbenchError `usage` for an option that the task does not have and others have, naming these */

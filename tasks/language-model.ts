@@ -21,13 +21,13 @@ const localSettings = z.strictObject({
 });
 
 const serverSettings = z.strictObject({
-  contextLength: z.int().min(64).default(8192).describe('tokens of prompt and reply, which servers do not tell'),
+  contextLength: z.int().min(64).default(8192).describe('tokens of prompt and reply, which servers do not report'),
   concurrency: z.int().min(1).default(4).describe('requests under way at once'),
   retries: z.int().min(0).default(6).describe('further tries after a failure that may pass'),
   timeoutMs: z.int().min(1).default(300_000).describe('milliseconds for one try'),
 });
 
-/** How long a server may take to show that it is there. Milliseconds. */
+/** Time that a server may take to respond. Milliseconds. */
 const firstContact = 10_000;
 
 /**

@@ -1,4 +1,4 @@
-/** Checks for leaks of a split into whatever was made from samples: what a check looks at, and what it tells. */
+/** Checks artifacts for leaks of a split. */
 import {
   evaluationsFolder,
   evaluationsIn,
@@ -23,11 +23,11 @@ import { type CheckedRun, type LeakCheck, membersOf, ShownPage } from './task.js
 
 /** Parts of a report, and what stands around it. */
 export interface Checked extends Omit<LeakReportParts, 'dataset'> {
-  /** What is checked, in words: `run first`. */
+  /** Title of the check: `run first`. */
   title: string;
-  /** What the data set says of its graph. */
+  /** Description of the graph from the data set. */
   note: string;
-  /** Whatever no notes of a run can show. */
+  /** Doubts that provenance cannot settle. */
   cannotExclude: string[];
 }
 
@@ -52,7 +52,7 @@ export function checkGraph(hash: string, { id, environment }: RunInfo): void {
 /** Says that what is checked walked another graph than the data set holds. */
 export function otherGraph(what: string, of = 'none', hash: string): WorkbenchError {
   return new WorkbenchError('data', `expected the graph of ${what} (${of.slice(0, 12)}), got ${hash.slice(0, 12)}`, {
-    hint: 'The data set was imported anew since then, from other files.',
+    hint: 'The data set has been imported again since then, from other files.',
   });
 }
 
@@ -75,7 +75,7 @@ export function evaluationsOn(
     });
 }
 
-/** What kept evaluations of a split say: what their agents were made from, and how targets fared that train never had. */
+/** Provenance and scores of kept evaluations of a split, with the scores on targets that train lacks. */
 export function notedEvaluations<R extends Row>(
   of: CheckedRun,
   measure: Measure<R>,
@@ -93,7 +93,7 @@ export function notedEvaluations<R extends Row>(
   };
 }
 
-/** How an evaluation fared on targets that train had and on those it had not. @param seen undefined: the row has no target */
+/** Scores on targets in train and on others. @param seen undefined: the row has no target */
 export function targetsOf<R extends Row>(
   evaluation: string,
   { record, rows }: { record: { agent: string }; rows: readonly R[] },
@@ -109,14 +109,14 @@ export function targetsOf<R extends Row>(
   return seenUnseen({ evaluation, agent: record.agent, metric }, scored);
 }
 
-/** What a run noted of itself. */
+/** Provenance of a run. */
 export const notedRun = (run: RunInfo): NotedAgent => ({
   of: 'run',
   own: true,
   record: readRunProvenance(run),
 });
 
-/** What an evaluation by itself asked and noted, with the run of its agent where it has one that is still there. */
+/** Identity and provenance of an evaluation, with the run of its agent if it still exists. */
 export function notedEvaluation(name: string, folder: string) {
   const asked = readAsked(folder);
   const { agent, about } = asked;
@@ -162,7 +162,7 @@ function addReport(page: ShownPage, report: LeakReport, { title, note, cannotExc
   for (const doubt of cannotExclude) page.line(`- ${printable(doubt)}.`);
   if (report.foundBeside.length > 0) {
     page.line();
-    page.line('Found in agents that were evaluated beside it');
+    page.line('Found in agents that were evaluated with it');
     page.line();
     for (const text of report.foundBeside) page.line(`- ${printable(text)}`);
   }
@@ -197,7 +197,7 @@ function addSummary(page: ShownPage, { artifacts, split, samples, found, unknown
   if (openings > 0)
     page.line(`${openings} samples of ${split} begin a dialogue with the words, start and gold of one elsewhere`);
   if (found.length > 0) page.line(`found ${found.length}, listed below as an error`);
-  else if (unknown.length === 0) page.line('this tells what was noted; it does not certify that nothing leaked');
+  else if (unknown.length === 0) page.line('based on noted sources; this does not certify that nothing leaked');
 }
 
 function addCut(page: ShownPage, { split, cut }: LeakReport): void {

@@ -1,5 +1,5 @@
 /**
- * `kgwalk/tasks`: whole evaluations and training runs, whatever the task, as the commands make them.
+ * `kgwalk/tasks`: whole evaluations and training runs of any task, as the commands make them.
  * @module kgwalk/tasks
  */
 export { type EvaluatedTask, evaluateNamed, type EvaluateNamedOptions, type NamedEvaluation } from './evaluate.js';

@@ -46,14 +46,14 @@ function rangeOf(first: number, last: number, word: string): string[] {
 const tooMany = (word: string) =>
   new WorkbenchError('usage', `expected at most ${mostNames} agents, got more, at ${word}`);
 
-/** What a task tells of its agents. */
+/** Part of a task that describes its agents. */
 type Known = Pick<Task, 'agents' | 'suits'>;
 
 /**
  * The words with groups written out: `prompted` is every agent that asks a model, `baselines` every other one, `all` both;
- * `prompted:keep=3` are those of them that have the switch. Agents that are named beside a group, or whom the options do not
+ * `prompted:keep=3` are those of them that have the switch. Agents that are named next to a group, or that the options do not
  * suit, are left out of it. A name that an agent, an evaluation or a run has is theirs.
- * @param note told who was left out
+ * @param note called with the names that were left out
  * @throws WorkbenchError `usage` for a group without members, `config` for a switch that none of them has
  */
 export function withoutGroups(

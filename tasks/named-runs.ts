@@ -38,7 +38,7 @@ function namesOf(name: string): string[] {
   return names;
 }
 
-/** What runs must have in common to answer as one, in words. */
+/** Settings that runs of an ensemble must share, by printed name. */
 function walkedBy({ config }: RunInfo): Record<string, unknown> {
   const { data, env, relationWalk, linkWalk, policy } = config as Record<string, Record<string, unknown> | undefined>;
   const id = (env?.id ?? 'kgwalk/OpenDialKG-v1') as string;

@@ -1,4 +1,4 @@
-/** What the names of a command stand for: agents, runs and kept evaluations, and the task that they belong to. */
+/** Resolves the names of a command: agents, runs and kept evaluations, and their task. */
 import { agentOf } from '../agents/registry.js';
 import { datasetKind } from '../datasets/imported-dataset.js';
 import { parseDatasetName } from '../datasets/questions/question-dataset.js';

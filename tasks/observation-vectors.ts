@@ -1,4 +1,4 @@
-/** Frozen text vectors of what environments show, for programs that step them without an encoder of their own. */
+/** Frozen text vectors of observations, for programs that step environments without an encoder. */
 import { encodeWithProgress, openEncoder } from '../src/encoder/open-encoder.js';
 import type { EncoderSettings } from '../src/encoder/settings.js';
 import { cacheFolder } from '../src/run/locations.js';

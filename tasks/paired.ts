@@ -1,4 +1,4 @@
-/** What pages are told by tasks: kept evaluations compared sample by sample, and the switches of agents. */
+/** Paired comparison of kept evaluations, and the switches of agents, for pages. */
 import { readEvaluation } from '../evaluation/keep.js';
 import { pairedOverSeeds } from '../evaluation/paired-seeds.js';
 import type { Measure, Row } from '../evaluation/score.js';

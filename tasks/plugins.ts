@@ -16,7 +16,7 @@ import { addLoadedPlugin, isPluginLabel, loadedPlugins } from '../src/run/plugin
 import { memoryErrorOf } from '../src/run/stop.js';
 import type { loadTask } from './index.js';
 
-/** What a plugin registers with: its file exports a function `plugin` that is given this. */
+/** Argument of a plugin's exported function `plugin`: registers environments, agents and more. */
 export interface PluginHost {
   /** Registries of the agents of each task: `agents.links.register(name, entry)`. */
   agents: {
@@ -27,7 +27,7 @@ export interface PluginHost {
   registerEnv: typeof registerEnv;
   registerReward: typeof registerReward;
   registerImporter: typeof registerImporter;
-  /** Of a task: its measure is `(await loadTask('questions')).measure`. */
+  /** Loads a task: its measure is `(await loadTask('questions')).measure`. */
   registerFigure: typeof registerFigure;
   loadTask: typeof loadTask;
 }
@@ -154,7 +154,7 @@ function named<Given extends unknown[], Result>(
   };
 }
 
-/** What environments and agents are called for. */
+/** Methods called on environments and agents. */
 const called = ['reset', 'step', 'render', 'close', 'prepare', 'answer', 'rank'] as const;
 
 /** Errors of the methods that it is called for name the plugin. */
@@ -185,7 +185,7 @@ function namingAgent<Made extends object>(file: string, what: string, agent: Mad
   return agent;
 }
 
-/** Errors by which the workbench itself goes on or ends: told, spent, stopped. */
+/** Errors that the workbench handles itself: usage, exhausted budgets, stops. */
 function isOurs(error: unknown): boolean {
   return (
     error instanceof WorkbenchError || (error instanceof Error && ['BudgetSpent', 'AbortError'].includes(error.name))

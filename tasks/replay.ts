@@ -18,7 +18,7 @@ export interface Replayed {
 
 /**
  * @param encoder where the file of the text encoder is now
- * @throws WorkbenchError `data` for a run that is gone, a data set that was imported anew, and another encoder
+ * @throws WorkbenchError `data` for a missing run, a data set of another import, and another encoder
  */
 export async function openReplayed(
   asked: AskedEvaluation & { folder: string },
@@ -39,7 +39,7 @@ export async function openReplayed(
         'data',
         `expected data set ${dataset} as it was evaluated, got another, at ${asked.folder}`,
         {
-          hint: 'It was imported anew since then, from other files.',
+          hint: 'It has been imported again since then, from other files.',
         },
       );
     }

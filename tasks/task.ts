@@ -14,37 +14,37 @@ import type { TrainSettings } from '../trainers/train-settings.js';
 import type { Choices, EvaluationFlags } from './flags.js';
 import type { ObservationVectors } from './observation-vectors.js';
 
-/** What stands beside every piece of work: who watches, who is told, and what stops it. Commands make one. */
+/** Progress, notes and stop signal of a command. */
 export interface Work {
   progress: ProgressReporter;
   signal?: AbortSignal | undefined;
-  /** Says something beside the results. */
+  /** Prints a note next to the results. */
   note(line: string): void;
-  /** Told of each log how many bytes of an unfinished last line, left by a crash, were cut off; 0 where it was whole. */
+  /** Called for each log with the number of bytes of a truncated last line that were removed; 0 if it was complete. */
   torn(file: string, bytes: number): void;
   /** The settings of a preset or a settings file. */
   preset(name: string): Promise<TrainSettings>;
 }
 
-/** What a command names: an agent or a run. */
+/** A name given to a command: an agent or a run. */
 export interface Named {
   name: string;
   /** Absent: an agent's name goes before a run's. */
   isRun?: boolean;
-  /** How it chooses, where several ways stand side by side. Default that of the options. */
+  /** Choice mode, for comparisons of several. Default: that of the options. */
   choices?: Choices;
 }
 
 /** A name resolved, before anything is loaded. */
 export interface Resolved {
-  /** As it was asked for. */
+  /** Given name. */
   name: string;
   /** See `Named`. */
   choices?: Choices;
-  /** Of an untrained agent: its name and the switches that differ from their defaults. */
+  /** For an untrained agent: its name, and the switches that differ from their defaults. */
   agent?: string;
   switches: Record<string, unknown>;
-  /** Of a trained one. */
+  /** For a trained one. */
   trained?: Trained;
 }
 
@@ -52,7 +52,7 @@ export interface Resolved {
 export interface Trained {
   run: RunInfo;
   checkpoint: string;
-  /** Whose log-probabilities are averaged with its own; absent for one run. */
+  /** Further members of an ensemble, whose log-probabilities are averaged; absent for one run. */
   others?: readonly { run: RunInfo; checkpoint: string }[];
 }
 
@@ -62,9 +62,9 @@ export const membersOf = ({ run, checkpoint, others = [] }: Trained) => [{ run, 
 /** The samples that agents are evaluated on, loaded. */
 export interface Data<S extends Sample> {
   samples: readonly S[];
-  /** Samples that nobody can be scored on, by reason; they are not asked. */
+  /** Number of samples that cannot be scored, by reason; they are not evaluated. */
   excluded: Readonly<Record<string, number>>;
-  /** How they are asked, for the record; without what differs between agents. */
+  /** Identity for the record, without what differs between agents. */
   about: AboutEvaluation;
   hashes: Readonly<Record<string, string>>;
   /** Bootstrap resamples behind every interval, and samples to keep worked out. */
@@ -76,7 +76,7 @@ export interface Data<S extends Sample> {
 export interface OpenedAgent<S extends Sample, Answer, R extends Row> {
   asker: Asker<S['task'], Answer>;
   scorer: Scorer<S, Answer, R>;
-  /** What the record says of it beyond its name. */
+  /** Additional fields of the record. */
   about?: Partial<AboutEvaluation>;
   hashes?: Readonly<Record<string, string>>;
   /** Text encoder as it was asked for, where the agent has one. */
@@ -84,12 +84,12 @@ export interface OpenedAgent<S extends Sample, Answer, R extends Row> {
   close?(): void | Promise<void>;
 }
 
-/** What agents are opened with. */
+/** Options of `openAgent`. */
 export interface OpenOptions {
   flags: EvaluationFlags;
   /** Runs among the agents named, in their order. */
   runs: readonly RunInfo[];
-  /** The encoder's file that was asked for; of an untrained agent else that of the last run beside it. */
+  /** Path of the encoder; for an untrained agent by default that of the last compared run. */
   encoder?: string | undefined;
   work: Work;
 }
@@ -117,7 +117,7 @@ export interface OpenedAsk {
   close(): Promise<void>;
 }
 
-/** Opens something when it is first asked for and keeps it; what failed to open is opened anew. */
+/** Lazy resource: opened on first use and kept; a failed opening is tried again. */
 export function keptOpen<T>(open: () => Promise<T>, close: (opened: T) => void | Promise<void> = () => {}) {
   let opening: Promise<T> | undefined;
   return {
@@ -142,7 +142,7 @@ export interface TextGroup {
   maxTokens: number;
 }
 
-/** What is walked where every state of a walk is encoded. */
+/** Walks whose states are all encoded. */
 export interface PlannedWalks {
   /** The edges that may be walked. */
   graph: Graph;
@@ -150,26 +150,26 @@ export interface PlannedWalks {
   valid: readonly WalkSample[];
 }
 
-/** What a training would do: what it reads, and a line a phase; `off` for those that the settings switch off. */
+/** Plan of a training: its inputs, and a line per phase; `off` for phases that the settings disable. */
 export interface TrainingPlan {
-  /** What is trained on, and what else there is to know of it, a line each. */
+  /** Training data and other notes, a line each. */
   notes: string[];
   /** Phases before texts are encoded, and those after. */
   before: Record<string, string>;
   phases: Record<string, string>;
   texts: TextGroup[];
-  /** Where states are encoded one by one; their texts are not among `texts`. */
+  /** For encoding state by state; these texts are not among `texts`. */
   walks?: PlannedWalks;
 }
 
-/** What PPO would do. @param what is walked: `samples`, `questions` */
+/** Description of PPO's work. @param what unit: `samples`, `questions` */
 export function ppoWork({ ppo }: TrainSettings, what: string): string {
   if (!ppo.enabled) return 'off';
   const walks = ppo.gradient === 'exact' ? 'none walked' : `${ppo.explorations} walks each`;
   return `${ppo.updates} updates of ${ppo.samplesPerUpdate} ${what}, ${walks}`;
 }
 
-/** How vectors are pretrained. */
+/** Options of pretraining. */
 export interface PretrainFlags {
   threads: number;
   /** Rank test, too. */
@@ -178,41 +178,41 @@ export interface PretrainFlags {
   graph?: string | undefined;
 }
 
-/** What an environment walks, where a program steps it itself. */
+/** Options of an environment that a program steps. */
 export interface EnvironmentFlags {
-  /** Whose samples its episodes are drawn from. */
+  /** Split of its episodes. */
   split: string;
-  /** What makes vectors of what is shown; each task has its own. Default: none, ids alone. */
+  /** Encoder of observations; each task has its own. Default: none, ids alone. */
   encoder?: string | undefined;
 }
 
-/** What the environments of a task are made from. */
+/** Options of a task's environments. */
 export interface TaskEnvironment {
-  /** As `makeVectorEnv(settings.env.id, …)` takes them. */
+  /** Options of `makeVectorEnv(settings.env.id, …)`. */
   options: object;
-  /** Of observations that hold no vector themselves. */
+  /** Vectors of observations that contain none. */
   vectors?: ObservationVectors;
 }
 
 /** A run that is checked for leaks. */
 export interface CheckedRun {
   run: RunInfo;
-  /** Where evaluations of the run may lie beside those in its folder; default `runs/evaluations`. */
+  /** Folder with further evaluations of the run; default `runs/evaluations`. */
   evaluations?: string | undefined;
 }
 
-/** What is known of leaks from a split into a run or an evaluation. */
+/** Findings on leaks from a split into a run or an evaluation. */
 export interface LeakCheck extends Shown {
   split: string;
   /** One sentence for each leak. */
   found: readonly string[];
-  /** What must have been made, and keeps no notes of what it was made from. */
+  /** Expected artifacts without noted sources. */
   unknown: readonly string[];
 }
 
 /** All that differs between dialogues, questions and links. */
 export interface Task<S extends Sample = Sample, Answer = unknown, R extends Row = Row, D extends Data<S> = Data<S>> {
-  /** What its data sets hold. */
+  /** Name of the task. */
   readonly name: string;
   /** A data set to name in hints. */
   readonly exampleDataset: string;
@@ -221,7 +221,7 @@ export interface Task<S extends Sample = Sample, Answer = unknown, R extends Row
     AgentRegistry<never, unknown>,
     'names' | 'has' | 'parse' | 'settings' | 'asksModel' | 'hasSwitches' | 'missingSwitches'
   >;
-  /** Whether the options suit an agent: words that stand for several leave out those whom they do not. Default true. */
+  /** False for agents that groups leave out with these options. Default true. */
   suits?(agent: string, flags: Pick<EvaluationFlags, 'model'>): boolean;
   /** Runs keep their data; flags decide where there is none. @throws WorkbenchError `usage` for flags that contradict a run */
   data(flags: EvaluationFlags, runs: readonly RunInfo[]): Promise<D>;
@@ -232,21 +232,21 @@ export interface Task<S extends Sample = Sample, Answer = unknown, R extends Row
   openSimulated?(spec: string, data: D, agents: readonly string[]): Promise<LanguageModel | undefined>;
   /** The options that asked for a kept evaluation: what a replay opens it by. */
   flagsOf(asked: AskedEvaluation): EvaluationFlags;
-  /** What an agent did on one sample, for people. */
+  /** Trace of an agent on one sample, as text. */
   trace?(row: R, traced: Traced, data: D): Section[];
-  /** What several agents found together, where the task counts that. */
+  /** Joint results of several agents, if the task counts them. */
   together?(evaluations: readonly Compared<R>[]): Shown;
   /** Writes what an agent predicted into a file as it comes. @throws WorkbenchError `usage` for a name of another kind of file */
   predictions?(file: string): { take(sample: S, attempt: Attempt<Answer> | undefined, data: D): void; write(): void };
 
-  /** What the words of `ask` are, in order: `question`, or `head` and `relation`. */
+  /** Names of the words of `ask`, in order: `question`, or `head` and `relation`. */
   readonly asked: readonly ('question' | 'head' | 'relation')[];
   /** For samples of the user's own; nothing is loaded before the first is asked. */
   openAsk(which: Resolved, flags: EvaluationFlags, work: Work): OpenedAsk;
   readonly learning: Learning;
   /** The environment of the settings over a split of their data. */
   environment(settings: TrainSettings, flags: EnvironmentFlags, work: Work): Promise<TaskEnvironment>;
-  /** What a training would do. @throws what training itself would throw for inputs that do not fit */
+  /** Plan of a training. @throws as training would for inputs that do not fit */
   plan(settings: TrainSettings): Promise<TrainingPlan>;
   /** Options by which a run of these settings is evaluated on valid, where they are not the usual ones. */
   validFlags?(settings: TrainSettings): Partial<EvaluationFlags>;
@@ -255,14 +255,14 @@ export interface Task<S extends Sample = Sample, Answer = unknown, R extends Row
   /** Trains or finds the vectors that the settings enable. */
   pretrain(settings: TrainSettings, flags: PretrainFlags, work: Work): Promise<Shown>;
 
-  /** What was imported and what was left out. */
+  /** Imported and excluded samples. */
   imported(manifest: never): Shown;
   /** A data set in a list. */
   listed(manifest: never): Record<string, string>;
   statistics(name: string, flags: { graph?: string }): Promise<Shown>;
   /** Name of the graph that a run walks; undefined where its data set is no longer imported. */
   graphOf(run: RunInfo): string | undefined;
-  /** What a run, or a kept evaluation that lies in `folder`, knows of a split. */
+  /** Leaks of a split into a run, or into a kept evaluation in `folder`. */
   leaks(name: string, of: CheckedRun | { folder: string }, split: string | undefined): Promise<LeakCheck>;
 }
 

@@ -1,4 +1,4 @@
-/** Training, whatever the task: the environment of the settings says which. */
+/** Training of any task: the environment of the settings decides which. */
 import type { Row } from '../evaluation/score.js';
 import {
   changedPluginsOf,
@@ -42,7 +42,7 @@ export async function trainTask(task: AnyTask, given: TrainOptions): Promise<Nam
 
 /**
  * Loads the plugins that settings name.
- * @returns the settings with labels of all that are loaded; of a run that is gone on with, its own
+ * @returns the settings with labels of all loaded plugins; for a resumed run, its own
  * @throws WorkbenchError `usage` for a plugin of the run that is not loaded, `config` for one that changed
  */
 async function withPlugins({ settings, folder, resume, fork, onNote }: TrainOptions): Promise<TrainSettings> {

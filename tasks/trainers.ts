@@ -1,5 +1,5 @@
 /**
- * `kgwalk/trainers`: PPO in an environment of one's own, whole training runs, and each trainer by itself.
+ * `kgwalk/trainers`: PPO in a custom environment, whole training runs, and each trainer by itself.
  * @module kgwalk/trainers
  */
 export type { TrainedPolicy, MakePolicy, PolicyNetworks } from '../agents/policy/policy.js';

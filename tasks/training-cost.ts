@@ -1,4 +1,4 @@
-/** What it took to train what is evaluated: how many weights, and how much processor time. */
+/** Training cost of an evaluated agent: number of weights, and processor time. */
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { optimizerPrefix, readCheckpoint } from '../checkpoints/checkpoint.js';
@@ -20,9 +20,9 @@ export interface TrainingCost {
 }
 
 /**
- * Of a run's evaluation.
- * @param runFolder default: the folder that the evaluation is kept in, where that is a run's and the record names no other: that of
- *   several runs as one has no cost of its own
+ * Training cost of a run's evaluation.
+ * @param runFolder default: the run's folder that the evaluation is kept in, unless the record names another run; an
+ *   ensemble has none
  * @returns undefined where there is no run, or no longer its checkpoint
  */
 export function trainingCostOf(

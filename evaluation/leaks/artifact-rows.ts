@@ -1,4 +1,4 @@
-/** What each artifact was made from, held against a split that it must not know. */
+/** Sources of each artifact, compared with a split that it must not contain. */
 import {
   type ArtifactRecord,
   hasUnknownSources,
@@ -10,31 +10,31 @@ import { plainText } from '../../datasets/sample-source.js';
 import { askedText, isOpening, type KnownSamples } from './known-samples.js';
 
 /**
- * `found`: the split went into it; `allowed`: it touches the split in a way that is told, not hidden; `not known`: nobody noted
+ * `found`: the split went into it; `allowed`: it touches the split in a disclosed way; `not known`: sources were not noted
  * what it was made from; `none found`: nothing else was.
  */
 export type Verdict = 'found' | 'allowed' | 'not known' | 'none found';
 
 /** One artifact, held against the split. */
 export interface ArtifactRow {
-  /** Whose it is: `run`, or an agent that was evaluated beside it. */
+  /** Owner: `run`, or an agent that was evaluated with it. */
   of: string;
   kind: ArtifactRecord['kind'];
   name: string;
   /** Samples it was made from, by split; only splits with any. */
   samples: Record<string, number>;
-  /** Of them, those that the data set does not hold. */
+  /** Number of those that the data set does not hold. */
   foreign: number;
   /** Samples of the asked split that it was made from. */
   byId: number;
   /** Samples of the asked split whose words, start and gold stand under another id among those it was made from. */
   byContent: number;
-  /** Of those, openings of one message. */
+  /** Number of those that are openings of one message. */
   openings: number;
   /** Examples written for it, and how many of them are questions of the asked split word for word. */
   texts?: { count: number; asked: number };
   verdict: Verdict;
-  /** What the verdict rests on, where a number does not say it. */
+  /** Reason for the verdict where no number gives it. */
   why?: string;
 }
 
@@ -109,7 +109,7 @@ function verdictOn(
   if (byContent > openings) return { verdict: 'found', why: 'the same samples under other ids' };
   if ((texts?.asked ?? 0) > 0) return { verdict: 'found', why: 'examples that are questions of the split' };
   if (kind === 'edge list') return onEdges(facts);
-  if (hasUnknownSources(facts)) return { verdict: 'not known', why: 'nobody noted what they were made from' };
+  if (hasUnknownSources(facts)) return { verdict: 'not known', why: 'their sources were not noted' };
   return { verdict: 'none found' };
 }
 

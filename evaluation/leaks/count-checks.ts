@@ -1,4 +1,4 @@
-/** Whether the counts that agents use mark the answer: P(gold | count) must not fall where the count rises. */
+/** Checks whether the counts that agents use mark the answer: P(gold | count) must not fall as the count rises. */
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import type { ProvenanceRecord } from '../../src/run/provenance.js';
 import { countsByName, goldShareByCount, type LeakCheck } from './count-shares.js';
@@ -6,15 +6,15 @@ import type { KnownSamples } from './known-samples.js';
 
 /** P(gold | count) of one count, and who uses it. */
 export interface CountCheck extends LeakCheck {
-  /** Of `countsByName`. */
+  /** Name in `countsByName`. */
   count: string;
-  /** What is chosen by it. */
+  /** Candidates that are ranked by it. */
   over: 'edges' | 'relations';
-  /** Whose tables hold it: `run`, or agents evaluated beside it. Empty: nobody's, told because the graph tells it. */
+  /** Owners of tables with this count: `run`, or agents evaluated with it. Empty: none; reported because the graph contains it. */
   usedBy: string[];
 }
 
-/** What a record says an agent counts. */
+/** Counts that an agent uses according to its record. */
 export interface NotedCounts {
   of: string;
   record: ProvenanceRecord;

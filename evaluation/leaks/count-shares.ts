@@ -29,32 +29,32 @@ export interface LeakCheck {
 /** The train count of a candidate edge from `start`. */
 export type CountOf = (start: number, tail: number, relation: number) => number;
 
-/** How often train golds have each entity as a tail: the count that leaks. */
+/** Number of train golds with each entity as a tail: the count that leaks. */
 export function entityCounts(train: readonly WalkSample[]): CountOf {
   const counts = new Map<number, number>();
   for (const { gold } of train) for (const [, , tail] of gold.path) counts.set(tail, (counts.get(tail) ?? 0) + 1);
   return (_start, tail) => counts.get(tail) ?? 0;
 }
 
-/** How often train golds lead from a start to a target: safe, it does not tell who is new. */
+/** Number of train golds from a start to a target: safe, it does not reveal new entities. */
 export function pairCounts(train: readonly WalkSample[]): CountOf {
   const counts = tally(train.map(({ gold }) => `${gold.path[0]![0]},${gold.target}`));
   return (start, tail) => counts.get(`${start},${tail}`) ?? 0;
 }
 
-/** How often train golds use an edge, at any hop. */
+/** Number of train golds that use an edge, at any hop. */
 export function edgeCounts(train: readonly WalkSample[]): CountOf {
   const counts = tally(train.flatMap(({ gold }) => gold.path.map(String)));
   return (start, tail, relation) => counts.get(`${start},${relation},${tail}`) ?? 0;
 }
 
-/** How often train golds begin with an edge. */
+/** Number of train golds that begin with an edge. */
 export function firstEdgeCounts(train: readonly WalkSample[]): CountOf {
   const counts = tally(train.map(({ gold }) => String(gold.path[0])));
   return (start, tail, relation) => counts.get(`${start},${relation},${tail}`) ?? 0;
 }
 
-/** How often train golds leave an entity by a relation. */
+/** Number of train golds that leave an entity by a relation. */
 export function headRelationCounts(train: readonly WalkSample[]): CountOf {
   const counts = tally(train.flatMap(({ gold }) => gold.path.map(([head, relation]) => `${head},${relation}`)));
   return (start, _tail, relation) => counts.get(`${start},${relation}`) ?? 0;
@@ -84,7 +84,7 @@ function tally(keys: readonly string[]): Map<string, number> {
  * P(gold | count) over what there is to choose from at the starts of one-hop golds: edges, or for a count that all edges of
  * a relation share the relations, since else a relation of many edges looks unlikely however often it is taken.
  * @param samples of a split that the counts were not taken from
- * @param countOf one of `countsByName` or a feature of one's own
+ * @param countOf one of `countsByName` or a custom feature
  * @param highest counts from here on share a row. Default 3
  * @param over what is chosen. Default `edges`
  */

@@ -4,7 +4,7 @@
 import type { Graph } from '../../src/kg/graph.js';
 import type { AnySample, KnownSamples } from './known-samples.js';
 
-/** Who uses the entities of a graph. */
+/** Users of the entities of a graph. */
 export interface GraphCut {
   graph: string;
   entities: number;
@@ -12,13 +12,13 @@ export interface GraphCut {
   inTrain: number;
   /** Entities of other splits' golds that no train gold has. */
   onlyElsewhere: number;
-  /** Of them, those of the asked split. */
+  /** Number of those from the given split. */
   onlyAsked: number;
   /** Entities of no gold at all. */
   inNone: number;
   /**
    * Whether the graph looks cut to the entities of its dialogues: a third or more of the entities that train never used are
-   * there because another split uses them. Then whatever tells such entities apart leaks.
+   * there because another split uses them. Then any feature that separates such entities leaks.
    */
   restricted: boolean;
   /** Golds of the asked split that the graph holds whole: expected, and what makes them walkable. */

@@ -8,13 +8,13 @@ import { type SplitName, splitNames, type WalkSample, walkSamples } from '../../
 import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 
-/** Of dialogues or of questions. */
+/** Kind of data set: dialogues or questions. */
 export type AnySample = WalkSample | QuestionSample;
 
 /** One split. */
 export interface KnownSplit<Sample extends AnySample = AnySample> {
   name: string;
-  /** Absent: a file of the release with a name of its own. */
+  /** Absent: a file of the release with another name. */
   role?: SplitName;
   samples: readonly Sample[];
   /** Content by id. */
@@ -30,7 +30,7 @@ export interface KnownSamples<Sample extends AnySample = AnySample> {
   asked: KnownSplit<Sample>;
 }
 
-/** @param role absent for a file of the release with a name of its own */
+/** @param role absent for a file of the release with another name */
 export function knownSplit<Sample extends AnySample>(
   name: string,
   role: SplitName | undefined,
@@ -86,14 +86,14 @@ function askedOf<Split extends KnownSplit>(splits: readonly Split[], name: strin
   );
 }
 
-/** What was asked last, without what differs between copies of it. */
+/** The last question, without the parts that differ between copies of it. */
 export function askedText({ task }: AnySample): string {
   return plainText('messages' in task ? (task.messages.at(-1)?.text ?? '') : task.question);
 }
 
 /**
- * Whether a sample that says the same may come from somebody else: a dialogue of one message, as many begin with the same
- * words. Nobody repeats a whole exchange by chance.
+ * Whether a sample with the same words may have another source: a dialogue of one message, as many begin with the same
+ * words. A whole exchange is not repeated by chance.
  */
 export function isOpening({ task }: AnySample): boolean {
   return 'messages' in task && task.messages.length <= 1;

@@ -8,38 +8,38 @@ import { graphCut, type GraphCut } from './graph-cut.js';
 import type { KnownSamples } from './known-samples.js';
 import type { SeenUnseen } from './seen-unseen.js';
 
-/** What one agent was made from. */
+/** Provenance of one agent. */
 export interface NotedAgent {
   /** `run` for the run itself, else the name of an evaluation. */
   of: string;
-  /** Whether it is what is checked, and not an agent that was evaluated beside it. */
+  /** Whether it is the checked agent, not one evaluated with it. */
   own: boolean;
   /** Absent: nothing was noted. */
   record: ProvenanceRecord | undefined;
 }
 
-/** What `kgwalk datasets check --run` found, and what it cannot exclude. */
+/** Findings of `kgwalk datasets check --run`, and what it cannot exclude. */
 export interface LeakReport {
   dataset: string;
   graph: string;
   split: string;
   samples: number;
-  /** Of what is checked, that of which nothing is known. */
+  /** Parts of the checked agent with unknown sources. */
   unknown: string[];
   artifacts: ArtifactRow[];
-  /** What must have been made and was not noted: its sources are not known. */
+  /** Expected artifacts without noted sources. */
   notNoted: string[];
   cut: GraphCut;
   targets: SeenUnseen[];
-  /** Of dialogues; questions have no candidates that are edges. */
+  /** Counts on dialogues; questions have no edges as candidates. */
   counts: CountCheck[];
   /** One sentence for each leak of what is checked. */
   found: string[];
-  /** The same of agents that were evaluated beside it. */
+  /** The same for agents evaluated with it. */
   foundBeside: string[];
 }
 
-/** What a report is made from. */
+/** Input of a report. */
 export interface LeakReportParts {
   dataset: string;
   known: KnownSamples<WalkSample> | KnownSamples<QuestionSample>;
@@ -48,7 +48,7 @@ export interface LeakReportParts {
   agents: readonly NotedAgent[];
   /** Kinds and names of artifacts that a run of these settings makes, such as `training: PPO`. */
   expected: readonly string[];
-  /** Of evaluations on the split. */
+  /** Results of evaluations on the split. */
   targets: readonly SeenUnseen[];
 }
 

@@ -10,7 +10,7 @@ export type SeenUnseenVerdict = 'below' | 'not below' | 'above' | 'too few';
 
 /** Scores of one evaluation on targets that train had, and on those it had not. */
 export interface SeenUnseen {
-  /** Of which evaluation. */
+  /** Name of the evaluation. */
   evaluation: string;
   agent: string;
   metric: string;
@@ -25,7 +25,7 @@ export interface SeenUnseen {
 /** One sample of an evaluation. */
 export interface ScoredTarget {
   cluster: string;
-  /** Whether train had the target. */
+  /** Whether the target occurs in train. */
   seen: boolean;
   /** In [0, 1]. */
   score: number;

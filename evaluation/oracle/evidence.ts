@@ -1,4 +1,4 @@
-/** What the facts in a prompt show: the simulated model answers from them and from nothing else. */
+/** Facts in a prompt: the only input of the simulated model's answers. */
 import { excludedTopics } from '../../datasets/question.js';
 import { inverseName } from '../../src/kg/graph.js';
 import type { Graph } from '../../src/kg/graph.js';
@@ -41,7 +41,7 @@ export function truthIn(graph: Graph, facts: QuestionFacts, evidence: readonly N
   return real.some((end) => ends.has(end)) ? false : undefined;
 }
 
-/** Names that a relation sequence leads to from the topics inside the evidence, in whichever direction a fact is written. */
+/** Names that a relation sequence leads to from the topics inside the evidence, in either direction of a fact. */
 function walkedIn(
   graph: Graph,
   { task }: QuestionFacts,

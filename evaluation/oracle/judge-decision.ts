@@ -1,4 +1,4 @@
-/** Whether a decision was taken rightly, by the rules of the simulated model, and how often chance would take it so. */
+/** Checks a decision by the rules of the simulated model, with the probability that chance takes it rightly. */
 import type { Graph } from '../../src/kg/graph.js';
 import { normalizeName } from '../../src/kg/name-index.js';
 import type {
@@ -17,7 +17,7 @@ import { rightReply } from './right-reply.js';
 
 /** A decision that could be taken rightly. */
 export interface Judged {
-  /** Whether what was put first is right; of several that were put first alike, the share that is. In [0, 1]. */
+  /** Share of right items among those ranked first, in [0, 1]: 0 or 1 without ties. */
   right: number;
   /** Share of what was offered that is right: what a uniform choice would get, in [0, 1]. */
   chance: number;

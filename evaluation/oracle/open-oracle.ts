@@ -28,7 +28,7 @@ const keptHeads = 256;
 /** Agents that answer without evidence: there is nothing for it to read. */
 const unsimulated = ['io', 'cot'];
 
-/** What the simulated model knows, and how often it errs. */
+/** Data of the simulated model, and its error rate. */
 export interface OracleSettings {
   /** Only read. */
   graph: Graph;

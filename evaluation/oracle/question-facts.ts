@@ -1,4 +1,4 @@
-/** What the simulated model knows of a question: where its gold chains lead, hop by hop. */
+/** Gold chains of a question, hop by hop: all that the simulated model has. */
 import { readableRelation } from '../../agents/prompted/self-veqa/sub-graph.js';
 import { excludedTopics, type QuestionSample } from '../../datasets/question.js';
 import { chainFrontiers } from '../../src/kg/frontier.js';

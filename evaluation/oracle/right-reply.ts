@@ -156,7 +156,7 @@ function suffices(graph: Graph, facts: QuestionFacts, evidence: Decision['eviden
   return facts.gold.answers.length > 0 && answersIn(facts, evidence).length === facts.gold.answers.length;
 }
 
-/** What the evidence answers, as much of it as a reply may hold; empty where it answers nothing. */
+/** Answers supported by the evidence, up to the limit of a reply; empty if there are none. */
 function known(graph: Graph, facts: QuestionFacts, evidence: Decision['evidence']): string[] {
   if (facts.task.form === 'entities') return answersIn(facts, evidence).slice(0, mostAnswers);
   const truth = truthIn(graph, facts, evidence);

@@ -30,7 +30,7 @@ export function shortestChains(
   return ranked.slice(0, mostKept).map(({ chain }) => chain);
 }
 
-/** Distinct sequences in ascending order of ids. Breadth first: each entity keeps the sequences of its own distance. */
+/** Distinct sequences in ascending order of ids. Breadth first: each entity keeps the sequences of its distance. */
 function nearestChains(
   graph: Graph,
   topics: readonly number[],

@@ -63,7 +63,7 @@ export async function openScoredAgent(
   data: DialogueEvaluationData,
   options: OpenOptions,
 ): Promise<OpenedAgent<WalkSample, Answer, DialogueRow>> {
-  const { graph, settings, withArk, horizon, samples, train, seenTargets } = data;
+  const { graph, settings, withArk, horizon, samples, seenTargets } = data;
   const { work } = options;
   const {
     agent: opener,
@@ -71,7 +71,7 @@ export async function openScoredAgent(
     useCalls,
     ...opened
   } = which.trained ? await openWalker(which.trained, data, options) : await openUntrained(which, data, options);
-  // Whoever answers reads the same tasks.
+  // All agents read the same tasks.
   const agent = data.about.oracle === undefined ? opener : { ...opener, note: noteOf(opener) };
   const golds = new Map(samples.map(({ task, gold }) => [task.id, gold.path]));
   if (withArk) work.note(`warning: ${arkCountWarning}`);
@@ -86,7 +86,7 @@ export async function openScoredAgent(
       ...(useCalls && { useCalls }),
     }),
     scorer: dialogueScorer({
-      ...{ graph, walks, withArk, horizon, samples, train, seenTargets },
+      ...{ graph, walks, withArk, horizon, samples, seenTargets },
       ...{ ks: settings.ks, beamWidth: settings.beamWidth },
     }),
   };

@@ -1,9 +1,9 @@
-/** What can be counted as LLM-ARK's reference counts: agents that walk two steps and keep its beam. */
+/** Counting by LLM-ARK's reference: for agents that walk two steps with its beam. */
 import type { Agent } from '../../agents/agent.js';
 import { arkBeamWidth } from '../../src/metrics/ark-ranks.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 
-/** What is said wherever those columns are. */
+/** Note printed with these columns. */
 export const arkCountWarning =
   `ark columns repeat the published code of LLM-ARK, to compare with its paper alone: a target counts where any slot of a beam of ${arkBeamWidth} held it after either step, ` +
   'and it is the end of the gold’s first hop; no other system’s figures, nor the strict columns, compare with them.';

@@ -16,7 +16,7 @@ import { keptOpen, type OpenedAsk, type Resolved, type ShownAnswer, type Trained
 import { foldersOf } from '../trained.js';
 import { namedPath, walkText } from './score.js';
 
-/** Where a trained walker goes from an entity after something was said. */
+/** Answers of a trained walker from an entity after a message. */
 export function openAskDialogue({ trained }: Resolved, flags: EvaluationFlags): OpenedAsk {
   if (flags.graph !== undefined) {
     throw new WorkbenchError('usage', `expected no graph, since a run walks its own, got ${flags.graph}, at --graph`, {

@@ -20,7 +20,7 @@ import type { Data } from '../task.js';
 import { checkArkCount } from './ark-count.js';
 import { seenEntities } from './row.js';
 
-/** What stands beside every score of who may read what is said after the path was chosen. */
+/** Label of scores of agents that read the text after the path was chosen. */
 export const oracleLabel = 'oracle: reads the reply';
 
 /** Everything that agents on dialogues are evaluated with, loaded. */
@@ -30,9 +30,9 @@ export interface DialogueEvaluationData extends Data<WalkSample> {
   train: WalkSample[];
   seenTargets: ReadonlySet<number>;
   settings: EvaluationSettings;
-  /** Of the run's environment; 2 where there is no run. */
+  /** Horizon of the run's environment; 2 without a run. */
   horizon: number;
-  /** LLM-ARK's countings are asked for beside the strict ones. */
+  /** Whether LLM-ARK's counts are computed next to the strict ones. */
   withArk: boolean;
 }
 
@@ -66,7 +66,7 @@ export async function dialogueData(flags: EvaluationFlags, runs: readonly RunInf
     throw new WorkbenchError(
       'data',
       `expected samples, got none, at ${flags.data ?? `split ${split} of ${data.dataset}`}`,
-      { hint: 'A sample is a path that somebody chose; see `kgwalk datasets stats`.' },
+      { hint: 'A sample is a path chosen by an annotator; see `kgwalk datasets stats`.' },
     );
   }
   const samples = sampled(all, limit, 'evaluate/limit');

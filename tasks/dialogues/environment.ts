@@ -40,7 +40,7 @@ export async function dialogueEnvironment(
   return { options, ...(vectors && { vectors }) };
 }
 
-/** Of an observation the vector of what was said last, then that of the current entity's name. */
+/** Vector of an observation: the last message, then the name of the current entity. */
 export async function dialogueVectors(
   encoder: string,
   graph: Graph,

@@ -20,7 +20,7 @@ export type GoldPart = keyof typeof shares;
 /** All parts, in the order of tables. */
 export const goldParts = Object.keys(shares) as GoldPart[];
 
-/** Schema of the record field `told`; see `goldPartRanks`. */
+/** Schema of a record field; see `goldPartRanks`. */
 export const goldPartSchema = openObject({
   squares: z.number(),
   ranks: z.object({ hops: rank, relation: rank, relations: rank, edge: rank, target: rank }),

@@ -1,4 +1,4 @@
-/** What a run over dialogues, or an evaluation of them, noted, and how its evaluations fared on targets that train never had. */
+/** Provenance of a run over dialogues or of an evaluation, and scores on targets that train lacks. */
 import { linkedTurnsOf } from '../../agents/walker/linked-turns.js';
 import { walkerRunSettings } from '../../agents/walker/walker-parts.js';
 import { type DialogueDataset, loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
@@ -24,7 +24,7 @@ import { dialogueFigures, dialogueMeasure } from './score.js';
 
 const [main] = dialogueFigures([1]);
 
-/** @throws WorkbenchError `data` for what is damaged or was imported anew, `usage` for another data set or no such split */
+/** @throws WorkbenchError `data` for damaged data or another import, `usage` for another data set or no such split */
 export async function runLeaks(name: string, of: CheckedRun, split = 'test'): Promise<LeakCheck> {
   const { run } = of;
   const data = dataSettings.parse(run.config.data ?? {});
@@ -87,7 +87,7 @@ function linkedOf({ config }: RunInfo, dataset: DialogueDataset, graph: Graph): 
 
 const linkedSettings = walkerRunSettings.pick({ data: true, clone: true });
 
-/** What the phases that are done have made. */
+/** Artifacts of the completed phases. */
 function expectedOf({ config, state: { done } }: RunInfo): string[] {
   const { ppo } = config as { ppo?: { gradient?: string; init?: string } };
   return [

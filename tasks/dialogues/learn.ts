@@ -62,7 +62,7 @@ interface DialogueSession extends Session {
   linked: LinkedTurns | undefined;
 }
 
-/** How runs over dialogues train: TransE, text vectors, cloning, PPO. */
+/** Training over dialogues: TransE, text vectors, cloning, PPO. */
 export const dialogueLearning: Learning = {
   forkPhase: 'clone',
   problems: (settings) => [...ablationProblems(settings), ...walkProblems(settings)],
@@ -121,7 +121,7 @@ async function openDialogueTraining(settings: TrainSettings): Promise<Training> 
   };
 }
 
-/** What a run reads before it walks. */
+/** Inputs of a walker. */
 interface RunTexts {
   names: FrozenVectors;
   /** Absent where states are read one by one. */
@@ -296,7 +296,7 @@ async function dialoguePpo(
   }
 }
 
-/** What the texts of an update cost, and what they would have cost without anything shared. */
+/** Encoding cost of the texts of an update, and the cost without sharing. */
 async function logTextCost(session: DialogueSession, watched: ReferenceCost, update: number): Promise<void> {
   const { encodes, tokens } = await watched.take();
   if (session.replayed) return;
@@ -316,7 +316,7 @@ async function evaluateOnValid(session: DialogueSession, policy: Policy): Promis
   const asker = batchAsker(agent, { batchSize, canAsk: ({ start }) => graph.degree(start) > 0 });
   const seenTargets = seenEntities(train);
   const scorer = dialogueScorer({
-    ...{ graph, walks, ks, beamWidth, samples, train, seenTargets, withArk: false, horizon: settings.env.horizon },
+    ...{ graph, walks, ks, beamWidth, samples, seenTargets, withArk: false, horizon: settings.env.horizon },
   });
   return curveOf(asker, samples, scorer, dialogueCurve, { line, signal });
 }

@@ -7,7 +7,7 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
 import type { RunGraphs } from './training-data.js';
 
-/** What walkers over dialogues read of an observation. */
+/** Parts of an observation that walkers over dialogues read. */
 const readFields = ['task', 'start', 'current', 'hop', 'path', 'actionMask'];
 
 /** @throws WorkbenchError `config` where an environment cannot be made over dialogues, or shows something else */

@@ -1,4 +1,4 @@
-/** What an agent predicted, by name, as JSON lines or CSV. */
+/** Predictions of an agent, by name, as JSON lines or CSV. */
 import { extname } from 'node:path';
 import type { Answer } from '../../agents/agent.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';

@@ -1,4 +1,4 @@
-/** What one agent made of one sample of a dialogue, and its columns. Ranks are 1-based, 0 = absent. */
+/** Row of one dialogue sample, and its columns. Ranks are 1-based, 0 = absent. */
 import { z } from 'zod';
 import type { Answer } from '../../agents/agent.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
@@ -32,27 +32,27 @@ export const dialogueRow = openObject({
   dialogue: z.string(),
   hops: z.int(),
   sender: z.enum(['user', 'assistant']),
-  /** Whether the gold target is a node of any train gold path. */
+  /** The gold target is a node of a train gold path. */
   seen: z.boolean(),
-  /** Whether it is the dialogue's first path. */
+  /** First path of its dialogue. */
   first: z.boolean(),
   path: rank,
   entityPath: rank,
   relationPath: rank,
   target: rank,
   summedTarget: rank,
-  /** Of the best path; NaN where there is none. */
+  /** Log-probability of the best path; NaN if there is none. */
   logProb: anyNumber,
   /**
    * ln of the probability that the agent gives the gold among all legal walks. Absent where the gold cannot be walked, was not asked
    * for, or the agent is no distribution over walks.
    */
   goldLogProb: anyNumber.optional(),
-  /** Of every answer of an agent that is a distribution over walks, whether or not its gold can be walked. */
+  /** For agents with a distribution over walks, also for gold paths that cannot be walked. */
   told: goldPartSchema.optional(),
   /** The agent's own, NaN where it gives none. */
   confidence: anyNumber,
-  /** As LLM-ARK's reference counts, where that was asked for. */
+  /** Counts of LLM-ARK's reference, on request. */
   ark: openObject({ path: rank, target: rank, anyTarget: rank }).optional(),
   /** Share of the replies that repeat an example of their prompt, where any could. */
   copied: anyNumber.optional(),
@@ -62,7 +62,7 @@ export const dialogueRow = openObject({
 /** See `dialogueRow`. */
 export type DialogueRow = z.output<typeof dialogueRow>;
 
-/** What counting one sample needs beside it. */
+/** Context for scoring one sample. */
 export interface RowContext {
   /** The whole graph. */
   graph: Graph;
@@ -70,7 +70,7 @@ export interface RowContext {
   walked: Graph;
   beamWidth: number;
   seenTargets: ReadonlySet<number>;
-  /** Whether to count as LLM-ARK's reference does, too. */
+  /** Also count as LLM-ARK's reference does. */
   withArk: boolean;
 }
 
@@ -81,7 +81,7 @@ export function seenEntities(train: readonly WalkSample[]): Set<number> {
   return seen;
 }
 
-/** Counts one sample. No attempt means that the start has no edges, so nobody was asked. */
+/** Scores one sample. Without an attempt the start has no edges. */
 export function rowOf(sample: WalkSample, attempt: Attempt<Answer> | undefined, context: RowContext): DialogueRow {
   const { task, gold } = sample;
   const answer = attempt?.answer;

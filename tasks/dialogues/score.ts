@@ -1,4 +1,4 @@
-/** What is counted on dialogues: paths and targets at k, strictly, and where asked for as LLM-ARK's reference counts. */
+/** Figures of dialogues: paths and targets at k, strict and on request as LLM-ARK's reference counts. */
 import type { Answer } from '../../agents/agent.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import type { WalkGraph } from '../../envs/dialogue-walk/walk-graph.js';
@@ -26,7 +26,7 @@ const ranks: Record<string, { of: (row: DialogueRow) => number | undefined; titl
   'target-any': { of: ({ ark }) => ark?.anyTarget, title: 'last target, ark' },
 };
 
-/** Mean −ln of the probability of the gold among all legal walks: it tells walkers apart where path@1 cannot yet. */
+/** Mean −ln of the probability of the gold among all legal walks: it separates walkers where path@1 cannot yet. */
 const nll: Figure = { key: 'nll', title: 'NLL', unit: 'number', better: 'low', place: 'main', tested: true };
 
 /** Figures of dialogues, in the order of tables. @param ks of path@k and its kin */
@@ -84,21 +84,19 @@ export const dialogueMeasure: Measure<DialogueRow> = {
   arrow: dialogueArrow,
 };
 
-/** What scoring dialogues needs beside them. */
+/** Context for scoring dialogues. */
 export interface DialogueScoring extends Omit<RowContext, 'walked'> {
   /** The edges that the agent may walk. */
   walks: WalkGraph;
   ks: readonly number[];
   samples: readonly WalkSample[];
-  /** What agents may learn from: whoever was asked the same there chose too. */
-  train: readonly WalkSample[];
   /** Most edges of a walk, for the upper bound. */
   horizon: number;
 }
 
 /** Scores what an agent walks. */
 export function dialogueScorer(scoring: DialogueScoring): Scorer<WalkSample, Answer, DialogueRow> {
-  const { graph, walks, ks, withArk, samples, train, horizon } = scoring;
+  const { graph, walks, ks, withArk, samples, horizon } = scoring;
   const context = { ...scoring, walked: walks.graph };
   return {
     measure: dialogueMeasure,
@@ -119,7 +117,7 @@ export function dialogueScorer(scoring: DialogueScoring): Scorer<WalkSample, Ans
 }
 
 /**
- * How much of a split can be answered at all, whoever answers.
+ * Share of a split that any agent can answer.
  * @param samples at least one
  * @param walks the edges that may be walked
  * @param horizon most edges of a walk
@@ -179,7 +177,7 @@ export function namedPath(path: Path, graph: Graph): [string, string, string][] 
 /** Walks shown of each beam. */
 const shownWalks = 5;
 
-/** What was said, what was chosen, what the agent ranked, where it first went wrong; nothing where it ranked nothing. */
+/** Messages, gold path, ranked paths and the first wrong step; undefined if nothing was ranked. */
 function exampleOf(
   { task, gold }: WalkSample,
   { answer }: Attempt<Answer>,

@@ -1,4 +1,4 @@
-/** What an import and the statistics of a data set of dialogues look like in words. */
+/** Text of an import and of the statistics of a data set of dialogues. */
 import type { DialogueManifest } from '../../datasets/dialogues/dialogue-dataset.js';
 import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import {
@@ -10,7 +10,7 @@ import type { Spread } from '../../src/metrics/ranks.js';
 import { printable } from '../../src/run/printable.js';
 import { type Shown, ShownPage } from '../task.js';
 
-/** What was imported and what was left out. */
+/** Imported and excluded samples. */
 export function dialoguesImported(manifest: DialogueManifest): Shown {
   const page = new ShownPage(manifest);
   page.line(`imported ${manifest.name} · licence: ${manifest.licence}`);

@@ -1,4 +1,4 @@
-/** What a run over dialogues reads before it begins: graph, edges to walk, samples, and what is to be known of them. */
+/** Inputs of a run over dialogues: graph, edges, samples and notes on them. */
 import { type LinkedTurns, linkedTurnsOf } from '../../agents/walker/linked-turns.js';
 import { type DialogueDataset, loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { splitSamples, type WalkSample } from '../../datasets/walk-sample.js';
@@ -15,9 +15,9 @@ interface DialogueData extends RunGraphs {
   dataset: DialogueDataset;
   train: WalkSample[];
   valid: WalkSample[];
-  /** Turns of train that nobody annotated, where the settings ask for them. */
+  /** Train turns without annotation, if enabled. */
   linked: LinkedTurns | undefined;
-  /** One line a thing that whoever starts the run should know: how much it trains on, what its lists of edges leave out. */
+  /** Notes to print before training: number of samples, edges left out. */
   notes: string[];
 }
 
@@ -114,7 +114,7 @@ export function walkProblems({ env, ppo }: Pick<TrainSettings, 'env' | 'ppo'>): 
   return problems;
 }
 
-/** What is wrong, each as `expected …, got …`; none where all fits. */
+/** Problems, each as `expected …, got …`; empty if there are none. */
 export function ablationProblems({
   env,
   stateText,
@@ -125,7 +125,7 @@ export function ablationProblems({
   const problems: [wrong: boolean, problem: string][] = [
     [
       pairs && !walker.edgeFeatures,
-      `expected walker.edgeFeatures=true with walker.pairFeatures=${walker.pairFeatures}, which stand beside them, got false`,
+      `expected walker.edgeFeatures=true with walker.pairFeatures=${walker.pairFeatures}, which extend them, got false`,
     ],
     [
       pairs && stateText.encode === 'per-step',
@@ -153,7 +153,7 @@ export function ablationProblems({
 
 /**
  * One line a fact; none where every edge may be walked.
- * @param splits samples by name, at least one each: of them the share whose gold is left is told
+ * @param splits samples by name, at least one each; the share of remaining golds is reported for each
  */
 function selectionNotes(
   { graph, selection }: WalkGraph,
@@ -172,7 +172,7 @@ function selectionNotes(
   ];
 }
 
-/** What must stand beside every score of a walker over these edges, where dialogues of valid and test chose some. */
+/** Caveat for scores of a walker over edges that dialogues of valid and test selected. */
 export function leakWarning({ selection }: Pick<WalkGraph, 'selection'>): string | undefined {
   if (!selection?.brought) return undefined;
   const { valid, test } = selection.brought;

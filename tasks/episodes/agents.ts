@@ -1,4 +1,4 @@
-/** Who plays episodes: agents by name, and policies of runs. */
+/** Players of episodes: agents by name, and policies of runs. */
 import {
   type Chooser,
   playEpisodes,

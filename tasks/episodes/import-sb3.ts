@@ -1,4 +1,4 @@
-/** A policy that Stable-Baselines3 has trained, as a run: what it earns is then counted as for any other. */
+/** Imports a Stable-Baselines3 policy as a run, so that its return is evaluated like any other's. */
 import { playEpisodes, policyChooser } from '../../agents/policy/play.js';
 import { restoredPolicy } from '../../agents/policy/policy.js';
 import { type Checkpoint, type JsonObject, schemaVersion } from '../../checkpoints/checkpoint.js';
@@ -15,7 +15,7 @@ import { plainSettings, trainSettings } from '../../trainers/train-settings.js';
 import { episodeSeeds, policyOf } from './learn.js';
 import { registeredSource, shapeOf, sourceHash } from './source.js';
 
-/** What is imported, and for which environment. */
+/** Files and environment of an import. */
 export interface ImportSb3Options {
   /** Safetensors, as `export_sb3` of clients/python writes it. */
   file: string;

@@ -1,4 +1,4 @@
-/** Episodes: policies over vectors in any environment, measured by what they earn. */
+/** Episodes: policies over vectors in any environment, evaluated by return. */
 import type { PlayedEpisode } from '../../agents/policy/play.js';
 import { cartPoleId } from '../../envs/classic/cart-pole.js';
 import { WorkbenchError } from '../../src/run/errors.js';

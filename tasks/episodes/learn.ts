@@ -14,13 +14,13 @@ import { StepRollout } from '../../trainers/step-rollout.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
 import { type EnvSource, type OwnParts, registeredSource, shapeOf, sourceHash } from './source.js';
 
-/** How policies over vectors train. @param own what a program brings instead of what settings name */
+/** Training of policies over vectors. @param own networks and environments of a program, instead of those of the settings */
 export function episodesLearning(own: OwnParts = {}): Learning {
   return {
     ...(own.source && { ownEnvId: own.source.id }),
     forkPhase: 'ppo',
     problems: policyProblems,
-    // Computed on the host, whatever their size.
+    // Computed with SIMD at any size.
     networkSize(settings) {
       const { hidden, minibatchSize } = policyOf(settings);
       const [inputs = 1, units = 1] = [...hidden].sort((a, b) => b - a);
@@ -80,7 +80,7 @@ function policyProblems({ env, policy, clone, transe, bilinear, ppo, backend }: 
   return problems;
 }
 
-/** @param from a checkpoint to go on from */
+/** @param from a checkpoint to resume from */
 async function policyPpo(
   session: Session,
   { source, policy: make }: OwnParts & { source: EnvSource },
@@ -93,7 +93,7 @@ async function policyPpo(
   const rounds = roundsOf(settings);
   const { actor, critic } = (make ?? mlpPolicy(policy))(shape, seed);
   if (rounds.baseline === 'critic' && !critic) {
-    throw new WorkbenchError('config', 'expected a critic beside the actor with ppo.baseline=critic, got none', {
+    throw new WorkbenchError('config', 'expected a critic with the actor and ppo.baseline=critic, got none', {
       hint: 'Give a ValueNetwork, or set ppo.baseline=none.',
     });
   }

@@ -1,4 +1,4 @@
-/** What an episode earned, as rows and figures. */
+/** Returns of episodes, as rows and figures. */
 import { z } from 'zod';
 import type { PlayedEpisode } from '../../agents/policy/play.js';
 import type { Measure, Sample, Scorer } from '../../evaluation/score.js';
@@ -19,7 +19,7 @@ const episodeRow = openObject({
   return: anyNumber.optional(),
   /** Steps. */
   length: z.int().optional(),
-  /** Whether it was cut, rather than over. */
+  /** Truncated, not terminated. */
   truncated: z.boolean().optional(),
   miss: z.string().optional(),
 });
@@ -53,7 +53,7 @@ export const episodeMeasure: Measure<EpisodeRow> = {
     })),
 };
 
-/** Counts what episodes earned. */
+/** Scores the returns of episodes. */
 export const episodeScorer: Scorer<EpisodeSample, PlayedEpisode, EpisodeRow> = {
   measure: episodeMeasure,
   figures,

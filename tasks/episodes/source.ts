@@ -1,4 +1,4 @@
-/** Where the copies of an environment come from: the registry, by the settings, or a program that makes its own. */
+/** Copies of an environment: from the registry, by the settings, or from a program's function. */
 import type { MakePolicy } from '../../agents/policy/policy.js';
 import { type PolicyShape, policyShapeOf, type VectorObservationEnv } from '../../agents/policy/spaces.js';
 import type { Env } from '../../envs/env.js';
@@ -14,20 +14,20 @@ export interface EnvSource {
   make(): VectorObservationEnv;
 }
 
-/** What a program brings of its own instead of what settings name. */
+/** Environments and networks of a program, instead of those of the settings. */
 export interface OwnParts {
   source?: EnvSource | undefined;
-  /** Networks of its own. */
+  /** Custom networks. */
   policy?: MakePolicy | undefined;
 }
 
 type EnvSettings = Pick<TrainSettings['env'], 'id' | 'options'>;
 
-/** Of a registered environment. @throws WorkbenchError `usage` for one that is not registered here */
+/** Copies of a registered environment. @throws WorkbenchError `usage` for one that is not registered here */
 export function registeredSource({ id, options }: EnvSettings): EnvSource {
   if (!envIds().includes(id)) {
     throw new WorkbenchError('usage', `expected a known environment, got ${JSON.stringify(id)}, at env.id`, {
-      hint: 'An environment of your own is registered by a plugin: --plugin FILE; a program gives it to evaluatePolicy.',
+      hint: 'A custom environment is registered by a plugin: --plugin FILE; a program passes it to evaluatePolicy.',
     });
   }
   let make: (() => Env<unknown>) | undefined;
@@ -58,7 +58,7 @@ export function ownSource(make: () => VectorObservationEnv): EnvSource {
   throw new WorkbenchError('config', `expected an environment with a spec.id like mine/Walk-v1, got ${String(id)}`);
 }
 
-/** What its networks have to fit. @throws WorkbenchError `config` for an environment that policies over vectors do not fit */
+/** Shapes that the networks must fit. @throws WorkbenchError `config` for an environment that policies over vectors do not fit */
 export function shapeOf({ make }: EnvSource): PolicyShape {
   const env = make();
   try {
@@ -68,12 +68,12 @@ export function shapeOf({ make }: EnvSource): PolicyShape {
   }
 }
 
-/** What stands for a data set: weights belong to it. */
+/** Hash in place of a data set's: weights belong to it. */
 export function sourceHash({ id, options }: EnvSettings, shape: PolicyShape): string {
   return configHash({ id, options: options ?? {}, shape });
 }
 
-/** Whether a registered environment can be made by these settings and shows vectors. */
+/** True if a registered environment can be made by these settings and its observations are vectors. */
 export function showsVectors(env: EnvSettings): boolean {
   try {
     shapeOf(registeredSource(env));

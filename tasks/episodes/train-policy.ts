@@ -24,21 +24,21 @@ import { episodesTask } from './index.js';
 import { episodeSeeds, policyOf } from './learn.js';
 import { type EnvSource, ownSource, registeredSource, shapeOf } from './source.js';
 
-/** Makes copies of an environment, each of its own; or the id of a registered one. */
+/** Makes separate copies of an environment; or the id of a registered one. */
 export type EnvGiven = (() => VectorObservationEnv) | string;
 
-/** What a policy is trained in, by which settings, and where. */
+/** Environment, settings and folder of a training. */
 export interface TrainPolicyOptions extends Omit<TrainOptions, 'settings' | 'resume' | 'evaluateBest' | 'fork'> {
   /** Makes a new copy of the environment; or `env` names a registered one. */
   makeEnv?: () => VectorObservationEnv;
   env?: string;
-  /** What the environment that `env` names is made with. */
+  /** Options of the environment that `env` names. */
   envOptions?: Record<string, unknown>;
   /** By the names of the sections `policy` and `ppo`, without the section; `seed`, `name` and `tensorboard` too. */
   settings?: PolicyTrainingSettings;
-  /** Networks of one's own, instead of dense layers by `settings.hidden`. */
+  /** Custom networks, instead of dense layers by `settings.hidden`. */
   policy?: MakePolicy | PolicyNetworks;
-  /** Go on with the run in the folder, from its last checkpoint, or from `best` or a numbered one; afresh where there is none. */
+  /** Resume the run in the folder from its last checkpoint, from `best` or a numbered one; without a run, train from scratch. */
   resume?: boolean | string;
 }
 
@@ -48,7 +48,7 @@ type Input<Shape> = { [Key in keyof Shape]?: Shape[Key] extends { _zod: { input:
 export type PolicyTrainingSettings = Input<typeof policySettings.shape> &
   Input<typeof ppoSettings.shape> & { seed?: number; name?: string; tensorboard?: boolean };
 
-/** What came of a training: the run, and its best checkpoint on a hundred episodes of valid. */
+/** Result of a training: the run, and its best checkpoint on a hundred episodes of valid. */
 export interface TrainedPolicyRun {
   folder: string;
   /** Mean return of an episode, undiscounted, with its 95 % interval. */
@@ -106,18 +106,18 @@ function policyTrainingSettings(
 export interface EvaluatePolicyOptions {
   /** Default 100. */
   episodes?: number;
-  /** Of the episodes. Default 0; none of them was trained or chosen by. */
+  /** Seed of the episodes. Default 0; disjoint from those of training and selection. */
   seed?: number;
-  /** Whether the most likely action is taken, instead of drawing one. Default true. */
+  /** Take the most likely action instead of sampling. Default true. */
   deterministic?: boolean;
-  /** Of a run: `best` (default), `last`, a name or a step. */
+  /** Checkpoint of a run: `best` (default), `last`, a name or a step. */
   checkpoint?: string;
-  /** Of a run with networks of one's own: what makes them. */
+  /** For a run with custom networks: their factory. */
   policy?: MakePolicy | undefined;
   signal?: AbortSignal;
 }
 
-/** What episodes earned. */
+/** Returns of the episodes. */
 export interface PolicyEvaluation {
   /** Mean return of an episode, undiscounted, with its 95 % interval over episodes. */
   return: Estimate;

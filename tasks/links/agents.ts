@@ -1,4 +1,4 @@
-/** What ranks entities, opened: a run, an embedding, rules, or walks at random. */
+/** Rankers of entities: a run, an embedding, rules, or random walks. */
 import { createHash } from 'node:crypto';
 import {
   type EnsembleWeights,
@@ -43,7 +43,7 @@ export interface OpenedRanker extends Pick<
   'about' | 'hashes' | 'close'
 > {
   ranker: LinkRanker;
-  /** As records name it. */
+  /** Name in records. */
   agent: string;
   note?: string | undefined;
   /** Which of the ranker's rankings its run was chosen by. */
@@ -107,7 +107,7 @@ export async function openRanker(
   };
 }
 
-/** Whether it draws no walks. */
+/** Scores without sampled walks. */
 const isExact = ({ run: { config } }: Trained) => config.exactWalker !== undefined;
 
 async function openExactWalker(trained: Trained, dataset: LinkDataset, { flags }: OpenOptions): Promise<OpenedRanker> {

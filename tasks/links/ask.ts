@@ -16,12 +16,12 @@ interface Answer {
   id: string;
   /** Log-probability of the best walk or of all together, as the run's settings say, or the score. */
   score: number;
-  /** Whether some split holds it. */
+  /** Known from some split. */
   known: boolean;
   path?: [string, string, string][];
   /** The path in words, or the relations of the rule that found it. */
   words?: string;
-  /** What speaks for it, most first: the relations of a chain, and its share in the score; no chain: it answers the relation elsewhere. */
+  /** Supporting chains with their share of the score, largest first; without a chain it answers the relation elsewhere. */
   reasons?: { chain?: string[]; share: number }[];
 }
 

@@ -80,7 +80,7 @@ function samplesOf({ graph }: LinkDataset, triples: TripleColumns, direction: As
   }));
 }
 
-/** Asks a ranker each question (head, relation) once, whatever number of triples share it. */
+/** Ranks each question (head, relation) once for all triples that share it. */
 export function rankerAsker(
   ranker: LinkRanker,
   { graph }: LinkDataset,

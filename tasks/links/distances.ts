@@ -1,4 +1,4 @@
-/** How far answers are from where walks begin: what no walker can beat. */
+/** Distance of answers from the start of walks: the bound of every walker. */
 import { placeOfEdge } from '../../envs/link-query/world.js';
 import type { Graph, TripleColumns } from '../../src/kg/graph.js';
 

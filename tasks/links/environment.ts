@@ -12,7 +12,7 @@ import { openLinkTrainingData } from './training-data.js';
 const scorers = ['transe', 'bilinear'] as const;
 
 /**
- * Walks over the edges of train, whatever is asked: its own triples, or those of valid or test.
+ * Walks over the edges of train, for queries of train, valid or test.
  * @throws WorkbenchError `usage` for another split, and for an encoder that is no scorer
  */
 export async function linkEnvironment(

@@ -111,7 +111,7 @@ async function evaluateExact(
 
 const usual = trainSettings.parse({});
 
-/** What exact walkers do not have: clones, PPO and its rules, and walks of more hops than a kind takes. */
+/** Settings that exact walkers lack: cloning, PPO and its rules, and more hops than a kind takes. */
 export function exactProblems(settings: TrainSettings, { kind }: ExactWalkerSettings): string[] {
   const { clone, ppo, linkWalk, linkWalker, env } = settings;
   const { mostHops } = exactWalkerKind(kind);

@@ -1,4 +1,4 @@
-/** Link queries: (head, relation, ?), whoever ends on the answer is paid. */
+/** Link queries: (head, relation, ?), with a reward for ending on the answer. */
 import { plainRelationTexts } from '../../agents/exact-walker/messages/relation-names.js';
 import { exactWalkerKind } from '../../agents/exact-walker/registry.js';
 import type { RankedQuestion } from '../../agents/link-agents.js';

@@ -1,4 +1,4 @@
-/** What a run over links, or an evaluation of links, was made from, held against a split that it must not know. */
+/** Sources of a run over links, or of an evaluation, compared with a split that it must not contain. */
 import { type LinkDataset, loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import { dataSettings } from '../../datasets/settings.js';
 import type { Verdict } from '../../evaluation/leaks/artifact-rows.js';
@@ -12,41 +12,41 @@ import { type CheckedRun, type LeakCheck, ShownPage } from '../task.js';
 
 /** One artifact and what it notes. Triples are noted by split, as they are read by split. */
 export interface LinkArtifactRow {
-  /** Whose: `run`, or the name of an evaluation. */
+  /** Owner: `run`, or the name of an evaluation. */
   of: string;
   kind: ArtifactRecord['kind'];
   name: string;
   /** Such as `train`, `valid` or `edges of train`. */
   madeFrom: string;
   verdict: Verdict;
-  /** What the verdict rests on, where the split does not say it. */
+  /** Reason for the verdict where the split does not give it. */
   why?: string;
 }
 
-/** What `kgwalk datasets check --run` found on links, and what it cannot exclude. */
+/** Findings of `kgwalk datasets check --run` on links, and what it cannot exclude. */
 export interface LinkLeakReport {
   dataset: string;
   split: 'valid' | 'test';
-  /** Of the split. */
+  /** Triples of the split. */
   triples: number;
-  /** Of what is checked, that of which nothing is known. */
+  /** Parts of the checked agent with unknown sources. */
   unknown: string[];
   artifacts: LinkArtifactRow[];
-  /** What must have been made and was not noted. */
+  /** Expected artifacts without notes. */
   notNoted: string[];
   /** Triples of the split that are edges of the graph: they need no prediction. */
   edges: number;
-  /** Triples whose pair train links the other way round, by any relation; and by the same. Told: they are no leak, and easy. */
+  /** Triples whose inverse pair is in train, by any relation; and by the same. Reported because they are easy; they are no leak. */
   reversed: number;
   symmetric: number;
   /** One sentence for each leak of what is checked. */
   found: string[];
-  /** The same of agents that were evaluated beside it. */
+  /** The same for agents evaluated with it. */
   foundBeside: string[];
 }
 
 /**
- * @param agents the run, its evaluations on the split, and others beside them
+ * @param agents the run, its evaluations on the split, and others evaluated with them
  * @param expected kinds, or kinds and names, of what such a run makes
  */
 export function linkLeaks(
@@ -82,7 +82,7 @@ export function linkLeaks(
   };
 }
 
-/** Why a use of valid is told and not counted as a leak, by what was made. */
+/** Reason why a use of valid is no leak, by kind of artifact. */
 const allowedOnValid: Partial<Record<ArtifactRecord['kind'], string>> = {
   choice: 'the best on these was kept: their own score flatters',
   embedding: 'the best epoch on these was kept',
@@ -107,15 +107,15 @@ function rowOf({ kind, name, facts = {} }: ArtifactRecord, hash: string, asked: 
   return why === undefined ? { ...row, verdict: 'found' as const } : { ...row, verdict: 'allowed' as const, why };
 }
 
-/** @throws WorkbenchError `data` for what is damaged or was imported anew, `usage` for another data set or no such split */
+/** @throws WorkbenchError `data` for damaged data or another import, `usage` for another data set or no such split */
 export async function runLeaks(name: string, of: CheckedRun, wanted = 'test'): Promise<LeakCheck> {
   const { run } = of;
   const split = splitOf(wanted);
   checkDataset(name, dataSettings.parse(run.config.data ?? {}).dataset, `run ${run.id}`);
   const dataset = await loadLinkDataset(name);
   checkGraph(dataset.graph.hash, run);
-  const beside = evaluationsOn(of, name, split).map(({ noted }) => noted);
-  const parts = { agents: [notedRun(run), ...beside], expected: expectedOf(run) };
+  const others = evaluationsOn(of, name, split).map(({ noted }) => noted);
+  const parts = { agents: [notedRun(run), ...others], expected: expectedOf(run) };
   return linkCheck(`run ${run.id}`, linkLeaks(dataset, split, parts));
 }
 
@@ -136,7 +136,7 @@ function splitOf(split: string): 'valid' | 'test' {
   );
 }
 
-/** What the phases that are done have made. */
+/** Artifacts of the completed phases. */
 function expectedOf({ state: { done } }: RunInfo): string[] {
   return [
     'edge list',
@@ -170,7 +170,7 @@ function addReport(page: ShownPage, report: LinkLeakReport, title: string): void
   const rest = none < artifacts.length ? '; the others say why' : '';
   page.line(`found none of the ${triples} samples of ${split} in ${none} of ${artifacts.length} artifacts${rest}`);
   if (found.length > 0) page.line(`found ${found.length}, listed below as an error`);
-  else page.line('this tells what was noted; it does not certify that nothing leaked');
+  else page.line('based on noted sources; this does not certify that nothing leaked');
   for (const wanted of notNoted) page.line(`not noted, so not known: ${wanted}`);
   page.line();
   page.line('What this cannot exclude');
@@ -181,7 +181,7 @@ function addReport(page: ShownPage, report: LinkLeakReport, title: string): void
   page.line(`- Choices made by hand after a look at ${split}.`);
   if (foundBeside.length === 0) return;
   page.line();
-  page.line('Found in agents that were evaluated beside it');
+  page.line('Found in agents that were evaluated with it');
   page.line();
   for (const text of foundBeside) page.line(`- ${printable(text)}`);
 }

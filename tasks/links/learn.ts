@@ -28,7 +28,7 @@ import { type AskedDirection, queriesOf, rankFigures, rankWalks } from './ranks.
 import { openScorers, type RunScorers } from './scorers.js';
 import { linkProblems, type LinkTrainingData, openLinkTrainingData } from './training-data.js';
 
-/** How runs on link queries train: pretrained scorers, cloning of shortest paths, policy gradients. */
+/** Training on link queries: pretrained scorers, cloning of shortest paths, policy gradients. */
 export const linkLearning: Learning = {
   forkPhase: 'clone',
   takesExactWalker: true,
@@ -95,11 +95,11 @@ async function openTeacher(
     throw refused('usage', `another run, ${found.run.id}`);
   }
   const { walker } = await loadExactWalker(found.run.folder, found.run.id, trained.checkpoint, dataset);
-  if (!walker.walks) throw refused('usage', `one without walks of its own, ${found.run.id}`);
+  if (!walker.walks) throw refused('usage', `one that walks, ${found.run.id}`);
   return { find: walker.walks(hidePairs), hash: await weightsOf(trained) };
 }
 
-/** Queries of valid whose walks tell the loss after an epoch. */
+/** Valid queries whose walks give the loss after an epoch. */
 const validQueries = 500;
 
 /** @throws WorkbenchError `data` where no answer of train is within the horizon */
@@ -143,7 +143,7 @@ async function cloneInto(session: LinkSession, from: Checkpoint | undefined): Pr
   run.update({ done: { ...run.state.done, clone: true } });
 }
 
-/** What the phases of a run share. */
+/** Shared state of the phases of a run. */
 interface LinkSession extends Session {
   data: LinkTrainingData;
   scorers: RunScorers;

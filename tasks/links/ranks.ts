@@ -7,7 +7,7 @@ import type { Graph, TripleColumns } from '../../src/kg/graph.js';
 import { filteredRank, hitsAtK, mrr } from '../../src/metrics/ranks.js';
 import { throwIfStopped } from '../../src/run/stop.js';
 
-/** What ranks are taken among and filtered by; a link data set is one. */
+/** Candidates and filter of ranks; a link data set is one. */
 export interface RankedWorld {
   /** Edges of train with inverses: relation `numRelations / 2 + r` is `~r`. Entities of all splits. */
   graph: Graph;
@@ -51,7 +51,7 @@ export function questionsOf({ heads, relations }: TripleColumns, numRelations: n
   return [...found.values()];
 }
 
-/** Who watches. */
+/** Progress and stop signal. */
 export interface RankOptions {
   /** Aborted: stops between two batches. */
   signal?: AbortSignal | undefined;

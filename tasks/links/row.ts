@@ -1,4 +1,4 @@
-/** What was found of one query, and its columns. */
+/** Row of one query, and its columns. */
 import { z } from 'zod';
 import { arrowFile } from '../../src/run/arrow.js';
 import { openObject } from '../../src/run/read-json.js';
@@ -17,11 +17,11 @@ export const linkRow = openObject({
   rank: anyNumber,
   /** The same by the summed probability of walks; absent where nothing is summed. */
   sumRank: anyNumber.optional(),
-  /** Whether the answer was reached; absent where everything is scored. */
+  /** The answer was reached; absent where everything is scored. */
   reached: z.boolean().optional(),
   /** Edges from head to answer, the query's own left out; 255 beyond the horizon. */
   distance: z.int(),
-  /** Of walks and rules: relations that led to the first answer beyond train, and whether some split holds that answer. */
+  /** For walks and rules: relations that led to the first answer beyond train, and whether some split holds that answer. */
   chain: z.array(z.int()).optional(),
   chainRight: z.boolean().optional(),
   miss: z.string().optional(),

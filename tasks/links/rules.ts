@@ -49,7 +49,7 @@ export async function ruleBaseline(
   return { ranker: ruleRanker(ruleScorer(graph, rules, best.ranking), world), rules, ranking: best.ranking };
 }
 
-/** Ranks by rules, and tells by which one each entity was found. */
+/** Ranks by rules, with the rule that found each entity. */
 export function ruleRanker(scorer: RuleScorer, { graph }: Pick<ScoredWorld, 'graph'>): LinkRanker {
   const ranker = scorerRanker(scorer, graph);
   const chainTo = (entity: number) => scorer.chainTo(entity);

@@ -1,4 +1,4 @@
-/** What is counted on link queries: filtered realistic ranks, what walks reach, and by which chains of relations. */
+/** Figures of link queries: filtered realistic ranks, reach of walks, and their chains of relations. */
 import type { RankedQuestion } from '../../agents/link-agents.js';
 import type { Attempt, Compared, Measure, Scorer } from '../../evaluation/score.js';
 import type { KnownAnswers } from '../../src/embedding/known-answers.js';
@@ -72,8 +72,8 @@ export const linkMeasure: Measure<LinkRow> = {
 };
 
 /**
- * A walker twice: by the best walk to each entity, and by the sum of the walks under a name of its own, whose figures are then the
- * plain ones. Whatever sums nothing stays as it is.
+ * A walker twice: by the best walk to each entity, and by the sum of the walks under another name, whose figures are then the
+ * plain ones. Evaluations without sums stay as they are.
  */
 function byPooling<One extends Compared<LinkRow>>(evaluation: One): One[] {
   const { name, record, rows } = evaluation;
@@ -90,7 +90,7 @@ function byPooling<One extends Compared<LinkRow>>(evaluation: One): One[] {
   return [evaluation, sum];
 }
 
-/** What ranks are taken among, with what tells them in words. */
+/** Candidates of ranks, with their description. */
 export interface ScoredWorld extends RankedWorld {
   /** Display name of each entity. */
   labels: readonly string[];
@@ -115,7 +115,7 @@ function rowOf(
   world: ScoredWorld,
 ): LinkRow {
   const known = world.known.tailsOf(head, relation);
-  // Whoever failed ranks its answer behind all.
+  // A failed query ranks its answer behind all.
   const ranks = ranked ? ranked.scores.map((scores) => filteredRank(scores, answer, known)) : [world.graph.numEntities];
   const walks = ranks.length > 1;
   const first = ranked && firstBeyondTrain(ranked, head, relation, world);
@@ -133,7 +133,7 @@ function missOf(ranked: RankedQuestion | undefined, answer: number): string {
   return ranked.scores[0]![answer] === -Infinity ? 'not-reached' : 'ranked-lower';
 }
 
-/** What train holds needs no walk: the first answer beyond it shows what was learned. Nothing for what follows no chain. */
+/** Facts of train need no walk: the first answer beyond it shows what was learned. Empty for agents without chains. */
 function firstBeyondTrain(
   { reached, chainTo, scores }: RankedQuestion,
   head: number,
@@ -221,7 +221,7 @@ export interface ChainRecord {
   chain: string[];
   /** Questions whose first answer was reached by it: at least 1. */
   uses: number;
-  /** Of these, the questions whose first answer was right. */
+  /** Number of questions whose first answer was right. */
   right: number;
   /** In [0, 1]: right / uses. */
   precision: number;
@@ -243,7 +243,7 @@ function summary(
     unseen.entities + unseen.relations === 0
       ? 'train has every entity and relation that is asked about'
       : `queries with what train lacks, ranked last: an entity ${unseen.entities}, a relation ${unseen.relations}`;
-  // Whoever learns no walk may rank any entity.
+  // Agents that learn no walk may rank any entity.
   const walks = rows.some(({ reached }) => reached !== undefined);
   const reachable = rows.filter(({ distance }) => distance <= horizon).length / rows.length;
   return {

@@ -9,7 +9,7 @@ import type { Session } from '../../trainers/session.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
 import type { LinkTrainingData } from './training-data.js';
 
-/** What came of them; absent where the settings ask for none. */
+/** Pretraining results; absent if the settings enable none. */
 export interface RunScorers {
   start?: StartVectors;
   shaping?: LinkShaping;
@@ -37,7 +37,7 @@ export async function openScorers(
   return { ...(start && { start }), shaping: shapingOf(linkWalk.shaping, scorer, dataset, settings) };
 }
 
-/** What shaping pays, by the probability that a scorer gives. */
+/** Shaping reward, by the probability that a scorer gives. */
 export function shapingOf(
   kind: LinkShaping['kind'],
   scorer: LinkScorer,

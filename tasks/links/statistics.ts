@@ -1,4 +1,4 @@
-/** What an import and the statistics of a data set of links look like in words. */
+/** Text of an import and of the statistics of a link data set. */
 import { apartLine, extractionLines, type LinkManifest } from '../../datasets/links/link-dataset.js';
 import { loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import { type LinkStatistics, linkStatistics as statisticsOf } from '../../datasets/links/link-statistics.js';
@@ -8,7 +8,7 @@ import { type Shown, ShownPage } from '../task.js';
 /** Relations that the table shows; JSON has all. */
 const shownRelations = 15;
 
-/** What was imported, and what there is to know before a score on it is trusted. */
+/** Imported triples, and facts to check before trusting a score on them. */
 export function linksImported(manifest: LinkManifest): Shown {
   const { name, licence, ...facts } = manifest;
   const page = new ShownPage(manifest);

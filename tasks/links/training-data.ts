@@ -1,4 +1,4 @@
-/** What training on link queries reads before it begins. */
+/** Inputs of training on link queries. */
 import { type LinkDataset, linkNotes, loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import { dataSettings } from '../../datasets/settings.js';
 import { envSettings, type LinkWalkSettings, stateTextSettings } from '../../envs/settings.js';
@@ -17,9 +17,9 @@ export interface LinkTrainingData {
   valid: TripleColumns;
   /** Those of them that curves are made of: a seeded sample, or all. */
   watched: TripleColumns;
-  /** Whether every edge between the ends of a train query is hidden from it, or its own alone. */
+  /** Hide every edge between the ends of a train query from it, or its own edge alone. */
   hidePairs: boolean;
-  /** One line a thing that whoever starts the run should know. */
+  /** Notes to print before training. */
   notes: string[];
 }
 
@@ -56,7 +56,7 @@ const fewPairs = 0.1;
 
 /**
  * Which edges a train query must not see. Where valid's pairs hardly ever have another edge in train, those of train are hidden from its
- * queries, for they would tell what no query will ever be told; elsewhere they are what a query may know.
+ * queries, which would reveal what queries must not contain; elsewhere they are what a query may use.
  */
 export function hidingOf(
   { graph, train, valid }: Pick<LinkDataset, 'graph' | 'train' | 'valid'>,

@@ -2,7 +2,7 @@
 import { type Graph, inversePrefix } from '../../src/kg/graph.js';
 
 /**
- * A walk as one line, such as `Tom Hanks -[acts in]-> Big <-[directed]- Penny Marshall`: an inverse relation is told as the
+ * A walk as one line, such as `Tom Hanks -[acts in]-> Big <-[directed]- Penny Marshall`: an inverse relation is written as the
  * relation itself, its arrow pointing back. Steps that stay are left out; a walk of nothing else is its head.
  * @param labels display name of each entity
  * @param path int32: relation and entity of each step, as observations and beams have it
@@ -24,7 +24,7 @@ export function verbalisePath(
   return words;
 }
 
-/** The names that answers are told in. */
+/** Names of answers. */
 export interface LinkNames {
   graph: Graph;
   /** Display name of each entity. */

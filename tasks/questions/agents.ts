@@ -99,8 +99,8 @@ export async function openScoredAgent(
   const { agent, close, ...opened } = await openQuestionAgent(which, data, { ...options, seed: data.seed });
   const { topicGiven, prompted } = agent;
   const hops = agent.hopsTold?.(options.flags.choices === 'likelihood') ?? 'none';
-  // What the data set does not tell, or is not to, nobody is given.
-  const told = hops === 'predicted' || (data.hopsGiven && data.samples.some(({ task }) => task.hops !== undefined));
+  // Without hops in the data set, or with hops withheld, no agent receives any.
+  const given = hops === 'predicted' || (data.hopsGiven && data.samples.some(({ task }) => task.hops !== undefined));
   const budget = prompted ? data.about.budget : null;
   const beamWidth = which.trained && wholeNumber(options.flags.beamWidth, '--beam-width', 1);
   return {
@@ -111,7 +111,7 @@ export async function openScoredAgent(
     },
     asker: questionAsker(data.graph instanceof RemoteGraph ? toldOfCuts(agent, data.graph) : agent, data.hopsGiven),
     scorer: questionScorer({ graph: data.graph, names: data.names, budget, topicGiven }),
-    about: { topicGiven, ...(hops !== 'none' && told && { hops }), ...(beamWidth !== undefined && { beamWidth }) },
+    about: { topicGiven, ...(hops !== 'none' && given && { hops }), ...(beamWidth !== undefined && { beamWidth }) },
   };
 }
 
@@ -234,14 +234,14 @@ function refuseOthers(trained: NonNullable<Resolved['trained']>): void {
 /** Agents that answer from a model's memory, which nothing simulates. */
 const withoutEvidence: readonly string[] = ['io', 'cot'];
 
-/** Whether an agent can be asked with a model: of simulated ones those that read facts. */
+/** True if an agent works with a model: simulated ones suit agents that read facts. */
 export const suitsModel = (agent: string, { model = '' }: Pick<EvaluationFlags, 'model'>): boolean =>
   oracleError(model) === undefined || !withoutEvidence.includes(agent);
 
 /**
  * The simulated model of `oracle:0.1`; undefined where `spec` names a real one.
  * @param agents names of the agents that will ask it
- * @throws WorkbenchError `usage` for an agent whom it does not suit
+ * @throws WorkbenchError `usage` for an agent that it does not suit
  */
 export async function openSimulated(
   spec: string,

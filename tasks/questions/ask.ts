@@ -80,7 +80,7 @@ async function openAskedModel(
 ): Promise<LanguageModel> {
   if (spec !== undefined && oracleError(spec) !== undefined) {
     throw new WorkbenchError('usage', `expected a real model, got ${spec}, at --model`, {
-      hint: 'A simulated model knows the answers of data sets, not of questions of your own.',
+      hint: 'A simulated model knows the answers of data sets, not of custom questions.',
     });
   }
   return openRealModel(spec ?? embeddedChatModel(`agent ${agent}`, work), modelSet, choices);

@@ -39,7 +39,7 @@ export interface QuestionGraph {
 export interface QuestionData extends QuestionGraph, Data<QuestionSample> {
   about: AboutEvaluation & { budget: number | null };
   seed: number;
-  /** Whether agents are told the number of relations where the data set tells it. */
+  /** Pass the number of relations to agents if the data set has it. */
   hopsGiven: boolean;
 }
 
@@ -144,7 +144,7 @@ function dataOf(flags: EvaluationFlags, runs: readonly RunInfo[]): { dataset: st
   const keeps = (what: string, has: string, got: string, hint: string) =>
     new WorkbenchError('usage', `expected the ${what} of run ${id}, which is ${has}, got ${got}`, { hint });
   if (flags.dataset !== undefined && flags.dataset.split('/')[0] !== own.dataset) {
-    const hint = 'A walker knows the relations of its own graph: leave --dataset out, or name other subsets of it.';
+    const hint = 'A walker uses the relations of its graph: leave --dataset out, or name other subsets of it.';
     throw keeps('data set', own.dataset, flags.dataset, hint);
   }
   if (flags.holdOut !== undefined && flags.holdOut !== own.holdOut) {

@@ -1,4 +1,4 @@
-/** How many decisions of prompted agents were right, step by step: where a shortfall comes from. */
+/** Share of right decisions of prompted agents, step by step: shows where errors arise. */
 import { z } from 'zod';
 import { judgeDecision } from '../../evaluation/oracle/judge-decision.js';
 import { questionFacts } from '../../evaluation/oracle/question-facts.js';
@@ -18,7 +18,7 @@ export const decisionCount = openObject({
   /** From 1; absent for whole chains, verdicts, answers, and where nothing right was offered. */
   hop: count.optional(),
   taken: count,
-  /** Of these, such as offered nothing right, and those that had a right reply. */
+  /** Number of those that were offered nothing right, and of those with a right reply. */
   lost: count,
   judged: count,
   /** Sums over the judged: those that were right, and what a uniform choice would get. */

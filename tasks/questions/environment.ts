@@ -39,7 +39,7 @@ export async function questionEnvironment(
   return { options, vectors };
 }
 
-/** Of an observation the vector of the question, then the sum of those of the relations walked. */
+/** Vector of an observation: the question, then the sum of the relations walked. */
 async function relationVectors(
   encoder: string,
   graph: Graph,

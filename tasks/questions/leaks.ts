@@ -1,4 +1,4 @@
-/** What a run over questions, or an evaluation of them, noted, and how it fared on answers that train never had. */
+/** Provenance of a run over questions or of an evaluation, and scores on answers that train lacks. */
 import type { QuestionSample } from '../../datasets/question.js';
 import { loadQuestionDataset } from '../../datasets/questions/question-dataset.js';
 import type { HoldOut } from '../../datasets/questions/question-manifest.js';
@@ -22,7 +22,7 @@ import { questionFigures, questionMeasure } from './score.js';
 
 const metric = questionFigures[0]!.key;
 
-/** @throws WorkbenchError `data` for what is damaged or was imported anew, `usage` for another data set or no such split */
+/** @throws WorkbenchError `data` for damaged data or another import, `usage` for another data set or no such split */
 export async function runLeaks(name: string, of: CheckedRun, split = 'test'): Promise<LeakCheck> {
   const { run } = of;
   const data = dataSettings.parse(run.config.data ?? {});
@@ -63,7 +63,7 @@ export async function evaluationLeaks(name: string, evaluation: string, split: s
   });
 }
 
-/** What the phases that are complete must have noted. */
+/** Artifacts that the completed phases must have noted. */
 function trainingsOf({ clone, fit, ppo }: CheckedRun['run']['state']['done']): string[] {
   return [...(clone ? ['cloning'] : []), ...(fit ? ['fitting'] : []), ...(ppo ? ['PPO'] : [])].map(
     (name) => `training: ${name}`,

@@ -25,7 +25,7 @@ import { readerProblems, readerTraining } from './reader.js';
 import { keepTeacher, openTeacher, type Teacher, teacherHint, teacherNote, teacherWanted } from './teacher.js';
 import { loadTrainingQuestions, type OpenedWalk, type QuestionWalk, type TrainingQuestions } from './training-data.js';
 
-/** How runs over questions train, from questions and answers alone: text vectors, PPO. */
+/** Training over questions, from questions and answers alone: text vectors, PPO. */
 export const questionLearning: Learning = {
   forkPhase: 'ppo',
   takesTeacher: true,
@@ -125,7 +125,7 @@ async function cloneInto<Observation, Request extends TaskRequest>(
     await clonePhase(session, {
       trainee: { actor, optimizer },
       evaluate,
-      // A teacher is asked train questions alone: no walk of valid tells a loss, the answers choose.
+      // A teacher answers train questions only: no walk of valid gives a loss; answers select the checkpoint.
       clone: (course) => clone({ ...course, actor, optimizer, train: shown(walks), valid: shown([]) }),
       from,
     });

@@ -65,8 +65,8 @@ export function readerTraining(
             batch.forEach(note);
             const learningRate = learningRateAt(at, own.fit, reader.restartsAt);
             const { loss, gradNorm, figures } = await reader.step(batch, { step: at, learningRate });
-            const told = { 'train/loss': loss, 'train/grad_norm': gradNorm, 'train/learning_rate': learningRate };
-            return { loss, figures: { ...told, ...figures } };
+            const common = { 'train/loss': loss, 'train/grad_norm': gradNorm, 'train/learning_rate': learningRate };
+            return { loss, figures: { ...common, ...figures } };
           },
           evaluate: () => evaluateReader(session, reader, chosen),
         });
@@ -124,7 +124,7 @@ async function evaluateReader(
 
 const usual = trainSettings.parse({});
 
-/** What readers do not have: walks, clones, PPO and its rules. */
+/** Settings that readers lack: walks, cloning, PPO and its rules. */
 export function readerProblems({
   clone,
   ppo,

@@ -1,4 +1,4 @@
-/** What one agent made of one question, and its columns. */
+/** Row of one question, and its columns. */
 import { z } from 'zod';
 import { arrowFile } from '../../src/run/arrow.js';
 import { openObject } from '../../src/run/read-json.js';
@@ -27,7 +27,7 @@ const phaseCalls = z.record(text, openObject({ calls: anyNumber, stages: counts 
 /** Calls of one phase, by how their replies were read. */
 export type PhaseCalls = z.output<typeof phaseCalls>;
 
-/** What one agent made of one question, as a line of `answers.jsonl`. No wall clock. */
+/** Result of one question, as a line of `answers.jsonl`. No wall clock. */
 export const questionRow = openObject({
   id: text,
   subset: text,
@@ -36,7 +36,7 @@ export const questionRow = openObject({
   question: text,
   /** Number of right answers; 0 for truth questions. */
   golds: count,
-  /** Whether some right answer, and whether all of them, can be walked to from the topics within three relations. */
+  /** Some right answer, or all of them, can be reached from the topics within three relations. */
   reachable: z.boolean(),
   reachableAll: z.boolean(),
   /** Ids of what was predicted, best first. */
@@ -49,9 +49,9 @@ export const questionRow = openObject({
   /** Relation names that led to the answers. */
   chain: texts.optional(),
   verified: z.boolean().optional(),
-  /** How sure the agent is of its answer, in [0, 1]: its own word, else the product of what its decisions were worth. */
+  /** Confidence in [0, 1]: stated by the agent, else the product over its decisions. */
   confidence: anyNumber.optional(),
-  /** Of entity questions the figures of `AnswerMetrics`, of truth questions `accuracy`. */
+  /** For entity questions the figures of `AnswerMetrics`, for truth questions `accuracy`. */
   metrics: counts,
   /** Indices of the golds that were matched, strictly and leniently. */
   matched: z.array(count),
@@ -65,7 +65,7 @@ export const questionRow = openObject({
   /** Relations that it met and whose tails were cut, of a graph behind an endpoint; absent for none. */
   cutRelations: anyNumber.optional(),
   phases: phaseCalls,
-  /** What it decided, of prompted agents; see `DecisionCount`. */
+  /** Decisions of prompted agents; see `DecisionCount`. */
   decisions: z.array(decisionCount).optional(),
   /** The agent’s own word for why it ended; `crashed` where it threw. */
   stop: text,
@@ -76,14 +76,14 @@ export const questionRow = openObject({
   degraded: z.boolean(),
   /** All calls of the budget were made, or the agent ended for lack of them. */
   atCap: z.boolean(),
-  /** What the agent threw. */
+  /** Message of the agent's error. */
   crash: text.optional(),
   miss: z.enum(questionMisses).optional(),
 });
 /** See `questionRow`. */
 export type QuestionRow = z.output<typeof questionRow>;
 
-/** Whether the best answer is right: `hit@1`, or the verdict of a truth question. */
+/** The best answer is right: `hit@1`, or the verdict of a truth question. */
 export function isRight({ metrics }: Pick<QuestionRow, 'metrics'>): boolean {
   return (metrics['hit@1'] ?? metrics.accuracy) === 1;
 }

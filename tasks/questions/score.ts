@@ -1,4 +1,4 @@
-/** What is counted on questions: rows of what agents said, the figures they make, and why questions were missed. */
+/** Rows and figures of questions, and reasons for misses. */
 import type { QuestionAnswer } from '../../agents/question-agent.js';
 import { excludedTopics, type QuestionSample } from '../../datasets/question.js';
 import { refuseOtherSamples } from '../../evaluation/compare.js';
@@ -55,7 +55,7 @@ const ofRows: Record<string, (row: QuestionRow) => number | undefined> = {
 };
 
 /**
- * Each question is a cluster of its own: questions of one template are not drawn together, so an interval says what other
+ * Each question is a separate cluster: questions of one template are not drawn together, so an interval says what other
  * questions of the same making would give, not what other templates would.
  */
 export const questionMeasure: Measure<QuestionRow> = {
@@ -81,13 +81,13 @@ export const questionMeasure: Measure<QuestionRow> = {
   arrow: questionArrow,
 };
 
-/** What scoring questions needs beside them. */
+/** Context for scoring questions. */
 export interface QuestionScoring {
   graph: Graph;
   names: NameIndex;
   /** Calls a question may cost; null: no budget. */
   budget: number | null;
-  /** Whether the agent starts from the topics. */
+  /** The agent starts from the topics. */
   topicGiven: boolean;
 }
 
@@ -284,7 +284,7 @@ function summary(rows: readonly QuestionRow[]): ReturnType<NonNullable<Scorer<ne
   };
 }
 
-/** What the endpoint of the graph, or the cap on tails, kept from questions. */
+/** Relations that the endpoint of the graph, or the cap on tails, cut from questions. */
 function cutSection(cut: readonly QuestionRow[], asked: number): Section {
   const right = cut.filter(isRight).length;
   return {
@@ -354,7 +354,7 @@ export function unionFigures(evaluations: readonly Compared<QuestionRow>[], resa
 /** Sections of single evaluations that comparisons show of all agents together. */
 const shownTogether: readonly string[] = [selectiveTitle, decisionsTitle];
 
-/** What several agents found together, and how they decided, for people. */
+/** Joint results of several agents, and their decisions, as text. */
 export function unionShown(evaluations: readonly Compared<QuestionRow>[]) {
   const unions = unionFigures(evaluations);
   const together = shownTogether.map((title) => ({

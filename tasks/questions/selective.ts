@@ -4,13 +4,13 @@ import type { Section } from '../../src/run/evaluation.js';
 import { type Estimate, intervalText, numberText } from '../../src/run/figures.js';
 import { isRight, type QuestionRow } from './row.js';
 
-/** What answers are put in order by. */
+/** Orders of answers. */
 type Order = 'confidence' | 'own checks';
 
 /** Title of the section of an evaluation. */
 export const selectiveTitle = 'Risk and coverage';
 
-/** By the agent's confidence, else by its own checks; undefined where neither tells answers apart. */
+/** By the agent's confidence, else by its checks; undefined if neither separates answers. */
 export function selectiveOf(rows: readonly QuestionRow[]): (RiskCoverage & { by: Order; n: number }) | undefined {
   const by: Order = rows.some(({ confidence }) => confidence !== undefined) ? 'confidence' : 'own checks';
   const answers = rows.map((row) => ({ confidence: sureness(row, by), right: isRight(row) }));

@@ -1,4 +1,4 @@
-/** What agents did on questions, in words for people. */
+/** Text of agents' traces on questions. */
 import type { QuestionAnswer, TraceEvent } from '../../agents/question-agent.js';
 import type { QuestionSample } from '../../datasets/question.js';
 import type { Traced } from '../../evaluation/evaluate.js';
@@ -70,7 +70,7 @@ export function exampleOf(
   };
 }
 
-/** What an agent did on one question: events, then each call with its tokens and how its reply was read, then the answer. */
+/** Trace of one question: events, then each call with its tokens and parsed reply, then the answer. */
 export function traceOf(row: QuestionRow, { trace, calls }: Traced, graph: Graph): Section[] {
   const said = row.truth !== undefined ? [String(row.truth)] : [...row.names, ...row.literals];
   return [

@@ -1,4 +1,4 @@
-/** What an import and the statistics of a question data set look like in words. */
+/** Text of an import and of the statistics of a question data set. */
 import { loadQuestionDataset, parseDatasetName } from '../../datasets/questions/question-dataset.js';
 import type { QuestionManifest } from '../../datasets/questions/question-manifest.js';
 import {
@@ -10,7 +10,7 @@ import {
 import { printable } from '../../src/run/printable.js';
 import { type Shown, ShownPage } from '../task.js';
 
-/** What was imported and what was left out. */
+/** Imported and excluded questions. */
 export function questionsImported(manifest: QuestionManifest): Shown {
   const { name, licence, labels, subsets, graphs } = manifest;
   const page = new ShownPage(manifest);
@@ -104,8 +104,8 @@ function graphLines(graphs: QuestionManifest['graphs']): string[] {
 }
 
 function reasons(dropped: Readonly<Record<string, number>>): string {
-  const told = Object.entries(dropped).filter(([, count]) => count > 0);
-  return told.map(([reason, count]) => `${count} ${reason}`).join(', ') || 'none';
+  const listed = Object.entries(dropped).filter(([, count]) => count > 0);
+  return listed.map(([reason, count]) => `${count} ${reason}`).join(', ') || 'none';
 }
 
 /** Blank where nothing was counted. */

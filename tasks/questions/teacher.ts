@@ -27,7 +27,7 @@ import { legalBefore, type ShownStep } from '../../trainers/demonstrations.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
 import type { TrainingQuestions } from './training-data.js';
 
-/** What of a row is read. */
+/** Fields of a row that are read. */
 const said = openObject({
   id: z.string(),
   form: z.enum(['entities', 'truth']),
@@ -39,14 +39,14 @@ type Said = z.output<typeof said>;
 
 const taughtRecord = openObject({
   schemaVersion: z.literal(1),
-  /** Of the evaluation's `answers.jsonl`. */
+  /** sha256 of the evaluation's `answers.jsonl`. */
   sha256: z.string(),
   agent: z.string(),
   model: z.string().optional(),
   simulated: z.boolean().optional(),
   switches: z.record(z.string(), z.unknown()).optional(),
   split: z.string(),
-  /** What was accepted: `verified`, `confidence >= 0.5`, `all`. */
+  /** Accepted walks: `verified`, `confidence >= 0.5`, `all`. */
   rule: z.string(),
   /** Questions that were asked, walks that are cloned, and the others by reason. */
   asked: z.int(),
@@ -64,7 +64,7 @@ interface TaughtWalk<Request> {
   steps: readonly ShownStep<Request>[];
 }
 
-/** What a walker is cloned from. */
+/** Source of a cloned walker. */
 export interface Teacher<Request = RelationRequest> {
   walks: readonly TaughtWalk<Request>[];
   record: TaughtRecord;
@@ -72,9 +72,9 @@ export interface Teacher<Request = RelationRequest> {
   folder: string;
 }
 
-/** What is missing where nothing tells whose walks are cloned. */
+/** The missing setting, if no teacher is given. */
 export const teacherWanted = 'teacher.evaluation, the kept evaluation whose walks are cloned';
-/** How to have one. */
+/** Hint with the way to make one. */
 export const teacherHint =
   '`kgwalk evaluate --agent self-veqa --set memory=off --choices likelihood --split train` makes one and says where.';
 
@@ -103,7 +103,7 @@ export async function openTeacher(
     throw new WorkbenchError(
       'data',
       `expected walks to clone by teacher.accept=${teacher.accept}, got none of ${rows.length} (${why.join(', ')}), at ${folder}`,
-      { hint: 'An agent without a check of its own has no verified walks: set teacher.accept=all, or confident.' },
+      { hint: 'An agent without a check has no verified walks: set teacher.accept=all, or confident.' },
     );
   }
   const spent = ['calls', 'promptTokens', 'cachedTokens', 'completionTokens'].map((key) => {

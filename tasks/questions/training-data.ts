@@ -42,7 +42,7 @@ export async function loadTrainingQuestions({ data }: Pick<TrainSettings, 'data'
   return { dataset, subsets, graph, train, valid: questionsOf('valid') };
 }
 
-/** What a finished walk amounts to. */
+/** Result of a finished walk. */
 interface WalkOutcome {
   f1: number;
   /** First answer is right. */

@@ -119,7 +119,7 @@ describe('an evaluation', () => {
     expect(asked).toEqual(['hit', 'second', 'two', 'nowhere', 'broken']);
   });
 
-  test('has a row of a start without edges whether or not somebody watches rows', async () => {
+  test('has a row of a start without edges with and without onRow', async () => {
     const { rows } = await evaluatedDialogues(toy, [samples[3]!], options);
     const { ks, beamWidth } = settings;
     const context = { graph: world, walks: { graph: world }, seenTargets: options.seenTargets, horizon: 2, train: [] };
@@ -149,7 +149,7 @@ describe('an evaluation', () => {
     expect(slices['path=first']!['path@1']!.n).toBe(5);
   });
 
-  test('B-MIN-1: reports coverage beside the score', async () => {
+  test('B-MIN-1: reports coverage with the score', async () => {
     const coverageIn = async (more = {}) =>
       (await evaluatedDialogues(toy, samples, { ...options, ...more })).record.details.coverage as Record<
         string,

@@ -1,4 +1,4 @@
-/** Evaluations of agents that ask no model: stopped and gone on with, no row is asked twice. */
+/** Resuming evaluations of agents that call no model: no row is evaluated twice. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
@@ -75,7 +75,7 @@ const asked: AskedEvaluation = {
 };
 const compared = ['asked', 'answers', 'rows', 'evaluation', 'provenance'] as const;
 
-/** Runs an evaluation with one worked example, so that four samples are asked anew. @returns the ids that were asked */
+/** Runs an evaluation with one worked example, so that four samples are evaluated again. @returns their ids */
 async function keep(
   { asker, ...kept }: Kept<Sample, unknown, Row>,
   folder: string,
@@ -108,13 +108,13 @@ describe.each([
   ['dialogues', onDialogues],
   ['links', onLinks],
 ])('an evaluation on %s that was stopped', (_, made) => {
-  test('goes on without asking again what it has, and ends with the bytes of an unbroken one', async () => {
+  test('resumes without evaluating known samples again, and ends with the bytes of an unbroken run', async () => {
     const whole = await keep(made(), join(folderWith({}), 'one'));
     const count = made().samples.length;
     expect(whole.ids).toHaveLength(count);
     const folder = join(folderWith({}), 'one');
     const first = await keep(made(), folder, Math.floor(count / 2));
-    expect(first.done).toMatchObject({ code: 'stopped', hint: expect.stringContaining('goes on') });
+    expect(first.done).toMatchObject({ code: 'stopped', hint: expect.stringContaining('resumes') });
     expect(existsSync(first.files.evaluation)).toBe(false);
     const second = await keep(made(), folder);
     expect(second.done).toMatchObject({ resumed: true });
@@ -143,7 +143,7 @@ describe.each([
   });
 });
 
-/** One part of an evaluation, kept beside the whole. */
+/** One part of an evaluation, kept with the whole. */
 function keepShard(kept: Kept<Sample, unknown, Row>, folder: string, shard: Shard, stopAfter = Infinity, what = asked) {
   const own = { ...kept, samples: shardSamples(kept.samples, shard) };
   return keep(own, shardFolder(folder, shard), stopAfter, askedOfShard(what, shard));
@@ -170,7 +170,7 @@ describe.each([
     expect(existsSync(join(folder, 'shards'))).toBe(false);
   });
 
-  test('goes on from a part that was stopped, and asks for one that is missing', async () => {
+  test('resumes from a stopped part, and evaluates a missing one', async () => {
     const whole = await keep(made(), join(folderWith({}), 'one'));
     const folder = join(folderWith({}), 'one');
     const first = await keepShard(made(), folder, { part: 1, of: 3 });

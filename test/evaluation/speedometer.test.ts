@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { speedometer } from '../../evaluation/speedometer.js';
 
-test('processor time is told for the whole and lap by lap, from the beginning on', () => {
+test('processor time is reported for the whole and per lap, from the start', () => {
   let cpu = 5000;
   const speed = speedometer(
     () => 0,

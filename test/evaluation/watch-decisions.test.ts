@@ -4,7 +4,7 @@ import type { Decided, Decision, DecisionClient } from '../../src/llm/decision.j
 import * as sample from '../fixtures/sample-decisions.js';
 import { scriptedClient } from '../fixtures/scripted-client.js';
 
-test('the agent gets the client with the keys that it has, and nothing beside them', async () => {
+test('the agent gets the client with its keys and no others', async () => {
   const own = scriptedClient(() => ({ choice: 0 }), 3);
   const { client, taken } = watchDecisions(own);
   expect(Object.keys(client)).toEqual(['decide']);
@@ -17,7 +17,7 @@ test('the agent gets the client with the keys that it has, and nothing beside th
   expect(taken()).toEqual([{ decision, decided: expect.objectContaining({ reply: { choice: 0 } }) }]);
 });
 
-test('decisions stand in the order of asking, whichever ends first; one that failed is none', async () => {
+test('decisions are in the order of asking, not of ending; a failed one is left out', async () => {
   const ends: (() => void)[] = [];
   const slow: DecisionClient = {
     ...{ remaining: 9, byLikelihood: true },
@@ -35,7 +35,7 @@ test('decisions stand in the order of asking, whichever ends first; one that fai
   expect(confidenceOf(taken(), slow)).toBe(0.25);
 });
 
-test('what was written tells no confidence; by likelihood 1 where nothing had to be chosen', () => {
+test('written choices have no confidence; by likelihood it is 1 without a choice', () => {
   const written = { decision: sample.scoreDecision(), decided: { stage: 'constrained', text: '' } } as const;
   const free = { decision: sample.answerDecision(), decided: { stage: 'constrained', text: '' } } as const;
   const likely = { ...scriptedClient(() => undefined), byLikelihood: true } as DecisionClient;
@@ -46,7 +46,7 @@ test('what was written tells no confidence; by likelihood 1 where nothing had to
   expect(confidenceOf([free], plain)).toBeUndefined();
 });
 
-test('one choice that was named tells no confidence of all, a list of nothing says nothing', () => {
+test('one named choice gives no confidence over all, an empty list gives none', () => {
   const likely = { ...scriptedClient(() => undefined), byLikelihood: true } as DecisionClient;
   const scored = {
     ...{ decision: sample.chooseOneDecision() },

@@ -8,26 +8,26 @@ import { expect, test } from '@jest/globals';
 
 const root = join(import.meta.dirname, '..');
 
-/** What went wrong there. */
+/** The fault of the reference. */
 const bugs: Readonly<Record<string, string>> = {
   'B-ARK-1':
     'columns of different shapes are broadcast: every new log-probability meets every old one, the critic is lost',
   'B-ARK-2': 'staying is masked at the first step when actions are drawn, not when they are learned from',
   'B-ARK-3': 'padding is known by a fixed entity id, which another release does not have: pads are drawn as actions',
   'B-ARK-4': 'the target is the end of the first hop, also of golds of two hops, and nothing in the results says so',
-  'B-ARK-5': 'turns, not dialogues, are split, without a seed, and anew for each ablation',
+  'B-ARK-5': 'turns, not dialogues, are split, without a seed, and again for each ablation',
   'B-ARK-6': 'edges of test dialogues stand first, and twice, in the lists of actions and in TransE’s training',
   'B-ARK-7': 'long lists of edges are cut after a shuffle that training does and evaluation does not',
   'B-ARK-8': 'prompts are cut to their first characters, which drops entity and step at their end',
   'B-ARK-9':
     'hits of both steps are joined by the place in the beam, which re-sorting moves; the beam is narrower than k',
-  'B-ARK-10': 'at the second step the states of a beam are shown somebody else’s dialogue',
-  'B-ARK-11': 'what is left to earn is stored as the reward, and discounted once more',
+  'B-ARK-10': 'at the second step the states of a beam are shown the dialogue of another sample',
+  'B-ARK-11': 'the remaining return is stored as the reward, and discounted once more',
   'B-ARK-12': 'a switch that is set to “False” is on; the switch of the decay of the learning rate does nothing',
   'B-ARK-13': 'log-probabilities and advantages are kept in eight bits of mantissa',
   'B-ARK-14': 'an ablation is evaluated without weights, another with its actions in another order than in training',
-  'B-ARK-15': 'staying and padding are learned as facts; vectors are handed on with whatever norm they have',
-  'B-ARK-16': 'whatever fails while data is read is dropped without a word; names are taken for patterns',
+  'B-ARK-15': 'staying and padding are learned as facts; vectors are passed on with any norm',
+  'B-ARK-16': 'failures while data is read are dropped silently; names are taken for patterns',
   'B-ARK-17': 'equal states are encoded once a copy, and states after the end as well',
   'B-FISKE-1': 'the depth that one start used is missing for the next',
   'B-FISKE-2': 'an inner loop moves the counter of the outer one',
@@ -44,7 +44,7 @@ const bugs: Readonly<Record<string, string>> = {
   'B-TOG-1': 'the example in the prompt is written in a way that the reader cannot read',
   'B-TOG-2': 'names and ids are filtered or sorted apart, so scores fall to other entities',
   'B-TOG-3': 'many candidates are drawn from without a seed, and fewer than the limit are not',
-  'B-TOG-4': 'the loop goes on after the answer: several answers to one question',
+  'B-TOG-4': 'the loop continues after the answer: several answers to one question',
   'B-TOG-5': 'what one beam may not walk back is closed to all',
   'B-TOG-6': 'a relation that the model made up is taken for an incoming one',
   'B-TOG-7': 'an empty answer, a part of the gold and a bare “yes” are right',
@@ -55,7 +55,7 @@ const bugs: Readonly<Record<string, string>> = {
   'B-KGGPT-1': 'of each middle one tail is kept; an example is wrong; questions of equal text are one',
   'B-POG-1': 'questions that fail are left out; what is kept of a question lies under the beginning of its text',
   'B-RoG-1': 'direction and parallel relations are lost; precision exceeds 1',
-  'B-EMB-1': 'labels are smoothed by a wrong constant; the best weights are those that training goes on to change',
+  'B-EMB-1': 'labels are smoothed by a wrong constant; the best weights are those that training then changes',
   'B-NSM-1': 'saying nothing has a precision of 1',
   'B-MIN-1': 'the baseline never learns; lists of actions are cut in the order of the file',
   'B-MHK-1': 'a hit at the first place counts as none',

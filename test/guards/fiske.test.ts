@@ -94,14 +94,14 @@ test('B-FISKE-7: the direct answer is a call like any other', async () => {
   expect(client.asked.at(-1)!.final).toBe(true);
 });
 
-test('B-FISKE-8: facts stand in the direction of the graph, whichever way they were walked', async () => {
+test('B-FISKE-8: facts are written in the direction of the graph, also when walked backwards', async () => {
   const { answer, client } = await askFiske(townReading);
   expect(answer.evidence).toContainEqual(['Harbour Clock', 'purchased_by', 'Orla Brandt']);
   expect(answer.evidence).toContainEqual(['Harbour Clock', 'repaired_by', 'Jon Weil']);
   expect(client.asked.at(-1)!.evidence).toEqual(answer.evidence);
 });
 
-test('B-FISKE-9: starts and neighbours are found whatever the case and punctuation of clues', async () => {
+test('B-FISKE-9: starts and neighbours are found for any case and punctuation of clues', async () => {
   const started = await askFiske({ ...townReading, clues: ['orla  BRANDT', 'bought', 'repaired'] });
   expect(started.names).toEqual(['Jon Weil', 'Mia Kop']);
   const { names, phases } = await askFiske({ clues: ['Ida Rem', 'the BLUE clock!'], answers: [] });
@@ -109,7 +109,7 @@ test('B-FISKE-9: starts and neighbours are found whatever the case and punctuati
   expect(names).toEqual([]);
 });
 
-test('B-FISKE-10: the same question is asked in the same words, whatever the order of the graph file', async () => {
+test('B-FISKE-10: the same question gives the same prompt for any order of the graph file', async () => {
   const shown = async (facts: typeof townFacts) =>
     (await askFiske(townReading, { facts })).client.asked.map((decision) => ({
       phase: decision.phase,

@@ -54,7 +54,7 @@ describe('a release', () => {
     expect(sample!.gold).toMatchObject({ inGraph: false });
   });
 
-  test('B-ARK-5: has the same samples in the same splits, whatever graph or settings look at them', async () => {
+  test('B-ARK-5: has the same samples in the same splits for any graph and settings', async () => {
     // Scania is in the wide graph alone.
     const dataset = await imported(['Scania', '~lies_in', 'Lund']);
     const graphs = [await dataset.loadGraph('dialogue'), await dataset.loadGraph('wide')];

@@ -19,7 +19,7 @@ const published = { head: 'pa-mlp', placeVectors: false, critic: 'plain' } as co
 const networks: [string, Partial<WalkerSettings>][] = [
   ['as published', {}],
   ['in bfloat16', { precision: 'bf16' }],
-  ['that tells the step', { stepEncoding: 'concat' }],
+  ['with the step', { stepEncoding: 'concat' }],
   ['with the sinusoidal step', { stepEncoding: 'additive-sin', stateNorm: 'layer' }],
   ['with trained vectors', { entityInit: 'random-trainable', entityVectors: ['name'] }],
   ['with trained vectors in bfloat16', { entityInit: 'random-trainable', precision: 'bf16' }],
@@ -43,13 +43,13 @@ async function walked(changes: Partial<WalkerSettings>) {
   return { policy, actor, critic, values, buffer, dispose };
 }
 
-/** Whether a number has no more than the 8 significant bits of bfloat16. */
+/** True if a number has no more than the 8 significant bits of bfloat16. */
 function isBfloat16(value: number): boolean {
   return (new Uint32Array(Float32Array.of(value).buffer)[0]! & 0xffff) === 0;
 }
 
 describe.each(networks)('the network %s', (_, changes) => {
-  test('B-ARK-1, B-ARK-2: learns from the numbers it was walked with: every first ratio is 1, every value that of its own state', async () => {
+  test('B-ARK-1, B-ARK-2: learns from the numbers it was walked with: every first ratio is 1, every value is of its state', async () => {
     const { actor, values, buffer, dispose } = await walked(changes);
     let seen = 0;
     const allValues = new Set<number>();

@@ -20,7 +20,7 @@ const triples = fc
     }),
   );
 
-test('B-ARK-3: a place without an edge has no probability, whatever its logit and the sizes of the graph', async () => {
+test('B-ARK-3: an index without an edge has no probability, for any logit and size of the graph', async () => {
   const { tf } = await openBackend('wasm');
   await fc.assert(
     fc.asyncProperty(triples, fc.boolean(), fc.nat(9), async (drawn, equalAtStep1, spare) => {

@@ -27,7 +27,7 @@ const tasks = samples.map(({ task }, i) => ({
   earlierPaths: [[[task.start, i % graph.relationNames.length, task.start] as const]],
 }));
 
-/** What a state is to be shown, written for it alone. */
+/** Expected text of a state. */
 function textOf({ task, state }: StateRequest, show = settings): string {
   return renderStateText({ ...taskTextFields(graph, task), ...walkTextFields(graph, task, state, 0) }, show);
 }
@@ -56,7 +56,7 @@ async function beamOf(walked: readonly (typeof tasks)[number][], show = settings
 
 describe('B-ARK-10: what a beam is shown at the second step', () => {
   test.each(['normal', 'alpaca', 'none'] as const)(
-    'is the whole dialogue of its own task and the walk of its own place: %s',
+    'is the whole dialogue of its task and the walk of its beam: %s',
     async (template) => {
       const show = { ...settings, template };
       const { asked, seen } = await beamOf(tasks, show);
@@ -76,7 +76,7 @@ describe('B-ARK-10: what a beam is shown at the second step', () => {
     },
   );
 
-  test('does not hang on whose beams are searched beside it, nor on their order', async () => {
+  test('does not depend on the other beams, nor on their order', async () => {
     const together = await beamOf(tasks);
     const turned = await beamOf(tasks.toReversed());
     for (const [i, task] of tasks.entries()) {

@@ -70,7 +70,7 @@ async function round(world: ToyWorld, actor: WalkActor, explorations: number, cr
 describe('a round of walks', () => {
   const world = toyTwoHop();
 
-  test('B-ARK-1: every step has one reward, one value and one advantage, and the value is that of its own state', async () => {
+  test('B-ARK-1: every step has one reward, one value and one advantage, and the value is of its state', async () => {
     const { tf } = await toyWalker(world, defaultWalkRules, { head: 'pa-mlp' });
     // V(s) = current entity / 16, exact in float32: no two states of a walk share it.
     const critic = {
@@ -94,7 +94,7 @@ describe('a round of walks', () => {
     expect([...values.subarray(0, 15)]).toEqual(first.flatMap((value) => [value, value, value]));
   });
 
-  test('B-ARK-11: the reward comes at the end alone, so what is left to earn is discounted once', async () => {
+  test('B-ARK-11: the reward comes at the end alone, so the return is discounted once', async () => {
     const { buffer, figures } = await round(world, goldActor(world).actor, 1);
     expect(figures).toEqual({ reward: 1, hits: 1, length: 2, steps: 10 });
     expect([...buffer.rollout.rewards]).toEqual([0, 0, 0, 0, 0, 1, 1, 1, 1, 1]);
@@ -109,8 +109,8 @@ describe('a round of walks', () => {
     // The gold actor goes to Tenet; in the second world the gold is elsewhere.
     const elsewhere = { ...world.samples[0]!, gold: world.samples[2]!.gold };
     const samples = [sample === 0 ? world.samples[0]! : elsewhere];
-    const paid = { ...world, samples, reward: { kind: 'path', hit: 1, miss: -1 } } as ToyWorld;
-    const { buffer } = await round(paid, goldActor(world).actor, 1);
+    const rewarded = { ...world, samples, reward: { kind: 'path', hit: 1, miss: -1 } } as ToyWorld;
+    const { buffer } = await round(rewarded, goldActor(world).actor, 1);
     expect([...buffer.rollout.rewards]).toEqual([0, reward]);
     const toGo = rewardsToGo(buffer.rollout, 0.95);
     expect(toGo[0]).toBeCloseTo(0.95 * reward, 6);
@@ -133,7 +133,7 @@ describe('a round of walks', () => {
   test.each([
     ['no stay at the first step', { horizon: 2, equalAtStep1: false }],
     ['a stay at the first step', { horizon: 2, equalAtStep1: true }],
-    ['no way back to the start', { horizon: 2, equalAtStep1: false, noReturn: true }],
+    ['no return to the start', { horizon: 2, equalAtStep1: false, noReturn: true }],
   ])('B-ARK-2: is learned from over the very actions it was drawn from: %s', async (_, rules) => {
     const toy = await toyWalker(world, rules);
     const policy = toy.policy(1);
@@ -164,7 +164,7 @@ describe('a round of walks', () => {
   });
 });
 
-test('B-ARK-1, B-MIN-1: the critic comes to know what each start earns', async () => {
+test('B-ARK-1, B-MIN-1: the critic learns the return of each start', async () => {
   const rules = { horizon: 1, equalAtStep1: false };
   const graph = graphOf('two hubs', [
     ['sure', 'to', 'prize'],
@@ -181,7 +181,7 @@ test('B-ARK-1, B-MIN-1: the critic comes to know what each start earns', async (
     ...{ baseline: 'critic', klCoef: 0, lrDecay: 'none', warmupUpdates: 0, learningRate: 0.01 },
     ...{ updates: 40, samplesPerUpdate: 2, minibatchSamples: 2, explorations: 64, updateEpochs: 4 },
   });
-  // The policy stays as it is, so that what a start earns does.
+  // The policy is fixed, so that returns of starts are, too.
   const still = {
     async step(gather: Gather) {
       await gather(async (outputs) => ({
@@ -203,7 +203,7 @@ test('B-ARK-1, B-MIN-1: the critic comes to know what each start earns', async (
   golds.forEach((gold, i) => expect(Math.abs(values[i]! - Math.exp(logProbs[gold]!))).toBeLessThan(0.1));
 });
 
-test('B-ARK-3: nothing but edges and a legal stay has any probability, whatever the sizes of the graph', async () => {
+test('B-ARK-3: only edges and a legal stay have a probability, for any size of the graph', async () => {
   const sized = fc
     .record({ entities: fc.integer({ min: 1, max: 60 }), relations: fc.integer({ min: 1, max: 9 }) })
     .chain(({ entities, relations }) =>

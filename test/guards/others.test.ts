@@ -37,7 +37,7 @@ test('B-KGGPT-1: two hops find every tail of every middle, not the first of each
   );
 });
 
-test('B-KGGPT-1, B-POG-1: questions of one text, or of one long beginning, are questions of their own', async () => {
+test('B-KGGPT-1, B-POG-1: questions of one text, or of one long beginning, are separate questions', async () => {
   const long = 'which of the ships '.repeat(30);
   const texts = ['who built it', 'who built it', `${long} is old`, `${long} is new`, '../up', 'a/b\u0000c'];
   const samples = texts.map((question, i) =>
@@ -89,7 +89,7 @@ describe('B-CRUSE-1: an evaluation of dialogues', () => {
     ['a bug', new Error('no memory')],
     ['a prompt that does not fit', new WorkbenchError('data', 'expected a prompt of at most 70 tokens, got 90')],
     ['a request that fails', new WorkbenchError('failure', 'expected a reply, got none')],
-  ])('counts %s as misses of its own tasks', async (_, error) => {
+  ])('counts %s as misses of its tasks', async (_, error) => {
     const { record, failures } = await run(failingOn(({ id: name }) => ['d3', 'd4', 'd17'].includes(name), error));
     expect(failures.map((failure) => failure.id)).toEqual(['d3', 'd4', 'd17']);
     expect(record).toMatchObject({ n: 30, misses: { 'agent-failed': 3 } });

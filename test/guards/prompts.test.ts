@@ -15,7 +15,7 @@ import { scriptedClient } from '../fixtures/scripted-client.js';
 const graph = graphOf(townFacts);
 const start = graph.entityId('Orla Brandt');
 
-/** Goes on wherever it can, never satisfied: so every phase is asked about. */
+/** Continues as far as possible, never satisfied: so every phase occurs. */
 function restless(decision: Decision): unknown {
   switch (decision.kind) {
     case 'score':
@@ -117,7 +117,7 @@ describe('what prompted agents ask', () => {
     }
   });
 
-  test('B-TOG-8: has no placeholder, and every part on lines of its own', () => {
+  test('B-TOG-8: has no placeholder, and every part on separate lines', () => {
     for (const decision of asked) {
       const { head, body } = renderPrompt(decision);
       const words = `${decision.task}\n${decision.examples.map((example) => JSON.stringify(example)).join('\n')}`;
@@ -177,7 +177,7 @@ describe('B-SGPT-1: a reply is denied by whole words', () => {
   );
 });
 
-test('B-SGPT-1: an agent goes on to the depth it may walk while the facts do not suffice', async () => {
+test('B-SGPT-1: an agent continues to its depth while the facts do not suffice', async () => {
   for (const depth of [1, 2, 3]) {
     const agent = await questionAgents.create('tog', resourcesOf(graph), { depth, width: 9 });
     const client = scriptedClient(restless);

@@ -42,7 +42,7 @@ test.each(['Wren', 'Heron', 'Gull', 'Lark'])(
   async (ship) => {
     const byModel = await explored(fleet, (name) => (name === 'sailed' || name === ship ? 10 : 0), { depth: 1 });
     expect(byModel.evidence).toEqual([[['Tamsin', 'sailed', ship]]]);
-    // Word overlap orders by score: the name in the question comes first, wherever it stood.
+    // Word overlap orders by score: the name in the question comes first, at any position.
     const byWords = await explored(fleet, () => 0, {
       ...{ prune: 'bm25', depth: 1, width: 1 },
       question: `who sailed ${ship}`,
@@ -51,7 +51,7 @@ test.each(['Wren', 'Heron', 'Gull', 'Lark'])(
   },
 );
 
-test('B-TOG-5: a beam leaves by any relation but its own way back, whatever way the others came', async () => {
+test('B-TOG-5: a beam leaves by any relation but its own inverse, independent of the other beams', async () => {
   // The Heron was reached by `sailed`; who sailed the Lark, which was reached by `saw`, may be asked all the same.
   const facts: Facts = [
     ['Tamsin', 'sailed', 'Heron'],

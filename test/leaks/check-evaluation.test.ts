@@ -25,7 +25,7 @@ async function evaluated(agent: string, split: string, ...words: string[]): Prom
 
 const report = (folder: string) => kgwalkJson<LeakReport>('datasets', 'check', 'films', '--run', folder);
 
-test('a frozen memory is told from one that grows by the agent’s own answers', async () => {
+test('a frozen memory is distinguished from one that grows by the agent’s answers', async () => {
   await importFilms();
   const rowsOf = async (memory: string) => {
     // Questions of templates that train lacks: only those are new to the memory.

@@ -88,7 +88,7 @@ describe('a clean run', () => {
     expect(out).not.toMatch(/no leak/i);
   });
 
-  test('is compared with agents that were evaluated beside it', async () => {
+  test('is compared with agents that were evaluated with it', async () => {
     await kgwalk('compare', 'popularity', run, '--split', 'test');
     const { artifacts, targets, counts } = await report();
     const names = ['popularity-opendialkg-test', 'test-best'].map((name) => basename(evaluationOf(run, name)));
@@ -155,7 +155,7 @@ describe('what is not known', () => {
     const unknown = await forkOf(false);
     expect([unknown.exitCode, unknown.out]).toEqual([
       3,
-      expect.stringMatching(/weights it began with .* not known: nobody noted/),
+      expect.stringMatching(/weights it began with .* not known: sources not noted/),
     ]);
     expect(unknown.out).toContain('not noted, so not known: training: cloning');
   });
@@ -173,7 +173,7 @@ describe('what is not known', () => {
     }
   });
 
-  test('an artifact that must be there and was not noted is told', async () => {
+  test('an expected artifact without notes is reported', async () => {
     const without = (text: string) => {
       const record = JSON.parse(text) as { artifacts: { name: string }[] };
       return JSON.stringify({ ...record, artifacts: record.artifacts.filter(({ name }) => name !== 'cloning') });

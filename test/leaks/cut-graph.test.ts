@@ -83,7 +83,7 @@ describe('a graph restricted to dialogue entities', () => {
   });
 });
 
-test('a dialogue of at most one message may be somebody else’s, too', () => {
+test('a dialogue of at most one message may have another source', () => {
   const [{ task }] = samples as [(typeof samples)[0]];
   const said = (count: number) => ({
     ...samples[0]!,
@@ -109,7 +109,7 @@ describe('seen against unseen targets', () => {
     expect(verdict(targets(true, 400, 0.3), [])).toBe('too few');
   });
 
-  test('that are equal are found on a restricted graph and told on any other', () => {
+  test('that are equal are found on a restricted graph and reported on any other', () => {
     const equal = seenUnseen(about, [...targets(true, 400, 0.3), ...targets(false, 200, 0.3)]);
     const report = (chosen: boolean) =>
       leakReport({

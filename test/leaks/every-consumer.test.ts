@@ -1,4 +1,4 @@
-/** Whoever reads samples notes it, or is known to hand them on: a new kind of artifact cannot be forgotten. */
+/** Every reader of samples notes it, or is listed here with the reason: a new kind of artifact cannot be forgotten. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { expect, test } from '@jest/globals';
@@ -32,32 +32,32 @@ const handsOn: Record<string, string> = {
   'tasks/dialogues/calibration.ts': 'scores answers',
   'tasks/dialogues/gold-parts.ts': 'scores an answer',
   'tasks/dialogues/own-env.ts': 'tries an environment of the user’s own on one sample',
-  'tasks/dialogues/predictions.ts': 'writes golds beside what was predicted',
+  'tasks/dialogues/predictions.ts': 'writes golds next to predictions',
   'tasks/dialogues/row.ts': 'scores an answer',
   'tasks/dialogues/score.ts': 'scores answers',
   'tasks/dialogues/training-data.ts': 'loads the splits',
-  'tasks/leaks.ts': 'tells what others noted',
+  'tasks/leaks.ts': 'reports what others noted',
   'tasks/links/ask.ts': 'loads the data set whose names it resolves, and marks answers that some split holds',
   'tasks/links/data.ts': 'loads the split that is evaluated',
-  'tasks/links/leaks.ts': 'tells what others noted',
+  'tasks/links/leaks.ts': 'reports what others noted',
   'tasks/links/score.ts': 'scores answers',
   'tasks/links/training-data.ts': 'loads the splits',
   'tasks/questions/agents.ts': 'gives train to untrained agents',
   'tasks/questions/data.ts': 'loads the split that is evaluated, and train',
-  'tasks/questions/decisions.ts': 'counts right decisions beside the agent',
+  'tasks/questions/decisions.ts': 'counts right decisions outside the agent',
   'tasks/questions/environment.ts': 'gives the samples of a split to environments that other programs step',
   'tasks/questions/index.ts': 'counts what a training would read',
-  'tasks/questions/leaks.ts': 'tells what others noted',
+  'tasks/questions/leaks.ts': 'reports what others noted',
   'tasks/questions/relation-walk.ts': 'gives train to the scale and the environment',
   'tasks/questions/score.ts': 'scores answers',
-  'tasks/questions/show.ts': 'shows golds beside what was said',
+  'tasks/questions/show.ts': 'shows golds next to answers',
   'tasks/questions/teacher.ts': 'takes walks of another agent, noted where they are cloned; reads no gold',
   'tasks/questions/training-data.ts': 'loads the splits',
   'tasks/task.ts': 'says what a task has',
   'trainers/clone.ts': 'takes walks, noted where they were made',
   'trainers/embeddings/link-scorers.ts': 'gives train and valid to the trainers of embeddings',
   'trainers/expected-reward.ts': 'takes gold walks, noted where they were made',
-  'trainers/fit-phase.ts': 'draws the questions of a step, noted by whoever fits them',
+  'trainers/fit-phase.ts': 'draws the questions of a step, noted by their consumer',
   'trainers/index.ts': 'names what others import',
 };
 

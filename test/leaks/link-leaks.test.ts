@@ -46,7 +46,7 @@ const check = (record: ProvenanceRecord, split: 'valid' | 'test', dataset = clea
 const verdicts = (...args: Parameters<typeof check>) => check(...args).artifacts.map(({ verdict }) => verdict);
 
 describe('what a run over links knows of a split', () => {
-  test('a clean one knows nothing of test, and what was chosen on valid is told', () => {
+  test('a clean one contains nothing of test, and choices made on valid are reported', () => {
     const report = check(recordOf(clean), 'test');
     expect(report).toMatchObject({ triples: 2, edges: 0, found: [], notNoted: ['training: cloning'] });
     expect(report.artifacts.map(({ madeFrom, verdict }) => [madeFrom, verdict])).toEqual([
@@ -66,7 +66,7 @@ describe('what a run over links knows of a split', () => {
     expect(check(recordOf(clean, 'test'), 'test').found).toEqual(['training "it": made from test']);
   });
 
-  test('triples of the split among the edges are found; pairs the other way round are told', () => {
+  test('triples of the split among the edges are found; inverse pairs are reported', () => {
     const report = check(recordOf(overlapping), 'test', overlapping);
     expect(report).toMatchObject({ edges: 1, reversed: 1, symmetric: 1 });
     expect(report.found).toEqual(['graph train: 1 of 2 triples of test are edges of train']);

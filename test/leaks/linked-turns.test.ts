@@ -1,4 +1,4 @@
-/** Walks made of turns that nobody annotated: made of train alone, and never seen by the dialogue that they come from. */
+/** Walks made of turns without annotation: from train alone, and never seen by their dialogue. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { env } from 'node:process';
@@ -185,12 +185,12 @@ describe('a run with linked turns', () => {
     expect(saved).toContain('linked');
   });
 
-  test('keeps them out of its counts where it is told so', async () => {
+  test('keeps them out of its counts on request', async () => {
     const { made } = await trained('apart', 'clone.linkedTurns={inCounts: false}');
     expect([made.get('cloning')!.samples, made.get('walk counts')!.samples]).toEqual([{ train: 5 }, { train: 4 }]);
   });
 
-  test('is told from one without, which reads none', async () => {
+  test('is distinguished from one without, which reads none', async () => {
     const { made } = await trained('plain');
     expect(made.get('cloning')!.samples).toEqual({ train: 4 });
     expect(made.has('relations that link turns')).toBe(false);

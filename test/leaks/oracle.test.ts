@@ -27,7 +27,7 @@ test('its tasks end with what the speaker says after choosing, where that speake
   expect(last('reply')).toEqual(['Ada Quill did.', 'Paper Moons above all.', 'Paper Moons above all.']);
 });
 
-test('every record of it says so, of agents beside it, too', async () => {
+test('every record of it says so, of compared agents, too', async () => {
   const record = await kgwalkJson<EvaluationRecord>('evaluate', run, '--split', 'valid');
   expect([record.note, record.oracle]).toEqual(['oracle: reads the reply', 'reply']);
   const { out } = await kgwalk('compare', 'popularity', run, '--split', 'valid');

@@ -124,7 +124,7 @@ describe('a sample of test', () => {
     expect(await countsOf(renamed(first!.task.id, leaked!), ...rest)).toMatchObject({ byId: 0, verdict: 'found', why });
   });
 
-  test('that goes by an id of its own is found as one that the data set lacks', async () => {
+  test('with another id is found as one that the data set lacks', async () => {
     expect(await countsOf(...train, renamed('new-1', leaked!))).toMatchObject({ foreign: 1, verdict: 'found' });
   });
 
@@ -154,7 +154,7 @@ describe('a sample of test', () => {
     expect(rows.find(({ name }) => name === 'TransE')).toMatchObject({ samples: {}, verdict: 'none found' });
   });
 
-  test('as an example in a prompt is found by its text, whatever is asked', async () => {
+  test('as an example in a prompt is found by its text', async () => {
     const { known, test: [asked] } = questions; // prettier-ignore
     const ask = (example: string) => async () => {
       const model = scriptedModel(() => ({ answers: ['nolan'] }));

@@ -8,7 +8,7 @@ import type { Graph } from '../../src/kg/graph.js';
 import { filmGraph, filmQuestions } from '../fixtures/toy-questions.js';
 import { graphOf, sampleOf, toyTwoHop } from '../fixtures/toy-walks.js';
 
-/** What agents may learn from and what they must not, as a data set holds it. */
+/** A data set with what agents may learn from and what they must not. */
 export interface Planted<Sample extends AnySample> {
   graph: Graph;
   train: readonly Sample[];
@@ -44,7 +44,7 @@ export async function rowsOf(known: KnownSamples, make: () => unknown): Promise<
 }
 
 /**
- * Starts that each lead to two well-known ends; 120 of them also to an end of their own, which is in the graph because the
+ * Starts that each lead to two well-known ends; 120 of them also to a separate end, which is in the graph because the
  * test split needs it. Train takes the first well-known end of each start.
  */
 export function cutWorld(): Planted<WalkSample> {

@@ -1,4 +1,4 @@
-/** What commands do alike, whatever the data set holds: figures, samples, kept evaluations, going on, replays, notes. */
+/** Behaviour of commands on all tasks: figures, samples, kept evaluations, resuming, replays, notes. */
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
@@ -29,16 +29,16 @@ beforeAll(async () => {
   for (const [task, settings] of Object.entries(settingsOf)) await train({ settings: settings(), folder: run(task) });
 });
 
-/** Of each task an untrained agent, its data set, and the figure that comes first. */
+/** Per task an untrained agent, its data set, and its first figure. */
 const tasks = [
   ['dialogues', 'popularity', 'opendialkg', 'path@1'],
   ['questions', 'random-chain', 'films', 'hit@1'],
   ['links', 'random', 'tiny', 'mrr'],
 ] as const;
 
-type Told = EvaluationRecord & { saved: string };
-const evaluate = (...words: string[]) => kgwalkJson<Told>('evaluate', '--encoder', 'hashed:32', ...words);
-const onLinks = (...words: string[]) => kgwalkJson<Told>('evaluate', '--dataset', 'tiny', ...words);
+type Saved = EvaluationRecord & { saved: string };
+const evaluate = (...words: string[]) => kgwalkJson<Saved>('evaluate', '--encoder', 'hashed:32', ...words);
+const onLinks = (...words: string[]) => kgwalkJson<Saved>('evaluate', '--dataset', 'tiny', ...words);
 const evaluated = (task: string, agent: string, dataset: string, ...words: string[]) =>
   (task === 'links' ? onLinks : evaluate)('--agent', agent, '--dataset', dataset, ...words);
 
@@ -78,7 +78,11 @@ describe.each(tasks)('on %s', (task, agent, dataset, first) => {
     cpSync(away, `${away}.kept`, { recursive: true });
     rmSync(away, { recursive: true });
     try {
-      const both = await kgwalkJson<{ agents: Told[]; comparisons: Comparison[] }>('compare', basename(folder), folder);
+      const both = await kgwalkJson<{ agents: Saved[]; comparisons: Comparison[] }>(
+        'compare',
+        basename(folder),
+        folder,
+      );
       expect(both.agents.map((one) => one.agent)).toEqual([agent, agent]);
       expect(both.comparisons[0]!.differences[first]).toMatchObject({ value: 0, pValue: 1 });
     } finally {
@@ -87,7 +91,7 @@ describe.each(tasks)('on %s', (task, agent, dataset, first) => {
     }
   });
 
-  test('one that was killed goes on from its rows, whatever byte they end at, to the same bytes', async () => {
+  test('a killed one resumes from its rows, truncated at any byte, to the same bytes', async () => {
     const root = folderWith({});
     const folder = dirname((await evaluated(task, agent, dataset, '--evaluations', root)).saved);
     const whole = bytesOf(folder);
@@ -141,14 +145,14 @@ describe.each(tasks)('on %s', (task, agent, dataset, first) => {
     expect((await kgwalk(...words)).exitCode).toBe(3);
   });
 
-  test('--backend and --beam-width are taken of a run, and refused of whoever walks no beam', async () => {
+  test('--backend and --beam-width apply to runs, and are refused for agents without a beam', async () => {
     const root = ['--evaluations', folderWith({})];
     const width = task === 'dialogues' ? '25' : '3';
     const words = [run(task), '--backend', 'wasm', ...root];
-    const wide = await kgwalkJson<Told>('evaluate', ...words, '--beam-width', width);
+    const wide = await kgwalkJson<Saved>('evaluate', ...words, '--beam-width', width);
     expect(wide).toMatchObject({ beamWidth: Number(width), n: expect.any(Number) });
     // What decides the result decides the folder, too.
-    expect((await kgwalkJson<Told>('evaluate', ...words)).saved).not.toBe(wide.saved);
+    expect((await kgwalkJson<Saved>('evaluate', ...words)).saved).not.toBe(wide.saved);
     expect(await kgwalkJson('replay', dirname(wide.saved))).toMatchObject({ identical: true });
     if (task === 'dialogues') return;
     for (const flag of [
@@ -156,8 +160,8 @@ describe.each(tasks)('on %s', (task, agent, dataset, first) => {
       ['--backend', 'wasm'],
     ]) {
       const refused = await kgwalk('evaluate', '--agent', agent, '--dataset', dataset, ...flag);
-      const told = new RegExp(`expected a run( that draws walks)? with ${flag[0]}`);
-      expect([refused.exitCode, refused.told]).toEqual([2, expect.stringMatching(told)]);
+      const message = new RegExp(`expected a run( that draws walks)? with ${flag[0]}`);
+      expect([refused.exitCode, refused.told]).toEqual([2, expect.stringMatching(message)]);
     }
   });
 });

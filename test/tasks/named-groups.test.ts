@@ -7,7 +7,7 @@ import { useOwnHome } from '../fixtures/own-home.js';
 
 useOwnHome();
 
-/** Who is meant on questions, and what was noted. */
+/** Agents of a group on questions, and notes. */
 async function meant(words: string[], flags: { set?: string[]; model?: string } = {}) {
   const notes: string[] = [];
   const task = await loadTask('questions');
@@ -64,7 +64,7 @@ describe('words that stand for several agents', () => {
     await expect(meant(['prompted:keep=2,maxStarts=3,chosen=1'])).rejects.toThrow('got chosen, which none has');
   });
 
-  test('leave out whom the model does not suit, and who is named beside them', async () => {
+  test('leave out agents that the model does not suit, and those named separately', async () => {
     const { names, notes } = await meant(['prompted', 'tog', 'all'], { model: 'oracle:0.1' });
     expect(names).not.toContain('io');
     expect(names.filter((name) => name === 'tog')).toEqual(['tog']);

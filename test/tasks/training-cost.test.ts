@@ -1,4 +1,4 @@
-/** Processor time of a run's training, stopped and gone on with, and of steps that were made twice. */
+/** Processor time of a run's training, stopped and resumed, and of steps that were made twice. */
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
@@ -22,7 +22,7 @@ const spentIn = (...phases: string[]) =>
     .reduce((sum, one) => sum + Number(one[cpuFigure]), 0) / 1000;
 
 const numSteps = 3;
-/** What each line of progress was told to have been done before, by its label. */
+/** Work done before each line of progress, by its label. */
 const opened = new Map<string, number[]>();
 const noted =
   (report: ProgressReporter): ProgressReporter =>
@@ -39,7 +39,7 @@ beforeAll(async () => {
     const { progress, signal } = stopAt(phase, done);
     const stopped = train({ settings, folder: run(), ...resume, progress: noted(progress), signal });
     await expect(stopped).rejects.toMatchObject({ code: 'stopped' });
-    // In the middle of the first epoch what was done so far is in a record of its own.
+    // In the middle of the first epoch the cost so far is in a separate record.
     if (phase === 'clone') expect(stepsOf('clone')).toEqual([done]);
   }
   await train({ settings, folder: run(), resume: 'last', progress: noted(silentProgress) });

@@ -4,7 +4,7 @@ import { questionAgents } from '../../../agents/question-agents.js';
 import type { QuestionAgentResources } from '../../../agents/question-agent.js';
 import { questionFacts } from '../../../evaluation/oracle/question-facts.js';
 import { rightTexts } from '../../../evaluation/oracle/right-texts.js';
-import { toldTask } from '../../../evaluation/ask.js';
+import { visibleTask } from '../../../evaluation/ask.js';
 import { pickWeighted } from '../../../datasets/demo/words.js';
 import type { QuestionSample } from '../../../datasets/question.js';
 import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
@@ -75,7 +75,7 @@ async function openAgents(
   const agents = new Map<AgentPlan, QuestionAgent>();
   for (const plan of plans) {
     const agent = await questionAgents.create(plan.agent, resources, plan.switches);
-    await agent.prepare?.(asked.map(({ task }) => toldTask(agent, task, true)));
+    await agent.prepare?.(asked.map(({ task }) => visibleTask(agent, task, true)));
     agents.set(plan, agent);
   }
   return agents;
@@ -111,7 +111,7 @@ async function recordOne(
     signal,
   });
   const { client } = clients.clientFor(sample.task.id);
-  await agent.answer(toldTask(agent, sample.task, true), { client, trace: () => {}, signal });
+  await agent.answer(visibleTask(agent, sample.task, true), { client, trace: () => {}, signal });
   return records;
 }
 

@@ -57,7 +57,7 @@ test('a count that edges of one relation share is looked at over relations', () 
     { count: 1, candidates: 2, goldShare: 0.5 },
   ]);
   const { low, high } = goldShareByCount(valid, world, of(train), 3, over).shares[1]!;
-  // Wilson: what lies 1.96 of its own standard errors away.
+  // Wilson: 1.96 standard errors of the bound itself.
   expect(0.5 - low).toBeCloseTo(1.96 * Math.sqrt((low * (1 - low)) / 2), 10);
   expect(high).toBeCloseTo(1 - low, 10);
 });
@@ -70,7 +70,7 @@ test('golds of two hops, and those that the graph lacks, are not looked at', () 
   expect(goldShareByCount([lacking], world, entityCounts(train)).shares).toEqual([]);
 });
 
-test('pair counts tell starts apart', () => {
+test('pair counts separate starts', () => {
   const count = pairCounts(train);
   expect(count(world.entityId('Heat'), world.entityId('Mann'), 0)).toBe(1);
   expect(count(world.entityId('Pacino'), world.entityId('Mann'), 0)).toBe(0);

@@ -55,7 +55,7 @@ export function filmPaths(...paths: string[][]): Pick<PathsDecision, 'allowed' |
   };
 }
 
-/** What the model replies, read by the production parser, which must find nothing to mend. */
+/** Reply of the model, read by the production parser, which must find nothing to repair. */
 export async function replyTo<D extends Decision>(model: LanguageModel, decision: D): Promise<ReplyOf<D>> {
   const request = { ...renderPrompt(decision), maxTokens: 400, temperature: 0, seed: 0, attempt: 0, decision };
   const { text } = await model.complete(request);

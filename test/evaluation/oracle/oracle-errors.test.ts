@@ -81,7 +81,7 @@ describe('at an error rate', () => {
     expect(await ask([...decisions].reverse())).toEqual(await ask(decisions));
   });
 
-  test('a second attempt and another seed draw anew', async () => {
+  test('a second attempt and another seed draw again', async () => {
     const replies = new Set<string>();
     for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {
       replies.add(JSON.stringify(await replyTo(oracle(0.5, seed), kinds[1]!({ phase: 'p', questionId: '2-0' }))));
@@ -90,7 +90,7 @@ describe('at an error rate', () => {
   });
 });
 
-test('whatever is offered, replies are valid at any rate', async () => {
+test('replies are valid at any rate and for any offer', async () => {
   const name = fc.constantFrom(...films.entityNames, 'nobody');
   const fact = fc.tuple(name, fc.constantFrom(...films.relationNames), name);
   const someRelations = fc.subarray([...films.relationNames], { minLength: 1 }).map((names) => relations(...names));

@@ -28,7 +28,7 @@ describe('extracting clues', () => {
 describe('relations', () => {
   const offered = relations('year', 'directed_by', '~directed_by', 'starring');
 
-  test('score where they continue a gold chain from the subjects, whatever else they do', async () => {
+  test('score where they continue a gold chain from the subjects', async () => {
     const scores = async (...subjects: string[]) =>
       (
         await replyTo(
@@ -182,7 +182,7 @@ describe('proposing chains', () => {
       ...more,
     });
 
-  test('begins with the gold chain and goes on with others, each once', async () => {
+  test('begins with the gold chain and continues with others, each once', async () => {
     const { chains } = await replyTo(model, decision({}));
     expect(chains[0]).toEqual(allowed[0]);
     expect(new Set(chains.map(String)).size).toBe(2);
@@ -257,7 +257,7 @@ describe('answering', () => {
     expect(await answers({ evidence: alsoDirected, allowed: ['juno', 'Dunkirk'] })).toEqual(['Dunkirk']);
   });
 
-  test('of a claim follows the chain inside the facts, in whichever direction they stand', async () => {
+  test('of a claim follows the chain inside the facts, in either direction', async () => {
     const truth = (questionId: string, evidence: NamedTriple[]) => answers({ questionId, evidence, form: 'truth' });
     const turned: NamedTriple = ['nolan', '~directed_by', 'dunkirk'];
     expect(await truth('right-claim', [directed, ...alsoDirected])).toEqual(['true']);
@@ -285,7 +285,7 @@ test('the error rate stands in the name of the model', () => {
   }
 });
 
-test('the id tells rate, seed, graph and questions apart', () => {
+test('the id depends on rate, seed, graph and questions', () => {
   const ids = [
     oracle(0),
     oracle(0.1),

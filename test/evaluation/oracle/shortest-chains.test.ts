@@ -23,7 +23,7 @@ test('what is out of reach has no chain', () => {
   expect(shortestChains(films, [id('juno')], new Set(), [])).toEqual([]);
 });
 
-test('parallel relations are chains of their own, in the order of their ids', () => {
+test('parallel relations are separate chains, in the order of their ids', () => {
   const graph = graphOf('parallel', [
     ['a', 'one', 'b'],
     ['a', 'two', 'b'],

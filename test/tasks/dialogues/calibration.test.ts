@@ -1,4 +1,4 @@
-/** What an evaluation of a walker says of the labels, on a toy world, by hand. */
+/** Calibration and gold parts of a walker, on a toy world, by hand. */
 import { describe, expect, test } from '@jest/globals';
 import type { Agent } from '../../../agents/agent.js';
 import { evaluationSettings } from '../../../evaluation/settings.js';
@@ -77,7 +77,7 @@ describe('an evaluation of a walker', () => {
       about: { dataset: 'toy', split: 'valid', turns: 'all' },
     });
 
-  test('tells calibration, misses by what is not known, and fan-out', async () => {
+  test('reports calibration, misses by missing part, and fan-out', async () => {
     const { record } = await evaluated(walker);
     const { calibration, known, fanOut } = record.details as Record<string, never>;
     expect(calibration).toMatchObject({ n: 3, said: expect.closeTo(0.4, 6), right: 1 / 3 });

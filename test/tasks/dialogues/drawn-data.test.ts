@@ -1,4 +1,4 @@
-/** Untrained agents beside runs whose data are drawn or shown in another way: kept by themselves, and replayed as they were asked. */
+/** Untrained agents compared with runs whose data are drawn or shown differently: kept separately, and replayed as given. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
@@ -12,7 +12,7 @@ import { tinySettings } from '../../fixtures/tiny-training.js';
 
 const home = useReleaseHome();
 const runOf = (name: string) => join(home(), name);
-/** All of train, and all of valid, whatever the tiny preset says. */
+/** All of train and valid. */
 const whole = ['transe.enabled=false', 'ppo.enabled=false', 'data.maxDialogues=null'];
 const runs = {
   fold: ['data.fold=1/2'],
@@ -39,13 +39,13 @@ beforeAll(async () => {
 
 const root = () => join(home(), 'evaluations');
 const kept = () => ['--evaluations', root(), '--encoder', 'hashed:32'];
-type Told = EvaluationRecord & { saved: string };
+type Saved = EvaluationRecord & { saved: string };
 const bytesOf = (folder: string) =>
   ['asked.json', 'answers.jsonl', 'evaluation.json'].map((name) => readFileSync(join(folder, name), 'utf8'));
 
-describe.each(Object.keys(runs))('beside a run of its own %s', (name) => {
+describe.each(Object.keys(runs))('compared with a run of another %s', (name) => {
   test('an agent says so in its record, leaves its usual evaluation alone, and both replay to the byte', async () => {
-    const { saved, ...usual } = await kgwalkJson<Told>('evaluate', '--agent', 'frequency', ...kept());
+    const { saved, ...usual } = await kgwalkJson<Saved>('evaluate', '--agent', 'frequency', ...kept());
     const folder = dirname(saved);
     const before = bytesOf(folder);
     const known = readdirSync(root());
@@ -67,10 +67,10 @@ describe.each(Object.keys(runs))('beside a run of its own %s', (name) => {
   });
 });
 
-test('a split whose only sample nobody could be asked is evaluated and replayed, of a run too', async () => {
+test('a split whose only sample cannot be answered is evaluated and replayed, of a run too', async () => {
   const words = ['--split', 'test', ...kept()];
   for (const agent of [['--agent', 'frequency'], [runOf('fold')]]) {
-    const { saved, n, misses } = await kgwalkJson<Told>('evaluate', ...agent, ...words);
+    const { saved, n, misses } = await kgwalkJson<Saved>('evaluate', ...agent, ...words);
     expect([n, misses['start-without-edges']]).toEqual([1, 1]);
     const { told, out } = await kgwalk('replay', dirname(saved));
     expect([told, out]).toEqual(['', expect.stringContaining('1 sample replayed: every byte as it was saved')]);

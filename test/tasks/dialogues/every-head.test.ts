@@ -1,4 +1,4 @@
-/** What holds of every head of the registry: it is trained, stopped, evaluated and asked like any other. */
+/** Properties of every head of the registry: training, stopping, evaluation and questions. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
@@ -29,7 +29,7 @@ describe.each(tried.map((head, turn) => [head, turn] as const))('the head %s', (
   const settings = () => settingsOf(head);
   const whole = () => join(home(), `${head}-whole`);
 
-  test('is cloned, PPO goes on from the clone, and what is stopped in one goes on to the same bytes', async () => {
+  test('is cloned, PPO continues from the clone, and a stopped run resumes to the same bytes', async () => {
     await train({ settings: settings(), folder: whole() });
     expect(openRun(whole()).state).toMatchObject({ status: 'finished', done: { clone: true, ppo: true } });
     const { clone, last } = readIndex(whole());
@@ -51,7 +51,7 @@ describe.each(tried.map((head, turn) => [head, turn] as const))('the head %s', (
   });
 
   test('is evaluated, compared with what its training took, and asked', async () => {
-    // Other files compare random on the same data, beside this one: not in the one folder of the working directory.
+    // Other files compare random on the same data: use a separate folder, not the working directory.
     const words = ['--encoder', 'hashed:32', '--evaluations', join(home(), 'evaluations')];
     const record = await kgwalkJson<EvaluationRecord>('evaluate', whole(), ...words, '--checkpoint', 'clone');
     expect(record).toMatchObject({ n: 2, phase: 'clone' });
@@ -80,7 +80,7 @@ describe('the decoder that writes freely', () => {
     settingsOf('seq2path', 'walker.decoder=free', 'walker.edgeFeatures=false', 'ppo.enabled=false', 'clone.epochs=4');
   const whole = () => join(home(), 'free-whole');
 
-  test('is cloned, and what is stopped goes on to the same bytes', async () => {
+  test('is cloned, and a stopped run resumes to the same bytes', async () => {
     await train({ settings: settings(), folder: whole() });
     const folder = join(home(), 'free-stopped');
     await expect(train({ settings: settings(), folder, ...stopAt('clone', 2) })).rejects.toMatchObject({

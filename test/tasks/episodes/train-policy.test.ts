@@ -54,7 +54,7 @@ describe('a run that was stopped', () => {
   test.each([
     ['', {}],
     [' with normalised observations and rewards', { normalizeObservation: true, normalizeReward: true }],
-  ])('goes on to the same bytes, its episodes in the middle%s', async (_, normalize) => {
+  ])('resumes to the same bytes, its episodes in the middle%s', async (_, normalize) => {
     const settings = { ...small, ...normalize, seed: 3 };
     const [unbroken, stopped] = [newFolder(), newFolder()];
     const makeEnv = () => new CartPole();

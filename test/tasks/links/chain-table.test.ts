@@ -16,7 +16,7 @@ const [born, lives, lies, citizen] = ['born_in', 'lives_in', 'lies_in', 'citizen
 ];
 const entity = (name: string) => graph.entityId(name);
 
-/** Rows of walks from heads of their own, with the table that they make. */
+/** Rows of walks from separate heads, with their table. */
 function chainsOf(...used: [relation: number, chain: number[], right: boolean][]) {
   const world = { graph, labels: graph.entityNames, known: tiny.known, trainKnown: tiny.known };
   const rows = used.map(([relation, chain, chainRight], head): LinkRow => {

@@ -75,7 +75,7 @@ describe('a comparison on links', () => {
     expect(() => compare(other, one)).toThrow(/expected the questions of one, got others, at other/);
     const elsewhere = { ...one, record: { ...one.record, hashes: { ...one.record.hashes, dataset: 'e' } } };
     expect(() => compare(elsewhere, one)).toThrow(/got others/);
-    // As many triples of valid: places alone do not tell them from those of test.
+    // As many triples of valid: indices alone do not separate them from those of test.
     const valid = { ...one, record: { ...one.record, split: 'valid' } };
     expect(() => compare(valid, one)).toThrow(/got others/);
   });

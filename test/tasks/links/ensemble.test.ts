@@ -45,13 +45,13 @@ test('an ensemble fits its weights on valid, says them, is kept and replayed, an
   );
   expect(asked).toMatchObject({ exitCode: 0, out: expect.stringContaining('because') });
 
-  const told = async (of: string, ...words: string[]) =>
+  const refusal = async (of: string, ...words: string[]) =>
     (await kgwalk('evaluate', '--agent', `ensemble${of}`, '--dataset', 'tiny', ...words)).told;
-  expect(await told('')).toContain('of');
-  expect(await told(`:of=${run}`)).toContain(
+  expect(await refusal('')).toContain('of');
+  expect(await refusal(`:of=${run}`)).toContain(
     'expected two or more of exact walkers, transe, bilinear and rules, got one',
   );
-  expect(await told(`:of=${run}+random`)).toContain('got random, at of=');
+  expect(await refusal(`:of=${run}+random`)).toContain('got random, at of=');
   await train({
     settings: loadPreset('umls-walk', [
       ...['data.dataset=tiny', 'bilinear.epochs=1', 'bilinear.dim=8', 'clone.epochs=1', 'ppo.enabled=false'],
@@ -59,6 +59,6 @@ test('an ensemble fits its weights on valid, says them, is kept and replayed, an
     ]),
     folder: sampled,
   });
-  expect(await told(`:of=${run}+${sampled}`)).toContain('which draws walks');
-  expect(await told(`:of=${run}+rules`, '--threads', '1')).toContain('expected transe or bilinear with --threads');
+  expect(await refusal(`:of=${run}+${sampled}`)).toContain('which draws walks');
+  expect(await refusal(`:of=${run}+rules`, '--threads', '1')).toContain('expected transe or bilinear with --threads');
 });

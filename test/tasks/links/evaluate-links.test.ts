@@ -124,7 +124,7 @@ describe('an evaluation of link queries', () => {
     ]);
   });
 
-  test('a question that train answers is told by the first answer beyond it', async () => {
+  test('a question that train answers is shown by the first answer beyond it', async () => {
     // p0 is a citizen of c0 in train; asked for heads of c0, those known from train are passed over.
     const walker = walkRanker(followsChain(graph, '~citizen_of'), graph, { beamWidth: 8, horizon: 1 });
     const { record } = await evaluatedLinks(walker, world, tiny.test, { directions: ['head'] });

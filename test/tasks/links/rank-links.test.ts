@@ -87,7 +87,7 @@ describe('rankWalks', () => {
     }
   });
 
-  test('tells what is done, shows each question, and stops on demand', async () => {
+  test('reports progress, shows each question, and stops on demand', async () => {
     const done: number[] = [];
     const seen: number[] = [];
     await rankWalks(follows('born_in', 'lies_in'), world, asked, {
@@ -104,7 +104,7 @@ describe('rankWalks', () => {
 });
 
 describe('scorerRanker', () => {
-  test('ranks by scores; an entity that train lacks is last, and asked about tells nothing', async () => {
+  test('ranks by scores; an entity that train lacks is last, and gives no answers', async () => {
     const offsets = Int32Array.of(0, 1, 2, 2);
     const scorer = {
       name: 'identity',
@@ -128,7 +128,7 @@ describe('scorerRanker', () => {
       world,
       asked,
     );
-    // Fifteen candidates beside the answer, all alike.
+    // Fifteen candidates with the answer, all equal.
     expect([...ranks.ranks.score!]).toEqual([8.5, 8.5]);
   });
 });

@@ -98,9 +98,11 @@ describe('entities that are drawn apart', () => {
       message: expect.stringContaining('on the unseen one'),
     });
     expect(existsSync(join(process.env.KGWALK_HOME!, 'datasets'))).toBe(false);
-    const told = async (...words: string[]) => (await kgwalk('datasets', 'import', ...words, '--from', 'x')).told;
-    expect(await told('metaqa', '--unseen', '0.3')).toContain('expected --unseen with triples, got it with metaqa');
-    expect(await told('triples', '--unseen', '1')).toContain('expected a share between 0 and 1, got "1", at --unseen');
+    const refusal = async (...words: string[]) => (await kgwalk('datasets', 'import', ...words, '--from', 'x')).told;
+    expect(await refusal('metaqa', '--unseen', '0.3')).toContain('expected --unseen with triples, got it with metaqa');
+    expect(await refusal('triples', '--unseen', '1')).toContain(
+      'expected a share between 0 and 1, got "1", at --unseen',
+    );
     expect(await told('triples', '--unseen-relations', '0.3')).toContain('expected --unseen beside --unseen-relations');
   });
 });
@@ -109,7 +111,7 @@ describe('what was learned on the seen ones', () => {
   const evaluate = (...words: string[]) =>
     kgwalkJson<EvaluationRecord & { saved: string }>('evaluate', ...words, '--split', 'test');
 
-  test('ranks the unseen: chains, rules of theirs or of their own; and is replayed', async () => {
+  test('ranks the unseen: chains, rules of either graph; and is replayed', async () => {
     await drawn();
     const folder = join(folderWith({}), 'chains');
     const settings = loadPreset('link-chains', ['data.dataset=land', 'exactWalker.chains.steps=60']);

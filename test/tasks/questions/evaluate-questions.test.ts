@@ -80,7 +80,7 @@ describe('an evaluation of questions', () => {
     expect(record.cost.graphReads).toMatchObject({ max: 4, total: 4 });
   });
 
-  test('gives agents tasks alone, without topics or hops where they are not to be told', async () => {
+  test('passes tasks to agents without topics or hops where they are withheld', async () => {
     const seen: QuestionTask[] = [];
     const nosy = (topicGiven: boolean) =>
       agentOf(
@@ -186,7 +186,7 @@ describe('a comparison', () => {
     expect(unionFigures([one, all])).toEqual([]);
   });
 
-  test('refuses simulated models beside real ones, other models, budgets and questions; walkers go with all', async () => {
+  test('refuses simulated models next to real ones, other models, budgets and questions; walkers fit all', async () => {
     const base = { agent: 'a', model: 'm', simulated: false, budget: 30, budgetMode: 'strict' } as const;
     const walker = { agent: 'w', simulated: false, budget: null, budgetMode: 'strict' } as const;
     expect(() => refuseMixture([base, walker, { ...base, agent: 'b' }])).not.toThrow();

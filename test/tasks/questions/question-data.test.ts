@@ -33,14 +33,14 @@ const drawn = (flags: { limit?: string; seed?: string } = {}) =>
   questionData({ dataset: 'quay', split: 'valid', checkpoint: 'best', set: [], modelSet: [], ...flags }, []);
 const ids = ({ samples }: Awaited<ReturnType<typeof drawn>>) => samples.map(({ task }) => task.id);
 
-test('the questions of an evaluation leave out what nobody can be scored on', async () => {
+test('the questions of an evaluation leave out those that cannot be scored', async () => {
   const all = await drawn();
   expect(ids(all)).toEqual(['q0', 'q1', 'q2', 'q3', 'q5', 'q6', 'q7', 'q8', 'q9', 'q10']);
   expect(all.excluded).toEqual({ 'no gold answer': 1 });
   expect(all.about).not.toHaveProperty('limit');
 });
 
-test('and are drawn the same way at every call, whatever the seed of agents, in the order of the data set', async () => {
+test('and are drawn the same way at every call, for any seed of agents, in the order of the data set', async () => {
   const [all, some] = [ids(await drawn()), await drawn({ limit: '4' })];
   expect(ids(some)).toHaveLength(4);
   expect(some.about).toMatchObject({ limit: 4 });

@@ -132,7 +132,7 @@ describe('an evaluation in its folder', () => {
     }
   });
 
-  test('B-FISKE-10: stopped by the user it goes on; run once more it asks nothing and writes the same', async () => {
+  test('B-FISKE-10: stopped by the user it resumes; run once more it asks nothing and writes the same', async () => {
     const root = folderWith({});
     const controller = new AbortController();
     const stopping = scriptedModel((decision) => {
@@ -141,7 +141,7 @@ describe('an evaluation in its folder', () => {
     });
     await expect(run(root, stopping, controller.signal)).rejects.toMatchObject({
       code: 'stopped',
-      hint: expect.stringContaining('goes on'),
+      hint: expect.stringContaining('resumes'),
     });
     const first = await run(root, wise());
     expect(first.resumed).toBe(true);
@@ -183,7 +183,7 @@ describe('an evaluation in its folder', () => {
     await expect(missing).rejects.toThrow('expected a language model for agent twice, got none, at --model');
   });
 
-  test('its name tells agent, data and split, and changes with everything that is asked', () => {
+  test('its name depends on agent, data, split and all other options', () => {
     expect(nameOf(settings)).toMatch(/^twice-toy-toy-valid-[0-9a-f]{8}$/);
     const others: AskedEvaluation[] = [
       { ...settings, modelId: 'other' },
@@ -195,7 +195,7 @@ describe('an evaluation in its folder', () => {
   });
 });
 
-test('a server that keeps to the schema now and then gives the same bytes cut, gone on with and replayed', async () => {
+test('a server that sometimes follows the schema gives the same bytes truncated, resumed and replayed', async () => {
   // Every third reply has prose around it; which are read as bound to the schema must not depend on who came before.
   const answers = ['{"answers":["Ivo"]}', '{"answers":["Ada"]}', 'It is {"answers":["Ada"]}, I think.'];
   const ask = async (root: string, from: number) => {

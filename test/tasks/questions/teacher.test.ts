@@ -22,7 +22,7 @@ import { runHashes, stopAt, tinySettings } from '../../fixtures/tiny-training.js
 import { filmOverrides, importFilms } from '../../fixtures/toy-question-training.js';
 
 const previousHome = env.KGWALK_HOME;
-/** Folders of evaluations: noiseless on train, the same without a check of its own, and on valid. */
+/** Folders of evaluations: noiseless on train, the same without a check, and on valid. */
 let taught: string;
 let unchecked: string;
 let onValid: string;
@@ -156,7 +156,7 @@ describe('a walker that is cloned from an agent', () => {
 describe('PPO on top of the clone', () => {
   const onTop = ['ppo.enabled=true', 'ppo.updates=4', 'ppo.evalEvery=2', 'ppo.klCoef=0.1', 'clone.epochs=2'];
 
-  test('begins with it, is kept near it, and goes on where it was stopped', async () => {
+  test('begins with it, is kept near it, and resumes where it was stopped', async () => {
     const [whole, broken] = [newFolder(), newFolder()];
     const settings = settingsFrom(taught, ...onTop);
     await train({ settings, folder: whole });
@@ -200,7 +200,7 @@ describe('what is cloned', () => {
     });
   });
 
-  test('goes by the confidence that an agent itself tells where its words are scored', async () => {
+  test('uses the confidence of an agent whose words are scored', async () => {
     const asked = [
       'evaluate',
       '--agent',
@@ -316,7 +316,7 @@ describe('refused before anything is written', () => {
   });
 });
 
-test('a run is not gone on with after its walks became others', async () => {
+test('a run is not resumed after its walks changed', async () => {
   const folder = newFolder();
   const copy = withRows(taught, (row) => row);
   const settings = settingsFrom(copy);
