@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { calibrationOf } from '../../../src/metrics/calibration.js';
 
-test('calibration is reported in bins of equal width, each by its size', () => {
+test('calibration uses bins of equal width, weighted by size', () => {
   const said = [0.05, 0.05, 0.25, 1].map((probability, i) => ({ probability, right: i % 2 === 1 }));
   const { n, said: mean, right, ece, bins } = calibrationOf(said);
   expect([n, right]).toEqual([4, 0.5]);

@@ -103,7 +103,7 @@ describe('entities that are drawn apart', () => {
     expect(await refusal('triples', '--unseen', '1')).toContain(
       'expected a share between 0 and 1, got "1", at --unseen',
     );
-    expect(await told('triples', '--unseen-relations', '0.3')).toContain('expected --unseen beside --unseen-relations');
+    expect(await refusal('triples', '--unseen-relations', '0.3')).toContain('expected --unseen');
   });
 });
 
