@@ -90,7 +90,7 @@ test.each([
     const { next } = await kgwalkJson<{ next: string }>('plan', 'collect', planFile(), ...place(), '--to', collected);
     expect(next).toContain(`${begin} --evaluations ${collected}${end}`);
     const made = await kgwalk(...evaluate, '--evaluations', collected);
-    expect(made.told).toContain('goes on from what 1/2, 2/2 evaluated');
+    expect(made.told).toContain('resuming from 1/2, 2/2');
     expect((await kgwalk(...evaluate, '--evaluations', whole)).exitCode).toBe(0);
     const [name] = readdirSync(whole) as [string];
     // Clocks, and what a model said in the order in which it was asked, aside.

@@ -82,7 +82,7 @@ describe('a clean run', () => {
     const { exitCode, out } = await check();
     expect(exitCode).toBe(0);
     expect(out).toContain('found none of the 1 samples of test in 11 of 11 artifacts');
-    expect(out).toContain('it does not certify that nothing leaked');
+    expect(out).toContain('this does not certify that nothing leaked');
     expect(out).toContain('not tested, nothing was evaluated on test');
     expect(out).toContain('restricted to dialogue entities, evaluation dialogues included');
     expect(out).not.toMatch(/no leak/i);
@@ -155,7 +155,7 @@ describe('what is not known', () => {
     const unknown = await forkOf(false);
     expect([unknown.exitCode, unknown.out]).toEqual([
       3,
-      expect.stringMatching(/weights it began with .* not known: sources not noted/),
+      expect.stringMatching(/weights it began with .* not known: their sources were not noted/),
     ]);
     expect(unknown.out).toContain('not noted, so not known: training: cloning');
   });

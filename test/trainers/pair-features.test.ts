@@ -44,7 +44,7 @@ describe('are refused', () => {
   test('without the features that they stand beside, and where every state is read', async () => {
     const refused = (...more: string[]) => train({ settings: settings(...more), folder: join(home(), 'refused') });
     await expect(refused('walker.edgeFeatures=false')).rejects.toThrow(
-      'expected walker.edgeFeatures=true with walker.pairFeatures=wide, which stand beside them, got false',
+      'expected walker.edgeFeatures=true with walker.pairFeatures=wide, which extend them, got false',
     );
     await expect(refused('stateText.encode=per-step')).rejects.toThrow(
       'expected stateText.encode=once with walker.pairFeatures=wide, got per-step',
