@@ -1,13 +1,13 @@
-/** Arrow IPC files, which other programs read as tables. */
+/** Arrow IPC files, readable as tables by other programs. */
 import { createRequire } from 'node:module';
 import type { Vector } from 'apache-arrow';
 
 const require = createRequire(import.meta.url);
 
-/** The library; its CommonJS build, which loads in half the time of its modules. */
+/** The library's CommonJS build, which loads twice as fast as its modules. */
 export const loadArrow = () => require('apache-arrow') as typeof import('apache-arrow');
 
-/** Makes a column of every row's value, as its name says. */
+/** Column types: each makes a column from the values of all rows. */
 interface ColumnKinds<Row> {
   words(of: (row: Row) => string): Vector;
   int32(of: (row: Row) => number): Vector;
@@ -16,7 +16,7 @@ interface ColumnKinds<Row> {
   flags(of: (row: Row) => boolean): Vector;
 }
 
-/** Rows as an Arrow IPC file. Equal rows give equal bytes. @param columnsOf the columns by name, in order */
+/** Rows as an Arrow IPC file. Equal rows give equal bytes. @param columnsOf columns by name, in order */
 export function arrowFile<Row>(
   rows: readonly Row[],
   columnsOf: (kinds: ColumnKinds<Row>) => Record<string, Vector>,

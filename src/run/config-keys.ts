@@ -1,4 +1,4 @@
-/** What a settings schema says about its keys: names, types, ranges, defaults. Read from its JSON Schema form. */
+/** Names, types, ranges and defaults of settings, read from the JSON Schema form of their zod schema. */
 import { z } from 'zod';
 import { WorkbenchError } from './errors.js';
 import { nearestName } from './printable.js';
@@ -28,7 +28,7 @@ export interface KeySchema {
 
 const keySchemas = new WeakMap<z.ZodType, KeySchema>();
 
-/** The keys a schema accepts from a file, as JSON Schema; made once, not to be changed. */
+/** JSON Schema of the keys accepted from a file; cached, do not modify. */
 export function keySchemaOf(schema: z.ZodType): KeySchema {
   const known = keySchemas.get(schema);
   if (known) return known;
@@ -37,7 +37,7 @@ export function keySchemaOf(schema: z.ZodType): KeySchema {
   return made;
 }
 
-/** The schema of the key at `path`, or undefined where no key has that name. */
+/** Schema of the key at `path`; undefined for unknown keys. */
 export function keySchemaAt(schema: KeySchema, path: readonly PropertyKey[]): KeySchema | undefined {
   const [first, ...rest] = path;
   if (first === undefined) return schema;
@@ -50,12 +50,12 @@ export function keySchemaAt(schema: KeySchema, path: readonly PropertyKey[]): Ke
   return child && keySchemaAt(child, rest);
 }
 
-/** Whether the key is a section: one that has keys of its own. */
+/** True if the key is a section with keys below it. */
 export function isSection(schema: KeySchema): boolean {
   return Object.keys(propertiesOf(schema)).length > 0;
 }
 
-/** Dotted names of all keys below `schema`, in the order they are declared, sections before their keys. */
+/** Dotted names of all keys below `schema` in declaration order, sections before their keys. */
 function keyNames(schema: KeySchema, prefix = ''): string[] {
   return Object.entries(propertiesOf(schema)).flatMap(([name, child]) => [
     prefix + name,
@@ -63,7 +63,7 @@ function keyNames(schema: KeySchema, prefix = ''): string[] {
   ]);
 }
 
-/** What a key takes, as in "expected …": `an integer in [1, 64]`, `one of adam, sgd`. Empty where anything goes. */
+/** Type of a key for "expected …": `an integer in [1, 64]`, `one of adam, sgd`. Empty if anything is valid. */
 export function expectation(schema: KeySchema): string {
   const many = schema.anyOf ?? schema.oneOf;
   if (many) return many.map(expectation).filter(Boolean).join(' or ');
@@ -73,10 +73,10 @@ export function expectation(schema: KeySchema): string {
   return types.map((type) => expectationOfType(type, schema)).join(' or ');
 }
 
-/** The range of a number in interval notation, such as `[0, 1)`; undefined for one without bounds. */
+/** Range of a number in interval notation, such as `[0, 1)`; undefined without bounds. */
 function rangeOf(schema: KeySchema): string | undefined {
   const { minimum, exclusiveMinimum, multipleOf } = schema;
-  // zod bounds every integer by what a double holds exactly; that is no range to tell a user.
+  // zod bounds every integer by the safe integers; users need not see that range.
   const unsafe = (bound?: number) =>
     bound !== undefined && Math.abs(bound) < Number.MAX_SAFE_INTEGER ? bound : undefined;
   const low = unsafe(minimum) ?? unsafe(exclusiveMinimum);
@@ -97,7 +97,7 @@ export function display(value: unknown): string {
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 }
 
-/** What Stable-Baselines3 and CleanRL call settings of ours, without `_` and in small letters; of policies, then of walkers. */
+/** Names of settings in Stable-Baselines3 and CleanRL, in lower case without `_`: policies first, then walkers. */
 const foreignNames: Readonly<Record<string, string>> = {
   lr: 'ppo.learningRate',
   learningrate: 'ppo.learningRate',
@@ -127,8 +127,8 @@ const foreignNames: Readonly<Record<string, string>> = {
 };
 
 /**
- * The valid name nearest to a wrong one: the name that others have for it, the beginning of a name beside it, a misspelling of one, else the
- * same last part in another section.
+ * Valid name closest to a wrong one: a synonym from another library, a prefix match among its siblings, a misspelling,
+ * or the same last part in another section.
  * @param key dotted
  */
 export function nearestKey(schema: KeySchema, key: string): string | undefined {
@@ -140,7 +140,7 @@ export function nearestKey(schema: KeySchema, key: string): string | undefined {
     .split(' ')
     .filter((one) => names.includes(one));
   const meant = foreign.filter((one) => one.startsWith(section));
-  // A key beside it that is spelt alike, such as `clone.batchSize`, goes before what another library calls so.
+  // A similar sibling such as `clone.batchSize` takes precedence over another library's name.
   const isKey = names.some((name) => name.startsWith(section) && folded(name.slice(section.length)) === word);
   if (foreign.length > 0 && !isKey && (meant.length > 0 || section === 'ppo.' || section === 'policy.')) {
     return (meant.length > 0 ? meant : foreign).join(' or ');
@@ -149,14 +149,14 @@ export function nearestKey(schema: KeySchema, key: string): string | undefined {
   if (section !== '' && word.length >= 2 && begun.length > 0) return begun[0];
   const parent = key.slice(0, key.lastIndexOf('.') + 1);
   const last = key.slice(parent.length);
-  const beside = names.filter((name) => name.startsWith(parent) && !name.slice(parent.length).includes('.'));
+  const siblings = names.filter((name) => name.startsWith(parent) && !name.slice(parent.length).includes('.'));
   const nearest = (wanted: string, among: readonly string[], part: (name: string) => string) => {
     // The first name wins where several share a last part.
     const byPart = new Map([...among].reverse().map((name) => [part(name), name]));
     return byPart.get(nearestName(wanted, byPart.keys()) ?? '');
   };
   return (
-    nearest(last, beside, (name) => name.slice(parent.length)) ??
+    nearest(last, siblings, (name) => name.slice(parent.length)) ??
     nearest(last, names, (name) => name.slice(name.lastIndexOf('.') + 1)) ??
     nearest(key, names, (name) => name)
   );
@@ -197,16 +197,16 @@ function propertiesOf(schema: KeySchema): Record<string, KeySchema> {
 interface KeyExplanation {
   /** Dotted name. */
   key: string;
-  /** What it takes, with range or allowed values: `an integer in [1, 64]`, `one of path, target`. */
+  /** Type with range or allowed values: `an integer in [1, 64]`, `one of path, target`. */
   takes: string;
-  /** Value when nothing is given; undefined where the key may be absent. */
+  /** Default value; undefined for optional keys. */
   default: unknown;
   description: string;
 }
 
 /**
- * Explains one key, or every key of a section; without a key, all of them.
- * @throws WorkbenchError `usage` for a name the schema does not have, with the nearest one
+ * Explains one key, every key of a section, or all keys.
+ * @throws WorkbenchError `usage` for an unknown name, with the closest one
  */
 export function explainConfig(schema: z.ZodType, key = ''): KeyExplanation[] {
   const root = keySchemaOf(schema);

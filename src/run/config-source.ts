@@ -1,4 +1,4 @@
-/** The text of a config as plain values, the place of every key in it, and the file that it extends. */
+/** Parses the text of a config into plain values with the position of every key, and resolves `extends`. */
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { type Document, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, type Node, parseDocument } from 'yaml';
@@ -8,19 +8,19 @@ import { resolvePreset } from './locations.js';
 import { isPluginLabel } from './plugins.js';
 import { printable } from './printable.js';
 
-/** Plain values (null for an empty text) with the places their keys came from. */
+/** Plain values (null for an empty text) with the positions of their keys. */
 export interface ConfigSource {
   value: unknown;
-  /** What is wrong with the text itself, each with its place. */
+  /** Problems of the text itself, each with its position. */
   problems: string[];
-  /** Where the key at `path`, or the nearest section around it, was given; undefined where it was not. */
+  /** Position of the key at `path`, or of the nearest enclosing section; undefined if it was not given. */
   placeOf(path: readonly PropertyKey[]): string | undefined;
 }
 
 /**
- * Reads YAML 1.2 (so JSON too) without custom tags, merge keys or code; repeated keys, a key named `__proto__`
- * and a text beyond `yamlExcess` are problems.
- * @param source what to call the text in places, usually the file's path
+ * Parses YAML 1.2 (and so JSON) without custom tags, merge keys or code; repeated keys, a key named `__proto__` and
+ * texts beyond `yamlExcess` are problems.
+ * @param source name of the text in positions, usually the file's path
  */
 export function parseConfigText(text: string, source: string): ConfigSource {
   const excess = yamlExcess(text);
@@ -58,18 +58,18 @@ function holdsItself(value: unknown, around: ReadonlySet<unknown> = new Set()): 
   return around.has(value) || Object.values(value).some((part) => holdsItself(part, new Set(around).add(value)));
 }
 
-/** Whether a value is a section: keys with values, no list. */
+/** True for a section: keys with values, not a list. */
 export function isPlain(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** One `a.b=value` of the command line; the value is YAML, so `1` is a number and `[1, 2]` a list. */
+/** One `a.b=value` of the command line; the value is YAML: `1` is a number, `[1, 2]` a list. */
 export interface Override {
   path: string[];
   value: unknown;
 }
 
-/** Reads an override, or says what is wrong with it. */
+/** Parses an override; returns the problem if it is invalid. */
 export function parseOverride(text: string): Override | { problem: string } {
   const equals = text.indexOf('=');
   const shown = printable(text, 80);
@@ -109,11 +109,14 @@ function offsetOf(document: Document.Parsed, path: readonly PropertyKey[]): numb
   return offset;
 }
 
-/** Bytes of settings; they take some thousand, and the parser compares every key of a section with all others. */
+/**
+ * Maximum bytes of settings, which usually have some thousand: the parser compares every key of a section with all
+ * others.
+ */
 export const longestConfig = 64 * 2 ** 10;
 const deepest = 64;
 
-/** What is wrong with the size or the nesting of a text; undefined for one that may be parsed. */
+/** Problem with the size or nesting of a text; undefined if it may be parsed. */
 function yamlExcess(text: string): string | undefined {
   if (text.length > longestConfig) return `expected at most ${longestConfig} characters, got ${text.length}`;
   let brackets = 0;
@@ -133,12 +136,12 @@ function yamlExcess(text: string): string | undefined {
   return undefined;
 }
 
-/** The key at the top of a file that names the one below it. */
+/** Top-level key that names the file to extend. */
 const extendsKey = 'extends';
 
 /**
  * Reads a config file. With `extends: NAME` at its top it lies over that file: sections are merged key by key, everything
- * else replaces what is below it. NAME is a YAML file beside this one or a preset, as `resolvePreset` takes it.
+ * else replaces what is below it. NAME is a YAML file next to this one or a preset, as `resolvePreset` takes it.
  * @returns the values of all files without `extends`; a place is in the uppermost file that gives the key
  * @throws WorkbenchError `usage` for a file that is not there
  */
@@ -165,7 +168,9 @@ export function readConfigFile(file: string, above: readonly string[] = []): Con
   };
 }
 
-/** Files of plugins are told from where the settings lie. What lies in a run's folder may be somebody else's, and loads nothing. */
+/**
+ * Plugin paths are relative to the settings file. Run folders may come from others, so their settings load no plugin.
+ */
 function withPlugins(source: ConfigSource, file: string): ConfigSource {
   const { value } = source;
   if (!isPlain(value) || !Array.isArray(value['plugins'])) return source;
@@ -180,8 +185,8 @@ function withPlugins(source: ConfigSource, file: string): ConfigSource {
 }
 
 function besideOrPreset(file: string, name: string): string | undefined {
-  const beside = resolve(dirname(file), /\.ya?ml$/.test(name) ? name : `${name}.yaml`);
-  if (existsSync(beside)) return beside;
+  const sibling = resolve(dirname(file), /\.ya?ml$/.test(name) ? name : `${name}.yaml`);
+  if (existsSync(sibling)) return sibling;
   try {
     return resolvePreset(name);
   } catch {
@@ -189,7 +194,7 @@ function besideOrPreset(file: string, name: string): string | undefined {
   }
 }
 
-/** A section that is empty above, such as one whose keys are all commented out, changes nothing. */
+/** An empty section, such as one with all keys commented out, changes nothing. */
 function laidOver(above: Record<string, unknown>, below: Record<string, unknown>): Record<string, unknown> {
   const merged = Object.entries(above).map(([name, value]): [string, unknown] => {
     const other = Object.hasOwn(below, name) ? below[name] : undefined;

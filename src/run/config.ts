@@ -1,4 +1,6 @@
-/** Settings from a file and the command line, checked against one schema; every problem is reported at once. */
+/**
+ * Reads settings from a file and the command line and validates them against one schema; reports all problems at once.
+ */
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import {
@@ -21,7 +23,7 @@ import {
 import { WorkbenchError } from './errors.js';
 import { printable } from './printable.js';
 
-/** Where settings come from: a file or a text, then the command line. */
+/** Sources of settings: a file or a text, then the command line. */
 interface ConfigInput {
   /** Path of a YAML file, which may extend another (`readConfigFile`). */
   file?: string;
@@ -29,7 +31,7 @@ interface ConfigInput {
   text?: string;
   /** `a.b=value`, later ones win; values are YAML. */
   overrides?: readonly string[];
-  /** What to call `text` in messages. Default `config`. */
+  /** Name of `text` in messages. Default `config`. */
   source?: string;
 }
 
@@ -53,26 +55,29 @@ export function loadConfig<S extends z.ZodType>(schema: S, input: ConfigInput): 
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const placeOf = (path: readonly PropertyKey[]) => placeOfKey(path, source, overrides);
-  // Two rules that one value breaks, such as whole and small, are told by one range.
+  // Two rules broken by one value, such as integer and minimum, become one message with the range.
   throw configError([...new Set(result.error.issues.flatMap((issue) => describeIssue(issue, value, keys, placeOf)))]);
 }
 
-/** The text that equal values share: JSON with sorted keys and no spaces. */
+/** Canonical JSON: sorted keys, no spaces; equal values give equal texts. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) =>
     isPlain(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
   );
 }
 
-/** sha256 (hex) of the canonical JSON: equal settings, equal hash, whatever the order of keys. */
+/** sha256 (hex) of the canonical JSON: equal settings give equal hashes for any key order. */
 export function configHash(value: unknown): string {
   return createHash('sha256').update(canonicalJson(value)).digest('hex');
 }
 
-/** Settings that change no weight and no figure: what a run is called, what it logs beside its metrics, who shares the encoding. */
+/** Settings that change no weight and no figure: names, additional logs, sharing of encodings. */
 const cosmetic: readonly string[] = ['name', 'log', 'encoder.workers'];
 
-/** The settings without those that change no weight and no figure: a run may go on under others of these, and seeds are averaged. */
+/**
+ * Settings without those that change no weight and no figure, which a resumed run may change; also without them, runs
+ * are grouped by seed.
+ */
 export function decisiveSettings(config: Readonly<Record<string, unknown>>, prefix = ''): Record<string, unknown> {
   const kept = Object.entries(config).filter(([key]) => !cosmetic.includes(prefix + key));
   return Object.fromEntries(
@@ -80,7 +85,7 @@ export function decisiveSettings(config: Readonly<Record<string, unknown>>, pref
   );
 }
 
-/** Dotted names of the keys whose values differ, in alphabetical order; lists are compared whole. */
+/** Dotted names of the keys with different values, in alphabetical order; lists are compared as a whole. */
 export function diffConfig(a: unknown, b: unknown, prefix = ''): string[] {
   if (!isPlain(a) || !isPlain(b)) {
     return canonicalJson([a ?? null]) === canonicalJson([b ?? null]) ? [] : [prefix.slice(0, -1)];
@@ -89,7 +94,7 @@ export function diffConfig(a: unknown, b: unknown, prefix = ''): string[] {
   return keys.flatMap((key) => diffConfig(a[key], b[key], `${prefix}${key}.`));
 }
 
-/** A copy of `value` with these keys set; only own keys are walked, so that none leads to a prototype. */
+/** A copy of `value` with these keys set; only own keys are followed, never a prototype. */
 export function applyOverrides(value: unknown, overrides: readonly Override[]): Record<string, unknown> {
   const root = structuredClone(value) as Record<string, unknown>;
   for (const { path, value: leaf } of overrides) {
@@ -103,7 +108,7 @@ export function applyOverrides(value: unknown, overrides: readonly Override[]): 
   return root;
 }
 
-/** A section whose keys are all commented out reads as null; it means its defaults. */
+/** A section with all keys commented out reads as null and means its defaults. */
 function dropEmptySections(value: unknown, schema: KeySchema): unknown {
   if (!isPlain(value)) return value;
   const kept = Object.entries(value).flatMap(([name, child]) => {
@@ -129,14 +134,14 @@ function describeIssue(
   }
   const key = issue.path.join('.');
   const found = keySchemaAt(keys, issue.path);
-  // A rule of the part's own speaks for itself; everything else is told from the schema, with its range.
+  // Custom rules have their own message; all other messages are built from the schema with its range.
   const expected = issue.code === 'custom' || !found ? '' : expectation(found);
   const got = issue.path.reduce<unknown>(
     (node, step) => (node as Record<PropertyKey, unknown> | undefined)?.[step],
     value,
   );
-  const told = expected ? `expected ${expected}, got ${display(got)}` : issue.message;
-  return [`${key ? `${printable(key, longestKey)}: ` : ''}${told}${placeOf(issue.path)}`];
+  const message = expected ? `expected ${expected}, got ${display(got)}` : issue.message;
+  return [`${key ? `${printable(key, longestKey)}: ` : ''}${message}${placeOf(issue.path)}`];
 }
 
 function placeOfKey(path: readonly PropertyKey[], source: ConfigSource, overrides: readonly Override[]): string {
@@ -146,28 +151,28 @@ function placeOfKey(path: readonly PropertyKey[], source: ConfigSource, override
   return place ? `, at ${place}` : '';
 }
 
-/** Characters of a key that are shown: no true one is longer. */
+/** Maximum characters of a key in messages; valid keys are shorter. */
 const longestKey = 80;
-/** Problems that are shown; a file of another kind may have thousands. */
+/** Maximum problems shown; a file of another kind may have thousands. */
 const shown = 20;
 
 function configError(problems: readonly string[]): WorkbenchError {
-  const told = problems.slice(0, shown);
+  const listed = problems.slice(0, shown);
   const more = problems.length > shown ? [`… and ${problems.length - shown} more`] : [];
   const list =
     problems.length === 1
-      ? told[0]!
-      : `${problems.length} problems:\n${[...told, ...more].map((one) => `  ${one}`).join('\n')}`;
+      ? listed[0]!
+      : `${problems.length} problems:\n${[...listed, ...more].map((one) => `  ${one}`).join('\n')}`;
   return new WorkbenchError('config', list, {
     hint: 'Every key is described by `kgwalk config explain KEY`.',
   });
 }
 
 /**
- * Every setting whose value differs: `ppo.clipRange: 0.2 in the run, 0.1 asked for`.
+ * Differences between settings: `ppo.clipRange: 0.2 in the run, 0.1 asked for`.
  * @param run values of the run, by name
- * @param asked values that were asked for
- * @param where what has the first values
+ * @param asked requested values
+ * @param where owner of the first values
  */
 export function configDifferences(run: unknown, asked: unknown, where = 'the run'): string[] {
   return diffConfig(run, asked).map(
@@ -176,9 +181,9 @@ export function configDifferences(run: unknown, asked: unknown, where = 'the run
 }
 
 /**
- * Refuses differences.
- * @param expected what there should have been, such as `the settings of the run`
- * @param place where the run lies
+ * Throws if there are differences.
+ * @param expected expected values, such as `the settings of the run`
+ * @param place path of the run
  * @throws WorkbenchError `config` that lists them all
  */
 export function refuseDifferences(differences: readonly string[], expected: string, place: string, hint: string): void {
@@ -187,7 +192,7 @@ export function refuseDifferences(differences: readonly string[], expected: stri
   throw new WorkbenchError('config', `expected ${expected}, got others, at ${place}:${list}`, { hint });
 }
 
-/** The value at a dotted key, such as `ppo.clipRange`; undefined where there is none. Only own keys are walked. */
+/** Value at a dotted key such as `ppo.clipRange`; undefined if absent. Only own keys are followed. */
 export function valueAt(value: unknown, key: string): unknown {
   return key
     .split('.')

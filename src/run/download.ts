@@ -1,4 +1,4 @@
-/** Files from elsewhere: whole, checked by their hash, and resumed where a try broke off. */
+/** Downloads files: complete, verified by hash, and resumable. */
 import { createHash } from 'node:crypto';
 import { existsSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -11,45 +11,46 @@ import { silentProgress, type ProgressReporter } from './progress.js';
 import { lockFolder } from './run-lock.js';
 import { masked } from './secrets.js';
 
-/** From where to where, checked by what, and how patient to be. */
+/** Address, destination, expected hash and retry limits of a download. */
 export interface DownloadOptions {
   /** `https://…`, or `http://` on this machine. */
   url: string;
-  /** Where the file goes. Until it is whole and right, it lies in the folder `<file>.download`. */
+  /** Destination. Until it is complete and verified, the data is in the folder `<file>.download`. */
   file: string;
-  /** What the file must have, hex. Without it and `gitBlob`, the host's own hash counts (`x-linked-etag`). */
+  /** Expected sha256, hex. Without it and `gitBlob`, the host's own hash is used (`x-linked-etag`). */
   sha256?: string | undefined;
-  /** Id that git gives the file's content, hex: for files of repositories. */
+  /** Git object id of the file's content, hex: for files of repositories. */
   gitBlob?: string | undefined;
   bytes?: number | undefined;
-  /** Take a file that nobody gives a hash for. Default false. */
+  /** Accept a file without any known hash. Default false. */
   acceptUnverified?: boolean | undefined;
-  /** Looks at the whole file before it gets its name; what it throws leaves none. */
+  /** Validates the complete file before it is renamed; an error discards it. */
   check?: (path: string) => void;
   label: string;
   progress?: ProgressReporter | undefined;
   signal?: AbortSignal | undefined;
   /**
-   * In milliseconds: how long a connection may bring no bytes (`stall`, default 30,000), and the pause before the second try that
-   * brings nothing new (`pause`, default 1,000), doubled for every further one; after `tries` such tries (default 5) it gives up.
+   * Milliseconds: time without bytes before a connection is dropped (`stall`, default 30,000), and the pause before the
+   * second try without progress (`pause`, default 1,000), doubled for each further one; fails after `tries` such tries
+   * (default 5).
    */
   patience?: Partial<typeof defaultPatience>;
 }
 
 const defaultPatience = { stall: 30_000, tries: 5, pause: 1000 };
 const longestPause = 30_000;
-/** Bytes left free on the disk. */
+/** Bytes to leave free on the disk. */
 const spareBytes = 64 << 20;
 const mostRedirects = 10;
 
-/** What is there now, and who vouched for it. */
+/** A finished download with the source of its hash. */
 export interface Downloaded {
   file: string;
   bytes: number;
   sha256: string;
-  /** Whose hash it was checked by; `nobody` where it was accepted unverified. */
+  /** Source of the hash; `nobody` if it was accepted unverified. */
   hashFrom: 'caller' | 'host' | 'nobody';
-  /** Bytes of an earlier run that did not come again; all of them where the file was there already. */
+  /** Bytes reused from an earlier try; all of them if the file was already present. */
   kept: number;
 }
 
@@ -63,7 +64,7 @@ export async function downloadFile(options: DownloadOptions): Promise<Downloaded
   const { file, gitBlob, progress = silentProgress } = options;
   const sha256 = options.sha256?.toLowerCase();
   const address = downloadAddress(options.url);
-  // What is kept and told of the address; a signature in it changes from one try to the next.
+  // Address for messages and records; a signature in it changes between tries.
   const url = masked(options.url);
   const here = await existing({ ...options, sha256 });
   if (here) return here;
@@ -109,13 +110,13 @@ export async function downloadFile(options: DownloadOptions): Promise<Downloaded
   }
 }
 
-/** What is asked for, as the tries need it: `url` is told and kept, `address` asked, a mirror's where there is one. */
+/** The requested file as the tries need it: `url` is recorded, `address` is requested (a mirror's if there is one). */
 interface Wanted extends DownloadOptions {
   address: URL;
   show: (part: PartFile, note?: string) => void;
 }
 
-/** Tries until a try ends well, or too many in a row brought nothing new. */
+/** Tries until one succeeds, or too many in a row made no progress. */
 async function persist(part: PartFile, wanted: Wanted): Promise<void> {
   const { signal, show } = wanted;
   const { stall, tries, pause } = { ...defaultPatience, ...wanted.patience };
@@ -137,9 +138,9 @@ async function persist(part: PartFile, wanted: Wanted): Promise<void> {
   }
 }
 
-/** Trouble of a transfer that another try may not meet: a cut, a stall, a busy server. */
+/** A transient failure: a broken connection, a stall, a busy server. */
 class PassingTrouble extends Error {
-  /** @param wait how long the server asks us to wait, milliseconds */
+  /** @param wait delay requested by the server, milliseconds */
   constructor(
     message: string,
     readonly wait?: number,
@@ -148,16 +149,19 @@ class PassingTrouble extends Error {
   }
 }
 
-/** One try: adds to `part` until the file is whole, or begins anew where the server cannot go on or has another file now. */
+/**
+ * One try: appends to `part` until the file is complete, or restarts if the server cannot resume or has another file
+ * now.
+ */
 async function transfer(part: PartFile, wanted: Wanted, stall: number): Promise<void> {
   if (part.state && part.length === part.state.bytes) return;
   const stalled = new AbortController();
   const watch = setTimeout(() => stalled.abort(new PassingTrouble(`no bytes for ${stall / 1000} s`)), stall);
   const signal = wanted.signal ? AbortSignal.any([wanted.signal, stalled.signal]) : stalled.signal;
   try {
-    const { response, told } = await openResponse(wanted.address, headersFor(part), signal);
+    const { response, hostHeaders } = await openResponse(wanted.address, headersFor(part), signal);
     try {
-      place(part, response, told, wanted);
+      place(part, response, hostHeaders, wanted);
     } catch (error) {
       await response.body?.cancel();
       throw error;
@@ -181,7 +185,7 @@ async function transfer(part: PartFile, wanted: Wanted, stall: number): Promise<
 
 function headersFor({ length, state }: PartFile): Record<string, string> {
   return {
-    // Lengths and ranges are those of the file, not of a packed copy.
+    // Lengths and ranges refer to the file, not to a compressed copy.
     'accept-encoding': 'identity',
     'user-agent': 'kgwalk',
     ...(length > 0 && { range: `bytes=${length}-` }),
@@ -189,8 +193,8 @@ function headersFor({ length, state }: PartFile): Record<string, string> {
   };
 }
 
-/** What the host that was asked says of the file before it sends us elsewhere, as Hugging Face does for large files. */
-interface Told {
+/** Headers of the first host before a redirect, as Hugging Face sends for large files. */
+interface HostHeaders {
   sha256?: string;
   bytes?: number;
 }
@@ -203,15 +207,15 @@ async function openResponse(
   url: URL,
   headers: Record<string, string>,
   signal: AbortSignal,
-): Promise<{ response: Response; told: Told }> {
-  const told: Told = {};
+): Promise<{ response: Response; hostHeaders: HostHeaders }> {
+  const hostHeaders: HostHeaders = {};
   let at = url;
   for (let hops = 0; hops <= mostRedirects; hops++) {
     const response = await fetch(at, { headers, signal, redirect: 'manual' });
-    if (at.host === url.host) listen(response.headers, told);
+    if (at.host === url.host) readHostHeaders(response.headers, hostHeaders);
     const location = response.headers.get('location');
     const isRedirect = response.status >= 300 && response.status < 400 && location !== null;
-    if (!isRedirect && [200, 206, 416].includes(response.status)) return { response, told };
+    if (!isRedirect && [200, 206, 416].includes(response.status)) return { response, hostHeaders };
     await response.body?.cancel();
     if (!isRedirect) throw refusal(response, at);
     at = redirectAddress(at, location);
@@ -220,11 +224,11 @@ async function openResponse(
   throw new WorkbenchError('failure', `expected a file, got more than ${mostRedirects} redirects, at ${place}`);
 }
 
-function listen(headers: Headers, told: Told): void {
+function readHostHeaders(headers: Headers, hostHeaders: HostHeaders): void {
   const sha256 = /^"?([0-9a-f]{64})"?$/.exec(headers.get('x-linked-etag') ?? '')?.[1];
   const bytes = Number(headers.get('x-linked-size') ?? NaN);
-  if (sha256 !== undefined) told.sha256 = sha256;
-  if (Number.isSafeInteger(bytes)) told.bytes = bytes;
+  if (sha256 !== undefined) hostHeaders.sha256 = sha256;
+  if (Number.isSafeInteger(bytes)) hostHeaders.bytes = bytes;
 }
 
 const refusalHints: Readonly<Record<number, string>> = {
@@ -242,12 +246,12 @@ function refusal({ status, headers }: Response, at: URL): Error {
   return new WorkbenchError('failure', message, { hint: refusalHints[status] });
 }
 
-/** Makes the part fit what comes: as it is where the response goes on from it, empty where it begins anew. */
-function place(part: PartFile, { headers, status }: Response, told: Told, wanted: Wanted): void {
+/** Prepares the part for the response: kept if the response continues it, emptied if it starts from the beginning. */
+function place(part: PartFile, { headers, status }: Response, hostHeaders: HostHeaders, wanted: Wanted): void {
   const tag = headers.get('etag');
-  // A weak one may stay while bytes change.
+  // A weak ETag may stay while bytes change.
   const etag = tag?.startsWith('W/') ? undefined : (tag ?? undefined);
-  const sha256 = wanted.sha256 ?? told.sha256;
+  const sha256 = wanted.sha256 ?? hostHeaders.sha256;
   const total = status === 206 ? rangeOf(headers, part.length) : lengthOf(headers);
   const same =
     part.state?.bytes === total &&
@@ -258,7 +262,7 @@ function place(part: PartFile, { headers, status }: Response, told: Told, wanted
     part.drop();
     throw new PassingTrouble('the file is another than it was');
   }
-  const known = wanted.bytes ?? told.bytes;
+  const known = wanted.bytes ?? hostHeaders.bytes;
   if (total === undefined || (known !== undefined && total !== known)) {
     const got = `${known ?? 'a number of'} bytes, got ${total ?? 'none announced'}`;
     const hint = 'The file there is another than the one that is meant.';
@@ -266,7 +270,7 @@ function place(part: PartFile, { headers, status }: Response, told: Told, wanted
   }
   if (sha256 === undefined && wanted.gitBlob === undefined && !wanted.acceptUnverified) {
     const message = `expected a sha256 to check the file by, got none from the host, at ${wanted.url}`;
-    const hint = 'Give --sha256 HASH from a source you trust, or --accept-unverified to take whatever comes.';
+    const hint = 'Give --sha256 HASH from a source you trust, or --accept-unverified to accept any content.';
     throw new WorkbenchError('usage', message, { hint });
   }
   checkSpace(dirname(part.path), total);
@@ -280,7 +284,7 @@ function lengthOf(headers: Headers): number | undefined {
   return packed === 'identity' && /^\d{1,15}$/.test(length) ? Number(length) : undefined;
 }
 
-/** Bytes of the whole file, where the response goes on from `start`. */
+/** Size of the complete file, if the response continues from `start`. */
 function rangeOf(headers: Headers, start: number): number | undefined {
   const [, from, total] = /^bytes (\d{1,15})-\d+\/(\d{1,15})$/.exec(headers.get('content-range') ?? '') ?? [];
   return Number(from) === start ? Number(total) : undefined;
@@ -295,7 +299,7 @@ function checkSpace(folder: string, bytes: number): void {
   throw new WorkbenchError('failure', message, { hint: 'Free some space, or move the folder with KGWALK_HOME.' });
 }
 
-/** `fetch` and the body it returns throw a TypeError with a cause for whatever happens on the wire. */
+/** `fetch` and its body throw a TypeError with a cause for any network failure. */
 function isNetworkError(error: unknown): error is Error {
   const { name, cause } = error as Error;
   return name === 'TypeError' && cause !== undefined;
@@ -317,21 +321,26 @@ function confirm(expected: string, found: string, what: string, url: string): vo
   });
 }
 
-/** The id git gives a file's content: SHA-1 over a header with its length, and its bytes. @source git, Documentation/gitformat-loose.adoc */
+/**
+ * Git object id of a file's content: SHA-1 over a header with its length, and its bytes. @source git,
+ * Documentation/gitformat-loose.adoc
+ */
 async function gitBlobOf(path: string): Promise<string> {
   return (await hashOfFile(path, createHash('sha1').update(`blob ${statSync(path).size}\0`))).digest('hex');
 }
 
-const goesOn = 'The same command goes on from there.';
+const resumeHint = 'The same command resumes it.';
 
 function stopped(part: PartFile): WorkbenchError {
-  return new WorkbenchError('stopped', `stopped, ${soFar(part)}, at ${dirname(part.path)}`, { hint: goesOn });
+  return new WorkbenchError('stopped', `stopped, ${soFar(part)}, at ${dirname(part.path)}`, { hint: resumeHint });
 }
 
 function gaveUp(part: PartFile, { message }: PassingTrouble): WorkbenchError {
   const expected = part.length === 0 ? 'a file' : 'the rest of a file';
   const got = `trouble (${message}), ${soFar(part)}`;
-  return new WorkbenchError('failure', `expected ${expected}, got ${got}, at ${dirname(part.path)}`, { hint: goesOn });
+  return new WorkbenchError('failure', `expected ${expected}, got ${got}, at ${dirname(part.path)}`, {
+    hint: resumeHint,
+  });
 }
 
 function soFar({ length, state }: PartFile): string {
@@ -363,7 +372,7 @@ function checkedAddress(text: string): URL {
   });
 }
 
-/** Where a redirect leads: to no other scheme, and not from outside to this machine. */
+/** Target of a redirect: same scheme only, and not from outside to this machine. */
 function redirectAddress(from: URL, location: string): URL {
   const to = URL.canParse(location, from.href) ? new URL(location, from) : undefined;
   if (to && isAllowed(to) && (!isLoopback(to) || isLoopback(from))) return to;

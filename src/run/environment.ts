@@ -1,4 +1,4 @@
-/** What a run runs on: versions, machine, backend, hashes and the command. */
+/** Environment of a run: versions, machine, backend, hashes and command. */
 import { existsSync, readFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -8,7 +8,7 @@ import { loadedPlugins } from './plugins.js';
 import type { EnvironmentRecord } from './records.js';
 import { masked } from './secrets.js';
 
-/** The packages that numbers depend on. */
+/** Packages that affect numbers. */
 const packages = [
   '@tensorflow/tfjs-core',
   '@tensorflow/tfjs-backend-wasm',
@@ -18,9 +18,9 @@ const packages = [
   'pure-rand',
 ];
 
-/** What only the caller knows of where it runs. */
+/** Parts known to the caller only. */
 interface EnvironmentFacts {
-  /** Of the resolved settings. */
+  /** Hash of the resolved settings. */
   configHash: string;
   backend?: string;
   threads?: number;
@@ -31,7 +31,7 @@ interface EnvironmentFacts {
   started?: Date;
 }
 
-/** Collects the environment record; reads the package manifests, loads none of the packages. */
+/** Collects the environment record; reads package manifests without loading the packages. */
 export function collectEnvironment(facts: EnvironmentFacts): EnvironmentRecord {
   const installed = packages.flatMap((name) => {
     const version = packageVersion(name);
@@ -62,9 +62,9 @@ export function kgwalkVersion(): string {
 }
 
 /**
- * Whether the `engines` of this package name a version of Node.
+ * True if the `engines` of this package include a version of Node.
  * @param version default: of this process
- * @returns `range` as words, such as `20.19 to 24`
+ * @returns `range` in words, such as `20.19 to 24`
  */
 export function nodeSupport(version: string = versions.node): { supported: boolean; range: string } {
   const { engines } = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')) as Manifest;
@@ -79,7 +79,7 @@ interface Manifest {
   engines: { node: string };
 }
 
-/** The version of an installed package, found as node finds it, or undefined. Nothing is loaded. */
+/** Version of an installed package, resolved as node does, or undefined. Nothing is loaded. */
 export function packageVersion(name: string, from: string = packageRoot()): string | undefined {
   return packageManifest(name, from)?.version;
 }

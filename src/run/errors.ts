@@ -1,6 +1,6 @@
-/** The one error tree of the workbench: every expected failure carries a code, a place and a remedy. */
+/** Error type of the workbench: every expected failure carries a code, a place and a remedy. */
 
-/** What went wrong, by kind; `exitCodes` maps each to the exit status of the command line. */
+/** Kinds of errors; `exitCodes` maps each to the exit status of the command line. */
 export type ErrorCode = 'failure' | 'usage' | 'config' | 'data' | 'native' | 'stopped';
 
 /** The exit status of the program, by kind of error. */
@@ -13,19 +13,22 @@ export const exitCodes: Readonly<Record<ErrorCode, number>> = {
   stopped: 130,
 };
 
-/** What an error may carry beside its message. */
+/** Optional parts of an error. */
 export interface ErrorDetails {
-  /** What the user can do about it, one sentence. */
+  /** Remedy, one sentence. */
   hint?: string;
   cause?: unknown;
-  /** Everything else would fail alike: work over many items ends, rather than counting one as missed. Default false. */
+  /**
+   * True if all other items would fail alike: work over many items ends instead of counting one as missed. Default
+   * false.
+   */
   fatal?: boolean;
-  /** Thrown between two steps: what was done is whole and worth saving. Default whether the code is `stopped`. */
+  /** True if thrown between two steps, with completed work worth saving. Default: true for code `stopped`. */
   resumable?: boolean;
 }
 
 /**
- * An expected failure. The message reads "expected X, got Y, at Z"; the hint says what to do.
+ * An expected failure. The message has the form "expected X, got Y, at Z"; the hint gives the remedy.
  * Anything else that is thrown is a bug and keeps its stack trace.
  */
 export class WorkbenchError extends Error {
@@ -48,7 +51,7 @@ export class WorkbenchError extends Error {
   }
 }
 
-/** An error of `fetch`, or several of the addresses of one host. By shape: those of other realms are no `Error` here. */
+/** Errors of `fetch`, also aggregated ones. Recognised by shape: errors of other realms are no `Error` here. */
 export interface ErrorLike {
   message?: string;
   code?: unknown;
@@ -56,7 +59,7 @@ export interface ErrorLike {
   errors?: ErrorLike[];
 }
 
-/** The system's code of a failed connection, from wherever `fetch` has put it. */
+/** System code of a failed connection, from any level of a `fetch` error. */
 export function systemCode(error: unknown): string | undefined {
   for (let at = error as ErrorLike | undefined, depth = 0; at && depth < 6; depth++) {
     if (typeof at.code === 'string') return at.code;
@@ -65,7 +68,7 @@ export function systemCode(error: unknown): string | undefined {
   return undefined;
 }
 
-/** Why `fetch` failed: the system's code, but the words of its own library, whose codes say less. */
+/** Reason of a failed `fetch`: the system's code, or the message of its own library. */
 export function reasonOfFetch(error: unknown): string {
   const { message, cause } = error as ErrorLike;
   const code = systemCode(error);

@@ -48,7 +48,7 @@ export function checkEvaluationSeal(folder: string, names: readonly Sealed[] = s
     if (found === known) continue;
     const wanted = `the file that the evaluation was sealed with (${known?.slice(0, 8) ?? 'none'})`;
     throw new WorkbenchError('data', `expected ${wanted}, got ${found.slice(0, 8)}, at ${file}`, {
-      hint: 'It was put there from elsewhere, or altered: put it back, or run the same `kgwalk evaluate` again, which counts anew.',
+      hint: 'It was put there from elsewhere, or altered: put it back, or run the same `kgwalk evaluate` again, which evaluates from scratch.',
     });
   }
   return true;

@@ -34,7 +34,7 @@ const section = openObject({
 /** See `section`. */
 export type Section = z.output<typeof section>;
 
-/** How a sample was worked out, in names: what every example has. A task's own further keys stand beside. */
+/** How a sample was worked out, in names: what every example has. Tasks add further keys. */
 const example = openObject({
   id: text,
   /** What was asked: lines of a dialogue, a question, or a query. */
@@ -53,68 +53,68 @@ const example = openObject({
 /** See `example`. */
 export type Example = z.output<typeof example>;
 
-/** What decides how samples are asked, the same for every task; a task's own settings stand beside it. */
+/** What decides how samples are asked, the same for every task; tasks add further settings. */
 const about = {
   dataset: text,
   /** What must stand beside every score: `fixture`, `generated` … */
   labels: z.array(text).optional(),
   graph: text.optional(),
   split: text,
-  /** Set where only a seeded sample was asked. */
+  /** Set if only a seeded sample was evaluated. */
   limit: anyNumber.optional(),
   seed: anyNumber.optional(),
-  /** Model of a prompted agent; `simulated`: it knows the gold, such results compare among themselves only. */
+  /** Model of a prompted agent; `simulated`: it uses the gold, and its results compare only among themselves. */
   model: text.optional(),
   simulated: z.boolean().optional(),
-  /** Calls a sample may cost; null: no budget. */
+  /** Maximum calls per sample; null: no budget. */
   budget: anyNumber.nullable().optional(),
   budgetMode: z.enum(['strict', 'reference']).optional(),
   /** The agent's switches that differ from its defaults. */
   switches: z.record(text, furtherKey).optional(),
 };
 
-/** `about` of an evaluation: what was asked of whom, and how. */
+/** The `about` section of an evaluation: samples, agent and settings. */
 export const aboutEvaluation = openObject(about);
-/** See `aboutEvaluation`; keys of a task's own are kept. */
+/** See `aboutEvaluation`; additional keys of a task are kept. */
 export type AboutEvaluation = z.output<typeof aboutEvaluation>;
 
-/** `evaluation.json`: one agent on one split. Whatever went wrong is in every denominator. No wall clock. */
+/** `evaluation.json`: one agent on one split. Failures count in every denominator. No wall clock. */
 export const evaluationRecord = openObject({
   schemaVersion: z.literal(2),
   task: text,
   agent: text,
-  /** A fact that belongs beside the numbers, such as "uses entity counts". */
+  /** A note shown with the numbers, such as "uses entity counts". */
   note: text.optional(),
-  /** Of a trained one: name of its run, and `best`, `last`, `clone` or a step. */
+  /** Trained agents: name of the run, and `best`, `last`, `clone` or a step. */
   run: text.optional(),
   checkpoint: text.optional(),
-  /** What that checkpoint is, by the phase that wrote it and its step: `best` may be the clone. */
+  /** Phase and step of that checkpoint: `best` may be the clone. */
   phase: text.optional(),
   step: anyNumber.optional(),
   ...about,
-  /** Declarations of the figures in `metrics`, in the order of tables. */
+  /** Declarations of the figures in `metrics`, in table order. */
   figures: z.array(figure),
-  /** What intervals draw: `dialogues`, `questions`. */
+  /** Bootstrap clusters of the intervals: `dialogues`, `questions`. */
   clusters: text,
-  /** Samples in the denominator, and those that are not, by reason. */
+  /** Samples in the denominator, and excluded ones by reason. */
   n: z.int().min(0),
   excluded: counts,
   metrics,
-  /** By figure, the value that no agent can exceed: of walks, what their horizon reaches. */
+  /** Upper bound of each figure for any agent, such as what walks within the horizon can reach. */
   bounds: z.record(text, anyNumber).optional(),
   /** By `name=value`: `hops=1`, `direction=tail`, `subset=2-hop` … */
   slices: z.record(text, metrics),
-  /** Samples that were missed, by reason. */
+  /** Missed samples by reason. */
   misses: counts,
-  /** Of a sample: `calls`, `promptTokens`, `encodes`, `graphReads` … */
+  /** Cost per sample: `calls`, `promptTokens`, `encodes`, `graphReads` … */
   cost: z.record(
     text,
     openObject({ mean: anyNumber, median: anyNumber, p95: anyNumber, max: anyNumber, total: anyNumber }),
   ),
   hashes: z.record(text, text),
-  /** What the task counts beside its figures, for programs. */
+  /** Further counts of the task, for programs. */
   details: z.record(text, furtherKey),
-  /** The same for people. */
+  /** The same for readers. */
   sections: z.array(section),
   examples: z.array(example),
 });

@@ -1,21 +1,25 @@
-/** Figures of evaluations and curves: declared once by their task, and how curves, tables and pages show them. */
+/** Declarations of figures: made once by a task and read by curves, tables and pages. */
 import { z } from 'zod';
 import { openObject } from './read-json.js';
 
 /**
- * What a figure counts. `%` is kept as a fraction in [0, 1] and shown as percent; `mean` is a reciprocal rank or the like in [0, 1];
+ * Unit of a figure. `%` is stored as a fraction in [0, 1] and shown as percent; `mean` is a mean in [0, 1] such as a
+ * reciprocal rank;
  * `number` is any number, such as a return.
  */
 export const figure = openObject({
   /** Key in metrics, such as `path@1`; curves log it as `eval/path@1`. */
   key: z.string(),
-  /** In words for people, at the head of charts and tables. */
+  /** Title in charts and tables. */
   title: z.string(),
   unit: z.enum(['%', 'mean', 'calls', 'number']),
   better: z.enum(['high', 'low']),
-  /** `main`: in every table, the first of them in headlines and tests; `table`: where there is room; absent: in the whole list alone. */
+  /**
+   * `main`: in every table, the first one in headlines and tests; `table`: in wide tables; absent: in the full list
+   * only.
+   */
   place: z.enum(['main', 'table']).optional(),
-  /** Whether comparisons test it between agents. */
+  /** True if comparisons test it between agents. */
   tested: z.boolean().optional(),
 });
 /** A declared figure. */
@@ -37,22 +41,25 @@ export interface TestedDifference extends Estimate {
 /** Estimates by the key of their figure. */
 export type EvaluationMetrics = Record<string, Estimate>;
 
-/** The figures that stand in tables, of those that were measured. */
+/** Figures shown in tables, of the measured ones. */
 export function tableFigures(figures: readonly Figure[], measured: readonly Readonly<EvaluationMetrics>[]): Figure[] {
   return figures.filter(({ key, place }) => place === 'main' && measured.some((metrics) => metrics[key]));
 }
 
-/** `61.8`, without its unit: percent with one digit, means with three, calls with one, numbers with as many as tell three places. */
+/**
+ * A value without its unit, such as `61.8`: percent with one digit, means with three, calls with one, numbers with
+ * three significant digits.
+ */
 export function numberText(value: number, unit: Figure['unit'] = '%'): string {
   if (unit === 'number') return value.toFixed(Math.abs(value) >= 100 ? 1 : Math.abs(value) >= 10 ? 2 : 3);
   return unit === '%' ? (100 * value).toFixed(1) : value.toFixed(unit === 'mean' ? 3 : 1);
 }
 
-/** `61.8`, empty where there is none. */
+/** `61.8`, empty if absent. */
 export const valueText = (estimate: Estimate | undefined, unit?: Figure['unit']): string | undefined =>
   estimate && numberText(estimate.value, unit);
 
-/** `61.8 [59.9, 63.7]`, empty where there is none. */
+/** `61.8 [59.9, 63.7]`, empty if absent. */
 export function intervalText(
   estimate: Pick<Estimate, 'value' | 'low' | 'high'> | undefined,
   unit?: Figure['unit'],

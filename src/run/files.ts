@@ -1,4 +1,4 @@
-/** Reading and writing whole files: a write is complete or did not happen, and a missing file is one clear error. */
+/** Reads and writes whole files: a write is atomic, and a missing file gives one clear error. */
 import { createHash, type Hash } from 'node:crypto';
 import {
   closeSync,
@@ -60,16 +60,16 @@ function openTemporary(path: string): { temporary: string; descriptor: number } 
     try {
       return { temporary, descriptor: openSync(temporary, 'wx') };
     } catch (error) {
-      // A process of the same number was killed while it wrote: numbers are reused, in containers always.
+      // Leftover of a killed process with the same number: numbers are reused, in containers always.
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
   }
 }
 
 /**
- * Makes a folder where it is missing, with those above it. Not by `recursive`: Node 20 never comes back where the system says that
- * there is nothing although the folder above is there, as it does below /proc.
- * @throws WorkbenchError `failure` where it cannot be made
+ * Creates a folder and its parents. Not with `recursive`: Node 20 never returns below /proc, where the system reports a
+ * missing folder although the parent exists.
+ * @throws WorkbenchError `failure` if it cannot be created
  */
 export function makeFolder(folder: string): void {
   for (let tried = 1; ; tried++) {
@@ -78,21 +78,21 @@ export function makeFolder(folder: string): void {
       makeFolder(dirname(resolve(folder)));
       mkdirSync(folder);
     } catch (error) {
-      // Other processes may make and remove the same folders meanwhile.
+      // Other processes may create and remove the same folders meanwhile.
       const mayPass = ['EEXIST', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '');
       if (!mayPass || tried === 10) throw writeError(error, folder);
     }
   }
 }
 
-/** Whether a folder is there. */
+/** True if a folder exists. */
 export function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
 /**
- * A new folder of this process in the system's temporary one; what killed processes of this machine left there goes.
- * @param use a word of small letters
+ * Creates a folder for this process in the system's temporary folder and removes those of killed processes.
+ * @param use a lower-case word
  */
 export function temporaryFolder(use: string): string {
   const made = mkdtempSync(join(tmpdir(), `kgwalk-${use}-${hostname()}-${pid}-`));
@@ -103,16 +103,16 @@ export function temporaryFolder(use: string): string {
     try {
       rmSync(join(root, name), { recursive: true, force: true });
     } catch {
-      // Another user's.
+      // Owned by another user.
     }
   }
   return made;
 }
 
-/** Folders that this process has written in. */
+/** Folders in which this process has written. */
 const tidied = new Set<string>();
 
-/** As a process writes in a folder for the first time: what killed ones left there goes. */
+/** On the first write in a folder, removes leftovers of killed processes. */
 function tidy(folder: string): void {
   const place = resolve(folder);
   if (tidied.has(place)) return;
@@ -123,12 +123,12 @@ function tidy(folder: string): void {
   }
 }
 
-/** Of a file that is being written: its name and the process that writes it. */
+/** Temporary name of a file that is being written, with the number of its process. */
 const temporaryName = /^\.(.+)\.(\d+)\.\d+\.tmp$/;
 
 /**
- * Removes what processes that were killed while they wrote left under a folder.
- * @param of the file they were writing; default: any. A living process may be writing it again at the same time
+ * Removes leftovers of killed writers below a folder.
+ * @param of the file they were writing; default: any. A live process may be writing it at the same time
  */
 export function removeLeftovers(folder: string, of?: string): void {
   for (const name of namesIn(folder)) {
@@ -140,7 +140,7 @@ export function removeLeftovers(folder: string, of?: string): void {
   }
 }
 
-/** Of everything under a folder; empty where there is none, or somebody deletes it meanwhile. */
+/** Names below a folder; empty if it is missing or deleted meanwhile. */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder, { recursive: true }) as string[];
@@ -150,7 +150,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** Writes every byte of `chunk`, at byte `position` of the file or where it stands; one call of the system may write fewer. */
+/** Writes all bytes of `chunk` at `position`, or at the current position; one system call may write fewer. */
 export function writeFully(descriptor: number, chunk: Uint8Array, position?: number): void {
   for (let done = 0; done < chunk.byteLength;) {
     const at = position === undefined ? null : position + done;
@@ -158,7 +158,7 @@ export function writeFully(descriptor: number, chunk: Uint8Array, position?: num
   }
 }
 
-/** Fills `into` from byte `position` on; what a file that is too short lacks stays as it was. */
+/** Fills `into` from `position`; bytes beyond the end of the file are left unchanged. */
 export function readFully(descriptor: number, into: Uint8Array, position: number): void {
   for (let done = 0; done < into.byteLength;) {
     const read = readSync(descriptor, into, done, into.byteLength - done, position + done);
@@ -167,10 +167,10 @@ export function readFully(descriptor: number, into: Uint8Array, position: number
   }
 }
 
-/** `ENOENT` too: folders are made before anything is written, so somebody deletes them meanwhile. */
+/** `ENOENT` too: folders are created before writing, so someone deleted them meanwhile. */
 const unwritable = new Set('EACCES EPERM EROFS ENOTDIR EISDIR EEXIST ENAMETOOLONG ENOENT'.split(' '));
 
-/** Turns what the system says about a failed write into the error a user sees; other errors pass unchanged. */
+/** Converts a system error of a write into a user error; other errors pass unchanged. */
 export function writeError(error: unknown, path: string): unknown {
   const code = (error as NodeJS.ErrnoException).code;
   const details = { cause: error, fatal: true };
@@ -188,13 +188,13 @@ export function writeError(error: unknown, path: string): unknown {
   return error;
 }
 
-/** Feeds a hash with a file's bytes, streamed. @returns the same hash */
+/** Updates a hash with a file's bytes, streamed. @returns the same hash */
 export async function hashOfFile(path: string, hash: Hash): Promise<Hash> {
   for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) hash.update(chunk as Buffer);
   return hash;
 }
 
-/** sha256 (hex) of a file's bytes. @throws WorkbenchError `data` when it cannot be read */
+/** sha256 (hex) of a file's bytes. @throws WorkbenchError `data` if it cannot be read */
 export async function sha256File(path: string): Promise<string> {
   refuseSpecial(path, 'a file');
   try {
@@ -204,7 +204,7 @@ export async function sha256File(path: string): Promise<string> {
   }
 }
 
-/** The same where there is nobody to wait. @param what it is, for the error of one that is no ordinary file, such as `a table` */
+/** The same, synchronous. @param what name of the file in errors, such as `a table` */
 export function sha256FileSync(path: string, what = 'a file'): string {
   refuseSpecial(path, what);
   const hash = createHash('sha256');
@@ -218,7 +218,7 @@ export function sha256FileSync(path: string, what = 'a file'): string {
   return hash.digest('hex');
 }
 
-/** Bytes of the longest text that is read at once: near what one string can hold. */
+/** Maximum bytes of a text read at once, close to the longest string. */
 const longestText = 2 ** 29 - 2 ** 10;
 
 /**
@@ -244,8 +244,9 @@ export function readTextFile(path: string, what: string, limit = longestText): s
 }
 
 /**
- * A pipe or a device in the place of a file has no end, or never begins; those that a shell names, such as /dev/stdin and /dev/fd/63, were meant.
- * @throws WorkbenchError `data` for one
+ * Refuses pipes and devices, which may never end; those named by a shell, such as /dev/stdin and /dev/fd/63, are
+ * allowed.
+ * @throws WorkbenchError `data`
  */
 export function refuseSpecial(path: string, what: string): void {
   const stats = statSync(path, { throwIfNoEntry: false });
@@ -254,7 +255,7 @@ export function refuseSpecial(path: string, what: string): void {
   throw new WorkbenchError('data', `expected ${what}, got ${got}, at ${path}`, { hint: 'Put a file in its place.' });
 }
 
-/** What the system says about a failed read, as the error a user sees. @param what what the file is, with its article */
+/** Converts a system error of a read into a user error. @param what name of the file with its article */
 export function readError(error: unknown, path: string, what: string): WorkbenchError {
   const code = (error as NodeJS.ErrnoException).code;
   const got =
@@ -266,7 +267,7 @@ export function readError(error: unknown, path: string, what: string): Workbench
   });
 }
 
-/** Makes a rename survive a power cut; not every system lets a folder be opened, and the file is whole either way. */
+/** Makes a rename durable; some systems cannot open a folder, and the file is whole either way. */
 function syncFolder(folder: string): void {
   try {
     const descriptor = openSync(folder, 'r');
@@ -301,7 +302,7 @@ export async function hashedFile(path: string, hashOf: (path: string) => Promise
   return { hash, check };
 }
 
-/** What changes with a file's bytes, to the nanosecond; undefined for a file that is not there. */
+/** Change stamp of a file with nanoseconds; undefined for a missing file. */
 export function fileStamp(path: string): string | undefined {
   const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
   return stats && [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(' ');
@@ -315,7 +316,7 @@ function changed(path: string, hash: string, got: string): WorkbenchError {
   return new WorkbenchError('data', message, { hint, fatal: true });
 }
 
-/** Whether a process of this machine has this number; also where it is somebody else's, who may not be asked. */
+/** True if a process of this machine has this number, also if it belongs to another user. */
 export function isRunning(id: number): boolean {
   try {
     return kill(id, 0);
@@ -324,13 +325,13 @@ export function isRunning(id: number): boolean {
   }
 }
 
-/** Bytes that are free where `folder` is, or will be. */
+/** Free bytes on the disk of `folder`. */
 export function freeBytes(folder: string): number {
   const { bavail, bsize } = statfsSync(existingPart(folder));
   return bavail * bsize;
 }
 
-/** `path`, or what of it is there already. */
+/** The existing part of `path`. */
 export function existingPart(path: string): string {
   let place = path;
   while (!existsSync(place) && place !== dirname(place)) place = dirname(place);

@@ -1,4 +1,4 @@
-/** A log that grows, read from where the last reading ended; one that was cut or replaced begins anew. */
+/** Follows a growing log from the end of the last read; a truncated or replaced log is read from the start. */
 import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import type { z } from 'zod';
@@ -6,24 +6,24 @@ import { WorkbenchError } from './errors.js';
 import { readFully } from './files.js';
 import { ofShape, parseJson } from './read-json.js';
 
-/** How far a log was read. */
+/** Position in a log. */
 export interface Cursor {
-  /** Bytes; a line ends there. */
+  /** Bytes read; a line ends there. */
   offset: number;
-  /** Of the bytes just before: a log of the same length with other lines is another log. */
+  /** Hash of the bytes just before, to recognise another log of the same length. */
   mark: string;
 }
 
-/** The beginning of every log. */
+/** Start of a log. */
 export const logStart: Cursor = { offset: 0, mark: '' };
 
-/** What was read. */
+/** Result of a read. */
 export interface Part<T> {
   records: T[];
   cursor: Cursor;
-  /** What was read before no longer holds: these records are the first of all. */
+  /** True if earlier records are invalid: these records are the first ones. */
   reset: boolean;
-  /** More can be read at once. */
+  /** True if more can be read at once. */
   more: boolean;
 }
 
@@ -32,9 +32,9 @@ const partBytes = 1 << 20;
 const lineFeed = 0x0a;
 
 /**
- * The whole lines of a JSON log after a cursor, a megabyte at a time. A last line without its end is left for later, a missing
- * log is empty, a link is taken for missing.
- * @throws WorkbenchError `data` for a line that is no JSON, of another shape, or longer than a megabyte
+ * Reads the whole lines of a JSON log after a cursor, up to a megabyte. An unfinished last line is left for later, a
+ * missing log is empty, a link counts as missing.
+ * @throws WorkbenchError `data` for a line that is not JSON, has another shape, or is longer than a megabyte
  */
 export function readOn<T>(file: string, schema: z.ZodType<T>, from: Cursor): Part<T> {
   const descriptor = openPlain(file);
@@ -64,20 +64,21 @@ export function readOn<T>(file: string, schema: z.ZodType<T>, from: Cursor): Par
 }
 
 /**
- * Tells every record of a log once, in order. Who goes on after a kill cuts its log and writes the same lines again: those are passed over.
- * @returns `look`: tells what has been added since; to be called now and then; throws as `readOn` does
+ * Reports every record of a log once, in order. A resumed run truncates its log and writes the same lines again: these
+ * are skipped.
+ * @returns `look`: reports new records; call it regularly; throws as `readOn` does
  */
 export function followRecords<T>(file: string, schema: z.ZodType<T>, onRecord: (record: T) => void): () => void {
   let cursor = logStart;
-  let [read, told] = [0, 0];
+  let [read, reported] = [0, 0];
   return () => {
     for (let more = true; more;) {
       const part = readOn(file, schema, cursor);
       ({ cursor, more } = part);
       if (part.reset) read = 0;
       for (const record of part.records) {
-        if (++read <= told) continue;
-        told = read;
+        if (++read <= reported) continue;
+        reported = read;
         onRecord(record);
       }
     }

@@ -1,4 +1,7 @@
-/** Append-only logs of JSON, a value a line: cut at a known offset, or with a checksum a line; what a crash broke is never believed. */
+/**
+ * Append-only JSON logs, one value per line: truncated at a known offset or checked by a checksum per line, so that
+ * damage by a crash is detected.
+ */
 import { createHash } from 'node:crypto';
 import { closeSync, existsSync, fstatSync, fsyncSync, ftruncateSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -7,11 +10,11 @@ import { WorkbenchError } from './errors.js';
 import { makeFolder, readFully, readTextFile, refuseSpecial, writeError, writeFully } from './files.js';
 import { ofShape, parseJson } from './read-json.js';
 
-/** The beginning of a log, as a checkpoint remembers it. */
+/** Prefix of a log, as recorded by a checkpoint. */
 export interface LogMark {
   /** Its length; a line ends there. */
   bytes: number;
-  /** sha256 (hex) of those bytes; marks of older programs have none. */
+  /** sha256 (hex) of those bytes; absent in marks of older versions. */
   sha256?: string | undefined;
 }
 
@@ -19,8 +22,8 @@ export interface LogMark {
 export type JsonLines = ReturnType<typeof openJsonLines>;
 
 /**
- * Opens a log for appending; creates it with its folder, cuts a torn last line.
- * @throws WorkbenchError `failure` where it cannot be written
+ * Opens a log for appending; creates it with its folder, removes an unfinished last line.
+ * @throws WorkbenchError `failure` if it cannot be written
  */
 export function openJsonLines(file: string) {
   const log = openForAppending(file);
@@ -30,7 +33,7 @@ export function openJsonLines(file: string) {
   const tornBytes = whole.length - lines.length;
   if (tornBytes > 0) log.cut(lines.length);
   let pending: string[] = [];
-  // Goes on with every line, so that a mark costs the same however long the log is.
+  // Updated with every line, so that a mark costs the same for any length of the log.
   let hash = createHash('sha256').update(lines);
 
   const flush = (): Required<LogMark> => {
@@ -50,19 +53,25 @@ export function openJsonLines(file: string) {
   };
 
   return {
-    /** Bytes of an unfinished last line, left by a crash, that opening cut off; 0 for a clean file. */
+    /** Bytes of an unfinished last line that opening removed; 0 for a clean file. */
     tornBytes,
-    /** Adds a line; it is in memory until `flush`. NaN and infinities are written as `"NaN"`, `"Infinity"`, `"-Infinity"`. */
+    /**
+     * Adds a line; kept in memory until `flush`. NaN and infinities are written as `"NaN"`, `"Infinity"`,
+     * `"-Infinity"`.
+     */
     append(value: unknown): void {
       pending.push(`${JSON.stringify(value, nameNonFinite)}\n`);
     },
-    /** Writes what is pending to disk, with fsync. @returns what is in the file, for a checkpoint */
+    /** Writes pending lines to disk, with fsync. @returns the contents' mark, for a checkpoint */
     flush,
-    /** @throws WorkbenchError `data` when the file is shorter than the mark, no line ends there, or what is before it was altered */
+    /**
+     * @throws WorkbenchError `data` if the file is shorter than the mark, no line ends there, or earlier bytes were
+     * altered
+     */
     check(mark: LogMark): void {
       hashBefore(mark);
     },
-    /** Checks, and forgets every line after the mark, pending ones included: a resumed run writes them again. */
+    /** Checks the mark and drops all later lines, pending ones included: a resumed run writes them again. */
     truncateAfter(mark: LogMark): void {
       pending = [];
       hash = hashBefore(mark);
@@ -78,7 +87,7 @@ export function openJsonLines(file: string) {
   };
 }
 
-/** @param kept as many of the first bytes of the log as the mark speaks of and there are */
+/** @param kept the first bytes of the log, up to the length of the mark */
 function hashOfBeginning(kept: Uint8Array, { bytes: offset, sha256 }: LogMark, size: number, file: string) {
   if (offset > size || (offset > 0 && kept.at(-1) !== lineFeed)) {
     throw otherLog(`a line that ends at byte ${offset}, got ${size} bytes, at ${file}`);
@@ -88,7 +97,10 @@ function hashOfBeginning(kept: Uint8Array, { bytes: offset, sha256 }: LogMark, s
   throw otherLog(`the first ${offset} bytes as the checkpoint knows them, got others, at ${file}`);
 }
 
-/** Compares a log that nobody writes with what a checkpoint remembers. @throws WorkbenchError `data` where it is shorter, or altered before the mark */
+/**
+ * Compares a finished log with a checkpoint's mark. @throws WorkbenchError `data` if it is shorter, or altered before
+ * the mark
+ */
 export function checkLogMark(file: string, mark: LogMark): void {
   refuseSpecial(file, 'a log');
   const whole = existsSync(file) ? readFileSync(file) : Buffer.alloc(0);
@@ -96,9 +108,9 @@ export function checkLogMark(file: string, mark: LogMark): void {
 }
 
 /**
- * All values of a log, in order; a torn last line is left out.
+ * All values of a log in order; an unfinished last line is skipped.
  * @param schema of a line, where `anyNumber` reads the named numbers; default: any JSON
- * @throws WorkbenchError `data` with file and line for one that is not JSON, or of another shape
+ * @throws WorkbenchError `data` with file and line for a line that is not JSON or has another shape
  */
 export function readJsonLines<T>(file: string, schema: z.ZodType<T> = z.custom<T>()): T[] {
   const lines = readTextFile(file, 'a log').split('\n');
@@ -119,10 +131,10 @@ function nameNonFinite(_key: string, value: unknown): unknown {
   return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
 }
 
-/** What to do about a checked line that cannot be believed. */
+/** Hint for a line with a wrong checksum. */
 export const brokenLineHint = 'Delete this line and all after it: what they held is asked again.';
 
-/** Where a line stands, in bytes, without its newline. */
+/** Byte range of a line, without its newline. */
 export interface LinePosition {
   offset: number;
   length: number;
@@ -130,12 +142,12 @@ export interface LinePosition {
 
 const syncEvery = 1000; // milliseconds
 const chunkBytes = 1 << 20;
-/** Bytes of a checked line; prompts have some hundred thousand. */
+/** Maximum bytes of a checked line; prompts have some hundred thousand. */
 const longestLine = 1 << 24;
 const lineFeed = 0x0a;
 
 /**
- * Opens a log whose lines each begin with a checksum of their own, creates it with its folder, and reads it through once, a
+ * Opens a log whose lines each begin with a checksum, creates it with its folder, and reads it through once, a
  * piece at a time; close it after use.
  * @param readOnly a missing file is refused, a torn last line skipped instead of cut off
  * @param onLine every whole line, in order; `place` is for errors
@@ -168,7 +180,7 @@ export function openCheckedLines(
   return {
     /** Bytes of an unfinished or broken last line, left by a crash. */
     tornBytes,
-    /** Hands the line to the system at once: a killed process loses none, a power cut those of the last second. */
+    /** Writes the line at once: a killed process loses none, a power cut those of the last second. */
     append(value: object): LinePosition {
       const bytes = Buffer.from(`${checked(value)}\n`);
       const position = { offset: log.size, length: bytes.length - 1 };
@@ -186,7 +198,7 @@ export function openCheckedLines(
         hint: 'Something else wrote the file meanwhile.',
       });
     },
-    /** Forces everything to the disk. */
+    /** Flushes everything to the disk. */
     sync,
     close(): void {
       try {
@@ -198,7 +210,7 @@ export function openCheckedLines(
   };
 }
 
-/** @returns bytes of the whole lines */
+/** @returns bytes of the complete lines */
 function scanChecked(
   { descriptor, size: total }: { descriptor: number; size: number },
   file: string,
@@ -219,7 +231,7 @@ function scanChecked(
       line++;
       const value = parseChecked(rest.toString('utf8', begin, end));
       const length = end - begin;
-      // A power cut may leave a last line of full length with empty blocks: it counts as torn.
+      // A power cut may leave a last line of full length with empty blocks: it counts as unfinished.
       if (value === undefined && offset + length + 1 === total) return offset;
       if (value === undefined) throw broken('a line with a checksum that fits', 'another', line);
       onLine(value, { offset, length }, `${file}:${line}`);
@@ -255,7 +267,7 @@ function sumOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, sumLength);
 }
 
-/** A file that is written at its end alone; a write that fails leaves nothing of itself. */
+/** An append-only file; a failed write leaves no partial data. */
 function openForAppending(file: string, readOnly = false) {
   const descriptor = openFile(file, readOnly);
   let { size } = fstatSync(descriptor);
@@ -287,7 +299,7 @@ function openFile(file: string, readOnly: boolean): number {
   try {
     if (readOnly) return openSync(file, 'r');
     makeFolder(dirname(file));
-    // "a" would ignore our positions, "w+" would empty the file: so it is made, then opened.
+    // "a" ignores write positions and "w+" empties the file: create it, then open it.
     closeSync(openSync(file, 'a'));
     return openSync(file, 'r+');
   } catch (error) {

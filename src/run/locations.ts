@@ -1,4 +1,4 @@
-/** Where things live: the user's home of data and caches, the run folders, the presets. Nothing is written elsewhere. */
+/** Locations of data, caches, runs and presets. Nothing is written elsewhere. */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
@@ -7,7 +7,9 @@ import { fileURLToPath } from 'node:url';
 import { WorkbenchError } from './errors.js';
 import { nearestName } from './printable.js';
 
-/** The home folder: `KGWALK_HOME`, default `~/.kgwalk`. It holds imported data, models, embeddings and caches; nothing is created here. */
+/**
+ * Home folder: `KGWALK_HOME`, default `~/.kgwalk`, for imported data, models, embeddings and caches; not created here.
+ */
 export function kgwalkHome(): string {
   return env.KGWALK_HOME ? resolve(env.KGWALK_HOME) : join(homedir(), '.kgwalk');
 }
@@ -27,7 +29,7 @@ export function runsFolder(): string {
   return resolve(env.KGWALK_RUNS || 'runs');
 }
 
-/** The folder that holds this package's `package.json`, whether the code runs from sources or from `dist`. */
+/** Folder of this package's `package.json`, for sources and for `dist`. */
 export function packageRoot(): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!isPackageRoot(folder) && folder !== dirname(folder)) folder = dirname(folder);
@@ -47,7 +49,7 @@ function isPackageRoot(folder: string): boolean {
  */
 export function resolvePreset(nameOrPath: string): string {
   const file = /\.ya?ml$/.test(nameOrPath) ? nameOrPath : `${nameOrPath}.yaml`;
-  // The package's own presets are reached by plain name only, so that `../..` cannot wander through an installation.
+  // The package's own presets are found by plain name only, so that `../..` cannot leave their folder.
   const plain = file.replace(/^presets[/\\]/, '');
   const packaged = /^[\w.-]+$/.test(plain) ? [join(packageRoot(), 'presets', plain)] : [];
   const candidates = [resolve(file), resolve('presets', file), ...packaged];
@@ -59,7 +61,7 @@ export function resolvePreset(nameOrPath: string): string {
   });
 }
 
-/** Names of the presets that come with the package, in alphabetical order. */
+/** Names of the bundled presets, in alphabetical order. */
 export function presetNames(): string[] {
   const files = readdirSync(join(packageRoot(), 'presets')).filter((file) => file.endsWith('.yaml'));
   return files.map((file) => file.slice(0, -'.yaml'.length)).sort();

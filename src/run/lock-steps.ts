@@ -11,47 +11,49 @@
  * leave are claims, and nobody's claim is made again, so that whoever meets them removes them.
  */
 
-/** What a step may do, each as one call of the system. */
+/** Operations of a step, each one system call. */
 export interface LockDisk {
-  /** Makes the own claim. */
+  /** Creates this process's claim. */
   claim(): void;
-  /** Removes the own claim, if it is there. */
+  /** Removes this process's claim, if present. */
   withdraw(): void;
-  /** Makes the lock of the own claim, which stays; false where a lock is, undefined where the file system has no links. */
+  /**
+   * Links the claim to the lock and keeps the claim; false if a lock exists, undefined if the file system has no links.
+   */
   create(): boolean | undefined;
-  /** Makes the lock of the own claim, which goes, whatever lock was there. */
+  /** Renames the claim to the lock, replacing any lock. */
   replace(): void;
-  /** What the lock says; undefined where there is none. */
+  /** Content of the lock; undefined if there is none. */
   read(): string | undefined;
-  /** Names of the other claims of living processes; those of dead ones are removed. */
+  /** Names of other claims of live processes; those of dead ones are removed. */
   rivals(): readonly string[];
   isAlive(holder: string): boolean;
 }
 
-/** What one process is about to do; a plain value. */
+/** Next step of one process; a plain value. */
 export interface LockState {
   next: 'claim' | 'create' | 'settle' | 'read' | 'look' | 'yield' | 'again' | 'replace' | 'refuse' | 'held' | 'refused';
-  /** Name of the own claim. */
+  /** Name of its claim. */
   claim: string;
-  /** The dead lock that was met; undefined where there was none. */
+  /** The dead lock found; undefined if there was none. */
   found?: string | undefined;
-  /** Who stands in the way: what a lock says, or the name of a claim. */
+  /** The blocker: content of a lock, or name of a claim. */
   by?: { holder: string } | { claim: string };
-  /** How often it still waits for other claims to go. */
+  /** Remaining waits for other claims. */
   patience: number;
 }
 
-/** Whether a process that is about to do this holds the lock already. */
+/** True if a process at this step already holds the lock. */
 export const holds = ({ next }: LockState): boolean => next === 'settle' || next === 'held';
 
-/** Whether there is nothing more to do. */
+/** True if there is nothing more to do. */
 export const isDone = ({ next }: LockState): boolean => next === 'held' || next === 'refused';
 
-/** Whether it should wait for a moment before the next step. */
+/** True if it should wait before the next step. */
 export const waits = ({ next, patience }: LockState, before: LockState): boolean =>
   patience < before.patience && next !== 'refuse';
 
-/** Does what is next: one call of `disk`. */
+/** Performs the next step: one call of `disk`. */
 export function lockStep(state: LockState, disk: LockDisk): LockState {
   const { next, claim, found, patience } = state;
   const then = (after: LockState['next'], more: Partial<LockState> = {}): LockState => ({
@@ -85,7 +87,7 @@ export function lockStep(state: LockState, disk: LockDisk): LockState {
       const [rival] = [...disk.rivals()].sort();
       if (rival === undefined) return then('again');
       if (patience === 0) return then('refuse', { by: { claim: rival } });
-      // The first by name stays and looks again; the others make room for it.
+      // The first by name stays and checks again; the others withdraw for it.
       return then(claim < rival ? 'look' : 'yield', { patience: patience - 1 });
     }
     case 'yield':

@@ -1,4 +1,4 @@
-/** What a run logs: `metrics.jsonl`, the same records as Arrow and CSV, and `timing.jsonl`. */
+/** Logs of a run: `metrics.jsonl`, the same records as Arrow and CSV, and `timing.jsonl`. */
 import { cpuUsage, memoryUsage } from 'node:process';
 import { loadArrow } from './arrow.js';
 import { writeFileAtomic } from './files.js';
@@ -15,16 +15,19 @@ export function usedCpu(): number {
   return (user + system) / 1000;
 }
 
-/** How long a line may wait in memory, in milliseconds, so that who follows a run sees it learn. */
+/** Maximum delay of a line in memory, in milliseconds, for programs that follow the log. */
 const longestWait = 1000;
 
-/** Opens the metrics of a run for appending. Lines are in memory for a second or so; `flush` belongs before every checkpoint. */
+/**
+ * Opens the metrics of a run for appending. Lines stay in memory for about a second; call `flush` before every
+ * checkpoint.
+ */
 export function openMetricLog(file: string) {
   const lines = openJsonLines(file);
   let flushed = performance.now();
   return {
     ...lines,
-    /** @param metrics figures under their full keys, such as `train/approx_kl`; NaN is kept and seen */
+    /** @param metrics figures under their full keys, such as `train/approx_kl`; NaN is kept */
     append(phase: string, step: number, metrics: Record<string, number>): void {
       lines.append({ phase, step, metrics } satisfies MetricRecord);
       if (performance.now() - flushed < longestWait) return;
@@ -34,12 +37,12 @@ export function openMetricLog(file: string) {
   };
 }
 
-/** All records in the order they were logged. @throws WorkbenchError `data` for a file that is missing or broken */
+/** All records in logging order. @throws WorkbenchError `data` for a missing or broken file */
 export function readMetrics(file: string): MetricRecord[] {
   return readJsonLines(file, metricRecord);
 }
 
-/** One figure of one record a row, as in Arrow and CSV. */
+/** One row per figure and record, for Arrow and CSV. */
 function rowsOf(metricsFile: string) {
   return readMetrics(metricsFile).flatMap(({ phase, step, metrics }) =>
     Object.entries(metrics).map(([key, value]) => ({ phase, step, key, value })),
@@ -53,7 +56,7 @@ function rowsOf(metricsFile: string) {
 export function writeMetricsArrow(metricsFile: string, arrowFile: string): void {
   const arrow = loadArrow();
   const rows = rowsOf(metricsFile);
-  // Explicit dictionary ids: the library's own counter would make the bytes depend on what was written before.
+  // Explicit dictionary ids: the library's counter would make the bytes depend on earlier writes.
   const words = (id: number, values: string[]) =>
     arrow.vectorFromArray(values, new arrow.Dictionary(new arrow.Utf8(), new arrow.Int32(), id));
   const phases = rows.map(({ phase }) => phase);
@@ -81,7 +84,7 @@ export function metricsCsv(metricsFile: string): string {
 }
 
 /**
- * Opens `timing.jsonl` for appending: the wall clock and memory of a run, apart from its metrics so that those stay equal between
+ * Opens `timing.jsonl` for appending: wall clock and memory of a run, separate from metrics, which stay equal between
  * equal runs.
  * @param now seconds of a monotonic clock
  */
@@ -91,8 +94,8 @@ export function openTimingLog(file: string, now: () => number = () => performanc
   return {
     tornBytes: lines.tornBytes,
     /**
-     * Appends seconds since the previous record (or since the log was opened) and resident memory, on disk at once.
-     * @param figures what was counted since the previous record, such as `{ 'time/env_steps': 512 }`
+     * Appends seconds since the previous record (or since opening) and resident memory, flushed at once.
+     * @param figures counts since the previous record, such as `{ 'time/env_steps': 512 }`
      */
     record(phase: string, step: number, figures: Record<string, number> = {}): TimingRecord {
       const seconds = Math.round((now() - previous) * 1000) / 1000;
@@ -109,7 +112,7 @@ export function openTimingLog(file: string, now: () => number = () => performanc
 /** An open `timing.jsonl`; close it after use. */
 export type TimingLog = ReturnType<typeof openTimingLog>;
 
-/** All timing records in the order they were logged; empty for a run that has none yet. */
+/** All timing records in logging order; empty for a run that has none yet. */
 export function readTimings(file: string): TimingRecord[] {
   return readJsonLines(file, timingRecord);
 }

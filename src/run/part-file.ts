@@ -1,4 +1,4 @@
-/** What has come of a file so far, kept so that a later run can go on from there. */
+/** A partly downloaded file, kept so that a later run can resume it. */
 import { createHash } from 'node:crypto';
 import { closeSync, existsSync, fstatSync, fsyncSync, ftruncateSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,22 +6,22 @@ import { z } from 'zod';
 import { hashOfFile, writeError, writeFileAtomic, writeFully } from './files.js';
 
 const stateSchema = z.strictObject({
-  /** As it was asked for. */
+  /** The requested address. */
   url: z.string(),
-  /** What the file must have in the end; none where nothing is known. */
+  /** Expected hash of the complete file; absent if unknown. */
   sha256: z.string().optional(),
   bytes: z.int().min(0),
-  /** A strong one: other bytes have another. */
+  /** Strong ETag: changes with the bytes. */
   etag: z.string().optional(),
 });
 
-/** What the bytes belong to: those of another state cannot be added to them. */
+/** Origin of the bytes: bytes of another origin cannot be appended. */
 export type PartState = z.output<typeof stateSchema>;
 
-/** A file that is being filled: `part` of a folder, with its state in `state.json`; close it after use. */
+/** A file being filled: `part` in a folder, with its state in `state.json`; close it after use. */
 export class PartFile {
   readonly path: string;
-  /** Bytes that are here. */
+  /** Bytes received. */
   length = 0;
   state: PartState | undefined;
   readonly #stateFile: string;
@@ -38,7 +38,7 @@ export class PartFile {
     if (!usable || this.length > this.state!.bytes) this.drop();
   }
 
-  /** The bytes of an earlier run are read once, for their hash. What does not belong together is dropped. */
+  /** Hashes the bytes of an earlier run once. Inconsistent parts are dropped. */
   static async open(folder: string, url: string): Promise<PartFile> {
     const part = new PartFile(folder, url);
     if (part.length > 0) await hashOfFile(part.path, part.#hash);
@@ -55,7 +55,7 @@ export class PartFile {
     this.length += chunk.byteLength;
   }
 
-  /** Drops what is here, and says what comes now. */
+  /** Empties the part for a new origin. */
   begin(state: PartState): void {
     this.drop();
     writeFileAtomic(this.#stateFile, JSON.stringify(state));
@@ -70,13 +70,13 @@ export class PartFile {
     this.#hash = createHash('sha256');
   }
 
-  /** sha256 of what is here, hex; on disk for certain afterwards. */
+  /** sha256 of the received bytes, hex; flushed to disk. */
   finish(): string {
     fsyncSync(this.#descriptor!);
     return this.#hash.copy().digest('hex');
   }
 
-  /** Once or more. */
+  /** May be called more than once. */
   close(): void {
     if (this.#descriptor !== undefined) closeSync(this.#descriptor);
     this.#descriptor = undefined;

@@ -1,4 +1,4 @@
-/** The plugins that this process has loaded, by what they hold: runs and evaluations record them and ask for them again. */
+/** Loaded plugins by content hash: runs and evaluations record them and require them again. */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -6,46 +6,45 @@ import { commandWith, shellWord, shownPath } from './command-line.js';
 import { WorkbenchError } from './errors.js';
 import type { RunInfo } from './records.js';
 
-/** A file of the user's own that registered parts. */
+/** A user's file that registered parts. */
 export interface LoadedPlugin {
   /** Absolute path. */
   file: string;
-  /** Of the file as it was loaded; of what it imports nothing is known. */
+  /** Hash of the file as loaded; its imports are not covered. */
   sha256: string;
-  /** What it registered: `agent questions/step`, `environment mine/Grid-v1` … */
+  /** Registered parts: `agent questions/step`, `environment mine/Grid-v1` … */
   registered: string[];
 }
 
 const loaded: LoadedPlugin[] = [];
 
-/** In the order in which they were loaded. */
+/** In loading order. */
 export const loadedPlugins = (): readonly LoadedPlugin[] => loaded;
 
-/** Called by whoever loads one, when it has registered all it has. */
+/** Called by the loader after a plugin has registered its parts. */
 export function addLoadedPlugin(plugin: LoadedPlugin): void {
   loaded.push(plugin);
 }
 
-/** How settings of a run name a plugin: `my-env.mjs@sha256:3f2a…`. */
+/** Label of a plugin in the settings of a run: `my-env.mjs@sha256:3f2a…`. */
 export const pluginLabel = ({ file, sha256 }: Pick<LoadedPlugin, 'file' | 'sha256'>): string =>
   `${basename(file)}@sha256:${sha256}`;
 
 const label = /^(.+)@sha256:([0-9a-f]{64})$/;
-/** Whether an entry of `plugins` is a run's label, which loads nothing, and not a file. */
+/** True if an entry of `plugins` is a run's label, which loads nothing, and not a file. */
 export const isPluginLabel = (entry: string): boolean => label.test(entry);
 
-/** The labels in settings. */
+/** Labels in settings. */
 export function pluginLabels({ plugins }: { plugins?: unknown }): string[] {
   const entries = Array.isArray(plugins) ? (plugins as unknown[]) : [];
   return entries.filter((one): one is string => typeof one === 'string' && isPluginLabel(one));
 }
 
-/** The key of a plugin among the hashes of an evaluation. */
+/** Key of a plugin among the hashes of an evaluation. */
 const hashKey = 'plugin:';
 
 /**
- * Hashes of the loaded plugins that an evaluation depends on: those of the run, the one that brought the agent, and all that count a
- * figure.
+ * Hashes of the plugins that an evaluation depends on: those of the run, of the agent, and of figures.
  * @param agent as `task/name`
  */
 export function pluginHashes({ agent, run }: { agent: string; run: RunInfo | undefined }): Record<string, string> {
@@ -56,27 +55,28 @@ export function pluginHashes({ agent, run }: { agent: string; run: RunInfo | und
   return Object.fromEntries(loaded.filter(matters).map(({ file, sha256 }) => [`${hashKey}${basename(file)}`, sha256]));
 }
 
-/** The labels among the hashes of an evaluation. */
+/** Plugin labels among the hashes of an evaluation. */
 export function labelsOfHashes(hashes: Readonly<Record<string, string>>): string[] {
   return Object.entries(hashes).flatMap(([key, sha256]) =>
     key.startsWith(hashKey) ? [`${key.slice(hashKey.length)}@sha256:${sha256}`] : [],
   );
 }
 
-/** Who asks for plugins. */
+/** Owner of required plugins. */
 interface Asking {
-  /** What was made with them, for the message: `the run`, `the evaluation`. */
+  /** Name of the owner in messages: `the run`, `the evaluation`. */
   what: string;
   /** Its folder. */
   place: string;
-  /** Files that it was made with, where that is known. */
+  /** Files it was made with, if known. */
   known?: readonly { file: string; sha256: string }[] | undefined;
 }
 
 /**
- * Sees that what something was made with is loaded. A file of another name counts where it holds the same.
- * @returns a sentence for each plugin that is another by now
- * @throws WorkbenchError `usage` for plugins that are not loaded, naming each file and hash, with the command that loads them
+ * Checks that the required plugins are loaded. A file of another name counts if its content is the same.
+ * @returns a sentence for each plugin that has changed
+ * @throws WorkbenchError `usage` for plugins that are not loaded, naming each file and hash, with the command that
+ * loads them
  */
 export function changedPlugins(labels: readonly string[], { what, place, known = [] }: Asking): string[] {
   const changed: string[] = [];
@@ -111,7 +111,7 @@ export function changedPlugins(labels: readonly string[], { what, place, known =
   );
 }
 
-/** The same, where another file would not do. @throws WorkbenchError `config`, too, for plugins that changed */
+/** The same, but changed plugins are refused. @throws WorkbenchError `config` for plugins that changed */
 export function requirePlugins(labels: readonly string[], asking: Asking): void {
   const changed = changedPlugins(labels, asking);
   if (changed.length === 0) return;
@@ -119,7 +119,7 @@ export function requirePlugins(labels: readonly string[], asking: Asking): void 
     'config',
     `expected the plugins of ${asking.what}, got others, at ${asking.place}: ${changed.join('; ')}`,
     {
-      hint: 'Put the file back as it was. To use it as it is now, train a new run: with these weights by --fork, or afresh.',
+      hint: 'Put the file back as it was. To use it as it is now, train a new run: with these weights by --fork, or from scratch.',
     },
   );
 }
@@ -136,7 +136,7 @@ export function requirePluginsOf({ config, environment, folder }: RunInfo): void
 
 const short = (sha256: string) => `${sha256.slice(0, 12)}…`;
 
-/** What has become of the file. */
+/** State of the file on disk. */
 function whereabouts(file: string | undefined, sha256: string): string {
   if (file === undefined) return '';
   const at = shownPath(file);

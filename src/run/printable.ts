@@ -1,4 +1,4 @@
-/** Names and texts as they are shown: safe for a terminal, quoted in a cell; and the name that a user probably meant. */
+/** Makes names and texts safe for terminals and spreadsheets; finds the closest name to a misspelt one. */
 
 const unsafe = /[\p{Cc}\p{Cs}\u2028\u2029\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]/gu;
 
@@ -10,18 +10,18 @@ const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16
  * @param limit longest result in UTF-16 units; longer texts end in an ellipsis
  */
 export function printable(text: string, limit = Infinity): string {
-  // What lies far beyond the limit need not be looked at.
+  // Text far beyond the limit is not scanned.
   return shorten(text.slice(0, limit + 1).replace(unsafe, escaped), limit);
 }
 
-/** Cuts a text to `limit` UTF-16 units, an ellipsis included. */
+/** Cuts a text to `limit` UTF-16 units, including the ellipsis. */
 export function shorten(text: string, limit: number): string {
   return text.length <= limit ? text : `${text.slice(0, limit - 1)}…`;
 }
 
 /**
- * The same for whole lines: line breaks and tabs stay. What goes to a terminal goes through this, whatever was done to its
- * parts before. JSON stays the same JSON, as its strings have these escapes too.
+ * The same for whole lines: line breaks and tabs stay. All terminal output passes through it. JSON stays valid, since
+ * its strings use the same escapes.
  */
 export function printableLines(text: string): string {
   return text.replace(unsafe, (character) =>
@@ -30,8 +30,9 @@ export function printableLines(text: string): string {
 }
 
 /**
- * A number as it is; a text quoted where it has to be. One that a spreadsheet would take for a formula (`=`, `+`, `-`, `@`, a tab or
- * a carriage return in front) gets an apostrophe before it; the JSON forms of the same files keep names exactly.
+ * Formats a CSV cell: numbers as they are, texts quoted if necessary. Texts that a spreadsheet would read as a formula
+ * (`=`, `+`, `-`, `@`, a tab or a carriage return in front) get an apostrophe; the JSON forms of the same files keep
+ * names exactly.
  */
 export function csvCell(value: string | number): string {
   if (typeof value === 'number') return String(value);
@@ -39,12 +40,12 @@ export function csvCell(value: string | number): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Characters; the distance costs the product of both lengths. */
+/** Maximum characters compared; the distance costs the product of both lengths. */
 const longestTyped = 200;
 
 /**
- * The candidate with the smallest edit distance to `name`, letter case ignored, or undefined where none is near
- * (more than two edits and more than a third of the name, or all of it), nor for a name that nobody types.
+ * Candidate with the smallest edit distance to `name`, ignoring case; undefined if none is close (more than two edits
+ * and more than a third of the name, or all of it) and for very long names.
  */
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
   if (name.length > longestTyped) return undefined;

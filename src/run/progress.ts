@@ -1,18 +1,18 @@
-/** Progress on standard error, with rate and time to go: a line that is redrawn for a person, plain lines for a log. */
+/** Progress on standard error, with rate and remaining time: a redrawn line on a terminal, plain lines in a log. */
 import { stderr } from 'node:process';
 import { printable } from './printable.js';
 
-/** One line; `finish` ends it. */
+/** One progress line; `finish` ends it. */
 export interface Progress {
   /** @param note extra figures for the line, such as `loss 2.91` */
   update(done: number, note?: string): void;
-  /** Ends the line, which stays on the screen with the last note. */
+  /** Ends the line, which stays visible with the last note. */
   finish(note?: string): void;
 }
 
 /**
- * Opens progress lines; the library's default is silent, the command line passes one that prints.
- * @param before of `total`, what was done by an earlier run: it says nothing about the rate. Default 0
+ * Opens progress lines; silent by default in the library, printed by the command line.
+ * @param before part of `total` done by an earlier run, excluded from the rate. Default 0
  */
 export type ProgressReporter = (label: string, total: number, unit: string, before?: number) => Progress;
 
@@ -27,24 +27,24 @@ export function formatDuration(seconds: number): string {
   return whole < 3600 ? rest : `${Math.floor(whole / 3600)}:${rest}`;
 }
 
-/** How progress is shown: `auto` is a bar on a terminal and plain lines elsewhere. */
+/** Display of progress: `auto` is a bar on a terminal and plain lines elsewhere. */
 export const progressModes = ['auto', 'bar', 'plain', 'off'] as const;
 /** One of `progressModes`. */
 export type ProgressMode = (typeof progressModes)[number];
 
-/** How progress is written; what is left out is right for a command. */
+/** Output options of progress; the defaults fit a command. */
 export interface ProgressOptions {
   mode?: ProgressMode;
-  /** Milliseconds between two plain lines of what is under way; default half a minute. What ends always says so. */
+  /** Milliseconds between two plain lines of running work; default half a minute. The end is always reported. */
   every?: number;
-  /** Milliseconds of a clock that never goes back. Default `performance.now`. */
+  /** Monotonic clock in milliseconds. Default `performance.now`. */
   now?: () => number;
 }
 
 /**
- * Progress for people: on a terminal a line that is redrawn at most ten times a second; elsewhere, such as in a log, a plain line as each
- * piece of work ends, and one every half a minute in between.
- * @param stream where lines go
+ * Progress for people: on a terminal one line redrawn at most ten times a second; in a log a plain line at the end of
+ * each piece of work, and one every half minute.
+ * @param stream output stream
  */
 export function terminalProgress(
   stream: Pick<NodeJS.WriteStream, 'isTTY' | 'columns' | 'write'> = stderr,

@@ -14,7 +14,7 @@ import { readJsonFile } from './read-json.js';
 import type { RunInfo } from './records.js';
 import { runFiles } from './run-folder.js';
 
-/** In the words of `kgwalk datasets check`. */
+/** Categories as listed by `kgwalk datasets check`. */
 const artifactKinds = [
   'edge list',
   'embedding',
@@ -23,12 +23,12 @@ const artifactKinds = [
   'memory',
   'few-shot example',
   'training',
-  /** What was kept of several: not made from the samples, but chosen by their golds. */
+  /** Selected by the golds of the samples, but not made from them. */
   'choice',
-  /** What an agent said to earlier questions, without their golds. */
+  /** An agent's answers to earlier questions, without golds. */
   'own answers',
 ] as const;
-/** What an artifact is. */
+/** Kind of an artifact. */
 export type ArtifactKind = (typeof artifactKinds)[number];
 
 /** Sizes, hashes and sources, by name. */
@@ -38,14 +38,14 @@ const count = z.int().min(0).max(100_000_000);
 
 const recordSchema = z.strictObject({
   schemaVersion: z.literal(1),
-  /** By a name that follows from the set: several artifacts may be made from one. */
+  /** Key of the set; several artifacts may share one. */
   sets: z.record(
     z.string(),
     z.strictObject({
       count,
-      /** Numbers at the end of ids by what stands before them: `{"train-17#": "1-3"}`. */
+      /** Numbers at the end of ids by prefix: `{"train-17#": "1-3"}`. */
       ids: z.record(z.string(), z.string()),
-      /** sha256 over ids and contents: whether the data set still holds these samples under these ids. */
+      /** sha256 over ids and contents: shows whether the data set still has these samples under these ids. */
       digest: z.string().regex(/^[0-9a-f]{64}$/),
     }),
   ),
@@ -56,26 +56,26 @@ const recordSchema = z.strictObject({
       /** Name of a set; absent: made from no sample. */
       samples: z.string().optional(),
       facts: z.record(z.string(), z.union([z.string(), z.number(), z.array(z.string())])).optional(),
-      /** Of examples that stand in no data set: the questions, as written. */
+      /** Examples outside any data set: the questions, as written. */
       texts: z.array(z.string()).optional(),
     }),
   ),
 });
 
-/** What `provenance.json` holds. */
+/** Content of `provenance.json`. */
 export type ProvenanceRecord = z.output<typeof recordSchema>;
-/** What one artifact was made from. */
+/** Sources of one artifact. */
 export type ArtifactRecord = ProvenanceRecord['artifacts'][number];
 type SampleSet = ProvenanceRecord['sets'][string];
 
-/** The facts of what is made from nobody knows what. */
+/** Facts of an artifact with unknown sources. */
 export const unknownSources = { sources: 'not known' } as const;
 
-/** Whether nobody knows what an artifact was made from. */
+/** True if the sources of an artifact are unknown. */
 export const hasUnknownSources = (facts: ArtifactFacts | undefined): boolean =>
   facts?.sources === unknownSources.sources;
 
-/** What is known of weights that come from a run without notes. */
+/** Record for weights from a run without notes. */
 export const unknownWeights: ProvenanceRecord = {
   schemaVersion: 1,
   sets: {},
@@ -88,21 +88,21 @@ export function writeProvenance(file: string, record: ProvenanceRecord): void {
 }
 
 /**
- * The record, or undefined where there is none: what an older version wrote.
+ * The record, or undefined if there is none (older versions).
  * @throws WorkbenchError `data` for a damaged file
  */
 export function readProvenance(file: string): ProvenanceRecord | undefined {
   return existsSync(file) ? readJsonFile(file, recordSchema, 'what artifacts were made from') : undefined;
 }
 
-/** What a finished run keeps of its notes; undefined where there are none. */
+/** Notes kept by a finished run; undefined if there are none. */
 export function hashOfNotes(file: string): string | undefined {
   return existsSync(file) ? sha256FileSync(file) : undefined;
 }
 
 /**
- * What a run noted, or undefined where it noted nothing.
- * @throws WorkbenchError `data` for a damaged file, and for one that is not what the finished run left
+ * Notes of a run, or undefined if it has none.
+ * @throws WorkbenchError `data` for a damaged file, and for one altered after the run finished
  */
 export function readRunProvenance({ folder, state }: Pick<RunInfo, 'folder' | 'state'>): ProvenanceRecord | undefined {
   const file = runFiles(folder).provenance;
@@ -122,19 +122,19 @@ interface Noted extends Pick<ArtifactRecord, 'kind' | 'name'> {
   contents: Map<string, string>;
 }
 
-/** Where one run or evaluation keeps its notes. */
+/** Notes of one run or evaluation. */
 export class ProvenanceNotes {
   readonly #noted = new Map<string, Noted>();
   readonly #earlier: ProvenanceRecord[] = [];
   #written: string | undefined;
 
-  /** Takes over what was noted before: by the session that is resumed, or by what several evaluations share. */
+  /** Adds earlier notes: of a resumed session, or shared by several evaluations. */
   keep(earlier: ProvenanceRecord | undefined): this {
     if (earlier) this.#earlier.push(earlier);
     return this;
   }
 
-  /** An artifact; made twice under one name, it is one. */
+  /** Adds an artifact; equal names are one artifact. */
   artifact(kind: ArtifactKind, name: string, facts: ArtifactFacts): Omit<Noted, 'kind' | 'name'> {
     const key = `${kind}\u0000${name}`;
     let noted = this.#noted.get(key);
@@ -142,7 +142,7 @@ export class ProvenanceNotes {
     return noted;
   }
 
-  /** All notes, sorted, so that their order in time does not show. */
+  /** All notes, sorted, independent of their order in time. */
   record(): ProvenanceRecord {
     const sets = new Map<string, SampleSet>();
     const nameOf = (set: SampleSet) => {
@@ -171,7 +171,7 @@ export class ProvenanceNotes {
     };
   }
 
-  /** Writes the record, unless nothing was noted since it was written there. */
+  /** Writes the record unless nothing was added since the last write. */
   write(file: string): void {
     const sizes = [...this.#noted.values()].map(({ contents, texts }) => contents.size + texts.size);
     const state = [file, this.#earlier.length, ...sizes].join();
@@ -183,52 +183,52 @@ export class ProvenanceNotes {
 
 const current = new AsyncLocalStorage<ProvenanceNotes>();
 
-/** Runs `body`, which may be asynchronous; what it makes is noted in `notes`. */
+/** Runs `body` (sync or async) and collects its notes in `notes`. */
 export function collectProvenance<T>(notes: ProvenanceNotes, body: () => T): T {
   return current.run(notes, body);
 }
 
 /**
- * Takes over what an earlier session of a run noted, from its file.
+ * Adds the notes of an earlier session of a run from its file.
  * @throws WorkbenchError `data` for a damaged file
  */
 export function resumeProvenance(file: string): void {
   current.getStore()?.keep(readProvenance(file));
 }
 
-/** Takes over what another thread noted while it worked for this one. */
+/** Adds the notes of a worker thread. */
 export function keepNotes(record: ProvenanceRecord): void {
   current.getStore()?.keep(record);
 }
 
-/** Writes what has been noted so far, where it is not in the file yet. Belongs before what was made is saved. */
+/** Writes new notes to the file. Call before saving what was made. */
 export function keepProvenance(file: string): void {
   current.getStore()?.write(file);
 }
 
 /**
- * Says that something is being made, also where it turns out to be made from no sample.
- * @param name one in its kind, such as `walk counts`
+ * Declares an artifact, also if it turns out to use no sample.
+ * @param name unique within its kind, such as `walk counts`
  * @param facts sizes, hashes, sources
- * @returns notes a sample that it is made from: its id, and a hash of what it says and what is right
+ * @returns records a sample: its id, and a hash of its content and gold
  */
 export function madeFrom(kind: ArtifactKind, name: string, facts: ArtifactFacts = {}) {
   const contents = current.getStore()?.artifact(kind, name, facts).contents;
   return (id: string, content: string): void => {
     if (!contents) return;
-    // A second content under one id is a second sample, which no data set holds.
+    // A second content under one id is a second sample, which is in no data set.
     const known = contents.get(id);
     contents.set(known === undefined || known === content ? id : `${id} (other)`, content);
   };
 }
 
-/** Says that questions written by hand, or from anywhere, stand in a prompt as examples. */
+/** Declares handwritten example questions of a prompt. */
 export function madeFromTexts(kind: ArtifactKind, name: string, texts: Iterable<string>): void {
   const known = current.getStore()?.artifact(kind, name, {}).texts;
   if (known) for (const text of texts) known.add(text);
 }
 
-/** A set of samples. @param contents by id, each a hash of what the sample says */
+/** A set of samples. @param contents by id, each a hash of the sample's content */
 export function sampleSet(contents: ReadonlyMap<string, string>): SampleSet {
   const ids = [...contents.keys()].sort();
   const hash = createHash('sha256');
@@ -237,7 +237,7 @@ export function sampleSet(contents: ReadonlyMap<string, string>): SampleSet {
 }
 
 /**
- * Ids of thousands of samples in little room: those of one beginning as ranges of the number at their end.
+ * Compact form of thousands of sample ids: ranges of trailing numbers by prefix.
  * @param ids sorted or not; repeats count once. @returns `{"train-17#": "1-3,7", "odd": ""}`
  */
 export function packIds(ids: Iterable<string>): Record<string, string> {
@@ -246,7 +246,7 @@ export function packIds(ids: Iterable<string>): Record<string, string> {
     const [, prefix, digits] = /^(.*?)(0|[1-9]\d{0,14})$/s.exec(id) ?? [];
     const key = prefix ?? id;
     numbers.set(key, numbers.get(key) ?? []);
-    // An id without a number is its own beginning, with -1 for its end.
+    // An id without a number is its own prefix, with -1 as number.
     numbers.get(key)!.push(digits === undefined ? -1 : Number(digits));
   }
   const rows = [...numbers].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -268,9 +268,9 @@ function rangesOf(sorted: readonly number[]): string {
 }
 
 /**
- * The ids again.
- * @param count how many there must be: a range that says more is not followed
- * @throws WorkbenchError `data` for what `packIds` does not write, or another number of ids
+ * Expands `packIds`.
+ * @param count expected number of ids: larger ranges are not expanded
+ * @throws WorkbenchError `data` for invalid input, or another number of ids
  */
 export function unpackIds(packed: Readonly<Record<string, string>>, count: number, place: string): string[] {
   const damaged = (got: string) =>

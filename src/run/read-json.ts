@@ -1,18 +1,18 @@
-/** JSON from files and servers, checked before it is believed: its shape is known, or one error says what is wrong. */
+/** Reads and validates JSON from files and servers: a known shape, or one error that names the problem. */
 import { z } from 'zod';
 import { WorkbenchError } from './errors.js';
 import { readTextFile } from './files.js';
 import { printable } from './printable.js';
 
 interface JsonPlace {
-  /** To the user, with its article: `a checkpoint index`. */
+  /** Name for users, with its article: `a checkpoint index`. */
   what: string;
-  /** File, and line where there are several. */
+  /** File, and line for multi-line files. */
   place: string;
   hint?: string;
 }
 
-/** @throws WorkbenchError `data` with the place and the first thing that is no JSON */
+/** @throws WorkbenchError `data` with the place and the first position that is not JSON */
 export function parseJson(text: string, { what, place, hint }: JsonPlace): unknown {
   try {
     return JSON.parse(text);
@@ -22,7 +22,7 @@ export function parseJson(text: string, { what, place, hint }: JsonPlace): unkno
   }
 }
 
-/** @throws WorkbenchError `data` with the place and the first part that is not of the shape */
+/** @throws WorkbenchError `data` with the place and the first part with a wrong shape */
 export function ofShape<Schema extends z.ZodType>(
   value: unknown,
   schema: Schema,
@@ -38,10 +38,13 @@ export function ofShape<Schema extends z.ZodType>(
 
 const deepest = 32;
 
-/** A value nobody knows yet, of few levels. */
+/** A value of unknown shape with limited nesting. */
 export const furtherKey = z.unknown().refine((value) => isShallow(value), `expected at most ${deepest} levels`);
 
-/** A value that is checked and left as it is, so that written again it has the same bytes: parsing orders keys by the schema. */
+/**
+ * A validated value that is kept as it is, so that it is written with the same bytes: parsing orders keys by the
+ * schema.
+ */
 export function asWritten<T>(schema: z.ZodType<T>): z.ZodType<T> {
   const checked = z.unknown().superRefine((value, context) => {
     const { error } = schema.safeParse(value);
@@ -50,23 +53,23 @@ export function asWritten<T>(schema: z.ZodType<T>): z.ZodType<T> {
   return checked as unknown as z.ZodType<T>;
 }
 
-/** An object whose further keys are kept, as newer programs may have written them. */
+/** An object that keeps unknown keys of newer versions. */
 export function openObject<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.object(shape).catchall(furtherKey);
 }
 
-/** Whether a value has few levels: what is written again, shown or hashed is gone through by recursion, which JSON can exhaust. */
+/** True if a value has limited nesting: writing, displaying and hashing recurse over it. */
 export function isShallow(value: unknown, levels = deepest): boolean {
   if (typeof value !== 'object' || value === null) return true;
   return levels > 0 && Object.values(value).every((part) => isShallow(part, levels - 1));
 }
 
-/** The beginning of a JSON value, for errors. */
+/** Start of a JSON value, for errors. */
 export function shownJson(value: unknown): string {
   return isShallow(value) ? printable(JSON.stringify(value) ?? 'nothing', 80) : 'values within values';
 }
 
-/** Reads a file of one JSON value. @throws WorkbenchError `data` for one that is missing, broken or of another shape */
+/** Reads a file with one JSON value. @throws WorkbenchError `data` if it is missing, broken or has another shape */
 export function readJsonFile<Schema extends z.ZodType>(
   path: string,
   schema: Schema,

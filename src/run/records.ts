@@ -1,4 +1,4 @@
-/** The records of a run folder, as written to disk: what trainers and evaluation write and reports read. */
+/** Records of a run folder as stored: written by trainers and evaluation, read by reports. */
 import { z } from 'zod';
 import { asWritten, openObject } from './read-json.js';
 
@@ -9,7 +9,7 @@ export type Phase = (typeof phases)[number];
 
 const nonFinite: readonly unknown[] = ['NaN', 'Infinity', '-Infinity'];
 
-/** Any number; JSON has names for NaN and the infinities. */
+/** Any number; NaN and infinities have names in JSON. */
 export const anyNumber: z.ZodType<number> = z.preprocess(
   (value) => (nonFinite.includes(value) ? Number(value) : value),
   z.custom<number>((value) => typeof value === 'number', 'expected a number'),
@@ -19,7 +19,7 @@ const version = z.literal(1);
 
 const metricShape = z.object({
   phase: text,
-  /** Counts the phase's own unit (epochs, updates), from 1; one step may have several records. */
+  /** Step in the phase's unit (epochs, updates), from 1; one step may have several records. */
   step: z.int(),
   /** Under `rollout/…`, `train/…`, `eval/…` with the field's names; values may be NaN. */
   metrics: z.record(text, anyNumber),
@@ -34,30 +34,30 @@ export const timingRecord = z
   .object({
     phase: text,
     step: z.int(),
-    /** Of wall time since the previous record of the phase. */
+    /** Seconds of wall time since the previous record of the phase. */
     seconds: anyNumber,
     /** Resident memory in MiB. */
     rss_mb: anyNumber,
   })
   /** Counts since the previous record, such as `time/env_steps`; reports show their sums. */
   .catchall(z.union([text, anyNumber]));
-/** One line of `timing.jsonl`, which holds the wall clock that metrics leave out. */
+/** One line of `timing.jsonl`: the wall clock left out of metrics. */
 export type TimingRecord = z.output<typeof timingRecord>;
 
 const stateShape = z.object({
   schemaVersion: version,
-  /** A run whose process was killed still says `running`. */
+  /** A run whose process was killed still has `running`. */
   status: z.enum(['running', 'finished', 'stopped', 'failed']),
-  /** The phase that is running, or ran last. */
+  /** The current or last phase. */
   phase: text.optional(),
-  /** Phases that are complete; a resumed run skips them. */
+  /** Completed phases; a resumed run skips them. */
   done: z.record(text, z.boolean()),
-  /** Why it failed, or was finished before its last step, one line. */
+  /** Reason of a failure or early end, one line. */
   reason: text.optional(),
-  /** Of a finished run, the sha256 of its notes, which grow until then. */
+  /** Finished runs: sha256 of its notes, which grow until then. */
   provenanceSha256: text.optional(),
 });
-/** `state.json`: how far a run is. */
+/** `state.json`: progress of a run. */
 export type RunState = z.output<typeof stateShape>;
 /** See `RunState`. */
 export const runState: z.ZodType<RunState> = asWritten(openObject(stateShape.shape));
@@ -79,20 +79,22 @@ const sessionShape = z.object({
   backend: text.optional(),
   threads: anyNumber.optional(),
   configHash: text,
-  /** sha256 of what the run read, by name: graph, encoder, data. */
+  /** sha256 of the inputs by name: graph, encoder, data. */
   hashes: z.record(text, text),
-  /** Files of the user's own that had registered parts, with their absolute paths; absent where there were none. */
+  /** Plugins that registered parts, with absolute paths; absent without plugins. */
   plugins: z.array(z.object({ file: text, sha256: text })).optional(),
 });
 const environmentShape = sessionShape.extend({
-  /** The checkpoint of another run where a fork took its first weights from: that run's absolute folder, a name such as `ppo-000120`. */
+  /** Fork source: absolute folder of the other run and its checkpoint, such as `ppo-000120`. */
   forkedFrom: z.object({ run: text, checkpoint: text, sha256: text }).optional(),
-  /** Of the settings before, while those of a longer training are written. */
+  /** Hash of the previous settings while a longer training replaces them. */
   formerConfigHash: text.optional(),
   /** Environments of later sessions that resumed the run, oldest first. */
   resumed: z.array(sessionShape).optional(),
 });
-/** `environment.json`: what the run ran on. With `timing.jsonl` the only place of time, paths and the command. */
+/**
+ * `environment.json`: environment of the run. Only this file and `timing.jsonl` contain time, paths and the command.
+ */
 export type EnvironmentRecord = z.output<typeof environmentShape>;
 /** A checkpoint of another run. */
 export type ForkOrigin = NonNullable<EnvironmentRecord['forkedFrom']>;
@@ -100,7 +102,7 @@ export const environmentRecord: z.ZodType<EnvironmentRecord> = asWritten(
   openObject({ ...environmentShape.shape, resumed: z.array(openObject(sessionShape.shape)).optional() }),
 );
 
-/** A run as reports and listings see it. */
+/** A run for reports and listings. */
 export interface RunInfo {
   id: string;
   /** Absolute path. */

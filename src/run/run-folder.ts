@@ -1,4 +1,4 @@
-/** A run folder: settings, environment and state of one training run, held by one process while it is written. */
+/** A run folder: settings, environment and state of one training run, locked by one process while it is written. */
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { stringify } from 'yaml';
@@ -16,14 +16,14 @@ import { isLocked, lockFolder } from './run-lock.js';
 
 const configFile = 'config.yaml';
 
-/** Where a run keeps what; the folders appear when something is written. */
+/** Paths inside a run; folders are created on first use. */
 export function runFiles(folder: string) {
   return {
     config: join(folder, configFile),
     environment: join(folder, 'environment.json'),
     state: join(folder, 'state.json'),
     provenance: join(folder, 'provenance.json'),
-    /** Of a run that is cloned from another agent: whose walks, and what they cost. */
+    /** Record of an imitated agent: source of the walks, and their cost. */
     teacher: join(folder, 'teacher.json'),
     metrics: join(folder, 'metrics.jsonl'),
     metricsArrow: join(folder, 'metrics.arrow'),
@@ -37,48 +37,51 @@ export function runFiles(folder: string) {
   };
 }
 
-/** The files of one evaluation. All but `timing` are equal bytes for equal evaluations. */
+/** Files of one evaluation. All but `timing` have equal bytes for equal evaluations. */
 export function evaluationFiles(folder: string) {
   return {
-    /** What was asked: everything that decides the result. */
+    /** Request: everything that determines the result. */
     asked: join(folder, 'asked.json'),
-    /** Rows of an evaluation that is under way, in the order in which they came. */
+    /** Rows of a running evaluation, in completion order. */
     partial: join(folder, 'answers.part.jsonl'),
-    /** What the model wrote, as it came. */
+    /** Raw completions of the model. */
     completions: join(folder, 'completions.jsonl'),
-    /** A row a sample. */
+    /** One row per sample. */
     answers: join(folder, 'answers.jsonl'),
-    /** What the agent did, an event list a sample. */
+    /** Traces: one list of events per sample. */
     traces: join(folder, 'traces.jsonl'),
     rows: join(folder, 'rows.arrow'),
-    /** What the agent's tables and memories were made from. */
+    /** Provenance of the agent's tables and memories. */
     provenance: join(folder, 'provenance.json'),
-    /** The sha256 of the others, but for completions. */
+    /** sha256 of the other files, except completions. */
     seal: join(folder, 'seal.json'),
-    /** The record, written last: where it is, the evaluation is complete. */
+    /** The record, written last: an evaluation with it is complete. */
     evaluation: join(folder, 'evaluation.json'),
     timing: join(folder, 'timing.jsonl'),
     report: join(folder, 'report'),
   };
 }
 
-/** Paths of an evaluation's files, by what they hold. */
+/** Paths of an evaluation's files. */
 export type EvaluationFiles = ReturnType<typeof evaluationFiles>;
 
-/** A run that this process writes. */
+/** Options of a run written by this process. */
 export type Run = ReturnType<typeof createRun>;
 
 interface CreateRunOptions {
   folder: string;
-  /** Resolved settings; no time and no run's name, so that equal runs hold equal files. */
+  /** Resolved settings, without time and run name, so that equal runs have equal files. */
   config: Record<string, unknown>;
   environment: EnvironmentRecord;
   /**
-   * Go on with the run in the folder, which keeps its settings or takes others of the same run, such as a longer training: that is the
-   * caller's to see. Where there is none, start afresh. Default false.
+   * Resume the run in the folder. It keeps its settings or gets others of the same run, such as a longer training; the
+   * caller checks that. Starts a new run if there is none. Default false.
    */
   resume?: boolean;
-  /** Writes what a new run begins with; called before the folder counts as a run, so that no crash leaves one without. */
+  /**
+   * Writes the initial files of a new run; called before the folder counts as a run, so that a crash leaves no run
+   * without them.
+   */
   prepare?: () => void;
 }
 
@@ -91,9 +94,9 @@ export function runId(preset: string, seed: number, now: Date = new Date()): str
 }
 
 /**
- * Starts a run in a folder, or goes on with the one there, and locks it. Its status becomes `running`, also that of a
- * finished run: where that matters, look with `openRun` first.
- * @throws WorkbenchError `usage` when the folder holds a run and `resume` is false, or another process writes it
+ * Starts or resumes the run in a folder and locks it. Its status becomes `running`, also that of a finished run: check
+ * with `openRun` first if that matters.
+ * @throws WorkbenchError `usage` if the folder holds a run and `resume` is false, or another process writes it
  */
 export function createRun({ folder, config, environment, resume = false, prepare }: CreateRunOptions) {
   const place = resolve(folder);
@@ -117,14 +120,14 @@ export function createRun({ folder, config, environment, resume = false, prepare
       const { formerConfigHash: _former, ...known } = before.environment;
       const sessions = { ...known, configHash: configHash(config), resumed: [...(known.resumed ?? []), environment] };
       if (sessions.configHash !== before.configHash) {
-        // A crash between two of these files leaves a run with the settings of before, or of now.
+        // A crash between two of these files leaves a run with the previous or the new settings.
         writeJson(files.environment, { ...sessions, formerConfigHash: before.configHash });
         writeFileAtomic(files.config, stringify(config));
       }
       writeJson(files.environment, sessions);
     } else {
       prepare?.();
-      // The config comes last: a folder with a config is a run, a folder without one is not.
+      // The config is written last: a folder is a run if and only if it has a config.
       writeJson(files.environment, environment);
       writeFileAtomic(files.config, stringify(config));
     }
@@ -134,17 +137,17 @@ export function createRun({ folder, config, environment, resume = false, prepare
       /** Absolute path. */
       folder: place,
       files,
-      /** Whether the folder held this run already. */
+      /** True if the folder already held this run. */
       resumed,
       get state(): Readonly<RunState> {
         return state;
       },
-      /** Changes some fields of the state, on disk at once. */
+      /** Updates fields of the state, on disk at once. */
       update(change: Partial<Omit<RunState, 'schemaVersion'>>): void {
         state = { ...state, ...change };
         writeJson(files.state, state);
       },
-      /** Lets other processes write the folder; call it however the run ends. */
+      /** Unlocks the folder; call it however the run ends. */
       close: release,
     };
   } catch (error) {
@@ -154,9 +157,9 @@ export function createRun({ folder, config, environment, resume = false, prepare
 }
 
 /**
- * Reads a run without locking it. A run that says `running` while no process holds it was killed: it reads `stopped`.
+ * Reads a run without locking it. A run with status `running` but no live process was killed: it reads as `stopped`.
  * @param nameOrFolder a folder, or a run's name inside `runs` (default: in the working folder)
- * @throws WorkbenchError `data` when there is no run or a file of it is broken
+ * @throws WorkbenchError `data` if there is no run or one of its files is broken
  */
 export function openRun(nameOrFolder: string, runs: string = runsFolder()): RunInfo {
   const isName = !existsSync(join(nameOrFolder, configFile)) && /^[^/\\]+$/.test(nameOrFolder);
@@ -165,15 +168,15 @@ export function openRun(nameOrFolder: string, runs: string = runsFolder()): RunI
   return { ...info, state: { ...info.state, status: 'stopped' } };
 }
 
-/** The run in a folder as `openRun` reads it, or undefined where there is none. */
+/** The run in a folder as read by `openRun`, or undefined if there is none. */
 export function runIn(folder: string): RunInfo | undefined {
   return existsSync(runFiles(folder).config) ? openRun(folder) : undefined;
 }
 
-/** A run of a listing, or why it cannot be read. */
+/** A run of a listing, or the reason why it cannot be read. */
 export type ListedRun = RunInfo | { id: string; folder: string; problem: string };
 
-/** The runs directly inside a folder, by name; folders that hold no run are passed over. */
+/** Runs directly inside a folder, by name; other folders are skipped. */
 export function listRuns(runs: string): ListedRun[] {
   if (!existsSync(runs)) return [];
   let names: string[];
@@ -194,7 +197,7 @@ export function listRuns(runs: string): ListedRun[] {
   });
 }
 
-/** The run whose name is nearest among those that lie beside it or in the folder of runs, as one would type it. */
+/** Closest run name among the siblings and the folder of runs. */
 export function nearestRun(folder: string): string | undefined {
   const runs = [dirname(resolve(folder)), runsFolder()].flatMap((parent) => {
     const names = isFolder(parent) ? readdirSync(parent) : [];
@@ -220,7 +223,7 @@ function readRun(folder: string): RunInfo {
   const config = readConfig(files.config);
   const hash = configHash(config);
   const environment = readJsonFile(files.environment, environmentRecord, 'the environment of a run');
-  // YAML that was cut short is YAML still.
+  // Truncated YAML is still valid YAML.
   if (environment.configHash !== hash && environment.formerConfigHash !== hash) {
     const message = `expected the settings that the run was started with, got others, at ${files.config}`;
     throw new WorkbenchError('data', message, { hint: 'The file was altered or cut short: put it back as it was.' });

@@ -1,4 +1,4 @@
-/** One process at a time writes a run folder. The lock of a process that died is taken over. */
+/** Exclusive lock of a run folder. The lock of a dead process is taken over. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, linkSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -11,10 +11,13 @@ import { isDone, type LockDisk, type LockState, lockStep, waits } from './lock-s
 import { throwIfStopped } from './stop.js';
 
 const lockName = '.lock';
-/** This machine, in letters that a file's name may have. */
+/** Host name in file-name characters. */
 const machine = hostname().replace(/[^\w.-]/g, '_');
 
-/** Who holds a lock. `born` tells two processes with one number apart: numbers are reused, above all in containers. */
+/**
+ * Holder of a lock. `born` distinguishes two processes with the same number: numbers are reused, above all in
+ * containers.
+ */
 interface Holder {
   pid: number;
   host: string;
@@ -22,18 +25,18 @@ interface Holder {
 }
 
 /**
- * Locks a folder for this process; makes it where it is missing.
- * @param what the folder holds, with its article
+ * Locks a folder for this process; creates it if missing.
+ * @param what content of the folder, with its article
  * @returns releases the lock
- * @throws WorkbenchError `usage` when a living process holds it, `failure` where nothing can be written
+ * @throws WorkbenchError `usage` if a live process holds it, `failure` if nothing can be written
  */
 export function lockFolder(folder: string, what = 'a run'): () => void {
   return lockFile(join(folder, lockName), what);
 }
 
 /**
- * As `lockFolder`, by a file of any name; missing folders above it are made.
- * @param what that file stands for, with its article
+ * As `lockFolder`, for a lock file of any name; missing parent folders are created.
+ * @param what what the file stands for, with its article
  */
 export function lockFile(lock: string, what: string): () => void {
   const taken = take(lock);
@@ -41,18 +44,18 @@ export function lockFile(lock: string, what: string): () => void {
   throw lockedError(lock, what, taken);
 }
 
-/** Who keeps a lock from being taken, and the file that says so. */
+/** The process that blocks a lock, and the file that names it. */
 type Blocker = Pick<Holder, 'pid' | 'host'> & { file: string };
 
-/** How often, and for how many milliseconds, a process waits for others that take over the same dead lock. */
+/** Number and length (milliseconds) of waits for others that take over the same dead lock. */
 const [patience, pause] = [400, 5];
 
-/** Takes a lock by the steps of `lock-steps.ts`. @returns releases it; or who is in the way */
+/** Takes a lock by the steps of `lock-steps.ts`. @returns a release function, or the blocker */
 function take(lock: string): (() => void) | Blocker {
   const folder = dirname(lock);
   const own = { pid, host: machine, born: birthOf(pid) } satisfies Holder;
   const content = JSON.stringify(own);
-  // Who made a claim must be known while it is being written: its name says it.
+  // The owner of a claim is in its name, so that it is known even while the claim is being written.
   const claim = `${basename(lock)}.${pid}-${own.born}-${randomBytes(6).toString('hex')}-${own.host}`;
   const draft = join(folder, claim);
   const disk: LockDisk = {
@@ -78,19 +81,19 @@ function take(lock: string): (() => void) | Blocker {
         ? { ...parseHolder(by.holder)!, file: lock }
         : { ...claimant(lock, by!.claim)!, file: join(folder, by!.claim) };
     }
-    // What processes left that died before they saw a lock.
+    // Leftovers of processes that died before they reached a lock.
     livingClaims(lock);
   } catch (error) {
     rmSync(draft, { force: true });
     throw writeError(error, lock);
   }
   return () => {
-    // While this process lives nobody else changes its lock, unless by hand.
+    // While this process lives, its lock only changes by hand.
     if (readLock(lock) === content) rmSync(lock, { force: true });
   };
 }
 
-/** Names of the claims to a lock, of living processes; those of dead ones are removed. */
+/** Names of claims of live processes; those of dead ones are removed. */
 function livingClaims(lock: string): string[] {
   const folder = dirname(lock);
   return readdirSync(folder).filter((name) => {
@@ -102,7 +105,7 @@ function livingClaims(lock: string): string[] {
   });
 }
 
-/** The process that a claim to a lock is of, by the claim's name; undefined for what is no claim to it. */
+/** Process of a claim, from its name; undefined for other files. */
 function claimant(lock: string, name: string): Holder | undefined {
   const prefix = `${basename(lock)}.`;
   if (!name.startsWith(prefix)) return undefined;
@@ -111,35 +114,35 @@ function claimant(lock: string, name: string): Holder | undefined {
   return { pid: Number(id), born, host };
 }
 
-/** Whether a living process writes this folder. */
+/** True if a live process writes this folder. */
 export function isLocked(folder: string): boolean {
   return isHeld(join(folder, lockName));
 }
 
-/** Whether a living process holds the lock that `lockFile` takes. */
+/** True if a live process holds the lock of `lockFile`. */
 export function isHeld(lock: string): boolean {
   const found = readLock(lock);
   return found !== undefined && isAlive(parseHolder(found));
 }
 
-/** Removes the lock of a folder that a dead process left; of a folder that cannot be written it stays. */
+/** Removes the lock left in a folder by a dead process; it stays if the folder cannot be written. */
 export function removeDeadLock(folder: string): void {
   const lock = join(folder, lockName);
   if (!existsSync(lock) || isHeld(lock)) return;
   try {
     lockFile(lock, 'a run')();
   } catch {
-    // It keeps nobody from anything.
+    // It blocks nothing.
   }
 }
 
-/** Milliseconds between two looks at a lock. */
+/** Polling interval in milliseconds. */
 const lookEvery = 100;
 
 /**
- * As `lockFile`, and waits for whoever holds it.
- * @param signal aborted: it waits no longer
- * @throws WorkbenchError `stopped` where it would have to wait and the signal is aborted
+ * As `lockFile`, but waits for the holder.
+ * @param signal stops waiting
+ * @throws WorkbenchError `stopped` if it would have to wait and the signal is aborted
  */
 export async function lockedFile(lock: string, signal?: AbortSignal): Promise<() => void> {
   for (;;) {
@@ -150,7 +153,7 @@ export async function lockedFile(lock: string, signal?: AbortSignal): Promise<()
   }
 }
 
-/** What systems say that have no links. */
+/** Error codes of file systems without hard links. */
 const noLinks = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EINVAL']);
 
 function tryLink(draft: string, lock: string): boolean | undefined {
@@ -165,7 +168,7 @@ function tryLink(draft: string, lock: string): boolean | undefined {
   }
 }
 
-/** More than any lock holds. */
+/** Larger than any lock. */
 const longestLock = 4096;
 
 function readLock(lock: string): string | undefined {
@@ -185,7 +188,7 @@ function readLock(lock: string): string | undefined {
   }
 }
 
-/** On another machine nothing can be known: it counts as alive. */
+/** Processes of another machine cannot be checked: they count as live. */
 function isAlive(holder: Holder | undefined): boolean {
   if (holder === undefined) return false;
   if (holder.host !== machine) return true;
@@ -202,12 +205,14 @@ function parseHolder(content: string): Holder | undefined {
 }
 
 /**
- * When a process started, in the system's own clock ticks; empty where the system does not tell. A process that has ended keeps
- * its number until its parent asks for its status, in containers often for good: then it is said to be gone.
+ * Start time of a process in system clock ticks; empty if the system does not report it. A process that has ended keeps
+ * its number until its parent
+ * collects its status, in containers often for good: it counts as dead.
  */
 function birthOf(id: number): string {
   try {
-    // The name in parentheses may hold spaces: fields are counted from its end. The state is field 3, the start time field 22.
+    // The name in parentheses may contain spaces: fields are counted from its end. The state is field 3, the start time
+    // field 22.
     const fields = readFileSync(`/proc/${id}/stat`, 'utf8')
       .replace(/^.*\) /s, '')
       .split(' ');

@@ -1,25 +1,28 @@
-/** Keys and passwords, kept out of everything that is shown or written. */
+/** Masks keys and passwords in everything that is shown or written. */
 import { env } from 'node:process';
 import { WorkbenchError } from './errors.js';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Where the key of a language-model server is looked for, in this order. */
+/** Environment variables with the key of a language-model server, in order of precedence. */
 const keyVariables = ['KGWALK_LLM_KEY', 'OPENAI_API_KEY'];
 
-/** Shorter ones are words that servers without keys are content with; hiding them would spoil ordinary texts. */
+/** Shorter keys are placeholders for servers without keys; masking them would damage ordinary texts. */
 const shortestKey = 8;
 
-/** `user:password@` of an address. A password may hold an `@`; and a `/`, though such an address is none. */
+/** `user:password@` of a URL. A password may contain `@` and (invalidly) `/`. */
 const login = /(?<=:\/\/)(?:[^\s/?#]+|[^\s/?#@:]*:(?!\d+[/?#])\S{1,500})@/g;
 
-/** The value of `?key=…`, `&X-Amz-Signature=…`, `--api-key=…`, `llm.apiKey=…`; a lone `KEY=VALUE` explains something. */
+/**
+ * Values of `?key=…`, `&X-Amz-Signature=…`, `--api-key=…`, `llm.apiKey=…`; not a lone `KEY=VALUE`, which is an
+ * explanation.
+ */
 const named = /(?<=[?&\w.-])(key|token|secret|password|credential|signature|sig|auth)=[^\s&#"',;]+/gi;
 
 /**
- * The key for a language-model server, without space around it; undefined where none is set.
- * @param variables default the process's environment
- * @throws WorkbenchError `config` for one that no request can carry
+ * Key for a language-model server, trimmed; undefined if none is set.
+ * @param variables default: the process's environment
+ * @throws WorkbenchError `config` for a key that is not valid in a request header
  */
 export function serverKey(variables: Variables = env): string | undefined {
   const name = keyVariables.find((one) => variables[one]?.trim());
@@ -32,8 +35,8 @@ export function serverKey(variables: Variables = env): string | undefined {
 }
 
 /**
- * `text` with `***` for the key: as it is, in JSON, in hexadecimal, in base64 whatever stands before it, and each of these as part of
- * an address. Keys below 8 characters are left.
+ * Replaces the key by `***`: plain, in JSON, in hexadecimal, in base64 at any offset, and each of these inside a URL.
+ * Keys below 8 characters are kept.
  */
 export function withoutKey(text: string, key: string | undefined): string {
   if (key === undefined || key.length < shortestKey) return text;
@@ -50,7 +53,7 @@ function writtenForms(key: string): string[] {
   return [...new Set([...plain, ...inAddresses, ...lowerCase])];
 }
 
-/** What base64 makes of the key alone where so many bytes stand before it, `Bearer ` say: without the signs that it shares with others. */
+/** Characters of the base64 form that depend on the key alone, after this many preceding bytes (such as `Bearer `). */
 function base64Within(key: string, before: number): string[] {
   const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(key)]);
   const [begin, end] = [Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6)];
@@ -58,9 +61,10 @@ function base64Within(key: string, before: number): string[] {
 }
 
 /**
- * `text` without the server keys of the environment, passwords in addresses and values that are named as secrets. For
- * whatever a user typed and a program or a server said, before it is shown or written.
- * @param variables default the process's environment
+ * Masks the server keys of the environment, passwords in URLs and values named as secrets. Use it for user input and
+ * messages of
+ * programs and servers before they are shown or written.
+ * @param variables default: the process's environment
  */
 export function masked(text: string, variables: Variables = env): string {
   const clean = keyVariables.reduce((rest, name) => withoutKey(rest, variables[name]?.trim()), text);

@@ -1,5 +1,5 @@
 /**
- * Stopping between two steps: on request, or while there is some memory left; and a clear error where an allocation fails.
+ * Stops long loops between two steps: on request, or when memory runs out; gives a clear error for failed allocations.
  */
 import { readFileSync } from 'node:fs';
 import process from 'node:process';
@@ -8,14 +8,15 @@ import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
 import { WorkbenchError } from './errors.js';
 
 /**
- * Share of a limit from which on the next step may not fit: at the limit the system ends a process without a word. V8 collects
- * garbage when half of what is left is used, so this much is in use only where 84 % cannot be freed.
+ * Share of the memory limit above which the next step may not fit: at the limit the system kills the process without a
+ * message. V8 collects
+ * garbage when half of the rest is used, so this share is reached only if 84 % cannot be freed.
  */
 const nearlyAll = 0.92;
-/** What V8 adds to `--max-old-space-size` for young objects, in bytes: three semi-spaces of 16 MiB. */
+/** Bytes that V8 adds to `--max-old-space-size` for young objects: three semi-spaces of 16 MiB. */
 const youngBytes = 48 * 2 ** 20;
 
-/** Bytes that the container allows; undefined outside of one. */
+/** Memory limit of the container in bytes; undefined outside of one. */
 const constrained = process.constrainedMemory();
 const containerLimit = constrained > 0 && constrained < Number.MAX_SAFE_INTEGER ? constrained : undefined;
 
@@ -24,9 +25,9 @@ const hint =
   'evaluating; or allow more, such as by NODE_OPTIONS=--max-old-space-size=8192 (MiB), and go on.';
 
 /**
- * Long loops ask between two steps, so that what they return to is whole.
- * @throws WorkbenchError `stopped` once the signal is aborted, whatever the reason: the user or a time limit; `failure`, resumable
- *   like it, when nearly all memory is in use
+ * Called by long loops between two steps, when their state is consistent.
+ * @throws WorkbenchError `stopped` once the signal is aborted by the user or a time limit; `failure`, also resumable,
+ * when nearly all memory is in use
  */
 export function throwIfStopped(signal: AbortSignal | undefined): void {
   throwIfMemoryShort();
@@ -52,8 +53,8 @@ export function turnTaker(signal?: AbortSignal): () => Promise<void> {
 const longestHold = 50;
 
 /**
- * To be called between two steps, when what was done is whole. Takes some microseconds.
- * @throws WorkbenchError `failure`, fatal and resumable, when nearly all of what the process may use is in use
+ * Called between two steps, when completed work is consistent. Takes some microseconds.
+ * @throws WorkbenchError `failure`, fatal and resumable, when nearly all memory of the process is in use
  */
 export function throwIfMemoryShort(): void {
   const limit = getHeapStatistics().heap_size_limit - youngBytes;
@@ -68,19 +69,19 @@ export function throwIfMemoryShort(): void {
 }
 
 /**
- * Resident pages of mapped files, in bytes: those of a model count as used, and go when their room is needed.
+ * Resident pages of mapped files, in bytes: a model's pages count as used but are freed on demand.
  * @param status text of `/proc/self/status`; only Linux limits containers
  */
 export function mappedBytes(status: string): number {
   return Number(/^RssFile:\s*(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024;
 }
 
-/** What a failed allocation says, in V8, in WebAssembly, in native code. */
+/** Messages of failed allocations in V8, WebAssembly and native code. */
 const refusals =
   /array buffer allocation failed|invalid (typed )?array length|invalid string length|maximum size exceeded|out of memory|\boom\b|webassembly\.memory|enlarge memory|cannot allocate memory|ENOMEM/i;
 
 /**
- * An allocation that failed as the error a user sees; any other error as it is.
+ * Converts a failed allocation into a user error; returns other errors unchanged.
  * @returns WorkbenchError `failure`, fatal, for a failed allocation
  */
 export function memoryErrorOf(error: unknown): unknown {

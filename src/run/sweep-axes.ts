@@ -1,24 +1,24 @@
-/** The settings of a sweep as axes: where between its ends a value stands. */
+/** Settings of a sweep as axes: position of a value between the ends of its range. */
 import type { SweepRecord, Trial } from './sweep.js';
 
 /** One setting. */
 export interface SweepAxis {
   key: string;
-  /** Distances are of logarithms. */
+  /** Distances are logarithmic. */
   isLog: boolean;
-  /** Values with names, in order; undefined where there is a range of numbers. */
+  /** Named values in order; undefined for a range of numbers. */
   values?: readonly unknown[];
-  /** Ends; of `values` none. */
+  /** Ends of the range; absent with `values`. */
   low?: number;
   high?: number;
-  /** Where a value stands, in [0, 1]. Of n values in order, the middle of the n-th parts. */
+  /** Position of a value in [0, 1]. Among n ordered values, the middle of the n-th part. */
   placeOf(value: unknown): number;
 }
 
-/** A ratio of ends from which on numbers that another program chose are taken as drawn in the logarithm. */
+/** Ratio of ends above which numbers chosen by another program count as logarithmic. */
 const logarithmic = 50;
 
-/** The axes of a sweep, in the order in which the command line told them; of one whose trials are told, from their values. */
+/** Axes of a sweep in command-line order; for ask-tell sweeps, derived from the values. */
 export function axesOf(
   { dimensions }: Pick<SweepRecord, 'dimensions'>,
   trials: readonly Pick<Trial, 'set'>[],
@@ -56,7 +56,7 @@ function axisOfValues(key: string, values: readonly unknown[]): SweepAxis {
   };
 }
 
-/** @param whole each whole number has a part of its own, as wide as it is likely */
+/** @param whole each integer has a separate part, as wide as its probability */
 function axisOfRange(key: string, low: number, high: number, isLog: boolean, whole: boolean): SweepAxis {
   const scale = isLog ? Math.log : (value: number) => value;
   const [begin, end] = [scale(low), scale(whole ? high + 1 : high)];

@@ -1,4 +1,4 @@
-/** The records of a sweep folder, as written to disk: what a sweep writes, and listings and pages read. */
+/** Records of a sweep folder as stored: written by a sweep, read by listings and pages. */
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { z } from 'zod';
@@ -25,73 +25,73 @@ const dimension = z.discriminatedUnion('kind', [
   /** Whole numbers, uniform in the logarithm. */
   openObject({ key: text, kind: z.literal('logint'), ...range }),
 ]);
-/** One setting of a sweep, and what it may become. */
+/** One setting of a sweep with its values or range. */
 export type Dimension = z.output<typeof dimension>;
 
 const sweepShape = z.object({
   schemaVersion: z.literal(1),
-  /** As it was named: a preset or a file. */
+  /** As given: a preset or a file. */
   preset: text,
-  /** What every trial has on top of the preset, as `--set` takes it. */
+  /** Overrides of every trial, as given by `--set`. */
   overrides: z.array(text),
-  /** Files of the user's own that every run loads, as they were named. */
+  /** Plugin files loaded by every run, as given. */
   plugins: z.array(text).optional(),
-  /** The preset with these, every key with its value: what a trial has where the sweep changes nothing. */
+  /** The preset with these overrides, every key with its value: the base of all trials. */
   config: z.record(text, z.unknown()),
   dimensions: z.array(dimension),
-  /** How many; of a sweep that is told its trials, 0. */
+  /** Number of trials; 0 for ask-tell sweeps. */
   trials: z.int().min(0),
-  /** Seeds that every trial is run with. */
+  /** Seeds of every trial. */
   seeds: z.array(z.int()),
   sampler: z.enum(['random', 'sobol']),
-  /** Of the draws. */
+  /** Seed of the samples. */
   seed: z.int(),
-  /** The figure that chooses; absent: the main figure of the task, which also chooses the best checkpoint. */
+  /** Figure that selects; absent: the main figure of the task, which also selects the best checkpoint. */
   metric: text.optional(),
   better: z.enum(['high', 'low']),
   /** Rungs at `first`, `first`·η, `first`·η² … updates. */
   halving: openObject({ first: z.int(), eta: z.int() }).optional(),
-  /** Trials are told one by one, by a program that chooses them. */
+  /** Trials come one by one from another program. */
   asked: z.boolean().optional(),
 });
-/** `sweep.json`: what a sweep is. No time and no path, so that equal sweeps hold equal files. */
+/** `sweep.json`: definition of a sweep. No time and no path, so that equal sweeps have equal files. */
 export type SweepRecord = z.output<typeof sweepShape>;
 const sweepRecord: z.ZodType<SweepRecord> = asWritten(openObject(sweepShape.shape));
 
 const at = { trial: z.int().min(1), seed: z.int() };
 
 const trialEvent = z.discriminatedUnion('kind', [
-  /** What the trial sets; before its first run. */
+  /** Settings of a trial, recorded before its first run. */
   openObject({
     kind: z.literal('trial'),
     trial: z.int().min(1),
     set: z.record(text, furtherKey),
-    /** What the asking program calls it, and its own seeds. */
+    /** Trial id of the controlling program, and its seeds. */
     id: z.union([text, anyNumber]).optional(),
     seeds: z.array(z.int()).optional(),
   }),
-  /** A run reached a rung of halving: what was decided there. */
+  /** A run reached a rung of halving, with the decision. */
   openObject({
     kind: z.literal('rung'),
     ...at,
     rung: z.int(),
-    /** Of the best evaluation so far. */
+    /** Best evaluation so far. */
     value: anyNumber,
     kept: z.boolean(),
   }),
-  /** A run is over. `stopped`: by halving, or by the asking program. */
+  /** End of a run. `stopped`: by halving, or by the controlling program. */
   openObject({
     kind: z.literal('end'),
     ...at,
     state: z.enum(['finished', 'stopped', 'failed']),
-    /** The best on valid, of which figure, and after how many updates of which phase; absent where nothing was evaluated. */
+    /** Best value on valid with its figure, phase and update; absent if nothing was evaluated. */
     value: anyNumber.optional(),
     metric: text.optional(),
     phase: text.optional(),
     step: z.int().optional(),
     reason: text.optional(),
   }),
-  /** A run that had failed is run again. */
+  /** A failed run is started again. */
   openObject({ kind: z.literal('retry'), ...at }),
 ]);
 /** One line of `trials.jsonl`. No wall clock. */
@@ -107,7 +107,7 @@ export function sweepFiles(folder: string, shard: Shard = { part: 1, of: 1 }) {
     sweep: join(folder, 'sweep.json'),
     trials: join(folder, `trials${own}.jsonl`),
     lock: join(folder, `.lock${own}`),
-    /** What the processes of trials print, a file each. */
+    /** Output of the trial processes, one file each. */
     logs: join(folder, 'logs'),
     report: join(folder, 'report'),
   };
@@ -118,14 +118,14 @@ export function trialName(trial: number, seed: number): string {
   return `trial-${String(trial).padStart(3, '0')}-s${seed}`;
 }
 
-/** A sweep as listings and pages see it. */
+/** A sweep for listings and pages. */
 export interface SweepInfo {
   id: string;
   /** Absolute path. */
   folder: string;
   record: SweepRecord;
   events: readonly TrialEvent[];
-  /** Whether a living process works on it. */
+  /** True if a live process works on it. */
   running: boolean;
 }
 
@@ -140,7 +140,10 @@ export function shardsIn(folder: string): (Shard & ReturnType<typeof sweepFiles>
   return [...shards.values()].map((shard) => ({ ...shard, ...sweepFiles(folder, shard) }));
 }
 
-/** The sweep in a folder, read without locking it; undefined where there is none. @throws WorkbenchError `data` for a broken one */
+/**
+ * The sweep in a folder, read without locking; undefined if there is none. @throws WorkbenchError `data` for a broken
+ * one
+ */
 export function sweepIn(folder: string): SweepInfo | undefined {
   const place = resolve(folder);
   const { sweep } = sweepFiles(place);
@@ -155,10 +158,10 @@ export function sweepIn(folder: string): SweepInfo | undefined {
   };
 }
 
-/** A sweep of a listing, or why it cannot be read. */
+/** A sweep of a listing, or the reason why it cannot be read. */
 export type ListedSweep = SweepInfo | { id: string; folder: string; problem: string };
 
-/** The sweeps directly inside a folder, by name. */
+/** Sweeps directly inside a folder, by name. */
 export function listSweeps(runs: string): ListedSweep[] {
   if (!existsSync(runs)) return [];
   return readdirSync(runs)
@@ -177,28 +180,28 @@ export function listSweeps(runs: string): ListedSweep[] {
 
 type EndEvent = Extract<TrialEvent, { kind: 'end' }>;
 
-/** One run of a trial: a trial has one for each seed. */
+/** One run of a trial; a trial has one per seed. */
 export interface TrialRun {
   seed: number;
-  /** Of its folder in the sweep's. */
+  /** Name of its folder inside the sweep's. */
   name: string;
-  /** How it ended; undefined for one that waits or trains. */
+  /** Final state; undefined while it waits or trains. */
   end?: EndEvent | undefined;
-  /** What was decided on its rungs, in order. */
+  /** Decisions on its rungs, in order. */
   rungs: Extract<TrialEvent, { kind: 'rung' }>[];
 }
 
-/** A trial: settings, and what came of them. */
+/** A trial: settings and results. */
 export interface Trial {
   trial: number;
   id?: string | number | undefined;
   set: Record<string, unknown>;
   runs: TrialRun[];
-  /** `finished` where every seed is; `failed` where one did; `waiting` while one trains, too. */
+  /** `finished` if every seed is; `failed` if one failed; `waiting` also while one trains. */
   state: 'waiting' | 'finished' | 'stopped' | 'failed';
-  /** Mean over the seeds that ended and were evaluated. */
+  /** Mean over finished and evaluated seeds. */
   value?: number | undefined;
-  /** Why it failed or was stopped. */
+  /** Reason of a failure or stop. */
   reason?: string | undefined;
 }
 
@@ -217,7 +220,7 @@ export function trialsOf({ seeds, halving }: SweepRecord, events: readonly Trial
     if (event.kind === 'trial') continue;
     const run = runOf(event);
     if (event.kind === 'rung') run?.rungs.push(event);
-    // A shard's failure may be told behind the end in another's log, which tried again.
+    // A shard's failure may be logged after the end in another shard's log, which tried again.
     else if (run && run.end?.state !== 'finished') run.end = event.kind === 'end' ? event : undefined;
   }
   return [...trials.values()]
@@ -231,7 +234,7 @@ function outcomeOf(runs: readonly TrialRun[], halves: boolean): Pick<Trial, 'sta
   const value = values.length === 0 ? undefined : values.reduce((sum, one) => sum + one, 0) / values.length;
   const first = (state: EndEvent['state']) => ends.find((end) => end.state === state);
   const [stopped, failed] = [first('stopped'), first('failed')];
-  // A trial whose first seed is stopped or fails gets no others where trials are halved.
+  // With halving, a trial whose first seed is stopped or fails gets no other seeds.
   const over =
     ends.length === runs.length || (halves && runs[0]?.end !== undefined && runs[0].end.state !== 'finished');
   if (!over) return { state: 'waiting', value };
@@ -244,7 +247,7 @@ function outcomeOf(runs: readonly TrialRun[], halves: boolean): Pick<Trial, 'sta
   return { state: 'finished', value };
 }
 
-/** Trials that count: finished ones, the best first; of equal ones the earlier. */
+/** Finished trials, best first; ties go to the earlier one. */
 export function rankedTrials(trials: readonly Trial[], better: SweepRecord['better']): (Trial & { value: number })[] {
   const sign = better === 'high' ? -1 : 1;
   return trials

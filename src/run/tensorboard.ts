@@ -9,7 +9,7 @@ import { pid } from 'node:process';
 import { z } from 'zod';
 import { makeFolder, writeError, writeFileAtomic, writeFully } from './files.js';
 
-/** The `log` section of a configuration file. */
+/** The `log` section of the settings. */
 export const logSettings = z.strictObject({
   tensorboard: z
     .boolean()
@@ -63,14 +63,14 @@ function create(folder: string, name: () => string): { file: string; descriptor:
   }
 }
 
-/** A name after those of all files there, whatever the clock says: TensorBoard reads files in the order of their names. */
+/** A name after those of all existing files, independent of the clock: TensorBoard reads files in name order. */
 function nextName(folder: string, now: number): string {
   const taken = eventFiles(folder).map((name) => Number(/tfevents\.(\d+)/.exec(name)?.[1] ?? 0));
   const seconds = Math.max(Math.floor(now), ...taken.map((second) => second + 1));
   return `events.out.tfevents.${seconds}.${hostname()}.${pid}`;
 }
 
-/** Names of the event files in a folder, in the order TensorBoard reads them. */
+/** Event files of a folder in the order TensorBoard reads them. */
 function eventFiles(folder: string): string[] {
   const names = readdirSync(folder).filter((name) => name.includes('tfevents') && !name.startsWith('.'));
   return names.sort();
@@ -125,7 +125,7 @@ export function crc32c(bytes: Uint8Array): number {
   return (crc ^ 0xffffffff) >>> 0;
 }
 
-/** Rotated and shifted, as TFRecord stores it, so that a checksum of data that holds checksums stays sound. */
+/** Masked as in TFRecord, so that checksums of data with checksums stay sound. */
 function maskedCrc32c(bytes: Uint8Array): number {
   const crc = crc32c(bytes);
   return (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0;
@@ -163,7 +163,7 @@ export function keepEvents(folder: string, scalars: Iterable<Scalar>): void {
   }
 }
 
-/** The whole records of a file of the TFRecord format. */
+/** Complete records of a TFRecord file. */
 function recordsOf(file: Buffer): { event: Buffer; framed: Buffer }[] {
   const records: { event: Buffer; framed: Buffer }[] = [];
   for (let at = 0; at + 16 <= file.length;) {
@@ -175,7 +175,7 @@ function recordsOf(file: Buffer): { event: Buffer; framed: Buffer }[] {
   return records;
 }
 
-/** Tag and step of an event, or undefined for the one that opens a file. */
+/** Tag and step of an event; undefined for the file header. */
 function scalarOf(event: Buffer): Scalar | undefined {
   const summary = fieldsOf(event).get(5);
   const entry = summary instanceof Buffer ? fieldsOf(summary).get(1) : undefined;
