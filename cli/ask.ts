@@ -1,4 +1,4 @@
-/** `kgwalk ask`: one question to a trained walker, to a prompted agent, or of what ranks links. */
+/** `kgwalk ask`: one question to a trained walker, a prompted agent or a link ranker. */
 import type { Command } from 'commander';
 import { WorkbenchError } from '../src/run/errors.js';
 import type { EvaluationFlags } from '../tasks/flags.js';
@@ -9,7 +9,7 @@ import { printShown } from './output.js';
 export function register(program: Command): void {
   const command = program
     .command('ask')
-    .description('ask a run, or any agent over the graph of a data set, a question of your own')
+    .description('ask a custom question to a run, or to any agent over the graph of a data set')
     .argument(
       '<run-or-question>',
       'name or folder of a run, RUN+RUN for several as one; with --agent the question, or for links the head',
@@ -21,7 +21,7 @@ export function register(program: Command): void {
     .argument('[relation]', 'for links: RUN HEAD RELATION, or with --agent HEAD RELATION; ~RELATION asks for heads')
     .option(
       '--agent <name>',
-      'ask this agent instead of a run: for questions such as fiske; for links transe, bilinear, rules, random or a run',
+      'use this agent instead of a run: for questions such as fiske; for links transe, bilinear, rules, random or a run',
     )
     .option(
       '--dataset <name>',
@@ -59,7 +59,7 @@ async function ask(first: string, second: string | undefined, third: string | un
   const { openRun } = await import('../src/run/run-folder.js');
   const { changedPluginsOf } = await import('../src/run/plugins.js');
   const byAgent = flags.agent !== undefined;
-  // An agent may be a run, too: `--agent RUN HEAD RELATION`.
+  // `--agent` may name a run, too: `--agent RUN HEAD RELATION`.
   const named = { name: flags.agent ?? first, ...(!byAgent && { isRun: true }) };
   if (!byAgent && second === undefined) {
     throw new WorkbenchError(
@@ -70,7 +70,7 @@ async function ask(first: string, second: string | undefined, third: string | un
       },
     );
   }
-  // Nothing but a run can be meant: this says what is missing.
+  // Only a run is possible here: the error names what is missing.
   if (!byAgent && !findTrained(first, 'best')) openRun(first);
   const task = await taskFor([named], flags);
   const words = [...(byAgent ? [first] : []), second, third].filter((word) => word !== undefined);

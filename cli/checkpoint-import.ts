@@ -1,4 +1,4 @@
-/** `kgwalk checkpoint import sb3`: a policy that Stable-Baselines3 has trained, as a run. */
+/** `kgwalk checkpoint import sb3`: a Stable-Baselines3 policy as a run. */
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { commandLine, shownPath } from '../src/run/command-line.js';
@@ -16,7 +16,7 @@ interface ImportFlags {
 export function registerImport(checkpoint: Command): void {
   checkpoint
     .command('import')
-    .description('a policy of another program as a run: so far sb3, dense tanh layers of PPO and MaskablePPO')
+    .description('import a policy as a run: sb3 (dense tanh layers of PPO and MaskablePPO)')
     .argument('<format>', 'sb3')
     .argument('<file>', 'safetensors, written by export_sb3 of clients/python')
     .requiredOption('--env <id>', 'environment that it was trained in, such as kgwalk/CartPole-v1')

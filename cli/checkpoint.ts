@@ -32,7 +32,7 @@ export function register(program: Command): void {
     .argument(...which)
     .option('--tensors', 'show its tensors and their shapes as well')
     .option('--settings', 'show the settings it was trained with as well')
-    .option('--json', 'its header and the shapes of its tensors as JSON')
+    .option('--json', 'print its header and tensor shapes as JSON')
     .action(show);
   command
     .command('export')
@@ -47,7 +47,7 @@ export function register(program: Command): void {
   registerImport(command);
 }
 
-/** The checkpoints of a run, and which of them `best`, `last` and `clone` name. */
+/** Checkpoints of a run, with the targets of `best`, `last` and `clone`. */
 async function list(run: string, { json }: JsonOption): Promise<void> {
   const { readIndex } = await import('../checkpoints/store.js');
   const { checkpoints, ...pointers } = readIndex(await folderOf(run));
@@ -81,7 +81,7 @@ async function show(
   printJson({ name, file, header: checkpoint.header, tensors: Object.fromEntries(shapes) });
 }
 
-/** Writes weights and header to a file of the user's, with the model card beside it. */
+/** Writes weights and header to a user's file, with the model card next to it. */
 async function exportTo(run: string, which: string, { to, json }: ExportOptions): Promise<void> {
   if (!to.endsWith('.safetensors')) {
     throw new WorkbenchError('usage', `expected a name that ends in .safetensors, got ${to}, at --to`);
@@ -100,7 +100,7 @@ async function exportTo(run: string, which: string, { to, json }: ExportOptions)
   else [weights, card].forEach((path) => printLine(path));
 }
 
-/** Of the data set in a checkpoint's settings, where it is imported here. */
+/** Licence of the data set in a checkpoint's settings, if it is imported here. */
 async function licenceOf({ data }: Readonly<Record<string, unknown>>): Promise<string | undefined> {
   const { dataset } = (data ?? {}) as { dataset?: unknown };
   const { listDatasets } = await import('../datasets/dataset.js');

@@ -1,4 +1,4 @@
-/** Every command, in the order that help shows them. */
+/** Every command, in help order. */
 import type { Command } from 'commander';
 import { register as ask } from './ask.js';
 import { register as cache } from './cache.js';

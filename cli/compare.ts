@@ -16,7 +16,7 @@ export function register(program: Command): void {
       '<agent...>',
       'names of agents (random, frequency, io, fiske, fiske:stateful=false …; on links transe, bilinear, rules, random), names or folders of runs, RUN@clone for a checkpoint, RUN+RUN for several as one, and of kept evaluations; all, prompted and baselines are those of the data set; fiske:maxStarts={1,2,3} is three agents',
     )
-    .option('--mixed', 'let models and budgets differ between the agents')
+    .option('--mixed', 'allow different models and budgets')
     .option('--report <dir>', 'write the page of `kgwalk report` there');
   groupOptions(addInputOptions(command, true)).action(compare);
 }
@@ -47,7 +47,7 @@ async function compare(
     flags,
   );
   const wanted = withoutGroups(task, spelled, flags, printNote);
-  // Once each, where it was named last: the last one named is what the others are tested against.
+  // Removes repeats, keeping the last one: the last agent named is the reference of the tests.
   const names = wanted.filter((name, i) => wanted.lastIndexOf(name) === i);
   const isKept = (name: string) => foundEvaluation(name, flags.evaluations) !== undefined;
   const live = names.filter((name) => !isKept(name)).flatMap((name) => inEveryWay(task, name, choices));

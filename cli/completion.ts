@@ -5,7 +5,7 @@ import { printLine } from './output.js';
 
 type Shell = keyof typeof scripts;
 
-/** Adds `kgwalk completion`, and the hidden command that its scripts ask. */
+/** Adds `kgwalk completion` and the hidden command that its scripts call. */
 export function register(program: Command): void {
   program
     .command('completion')
@@ -26,7 +26,7 @@ export function register(program: Command): void {
     });
 }
 
-/** Asked with `--` and the words after `kgwalk`, the last of them begun or empty; prints a candidate a line. */
+/** Called with `--` and the words after `kgwalk`, the last one partial or empty; prints one candidate per line. */
 const asking = '__complete';
 
 const installing = `
@@ -36,12 +36,12 @@ Once, and every later shell has it:
   fish   kgwalk completion fish > ~/.config/fish/completions/kgwalk.fish
 Where kgwalk is installed in a folder: npx kgwalk completion …, and alias kgwalk='npx kgwalk'.`;
 
-/** Of a path in a shell's single quotes. */
+/** Quotes a path for single quotes of a shell. */
 function quoted(word: string): string {
   return `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** Where kgwalk has nothing to say, a shell completes files. */
+/** Without candidates the shell completes files. */
 const scripts = {
   bash: (asked: string) => `_kgwalk() {
   local IFS=$'\\n'

@@ -1,15 +1,15 @@
-/** What may come next on a command line, read from the commands themselves. */
+/** Candidates for the next word of a command line, read from the commands themselves. */
 import { relative } from 'node:path';
 import type { Argument, Command, Option } from 'commander';
 
-/** A word that may come next. */
+/** A candidate word. */
 export interface Candidate {
   word: string;
-  /** The first words of its help. */
+  /** Start of its help text. */
   about?: string;
 }
 
-/** @param words after `kgwalk`; the last is begun or empty, and every candidate begins like it */
+/** @param words words after `kgwalk`; the last is partial or empty and is a prefix of every candidate */
 export async function completions(program: Command, words: readonly string[]): Promise<Candidate[]> {
   const begun = words.at(-1) ?? '';
   const found = await candidates(program, words.slice(0, -1), begun);
@@ -43,7 +43,7 @@ async function candidates(program: Command, before: readonly string[], begun: st
   ];
 }
 
-/** Its own, those of the commands around it, and `--help`. */
+/** Options of the command and its parents, and `--help`. */
 function optionsOf(command: Command): Option[] {
   const around = command.parent ? optionsOf(command.parent).filter(({ long }) => long === '--plugin') : [];
   return [...command.createHelp().visibleOptions(command), ...around];
@@ -51,7 +51,7 @@ function optionsOf(command: Command): Option[] {
 
 const firstWords = (text: string) => text.split(/[;:(]/)[0]!.trim();
 
-/** @param names under which `sources` may know it */
+/** @param names possible keys in `sources` */
 async function valuesOf(
   { argChoices = [] }: Option | Argument,
   ...names: (string | undefined)[]
@@ -74,7 +74,7 @@ async function models(): Promise<string[]> {
   return ['demo', ...(await import('../src/llm/model-files.js')).downloadedModels()];
 }
 
-/** By the name of an argument, alone or after its command, or by an option. */
+/** Key by the name of an argument, alone or after its command, or by an option. */
 const sources: Readonly<Record<string, () => Promise<string[]>>> = {
   preset: presets,
   '--config': presets,

@@ -1,4 +1,4 @@
-/** `kgwalk config explain|show`: what a settings key means, and what a preset resolves to. */
+/** `kgwalk config explain|show`: meaning of settings, and the resolved settings of a preset. */
 import { stdout } from 'node:process';
 import type { Command } from 'commander';
 import { printJson, printLine, wrapped } from './output.js';
@@ -9,7 +9,7 @@ export function register(program: Command): void {
   const command = program.command('config').description('explain settings and show what a preset resolves to');
   command
     .command('explain')
-    .description('explain a key: what it takes, its default and what it does; for a section, all its keys')
+    .description('explain a key: type, default and effect; for a section, all its keys')
     .argument('[key]', 'such as ppo.clipRange or ppo')
     .option('--json', 'print JSON')
     .action(explain);

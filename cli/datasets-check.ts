@@ -52,7 +52,7 @@ async function check(name: string, { run, split, evaluations, json = false }: Ch
   printLine(`${name}: ${files} files as imported`);
 }
 
-/** @throws WorkbenchError `usage` for what is neither a run nor an evaluation */
+/** @throws WorkbenchError `usage` for a name that is neither a run nor an evaluation */
 async function checkedOf(name: string, evaluations: string | undefined) {
   const { findRun } = await import('../tasks/named-runs.js');
   const { foundEvaluation } = await import('../evaluation/keep.js');
@@ -65,7 +65,7 @@ async function checkedOf(name: string, evaluations: string | undefined) {
   });
 }
 
-/** @throws WorkbenchError `data` where a leak is found, or something keeps no notes */
+/** @throws WorkbenchError `data` if a leak is found, or something has no provenance record */
 function throwIfFound({ split, found, unknown }: LeakCheck): void {
   if (found.length > 0) {
     throw new WorkbenchError('data', `expected no trace of ${split}, got ${found.join('; ')}`, {

@@ -1,4 +1,4 @@
-/** `kgwalk datasets demo`: making the demo world and importing it, or writing its files. */
+/** `kgwalk datasets demo`: generates the demo world and imports it, or writes its files. */
 import type { Command } from 'commander';
 import { commandProgress } from './progress.js';
 import { printJson, printLine, printShown } from './output.js';
@@ -21,7 +21,7 @@ export function registerDemo(datasets: Command): void {
     .option('--seed <n>', 'seed of everything (default 1)')
     .option('--entities <n>', 'roughly how many (default 3000; scaled to --triples if only that is given)')
     .option('--triples <n>', 'roughly how many, counting both directions (default 20000; scaled to --entities)')
-    .option('--dialogues <n>', 'how many, 0 for none (default 1200)')
+    .option('--dialogues <n>', 'number, 0 for none (default 1200)')
     .option('--questions <n>', 'roughly how many, 0 for none (default 4000)')
     .option('--name <name>', 'name to import under', 'demo')
     .option('--write <dir>', 'write files for `datasets import opendialkg` and `custom` instead; triples are streamed')
@@ -56,7 +56,7 @@ async function makeDemo({ name, write, json, ...flags }: DemoFlags): Promise<voi
   if (imported.questions) printShown((await loadTask('questions')).imported(imported.questions as never));
 }
 
-/** The settings of the flags; where one of the sizes is given alone, the other keeps the demo's density. */
+/** Settings from the flags; if only one size is given, the other keeps the demo's density. */
 async function settingsOf({ seed, entities, triples, dialogues, questions }: SizeFlags) {
   const { demoSettings } = await import('../datasets/demo/settings.js');
   const { loadConfig } = await import('../src/run/config.js');

@@ -1,4 +1,4 @@
-/** `kgwalk datasets get`: a release from where it lies, or what lies around topics behind an endpoint, imported. */
+/** `kgwalk datasets get`: downloads a release, or the neighbourhoods of topics behind an endpoint, and imports it. */
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { Release } from '../datasets/importer.js';
@@ -62,7 +62,7 @@ async function getRelease(wanted: string, flags: GetFlags): Promise<void> {
   await importFetched(release.name, folder, flags);
 }
 
-/** The neighbourhoods of topics behind an endpoint, to `downloads/NAME`, and imported from there. */
+/** Downloads the neighbourhoods of topics behind an endpoint to `downloads/NAME`, and imports them. */
 async function extract(text: string, flags: GetFlags): Promise<void> {
   const { topics: file, name } = flags;
   if (file === undefined || name === undefined) {
@@ -81,7 +81,7 @@ async function extract(text: string, flags: GetFlags): Promise<void> {
   const { terminalWork } = await import('./terminal.js');
   const source = parseSparqlSource(maxTails === '' ? text : `${text}${text.includes('#') ? '&' : '#'}${maxTails}`);
   const topics = readTopics(file);
-  // A bad name is told before anything is asked.
+  // Checks the name before any request.
   datasetFolder(name);
   const folder = join(kgwalkHome(), 'downloads', name);
   const { progress, signal } = terminalWork();
@@ -94,7 +94,7 @@ async function extract(text: string, flags: GetFlags): Promise<void> {
   await importFetched('triples', folder, flags);
 }
 
-/** Imports what lies in a folder now, or says where it lies. */
+/** Imports a downloaded folder, or prints its path. */
 async function importFetched(format: string, folder: string, flags: GetFlags): Promise<void> {
   const { name, import: imported, json } = flags;
   if (!imported) return json ? printJson({ folder }) : printLine(folder);

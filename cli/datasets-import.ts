@@ -15,7 +15,10 @@ export interface ImportFlags {
   json?: boolean;
 }
 
-/** Imports a release and prints what came of it. @throws WorkbenchError `usage` for a format that is not known, what its importer throws */
+/**
+ * Imports a release and prints a summary. @throws WorkbenchError `usage` for an unknown format, and what its importer
+ * throws
+ */
 export async function importRelease(format: string, flags: ImportFlags): Promise<void> {
   const { from, name, labels, allowOverlap = false, unseen, unseenRelations, json } = flags;
   const { importerOf, importers } = await import('../datasets/importers.js');
@@ -27,7 +30,7 @@ export async function importRelease(format: string, flags: ImportFlags): Promise
     });
   }
   if (unseenRelations !== undefined && unseen === undefined) {
-    throw new WorkbenchError('usage', 'expected --unseen beside --unseen-relations, got it alone', {
+    throw new WorkbenchError('usage', 'expected --unseen with --unseen-relations, got it alone', {
       hint: 'Relations are drawn apart with entities: --unseen 0.33 --unseen-relations 0.25.',
     });
   }

@@ -28,7 +28,7 @@ export function register(program: Command): void {
     .option('--allow-overlap', 'triples: keep and count triples that occur in two splits instead of refusing them')
     .option(
       '--unseen <share>',
-      'triples: draw this share of the entities, such as 0.33, into a data set of its own, NAME-unseen, that shares relations alone: walkers and rules of NAME can be asked there',
+      'triples: draw this share of the entities, such as 0.33, into a separate data set, NAME-unseen, that shares relations alone: walkers and rules of NAME can be asked there',
       shareOf('--unseen'),
     )
     .option(

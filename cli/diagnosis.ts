@@ -1,4 +1,4 @@
-/** The checks of `kgwalk doctor`. Each one answers; none throws. */
+/** Checks of `kgwalk doctor`. Each returns a result; none throws. */
 import { mkdtempSync, rmdirSync, statSync } from 'node:fs';
 import { availableParallelism, cpus, freemem, totalmem } from 'node:os';
 import { join } from 'node:path';
@@ -15,14 +15,14 @@ import { megabytes } from './models/files.js';
 /** One line of the diagnosis. */
 export interface Finding {
   part: string;
-  /** `missing` costs speed or a feature, never an answer: what is needed always is a dependency. */
+  /** `missing` parts cost speed or a feature, never an answer: required parts are dependencies. */
   status: 'ok' | 'missing';
   detail: string;
-  /** How to get it, for what is missing. */
+  /** Remedy for a missing part. */
   remedy?: string;
 }
 
-/** Runs all checks, one after the other; takes a second or two, as it loads every native part. */
+/** Runs all checks in order; takes a second or two, as it loads every native part. */
 export async function diagnose(): Promise<Finding[]> {
   const findings = [node(), machine()];
   findings.push(...(await backends()));
@@ -41,7 +41,7 @@ function node(): Finding {
 }
 
 function machine(): Finding {
-  // In a container the limit counts, not the machine; a value beyond the machine means that there is none.
+  // In a container its limit counts; a limit above the machine's memory means none.
   const total = Math.min(totalmem(), constrainedMemory() || Infinity);
   const model = cpus()[0]?.model.trim() ?? 'unknown processor';
   return {
@@ -51,7 +51,7 @@ function machine(): Finding {
   };
 }
 
-/** Every rung, and which of them `auto` takes. */
+/** Every backend, and the choice of `auto`. */
 async function backends(): Promise<Finding[]> {
   const probes: BackendProbe[] = [];
   for (const name of backendNames) probes.push(await probeBackend(name));
@@ -101,7 +101,7 @@ async function lmdb(): Promise<Finding> {
   }
 }
 
-/** Draws, as a canvas can load and yet leave pictures blank. */
+/** Draws a picture: a canvas can load and still leave pictures blank. */
 async function charts(): Promise<Finding> {
   const version = packageVersion('chartjs-node-canvas') ?? 'not installed';
   try {
@@ -116,7 +116,7 @@ async function charts(): Promise<Finding> {
   }
 }
 
-/** What brings the compiled parts of a package, and no others. */
+/** Command that installs the compiled parts of a package, and no others. */
 function binariesRemedy(name: string): string | undefined {
   const missing = missingBinaries(name);
   return missing.length > 0 ? `npm install --omit=optional ${missing.join(' ')}` : undefined;
@@ -146,7 +146,7 @@ function dataHome(): Finding {
   return { part: 'data', status: 'missing', detail: `nothing imported in ${kgwalkHome()}`, remedy };
 }
 
-/** Free space where `folder` is, or will be, and whether it can be written: by writing, as rights do not tell of mounts. */
+/** Free space at `folder` and write access, tested by writing, since permissions do not reveal read-only mounts. */
 function disk(part: string, folder: string): Finding {
   const place = existingPart(folder);
   try {

@@ -1,4 +1,4 @@
-/** `kgwalk doctor`: what this machine has, what is missing and how to get it. */
+/** `kgwalk doctor`: available and missing parts of this machine, with remedies. */
 import type { Command } from 'commander';
 import { printable } from '../src/run/printable.js';
 import type { Finding } from './diagnosis.js';

@@ -1,4 +1,4 @@
-/** `kgwalk embeddings import`: vectors of entities and relations that another program has trained. */
+/** `kgwalk embeddings import`: entity and relation vectors trained elsewhere. */
 import type { Command } from 'commander';
 import { printJson, printLine, printNote } from './output.js';
 
@@ -18,19 +18,19 @@ interface ImportFlags {
 export function register(program: Command): void {
   program
     .command('embeddings')
-    .description('bring vectors of entities and relations that another program has trained')
+    .description('import pretrained entity and relation vectors')
     .command('import')
     .description(
-      'keep the vectors of an imported data set’s entities and relations, for transe.imported=NAME or bilinear.imported=NAME, and say how they rank its facts',
+      'import vectors for the entities and relations of a data set, for transe.imported=NAME or bilinear.imported=NAME, and show how they rank its facts',
     )
     .argument('<name>', 'what they will be called')
     .requiredOption('--dataset <name>', 'data set of dialogues or links')
-    .option('--graph <name>', 'graph of it; default the usual one')
+    .option('--graph <name>', 'graph of the data set; default: its main graph')
     .requiredOption('--model <model>', 'what their scores are: transe, distmult or complex')
     .option('--norm <n>', 'under transe: the distance they were trained for, 1 or 2; default 2')
-    .requiredOption('--entities <file.npy>', 'matrix of the entities, a row each')
+    .requiredOption('--entities <file.npy>', 'entity matrix, one row per entity')
     .requiredOption('--entity-names <file>', 'whose row is whose: a line a row')
-    .requiredOption('--relations <file.npy>', 'matrix of the relations, a row each')
+    .requiredOption('--relations <file.npy>', 'relation matrix, one row per relation')
     .requiredOption('--relation-names <file>', 'the same for relations')
     .option('--json', 'print JSON')
     .action(importEmbeddings);

@@ -29,7 +29,7 @@ export function register(program: Command): void {
     );
   addShardOption(
     command,
-    'evaluate the i-th of n parts: one of n machines that share the folder; without it: the whole, from what parts have',
+    'evaluate the i-th of n parts, on one of n machines that share the folder; without it: the whole, reusing finished parts',
   );
   addPlanOptions(command, 'parts of it, by --parts,')
     .option('--parts <n>', 'with --write: how many')
@@ -83,13 +83,13 @@ async function evaluate(command: Command, run: string | undefined, { shard, ...f
   if (shard) printLine('once all parts are done: the same command without --shard');
 }
 
-/** Hashes of what an evaluation works on. */
+/** Hashes of the inputs of an evaluation. */
 const inputsOf = ({ hashes, modelId }: AskedEvaluation) => ({
   ...hashes,
   ...(modelId !== undefined && { model: modelId }),
 });
 
-/** Writes the plan of an evaluation, after all that it needs was opened here. */
+/** Writes the plan of an evaluation, after opening all its inputs here. */
 async function plan(command: Command, run: string | undefined, flags: Flags): Promise<void> {
   const { wholeNumber } = await import('../tasks/flags.js');
   const parts = wholeNumber(flags.parts, '--parts', 1);
@@ -124,7 +124,7 @@ async function plan(command: Command, run: string | undefined, flags: Flags): Pr
   });
 }
 
-/** Puts runs into the store. @returns by the place where jobs find them, the manifests of their files */
+/** Uploads runs to the store. @returns manifests of their files, by the path inside jobs */
 async function putRuns(runs: readonly RunInfo[], { store: address }: Flags): Promise<Record<string, string>> {
   const folders: Record<string, string> = {};
   if (runs.length === 0) return folders;

@@ -1,4 +1,4 @@
-/** Evaluations and comparisons as tables for people, whatever the task: its figures say how they are shown. */
+/** Tables of evaluations and comparisons for any task. */
 import type { Comparison } from '../evaluation/compare.js';
 import type { Row as SampleRow } from '../evaluation/score.js';
 import type { EvaluationSpeed } from '../evaluation/speedometer.js';
@@ -7,7 +7,7 @@ import { type Figure, intervalText, numberText, tableFigures, valueText } from '
 import type { NamedEvaluation } from '../tasks/evaluate.js';
 import { printLine, printSections, printTable, type Row } from './output.js';
 
-/** Prints figures, slices, what the task tells beside them, cost and misses. */
+/** Prints figures, slices, the task's findings, cost and misses. */
 export function printEvaluation(record: EvaluationRecord, speed?: EvaluationSpeed): void {
   const { figures, metrics, slices, sections, cost, misses, excluded, clusters } = record;
   printLine(headline(record));
@@ -45,7 +45,7 @@ export function printEvaluation(record: EvaluationRecord, speed?: EvaluationSpee
   printLine(`${unitsText(figures)}brackets: 95 % bootstrap over ${clusters}`);
 }
 
-/** Figures at several k in one table, the others in another. */
+/** Figures at several k form one table, the others another. */
 function printFigures({ figures, metrics }: EvaluationRecord): void {
   const families = new Map<string, Figure[]>();
   for (const figure of figures) {
@@ -69,7 +69,7 @@ function printFigures({ figures, metrics }: EvaluationRecord): void {
   printTable(single.map((figure) => ({ metric: figure.key, value: shown(figure), n: metrics[figure.key]!.n })));
 }
 
-/** Prints one row an agent, its difference to the reference with the test, and a table for each slice that is compared by itself. */
+/** Prints one row per agent with its difference to the reference and the test, and one table per compared slice. */
 export function printComparison(
   evaluations: readonly NamedEvaluation<SampleRow>[],
   comparisons: readonly Comparison[],
@@ -80,18 +80,18 @@ export function printComparison(
   const [first] = records;
   const prompted = records.filter(({ model }) => model !== undefined);
   const shared = [new Set(prompted.map(modelText)), new Set(prompted.map(budgetText))];
-  const told = shared.flatMap((texts) => (texts.size === 1 ? [...texts] : []));
+  const sharedTexts = shared.flatMap((texts) => (texts.size === 1 ? [...texts] : []));
   const { note: _note, run: _run, topicGiven: _topicGiven, hops: _hops, ...shown } = prompted[0] ?? first!;
-  printLine(headline({ ...shown, agent: `${evaluations.length} agents` }, told));
+  printLine(headline({ ...shown, agent: `${evaluations.length} agents` }, sharedTexts));
   printLine();
   const measured = records.map(({ metrics }) => metrics);
-  // Some figures are counted of some agents alone, such as what those that ask a model copied.
+  // Some figures exist for some agents only, such as copied answers of agents with a model.
   const declared = [...new Map(records.flatMap((record) => record.figures.map((one) => [one.key, one]))).values()];
   const figures = tableFigures(declared, measured);
-  const beside = declared.filter(
+  const partial = declared.filter(
     ({ key, place, unit }) => place === 'table' && unit !== 'calls' && measured.some((metrics) => metrics[key]),
   );
-  printTable(evaluations.map((one) => comparedRow(one, figures, beside, comparisons, against, shared)));
+  printTable(evaluations.map((one) => comparedRow(one, figures, partial, comparisons, against, shared)));
   const slices = new Set(comparisons.flatMap((comparison) => Object.keys(comparison.slices ?? {})));
   for (const slice of slices) {
     printLine();
@@ -130,7 +130,7 @@ export function printComparison(
 function comparedRow(
   { name, record, speed }: NamedEvaluation<SampleRow>,
   figures: readonly Figure[],
-  beside: readonly Figure[],
+  partial: readonly Figure[],
   comparisons: readonly Comparison[],
   against: string,
   [models, budgets]: readonly ReadonlySet<string>[],
@@ -145,7 +145,7 @@ function comparedRow(
     ...(budgets!.size > 1 && { budget: model === undefined ? '-' : budgetText(record).replace('budget ', '') }),
     ...figureCells(figures, metrics),
     ...(asksModels && {
-      ...Object.fromEntries(beside.map(({ key, unit }) => [key, valueText(metrics[key], unit)])),
+      ...Object.fromEntries(partial.map(({ key, unit }) => [key, valueText(metrics[key], unit)])),
       'calls mean/p95/max': cost.calls && `${cost.calls.mean.toFixed(1)} / ${cost.calls.p95} / ${cost.calls.max}`,
       tokens: ((cost.promptTokens?.mean ?? 0) + (cost.completionTokens?.mean ?? 0)).toFixed(0),
       'ms/sample': speed && speed.remembered <= speed.asked ? speed.msPerQuestion.toFixed(1) : '',
@@ -156,14 +156,14 @@ function comparedRow(
   };
 }
 
-/** What the agent is told beside the question. */
+/** Information given to the agent in addition to the question. */
 function givenText({ topicGiven, hops }: Record<string, unknown>): string {
   return [...(topicGiven === true ? ['topics'] : []), ...(hops === undefined ? [] : [`hops ${String(hops)}`])].join(
     ', ',
   );
 }
 
-/** The first with its interval, the others without. */
+/** The first value with its interval, the others without. */
 function figureCells(figures: readonly Figure[], metrics: EvaluationRecord['metrics']): Row {
   const cells = figures.map(({ key, unit }, i) => [key, (i === 0 ? intervalText : valueText)(metrics[key], unit)]);
   return Object.fromEntries(cells) as Row;
@@ -192,7 +192,7 @@ function printBars(evaluations: readonly NamedEvaluation<SampleRow>[], { key, un
   }
 }
 
-/** Who, on what, and what else decides the figures. */
+/** Agent, samples, and all other settings that affect the figures. */
 function headline(record: EvaluationRecord, more: readonly string[] = []): string {
   const { agent, run, checkpoint, note, dataset, graph, labels = [], split, limit, n } = record;
   const who = run === undefined ? agent : `${run} (${checkpoint})`;
@@ -231,7 +231,7 @@ const unitTexts: Partial<Record<Figure['unit'], string>> = {
   mean: 'filtered by all splits, realistic ranks; ',
 };
 
-/** Of the main figure. */
+/** Difference of the main figure. */
 const unitsText = ([main]: readonly Figure[]) => unitTexts[main!.unit] ?? '';
 
 function speedText({ cost }: EvaluationRecord, speed: EvaluationSpeed): string {

@@ -19,12 +19,13 @@ On questions:
   kgwalk datasets import metaqa --from DIR              also pathquestion, webqsp, custom …
   kgwalk train metaqa --model MODEL.gguf                a walker from questions and answers alone
   kgwalk compare tog fiske self-veqa RUN --dataset metaqa/2-hop --model CHAT.gguf
-                                                        beside prompted agents; --model oracle:0.1 simulates one`;
+                                                        with prompted agents; --model oracle:0.1 simulates one`;
 
 nameProgram();
 const json = argv.includes('--json');
 
-// Models, and native code that is loaded, lie in the home folder: not everybody may change them, whatever the shell grants.
+// Models and loaded native code are in the home folder: files are created without write access for others, for any
+// umask.
 umask(umask(0o022) | 0o002);
 
 const program = new Command('kgwalk')
@@ -37,7 +38,7 @@ if (!json) program.showHelpAfterError('(add --help for the options)');
 
 for (const register of commands) register(program);
 
-// A program that started this one with a channel to it, such as a sweep, and is gone: as Ctrl-C.
+// The parent process (such as a sweep) is gone: treated as Ctrl-C.
 process.once('disconnect', () => process.kill(process.pid, 'SIGINT'));
 process.channel?.unref();
 
@@ -52,5 +53,5 @@ try {
   process.exitCode = exitCode;
 }
 
-// Native parts may hold the process open after the work is done; what was printed has left by then.
+// Native parts may keep the process alive after the work; all output has been flushed by now.
 setTimeout(() => exit(), 1000).unref();

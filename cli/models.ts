@@ -1,4 +1,4 @@
-/** `kgwalk models …`: the models that are here and how to get others. */
+/** `kgwalk models …`: available models and downloads. */
 import type { Command } from 'commander';
 import type { TrainModelFlags } from './models/train.js';
 import { minutesOf, repeatable } from './options.js';

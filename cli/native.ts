@@ -1,4 +1,4 @@
-/** `kgwalk native …`: the native part of TensorFlow, which is faster than WebAssembly and can use a GPU. */
+/** `kgwalk native …`: the native build of TensorFlow, which is faster than WebAssembly and can use a GPU. */
 import type { Command } from 'commander';
 import { repeatable } from './options.js';
 
@@ -7,7 +7,7 @@ export function register(program: Command): void {
   const native = program.command('native').description('build or remove native TensorFlow, the faster tensor backend');
   native
     .command('install')
-    .description('build it from a TensorFlow wheel, in a folder of its own that npm does not touch, and check it')
+    .description('build it from a TensorFlow wheel in a separate folder that npm does not touch, and check it')
     .option('--gpu', 'with CUDA 12, for NVIDIA cards')
     .option(
       '--wheel <file>',

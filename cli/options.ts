@@ -1,4 +1,6 @@
-/** Options that several commands share; which of those of `evaluate`, `compare` and `ask` a task reads is the task’s to say. */
+/**
+ * Options shared by several commands; each task declares which of those of `evaluate`, `compare` and `ask` it reads.
+ */
 import { type Command, Option } from 'commander';
 import type { HoldOut } from '../datasets/questions/question-manifest.js';
 import { WorkbenchError } from '../src/run/errors.js';
@@ -6,7 +8,7 @@ import { printable } from '../src/run/printable.js';
 import { shardOf } from '../src/run/shards.js';
 import { type Choices, choiceModes } from '../tasks/flags.js';
 
-/** Adds what `evaluate` and `compare` share. @param several whether agents may be asked in several ways */
+/** Adds the options shared by `evaluate` and `compare`. @param several true if agents may choose in several ways */
 export function addInputOptions(command: Command, several = false): Command {
   return addQuestionOptions(
     command
@@ -56,7 +58,7 @@ export function addInputOptions(command: Command, several = false): Command {
     .option('--json', 'print JSON');
 }
 
-/** `written,likelihood`, or one after the other. @throws WorkbenchError `usage` for anything but ways to choose, each once */
+/** Parses `written,likelihood` or repeated options. @throws WorkbenchError `usage` for an unknown or repeated way */
 function choicesOf(text: string, earlier: Choices[] = []): Choices[] {
   const words = text.split(',').map((word) => word.trim());
   const known = (word: string): word is Choices => (choiceModes as readonly string[]).includes(word);
@@ -69,7 +71,10 @@ function choicesOf(text: string, earlier: Choices[] = []): Choices[] {
   );
 }
 
-/** The one way to choose of commands that take one. @throws WorkbenchError `usage` for any other word, or where it is given twice */
+/**
+ * The single way of choosing for commands that take one. @throws WorkbenchError `usage` for another word, or if given
+ * twice
+ */
 function choiceOf(text: string, earlier?: Choices): Choices {
   const [choice, ...others] = choicesOf(text, earlier === undefined ? [] : [earlier]);
   if (others.length === 0) return choice!;
@@ -86,7 +91,7 @@ function holdOutOf(text: string): HoldOut {
   );
 }
 
-/** An option that may be given once. @throws WorkbenchError `usage` where it is given again */
+/** An option that may be given once. @throws WorkbenchError `usage` if repeated */
 function once(flag: string) {
   return (text: string, earlier?: string) => {
     if (earlier === undefined) return text;
@@ -94,7 +99,7 @@ function once(flag: string) {
   };
 }
 
-/** Adds what `evaluate`, `compare` and `ask` share on questions. @param several see `addInputOptions` */
+/** Adds the question options shared by `evaluate`, `compare` and `ask`. @param several see `addInputOptions` */
 export function addQuestionOptions(command: Command, several = false): Command {
   const choices = new Option(
     several ? '--choices <how,…>' : '--choices <how>',
@@ -133,13 +138,10 @@ export function addQuestionOptions(command: Command, several = false): Command {
       [],
     )
     .option('--seed <n>', 'questions: seed of agents and simulated models; does not change the sample of --limit')
-    .option(
-      '--withhold-hops',
-      'questions: do not tell agents how many relations the answer takes, even where the data set says so',
-    );
+    .option('--withhold-hops', 'questions: withhold the hop count from agents, even where the data set says so');
 }
 
-/** For every command: an empty word is a variable of the shell that is not set, never a name, and no folder. */
+/** For every command: an empty word is an unset shell variable, never a name or folder. */
 export function refuseEmptyWords(program: Command): void {
   program.hook('preAction', (_, command) => {
     const given = command.options.filter((option) => command.getOptionValue(option.attributeName()) === '');
@@ -151,20 +153,21 @@ export function refuseEmptyWords(program: Command): void {
   });
 }
 
-/** For commander: gathers the values of an option that may be given several times, in order. */
+/** For commander: collects the values of a repeatable option in order. */
 export function repeatable(value: string, earlier: string[]): string[] {
   return [...earlier, value];
 }
 
-/** For commander: the minutes that `--max-minutes` says. @throws WorkbenchError `usage` unless it is a number above 0 */
+/** For commander: parses `--max-minutes`. @throws WorkbenchError `usage` unless it is a number above 0 */
 export function minutesOf(text: string): number {
   if (Number(text) > 0) return Number(text);
   throw new WorkbenchError('usage', `expected a number above 0, got ${JSON.stringify(text)}, at --max-minutes`);
 }
 
 /**
- * Aborted after that many minutes; does not keep the process alive. Its timer holds it: the signal of `AbortSignal.timeout` is
- * lost in a garbage collection once only `AbortSignal.any` knows of it, and then never fires.
+ * A signal aborted after that many minutes; does not keep the process alive. Its timer holds a reference: the signal of
+ * `AbortSignal.timeout`
+ * is garbage-collected if only `AbortSignal.any` refers to it, and then never fires.
  */
 export function timeLimit(minutes: number): AbortSignal {
   const longestTimer = 2 ** 31 - 1;
@@ -174,8 +177,8 @@ export function timeLimit(minutes: number): AbortSignal {
 }
 
 /**
- * Adds `--threads N`: how a command is run, not what it does, so it is no setting and no checkpoint knows it.
- * @param what what the threads share, for the help
+ * Adds `--threads N`: affects how a command runs, not its result, so it is neither a setting nor part of a checkpoint.
+ * @param what work done by the threads, for the help
  */
 export function addThreadsOption(command: Command, what: string): Command {
   return command.option(
@@ -184,12 +187,14 @@ export function addThreadsOption(command: Command, what: string): Command {
   );
 }
 
-/** Adds `--shard i/n`. @param what one part is, for the help */
+/** Adds `--shard i/n`. @param what meaning of a part, for the help */
 export function addShardOption(command: Command, what: string): Command {
   return command.option('--shard <i/n>', what, shardOf);
 }
 
-/** Puts options that one task has, or prompted agents, under a heading of their own; what they were told by goes from their descriptions. */
+/**
+ * Groups the options of one task, or of prompted agents, under a heading, and drops the prefix from their descriptions.
+ */
 export function groupOptions(command: Command): Command {
   for (const option of command.options) {
     const [said, task, agents] =

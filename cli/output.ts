@@ -1,4 +1,4 @@
-/** Results on standard output: aligned tables for people, JSON for programs; what is said beside them, and how a failure ends. */
+/** Results on standard output: aligned tables for people, JSON for programs; notes and errors on standard error. */
 import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
 import process, { stderr, stdout } from 'node:process';
@@ -11,7 +11,7 @@ import { printable, printableLines, shorten } from '../src/run/printable.js';
 import { masked } from '../src/run/secrets.js';
 import { memoryErrorOf } from '../src/run/stop.js';
 
-/** Characters of a cell and of a line of results: a name can be as long as a book, and one such cell would widen every row. JSON has it whole. */
+/** Maximum characters of a cell and of a line: one very long name would widen every row. JSON has it in full. */
 const longestCell = 300;
 const longestLine = 4_000;
 
@@ -72,7 +72,7 @@ export function wrapped(text: string, width: number): string[] {
   return lines;
 }
 
-/** Says something beside the results: one line, or several, to standard error, as `printLine`. */
+/** Prints a note to standard error: one line or several, as `printLine`. */
 export function printNote(text: string): void {
   stderr.write(`${printableLines(asCalled(text))}\n`);
 }
@@ -87,7 +87,7 @@ export function printSections(sections: readonly Section[]): void {
   });
 }
 
-/** Prints what a task shows, or its JSON. */
+/** Prints the sections of a task, or its JSON. */
 export function printShown({ json, sections }: { json: unknown; sections: readonly Section[] }, asJson = false): void {
   if (asJson) printJson(json);
   else printSections(sections);
@@ -100,14 +100,14 @@ export function printShown({ json, sections }: { json: unknown; sections: readon
  */
 export function watchStreams(json: boolean): void {
   stderr.on('error', () => {});
-  let told = false;
+  let reported = false;
   stdout.on('error', (error: NodeJS.ErrnoException) => {
     const works = process.listenerCount('SIGTERM') > 0;
     const unread = error.code === 'EPIPE' || stdout.isTTY;
-    if (!unread && !told) {
-      told = true;
+    if (!unread && !reported) {
+      reported = true;
       const message = `expected a place for what is printed, got ${error.code}, at standard output`;
-      const hint = works ? 'The work goes on.' : 'Send it elsewhere, or free some space.';
+      const hint = works ? 'The work continues.' : 'Send it elsewhere, or free some space.';
       stderr.write(`${describeFailure(new WorkbenchError('failure', message, { hint }), json).text}\n`);
       process.exitCode ||= exitCodes.failure;
     }

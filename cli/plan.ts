@@ -1,4 +1,4 @@
-/** `kgwalk plan status|collect`, and what commands that can be planned share: their parts as jobs that any machine may do. */
+/** `kgwalk plan status|collect`, and the planning of commands: their parts as jobs for any machine. */
 import type { Command } from 'commander';
 import { basename, resolve } from 'node:path';
 import type { Job, Planned, PlannedCommand } from '../jobs/job.js';
@@ -8,9 +8,7 @@ import { printJson, printLine, printTable } from './output.js';
 
 /** Adds `kgwalk plan`. */
 export function register(program: Command): void {
-  const command = program
-    .command('plan')
-    .description('what became of jobs that `kgwalk work` does: those of a plan, which `--write` of a command wrote');
+  const command = program.command('plan').description('check and collect the jobs of a plan');
   const withStore = (name: string, description: string) =>
     command
       .command(name)
@@ -18,8 +16,8 @@ export function register(program: Command): void {
       .argument('<plan>', 'file of jobs')
       .requiredOption('--store <store>', 'where results are: s3://BUCKET/PREFIX or a folder')
       .option('--json', 'print JSON');
-  withStore('status', 'how many jobs are done, begun and failed, and why').action(status);
-  withStore('collect', 'bring the results into one folder, as if one machine had made them')
+  withStore('status', 'show finished, started and failed jobs, with reasons').action(status);
+  withStore('collect', 'collect the results into one folder, as if made on one machine')
     .requiredOption('--to <dir>', 'folder of the sweep, or of the evaluations')
     .action(collect);
 }
@@ -86,30 +84,30 @@ async function collect(file: string, { store: address, to, json }: StoreFlags & 
   }
 }
 
-/** Options of a command that can be planned. */
+/** Options of commands that can be planned. */
 export interface PlanFlags {
   write?: string;
   inputs?: string;
 }
 
-/** Adds them. @param parts what one of its parts is, for the help */
+/** Adds them. @param parts meaning of a part, for the help */
 export function addPlanOptions(command: Command, parts: string): Command {
   return command
     .option('--write <file>', `do nothing, and write ${parts} as a plan for \`kgwalk work\`: docs/scale-out.md`)
-    .option('--inputs <json>', 'hashes that a plan was written with: refuse data and models that have others');
+    .option('--inputs <json>', 'hashes of planned inputs: refuse other data and models');
 }
 
-/** What is planned of a command line. */
+/** The planned part of a command line. */
 interface Asked {
   flags: PlanFlags;
-  /** What stands behind the command. */
+  /** Arguments after the command. */
   args: readonly string[];
   inputs: Readonly<Record<string, string>>;
   parts: number;
   folders?: Readonly<Record<string, string>>;
 }
 
-/** Options that say where, how or how long this machine does it, and no more. */
+/** Options that only affect where, how or how long this machine works. */
 const ofThisMachine = [
   'write',
   'parts',
@@ -126,7 +124,7 @@ const ofThisMachine = [
 
 /**
  * Writes the plan of a command line.
- * @throws WorkbenchError `usage` for options that other machines cannot do
+ * @throws WorkbenchError `usage` for options that other machines cannot use
  */
 export async function writeCommandPlan(
   command: Command,
@@ -150,7 +148,7 @@ export async function writeCommandPlan(
     const long = option.long!.slice(2);
     if (command.getOptionValueSource(option.attributeName()) !== 'cli' || ofThisMachine.includes(long)) continue;
     if (!mayHold(name, long)) {
-      throw new WorkbenchError('usage', `expected options that any machine can do, got --${long}, beside --write`);
+      throw new WorkbenchError('usage', `expected options that any machine can do, got --${long}, with --write`);
     }
     const value = command.getOptionValue(option.attributeName()) as string | string[] | true;
     planned.options[long] = value === true ? value : [value].flat();
@@ -169,7 +167,7 @@ export async function writeCommandPlan(
   printLine(commandLine('work', '--plan', flags.write!, '--store', 'STORE'));
 }
 
-/** The name under which jobs find a preset: that of the package, or of a file that they carry, with all that it extends. */
+/** Name of a preset inside jobs: a bundled one, or a file carried by the job with all that it extends. */
 async function carried(planned: Planned, preset: string): Promise<string> {
   const { presetNames, resolvePreset } = await import('../src/run/locations.js');
   if (presetNames().includes(preset)) return preset;
@@ -185,9 +183,9 @@ async function carried(planned: Planned, preset: string): Promise<string> {
 }
 
 /**
- * Whether what a plan was written with is what is here.
+ * Checks that the inputs of a plan equal those here.
  * @param planned `--inputs`
- * @throws WorkbenchError `data` that names what differs
+ * @throws WorkbenchError `data` with the differences
  */
 export async function refuseOtherInputs(planned: string, here: Readonly<Record<string, string>>): Promise<void> {
   const { ofShape, parseJson } = await import('../src/run/read-json.js');
@@ -199,8 +197,10 @@ export async function refuseOtherInputs(planned: string, here: Readonly<Record<s
   );
   if (names.length === 0) return;
   const shown = (hash: string | undefined) => (hash === undefined ? 'none' : hash.slice(0, 12));
-  const told = names.map((name) => `${name}: ${shown(hashes[name])} planned, ${shown(here[name])} here`).join('; ');
-  throw new WorkbenchError('data', `expected what the plan was written with, got other inputs: ${told}`, {
+  const differing = names
+    .map((name) => `${name}: ${shown(hashes[name])} planned, ${shown(here[name])} here`)
+    .join('; ');
+  throw new WorkbenchError('data', `expected what the plan was written with, got other inputs: ${differing}`, {
     hint: 'Import the same data with the same version, and take the same model; or write the plan again.',
   });
 }

@@ -1,4 +1,4 @@
-/** What `kgwalk train` is to do: the settings and the folder of every run, all checked before the first starts. */
+/** Settings and folders of the runs of `kgwalk train`, all checked before the first starts. */
 import { join, resolve } from 'node:path';
 import { loadPluginsOfPreset, openPreset } from '../presets/index.js';
 import { lastingModelName } from '../src/llm/model-files.js';
@@ -29,18 +29,18 @@ export interface TrainFlags {
   json?: boolean;
 }
 
-/** One run, with all that it needs to begin or to go on. */
+/** One run, ready to start or resume. */
 export interface PlannedRun {
   settings: TrainSettings;
   folder: string;
-  /** The checkpoint that a run there goes on from. */
+  /** Checkpoint to resume from. */
   resume?: string;
   fork?: ForkSource;
 }
 
 /**
- * @param preset undefined where none was named
- * @throws WorkbenchError `usage` for options that contradict each other or the folder, `config` for wrong settings
+ * @param preset undefined if none was given
+ * @throws WorkbenchError `usage` for options that contradict each other or the folder, `config` for invalid settings
  */
 export async function plannedRuns(preset: string | undefined, flags: TrainFlags): Promise<PlannedRun[]> {
   refuseContradictions(flags);
@@ -62,7 +62,7 @@ async function plannedRun(
   if (folder !== undefined && resume !== undefined) {
     const run = runIn(folder);
     if (run) {
-      // Of a preset that is named with a run the plugins are meant, too.
+      // A preset given with a run also adds its plugins.
       if (preset !== undefined && pluginLabels(run.config).length > 0) await loadPluginsOfPreset(preset);
       requirePluginsOf(run);
       const settings = settingsOfRun(run, overrides);
@@ -70,7 +70,7 @@ async function plannedRun(
       return { settings, folder, resume };
     }
     if (preset === undefined) {
-      throw new WorkbenchError('usage', `expected a run to go on with, got none, at ${folder}`, {
+      throw new WorkbenchError('usage', `expected a run to resume, got none, at ${folder}`, {
         hint: 'Runs: `kgwalk runs list`. To start one where there is none, name its preset too.',
       });
     }
@@ -113,7 +113,7 @@ function refuseContradictions({ resume, fork, seed, seeds, runDir }: TrainFlags)
 function refuseRunIn(folder: string): void {
   if (!runIn(folder)) return;
   throw new WorkbenchError('usage', `expected a folder without a run, got one that holds a run, at ${folder}`, {
-    hint: 'Go on with it by --resume, or choose another folder.',
+    hint: 'Resume it by --resume, or choose another folder.',
   });
 }
 

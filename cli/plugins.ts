@@ -1,4 +1,4 @@
-/** `--plugin FILE`: agents, environments, rewards, figures and data sets of the user's own, for every command. */
+/** `--plugin FILE`: a user's agents, environments, rewards, figures and data sets, for every command. */
 import { argv } from 'node:process';
 import type { Command } from 'commander';
 import { rememberCommand } from '../src/run/command-line.js';
@@ -22,7 +22,7 @@ export function register(program: Command): void {
     });
 }
 
-/** What was typed behind the program's name. */
+/** Arguments after the program's name. */
 function wordsOf(program: Command): string[] {
   const { rawArgs } = program as Command & { rawArgs?: string[] };
   return rawArgs && rawArgs.join('\0') !== argv.join('\0') ? rawArgs : argv.slice(2);

@@ -1,4 +1,4 @@
-/** `kgwalk pretrain PRESET`: entity and relation vectors of a graph, kept for every run that fits them. */
+/** `kgwalk pretrain PRESET`: entity and relation vectors of a graph, reused by every run that they fit. */
 import type { Command } from 'commander';
 import { printShown } from './output.js';
 import { addThreadsOption, repeatable } from './options.js';

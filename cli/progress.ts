@@ -1,4 +1,4 @@
-/** `--progress HOW`: what is seen of work that takes long, for every command. */
+/** `--progress HOW`: display of long work, for every command. */
 import { type Command, Option } from 'commander';
 import { env, stderr } from 'node:process';
 import { type ProgressMode, progressModes, type ProgressReporter, terminalProgress } from '../src/run/progress.js';
@@ -19,5 +19,5 @@ export function register(program: Command): void {
     });
 }
 
-/** As it was asked for, on standard error. */
+/** Progress in the requested mode, on standard error. */
 export const commandProgress = (): ProgressReporter => terminalProgress(stderr, { mode });

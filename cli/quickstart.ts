@@ -1,4 +1,4 @@
-/** `kgwalk quickstart`: all of it, on a world that the program makes for itself. */
+/** `kgwalk quickstart`: the whole workbench on a generated world. */
 import type { Command } from 'commander';
 import { resolve } from 'node:path';
 import { WorkbenchError } from '../src/run/errors.js';
@@ -45,7 +45,7 @@ async function run({ set, open, json, ...flags }: QuickstartFlags): Promise<void
   const seed = flags.seed === undefined ? undefined : wholeNumber(flags.seed, '--seed', 0);
   const model = await usableModel(flags.model);
   const folder = resolve(flags.runDir ?? quickstartFolder(model, seed));
-  // Minutes before the page is drawn, for who cannot draw.
+  // Fails before the work if charts cannot be drawn.
   const { tryCanvas } = await import('../reports/canvas.js');
   await tryCanvas();
   printNote(`quickstart in ${folder}`);
@@ -72,11 +72,11 @@ async function run({ set, open, json, ...flags }: QuickstartFlags): Promise<void
   for (const line of await nextSteps(result)) printLine(line);
 }
 
-/** Of an interrupted step, what goes on is this command. */
+/** Points the error of an interrupted step to this command. */
 function goingOn(error: unknown): unknown {
   if (!(error instanceof WorkbenchError) || error.code !== 'stopped') return error;
   return new WorkbenchError('stopped', error.message, {
-    hint: 'Run the same command again: it goes on from there.',
+    hint: 'Run the same command again to continue.',
     cause: error,
   });
 }

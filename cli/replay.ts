@@ -1,4 +1,4 @@
-/** `kgwalk replay`: a finished evaluation once more, from what its model wrote. */
+/** `kgwalk replay`: repeats a finished evaluation from the stored completions. */
 import type { Command } from 'commander';
 import type { Replay } from '../evaluation/replay.js';
 import type { Row } from '../evaluation/score.js';
@@ -18,7 +18,7 @@ export function register(program: Command): void {
   program
     .command('replay')
     .description('repeat an evaluation without a model, and compare every byte with what it saved')
-    .argument('<evaluation>', 'name or folder of an evaluation, as `kgwalk evaluate` said it')
+    .argument('<evaluation>', 'name or folder of an evaluation, as printed by `kgwalk evaluate`')
     .option('--question <id>', 'this sample alone, with its trace')
     .option('--encoder <file>', 'the encoder, if its file has moved: FILE.gguf or a name of `models list`')
     .option('--evaluations <dir>', 'where evaluations are kept (default runs/evaluations)')
@@ -26,7 +26,7 @@ export function register(program: Command): void {
     .action(replay);
 }
 
-/** Replays, prints, and fails where a byte differs. */
+/** Replays, prints, and fails if a byte differs. */
 async function replay(evaluation: string, { question, encoder, evaluations, json }: ReplayFlags): Promise<void> {
   const { readAsked } = await import('../evaluation/keep.js');
   const { replayEvaluation } = await import('../evaluation/replay.js');
@@ -40,9 +40,9 @@ async function replay(evaluation: string, { question, encoder, evaluations, json
     const { excluded, examples } = data;
     const options = { asked, only: question, excluded, examples, signal: work.signal };
     const result = await replayEvaluation(agent.asker, data.samples, agent.scorer, options);
-    const { rows, traced, ...told } = result;
+    const { rows, traced, ...summary } = result;
     const [row] = rows;
-    if (json) printJson({ evaluation: folder, ...told, ...(question !== undefined && { row, ...traced[0] }) });
+    if (json) printJson({ evaluation: folder, ...summary, ...(question !== undefined && { row, ...traced[0] }) });
     else if (question !== undefined)
       printSections(task.trace?.(row!, traced[0]!, data) ?? [{ title: '', lines: [JSON.stringify(row)] }]);
     if (!result.identical) throw differs(result, folder);

@@ -1,4 +1,4 @@
-/** `kgwalk report`: one page about runs, and about evaluations of questions and of link queries. */
+/** `kgwalk report`: one page about runs and evaluations. */
 import type { Command } from 'commander';
 import { createHash } from 'node:crypto';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -19,7 +19,7 @@ export function register(program: Command): void {
     )
     .option(
       '--to <dir>',
-      'where to write; default: report/ in the only one named, of several report-A-B/ beside the first',
+      'where to write; default: report/ in the only one named, of several report-A-B/ next to the first',
     )
     .option('--title <text>', 'of the page; default: what it is about')
     .option('--evaluations <dir>', 'where evaluations are kept (default runs/evaluations)')
@@ -53,7 +53,7 @@ async function report(names: string[], { to, title, evaluations: root, json }: R
   const named = names.map((name) => {
     const evaluation = foundEvaluation(name, root);
     if (evaluation !== undefined) return { evaluation };
-    // Of one that was stopped, this says how to go on.
+    // For a stopped run, the command to resume it.
     const begun = foundEvaluation(name, root, 'begun');
     if (begun !== undefined) throw unfinished(begun);
     const run = openRun(name);
@@ -62,7 +62,7 @@ async function report(names: string[], { to, title, evaluations: root, json }: R
     return { run };
   });
   const folders = named.map(({ run, evaluation }) => run?.folder ?? evaluation!);
-  // A comparison lies under its own name: the next one takes the place of none.
+  // A comparison has a separate folder, so that it replaces no other.
   const place =
     folders.length === 1 ? join(folders[0]!, 'report') : join(dirname(folders[0]!), comparisonName(folders));
   const written = await writeReport(
@@ -79,7 +79,7 @@ async function report(names: string[], { to, title, evaluations: root, json }: R
   else printLine(written.page);
 }
 
-/** Those of the names that are sweeps: folders, or names inside `runs/`. */
+/** Sweeps among the names: folders, or names inside `runs/`. */
 async function foundSweeps(names: readonly string[]): Promise<SweepInfo[]> {
   const { sweepIn } = await import('../src/run/sweep.js');
   const { runsFolder } = await import('../src/run/locations.js');
@@ -98,7 +98,7 @@ async function reportSweep(sweep: SweepInfo, to: string | undefined, title: stri
   return writeSweepPage(sweep, sweepResults(sweep), { to: place, ...(title !== undefined && { title }) });
 }
 
-/** `report-first-second`; of long or many names their beginnings and a hash of all. */
+/** `report-first-second`; for long or many names, prefixes and a hash of all. */
 function comparisonName(folders: readonly string[]): string {
   const names = folders.map((folder) => basename(folder).replace(/[^\w.@-]+/g, '-'));
   const whole = `report-${names.join('-')}`;

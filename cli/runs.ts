@@ -17,7 +17,7 @@ export function register(program: Command): void {
     .action(list);
   command
     .command('verify')
-    .description('compare all that a run keeps with the checksums that it keeps')
+    .description('verify the checksums of all files of a run')
     .argument('<run>', 'name or folder of a run')
     .option('--json', 'print JSON')
     .action(verify);
@@ -46,7 +46,7 @@ async function list(folder: string | undefined, { json }: { json?: boolean }): P
   else printTable(rows);
 }
 
-/** A run in one row. The keys are those of `runs list --json`. */
+/** Table row of a run. The keys are those of `runs list --json`. */
 async function summary(run: ListedRun) {
   if ('problem' in run) return { run: run.id, status: 'broken', problem: run.problem };
   const { config, state, environment } = run;
@@ -66,7 +66,7 @@ async function summary(run: ListedRun) {
   };
 }
 
-/** A sweep in one row; `kgwalk runs list FOLDER` has its trials. */
+/** Table row of a sweep; `kgwalk runs list FOLDER` lists its trials. */
 async function summaryOfSweep(sweep: ListedSweep) {
   if ('problem' in sweep) return { run: sweep.id, status: 'broken', problem: sweep.problem };
   const { trialsOf } = await import('../src/run/sweep.js');

@@ -40,14 +40,14 @@ export function registerEnv(serve: Command): void {
     .option('--config <preset>', 'preset or YAML file whose settings the environment follows, such as umls-transe')
     .option('--set <key=value>', 'change a setting, such as linkWalk.horizon=2; repeatable', repeatable, [])
     .option('--option <key=value>', 'an option of the environment itself, such as size=7; repeatable', repeatable, [])
-    .option('--num-envs <n>', 'copies that are stepped together', '1')
+    .option('--num-envs <n>', 'number of copies stepped together', '1')
     .addOption(
-      new Option('--autoreset <when>', 'when a copy whose episode ended begins anew')
+      new Option('--autoreset <when>', 'when to reset a copy whose episode ended')
         .choices(['disabled', 'sameStep', 'nextStep'])
         .default('disabled'),
     )
     .option('--socket <path>', 'listen on a Unix socket that only you can open, until stopped')
-    .option('--stdio', 'standard input and output, which is the default: it ends with whoever started it')
+    .option('--stdio', 'use standard input and output (default); ends with the parent process')
     .action(serveEnv);
 }
 

@@ -14,8 +14,12 @@ export function register(program: Command): void {
     .command('serve')
     .description('show runs, sweeps and evaluations in a browser, live while they train')
     .argument('[runs...]', 'names or folders of runs, or folders that hold some (default runs)')
-    .option('--port <n>', 'where to listen; 0 takes any that is free', usualPort)
-    .option('--host <address>', 'beyond 127.0.0.1 a token is asked for, which the printed address holds', '127.0.0.1')
+    .option('--port <n>', 'port; 0 = any free port', usualPort)
+    .option(
+      '--host <address>',
+      'bind address; any other than 127.0.0.1 requires the token in the printed URL',
+      '127.0.0.1',
+    )
     .option('--open', 'open the page in the browser of this desktop')
     .option('--json', 'print the address as JSON')
     .action(serve);
@@ -42,14 +46,14 @@ async function serve(runs: string[], { port, host, open, json }: ServeFlags): Pr
   await serving.close();
 }
 
-/** A server over some folders; what goes wrong in it is said, and it goes on. */
+/** Serves some folders; internal errors are printed and the server keeps running. */
 export async function listen(options: { roots: readonly string[]; host?: string; port: number }) {
   const { serve: start } = await import('../serve/server.js');
   const onBug = (error: unknown) => printNote((error instanceof Error ? error.stack : undefined) ?? String(error));
   return start({ ...options, onBug });
 }
 
-/** A page over runs that are about to train; on the usual port, or where that is taken on any. Says where. */
+/** Serves the page for runs that are about to train, on the usual port or a free one, and prints its address. */
 export async function follow(roots: readonly string[]) {
   const usual = { roots, port: portOf(usualPort) };
   const serving = await listen(usual).catch((error: unknown) => {
@@ -60,7 +64,7 @@ export async function follow(roots: readonly string[]) {
   return serving;
 }
 
-/** A folder as it is named, or that of a run. @throws WorkbenchError `usage` where there is neither */
+/** Folder from its path or a run's name. @throws WorkbenchError `usage` if there is neither */
 async function folderOf(name: string): Promise<string> {
   const { existsSync, statSync } = await import('node:fs');
   const { resolve } = await import('node:path');
@@ -82,7 +86,7 @@ async function opened(url: string): Promise<boolean> {
   return openPage(url);
 }
 
-/** Ctrl-C, SIGTERM, a terminal that closes: for a server that is the ordinary end. */
+/** Ctrl-C, SIGTERM and a closed terminal are the ordinary end of a server. */
 async function interrupted(): Promise<void> {
   const { stopSignals } = await import('./terminal.js');
   await new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-/** `kgwalk sweep`: many runs of a preset with settings from a grid, drawn at random, or told by another program. */
+/** `kgwalk sweep`: many runs of a preset with settings from a grid, a sampler, or another program. */
 import { type Command, Option } from 'commander';
 import { join, resolve } from 'node:path';
 import { stdin } from 'node:process';
@@ -47,32 +47,27 @@ export function register(program: Command): void {
     .command('sweep')
     .description('train a preset with many settings, and say which is the best on valid')
     .argument('<preset>', 'a YAML file, or the name of a preset of the package')
-    .option(
-      '--grid <key=a,b>',
-      'every one of these values; several grids: every combination; repeatable',
-      repeatable,
-      [],
-    )
+    .option('--grid <key=a,b>', 'try each value; with several grids, each combination; repeatable', repeatable, [])
     .option(
       '--sample <key=range>',
-      'drawn for every trial: log:1e-4..1e-2, uniform:0..1, int:1..8, logint:16..512, choice:a,b; repeatable',
+      'sampled for every trial: log:1e-4..1e-2, uniform:0..1, int:1..8, logint:16..512, choice:a,b; repeatable',
       repeatable,
       [],
     )
-    .option('--trials <n>', 'how many trials in all; points of a grid take turns (a grid alone: its product)')
+    .option('--trials <n>', 'total number of trials; grid points take turns (default for a grid alone: its product)')
     .option('--seeds <n>', 'runs of a trial, from the preset’s seed on; or the seeds themselves, such as 1,2,3', '1')
     .option('--jobs <n>', 'runs at once, each a process', '1')
     .addOption(
-      new Option('--sampler <name>', 'how --sample draws: sobol covers the space more evenly')
+      new Option('--sampler <name>', 'sampling method: random, or sobol for even coverage')
         .choices(['random', 'sobol'])
         .default('random'),
     )
-    .option('--seed <n>', 'of the draws', '0')
+    .option('--seed <n>', 'random seed of --sample', '0')
     .option(
       '--halving <updates>',
       'stop runs early: first look after so many updates of PPO, then at η times as many …',
     )
-    .option('--eta <n>', 'with --halving: one of so many goes on (default 3)')
+    .option('--eta <n>', 'with --halving: keep 1 of N trials at each rung (default 3)')
     .option('--metric <eval/…>', 'the figure of valid that chooses (default the task’s main figure)')
     .option('--minimize', 'lower is better (default for a loss)')
     .option('--set <key=value>', 'a setting of every trial; repeatable', repeatable, [])
@@ -80,12 +75,12 @@ export function register(program: Command): void {
     .option('--backend <name>', 'tensorflow, wasm or cpu instead of the fastest that works')
     .option('--name <name>', 'of the folder, runs/sweep-NAME (default from the preset and what is varied)')
     .option('--run-dir <dir>', 'the folder itself')
-    .option('--resume', 'go on with the sweep in the folder, where there is one')
+    .option('--resume', 'resume the sweep in the folder, if there is one')
     .option('--retry-failed', 'with --resume: run again what failed')
-    .option('--ask-tell', 'another program tells the trials, in lines of JSON on standard input, and is answered')
-    .option('--max-minutes <n>', 'stop after that long; --resume goes on', minutesOf)
+    .option('--ask-tell', 'ask/tell: read trials as JSON lines from standard input and answer on standard output')
+    .option('--max-minutes <n>', 'time limit; --resume continues', minutesOf)
     .option('--json', 'print the results as JSON');
-  addShardOption(command, 'do the i-th of n parts of the runs: one of n machines that share the folder');
+  addShardOption(command, 'run the i-th of n parts of the runs, on one of n machines that share the folder');
   addPlanOptions(command, 'its runs');
   addThreadsOption(command, 'TransE of a trial').action((preset: string, flags: SweepFlags) =>
     sweep(command, preset, flags, program.opts<{ plugin?: string[] }>().plugin ?? []),
@@ -109,12 +104,12 @@ async function sweep(command: Command, preset: string, flags: SweepFlags, plugin
   }
   const folder = await folderOf(flags, sweepName(record));
   const { sweepIn } = await import('../src/run/sweep.js');
-  // Each machine has data of its own.
+  // Each machine has its own data.
   if (flags.inputs !== undefined) await refuseOtherInputs(flags.inputs, await inputsOf(record));
   else if (!flags.askTell && (flags.shard || !sweepIn(folder))) await checkData(record);
   const { terminalWork } = await import('./terminal.js');
   const { trialProcesses } = await import('../sweep/trial-process.js');
-  // Before the lock: from then on others see a sweep at work, which an interrupt must stop in order.
+  // Before the lock: afterwards others see a running sweep, which an interrupt must stop in order.
   const { signal, progress } = terminalWork(flags.maxMinutes);
   const open = openSweep(folder, record, flags.resume ?? false, flags.shard);
   const run = trialProcesses({ preset, plugins: plugins.map((file) => resolve(file)), threads: flags.threads });
@@ -127,7 +122,7 @@ async function sweep(command: Command, preset: string, flags: SweepFlags, plugin
     const { trials, finished, stopped, failed } = sweepResults(sweepIn(folder)!).counts;
     const done = `${finished + stopped + failed} of ${trials} trials done`;
     throw new WorkbenchError('stopped', `stopped with ${done}, at ${folder}`, {
-      hint: 'The same command with --resume goes on.',
+      hint: 'The same command with --resume continues.',
     });
   } finally {
     open.close();
@@ -158,11 +153,11 @@ async function planned(open: OpenSweep, work: SweepWork, progress: ProgressRepor
   bar.finish();
 }
 
-/** Trials that are told on standard input, answered on standard output. */
+/** Trials from standard input, with replies on standard output. */
 async function answered(open: OpenSweep, work: SweepWork): Promise<void> {
   const { createInterface } = await import('node:readline');
   const { answerAsks } = await import('../sweep/ask-tell.js');
-  printNote(`sweep ${open.folder}: trials are told in lines such as {"id": 1, "set": {"ppo.clipRange": 0.1}}`);
+  printNote(`sweep ${open.folder}: write trials as lines such as {"id": 1, "set": {"ppo.clipRange": 0.1}}`);
   const lines = createInterface({ input: stdin, crlfDelay: Infinity, ...(work.signal && { signal: work.signal }) });
   await answerAsks(open, work, { lines, say: (said) => printLine(JSON.stringify(said)) });
 }
@@ -243,7 +238,7 @@ async function folderOf({ name, runDir }: SweepFlags, usual: string): Promise<st
 
 const figureText = (value: number) => value.toFixed(4);
 
-/** A row a trial, the best first; those that were stopped, failed or wait come last. */
+/** One row per trial, best first; stopped, failed and waiting ones last. */
 function printResults({ trials, metric, best, counts }: SweepResults, { better, seeds }: SweepRecord): void {
   const sign = better === 'high' ? -1 : 1;
   const order = ['finished', 'stopped', 'failed', 'waiting'];

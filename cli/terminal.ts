@@ -1,4 +1,4 @@
-/** What stands beside the work of a command: a person at a terminal, who stops by Ctrl-C. */
+/** Terminal handling of a command: progress, notes, Ctrl-C. */
 import { basename } from 'node:path';
 import process, { stderr } from 'node:process';
 import { exitCodes, WorkbenchError } from '../src/run/errors.js';
@@ -24,12 +24,15 @@ export function terminalWork(maxMinutes?: number): Work & { signal: AbortSignal 
   };
 }
 
-/** Says that a log's last line, which a crash left unfinished, was cut off; nothing for a log that was whole. @param bytes of that line */
+/**
+ * Reports that a log's unfinished last line (from a crash) was removed; nothing for an intact log. @param bytes length
+ * of that line
+ */
 export function tellTorn(file: string, bytes: number): void {
   if (bytes > 0) printNote(`${basename(file)}: cut off a last line that a crash left unfinished (${bytes} bytes)`);
 }
 
-/** The task that names and options mean. @throws WorkbenchError `usage` for options that it does not have */
+/** The task of some names and options. @throws WorkbenchError `usage` for options that it does not have */
 export async function taskFor(named: readonly Named[], flags: EvaluationFlags): Promise<AnyTask> {
   const { taskOf } = await import('../tasks/named.js');
   const task = await taskOf(named, flags);
@@ -37,10 +40,13 @@ export async function taskFor(named: readonly Named[], flags: EvaluationFlags): 
   return task;
 }
 
-/** A person, a supervisor, a terminal that closes: who sends one may wait for what is saved. */
+/** Sent by people, supervisors, closing terminals; the sender may wait for the save. */
 export const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Signals that close are one: supervisors such as `timeout -s INT` signal the program and its process group. */
+/**
+ * Signals in quick succession count as one: supervisors such as `timeout -s INT` signal the program and its process
+ * group.
+ */
 const oneInterruptMs = 300;
 let controller: AbortController | undefined;
 

@@ -31,7 +31,7 @@ export function register(program: Command): void {
       'with --resume: leave that run as it is and start a new one from the weights of the checkpoint, if need be under other settings (default: runs/NAME-TIME-sSEED)',
     )
     .option('--backend <name>', 'tensorflow, wasm or cpu instead of the fastest backend that works')
-    .option('--dry-run', 'only say what would be done: samples, texts, tokens, updates and time')
+    .option('--dry-run', 'print the plan and exit: samples, texts, tokens, updates and time')
     .option('--replay-batch <file>', 'repeat the step at which a run diverged: a file in its replay folder')
     .option('--follow', 'show the run in a browser while it trains, as `kgwalk serve` does; ends with it')
     .option('--max-minutes <n>', 'stop after this many minutes, with a checkpoint to resume from', minutesOf)
@@ -79,14 +79,14 @@ async function train(preset: string | undefined, flags: TrainFlags): Promise<voi
   printNote(`\n${commandLine('evaluate', first!, '--split', 'valid')}\n${commandLine('report', first!, ...others)}`);
 }
 
-/** Whether nothing is left to do: a longer training may be asked for. */
+/** True if nothing is left to do; a longer training may have been requested. */
 async function isFinished({ folder, resume, settings }: PlannedRun): Promise<boolean> {
   const { runIn } = await import('../src/run/run-folder.js');
   const { longerConfig } = await import('../trainers/resume.js');
   const { removeDeadLock } = await import('../src/run/run-lock.js');
   const run = resume === undefined ? undefined : runIn(folder);
   if (run?.state.status !== 'finished' || longerConfig(run, settings) !== undefined) return false;
-  // A process that was killed after its last word left it.
+  // Left by a process killed after its last message.
   removeDeadLock(folder);
   return true;
 }
@@ -99,6 +99,6 @@ function stoppedError(folder: string, waiting: readonly PlannedRun[]): Workbench
   const seeds = waiting.map(({ settings }) => settings.seed).join(', ');
   const rest = seeds === '' ? '' : `; not started: seed ${seeds}`;
   return new WorkbenchError('stopped', `stopped; everything so far is saved, at ${folder}${rest}`, {
-    hint: `Go on: ${commandLine('train', '--resume', '--run-dir', shownPath(folder))}`,
+    hint: `Resume: ${commandLine('train', '--resume', '--run-dir', shownPath(folder))}`,
   });
 }

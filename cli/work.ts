@@ -1,4 +1,4 @@
-/** `kgwalk work`: does jobs of a plan, on any number of machines. */
+/** `kgwalk work`: runs jobs of a plan, on any number of machines. */
 import type { Command } from 'commander';
 import { WorkbenchError } from '../src/run/errors.js';
 import type { Shard } from '../src/run/shards.js';
@@ -21,12 +21,12 @@ interface WorkFlags {
 export function register(program: Command): void {
   const command = program
     .command('work')
-    .description('do the jobs of a plan, on any number of machines: every result is kept once')
-    .option('--plan <file>', 'jobs that `--write` of sweep or evaluate wrote; with --queue they are put in it first')
+    .description('run jobs of a plan; results are stored exactly once')
+    .option('--plan <file>', 'plan written by `--write` of sweep or evaluate; with --queue its jobs are enqueued first')
     .requiredOption('--store <store>', 'where results are put: s3://BUCKET/PREFIX, or a folder that all machines see')
     .option('--queue <redis>', 'take jobs from redis://HOST:PORT/DB#NAME (rediss:// for TLS), with other workers')
     .option('--wait', 'with --queue: wait for more jobs where there are none')
-    .option('--jobs <n>', 'jobs at once', '1')
+    .option('--jobs <n>', 'number of concurrent jobs', '1')
     .option('--max-minutes <n>', 'stop after that long; what was done so far is kept in the store', minutesOf)
     .option('--json', 'print JSON');
   addShardOption(command, 'without --queue: every n-th job from the i-th on, one of n machines').action(work);
@@ -48,9 +48,9 @@ async function work({
       hint: 'A plan is written by --write of `kgwalk sweep` or `kgwalk evaluate`.',
     });
   }
-  const beside = at === undefined ? wait && '--wait' : shard && '--shard';
-  if (beside) {
-    throw new WorkbenchError('usage', `expected ${beside} ${at === undefined ? 'with' : 'without'} --queue`, {
+  const conflict = at === undefined ? wait && '--wait' : shard && '--shard';
+  if (conflict) {
+    throw new WorkbenchError('usage', `expected ${conflict} ${at === undefined ? 'with' : 'without'} --queue`, {
       hint: 'A queue hands out jobs by itself; without one a plan is all there is.',
     });
   }
@@ -85,13 +85,9 @@ async function work({
   throwIfStopped(signal);
   if (json) printJson(counts);
   else printLine(`${counts.published} results made here, ${counts.known} were there, ${counts.failed} tries failed`);
-  // A queue tries failed jobs again, elsewhere.
+  // A queue retries failed jobs on any worker.
   if (counts.failed === 0 || at !== undefined) return;
-  throw new WorkbenchError(
-    'failure',
-    `expected jobs that can be done, got ${counts.failed} that failed, as told above`,
-    {
-      hint: 'The same command tries them again; the others are done.',
-    },
-  );
+  throw new WorkbenchError('failure', `expected all jobs to finish, got ${counts.failed} failed (see above)`, {
+    hint: 'The same command tries them again; the others are done.',
+  });
 }

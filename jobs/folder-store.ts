@@ -1,4 +1,4 @@
-/** A store in a folder that all machines see. */
+/** A store in a shared folder. */
 import {
   copyFileSync,
   existsSync,
@@ -17,30 +17,30 @@ import { confined } from '../src/run/locations.js';
 /** Bytes, or a file of them: files may be larger than memory. */
 export type Content = string | { file: string };
 
-/** What stands under names such as `results/1a2b….json`. Every promise may be rejected with what the disk or the server said. */
+/** A store of named objects such as `results/1a2b….json`. Promises are rejected with errors of the disk or server. */
 export interface Store {
-  /** As the user named it. */
+  /** Address as given by the user. */
   readonly address: string;
-  /** Undefined where nothing stands there. */
+  /** Undefined if there is no such object. */
   read(name: string): Promise<string | undefined>;
-  /** Copies what stands there into a file, which appears whole. @returns false where nothing does */
+  /** Copies an object into a file, which appears complete. @returns false if there is none */
   download(name: string, file: string): Promise<boolean>;
-  /** Puts something there, whatever was. */
+  /** Writes an object, replacing any previous one. */
   write(name: string, content: Content): Promise<void>;
-  /** Puts something where nothing is. Of several who try at once one succeeds. @returns whether it did */
+  /** Creates an object. Of several concurrent attempts exactly one succeeds. @returns true if this one did */
   writeOnce(name: string, content: Content): Promise<boolean>;
-  /** All names that begin so, in order. */
+  /** All names with a prefix, in order. */
   list(prefix: string): Promise<string[]>;
-  /** Nothing stands there afterwards. */
+  /** Removes an object, if present. */
   remove(name: string): Promise<void>;
 }
 
-/** Opens the folder; it is made where it is missing. */
+/** Opens the folder; created if missing. */
 export function openFolderStore(address: string): Store {
   const root = resolve(address);
   const place = (name: string) => confined(root, name);
 
-  /** Writes a file beside its place under a name of its own, and gives it the name by `take`. */
+  /** Writes a temporary file and gives it its name by `take`. */
   function placed<T>(file: string, content: Content, take: (draft: string) => T): T {
     const draft = join(dirname(file), `.${randomUUID()}.tmp`);
     try {
@@ -64,7 +64,7 @@ export function openFolderStore(address: string): Store {
       return true;
     },
     write: async (name, content) => placed(place(name), content, (draft) => renameSync(draft, place(name))),
-    // A name is given by link(2), which fails where there is one: also on network file systems, and of a file that is whole.
+    // Named by link(2), which fails if the name exists, also on network file systems; the file is already complete.
     writeOnce: async (name, content) =>
       placed(place(name), content, (draft) => {
         try {

@@ -1,5 +1,5 @@
 /**
- * Work that any machine may do: a command in parts. A plan is a file of such parts, a line each; what a line holds decides the part's
+ * Jobs: parts of a command that any machine may run. A plan is a file with one job per line; the line determines the
  * result, so its hash is the result's name.
  */
 import { z } from 'zod';
@@ -11,14 +11,14 @@ import { ofShape, parseJson } from '../src/run/read-json.js';
 
 const text = z.string().max(100_000);
 const digest = z.string().regex(/^[0-9a-f]{64}$/);
-/** A relative path of plain names; leads out of no folder. */
+/** A relative path of plain names that stays inside its folder. */
 const path = z
   .string()
   .max(1000)
   .regex(/^[\w.@+=,-]+(\/[\w.@+=,-]+)*$/)
   .refine((one) => !one.split('/').some((name) => name === '..' || name === '.'), 'expected a path without dots alone');
 
-/** Words that a job may hold, by its command: no path to write at, no plugin, nothing that says how a machine does it. */
+/** Options allowed in a job, by command: no output path, no plugin, nothing machine-specific. */
 const optionsOf = {
   sweep: 'grid sample trials seeds sampler seed metric minimize set model backend',
   evaluate:
@@ -26,27 +26,27 @@ const optionsOf = {
     'model model-set budget budget-mode choices hold-out set seed withhold-hops',
 } as const;
 
-/** What can be planned. */
+/** Commands that can be planned. */
 export type PlannedCommand = keyof typeof optionsOf;
 
 const content = z.strictObject({
   kind: z.literal('kgwalk job'),
-  /** Of the program: another may do otherwise. */
+  /** Version of the program: another may compute something else. */
   version: text,
   command: z.enum(['sweep', 'evaluate']),
-  /** What stands behind the command, and its options. */
+  /** Arguments and options of the command. */
   args: z.array(text).max(20),
   options: z.record(text, z.union([z.literal(true), z.array(text).max(2000)])),
   /** Such as `2/8`. */
   part: z.string().regex(/^\d{1,6}\/\d{1,6}$/),
-  /** Settings of the files that the words name: presets of the user, with all that they extend. */
+  /** Contents of the settings files named in the arguments: users' presets with all that they extend. */
   presets: z.record(
     path,
     z.record(text, z.unknown()).refine(({ plugins }) => plugins === undefined, 'no plugins'),
   ),
-  /** Folders that the words name, each by the manifest in the store that lists its files: runs. */
+  /** Folders named in the arguments (runs), each by its manifest in the store. */
   folders: z.record(path, digest),
-  /** Hashes of what it works on, data and models: on a machine that has others it is refused. */
+  /** Hashes of data and models: a machine with others refuses the job. */
   inputs: z.record(text, text),
 });
 const schema = content.extend({ key: digest });
@@ -54,10 +54,10 @@ const schema = content.extend({ key: digest });
 /** One part of a command. */
 export type Job = z.output<typeof schema>;
 
-/** A command in parts, not yet in jobs. */
+/** A command in parts, before it is split into jobs. */
 export type Planned = Pick<Job, 'command' | 'args' | 'options' | 'presets' | 'folders' | 'inputs'>;
 
-/** Its jobs, part after part. */
+/** Its jobs, in part order. */
 export function jobsOf(planned: Planned, parts: number): Job[] {
   return Array.from({ length: parts }, (_, i) => {
     const job = { kind: 'kgwalk job' as const, version: kgwalkVersion(), ...planned, part: `${i + 1}/${parts}` };
@@ -65,14 +65,14 @@ export function jobsOf(planned: Planned, parts: number): Job[] {
   });
 }
 
-/** Writes a plan, a job a line. */
+/** Writes a plan, one job per line. */
 export function writePlan(file: string, jobs: readonly Job[]): void {
   writeFileAtomic(file, jobs.map((job) => `${canonicalJson(job)}\n`).join(''));
 }
 
 /**
- * The jobs of a plan.
- * @throws WorkbenchError `data` for a line that is no job, or was altered; `usage` for a plan of another version
+ * Jobs of a plan.
+ * @throws WorkbenchError `data` for an invalid or altered line; `usage` for a plan of another version
  */
 export function readPlan(file: string): Job[] {
   const lines = readTextFile(file, 'a plan').split('\n');
@@ -86,8 +86,8 @@ export function readPlan(file: string): Job[] {
 }
 
 /**
- * A job that came from elsewhere: of the shape, of this version, and under its own key.
- * @param place where it came from
+ * Validates a job from elsewhere: shape, version and key.
+ * @param place origin, for errors
  */
 export function jobFrom(value: unknown, place: string): Job {
   const version = (value as Partial<Job> | null)?.version;
@@ -107,7 +107,7 @@ export function jobFrom(value: unknown, place: string): Job {
   });
 }
 
-/** Plugins are code: it is never brought by a job. */
+/** Plugins are code: jobs never carry them. */
 const namesPlugins = (setting: string) => /^\s*plugins\b/.test(setting);
 
 /** The error for a plan that would load code. */
@@ -124,11 +124,11 @@ export function otherVersion(version: string, place: string): WorkbenchError {
   });
 }
 
-/** Whether a plan may hold an option. */
+/** True if a plan may contain an option. */
 export const mayHold = (command: PlannedCommand, option: string): boolean =>
   optionsOf[command].split(' ').includes(option);
 
-/** The words of a job behind the program's name, without its part. @param more options that this machine adds */
+/** Arguments of a job after the program's name, without its part. @param more options added by this machine */
 export function wordsOf(
   { command, args, options }: Pick<Job, 'command' | 'args' | 'options'>,
   ...more: string[]
@@ -136,7 +136,7 @@ export function wordsOf(
   return [
     command,
     ...Object.entries(options).flatMap(([name, value]) =>
-      // In one word: a value may begin with a dash.
+      // As one word: a value may begin with a dash.
       value === true ? [`--${name}`] : value.map((one) => `--${name}=${one}`),
     ),
     ...more,

@@ -1,9 +1,9 @@
-/** Packages that only work on several machines needs: whoever uses them installs them. */
+/** Optional packages for work on several machines, installed by the user. */
 import { WorkbenchError } from '../src/run/errors.js';
 
 /**
- * @param what needs them, with its article
- * @throws WorkbenchError `usage` with the command that installs them, where one is missing
+ * @param what feature that needs them, with its article
+ * @throws WorkbenchError `usage` with the command that installs them, if one is missing
  */
 export async function withPackage<T>(what: string, names: readonly string[], load: () => Promise<T>): Promise<T> {
   try {

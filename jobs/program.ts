@@ -1,4 +1,4 @@
-/** This program as another process, which ends with this one. */
+/** Runs this program as a child process that ends with this one. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
@@ -8,17 +8,17 @@ import { exitCodes } from '../src/run/errors.js';
 import { makeFolder } from '../src/run/files.js';
 import { packageRoot } from '../src/run/locations.js';
 
-/** How a process is started. */
+/** Options of a process. */
 export interface ProgramOptions {
-  /** What it prints goes there, behind what earlier ones did. */
+  /** File for its output, appended. */
   log: string;
-  /** Aborted: it saves and stops. */
+  /** Aborted: the child saves and stops. */
   signal: AbortSignal;
   cwd?: string;
   variables?: NodeJS.ProcessEnv;
 }
 
-/** How a process ended: `reason` of one that failed. */
+/** End of a process: `reason` if it failed. */
 export type ProgramEnd = { state: 'finished' | 'stopped' } | { state: 'failed'; reason: string };
 
 /** Runs `kgwalk WORDS`. */
@@ -28,7 +28,8 @@ export async function runProgram(
 ): Promise<ProgramEnd> {
   makeFolder(dirname(log));
   const output = openSync(log, 'a');
-  // A group of its own: Ctrl-C at the terminal reaches whoever started it, which asks once. The channel tells it that this process is gone.
+  // A separate process group: Ctrl-C at the terminal reaches only the parent, which asks the child once. The IPC
+  // channel shows the child that the parent is gone.
   const child = spawn(execPath, [join(packageRoot(), 'dist', 'cli', 'main.js'), ...words], {
     env: { ...env, ...variables },
     ...(cwd !== undefined && { cwd }),

@@ -1,4 +1,6 @@
-/** Jobs that workers take from Redis or Valkey, by BullMQ: each is given to one worker at a time, and again where that one dies. */
+/**
+ * Job queue on Redis or Valkey by BullMQ: each job goes to one worker at a time, and again to another if that one dies.
+ */
 import { env } from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 import type { Job as Queued } from 'bullmq';
@@ -8,18 +10,21 @@ import { type Job, jobFrom, otherVersion } from './job.js';
 import { withPackage } from './optional-package.js';
 import type { JobEnd } from './run-job.js';
 
-/** Milliseconds after which a worker that was not heard of is taken for dead. Its jobs are other processes, so it is always to be heard. */
+/**
+ * Milliseconds without heartbeat after which a worker counts as dead. Jobs run in other processes, so heartbeats never
+ * stall.
+ */
 const lockDuration = 15_000;
-/** A job that fails on one machine may pass on another; each try waits twice as long, from so many milliseconds. */
+/** Base delay of retries in milliseconds, doubled each time: a job may fail on one machine and pass on another. */
 const [attempts, backoff] = [3, 5000];
 
-/** A queue that is open; close it after use. */
+/** An open queue; close it after use. */
 export interface WorkQueue {
-  /** Puts jobs in it that are not there; those that failed are tried again. */
+  /** Adds missing jobs and retries failed ones. */
   submit(jobs: readonly Job[]): Promise<void>;
   /**
-   * Works until the queue is empty, or for as long as nobody stops it.
-   * @param options.wait goes on waiting for jobs where there are none
+   * Works until the queue is empty, or until stopped.
+   * @param options.wait keeps waiting for jobs when there are none
    * @throws what `run` threw, once the other jobs of this worker are over
    */
   work(
@@ -32,8 +37,8 @@ export interface WorkQueue {
 /**
  * Opens a queue.
  * @param address `redis://HOST:PORT/DB#NAME`; rediss:// for TLS. Name and password of a user: KGWALK_REDIS_USER, KGWALK_REDIS_PASSWORD
- * @param onAway told why the queue does not answer, once each time
- * @throws WorkbenchError `usage` for an address that is none and a queue of another version; `failure` where nobody answers
+ * @param onAway called with the reason when the queue becomes unreachable
+ * @throws WorkbenchError `usage` for an address that is none and a queue of another version; `failure` if no server answers
  */
 export async function openQueue(address: string, onAway: (why: string) => void = () => {}): Promise<WorkQueue> {
   const url = URL.canParse(address) ? new URL(address) : undefined;
@@ -63,7 +68,7 @@ export async function openQueue(address: string, onAway: (why: string) => void =
     ...(url.protocol === 'rediss:' && { tls: {} }),
     ...(env.KGWALK_REDIS_USER && { username: env.KGWALK_REDIS_USER }),
     ...(env.KGWALK_REDIS_PASSWORD && { password: env.KGWALK_REDIS_PASSWORD }),
-    // A queue that goes away is waited for, jobs under way go on meanwhile; one that is not there at first is told.
+    // An unreachable queue is waited for while running jobs continue; if it is unreachable at first, that is an error.
     maxRetriesPerRequest: null,
     retryStrategy: (times) => (opened ? Math.min(times * 100, 2000) : null),
     lazyConnect: true,
@@ -83,7 +88,7 @@ export async function openQueue(address: string, onAway: (why: string) => void =
     const version = await connection.get(key);
     if (version !== kgwalkVersion()) throw otherVersion(version ?? 'nothing', `--queue ${address}`);
   } catch (error) {
-    // Of one that has ended a timer would be left.
+    // Clears the timer of an ended job.
     if (connection.status !== 'end') connection.disconnect();
     if (error instanceof WorkbenchError) throw error;
     throw new WorkbenchError(
@@ -127,7 +132,7 @@ export async function openQueue(address: string, onAway: (why: string) => void =
           try {
             ended = await run(job);
           } catch (error) {
-            // The store is away, or holds another result: not the job's fault.
+            // The store is unreachable, or holds another result: not an error of the job.
             thrown ??= { error };
             over.abort();
             return giveBack();
@@ -138,7 +143,7 @@ export async function openQueue(address: string, onAway: (why: string) => void =
         },
         {
           ...{ connection, prefix: 'kgwalk', concurrency: jobs, lockDuration, stalledInterval: lockDuration / 2 },
-          // Workers may be killed however often.
+          // Killed workers do not count as failed tries.
           maxStalledCount: 1_000_000,
         },
       );
@@ -152,7 +157,7 @@ export async function openQueue(address: string, onAway: (why: string) => void =
           if (Object.values(left).every((count) => count === 0)) break;
         }
       } finally {
-        // Waits for the jobs of this worker, which the signal has asked to save and stop.
+        // Waits for this worker's jobs, which save and stop by the signal.
         await worker.close();
       }
       if (thrown) throw thrown.error;

@@ -1,6 +1,7 @@
 /**
- * Folders in a store: their files by content, and a manifest that lists them, written last. A result's manifest has the key of its job and is
- * written once; who comes second must have made the same.
+ * Folders in a store: files by content hash, and a manifest that lists them, written last. A result's manifest has the
+ * key of its job and is
+ * written once; a second worker must have produced the same.
  */
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, readdirSync, rmSync } from 'node:fs';
@@ -16,18 +17,18 @@ import type { Store } from './store.js';
 const digest = z.string().regex(/^[0-9a-f]{64}$/);
 const manifest = z.strictObject({
   kind: z.literal('kgwalk files'),
-  /** What computed it: on others vectors of texts differ in their last digits. */
+  /** Processor of the worker: text vectors differ in their last digits on others. */
   processor: z.string().max(1000),
   files: z.array(z.strictObject({ path: z.string().min(1).max(4000), sha256: digest })).max(1_000_000),
 });
 type Manifest = z.output<typeof manifest>;
 
-/** Of a job whose result is wanted. */
+/** Key of the job of a result. */
 interface Keyed {
   key: string;
 }
 
-/** Files by their hash: those of results and folders lie together, those of a job under way by themselves, and go with it. */
+/** Files by hash: results and folders share one prefix; progress of a job has its own, which is deleted with it. */
 const objects = 'objects/';
 const progressOf = ({ key }: Keyed) => `progress/${key}/`;
 const resultName = ({ key }: Keyed) => `results/${key}.json`;
@@ -35,16 +36,16 @@ const progressName = ({ key }: Keyed) => `progress/${key}.json`;
 const folderName = (sha256: string) => `folders/${sha256}.json`;
 const rivalsOf = ({ key }: Keyed) => `rivals/${key}/`;
 
-/** Locks and drafts, and what is made again from the rest. */
+/** Locks, drafts, and files derived from the others. */
 const leftOut = (path: string) => /(^|\/)(\.[^/]*|[^/]*\.part)$|^(logs|report)\/|\/report\//.test(path);
 
-/** Where the clock stands, and what a model wrote, in the order in which it came: different in equal results. */
+/** Files that differ between equal results: timings, and completions in arrival order. */
 const ofTheClock = (path: string) =>
   /(^|\/)(environment\.json|(timing|completions)\.jsonl|tensorboard\/[^/]*)$/.test(path);
 
 /**
- * Files of a folder in the order in which they may be copied while a run writes them: what names checkpoints, then these, logs
- * last, which then are ahead of the checkpoint as after a kill.
+ * Order in which files of a running run may be copied: checkpoint references first, logs last, which are then ahead of
+ * the checkpoint as after a kill.
  */
 function pathsIn(folder: string): string[] {
   const order = (path: string) => (path.endsWith('/checkpoints/index.json') ? 0 : path.endsWith('.jsonl') ? 2 : 1);
@@ -57,7 +58,7 @@ function pathsIn(folder: string): string[] {
 const manifestText = (files: Manifest['files']) =>
   `${JSON.stringify({ kind: 'kgwalk files', processor: cpus()[0]?.model ?? 'unknown', files } satisfies Manifest, null, 1)}\n`;
 
-/** @param options.have hashes of files that are there already; those that come are added */
+/** @param options.have hashes already stored; new ones are added */
 async function putFiles(
   store: Store,
   folder: string,
@@ -81,7 +82,7 @@ async function readManifest(store: Store, name: string): Promise<Manifest | unde
   return ofShape(parseJson(text, place), manifest, place);
 }
 
-/** @throws WorkbenchError `data` for a file that is missing in the store, or is another */
+/** @throws WorkbenchError `data` for a file that is missing in the store or has another hash */
 async function takeFiles(store: Store, { files }: Manifest, folder: string, from = objects): Promise<void> {
   for (const { path, sha256 } of files) {
     const file = confined(folder, path);
@@ -97,12 +98,12 @@ async function takeFiles(store: Store, { files }: Manifest, folder: string, from
   }
 }
 
-/** What came of publishing: whether the result is this one, or one that was there and is equal. */
+/** Outcome of publishing: this result was stored, or an equal one was there. */
 export type Published = 'published' | 'known';
 
 /**
- * Puts a result under its job's key, once.
- * @throws WorkbenchError `failure` where another result is there, which differs by more than the clock: then both are kept
+ * Stores a result under its job's key, once.
+ * @throws WorkbenchError `failure` if a different result is there (beyond timings): then both are kept
  */
 export async function publish(store: Store, job: Keyed, folder: string): Promise<Published> {
   const files = await putFiles(store, folder);
@@ -128,12 +129,12 @@ export async function publish(store: Store, job: Keyed, folder: string): Promise
   );
 }
 
-/** Whether a job has its result. */
+/** True if a job has a result. */
 export async function hasResult(store: Store, job: Keyed): Promise<boolean> {
   return (await store.read(resultName(job))) !== undefined;
 }
 
-/** Puts the files of a result into a folder; those that are there stay. @returns whether there is a result */
+/** Copies the files of a result into a folder; existing files stay. @returns true if there is a result */
 export async function takeResult(store: Store, job: Keyed, folder: string): Promise<boolean> {
   const found = await readManifest(store, resultName(job));
   if (found) await takeFiles(store, found, folder);
@@ -141,11 +142,11 @@ export async function takeResult(store: Store, job: Keyed, folder: string): Prom
 }
 
 /**
- * Keeps what a job has done so far, for whoever goes on with it.
- * @param kept of earlier calls for the job
+ * Stores the progress of a job, for the worker that resumes it.
+ * @param kept progress of earlier calls for the job
  */
 export async function saveProgress(store: Store, job: Keyed, folder: string, kept: Set<string>): Promise<void> {
-  // Logs grow while they are read: what is hashed and put is a copy.
+  // Logs grow while they are read: a copy is hashed and stored.
   const copy = copyOf(folder);
   if (copy === undefined) return;
   try {
@@ -161,7 +162,7 @@ export async function saveProgress(store: Store, job: Keyed, folder: string, kep
   }
 }
 
-/** A copy of a folder that a run writes, beside it; undefined where its checkpoints were replaced at each of five tries. */
+/** A copy of a run's folder while it is written; undefined if its checkpoints were replaced at each of five tries. */
 function copyOf(folder: string): string | undefined {
   const copy = `${folder}.copy`;
   for (let tried = 1; tried <= 5; tried++) {
@@ -179,20 +180,20 @@ function copyOf(folder: string): string | undefined {
   return undefined;
 }
 
-/** Takes up what others did of a job before they were stopped or killed; without any the folder stays as it is. */
+/** Restores the progress of a stopped or killed worker; without any the folder stays as it is. */
 export async function takeProgress(store: Store, job: Keyed, folder: string): Promise<boolean> {
   const found = await readManifest(store, progressName(job));
   if (found) await takeFiles(store, found, folder, progressOf(job));
   return found !== undefined;
 }
 
-/** A job that has its result needs no progress any more. */
+/** A finished job needs no progress. */
 export async function removeProgress(store: Store, job: Keyed): Promise<void> {
   await store.remove(progressName(job));
   for (const name of await store.list(progressOf(job))) await store.remove(name);
 }
 
-/** Puts a folder that jobs read. @param without paths in it that they do not read @returns the name under which `takeFolder` finds it */
+/** Stores an input folder of jobs. @param without unused paths inside it @returns its name for `takeFolder` */
 export async function putFolder(store: Store, folder: string, without: RegExp): Promise<string> {
   const paths = pathsIn(folder).filter((path) => !without.test(path));
   const text = manifestText(await putFiles(store, folder, { paths }));
@@ -201,7 +202,7 @@ export async function putFolder(store: Store, folder: string, without: RegExp): 
   return sha256;
 }
 
-/** @throws WorkbenchError `data` where the store has none of that name */
+/** @throws WorkbenchError `data` if the store has none of that name */
 export async function takeFolder(store: Store, sha256: string, folder: string): Promise<void> {
   const found = await readManifest(store, folderName(sha256));
   if (found) return takeFiles(store, found, folder);
@@ -214,16 +215,16 @@ export async function takeFolder(store: Store, sha256: string, folder: string): 
   );
 }
 
-/** Keys of jobs, by what the store has of them. */
+/** Job keys by state in the store. */
 export interface Held {
   results: ReadonlySet<string>;
   progress: ReadonlySet<string>;
   rivals: ReadonlySet<string>;
-  /** Why the last try failed. */
+  /** Reason of the last failed try. */
   failed: ReadonlySet<string>;
 }
 
-/** Looks over all that a store has. */
+/** Lists the states of all jobs in a store. */
 export async function heldBy(store: Store): Promise<Held> {
   const keys = async (prefix: string) =>
     new Set((await store.list(prefix)).map((name) => name.slice(prefix.length, prefix.length + 64)));
@@ -237,9 +238,9 @@ export async function heldBy(store: Store): Promise<Held> {
 
 const failureName = ({ key }: Keyed) => `failed/${key}.txt`;
 
-/** Keeps why a job failed, for `kgwalk plan status`. */
+/** Stores the reason of a failure, for `kgwalk plan status`. */
 export const saveFailure = (store: Store, job: Keyed, reason: string) => store.write(failureName(job), reason);
-/** Why the last try of a job failed. */
+/** Reason of a job's last failure. */
 export const readFailure = (store: Store, job: Keyed) => store.read(failureName(job));
-/** A job that is done failed no more. */
+/** A finished job has no failure any more. */
 export const removeFailure = (store: Store, job: Keyed) => store.remove(failureName(job));

@@ -1,4 +1,4 @@
-/** Does one job: in a folder of its own, as another process, with what it did so far kept in the store. */
+/** Runs one job: in a separate folder and process, with its progress stored. */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { kgwalkHome } from '../src/run/locations.js';
@@ -19,27 +19,27 @@ import {
 } from './results.js';
 import type { Store } from './store.js';
 
-/** What a worker is given. */
+/** Options of a worker. */
 export interface JobOptions {
   store: Store;
-  /** Folder of this worker alone; jobs have folders in it while they are done. */
+  /** Private folder of this worker, with a folder for each running job. */
   scratch: string;
   /** Aborted: the job saves and stops. */
   signal: AbortSignal;
 }
 
-/** Milliseconds between two times that what was done so far is kept in the store. */
+/** Milliseconds between two uploads of progress. */
 const saveEvery = 60_000;
 
-/** How a job ended here; `known` where its result was there, or came from elsewhere meanwhile. */
+/** End of a job here; `known` if its result was already there, or came from another worker meanwhile. */
 export type JobEnd = { state: Published | 'stopped' } | { state: 'failed'; reason: string };
 
-/** Where a command puts its files, in the job's folder. */
+/** Output folder of a command, inside the job's folder. */
 const out = 'out';
 
 /**
- * Does a job, or goes on with it where others were stopped.
- * @throws WorkbenchError where the store fails, or has another result
+ * Runs or resumes a job.
+ * @throws WorkbenchError if the store fails, or has another result
  */
 export async function runJob(job: Job, { store, scratch, signal }: JobOptions): Promise<JobEnd> {
   if (await hasResult(store, job)) return { state: 'known' };
@@ -56,7 +56,7 @@ export async function runJob(job: Job, { store, scratch, signal }: JobOptions): 
       await takeProgress(store, job, made);
     } catch (error) {
       if (!(error instanceof WorkbenchError) || error.code !== 'data') throw error;
-      // Another worker, taken for dead, was at it meanwhile: afresh.
+      // Another worker, taken for dead, progressed meanwhile: start from its progress.
       rmSync(made, { recursive: true, force: true });
       makeFolder(made);
     }
@@ -65,13 +65,13 @@ export async function runJob(job: Job, { store, scratch, signal }: JobOptions): 
     const ticking = setInterval(() => {
       saving = saving
         .then(() => saveProgress(store, job, made, kept))
-        // What is kept too seldom is done again: a store that is away for good fails at the end.
+        // A failed upload only loses progress: an unreachable store fails at the end.
         .catch(() => {});
     }, saveEvery);
     const log = join(folder, 'log.txt');
     const ended = await runProgram(programWords(job), {
       ...{ log, signal, cwd: folder },
-      // Data and models are this machine's, runs and evaluations the job's.
+      // Data and models are this machine's; runs and evaluations are the job's.
       variables: { KGWALK_HOME: kgwalkHome(), KGWALK_RUNS: join(folder, 'runs'), KGWALK_PROGRESS: 'off' },
     }).finally(() => clearInterval(ticking));
     await saving;

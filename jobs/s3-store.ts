@@ -1,4 +1,4 @@
-/** A store in a bucket of S3, or of a server that speaks its protocol. */
+/** A store in an S3 bucket, or on a server with its protocol. */
 import { createReadStream, createWriteStream, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { env } from 'node:process';
@@ -31,7 +31,7 @@ export async function openS3Store(address: string): Promise<Store> {
     forcePathStyle: endpoint !== undefined,
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    // Tried again by `openStore`, which reads a file anew; the client would warn of each that it cannot try again itself.
+    // Tried again by `openStore`, which reads the file again; the client would warn of each that it cannot try again itself.
     maxAttempts: 1,
     logger: { trace() {}, debug() {}, info() {}, warn() {}, error() {} },
   });
@@ -75,7 +75,7 @@ export async function openS3Store(address: string): Promise<Store> {
       'usage',
       `expected a bucket that may be read and written, got ${name}: ${message}, at ${address}`,
       {
-        hint: 'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_REGION, and for a server of your own AWS_ENDPOINT_URL.',
+        hint: 'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_REGION, and for another server AWS_ENDPOINT_URL.',
         cause: error,
         fatal: true,
       },

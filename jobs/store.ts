@@ -1,4 +1,4 @@
-/** Where machines put results and find those of others: a folder that all of them see, or a bucket of S3. */
+/** Shared storage of results: a folder that all of them see, or a bucket of S3. */
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { WorkbenchError } from '../src/run/errors.js';
@@ -78,7 +78,7 @@ function storeError(error: unknown, what: string, address: string): WorkbenchErr
   const { name, message, code } = error as NodeJS.ErrnoException;
   const said = message || code || name;
   return new WorkbenchError('failure', `expected a store that answers, got ${said}, ${what} at ${address}`, {
-    hint: 'What is done stays done: the same command goes on.',
+    hint: 'What is done stays done: the same command resumes.',
     cause: error,
     fatal: true,
     resumable: true,

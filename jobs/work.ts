@@ -1,4 +1,4 @@
-/** What a worker does: the jobs of a plan or of a queue, so many at once. */
+/** Worker loop: runs the jobs of a plan or of a queue, so many at once. */
 import { rmSync } from 'node:fs';
 import { runInterleaved } from '../src/llm/concurrency.js';
 import { temporaryFolder } from '../src/run/files.js';
@@ -8,13 +8,13 @@ import type { WorkQueue } from './queue.js';
 import { type JobEnd, runJob } from './run-job.js';
 import type { Store } from './store.js';
 
-/** How a worker works; nothing of it changes a result. */
+/** Options of a worker; none changes a result. */
 export interface WorkOptions {
   store: Store;
   /** Jobs at once. */
   jobs: number;
   signal: AbortSignal;
-  /** Told of each job that is over here. */
+  /** Called after each job of this worker. */
   onEnd: (job: Job, ended: JobEnd) => void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Trials that another program chooses: it asks for one in a line of JSON, is told evaluations as they come, may stop it, and is
- * answered. Whoever has been killed asks again under the same ids: what is over is answered from the folder.
+ * Trials that another program chooses: it asks for one in a line of JSON, receives evaluations as they come, may stop it, and is
+ * answered. After a kill it asks again under the same ids: what is over is answered from the folder.
  */
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -25,7 +25,7 @@ const line = z.union([stop, ask]);
 
 type Id = z.output<typeof id>;
 
-/** What the sweep says, a line each; the first is an answer, then an evaluation under way, then a line that could not be read. */
+/** Output lines of the sweep; the first is an answer, then an evaluation under way, then a line that could not be read. */
 export type Said =
   | {
       id: Id;
@@ -35,16 +35,16 @@ export type Said =
       /** One for each seed, in their order. */
       values: (number | null)[];
       reason?: string;
-      /** Of the run with the first seed; none where the settings were refused. */
+      /** Folder of the run with the first seed; none where the settings were refused. */
       folder?: string;
       folders?: string[];
     }
   | { id: Id; seed: number; step: number; value: number }
   | { error: string };
 
-/** Who asks. */
+/** Connection to the controlling program. */
 export interface Asker {
-  /** What it writes; ends when it wants nothing more. */
+  /** Its output; ends when it needs no more trials. */
   lines: AsyncIterable<string>;
   say: (said: Said) => void;
 }
@@ -105,18 +105,18 @@ export async function answerAsks(sweep: OpenSweep, work: SweepWork, { lines, say
   for await (const text of lines) {
     count++;
     if (text.trim() === '') continue;
-    let told: z.output<typeof line>;
+    let request: z.output<typeof line>;
     try {
       const about = { what: 'a trial such as {"id": 1, "set": {"ppo.clipRange": 0.1}}', place: `line ${count}` };
-      told = ofShape(parseJson(text, about), line, about);
+      request = ofShape(parseJson(text, about), line, about);
     } catch (error) {
       if (!(error instanceof WorkbenchError)) throw error;
       say({ error: error.message });
       continue;
     }
-    if (!('stop' in told)) await begin(told);
+    if (!('stop' in request)) await begin(request);
     else {
-      const { id: asked } = told;
+      const { id: asked } = request;
       const trial = trials().find((one) => one.id === asked);
       if (trial) queue.stop(trial.trial, 'stopped as asked');
       else say({ error: `expected the id of a trial, got ${JSON.stringify(asked)}, at line ${count}` });

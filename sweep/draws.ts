@@ -8,7 +8,7 @@ import { valueAt } from './space.js';
 type Grid = Extract<Dimension, { kind: 'grid' }>;
 type Drawn = Exclude<Dimension, Grid>;
 
-/** What the draws follow from. */
+/** Inputs of the samples. */
 export type Draws = Pick<SweepRecord, 'dimensions' | 'sampler' | 'seed'>;
 
 const grids = ({ dimensions }: Pick<Draws, 'dimensions'>) =>
@@ -23,7 +23,7 @@ export function gridPoints(space: Pick<Draws, 'dimensions'>): number {
 
 /**
  * How many trials a sweep has.
- * @param asked `--trials`, of the whole sweep: grid points take turns, each with draws of its own
+ * @param asked `--trials`, of the whole sweep: grid points take turns, each with its own samples
  * @throws WorkbenchError `usage` where ranges are given and no number, or a number that leaves out points of the grid
  */
 export function trialCount(space: Draws, asked: number | undefined): number {
@@ -52,7 +52,7 @@ export function trialCount(space: Draws, asked: number | undefined): number {
   );
 }
 
-/** What trial number `trial`, from 1, sets. The first trials of a longer sweep are those of a shorter one. */
+/** Settings of trial number `trial`, from 1. The first trials of a longer sweep are those of a shorter one. */
 export function trialSettings(space: Draws, trial: number): Record<string, unknown> {
   const points = gridPoints(space);
   const point = (trial - 1) % points;
@@ -81,6 +81,6 @@ function placesOf(space: Draws, trial: number, point: number, round: number): nu
   const ranges = drawn(space);
   if (sampler === 'random') return ranges.map(({ key }) => Rng.named(seed, `sweep/${key}`, trial).uniform());
   if (ranges.length === 0) return [];
-  // Every point of the grid has a sequence of its own: every n-th point of one sequence covers the space badly.
+  // Every point of the grid has a separate sequence: every n-th point of one sequence covers the space badly.
   return sobolSequence(ranges.length, Rng.named(seed, 'sweep/scramble', point))(round);
 }

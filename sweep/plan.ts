@@ -1,4 +1,4 @@
-/** What a sweep is to do, all of it checked before anything starts; and the folder in which it is done. */
+/** Definition of a sweep, all checked before anything starts; and the folder in which it is done. */
 import { existsSync } from 'node:fs';
 import { loadPreset } from '../presets/index.js';
 import { canonicalJson, configDifferences, configHash, refuseDifferences } from '../src/run/config.js';
@@ -16,7 +16,7 @@ import { plainSettings, withUsualModel } from '../trainers/train-settings.js';
 import { trialCount, trialSettings } from './draws.js';
 import { checkSpace, dimensionText, overridesOf } from './space.js';
 
-/** What the user says of a sweep. */
+/** Options of a sweep. */
 export type SweepPlan = Omit<SweepRecord, 'schemaVersion' | 'config' | 'trials'> & {
   /** `--trials`. */
   trials?: number | undefined;
@@ -84,7 +84,7 @@ async function openedFirst(record: SweepRecord) {
   return { settings, training: await collectProvenance(new ProvenanceNotes(), () => learning.open(settings)) };
 }
 
-/** A name that follows from what is swept, and not from how many trials: more of them go on in the same folder. */
+/** A name that follows from what is swept, and not from how many trials: more of them continue in the same folder. */
 export function sweepName({ trials: _more, ...record }: SweepRecord): string {
   return `sweep-${String(record.config.name)}-${configHash(record).slice(0, 8)}`;
 }
@@ -93,15 +93,15 @@ export function sweepName({ trials: _more, ...record }: SweepRecord): string {
 export type OpenSweep = ReturnType<typeof openSweep>;
 
 /**
- * Begins a sweep in a folder or goes on with the one there, and locks it, or the shard of it; close it after use.
- * @param resume go on; afresh where there is none
+ * Starts or resumes a sweep in a folder, and locks it, or the shard of it; close it after use.
+ * @param resume resume; start if there is none
  * @param shard the part of the runs that is done here; others do theirs in the same folder, or in one that is put together with it later
  * @throws WorkbenchError `usage` where the folder holds a sweep, or the shard's log, and `resume` is false, or another process works
  *   on it; `config` that names what differs from the sweep there
  */
 export function openSweep(folder: string, record: SweepRecord, resume: boolean, shard: Shard = { part: 1, of: 1 }) {
   const files = sweepFiles(folder, shard);
-  const hint = 'Go on with it by --resume, or choose another --name.';
+  const hint = 'Resume it by --resume, or choose another --name.';
   if (existsSync(shard.of === 1 ? files.sweep : files.trials) && !resume) {
     throw new WorkbenchError('usage', `expected a folder without a sweep, got one that holds a sweep, at ${folder}`, {
       hint,
@@ -123,7 +123,7 @@ export function openSweep(folder: string, record: SweepRecord, resume: boolean, 
       files,
       record,
       events: events as readonly TrialEvent[],
-      /** Whether a run is of this shard. */
+      /** True if a run belongs to this shard. */
       isOurs: (trial: number, seed: number) =>
         ((trial - 1) * record.seeds.length + record.seeds.indexOf(seed)) % shard.of === shard.part - 1,
       /** Keeps a line, on disk at once. */
@@ -148,28 +148,28 @@ export function openSweep(folder: string, record: SweepRecord, resume: boolean, 
 
 /** More trials of the same sweep are no other sweep. */
 function refuseOtherSweep(folder: string, before: SweepRecord, asked: SweepRecord): void {
-  const [known, wanted] = [toldOf(before), toldOf(asked)];
+  const [known, wanted] = [optionsOf(before), optionsOf(asked)];
   const show = (value: unknown) => (value === undefined ? 'nothing' : String(value));
-  const told = [...new Set([...Object.keys(known), ...Object.keys(wanted)])]
+  const differences = [...new Set([...Object.keys(known), ...Object.keys(wanted)])]
     .filter((key) => show(known[key]) !== show(wanted[key]))
     .map((key) => `${key}: ${show(known[key])} in the sweep, ${show(wanted[key])} asked for`);
   if (asked.trials < before.trials) {
-    told.push(`--trials: ${before.trials} in the sweep, ${asked.trials} asked for`);
+    differences.push(`--trials: ${before.trials} in the sweep, ${asked.trials} asked for`);
   }
   // The same words may mean other settings once the preset's file was edited.
-  const settings = told.length > 0 ? [] : configDifferences(before.config, asked.config, 'the sweep');
+  const settings = differences.length > 0 ? [] : configDifferences(before.config, asked.config, 'the sweep');
   refuseDifferences(
-    [...told, ...settings],
+    [...differences, ...settings],
     'the sweep that was begun',
     folder,
-    'Go on with the arguments of the sweep, or begin another by --name.',
+    'Resume with the arguments of the sweep, or begin another by --name.',
   );
 }
 
-/** A sweep as the command line tells it. */
-function toldOf(record: SweepRecord) {
+/** A sweep as command-line options. */
+function optionsOf(record: SweepRecord) {
   const { preset, overrides, plugins, dimensions, seeds, sampler, seed, metric, better, halving, asked } = record;
-  const told: Record<string, string | number | undefined> = {
+  const options: Record<string, string | number | undefined> = {
     preset,
     '--set, --model and --backend': overrides.join(' ') || undefined,
     '--plugin': plugins?.join(' '),
@@ -185,10 +185,10 @@ function toldOf(record: SweepRecord) {
     '--halving': halving && `${halving.first}, --eta ${halving.eta}`,
     '--ask-tell': asked ? 'yes' : 'no',
   };
-  return told;
+  return options;
 }
 
-/** Whether the trial that was kept under a number is the one that is asked for. */
+/** True if the trial stored under a number is the one that is asked for. */
 export function sameTrial(a: Readonly<Record<string, unknown>>, b: Readonly<Record<string, unknown>>): boolean {
   return canonicalJson(a) === canonicalJson(b);
 }

@@ -1,4 +1,4 @@
-/** What came of a sweep: its trials in order of their figure, the best one, and the command that trains it again. */
+/** Results of a sweep: its trials in order of their figure, the best one, and the command that trains it again. */
 import { join } from 'node:path';
 import { functionalAnova } from '../src/metrics/functional-anova.js';
 import { studentInterval } from '../src/metrics/intervals.js';
@@ -21,7 +21,7 @@ export interface BestTrial {
   command: string;
 }
 
-/** How much of the differences between finished trials each setting explains alone, by functional ANOVA over a random forest. */
+/** Share of the differences between finished trials each setting explains alone, by functional ANOVA over a random forest. */
 export interface SettingImportance {
   settings: { key: string; share: number; deviation: number }[];
   /** Out of bag R² of the forest: at 0 or below the shares say nothing. */

@@ -9,18 +9,18 @@ import type { RunTrial } from './trial-process.js';
 import { type Evaluated, evaluatedIn, goesOn, isBetter, rungsUpTo } from './trials.js';
 import { WorkbenchError } from '../src/run/errors.js';
 
-/** How a sweep is worked on; none of it changes what comes out, but for the order in which halving sees its runs. */
+/** Execution options of a sweep; none changes the results, but for the order in which halving sees its runs. */
 export interface SweepWork {
   /** Runs at once. */
   jobs: number;
   run: RunTrial;
-  /** Aborted: runs save and stop, and the sweep can be gone on with. */
+  /** Aborted: runs save and stop, and the sweep can be resumed. */
   signal?: AbortSignal | undefined;
   /** Runs that failed before are run again. */
   retryFailed?: boolean | undefined;
-  /** Told of every run that is over. */
+  /** Called after every run. */
   onEnd?: ((end: Extract<TrialEvent, { kind: 'end' }>) => void) | undefined;
-  /** Told of every evaluation of PPO, in the order of its updates. */
+  /** Called after every evaluation of PPO, in the order of its updates. */
   onReport?: ((report: { trial: number; seed: number } & Evaluated) => void) | undefined;
 }
 
@@ -157,7 +157,7 @@ export function openQueue(
     if (ended.state === 'finished' && !best) return end(trial, at, 'failed', undefined, noFigure(record.metric));
     if (ended.state === 'finished') return end(trial, at, 'finished', best);
     if (outside !== undefined) return end(trial, at, 'stopped', best, outside);
-    // The sweep itself is being stopped: the run goes on with it.
+    // The sweep itself is being stopped: the run resumes with it.
   }
 
   const hasEnded = ({ trial }: Trial, { seed }: TrialRun) =>
@@ -165,7 +165,7 @@ export function openQueue(
       .find((one) => one.trial === trial)!
       .runs.find((one) => one.seed === seed)!.end;
 
-  /** What waits for a run that is over: the other seeds of a trial that halving kept, and whoever waits for the trial. */
+  /** Work that waits for the end of a run: the other seeds of a trial that halving kept, and callers that wait for the trial. */
   function follow({ trial, at, over }: Entry): void {
     const isFirst = halving !== undefined && at === trial.runs[0];
     if (isFirst && hasEnded(trial, at)?.state === 'finished') {

@@ -40,7 +40,7 @@ const published: readonly (readonly number[])[] = [
   [42, 1, 3, 7, 3, 13, 59, 17],
 ];
 
-/** As many dimensions as `published` has rows, and the first. */
+/** Maximum dimensions: the rows of `published` and the first one. */
 export const mostSobolDimensions = published.length + 1;
 
 const bits = 32;
@@ -70,7 +70,7 @@ export function sobolSequence(dimensions: number, rng?: Rng): (index: number) =>
 
 const gray = (index: number) => index ^ (index >>> 1);
 
-/** As fractions of 2^32: the highest bit is the first digit. */
+/** Digits as fractions of 2^32: the highest bit is the first digit. */
 function directionNumbers(dimension: number): number[] {
   const all = Array.from({ length: bits }, (_, i) => (1 << (bits - 1 - i)) >>> 0);
   if (dimension === 0) return all;
@@ -94,7 +94,7 @@ function lowerTriangular(rng: Rng): number[] {
   });
 }
 
-/** Of a matrix and a vector of bits, modulo 2. */
+/** Product of a matrix and a vector of bits, modulo 2. */
 function product(rows: readonly number[], vector: number): number {
   return rows.reduce((sum, row, i) => sum | (parity(row & vector) << (bits - 1 - i)), 0) >>> 0;
 }

@@ -1,4 +1,4 @@
-/** What a sweep varies: settings with their values or ranges, as the command line tells them, checked by the schema. */
+/** Search space of a sweep: settings with values or ranges from the command line, validated by the schema. */
 import { loadPreset } from '../presets/index.js';
 import { parseConfigText, parseOverride } from '../src/run/config-source.js';
 import { WorkbenchError } from '../src/run/errors.js';
@@ -12,7 +12,7 @@ const sampleForms = 'log:1e-4..1e-2, uniform:0..1, int:1..8, logint:16..512 or c
 
 const isRange = (dimension: Dimension): dimension is Range => rangeKinds.includes(dimension.kind);
 
-/** Settings that are not to be varied, with what to do instead. */
+/** Settings that cannot be varied, with alternatives. */
 const fixed: Readonly<Record<string, string>> = {
   seed: 'Every trial is run with each of --seeds.',
   name: 'Trials are named by their number.',
@@ -22,7 +22,7 @@ const fixed: Readonly<Record<string, string>> = {
  * What `--grid` and `--sample` say.
  * @param grid such as `ppo.clipRange=0.1,0.2`
  * @param sample such as `ppo.learningRate=log:1e-4..1e-2`
- * @throws WorkbenchError `usage` for a text that says no values or a range that is none, or a key that is told twice
+ * @throws WorkbenchError `usage` for a text that says no values or a range that is none, or a repeated key
  */
 export function parseSpace(grid: readonly string[], sample: readonly string[]): Dimension[] {
   const dimensions = [...grid.map(parseGrid), ...sample.map(parseSample)];
@@ -45,19 +45,19 @@ function parseGrid(text: string): Dimension {
 function parseSample(text: string): Dimension {
   const { key, rest } = keyed(text, '--sample');
   const place = `--sample ${key}`;
-  const [kind, told] = /^(\w+):(.*)$/s.exec(rest)?.slice(1) ?? [];
-  if (kind === 'choice') return { key, kind, values: valuesIn(told!, place) };
+  const [kind, body] = /^(\w+):(.*)$/s.exec(rest)?.slice(1) ?? [];
+  if (kind === 'choice') return { key, kind, values: valuesIn(body!, place) };
   if (kind === undefined || !rangeKinds.includes(kind)) {
     throw new WorkbenchError('usage', `expected ${sampleForms}, got ${printable(rest, 60) || 'nothing'}, at ${place}`);
   }
-  return rangeOf(key, kind as Range['kind'], told!, place);
+  return rangeOf(key, kind as Range['kind'], body!, place);
 }
 
-function rangeOf(key: string, kind: Range['kind'], told: string, place: string): Range {
-  const ends = told.split('..');
+function rangeOf(key: string, kind: Range['kind'], text: string, place: string): Range {
+  const ends = text.split('..');
   const [low, high] = ends.map((end) => (end.trim() === '' ? NaN : Number(end))) as [number, number];
   const refuse = (expected: string) => {
-    throw new WorkbenchError('usage', `expected ${expected}, got ${printable(told, 60) || 'nothing'}, at ${place}`);
+    throw new WorkbenchError('usage', `expected ${expected}, got ${printable(text, 60) || 'nothing'}, at ${place}`);
   };
   if (ends.length !== 2 || !Number.isFinite(low) || !Number.isFinite(high)) refuse('a range such as 0.1..0.9');
   if (low >= high) refuse('a range whose first end is below its second');
@@ -77,7 +77,7 @@ function keyed(text: string, flag: string): { key: string; rest: string } {
   return { key, rest: text.slice(equals + 1).trim() };
 }
 
-/** Values with commas between, each YAML as with `--set`: a list stands in brackets. */
+/** Comma-separated values, each YAML as with `--set`: lists in brackets. */
 function valuesIn(text: string, place: string): unknown[] {
   const { value, problems } = parseConfigText(`[${text}]`, place);
   if (problems.length > 0) throw new WorkbenchError('usage', problems[0]!.replace(/:\d+$/, ''));
@@ -91,18 +91,18 @@ function valuesIn(text: string, place: string): unknown[] {
   return values;
 }
 
-/** A dimension as the command line tells it, without its key: `0.1,0.2` or `log:0.0001..0.01`. */
+/** A dimension as on the command line, without its key: `0.1,0.2` or `log:0.0001..0.01`. */
 export function dimensionText(dimension: Dimension): string {
   if (isRange(dimension)) return `${dimension.kind}:${dimension.low}..${dimension.high}`;
   const values = dimension.values.map((value) => (typeof value === 'string' ? value : JSON.stringify(value))).join(',');
   return dimension.kind === 'choice' ? `choice:${values}` : values;
 }
 
-/** Digits of a drawn number: enough to tell any two apart that train differently, few enough to read. */
+/** Significant digits of a sampled number: enough to distinguish values that train differently, few enough to read. */
 const digits = 4;
 
 /**
- * The value at a place between the ends.
+ * Value at a position in the range.
  * @param place in [0, 1)
  */
 export function valueAt(dimension: Exclude<Dimension, { kind: 'grid' }>, place: number): unknown {
@@ -123,7 +123,7 @@ export function valueAt(dimension: Exclude<Dimension, { kind: 'grid' }>, place: 
   }
 }
 
-/** Settings of a trial as `--set` takes them; texts that YAML reads as they are stand without quotes. */
+/** Settings of a trial as `--set` takes them; texts without quotes if YAML reads them the same. */
 export function overridesOf(set: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(set).map(([key, value]) => {
     const plain = parseOverride(`${key}=${String(value)}`);
@@ -132,9 +132,9 @@ export function overridesOf(set: Readonly<Record<string, unknown>>): string[] {
 }
 
 /**
- * Holds every value, and every range at its ends and inside, against the schema of the settings.
- * @param preset with the `overrides` that every trial has
- * @throws WorkbenchError `config` that lists what is wrong, as `--set` would; `usage` for a preset that is not there
+ * Validates every value, and every range at its ends and inside, with the schema of the settings.
+ * @param preset with the `overrides` of every trial
+ * @throws WorkbenchError `config` that lists all problems, as `--set` would; `usage` for a missing preset
  */
 export function checkSpace(dimensions: readonly Dimension[], preset: string, overrides: readonly string[]): void {
   const problems = new Set<string>();
@@ -157,6 +157,7 @@ export function checkSpace(dimensions: readonly Dimension[], preset: string, ove
   }
   if (problems.size === 0) return;
   const list = [...problems];
-  const told = list.length === 1 ? list[0]! : `${list.length} problems:\n${list.map((one) => `  ${one}`).join('\n')}`;
-  throw new WorkbenchError('config', told, hint === undefined ? {} : { hint });
+  const message =
+    list.length === 1 ? list[0]! : `${list.length} problems:\n${list.map((one) => `  ${one}`).join('\n')}`;
+  throw new WorkbenchError('config', message, hint === undefined ? {} : { hint });
 }

@@ -1,4 +1,4 @@
-/** A run of a trial as a process of this program: `kgwalk train`, with a run folder like any other. */
+/** A run of a trial as a child process: `kgwalk train` with an ordinary run folder. */
 import { setTimeout } from 'node:timers/promises';
 import { type ProgramEnd, runProgram } from '../jobs/program.js';
 import { WorkbenchError } from '../src/run/errors.js';
@@ -7,33 +7,33 @@ import { metricRecord, type MetricRecord } from '../src/run/records.js';
 import { runFiles, runIn } from '../src/run/run-folder.js';
 import { isLocked } from '../src/run/run-lock.js';
 
-/** Milliseconds between two looks at the metric log of a run. */
+/** Polling interval of a run's metric log, in milliseconds. */
 const lookEvery = 100;
 
-/** What is run, and where. */
+/** Run and folder of a trial. */
 export interface TrialJob {
   folder: string;
-  /** What the process prints goes there, behind what earlier ones did. */
+  /** File for the process's output, appended. */
   log: string;
   seed: number;
-  /** Settings on top of the preset, as `--set` takes them. */
+  /** Overrides of the preset, as `--set` takes them. */
   overrides: readonly string[];
 }
 
-/** Runs a trial, or goes on with it. @param signal aborted: the run saves and stops */
+/** Runs or resumes a trial. @param signal aborted: the run saves and stops */
 export type RunTrial = (
   job: TrialJob,
-  told: { onMetrics: (record: MetricRecord) => void; signal: AbortSignal },
+  listeners: { onMetrics: (record: MetricRecord) => void; signal: AbortSignal },
 ) => Promise<ProgramEnd>;
 
-/** What every trial has. */
+/** Options shared by all trials. */
 interface TrialProcesses {
   preset: string;
   plugins: readonly string[];
   threads?: string | undefined;
 }
 
-/** Runs trials as processes. They end with this one, saved, however it ends. */
+/** Runs trials as child processes, which save and end with this one. */
 export function trialProcesses({ preset, plugins, threads }: TrialProcesses): RunTrial {
   return async ({ folder, log, seed, overrides }, { onMetrics, signal }) => {
     const look = followRecords(runFiles(folder).metrics, metricRecord, onMetrics);
@@ -71,7 +71,7 @@ export function trialProcesses({ preset, plugins, threads }: TrialProcesses): Ru
   };
 }
 
-/** Waits for the process of a sweep that was killed: it notices, and saves. @returns whether nobody writes the folder now */
+/** Waits for a trial process whose sweep was killed: it notices, and saves. @returns true if the folder is free now */
 async function isFree(folder: string, signal: AbortSignal): Promise<boolean> {
   const patience = 10 * 60_000;
   for (let waited = 0; isLocked(folder); waited += lookEvery) {
@@ -79,9 +79,9 @@ async function isFree(folder: string, signal: AbortSignal): Promise<boolean> {
     if (waited > patience) {
       throw new WorkbenchError(
         'usage',
-        `expected a run that nobody writes, got one that another process holds, at ${folder}`,
+        `expected a run without another writer, got one that another process holds, at ${folder}`,
         {
-          hint: 'It belongs to a sweep that was killed and should have ended with it: end it, and go on.',
+          hint: 'It belongs to a sweep that was killed and should have ended with it: end it, and resume.',
         },
       );
     }

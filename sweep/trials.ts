@@ -1,9 +1,9 @@
-/** What a run is worth, the best that it reached on valid by its metric log, and whether successive halving lets it go on. */
+/** Score of a run (its best on valid by the metric log), and the decision of successive halving. */
 import { mainFigureOf } from '../checkpoints/keeper.js';
 import type { MetricRecord, Phase } from '../src/run/records.js';
 import type { SweepRecord } from '../src/run/sweep.js';
 
-/** The rungs at or below a number of updates, ascending: `first`, `first`·η, `first`·η² … */
+/** Rungs up to a number of updates, ascending: `first`, `first`·η, `first`·η² … */
 export function rungsUpTo(updates: number, { first, eta }: NonNullable<SweepRecord['halving']>): number[] {
   const rungs: number[] = [];
   for (let rung = first; rung <= updates; rung *= eta) rungs.push(rung);
@@ -11,7 +11,7 @@ export function rungsUpTo(updates: number, { first, eta }: NonNullable<SweepReco
 }
 
 /**
- * Whether a run that reaches a rung goes on: it is among the best ⌊n/η⌋ of the n that have reached it, itself included, and
+ * True if a run that reaches a rung continues: it is among the best ⌊n/η⌋ of the n that have reached it, itself included, and
  * always where it is the best. As good as the last of these is good enough.
  * @param others values of the runs that reached the rung before
  * @source Li et al. 2020, "A system for massively parallel hyperparameter tuning" (ASHA), in the form that stops runs rather than
@@ -23,7 +23,7 @@ export function goesOn(value: number, others: readonly number[], eta: number, be
   return better === 'high' ? value >= last : value <= last;
 }
 
-/** Phases whose evaluations on valid are of the walker; TransE and other embeddings log figures of their own. */
+/** Phases with evaluations of the walker on valid; embeddings log separate figures. */
 const trained: readonly string[] = ['clone', 'fit', 'ppo'] satisfies Phase[];
 
 /** An evaluation on valid. */
@@ -34,7 +34,7 @@ export interface Evaluated {
   value: number;
 }
 
-/** The figure of a sweep in a record of the log; undefined where it holds none, or NaN. */
+/** The figure of a sweep in a log record; undefined if absent or NaN. */
 export function evaluatedIn(
   { phase, step, metrics }: MetricRecord,
   { metric: wanted }: Pick<SweepRecord, 'metric'>,
@@ -47,7 +47,7 @@ export function evaluatedIn(
     : { phase, step, metric, value };
 }
 
-/** Whether `a` is better than `b`; equal ones are not, so that the first of them stays. */
+/** True if `a` is strictly better than `b`. */
 export function isBetter(a: number, b: number, better: SweepRecord['better']): boolean {
   return better === 'high' ? a > b : a < b;
 }

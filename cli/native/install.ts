@@ -21,7 +21,7 @@ interface InstallFlags {
   json?: boolean;
 }
 
-/** Builds beside the place, checks, and only then puts it there: what was there before stays until then. */
+/** Builds in a temporary folder, checks, then moves it into place: the previous build stays until then. */
 export async function install({ gpu = false, wheel, json }: InstallFlags): Promise<void> {
   const signal = interruptSignal();
   const folder = nativeFolder();
@@ -67,7 +67,7 @@ async function unpackAll(wheels: readonly string[], draft: string, signal: Abort
   rmSync(join(draft, 'wheels'), { recursive: true, force: true });
 }
 
-/** One call of the compiler. The addon looks for its libraries beside itself, so the folder may be moved. */
+/** One compiler call. The addon finds its libraries next to itself, so the folder may be moved. */
 async function build(draft: string, signal: AbortSignal): Promise<void> {
   const libraries = join(draft, 'tensorflow');
   for (const name of ['libtensorflow', 'libtensorflow_framework']) {
@@ -91,14 +91,14 @@ async function build(draft: string, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Loads and computes in a process of its own: a library that does not fit the processor ends the process that loads it.
- * @returns what the check says
+ * Loads and computes in a separate process: a library that does not fit the processor kills the process.
+ * @returns result of the check
  */
 async function check(draft: string, signal: AbortSignal): Promise<string> {
   const variables = { KGWALK_NATIVE: draft };
   const out = await mustRun('loading the built part', execPath, [argv[1]!, 'doctor', '--json'], { signal, variables });
   const findings = (JSON.parse(out) as Finding[]).filter(({ part }) => part.startsWith('backend tensorflow'));
-  // A build for CUDA computes on the card that it sees, else on the processor: one of the two rungs works.
+  // A CUDA build computes on a visible card, otherwise on the processor: one of the two backends works.
   const working = findings.find(({ status }) => status === 'ok');
   if (working) return working.detail;
   const details = findings.map(({ detail }) => detail).join('; ');
@@ -109,14 +109,14 @@ async function check(draft: string, signal: AbortSignal): Promise<string> {
 
 const require = createRequire(import.meta.url);
 
-/** The folder of an installed package. @throws where there is none */
+/** Folder of an installed package. @throws if it is missing */
 function packageFolder(name: string): string {
   return dirname(require.resolve(`${name}/package.json`));
 }
 
 /**
- * The native folder is removed as a whole, so it has to be one.
- * @throws WorkbenchError `usage` for a folder that holds other files
+ * The native folder is removed as a whole, so it must be one.
+ * @throws WorkbenchError `usage` for a folder with other files
  */
 function requireNativeFolder(folder: string): void {
   const held = existsSync(folder) ? readdirSync(folder) : [];
@@ -147,7 +147,7 @@ async function requirePrerequisites(gpu: boolean, wheels: readonly string[], fol
   for (const [tool, words, what] of tools) if ((await runTool(tool, words)).status !== 0) missing.push(what);
   for (const wheel of wheels) if (!existsSync(wheel)) missing.push(`the file ${wheel}`);
   const free = freeBytes(folder) / 2 ** 30;
-  // GiB for wheels, what is taken out of them and the headers, which go again.
+  // Temporary disk space in GiB for wheels, extracted files and headers.
   const needed = gpu ? 8 : 1.2;
   if (free < needed) missing.push(`${needed} GiB of space at ${folder}, where ${free.toFixed(1)} are free`);
   if (missing.length === 0) return;

@@ -1,4 +1,4 @@
-/** Which wheels hold TensorFlow's libraries, what is taken out of them, and running the tools that this and the build need. */
+/** TensorFlow wheels: selection, extraction, and running the tools required for the build. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
@@ -13,25 +13,25 @@ interface ToolOptions {
   variables?: Record<string, string>;
 }
 
-/** Starts a tool, never through a shell, and waits for its end. The status is null where it could not be started or was stopped. */
+/** Runs a tool without a shell. The status is null if it could not be started or was stopped. */
 export async function runTool(tool: string, words: readonly string[], { signal, variables }: ToolOptions = {}) {
   const child = spawn(tool, words, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...env, ...variables }, signal });
-  const result = { status: null as number | null, out: '', told: '' };
+  const result = { status: null as number | null, out: '', errors: '' };
   child.stdout.on('data', (text) => (result.out += String(text)));
-  child.stderr.on('data', (text) => (result.told += String(text)));
+  child.stderr.on('data', (text) => (result.errors += String(text)));
   try {
     [result.status] = (await once(child, 'close')) as [number | null];
   } catch (error) {
-    result.told += String((error as Error).message);
+    result.errors += String((error as Error).message);
   }
   return result;
 }
 
 /**
  * Runs a tool that must succeed.
- * @param what it does, for the error
- * @returns what it wrote to standard output
- * @throws WorkbenchError `native` with the last lines that it told
+ * @param what purpose, for the error
+ * @returns its standard output
+ * @throws WorkbenchError `native` with the last lines of its output
  */
 export async function mustRun(
   what: string,
@@ -39,15 +39,15 @@ export async function mustRun(
   words: readonly string[],
   options: ToolOptions = {},
 ): Promise<string> {
-  const { status, out, told } = await runTool(tool, words, options);
+  const { status, out, errors } = await runTool(tool, words, options);
   if (status === 0) return out;
-  const last = told.trim().split('\n').slice(-5).join('\n');
+  const last = errors.trim().split('\n').slice(-5).join('\n');
   throw new WorkbenchError('native', `expected ${what} to succeed, got this from ${tool}:\n${last}`, {
     hint: 'Nothing was changed. Mend what it says and run the command again; training works without it, on wasm.',
   });
 }
 
-/** Known to work with the addon of tfjs-node 4.22.0; the GPU's asks for CUDA 12.5 and cuDNN 9. */
+/** Versions known to work with the addon of tfjs-node 4.22.0; the GPU build requires CUDA 12.5 and cuDNN 9. */
 const releases = { cpu: 'tensorflow-cpu==2.16.2', gpu: 'tensorflow==2.18.1' } as const;
 
 const machine = arch === 'arm64' ? 'aarch64' : 'x86_64';
@@ -80,7 +80,7 @@ export function tensorflowWheel(gpu: boolean): string {
   return gpu ? releases.gpu : releases.cpu;
 }
 
-/** The wheels of CUDA libraries that a TensorFlow wheel asks for, as pip names them. */
+/** CUDA wheels required by a TensorFlow wheel, as pip requirements. */
 export async function cudaWheels(tensorflow: string): Promise<string[]> {
   const metadata = await mustRun('reading the wheel', 'unzip', ['-p', tensorflow, '*.dist-info/METADATA']);
   return [...metadata.matchAll(/^Requires-Dist: (nvidia-[\w-]+) ?\(?==([\w.]+)\)?\s*;.*and-cuda/gm)].map(

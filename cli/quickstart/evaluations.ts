@@ -1,4 +1,4 @@
-/** Walkers of the quickstart beside agents that learned less or nothing, each evaluated on valid once and kept. */
+/** Evaluations of the quickstart: its walkers and the baselines, each on valid once and stored. */
 import { agentOf } from '../../agents/registry.js';
 import { resolveCheckpoint } from '../../checkpoints/store.js';
 import type { EvaluationRecord } from '../../src/run/evaluation.js';
@@ -10,7 +10,7 @@ import type { Named, Work } from '../../tasks/task.js';
 
 /** One agent's evaluation. */
 export interface EvaluatedAgent {
-  /** An untrained agent's name, what a checkpoint is of, or the name of a run's row. */
+  /** Name of an untrained agent, of a checkpoint, or of a run's row. */
   name: string;
   folder: string;
   record: EvaluationRecord;
@@ -24,9 +24,9 @@ interface EvaluatedAgents {
 
 const walkBaselines = ['random', 'frequency', 'transe'] as const;
 
-/** Evaluates what is not evaluated yet, beside the run. */
+/** Evaluates what is missing, inside the run's folder. */
 export async function evaluateWalks(run: RunInfo, work: Work): Promise<EvaluatedAgents> {
-  // The best on valid is the clone where PPO gained nothing; then the row of PPO is its last checkpoint.
+  // If PPO gained nothing, the best on valid is the clone; then PPO's row is its last checkpoint.
   const ppo = resolveCheckpoint(run.folder, 'best').phase === 'ppo' ? 'best' : 'last';
   const names = { [`${run.folder}@clone`]: 'clone', [`${run.folder}@${ppo}`]: 'ppo' };
   const named = [
@@ -36,34 +36,34 @@ export async function evaluateWalks(run: RunInfo, work: Work): Promise<Evaluated
   return evaluated('dialogues', named, {}, work, (name) => names[name] ?? name);
 }
 
-/** Agents on questions that neither learn nor ask a model. */
+/** Baselines on questions without training and model. */
 const questionBaselines = ['random-chain', 'template-lookup'] as const;
 
-/** What is asked, and where evaluations are kept. */
+/** Samples, and the folder of evaluations. */
 interface QuestionWork {
-  /** What was trained on questions, by the names of their rows. */
+  /** Runs trained on questions, by row name. */
   runs: Readonly<Record<string, RunInfo>>;
-  /** As `--model` takes it. */
+  /** Model as given to `--model`. */
   model: string;
-  /** How many questions the prompted agents are asked. */
+  /** Number of questions for the prompted agents. */
   questions: number;
   promptedAgents: readonly string[];
   evaluations: string;
   work: Work;
 }
 
-/** Calls a question may cost a prompted agent. */
+/** Maximum calls per question of a prompted agent. */
 const callBudget = 30;
 
-/** What was trained and the baselines on all valid questions. */
+/** Trained agents and baselines on all valid questions. */
 export function evaluateUnprompted({ runs, evaluations, work }: QuestionWork): Promise<EvaluatedAgents> {
   return onQuestions([...questionBaselines], runs, { evaluations }, work);
 }
 
-/** All of them, and prompted agents, on a seeded sample of the valid questions. */
+/** All of them and prompted agents on a seeded sample of the valid questions. */
 export function evaluatePrompted(asked: QuestionWork): Promise<EvaluatedAgents> {
   const { runs, model, questions, promptedAgents, evaluations, work } = asked;
-  // What the embedded model chooses well by: it knows words, not the numbers of lines.
+  // The embedded model chooses by words, not by line numbers.
   const prompts = promptedAgents.length > 0 && { model, budget: String(callBudget), choices: 'likelihood' as const };
   const flags = { evaluations, limit: String(questions), ...prompts };
   return onQuestions([...questionBaselines, ...promptedAgents], runs, flags, work);

@@ -1,26 +1,26 @@
-/** Progress through several steps: which one, how far, and how long all of them will still take. */
+/** Progress over several steps: the current step, its share, and the remaining time of all. */
 import { stderr } from 'node:process';
 import { printable } from '../../src/run/printable.js';
 import type { ProgressReporter } from '../../src/run/progress.js';
 import { formatDuration } from '../../src/run/progress.js';
 
-/** A step with the seconds that its parts took where they were measured, by the label of their progress lines. */
+/** A step with the measured seconds of its parts, by the label of their progress lines. */
 export interface PlannedStep {
   title: string;
   parts: Readonly<Record<string, number>>;
 }
 
-/** Told where each step begins and ends; its `line` shows what is inside a step. */
+/** Receives start and end of each step; `line` shows progress inside a step. */
 export interface OverallProgress {
-  /** Begins the next step, and says so. */
+  /** Starts the next step and prints it. */
   begin(): void;
-  /** Lines for the parts of the step; those of labels that are not planned are shown but count nothing. */
+  /** Lines for the parts of the step; unplanned labels are shown but not counted. */
   line: ProgressReporter;
-  /** Ends the step. @param note what came of it, or why nothing was to be done */
+  /** Ends the step. @param note result, or reason for skipping */
   end(note: string): void;
 }
 
-/** Planned seconds that the plan is believed for before the clock says how fast this machine is. */
+/** Planned seconds used as they are, before the clock shows the speed of this machine. */
 const trust = 20;
 
 /**
@@ -32,7 +32,7 @@ export function overallProgress(
   stream: NodeJS.WriteStream = stderr,
   now: () => number = () => performance.now() / 1000,
 ): OverallProgress {
-  // What is reused takes no time: its plan is struck out on both sides, so that it does not look like a fast machine.
+  // Reused steps take no time: their plan is removed on both sides, so that the machine does not look fast.
   let step = -1;
   let planned = 0;
   let worked = 0;
@@ -78,7 +78,7 @@ export function overallProgress(
     },
     end(note) {
       const seconds = now() - begun;
-      // A step in which next to nothing was left to do says nothing about speed.
+      // A step with almost nothing to do says nothing about speed.
       if (doneInStep() > secondsOf(plan[step]!) / 2) {
         planned += secondsOf(plan[step]!);
         worked += seconds;

@@ -1,4 +1,4 @@
-/** The quickstart from an empty machine to a page: every step by the functions of the command that it stands for. */
+/** The quickstart from an empty machine to a page; every step calls the function of its command. */
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { datasetFolder, manifestFileName } from '../../datasets/imported-dataset.js';
@@ -15,10 +15,10 @@ import { terminalWork } from '../terminal.js';
 import type { EvaluatedAgent } from './evaluations.js';
 import type { OverallProgress, PlannedStep } from './overall-progress.js';
 
-/** Prompted agents of the quickstart, with the switches that the embedded model learned on. */
+/** Prompted agents of the quickstart, with the switches that the embedded model was trained on. */
 export const promptedAgents = ['io', 'cot', 'tog', 'self-veqa:triples=8,shots=6', 'fiske'] as const;
 
-/** @param questions how many the prompted agents are asked */
+/** @param questions number of questions for the prompted agents */
 export function quickstartPlan(questions: number): PlannedStep[] {
   const asked = (seconds: number) => (seconds * questions) / 20;
   return [
@@ -66,43 +66,43 @@ export function quickstartPlan(questions: number): PlannedStep[] {
   ];
 }
 
-/** Where, with which model, and how much of it. */
+/** Output folder, model and sizes. */
 interface QuickstartOptions {
-  /** Where runs, evaluations and the page go. */
+  /** Folder of runs, evaluations and the page. */
   folder: string;
-  /** Of all runs. Default that of the presets. */
+  /** Seed of all runs. Default: that of the presets. */
   seed?: number | undefined;
-  /** Prompted agents are asked so many. */
+  /** Number of questions for the prompted agents. */
   questions: number;
   promptedAgents: readonly string[];
   /** Language model and text encoder, as `--model` takes it. */
   model: string;
-  /** What to change in all presets, `reader.…` in that of readers alone, for a quickstart that is quicker still. */
+  /** Overrides for all presets (`reader.…` for readers only), to make the quickstart shorter. */
   overrides?: readonly string[];
   progress: OverallProgress;
   signal: AbortSignal;
 }
 
-/** What was made, and where it is. */
+/** Results and their paths. */
 export interface QuickstartResult {
   runs: { dialogues: string; questions: string; reader: string };
   walks: EvaluatedAgent[];
-  /** On the sample that prompted agents were asked. */
+  /** On the sample for prompted agents. */
   questions: EvaluatedAgent[];
   /** On all valid questions. */
   allQuestions: EvaluatedAgent[];
   page: string;
-  /** The charts as PNG files; empty where the page was there already. */
+  /** Charts as PNG files; empty if the page already existed. */
   pictures: string[];
-  /** Whether everything was done before. */
+  /** True if everything was done before. */
   reused: boolean;
 }
 
 const again = 'reused, done before';
 
 /**
- * Does what is not done yet.
- * @throws WorkbenchError what the steps throw; `stopped` once the signal is aborted: called again, it goes on
+ * Performs the missing steps.
+ * @throws WorkbenchError what the steps throw; `stopped` once the signal is aborted: call again to continue
  */
 export async function quickstart(options: QuickstartOptions): Promise<QuickstartResult> {
   const { folder, seed, questions, promptedAgents, model, overrides = [], progress, signal } = options;
@@ -117,10 +117,10 @@ export async function quickstart(options: QuickstartOptions): Promise<Quickstart
       ...overrides.filter((one) => preset === 'readers' || !one.startsWith('reader.')),
     ]);
 
-  const step = async <Made extends { reused: boolean }>(told: string, make: () => Promise<Made>): Promise<Made> => {
+  const step = async <Made extends { reused: boolean }>(done: string, make: () => Promise<Made>): Promise<Made> => {
     progress.begin();
     const made = await make();
-    progress.end(made.reused ? again : told);
+    progress.end(made.reused ? again : done);
     return made;
   };
   progress.begin();
@@ -178,7 +178,7 @@ const demoQuestions = ['data.dataset=demo-questions', 'data.subsets=[1-hop, 2-ho
 
 const names = ['demo', 'demo-questions'];
 
-/** What is there already stays, whatever it was made with: runs tell by its hashes when it is not theirs. */
+/** Existing data is kept; runs detect by its hashes if it is different data. */
 export async function demoWorld({ progress }: Work): Promise<{ note: string; reused: boolean }> {
   if (names.every((name) => existsSync(join(datasetFolder(name), manifestFileName)))) {
     return { note: `reusing ${names.join(' and ')}, made before`, reused: true };
@@ -189,8 +189,8 @@ export async function demoWorld({ progress }: Work): Promise<{ note: string; reu
 }
 
 /**
- * @throws WorkbenchError `config` for a folder that holds a run of other settings, `data` for one of another model; what
- *   training throws
+ * @throws WorkbenchError `config` for a folder with a run of other settings, `data` for one of another model; and what
+ * training throws
  */
 async function trainedRun(
   settings: RunSettings,
@@ -218,7 +218,7 @@ function refuseOtherSettings(run: RunInfo, settings: RunSettings): void {
   );
 }
 
-/** The name of a model stays when another file takes its place. */
+/** A model's name stays the same when another file replaces it. */
 async function refuseOtherModel({ folder, environment }: RunInfo, settings: RunSettings): Promise<void> {
   const { openEncoder } = await import('../../src/encoder/open-encoder.js');
   const encoder = await openEncoder(settings.encoder, { cacheFolder: cacheFolder() });
@@ -230,8 +230,8 @@ async function refuseOtherModel({ folder, environment }: RunInfo, settings: RunS
 }
 
 /**
- * The model as runs remember it, once its file is known to serve both as language model and as text encoder.
- * @throws WorkbenchError `usage` or `data` for a model that is not there or lacks one of the two
+ * The model as recorded by runs, after checking that its file is both a language model and a text encoder.
+ * @throws WorkbenchError `usage` or `data` for a missing model, or one without both abilities
  */
 export async function usableModel(spec: string = embeddedModelName): Promise<string> {
   const { readChatModelFile } = await import('../../src/llm/gguf/text-model.js');
@@ -242,7 +242,7 @@ export async function usableModel(spec: string = embeddedModelName): Promise<str
   return lastingModelName(spec);
 }
 
-/** `runs/quickstart`; another model or seed has a folder of its own, so that none meets the runs of another. */
+/** `runs/quickstart`; another model or seed has a separate folder. */
 export function quickstartFolder(model: string, seed: number | undefined): string {
   const words = [
     'quickstart',

@@ -1,4 +1,4 @@
-/** What the quickstart shows at its end: two short tables, what to do next, and the page where somebody sits at a desktop. */
+/** Final output of the quickstart: two short tables, next steps, and the page on a desktop. */
 import { spawn } from 'node:child_process';
 import { relative } from 'node:path';
 import { cwd, env, platform, stdout } from 'node:process';
@@ -24,7 +24,7 @@ const aboutQuestions: Readonly<Record<string, string>> = {
   'nsm-chains': 'chains of relations by attention to words, from answers alone',
 };
 
-/** Prints a row an agent, the trained ones last. */
+/** Prints one row per agent, trained ones last. */
 export function printTables({ walks, questions, allQuestions }: QuickstartResult): void {
   const { n, dataset } = walks[0]!.record;
   printLine(`Where a dialogue goes next, in the graph: ${n} turns of ${dataset}, none of them trained on`);
@@ -73,10 +73,10 @@ function questionRow({ name, folder, record }: EvaluatedAgent, all: readonly Eva
 
 const duration = (ms: number) => (ms < 1000 ? `${ms.toFixed(ms < 10 ? 1 : 0)} ms` : `${(ms / 1000).toFixed(1)} s`);
 
-/** Characters that no shell reads anything into, between double quotes. */
+/** Characters that are literal inside double quotes of a shell. */
 const quotable = /^[\p{L}\p{N} ,.?;:'’()[\]-]+$/u;
 
-/** Three lines. @param model as `--model` took it */
+/** Three lines. @param model as given to `--model` */
 export async function nextSteps({ runs }: Pick<QuickstartResult, 'runs'>): Promise<string[]> {
   const program = programName();
   const ask = await exampleQuestion(runs.questions);
@@ -88,7 +88,7 @@ export async function nextSteps({ runs }: Pick<QuickstartResult, 'runs'>): Promi
   ];
 }
 
-/** A question that the run was not trained on, with its topic in brackets, as `ask` takes it. */
+/** A question outside the run's training data, with its topic in brackets, as `ask` takes it. */
 async function exampleQuestion(folder: string): Promise<string | undefined> {
   const { openRun } = await import('../../src/run/run-folder.js');
   const { dataSettings } = await import('../../datasets/settings.js');
@@ -104,7 +104,7 @@ async function exampleQuestion(folder: string): Promise<string | undefined> {
   return askable[Math.floor(askable.length / 2)];
 }
 
-/** How a desktop opens a file; undefined where there is none to show it to: in a log, on a server, in a build. */
+/** Command that opens a file on a desktop; undefined in logs, on servers and in builds. */
 export function openerOf(
   isTerminal = stdout.isTTY,
   system: NodeJS.Platform = platform,
@@ -116,7 +116,7 @@ export function openerOf(
   return variables.DISPLAY || variables.WAYLAND_DISPLAY ? ['xdg-open'] : undefined;
 }
 
-/** Asks the desktop to show a page, and does not wait. @returns whether somebody was there to be asked */
+/** Opens a page on the desktop without waiting. @returns true if there is a desktop */
 export async function openPage(page: string): Promise<boolean> {
   const opener = openerOf();
   if (!opener) return false;

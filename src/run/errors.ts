@@ -68,7 +68,7 @@ export function systemCode(error: unknown): string | undefined {
   return undefined;
 }
 
-/** Reason of a failed `fetch`: the system's code, or the message of its own library. */
+/** Reason of a failed `fetch`: the system's code, or its library's message. */
 export function reasonOfFetch(error: unknown): string {
   const { message, cause } = error as ErrorLike;
   const code = systemCode(error);

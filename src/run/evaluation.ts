@@ -1,4 +1,4 @@
-/** The record of an evaluation, whatever the task: evaluation writes it, comparisons and reports read it. */
+/** Record of an evaluation of any task: written by evaluation, read by comparisons and reports. */
 import { z } from 'zod';
 import { figure } from './figures.js';
 import { furtherKey, openObject } from './read-json.js';
@@ -10,7 +10,7 @@ const estimate = z.object({ value: anyNumber, low: anyNumber, high: anyNumber, n
 const metrics = z.record(text, estimate);
 const cell = z.union([text, anyNumber]).optional();
 
-/** What was found beside the figures, in a form that tables and pages can show without knowing the task. */
+/** Findings in addition to the figures, in a form that tables and pages show for any task. */
 const section = openObject({
   title: text,
   /** One line each. */
@@ -34,14 +34,14 @@ const section = openObject({
 /** See `section`. */
 export type Section = z.output<typeof section>;
 
-/** How a sample was worked out, in names: what every example has. Tasks add further keys. */
+/** A worked example in names. Tasks add further keys. */
 const example = openObject({
   id: text,
-  /** What was asked: lines of a dialogue, a question, or a query. */
+  /** The question: lines of a dialogue, a question, or a query. */
   asked: z.array(text),
   /** The right answers or walks, in words. */
   gold: z.array(text),
-  /** What the agent said, best first; `score` in words. */
+  /** Answers, best first; `score` in words. */
   answers: z.array(openObject({ text, score: text.optional(), right: z.boolean().optional() })),
   right: z.boolean(),
   /** Facts behind the answer, notes and steps, a line each. */
@@ -53,10 +53,10 @@ const example = openObject({
 /** See `example`. */
 export type Example = z.output<typeof example>;
 
-/** What decides how samples are asked, the same for every task; tasks add further settings. */
+/** Evaluation settings shared by all tasks; tasks add further settings. */
 const about = {
   dataset: text,
-  /** What must stand beside every score: `fixture`, `generated` … */
+  /** Labels shown with every score: `fixture`, `generated` … */
   labels: z.array(text).optional(),
   graph: text.optional(),
   split: text,

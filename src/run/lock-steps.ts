@@ -3,12 +3,12 @@
  * and every moment of death (`test/src/run/lock-steps.test.ts`).
  *
  * The lock is one file, made by a link, which fails where one is. A dead process's lock stands until it is replaced by one rename,
- * and who replaces it is agreed by claims: each process has a claim of its own, a file whose name no other ever has, before it looks
+ * and who replaces it is agreed by claims: each process has a claim, a file with a unique name, before it looks
  * at anything. It replaces the lock only after it saw no other living claim and then the dead lock once more; where the file system
  * has no links, no lock is taken in the same way. Of two processes one
  * made its claim before the other one looked: the other one sees it and waits, or, where the claim is gone, sees the new lock that
  * the claim became in one rename. So no live lock is ever moved, replaced or removed by anybody but its holder; what dead processes
- * leave are claims, and nobody's claim is made again, so that whoever meets them removes them.
+ * leave are claims, and no claim name is used twice, so that any process may remove them.
  */
 
 /** Operations of a step, each one system call. */

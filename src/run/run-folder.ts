@@ -107,7 +107,7 @@ export function createRun({ folder, config, environment, resume = false, prepare
     const resumed = existsSync(files.config);
     if (resumed && !resume) {
       throw new WorkbenchError('usage', `expected a folder without a run, got one that holds a run, at ${place}`, {
-        hint: 'Go on with it by --resume, or choose another --run-dir.',
+        hint: 'Resume it by --resume, or choose another --run-dir.',
       });
     }
     removeLeftovers(place);

@@ -223,7 +223,7 @@ function birthOf(id: number): string {
 }
 
 function lockedError(lock: string, what: string, { pid, host, file }: Blocker): WorkbenchError {
-  const message = `expected ${what} that nobody writes, got one held by process ${pid} on ${host}, at ${dirname(lock)}`;
+  const message = `expected ${what} without another writer, got one held by process ${pid} on ${host}, at ${dirname(lock)}`;
   const hint = `Wait for it or stop it. If it is gone from ${host}, delete ${file}.`;
   return new WorkbenchError('usage', message, { hint });
 }

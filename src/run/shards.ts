@@ -1,4 +1,4 @@
-/** Parts of a whole that several machines make, each told its own by number alone. */
+/** Parts of a whole for several machines, each identified by its number. */
 import { WorkbenchError } from './errors.js';
 
 /** Part 1 of 1 is the whole. */
@@ -26,7 +26,7 @@ export function shardRange(count: number, { part, of }: Shard): [begin: number, 
   return [Math.floor(((part - 1) * count) / of), Math.floor((part * count) / of)];
 }
 
-/** As files and folders of a shard are called: `2-of-8`. */
+/** Name of a shard in files and folders: `2-of-8`. */
 export const shardName = ({ part, of }: Shard): string => `${part}-of-${of}`;
 
 /** The other way; undefined for any other name. */

@@ -5,7 +5,7 @@ export type Numbers = Int8Array | Uint8Array | Int16Array | Int32Array | Uint32A
 
 /**
  * A copy of plain data (objects, arrays, numbers, texts) in which every typed array lies in shared memory: sent to a
- * worker, those arrays stay the same memory, and everything else is copied. Views of one buffer become buffers of their own.
+ * worker, those arrays stay the same memory, and everything else is copied. Views of one buffer become separate buffers.
  */
 export function inSharedMemory<T>(value: T): T {
   return withArrays(value, (numbers) => {
@@ -48,7 +48,7 @@ export function createBarrierMemory(): Int32Array {
 
 /**
  * A function that returns once each of `threads` threads has called its own. What a thread wrote before is then seen by
- * all. Alone it returns at once. A thread that dies leaves the others waiting: whoever started them has to end them.
+ * all. Alone it returns at once. A thread that dies leaves the others waiting: their parent has to end them.
  */
 export function createBarrier(memory: Int32Array, threads: number): () => void {
   if (threads === 1) return () => {};

@@ -22,7 +22,7 @@ const containerLimit = constrained > 0 && constrained < Number.MAX_SAFE_INTEGER 
 
 const hint =
   'Lower clone.batchSize, ppo.samplesPerUpdate or ppo.minibatchSamples when training, evaluation.batchSize or the beam when ' +
-  'evaluating; or allow more, such as by NODE_OPTIONS=--max-old-space-size=8192 (MiB), and go on.';
+  'evaluating; or allow more, such as by NODE_OPTIONS=--max-old-space-size=8192 (MiB), and resume.';
 
 /**
  * Called by long loops between two steps, when their state is consistent.

@@ -30,12 +30,12 @@ export function axesOf(
     });
   }
   return [...new Set(trials.flatMap(({ set }) => Object.keys(set)))].map((key) => {
-    const told = trials.flatMap(({ set }) => (Object.hasOwn(set, key) ? [set[key]] : []));
-    const numbers = told.filter((value) => typeof value === 'number');
+    const values = trials.flatMap(({ set }) => (Object.hasOwn(set, key) ? [set[key]] : []));
+    const numbers = values.filter((value) => typeof value === 'number');
     const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
     const isRange = numbers.length === trials.length && low < high;
     if (!isRange)
-      return axisOfValues(key, inOrder([...new Map(told.map((one) => [JSON.stringify(one), one])).values()]));
+      return axisOfValues(key, inOrder([...new Map(values.map((one) => [JSON.stringify(one), one])).values()]));
     return axisOfRange(key, low, high, low > 0 && high / low >= logarithmic, false);
   });
 }

@@ -30,7 +30,7 @@ export type Dimension = z.output<typeof dimension>;
 
 const sweepShape = z.object({
   schemaVersion: z.literal(1),
-  /** As given: a preset or a file. */
+  /** Source as given: a preset or a file. */
   preset: text,
   /** Overrides of every trial, as given by `--set`. */
   overrides: z.array(text),
@@ -98,7 +98,7 @@ const trialEvent = z.discriminatedUnion('kind', [
 export type TrialEvent = z.output<typeof trialEvent>;
 
 /**
- * Where a sweep keeps what; a run of a trial has a folder like every run. Each shard has a lock and a log of its own: part 1 of 3
+ * Where a sweep keeps what; a run of a trial has a folder like every run. Each shard has its own lock and log: part 1 of 3
  * does the 1st, 4th, 7th … run.
  */
 export function sweepFiles(folder: string, shard: Shard = { part: 1, of: 1 }) {
@@ -205,7 +205,7 @@ export interface Trial {
   reason?: string | undefined;
 }
 
-/** The trials that have begun, by number, as the lines of the logs tell them, those of one shard behind those of another: a trial may begin in any. */
+/** Started trials by number from the lines of the logs, shard after shard: a trial may start in any. */
 export function trialsOf({ seeds, halving }: SweepRecord, events: readonly TrialEvent[]): Trial[] {
   const trials = new Map<number, Trial>();
   const runOf = ({ trial, seed }: { trial: number; seed: number }) =>

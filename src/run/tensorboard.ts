@@ -15,7 +15,7 @@ export const logSettings = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      'Write TensorBoard event files beside the metrics. They hold wall clock, so their bytes differ between equal runs.',
+      'Write TensorBoard event files next to the metrics. They hold wall clock, so their bytes differ between equal runs.',
     ),
 });
 
@@ -137,7 +137,7 @@ interface Scalar {
 }
 
 /**
- * Cuts out of the event files of a run that goes on from a checkpoint what was written after it: leaves only these scalars, each
+ * Removes from the event files of a resumed run what was written after its checkpoint: leaves only these scalars, each
  * as often as it is named, with their times; a torn record ends its file. A file without any is removed. TensorBoard's own remedy,
  * an event of kind `SessionLog.START`, drops every tag from a step on; steps here count in phases, so it would drop others too.
  */

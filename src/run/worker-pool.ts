@@ -6,15 +6,15 @@ import { collectProvenance, keepNotes, ProvenanceNotes, type ProvenanceRecord } 
 import { memoryErrorOf, throwIfStopped } from './stop.js';
 
 interface WorkerPoolOptions {
-  /** What is done, for messages, such as `training TransE`. */
+  /** Name of the work for messages, such as `training TransE`. */
   work: string;
   /** The compiled module that calls `serveJobs`. Node loads no TypeScript: sources under test have no such module. */
   module: URL;
-  /** How many threads to start, 1 or more. */
+  /** Number of threads, 1 or more. */
   threads: number;
   /** Given to each thread before its first job; arrays in shared memory stay shared. */
   data: unknown;
-  /** What to change when memory runs out, one sentence. */
+  /** Remedy when memory runs out, one sentence. */
   memoryHint: string;
   /** Mebibytes of JavaScript objects a thread may hold; default node's own limit. */
   memoryMb?: number;
@@ -34,7 +34,7 @@ export function startWorkers<Job, Result>(options: WorkerPoolOptions) {
   const { module, threads, data, memoryMb, signal } = options;
   const queue: Waiting<Job, Result>[] = [];
   const running = new Map<Worker, Waiting<Job, Result> | undefined>();
-  // Into the notes of whoever starts the threads, whenever they are ready.
+  // Into the notes of the starting thread.
   const keep = AsyncResource.bind(keepNotes);
   let jobs = 0;
   let ended: unknown;
@@ -87,7 +87,7 @@ export function startWorkers<Job, Result>(options: WorkerPoolOptions) {
     /**
      * Has a job done by the next thread that is free. As many jobs as there are threads, given at once to an idle pool, run
      * at the same time, one a thread.
-     * @throws what the job threw; a fatal `failure` once a thread has died, whichever; `stopped` once the signal is aborted
+     * @throws what the job threw; a fatal `failure` once any thread has died; `stopped` once the signal is aborted
      */
     run(job: Job): Promise<Result> {
       const promise = new Promise<Result>((resolve, reject) => {
@@ -95,11 +95,11 @@ export function startWorkers<Job, Result>(options: WorkerPoolOptions) {
         queue.push({ id: ++jobs, job, resolve, reject });
         for (const [worker, waiting] of running) if (waiting === undefined && queue.length > 0) next(worker);
       });
-      // Whoever asked may still be asking for more when the work fails.
+      // The caller may still send jobs when the work fails.
       promise.catch(() => {});
       return promise;
     },
-    /** Ends the threads, whatever they do. Jobs that were not done fail. */
+    /** Ends the threads at once. Jobs that were not done fail. */
     async close(): Promise<void> {
       end(new WorkbenchError('stopped', `${options.work} was ended before it was done`));
       await closing;
@@ -111,7 +111,7 @@ function lost({ work, memoryHint }: WorkerPoolOptions, cause: unknown): Workbenc
   if ((cause as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY') return outOfMemory(work, memoryHint, cause);
   const reason = cause instanceof Error ? cause.message.split('\n')[0]! : String(cause);
   const hint = 'Run it again, with --threads 1 if that happens again.';
-  const message = `expected ${work} to go on, got a thread that died: ${reason}`;
+  const message = `expected ${work} to continue, got a thread that died: ${reason}`;
   return new WorkbenchError('failure', message, { hint, fatal: true, cause });
 }
 
@@ -130,7 +130,7 @@ function revived({ name, message, stack, code, ...details }: SentError, options:
   return memoryErrorOf(error) === error ? error : outOfMemory(options.work, options.memoryHint, error);
 }
 
-/** What a thread was prepared from; goes before its first reply. */
+/** Provenance of a thread's preparation; sent before its first reply. */
 interface Prepared {
   madeFrom: ProvenanceRecord;
 }
@@ -143,7 +143,7 @@ type SentError = Pick<Error, 'name' | 'message' | 'stack'> &
   Partial<Pick<WorkbenchError, 'code' | 'hint' | 'fatal' | 'resumable'>>;
 
 /**
- * Answers jobs one after the other. Whatever `open` or a job throws fails that job and goes back to whoever asked.
+ * Answers jobs one after the other. Errors of `open` or a job fail that job and are returned to the caller.
  * @param open prepares the thread from what the pool was given; returns what answers a job
  */
 export function serveJobs<Data, Job, Result>(
