@@ -12,7 +12,7 @@
  */
 import { z } from 'zod';
 import { excludedTopics, type QuestionTask } from '../../../datasets/question.js';
-import type { PathsReply } from '../../../src/llm/decision.js';
+import type { Example, PathsReply } from '../../../src/llm/decision.js';
 import type { QuestionAgentResources, QuestionAnswer, QuestionSession } from '../../question-agent.js';
 import { unlessSpent } from '../facts.js';
 import { answersSwitch, foundTopics, fromFrontier, pathBlock } from '../frontier-steps.js';
@@ -23,7 +23,21 @@ import { answerFromChains, ended } from '../rog/rog-agent.js';
 import { type ChainChoice, chainChoice, chainText, executed, type ExecutedChain } from '../self-veqa/chains.js';
 import { walkingAgent, type WalkingParts } from '../walking-agent.js';
 import { hasMorePaths, type Path, realPaths } from './path-space.js';
-import { pathsExamples, pathsTask } from './prompts.js';
+
+const pathsTask =
+  'Name the paths that lead from the entity in the question to its answer. Give the most reasonable path first.';
+
+const pathsExamples: readonly Example<PathsReply>[] = [
+  {
+    question: 'who planted the trees that grow beside Mill Pond',
+    candidates: [
+      'Mill Pond → ~grows_beside → Old Pippin → has_fruit → apple',
+      'Mill Pond → ~grows_beside → Old Pippin → planted_by → Runa Teal',
+      'Mill Pond → lies_in → Vell → ruled_by → Sten Holm',
+    ],
+    reply: { paths: [1] },
+  },
+];
 
 /** The switches of `gcr`, with their defaults. */
 const gcrSettings = z.strictObject({

@@ -8,8 +8,16 @@ import type {
   ReplyOf,
   RewriteReply,
 } from '../decision.js';
-import { joinedLines } from './joined-facts.js';
-import { arrow, numberedLines, offeredTexts, oneLine, pathText, shownTriple, textCandidate } from './prompt-text.js';
+import {
+  arrow,
+  joinedLines,
+  numberedLines,
+  offeredTexts,
+  oneLine,
+  pathText,
+  shownTriple,
+  textCandidate,
+} from './prompt-text.js';
 import { replyForm, writeReply } from './reply-forms.js';
 
 /** The three parts of a prompt, in their order. */

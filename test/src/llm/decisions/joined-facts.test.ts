@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { NamedTriple } from '../../../../src/llm/decision.js';
-import { joinedLines } from '../../../../src/llm/decisions/joined-facts.js';
+import { joinedLines } from '../../../../src/llm/decisions/prompt-text.js';
 import { renderPrompt } from '../../../../src/llm/decisions/render-prompt.js';
 import { Rng } from '../../../../src/run/seeds.js';
 import { answerDecision } from '../../../fixtures/sample-decisions.js';
