@@ -8,7 +8,6 @@ import type { EvaluationRecord } from '../../src/run/evaluation.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
 import { tinyLinkFiles } from '../fixtures/tiny-links.js';
 import { folderWith } from '../fixtures/tiny-release.js';
-import { runHashes } from '../fixtures/tiny-training.js';
 
 /** As a user writes it, with less of everything. */
 const preset = {
@@ -91,17 +90,6 @@ describe('kgwalk on link queries', () => {
       const keys = ['rollout/reward', 'rollout/hit_rate', 'eval/mrr', 'eval/tail_mrr', 'eval/hits@10'];
       expect(keys.filter((key) => !logged.includes(`"${key}"`))).toEqual([]);
     }
-  });
-
-  test('stopped and gone on with, it is the same run to the byte', async () => {
-    const folder = among('short');
-    const words = ['train', settings, '--seed', '1', '--run-dir', folder];
-    expect((await kgwalk(...words, '--max-minutes', '0.0005')).exitCode).toBe(130);
-    expect((await kgwalk('train', '--resume', '--run-dir', folder)).exitCode).toBe(0);
-    const [resumed, whole] = [folder, runs[0]!].map((run) =>
-      Object.entries(runHashes(run)).filter(([name]) => !name.startsWith('evaluations')),
-    );
-    expect(resumed).toEqual(whole);
   });
 
   test.each(['transe', 'bilinear', 'rules', 'random'])('ranks by %s, and keeps what it measured', async (agent) => {

@@ -15,7 +15,7 @@ import { importFilms } from '../fixtures/toy-question-training.js';
 
 useOwnHome();
 
-const kills = often(2, 20);
+const kills = often(1, 20);
 
 const words = (root: string) => [
   ...['evaluate', '--agent', 'fiske', '--model', 'oracle:0.2', '--json'],
