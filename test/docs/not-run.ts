@@ -17,7 +17,11 @@ const lines: readonly [page: string, begin: string, why: string][] = [
     'kgwalk train opendialkg --model http',
     'asks a server; test/src/encoder/server-encoder.test.ts asks one',
   ],
-  ['models/demo/README.md', 'npx kgwalk models train', 'takes an hour; test/cli/models-train.long.test.ts does it small'],
+  [
+    'models/demo/README.md',
+    'npx kgwalk models train',
+    'takes an hour; test/cli/models-train.long.test.ts does it small',
+  ],
   ['CONTRIBUTING.md', 'bash .ci/run', 'runs the tests'],
   ['docs/guarantees.md', 'npm ', 'runs the tests'],
   ...['docker build', 'docker run'].map((begin): [string, string, string] => [
