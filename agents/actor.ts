@@ -1,4 +1,4 @@
-/** What a trainer needs of a policy, whatever it walks: edges of a dialogue's graph, relations of a question's. */
+/** Interface between trainers and policies of any action space: edges of a dialogue's graph, relations of a question's. */
 import type { Rng } from '../src/run/seeds.js';
 import { joined, segmentLogSoftmax } from '../src/tensor/categorical.js';
 import type { Outputs, TrainedParameters } from '../src/tensor/trainable.js';
@@ -11,7 +11,7 @@ export interface ActionLogProbs {
   offsets: Int32Array;
 }
 
-/** Where a network scores a whole vocabulary of actions and a mask leaves the legal ones. */
+/** Legal actions of a network that scores a whole vocabulary. */
 export interface MaskedActions {
   /** int32 [S + 1]: scores of state `s` are `scoredOffsets[s] .. scoredOffsets[s + 1] - 1`, illegal actions included. */
   scoredOffsets: Int32Array;
@@ -25,7 +25,7 @@ export interface ScoredActions {
   offsets: Int32Array;
   /** Absent where the network scores nothing but legal actions. */
   masked?: MaskedActions;
-  /** Whether scores are log-probabilities already, among more than what is legal or listed. Default false: logits. */
+  /** True where scores are log-probabilities, possibly over more than the legal or listed actions. Default false: logits. */
   normalised?: boolean;
   /**
    * float32 [number of scores]; differentiable, owned by the caller (or its tidy). May be called more than once.
@@ -43,7 +43,7 @@ export interface ScoredActions {
   infer?(): Promise<Float32Array>;
 }
 
-/** What every kind of request says: whose walk it is of. */
+/** Common part of requests: the task of the walk. */
 export interface TaskRequest {
   readonly task: { readonly id: string };
 }
@@ -55,18 +55,18 @@ export interface TaskRequest {
  */
 export interface Actor<Observation, Request> {
   readonly parameters: TrainedParameters;
-  /** What its scores are rounded to; default f32. */
+  /** Precision of its scores; default f32. */
   readonly precision?: 'f32' | 'bf16' | undefined;
   requestOf(observation: Observation): Request;
   /**
-   * Equal for equal states of one sample: whatever logits and values depend on. States that walks of a sample share are
-   * scored and stored once. Default: states are equal where the same actions led to them, as a walker sees them that reads
+   * Key of everything that logits and values depend on, within a sample. States that walks of a sample share are scored
+   * and stored once. Default: states are equal where the same actions led to them, as a walker sees them that reads
    * its whole path.
    */
   stateKey?(observation: Observation): string;
   /** Scores that the network makes for a state: what memory grows with. At least 1. */
   numScores(request: Request): number;
-  /** How many of them should go through the network at once in a step of training. Default 32,768. */
+  /** Largest number of scores per forward pass in training. Default 32,768. */
   readonly scoresAtOnce?: number | undefined;
   /** The same where nothing goes back; default: as many as in training. */
   readonly scoresReadAtOnce?: number | undefined;
@@ -76,8 +76,8 @@ export interface Actor<Observation, Request> {
   /** The environment's action at a place of a state's list of legal ones. Default: the place itself, as where all are legal. */
   envAction?(request: Request, place: number): number;
   /**
-   * What dropout leaves out from now on, in walking and in learning alike, so that a ratio compares what one network says before and
-   * after; undefined: nothing. Absent where PPO drops nothing.
+   * Sets the dropout mask for both rollouts and updates, so that a PPO ratio compares one network before and after; undefined: no
+   * dropout. Absent where PPO uses no dropout.
    */
   drop?(drawing: Rng | undefined): void;
   /** Forgets what was kept of the weights. Call after every update. */
@@ -96,7 +96,7 @@ export interface ValueNetwork<Request> {
   dispose(): void;
 }
 
-/** What of an actor scores states. */
+/** Part of an actor that scores states. */
 export type StateScorer<Request> = Pick<
   Actor<never, Request>,
   'parameters' | 'numScores' | 'scoresAtOnce' | 'scoresReadAtOnce' | 'prepare' | 'score'

@@ -1,4 +1,4 @@
-/** The one interface of everything that answers: trained walkers and baselines. */
+/** Interface of dialogue agents: trained walkers and baselines. */
 import type { WalkTask } from '../datasets/walk-sample.js';
 import type { Path } from '../src/kg/graph.js';
 import type { ArkBeam } from '../src/metrics/ark-ranks.js';
@@ -17,7 +17,7 @@ export interface RankedAnswer {
   summedLogProb: number;
 }
 
-/** What an answer cost. Absent counts are zero. */
+/** Cost of an answer. Absent counts are zero. */
 export interface Cost {
   calls?: number;
   promptTokens?: number;
@@ -29,7 +29,7 @@ export interface Cost {
   cutRelations?: number;
 }
 
-/** What an agent says to one task. */
+/** Answer to one task. */
 export interface Answer {
   /** Best first, at most the beam's width, distinct. Empty where the agent could not walk. */
   paths: readonly RankedPath[];
@@ -43,17 +43,17 @@ export interface Answer {
   cost: Cost;
 }
 
-/** Walks that somebody chose for a task, to be judged: whose they are is not said. */
+/** Walks of a task to compute probabilities of. */
 export interface GivenWalks {
   task: WalkTask;
   /** Canonical paths. */
   paths: readonly Path[];
 }
 
-/** Whoever answers; it is given tasks and never golds. */
+/** Dialogue agent; never sees gold paths. */
 export interface Agent {
   readonly name: string;
-  /** Facts that belong beside its numbers, such as "uses entity counts". */
+  /** Note to report with its results, such as "uses entity counts". */
   readonly note?: string;
   /**
    * Answers every task, in order. Batched so that encoders and networks can work on many at once.

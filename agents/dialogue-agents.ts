@@ -8,7 +8,7 @@ import { type TextLimits, textSimilarityBaseline, transeBaseline } from './basel
 import { arkAgent, type ArkPrompt, type TaskClient } from './prompted/ark/ark-agent.js';
 import { AgentRegistry, type AgentEntry } from './registry.js';
 
-/** What dialogue agents may ask for; costly parts are functions, so that only those who need them pay. */
+/** Resources of dialogue agents; costly ones are functions and created on use. */
 export interface DialogueAgentResources extends BaselineContext {
   /** A TransE table of the graph; the caller keeps it. */
   embedding(): Promise<EmbeddingTable>;
@@ -19,7 +19,7 @@ export interface DialogueAgentResources extends BaselineContext {
   taskClients(): Promise<(taskId: string) => TaskClient>;
 }
 
-/** What answers dialogues without a run. */
+/** Dialogue agents without a run. */
 export const dialogueAgents = new AgentRegistry<DialogueAgentResources, Agent>({
   random: { create: randomBaseline },
   'stop-prior': { needs: ['train'], create: stopPriorBaseline },

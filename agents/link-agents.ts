@@ -1,4 +1,4 @@
-/** Whatever ranks entities as answers of link queries: walks, scores of an embedding, rules; by name without a run. */
+/** Rankers of entities for link queries: walks, embedding scores, rules; those without a run are available by name. */
 import { z } from 'zod';
 import { turnTaker } from '../src/run/stop.js';
 import {
@@ -10,15 +10,15 @@ import {
 } from './link-walker/beam.js';
 import { type AgentEntry, AgentRegistry } from './registry.js';
 
-/** What a ranker makes of one question. */
+/** Ranking of one question. */
 export interface RankedQuestion {
   /** For each of the ranker's rankings float64 [numEntities], higher is better, -Infinity where not reached; valid during the call. */
   scores: readonly Float64Array[];
-  /** Where walks were made: what they reached. */
+  /** Entities reached by walks, for walkers. */
   reached?: ReachedEntities;
-  /** Where rules were followed: the relations of the one that stands for an entity, if one leads there; valid during the call. */
+  /** Relations of the rule that supports an entity, for rules; valid during the call. */
   chainTo?: (entity: number) => readonly number[] | undefined;
-  /** Where chains are weighed: what speaks for an entity, most first; its shares sum to 1. Valid during the call. */
+  /** Reasons for an entity, largest share first, summing to 1, for weighted chains; valid during the call. */
   reasons?: (entity: number) => readonly Reason[];
 }
 
@@ -34,7 +34,7 @@ export interface Reason {
 export interface LinkRanker {
   /** Such as `transe` or a run's name. */
   readonly name: string;
-  /** What it calls its ways to rank, the one that stands for it first: `max` and `sum` for walks. */
+  /** Names of its rankings, the main one first: `max` and `sum` for walks. */
   readonly rankings: readonly string[];
   /** Questions that it likes to get at once: more make no difference but in memory. */
   readonly batchSize: number;
@@ -53,8 +53,8 @@ export interface TailScorer {
 }
 
 /**
- * Ranks by scores. Entities without an edge in train rank last, whatever numbers they started from, and questions about
- * them tell no entity from another: as for walks, which cannot leave or reach them.
+ * Ranks by scores. Entities without an edge in train rank last, regardless of their initial vectors, and questions about
+ * them rank all entities equal: as for walks, which cannot leave or reach them.
  */
 export function scorerRanker(scorer: TailScorer, { offsets }: Pick<LinkLists, 'offsets'>): LinkRanker {
   const scores = new Float64Array(scorer.numEntities);
@@ -77,11 +77,11 @@ export function scorerRanker(scorer: TailScorer, { offsets }: Pick<LinkLists, 'o
   };
 }
 
-/** How walks are ranked. */
+/** Options of `walkRanker`. */
 export interface WalkRankerOptions {
   /** Default `walks`. */
   name?: string;
-  /** Walks of a question that go on after each step but the last. */
+  /** Walks of a question that are kept after each step but the last. */
   beamWidth: number;
   horizon: number;
   /** Questions walked side by side. Default 32. */
@@ -116,7 +116,7 @@ export function walkRanker(
   };
 }
 
-/** What link agents may ask for; costly parts are functions, so that only those who need them pay. */
+/** Resources of link agents; costly ones are functions and created on use. */
 export interface LinkAgentResources {
   /** Edges of train and their inverses. */
   graph: LinkLists;
@@ -132,17 +132,17 @@ export interface LinkAgentResources {
   ensemble(of: string, weights: EnsembleWeights): Promise<{ ranker: LinkRanker; note: string; source: string }>;
 }
 
-/** Where the weights of an ensemble come from: fitted on valid, one for each member and direction, or all alike. */
+/** Weights of an ensemble: fitted on valid, one for each member and direction, or equal. */
 export type EnsembleWeights = z.output<typeof ensembleSwitches>['weights'];
 
-/** A ranker and what is to be known of it. */
+/** A ranker with its metadata. */
 export interface LinkAgent {
   ranker: LinkRanker;
-  /** What was made: `transe`, `distmult`, `complex`, `rules`, `random`. */
+  /** Kind: `transe`, `distmult`, `complex`, `rules`, `random`. */
   agent: string;
   note?: string;
   seed?: number;
-  /** Of what follows walks: their steps. */
+  /** Steps of walks or chains. */
   horizon?: number;
   /** File of its table. */
   table?: string;
@@ -162,7 +162,7 @@ const ensembleSwitches = z.strictObject({
   weights: z.enum(['valid', 'equal']).default('valid'),
 });
 
-/** What ranks without a run; an embedding that is not kept yet is trained. */
+/** Rankers without a run; an embedding that is not cached is trained. */
 export const linkAgents = new AgentRegistry<LinkAgentResources, LinkAgent>({
   transe: embeddingEntry('transe'),
   bilinear: embeddingEntry('bilinear'),
@@ -213,7 +213,7 @@ function embeddingEntry(
 }
 
 /**
- * Scores by the log-probability that a walk at random ends at an entity, whatever the relation: uniform over the out-edges
+ * Scores by the log-probability that a random walk ends at an entity, regardless of relations: uniform over the out-edges
  * and staying, at every step. Exact, O(edges met) a query.
  */
 export function uniformWalk({ offsets, tails }: LinkLists, horizon: number): TailScorer {

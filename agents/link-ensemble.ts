@@ -8,7 +8,7 @@ import { boundedHeap } from './bounded-heap.js';
 import type { LinkRanker, RankedQuestion } from './link-agents.js';
 
 /**
- * What one of the members cannot rank stays so; what speaks for an entity is told by the first that tells it.
+ * An entity that one member cannot rank stays unranked; reasons are those of the first member that has any.
  * @param weights of the members, by relation
  */
 export function ensembleRanker(
@@ -43,7 +43,7 @@ export function meanRanker(members: readonly LinkRanker[]): LinkRanker {
   return ensembleRanker(members, () => equal);
 }
 
-/** Adds `weight` times the logarithm of softmax(scores). What has no weight says nothing, not even of what it cannot rank. */
+/** Adds `weight` times the logarithm of softmax(scores). Weight 0 adds nothing, not even for entities that cannot be ranked. */
 function addLogProbabilities(scores: Float64Array, weight: number, out: Float64Array): void {
   if (weight === 0) return;
   const norm = logSumExp(scores);
@@ -60,13 +60,13 @@ function logSumExp(scores: ArrayLike<number>): number {
   return most + Math.log(sum);
 }
 
-/** What a query says of the weights. */
+/** Training case of the weights: one query. */
 interface Case {
-  /** Of each member the log-probability of each candidate, the answer first. */
+  /** Log-probabilities of the candidates by member, the answer first. */
   logs: Float64Array[];
 }
 
-/** Entities that each member puts first: with the answer they are what it is told from. */
+/** Top entities of each member, against which the answer is scored. */
 const candidatesOfMember = 100;
 /** Log-probability of what a member cannot rank, so that one such answer does not decide. */
 const leastLog = -30;
@@ -74,7 +74,7 @@ const leastLog = -30;
 /**
  * Weights, none below 0, by which the answers of some queries are likeliest among the best candidates of the members.
  * @param known other answers of a query, which are no candidates
- * @param onQuery told after each
+ * @param onQuery called after each query
  * @throws WorkbenchError what members throw
  */
 export async function fitEnsemble(

@@ -25,7 +25,7 @@ export interface ChainRule {
 /** Rules of each query relation, by its id; inverse ones ask for heads. Ascending by chain. */
 export type RuleTable = readonly (readonly ChainRule[])[];
 
-/** How much is looked at. */
+/** Limits of mining. */
 export interface MiningOptions {
   /** Relations of the longest chain, 1 to 3. Default 3. */
   horizon?: number;
@@ -39,7 +39,7 @@ export interface MiningOptions {
   heads?: number;
   /** Added to what a chain reaches: few cases prove little. Default 5. */
   smoothing?: number;
-  /** Of the draws. Default 0. */
+  /** Seed of sampling. Default 0. */
   seed?: number;
   signal?: AbortSignal | undefined;
   /** @param done relations that are done */
@@ -183,8 +183,8 @@ function measured(
 }
 
 /**
- * Longest chain that is followed. Up to here, walks that enter no entity twice can be told by what each entity was entered
- * from; longer ones would have to be walked one by one.
+ * Longest chain that is followed. Up to here, the entity before each end is enough to exclude walks that enter an entity twice;
+ * longer ones would have to be walked one by one.
  */
 export const mostRelations = 3;
 

@@ -1,4 +1,4 @@
-/** Several networks as one: what each thinks of the legal actions of a state, averaged. */
+/** Mean of several networks' log-probabilities of legal actions. */
 import type { StateScorer } from './actor.js';
 
 /** A network with what it reads of a state. */

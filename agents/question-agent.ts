@@ -1,4 +1,4 @@
-/** The one interface of everything that answers questions, and the answer that a walked chain stands for. */
+/** Interface of question agents, and answers of walked chains. */
 import type { z } from 'zod';
 import type { QuestionSample, QuestionTask } from '../datasets/question.js';
 import type { FrontierNode } from '../envs/relation-walk/frontier-trie.js';
@@ -11,7 +11,7 @@ import type { Cost } from './agent.js';
 import { factOf } from './prompted/facts.js';
 import type { AgentEntry } from './registry.js';
 
-/** What an agent did, in order: the same words for all agents, so that replay, reports and tests share them. */
+/** Event of an agent's trace; replay, reports and tests share the vocabulary. */
 export type TraceEvent =
   | { event: 'start'; entities: readonly number[] }
   | { event: 'decision'; phase: string; summary: string }
@@ -21,13 +21,13 @@ export type TraceEvent =
   | { event: 'note'; text: string }
   | { event: 'stop'; reason: string };
 
-/** What an agent says to one question. */
+/** Answer to one question. */
 export interface QuestionAnswer {
   /** Answers that were found in the graph, best first, distinct ids; in canonical order where they come out of a frontier. */
   entities: readonly number[];
   /** Answers as text that no entity stands behind, best first: counted by name. */
   literals: readonly string[];
-  /** Of a `truth` question; absent: abstained. */
+  /** Answer to a `truth` question; absent: abstained. */
   truth?: boolean;
   /** The reply in words, for lenient matching. */
   text?: string;
@@ -37,7 +37,7 @@ export interface QuestionAnswer {
   confidence?: number;
   /** The facts that support the answer, as walked. */
   evidence: readonly NamedTriple[];
-  /** Whether the agent's own check passed (verifier, coverage); absent without a check. */
+  /** Result of the agent's own check (verifier, coverage); absent without one. */
   verified?: boolean;
   /** Some reply could not be read and a fallback stood in. */
   degraded: boolean;
@@ -47,28 +47,28 @@ export interface QuestionAnswer {
   cost: Cost;
 }
 
-/** What an agent is given for one question. */
+/** Context for answering one question. */
 export interface QuestionSession {
   client: DecisionClient;
   trace(event: TraceEvent): void;
   signal?: AbortSignal | undefined;
 }
 
-/** Who tells how many relations a question asks for: the data set, a classifier that was trained on train, or nobody. */
+/** Source of the number of relations of a question: the data set, a classifier trained on train, or none. */
 export type HopsTeller = 'given' | 'predicted' | 'none';
 
-/** Whoever answers questions; it is given tasks and never golds. */
+/** Question-answering agent; never sees gold answers. */
 export interface QuestionAgent {
   readonly name: string;
-  /** Facts that belong beside its numbers. */
+  /** Note to report with its results. */
   readonly note?: string;
-  /** Whether it is told the topic entities; to others `task.topics` comes empty. */
+  /** True: topic entities are given. False: `task.topics` is empty. */
   readonly topicGiven: boolean;
-  /** Who tells it how many relations a question asks for. Default nobody. @param byLikelihood whether candidates are scored */
+  /** Source of the number of relations of a question. Default none. @param byLikelihood true where candidates are scored */
   hopsTold?(byLikelihood: boolean): HopsTeller;
-  /** Whether it asks a language model at all. */
+  /** True where it calls a language model. */
   readonly prompted: boolean;
-  /** What it learned from one question serves the next: asked one at a time, in order. Default false. */
+  /** Learns from one question for the next: questions are asked one at a time, in order. Default false. */
   readonly online?: boolean;
   /** Work that is cheaper for all questions at once, such as encoding their texts. */
   prepare?(tasks: readonly QuestionTask[], signal?: AbortSignal): Promise<void>;
@@ -76,7 +76,7 @@ export interface QuestionAgent {
   answer(task: QuestionTask, session: QuestionSession): Promise<QuestionAnswer>;
 }
 
-/** What question agents may ask for; costly parts are functions, so that only those who need them pay. */
+/** Resources of question agents; costly ones are functions and created on use. */
 export interface QuestionAgentResources {
   /** Name of the data set: what worked examples are chosen by. */
   dataset: string;
@@ -101,7 +101,7 @@ export interface QuestionAgentResources {
  * walked alone.
  */
 export interface RelationRanker {
-  /** Trained to walk as far as the data set tells: it does so also where `walks` is told no hops. */
+  /** Trained with given hops: it uses those of the task where `walks` gets none. */
   readonly hopsGiven?: boolean;
   /** Encodes questions at once. */
   prepare(tasks: readonly QuestionTask[], signal?: AbortSignal): Promise<void>;
@@ -134,7 +134,7 @@ export interface RelationRanker {
 export interface RankedWalk {
   /** At least one. */
   relations: readonly number[];
-  /** Of the walk as a whole, its STOP included, in (0, 1]. */
+  /** Probability of the walk, STOP included, in (0, 1]. */
   probability: number;
 }
 

@@ -23,7 +23,7 @@ import { loadReaderRun } from './readers/load-reader.js';
 import { loadRelationWalkerRun } from './relation-walker/relation-walker-agent.js';
 import type { LoadedQuestionWalker, OpenQuestionWalker } from './trained-run.js';
 
-/** What answers questions without a run. */
+/** Question agents without a run. */
 export const questionAgents = new AgentRegistry<QuestionAgentResources, QuestionAgent>({
   io: ioEntry,
   cot: cotEntry,
@@ -46,7 +46,7 @@ export const questionAgents = new AgentRegistry<QuestionAgentResources, Question
 export const registerQuestionAgent = <Settings extends z.ZodType>(name: string, entry: QuestionAgentEntry<Settings>) =>
   questionAgents.register(name, entry);
 
-/** How a relation walker or a reader is opened. */
+/** Options for opening a relation walker or a reader. */
 export type LoadQuestionRunOptions = Omit<OpenQuestionWalker, 'checkpoint'> & {
   /** Default `best`. */
   checkpoint?: string;
@@ -55,9 +55,9 @@ export type LoadQuestionRunOptions = Omit<OpenQuestionWalker, 'checkpoint'> & {
 /** A walker that can be asked in words; close it after use. */
 export interface AskableWalker extends LoadedQuestionWalker {
   /**
-   * Answers a question of one's own; entities are best first.
+   * Answers a custom question; entities are best first.
    * @param text its topic in [brackets], or by a name that the graph knows
-   * @throws WorkbenchError `usage` where no topic can be told: see `askedQuestion`
+   * @throws WorkbenchError `usage` where no topic can be found: see `askedQuestion`
    */
   ask(text: string): Promise<QuestionAnswer & { topics: readonly string[]; answers: string[] }>;
 }
@@ -75,7 +75,7 @@ export async function loadQuestionRun(
   const loaded = await load(runFolder, options);
   const { agent, graph } = loaded;
   let names: NameIndex | undefined;
-  const nobody = {
+  const session = {
     client: { remaining: 0, byLikelihood: false, decide: () => Promise.reject(new Error('walkers ask no model')) },
     trace() {},
   };
@@ -84,7 +84,7 @@ export async function loadQuestionRun(
     async ask(text) {
       const { task } = askedQuestion(text, graph, { names: (names ??= new NameIndex(graph)) });
       await agent.prepare?.([task]);
-      const answer = await agent.answer(task, nobody);
+      const answer = await agent.answer(task, session);
       const nameOf = (entity: number) => graph.entityNames[entity]!;
       return { ...answer, topics: task.topics.map(({ name }) => name), answers: answer.entities.map(nameOf) };
     },

@@ -9,7 +9,7 @@ import { nearestName } from '../src/run/printable.js';
 export interface AgentEntry<Resources, Made, Settings extends z.ZodType = z.ZodType> {
   /** An object whose keys all have defaults. Default: no switches. */
   settings?: Settings;
-  /** What it may ask its resources for. Default: the graph alone. */
+  /** Resources that it may use. Default: the graph alone. */
   needs?: readonly ('encoder' | 'model' | 'embedding' | 'train')[];
   /** Switches without which it cannot be opened. Default none. */
   required?: readonly string[];
@@ -61,12 +61,12 @@ export class AgentRegistry<Resources, Made> {
     });
   }
 
-  /** Whether an agent may ask a language model. @throws as `entry` */
+  /** True where an agent may call a language model. @throws as `entry` */
   asksModel(text: string): boolean {
     return this.entry(agentOf(text)).needs?.includes('model') ?? false;
   }
 
-  /** Whether an agent has all switches that are set, whatever to. @throws as `parse` for what sets none */
+  /** True where an agent has all switches that are set; values are not checked. @throws as `parse` for a part without `=` */
   hasSwitches(text: string, set: readonly string[] = []): boolean {
     const own = this.settings(agentOf(text), {});
     return overridesOf(text, set).every(({ path }) => Object.hasOwn(own, path[0]!));
@@ -114,7 +114,7 @@ export class AgentRegistry<Resources, Made> {
   }
 }
 
-/** What `--set` and the switches behind an agent's name set, in this order. */
+/** Overrides of `--set`, then those after the agent's name. */
 function overridesOf(text: string, set: readonly string[]) {
   const agent = agentOf(text);
   const own = text.length > agent.length ? text.slice(agent.length + 1).split(',') : [];

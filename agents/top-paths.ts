@@ -11,7 +11,7 @@ import { boundedHeap } from './bounded-heap.js';
 // Looked up once: they run for every walk, a million times a task.
 const { exp, fround, imul } = Math;
 
-/** How many walks are kept, and by what they are ordered. */
+/** Number of walks kept, and their order. */
 export interface RankingSettings {
   /** Walks to keep; at least the largest k that is evaluated. */
   beamWidth: number;
@@ -19,7 +19,7 @@ export interface RankingSettings {
   twoHopBonus?: number;
   /** Orders equal scores, independently of ids. Default 0. */
   seed?: number;
-  /** Whether answers hold the beam of LLM-ARK's reference as well, for its countings. Default false. */
+  /** Adds the beam of LLM-ARK's reference to answers, for its metrics. Default false. */
   arkBeam?: boolean;
 }
 
@@ -131,7 +131,7 @@ export function walkCollector(graph: Graph, { beamWidth, twoHopBonus = 0, seed =
 /** Scores the walks of one task; both ways to end are asked for, so their sum over a start's walks is usually 1. */
 export interface WalkScores {
   oneHop(edge: number): number;
-  /** For walks that go on after edge `first`: log-probability of the whole walk, by its second edge. */
+  /** For walks that continue after edge `first`: log-probability of the whole walk, by its second edge. */
   twoHops(first: number): (second: number) => number;
 }
 

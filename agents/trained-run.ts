@@ -1,4 +1,4 @@
-/** What every trained agent is opened from: its run's settings, a checkpoint and the encoder it was trained with. */
+/** Opening of trained agents: settings of the run, a checkpoint and the encoder it was trained with. */
 import { existsSync } from 'node:fs';
 import { z } from 'zod';
 import { readRunCheckpoint } from '../checkpoints/chain.js';

@@ -15,13 +15,13 @@ import {
 } from './spaces.js';
 import { WatchedEnv } from './watched-env.js';
 
-/** What came of an episode. */
+/** Result of an episode. */
 export interface PlayedEpisode {
   /** Sum of its rewards, undiscounted. */
   return: number;
   /** Steps. */
   length: number;
-  /** Whether it was cut, rather than over. */
+  /** Ended by truncation rather than termination. */
   truncated: boolean;
 }
 
@@ -31,11 +31,11 @@ export interface PlayedEpisode {
  */
 export type Chooser = (observations: readonly VectorObservation[], rngs: readonly Rng[]) => Promise<ArrayLike<number>>;
 
-/** How a policy acts. */
+/** Options for acting. */
 export interface ActOptions {
-  /** Whether it takes its most likely action, instead of drawing one. Default true. */
+  /** Takes the most likely action instead of sampling. Default true. */
   deterministic?: boolean | undefined;
-  /** What its observations were normalised by; frozen. */
+  /** Frozen normalizer of its observations. */
   normalizer?: Normalizer | undefined;
 }
 
@@ -102,11 +102,11 @@ export function randomChooser({ numActions }: PolicyShape): Chooser {
     );
 }
 
-/** Which episodes are played, and who is told. */
+/** Episodes to play. */
 export interface PlayOptions {
   /** One an episode. */
   seeds: readonly number[];
-  /** Told of each episode as it ends, by its place among the seeds. */
+  /** Called as each episode ends. @param place index among the seeds */
   onEpisode?: ((place: number, episode: PlayedEpisode) => void) | undefined;
   signal?: AbortSignal | undefined;
 }

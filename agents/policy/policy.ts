@@ -7,7 +7,7 @@ import type { PolicySettings } from './settings.js';
 import type { PolicyShape, VectorObservation } from './spaces.js';
 import { readStatistics } from './statistics.js';
 
-/** An actor of any kind over vectors, and the critic beside it. */
+/** An actor over vectors with its critic. */
 export interface PolicyNetworks {
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- what it keeps of an observation is its own business
   actor: Actor<VectorObservation, any>;
@@ -24,7 +24,7 @@ export const mlpPolicy =
   ({ hidden }: Pick<PolicySettings, 'hidden'>): MakePolicy =>
   (shape, seed) => ({ actor: mlpActor(shape, hidden, seed), critic: mlpCritic(shape, hidden, seed) });
 
-/** What normalises by these settings; undefined: nothing is. */
+/** Normalizer of the settings; undefined without normalisation. */
 export function normalizerOf(
   { inputs }: Pick<PolicyShape, 'inputs'>,
   { normalizeObservation, normalizeReward }: Pick<PolicySettings, 'normalizeObservation' | 'normalizeReward'>,

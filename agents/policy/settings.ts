@@ -34,7 +34,7 @@ export const policySettings = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      'Whether rewards are divided in training by the standard deviation of the discounted return so far, cut off at ±10. Figures tell rewards as they are.',
+      'Whether rewards are divided in training by the standard deviation of the discounted return so far, cut off at ±10. Metrics use unscaled rewards.',
     ),
   evalEpisodes: z
     .int()

@@ -1,22 +1,22 @@
-/** Which environments a policy over vectors fits: vectors of one length, perhaps with a mask, and numbered actions. */
+/** Environments that a policy over vectors fits: vectors of one length, optionally with a mask, and discrete actions. */
 import type { Env } from '../../envs/env.js';
 import type { MaskedVector, Space, SpaceForm } from '../../envs/spaces.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 
-/** What a policy sees: a vector alone, or one with the actions that are legal now. */
+/** Observation: a vector, optionally with a mask of legal actions. */
 export type VectorObservation = Float32Array | { observation: Float32Array; actionMask?: Uint8Array };
 
 /** Any environment that a policy may be trained in. */
 export type VectorObservationEnv = Env<VectorObservation> | Env<Float32Array> | Env<MaskedVector>;
 
-/** What the networks of a policy need to know of an environment. */
+/** Network shape for an environment. */
 export interface PolicyShape {
   /** Numbers of an observation. */
   inputs: number;
   /** Numbered `firstAction …`. */
   numActions: number;
   firstAction: number;
-  /** Whether observations say which actions are legal. */
+  /** True where observations have an action mask. */
   masked: boolean;
 }
 
@@ -53,7 +53,7 @@ export function policyShapeOf({
   });
 }
 
-/** Whether a policy over vectors fits. */
+/** True where a policy over vectors fits. */
 export function fitsPolicy(env: Pick<VectorObservationEnv, 'spec' | 'observationSpace' | 'actionSpace'>): boolean {
   try {
     policyShapeOf(env);

@@ -1,11 +1,11 @@
-/** An environment whose promises are checked as it is walked: what breaks them is one error that says where. */
+/** Checks the contract of an environment at every step; violations throw an error with the place. */
 import type { Space } from '../../envs/spaces.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { maskOf, type PolicyShape, type VectorObservation, type VectorObservationEnv } from './spaces.js';
 
 /** One copy of an environment, and how far its episode is. */
 export class WatchedEnv {
-  /** What it shows now; its own memory. */
+  /** Current observation. */
   observation: VectorObservation = new Float32Array(0);
   /** Steps of the episode so far. */
   steps = 0;
@@ -14,7 +14,7 @@ export class WatchedEnv {
   terminated = false;
   truncated = false;
 
-  /** @param name how errors call it beside the environment's id, such as `copy 3` */
+  /** @param name in errors, in addition to the environment's id, such as `copy 3` */
   constructor(
     readonly env: VectorObservationEnv,
     readonly shape: PolicyShape,
@@ -57,7 +57,7 @@ export class WatchedEnv {
 
   #see(observation: VectorObservation): void {
     if (!(this.env.observationSpace as Space<unknown>).contains(observation)) {
-      throw this.#broken('an observation of its observationSpace', told(observation, this.shape));
+      throw this.#broken('an observation of its observationSpace', problemOf(observation, this.shape));
     }
     this.observation = observation;
     if (!this.shape.masked || this.ended) return;
@@ -88,7 +88,7 @@ export class WatchedEnv {
   }
 }
 
-function told(observation: unknown, { inputs }: PolicyShape): string {
+function problemOf(observation: unknown, { inputs }: PolicyShape): string {
   const vector =
     observation instanceof Float32Array ? observation : (observation as { observation?: unknown })?.observation;
   if (!(vector instanceof Float32Array))

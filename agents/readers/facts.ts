@@ -1,4 +1,4 @@
-/** What a reader is given, in training and when it answers, and how what it made of train is kept with its run. */
+/** Inputs of a reader in training and answering, and the file of its basis. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -13,7 +13,7 @@ import { runFiles } from '../../src/run/run-folder.js';
 import type { Tf } from '../../src/tensor/backend.js';
 import type { ReaderSettings } from './settings.js';
 
-/** What is known of the world. Nothing of questions: those come with `basis`, `step` and `answer`. */
+/** Inputs of a reader other than questions: those come with `basis`, `step` and `answer`. */
 export interface ReaderFacts {
   graph: Graph;
   settings: ReaderSettings;
@@ -21,19 +21,19 @@ export interface ReaderFacts {
   horizon: number;
   /** Tokens of a question that the encoder reads. */
   maxTokens: number;
-  /** Where chains lead. */
+  /** Frontiers of chains. */
   frontiers: FrontierTrie;
   /** The run's encoder of texts; its owner disposes it. */
   encoder: StateEncoder;
   /** The tensor library on the run's backend, for readers whose networks are tensors; opened when it is first asked for. */
   tf(): Promise<Tf>;
-  /** Of the run: what is random is drawn from named streams of it. */
+  /** Seed of the run; random numbers come from named streams of it. */
   seed: number;
   /** The run's folder, for large things that are made before the first step, such as tables of entities. */
   folder: string;
 }
 
-/** What a reader makes of train once, before its first step, and needs to answer: words, scales. Kept in the run folder. */
+/** Words and scales that a reader computes from train before its first step and needs to answer. Saved in the run folder. */
 export interface ReaderBasis {
   state: JsonObject;
   tensors: Record<string, Tensor>;

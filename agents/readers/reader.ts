@@ -7,15 +7,15 @@ import type { QuestionAnswer, QuestionSession } from '../question-agent.js';
 import type { ReaderBasis, ReaderFacts } from './facts.js';
 import type { ReaderSettings } from './settings.js';
 
-/** Where a step stands in training. Every random choice is named by the seed and this, so that resuming needs weights alone. */
+/** Position of a step in training. Random choices depend on it and the seed alone, so that resuming needs weights alone. */
 export interface ReaderCourse {
   /** From 0. */
   step: number;
-  /** Of this step. */
+  /** Learning rate of this step. */
   learningRate: number;
 }
 
-/** What a step tells. */
+/** Metrics of a step. */
 export interface ReaderStep {
   /** Mean over the questions of the batch. */
   loss: number;
@@ -25,17 +25,17 @@ export interface ReaderStep {
   figures?: Readonly<Record<string, number>>;
 }
 
-/** What checkpoints keep of a reader. */
+/** Checkpointed state of a reader. */
 export interface ReaderState {
   /** Steps that its optimizer has done. */
   steps: number;
-  /** Weights, and what training needs beside them under names that begin with `optimizerPrefix`. */
+  /** Weights, and optimizer state under names that begin with `optimizerPrefix`. */
   tensors: Record<string, Tensor>;
 }
 
 /**
- * A reader under training, or ready to answer. It is its own business what computes: typed arrays, SIMD kernels (`HostParameters`, `Tape`),
- * or tensors of `ReaderFacts.tf`.
+ * A reader in training, or ready to answer. It may compute with typed arrays, SIMD kernels (`HostParameters`, `Tape`), or tensors of
+ * `ReaderFacts.tf`.
  */
 export interface Reader {
   /**
@@ -49,11 +49,11 @@ export interface Reader {
    * @throws Diverged for numbers that are not finite; nothing has changed then
    */
   step(batch: readonly QuestionSample[], course: ReaderCourse): Promise<ReaderStep>;
-  /** Step from which the learning rate falls anew, since another network is trained from there. */
+  /** Step from which the learning rate schedule restarts, since another network is trained from there. */
   restartsAt?: number;
   /** Reads the task alone. @returns as every question agent */
   answer(task: QuestionTask, session: Pick<QuestionSession, 'trace' | 'signal'>): Promise<QuestionAnswer>;
-  /** The whole state of training, in arrays of its own. Restored, the next steps give equal bytes. */
+  /** Copy of the whole training state. Once restored, the next steps give equal bytes. */
   state(): Promise<ReaderState>;
   /**
    * @param steps of the optimizer; undefined where it will answer only: tensors under `optimizerPrefix` may be missing then
@@ -71,7 +71,7 @@ export interface ReaderKind {
   networkSize(settings: ReaderSettings, textDim: number): NetworkSize;
   /** Settings that contradict each other, a line each. */
   problems?(settings: ReaderSettings): string[];
-  /** Whether it is told how many relations a question asks for. Default: with `reader.hops=given`. */
+  /** True where the number of relations is given. Default: with `reader.hops=given`. */
   hopsGiven?(settings: ReaderSettings): boolean;
   /** Texts that it encodes of some questions and of the graph, for the plan of a run. */
   texts(facts: Pick<ReaderFacts, 'graph' | 'settings'>, tasks: readonly QuestionTask[]): readonly string[];

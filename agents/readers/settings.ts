@@ -62,7 +62,7 @@ export const readerSettings = z.strictObject({
     .nullable()
     .default(null)
     .describe(
-      'What tells how many relations a question asks for: what was attended, the question as one vector, or the data set. null: the kind’s own.',
+      'Source of the number of relations of a question: the attended words, the question as one vector, or the data set. null: the kind’s own.',
     ),
   order: z
     .enum(['forward', 'backward'])
@@ -85,7 +85,7 @@ export const readerSettings = z.strictObject({
     .min(1)
     .default(1000)
     .describe(
-      'Training goes on from sets of at most this many entities: bounds the chains that are tried of a question.',
+      'Largest entity set that chains continue from in training: bounds the chains that are tried of a question.',
     ),
   shots: z
     .int()

@@ -68,7 +68,7 @@ export function createRelationNetwork(
   };
 }
 
-/** What of a trained walker reads questions, whichever network it is. */
+/** Question reader of a trained walker, for any network. */
 export interface RelationReader {
   /** Work that is cheaper for many questions at once; `of` does without. */
   prepare(tasks: readonly QuestionTask[], signal?: AbortSignal): Promise<void>;
@@ -117,7 +117,7 @@ interface RelationBatch extends LegalActions {
   steps: Int32Array;
 }
 
-/** What the masks of states leave of all actions. */
+/** Legal actions by the masks of states. */
 export function legalActions(requests: readonly RelationRequest[], numRelations: number): LegalActions {
   const numActions = numRelations + 1;
   const offsets = new Int32Array(requests.length + 1);
@@ -164,11 +164,11 @@ export function relationBatch(
 /** An actor whose question vectors are set once they are known. */
 interface RelationActor extends Actor<RelationWalkObservation, RelationRequest> {
   readonly network: RelationNetwork;
-  /** Of all questions that it is asked about. */
+  /** Vectors of all its questions. */
   vectors: QuestionVectors | undefined;
 }
 
-/** What actors over relations have in common, whatever network scores them. */
+/** Common part of actors over relations. */
 export function relationSteps(
   numRelations: number,
 ): Pick<

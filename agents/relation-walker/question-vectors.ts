@@ -1,4 +1,4 @@
-/** What a relation walker reads of a question: one frozen text vector, scaled by what train questions look like. */
+/** Question input of the relation walker: one frozen text vector, scaled by statistics of train questions. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { encodeSafetensors, readSafetensors, type Tensor } from '../../checkpoints/safetensors.js';
@@ -52,7 +52,7 @@ export async function encodeQuestions(
 
 /**
  * Mean and standard deviation of each dimension over questions (not over distinct texts), summed in double precision.
- * @param encoded of train questions alone: anything else would show the walker what it is tested on
+ * @param encoded of train questions alone: others would leak test data
  * @throws WorkbenchError `data` without questions
  */
 export function vectorScale({ matrix, rows, dim }: EncodedTexts): VectorScale {

@@ -34,9 +34,9 @@ type VectorsOf = (tasks: readonly QuestionTask[], signal?: AbortSignal) => Promi
 interface RelationWalkerAgentOptions {
   name: string;
   graph: Graph;
-  /** Where frontiers come from; may be shared with an environment over the same graph. */
+  /** Frontiers; may be shared with an environment over the same graph. */
   frontiers: FrontierTrie;
-  /** Those it was trained with. */
+  /** Rules of its training. */
   rules: RelationWalkRules;
   reader: RelationReader;
   /** Walks followed at once; 1 is greedy, as the recipe has it. Default 1. */
@@ -77,7 +77,7 @@ export function relationWalkerAgent(options: RelationWalkerAgentOptions): Questi
   };
 }
 
-/** Reads sentences: what is read is kept by row of the vectors that `prepare` made; others are encoded when they are asked for. */
+/** Reader of sentences: caches outputs by row of the vectors of `prepare`; other questions are encoded on demand. */
 export function sentenceReader(network: HostNetwork, vectors: VectorsOf): RelationReader {
   let known: { vectors: QuestionVectors; reads: Map<number, Float64Array> } | undefined;
   return {
@@ -96,7 +96,7 @@ export function sentenceReader(network: HostNetwork, vectors: VectorsOf): Relati
   };
 }
 
-/** What walks of a question are found by. */
+/** Inputs of beam search. */
 type Walking = Pick<RelationWalkerAgentOptions, 'graph' | 'frontiers' | 'rules' | 'reader'>;
 
 /** The most probable walks of a question, and how many states were scored for them; none where nothing is legal at the start. */
@@ -120,7 +120,7 @@ async function beamOf(
   return { chains: await decodeChains(initial, scores, width, ensure), graphReads };
 }
 
-/** A walker's masked probabilities, of the relations that are asked about and of no others, and its own walks. */
+/** Probabilities of given relations, renormalised over them, and the walker's own walks. */
 function relationRanker(options: Walking): RelationRanker {
   const { reader } = options;
   return {
@@ -149,12 +149,12 @@ interface RankedChain {
   node: FrontierNode;
   /** Log-probability of the walk, its STOP included. */
   logProb: number;
-  /** Whether it was ended by STOP; else by the limit. */
+  /** True where it ended by STOP; else by the horizon. */
   stopped: boolean;
 }
 
 /**
- * The `beamWidth` most probable walks that are found, best first. At each step the best extensions go on, finished walks
+ * The `beamWidth` most probable walks that are found, best first. At each step the best extensions are kept, finished walks
  * among them: width 1 is greedy. Equal ones keep the order of their beginnings, then of their actions.
  * @param scores of all actions behind the relations walked: float32 [numRelations + 1]
  * @param ensure awaited before the edges of frontiers are read, those of `initial` aside
@@ -203,7 +203,7 @@ export async function decodeChains(
 
 /** A snapshot of weights; later updates do not reach it. */
 interface HostNetwork {
-  /** What is computed once a question. @param vector float32 [dim], scaled @returns float64 [width] */
+  /** Question part of the trunk. @param vector float32 [dim], scaled @returns float64 [width] */
   read(vector: Float32Array): Float64Array;
   /**
    * Scores of all actions, equal to the tfjs network's to 1e-5.
@@ -277,7 +277,7 @@ const runConfig = z.object({
 /** A relation walker's run, as an agent and as a judge of relations. */
 export interface LoadedRelationWalker extends LoadedQuestionWalker {
   ranker: RelationRanker;
-  /** What both are made of. */
+  /** Inputs of both. */
   walking: Walking;
 }
 
@@ -305,7 +305,7 @@ export function loadRelationWalkerRun(runFolder: string, options: OpenQuestionWa
 }
 
 /**
- * Several runs as one walker, whatever each of them reads: every step goes by the mean of their log-probabilities.
+ * Several runs as one walker, of any inputs: every step uses the mean of their log-probabilities.
  * @param runs at least one
  * @throws as `loadRelationWalkerRun`, and WorkbenchError `usage` for runs that walk by different rules
  */
@@ -343,7 +343,7 @@ export async function loadRelationWalkers(
   }
 }
 
-/** Scores differ from log-probabilities under a mask by what is the same for all actions of a state: their mean does, too. */
+/** Scores and masked log-probabilities differ by a constant per state; so do their means. */
 const meanReader = (readers: readonly RelationReader[]): RelationReader => ({
   async prepare(tasks, signal) {
     for (const reader of readers) await reader.prepare(tasks, signal);
@@ -357,7 +357,7 @@ const meanReader = (readers: readonly RelationReader[]): RelationReader => ({
   },
 });
 
-/** What a network is read from. */
+/** Stored network. */
 interface KeptNetwork {
   folder: string;
   settings: RelationWalkerSettings;
@@ -408,7 +408,7 @@ export function loadRelationRanker(
       'usage',
       `expected a run of ${of.dataset}, got ${id}, which was trained on ${data.dataset}`,
       {
-        hint: 'A walker knows the relations of its own graph: train one on this data set, or evaluate on that one.',
+        hint: 'A walker is trained for the relations of one graph: train one on this data set, or evaluate on that one.',
       },
     );
   }

@@ -1,4 +1,4 @@
-/** Settings of the relation walker's network and of what it reads. */
+/** Settings of the relation walker's network and inputs. */
 import { z } from 'zod';
 
 /** The `relationWalker` section of a configuration file. */
@@ -7,7 +7,7 @@ export const relationWalkerSettings = z.strictObject({
     .enum(['sentence', 'words'])
     .default('sentence')
     .describe(
-      'What the walker makes of a question: the frozen vector of its text beside the relations walked, or an attention over the frozen vectors of its words at each step, each conditioned on the last, computed on the host.',
+      'Question input: the frozen vector of its text, joined with the relations walked; or an attention over the frozen vectors of its words at each step, each conditioned on the last, computed on the host.',
     ),
   wordDim: z.int().min(1).max(4096).default(64).describe('Words: numbers of a vector behind the projection.'),
   wordWidth: z.int().min(2).max(4096).default(64).describe('Words: units of the GRU each way.'),

@@ -4,7 +4,7 @@
  *
  *   p(r_1 … r_h) = softmax(g)_h · Π_t softmax(l_t)_{r_t},
  *
- * so that behind t relations STOP has the share of length t among those of t or more, and going on is shared out by softmax(l_{t+1}).
+ * so that after t relations STOP has the share of length t among those of t or more, and the rest is divided by softmax(l_{t+1}).
  * Computed on the host.
  *
  * @source the network: as `attention.ts`. Dropout that is the same in walking and in learning: Hausknecht and Wagener 2022, arXiv:2202.11818
@@ -21,7 +21,7 @@ import type { ReaderBasis } from '../readers/facts.js';
 import { legalActions, type RelationReader, type RelationRequest, relationSteps } from './network.js';
 import type { RelationWalkerSettings } from './settings.js';
 
-/** What a text says: float32 [horizon · numRelations + horizon], logits l_1 … l_H, then g. */
+/** Scores of a text: float32 [horizon · numRelations + horizon], logits l_1 … l_H, then g. */
 type TextScores = Float32Array;
 
 interface WordShape {
@@ -42,13 +42,13 @@ export const wordSettings = ({
   settings: { words: 'frozen', wordDim, width: wordWidth, maxWords: 64, fit: { dropout } },
 });
 
-/** What the words of a walker are read by. */
+/** Word inputs of a walker. */
 export const wordFacts = (
   settings: RelationWalkerSettings,
   encoder: Pick<StateEncoder, 'encode' | 'dim'>,
 ): AttentionFacts => ({ ...wordSettings(settings), encoder, maxTokens: settings.maxTokens });
 
-/** Weights, and what they say of texts. */
+/** Weights, and cached scores of texts. */
 export class WordNetwork {
   readonly parameters: HostParameters;
   readonly #tape: Tape;
@@ -71,12 +71,12 @@ export class WordNetwork {
     this.#tape = new Tape(this.parameters);
   }
 
-  /** Encodes the words of questions; `scores` and `recorded` are asked about no others. */
+  /** Encodes the words of questions; required before `scores` and `recorded`. */
   prepare(tasks: readonly QuestionTask[], signal?: AbortSignal): Promise<void> {
     return this.#network.prepare([...new Set(tasks.map(maskedQuestion))], signal);
   }
 
-  /** From now on leaves out of each text what a seed draws for it; undefined: nothing. */
+  /** Sets the seed of dropout masks by text; undefined: no dropout. */
   drop(seed: number | undefined): void {
     this.#dropped = seed;
     this.#known.clear();
@@ -89,7 +89,7 @@ export class WordNetwork {
     return this.#actions(requests, (i) => this.#known.get(texts[i]!)!);
   }
 
-  /** The same with the backward pass. @param dropout in the place of what `drop` has said */
+  /** The same with the backward pass. @param dropout instead of the masks of `drop` */
   recorded(requests: readonly RelationRequest[], dropout?: Rng): HostOutputs {
     const { distinct, rows } = distinctTexts(requests.map(({ task }) => maskedQuestion(task)));
     const { values, back } = this.#compute(distinct, dropout);
@@ -170,10 +170,10 @@ export class WordNetwork {
   }
 }
 
-/** Of STOP before the first relation: the chain reader has no chain without one. */
+/** Score of STOP before the first relation: chains have at least one. */
 const never = -1e4;
 
-/** Where the logits of a step and of lengths lie in what a text says. */
+/** Logits of a step and of lengths in the scores of a text. */
 function partsOf(said: TextScores, step: number, { numRelations, horizon }: WordShape) {
   return {
     relations: said.subarray(step * numRelations, (step + 1) * numRelations),
@@ -191,7 +191,7 @@ function actionScores(said: TextScores, step: number, shape: WordShape, into: Fl
   into[relations.length] = step === 0 ? never : lengths[step - 1]! - reached;
 }
 
-/** Adds the gradients by what a text says to `into`. @param grad by the scores of all actions behind `step` relations */
+/** Adds the gradients of a text's scores to `into`. @param grad of the scores of all actions after `step` relations */
 function actionGrads(said: TextScores, step: number, shape: WordShape, grad: Float32Array, into: Float32Array): void {
   const { relations, lengths } = partsOf(said, step, shape);
   const { relations: byRelations, lengths: byLengths } = partsOf(into, step, shape);
@@ -241,7 +241,7 @@ export function wordActor(network: WordNetwork): Actor<RelationWalkObservation, 
   };
 }
 
-/** What answers: the same scores, question by question. */
+/** Reader with the same scores, question by question. */
 export const wordReader = (network: WordNetwork): RelationReader => ({
   prepare: (tasks, signal) => network.prepare(tasks, signal),
   async of(task, signal) {

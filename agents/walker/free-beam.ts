@@ -1,4 +1,4 @@
-/** Beam search over what a decoder writes, a relation and then an entity, whatever the graph has: walks may leave it. */
+/** Beam search over decoder outputs, a relation and then an entity; walks may leave the graph. */
 import type { WalkTask } from '../../datasets/walk-sample.js';
 import { initialState, mayStay, type WalkState } from '../../envs/dialogue-walk/rules.js';
 import type { Path } from '../../src/kg/graph.js';
@@ -18,14 +18,14 @@ interface Walk {
 interface TaskWalks {
   task: WalkTask;
   salt: number;
-  /** Those that go on. */
+  /** Unfinished walks. */
   live: Walk[];
   complete: RankedPath[];
 }
 
 /**
  * Ranks walks of several tasks at once. At each step the `beamWidth` best walks that have written a relation write an entity, and the
- * best of these go on; staying ends a walk. What counts are sequences: whether the graph has their edges is not asked.
+ * best of these continue; staying ends a walk. The edges need not be in the graph.
  * Equal probabilities are ordered by a hash.
  */
 export async function freeBeam(
@@ -47,7 +47,7 @@ export async function freeBeam(
     const batch = writer.batch(states);
     const ofRelations = await writer.relations(batch);
     let place = 0;
-    /** What each task writes: its walk by place among all that are live, and the relation. */
+    /** Relations written by each task: index of the live walk, and the relation. */
     const written = all.map(({ salt, live, complete }) => {
       const begin = place;
       live.forEach(({ state, logProb }, i) => {

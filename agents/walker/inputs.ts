@@ -1,4 +1,4 @@
-/** Everything a walker's network stands on, put together the same way for training and for answering. */
+/** Inputs of a walker's network, built the same way for training and for answering. */
 import type { AnyHead, FrozenTables, HeadShape, WalkerHead } from './heads/head.js';
 import type { DialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
@@ -33,13 +33,13 @@ import { type Vocabulary, vocabularyOf } from './words/vocabulary.js';
 import type { Policy, StateReader } from './policy.js';
 import type { WalkerSettings } from './settings.js';
 
-/** What computes: a tensor backend, or `host`, SIMD kernels without one, where `computedOnHost` says that it can. */
+/** Compute backend: tensors, or `host`, SIMD kernels, where `computedOnHost` is true. */
 export type WalkerComputer = Tf | 'host';
 
 /** The head that it computes. */
 type HeadOn<Computer extends WalkerComputer> = Computer extends 'host' ? AnyHead : WalkerHead;
 
-/** What policies of one graph, encoder and train split share. */
+/** Shared inputs of policies over one graph, encoder and train split. */
 export interface WalkerInputs {
   settings: WalkerSettings;
   /** The whole graph: of its names, relations and edges tables are made. */
@@ -50,7 +50,7 @@ export interface WalkerInputs {
   featurizer: Featurizer;
   /** The words that the network knows, where it reads any. */
   vocabulary?: Vocabulary | undefined;
-  /** Where states are read one by one. */
+  /** Present where states are read one by one. */
   reader?: StateReader | undefined;
   /** Places of the longest action list, where they are what is scored. */
   maxActions?: number | undefined;
@@ -67,13 +67,13 @@ interface WalkerInputOptions {
   encoder: StateEncoder;
   /** The train split: what the counts count. */
   train: readonly WalkSample[];
-  /** Turns of train that nobody annotated, where the network was or is cloned on some. */
+  /** Unannotated turns of train, where the network is cloned on some. */
   linked?: LinkedTurns | undefined;
   /** Asked for when a setting names TransE. */
   transe?: EmbeddingVectors | undefined;
   /** Edges of each entity in a wider graph, with `pairFeatures: wide`. */
   wideDegrees?: Int32Array | undefined;
-  /** Where states are read one by one, instead of the dialogue's texts. */
+  /** Reads states one by one, instead of the dialogue's texts. */
   reader?: StateReader | undefined;
   /** Places of the longest action list, staying counted; asked for with `pathAware: false`. */
   maxActions?: number | undefined;
@@ -161,7 +161,7 @@ export function createPolicy<Computer extends WalkerComputer>(
   return { head: head as HeadOn<Computer>, featurizer, reader };
 }
 
-/** What networks over these inputs are built for. */
+/** Shape of networks over these inputs. */
 export function networkShape({ graph, tables, featurizer, vocabulary, maxActions }: WalkerInputs): HeadShape {
   const { contextDim, numScalars, numEdgeFeatures, parts } = featurizer;
   const { numEntities, numRelations } = graph;

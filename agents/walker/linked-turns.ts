@@ -11,14 +11,14 @@ import { maxMentionTokens, tokenize } from './features/dialogue-scratch.js';
 
 /** Golds of train in which two relations must follow one another before a turn is linked by them. */
 const leastPairUses = 10;
-/** How many messages back a walk may start. */
+/** Messages back that a walk may start from. */
 const messagesBack = 3;
 
 /**
- * A sample for each message of a train dialogue that nobody annotated and that two entities link: one said before, where the
+ * A sample for each unannotated message of a train dialogue that two entities link: one said before, where the
  * walk starts, and the first that is named in it and never was before. Its path is the edge between them whose relation
  * golds of train use most, else two edges whose pair of relations they use. What is said in valid and test is never read.
- * Ids are `train-17~3`: dialogue and number of the message, from 0; `task.linked` tells them from samples that somebody chose.
+ * Ids are `train-17~3`: dialogue and number of the message, from 0; `task.linked` marks these samples.
  * @param dialogues of train, whose annotated paths stand in the tasks as earlier paths
  * @param train samples of the same dialogues: their golds say which relations are used
  */
@@ -27,7 +27,7 @@ export function linkedTurns(dialogues: readonly Dialogue[], train: readonly Walk
   return dialogues.flatMap((dialogue) => linkedOf(dialogue, linker, graph));
 }
 
-/** What a run makes of them. */
+/** Linked turns of a run. */
 export interface LinkedTurns extends LinkedTurnSettings {
   samples: WalkSample[];
 }
@@ -130,7 +130,7 @@ class Linker {
     }
   }
 
-  /** What a text names, in its order, the longest name first: homonyms side by side. */
+  /** Entities named in a text, in order, longest match first; homonyms are grouped. */
   named(text: string): number[][] {
     const plain = text.normalize('NFKD').replace(/\p{M}/gu, '');
     const words = [...plain.matchAll(/[\p{L}\p{N}]+/gu)];
@@ -148,7 +148,7 @@ class Linker {
     return found;
   }
 
-  /** Whether one word is meant as a name: a year, a genre, or long and capitalised where no sentence begins. */
+  /** Accepts a single word as a name: a year, a genre, or long and capitalised within a sentence. */
   #isName(text: string, { 0: word, index }: RegExpExecArray, entities: readonly number[]): boolean {
     if (/^(1[89]|20)\d\d$/.test(word) || entities.some((entity) => this.#genres.has(entity))) return true;
     return word.length >= 4 && /^\p{Lu}/u.test(word) && /[\p{L}\p{N},;:'"()&-]\s*$/u.test(text.slice(0, index));

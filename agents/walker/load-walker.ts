@@ -26,7 +26,7 @@ export interface LoadWalkerOptions {
   checkpoint: string;
   beamWidth: number;
   twoHopBonus?: number;
-  /** Whether answers hold the beam of LLM-ARK's reference as well. Default false. */
+  /** Adds the beam of LLM-ARK's reference to answers. Default false. */
   arkBeam?: boolean;
   /** GGUF file, where it is no longer at the path that the run names. */
   modelPath?: string;
@@ -47,16 +47,16 @@ export interface LoadedWalker {
   /** The edges of it that the walker takes. */
   walks: WalkGraph;
   encoder: StateEncoder;
-  /** Of its text encoder; of several runs as one those of all, each once. */
+  /** Ids of its text encoders, distinct; several for an average of runs. */
   encoderIds: readonly string[];
-  /** What it computes on. */
+  /** Compute backend. */
   backend: WalkerParts['backend'];
   header: CheckpointHeader;
   /** Edges that may be walked, and how. */
   rules: WalkRules;
-  /** Whether its walks may leave the graph. */
+  /** True where walks may leave the graph. */
   free: boolean;
-  /** What it thinks of walks of some tasks; absent where several threads walk. */
+  /** Scorer of walks of some tasks; absent with several threads. */
   scorerOf?: ((tasks: readonly WalkTask[]) => Promise<WalkScorer>) | undefined;
   close(): Promise<void>;
 }

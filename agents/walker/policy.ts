@@ -1,4 +1,4 @@
-/** A walker's network with what feeds it, as trainers and beams see it. */
+/** A walker's network with its featurizer, for trainers and beams. */
 import type { WalkTask } from '../../datasets/walk-sample.js';
 import type { DialogueWalkObservation } from '../../envs/dialogue-walk/dialogue-walk-env.js';
 import { legalActions, numActions, type WalkRules } from '../../envs/dialogue-walk/rules.js';
@@ -22,13 +22,13 @@ import type { AnyHead, WalkWriter } from './heads/head.js';
 export interface Policy<Head extends AnyHead = AnyHead> {
   head: Head;
   featurizer: Featurizer;
-  /** Where states are read one by one: must have read a request before the featurizer is asked for it. */
+  /** Present where states are read one by one; must read a request before the featurizer uses it. */
   reader?: StateReader;
 }
 
 /**
  * Wraps a policy; disposing one disposes the other.
- * @param forRanking whether no training follows: the head may then compute scores where it is faster
+ * @param forRanking true where no training follows: the head may then compute scores where it is faster
  */
 export function walkerActor(policy: Policy, forRanking = false): Actor<DialogueWalkObservation, StateRequest> {
   const { head, featurizer, reader } = policy;
@@ -64,7 +64,7 @@ export function walkerActor(policy: Policy, forRanking = false): Actor<DialogueW
   };
 }
 
-/** What ranks walks: which are legal, and how likely their steps are. */
+/** Legal walks and the probabilities of their steps. */
 export interface WalkScorer {
   graph: Graph;
   rules: WalkRules;
@@ -73,7 +73,7 @@ export interface WalkScorer {
   writer?: WalkWriter & Pick<Featurizer, 'batch'>;
 }
 
-/** What a policy thinks of walks, or several do. */
+/** Scorer of a policy, or of several. */
 export function walkScorer(by: Policy | WalkScorer): WalkScorer {
   if ('actor' in by) return by;
   const { graph, rules } = by.featurizer.parts;
@@ -100,7 +100,7 @@ type TaskState = Pick<StateRequest, 'task' | 'state'>;
 
 /** Full texts of states and their vectors. */
 export class StateReader {
-  /** What all states of a task begin with, trimmed. */
+  /** Common beginning of the texts of a task's states, trimmed. */
   readonly #beginnings = new WeakMap<WalkTask, string>();
 
   /** @param signal aborted: `read` ends with what is encoded by then on disk */
@@ -135,7 +135,7 @@ export class StateReader {
     });
   }
 
-  /** Trims and keeps what the states of tasks begin with. */
+  /** Trims and caches the common beginnings of tasks' state texts. */
   async #begin(tasks: readonly WalkTask[]): Promise<void> {
     if (tasks.length === 0) return;
     const { maxTokens, walkTokens } = this.settings;

@@ -1,4 +1,4 @@
-/** Settings of the trained walker's network and of what it looks at. */
+/** Settings of the dialogue walker's network and inputs. */
 import { z } from 'zod';
 import { flowHeadSettings, pathHeadSettings } from './heads/settings.js';
 
@@ -73,7 +73,7 @@ export const walkerSettings = z.strictObject({
     .enum(['none', 'graph', 'wide'])
     .default('none')
     .describe(
-      'Twenty more features of an edge, beside edgeFeatures: counts of relations and kinds of entities over train walks (with trainCounts), what start and tail share, years, cosines of earlier messages; `wide` adds degrees in the graph `wide` of the data set, which must be there.',
+      'Twenty more features of an edge, in addition to edgeFeatures: counts of relations and kinds of entities over train walks (with trainCounts), what start and tail share, years, cosines of earlier messages; `wide` adds degrees in the graph `wide` of the data set, which must be there.',
     ),
   featureMemory: z
     .int()
@@ -81,7 +81,7 @@ export const walkerSettings = z.strictObject({
     .max(65536)
     .default(512)
     .describe(
-      'Most mebibytes that features of the edges of gold walks are kept in while cloning, so that they are made once and not in every epoch. What does not fit is made anew; the numbers are the same.',
+      'Most mebibytes that features of the edges of gold walks are kept in while cloning, so that they are made once and not in every epoch. Others are computed again, with equal values.',
     ),
   width: z.int().min(4).max(8192).default(256).describe('Units of each hidden layer over the state.'),
   embeddingDim: z
@@ -124,7 +124,7 @@ export const walkerSettings = z.strictObject({
     .enum(['none', 'additive-sin', 'concat'])
     .default('none')
     .describe(
-      'How the state tells the step: `additive-sin` adds a sinusoidal vector of the step to the text vector, nothing at the first step, as LLM-ARK did; `concat` appends the step as one-hot, whose first layer is a learned vector of the step.',
+      'Encoding of the step in the state: `additive-sin` adds a sinusoidal vector of the step to the text vector, nothing at the first step, as LLM-ARK did; `concat` appends the step as one-hot, whose first layer is a learned vector of the step.',
     ),
   stateNorm: z
     .enum(['none', 'layer'])

@@ -23,7 +23,7 @@ import type { TaskVectors } from './features/featurizer.js';
 import { messagesBefore } from './features/pair-features.js';
 import type { WalkerSettings } from './settings.js';
 
-/** Whether a network of these settings reads frozen vectors: in its states, or of edges. */
+/** True where a network reads frozen vectors: in its states, or of edges. */
 export function readsTables({ entityInit, pathAware, placeVectors }: WalkerSettings): boolean {
   return entityInit === 'frozen' && (pathAware || placeVectors);
 }
@@ -150,7 +150,7 @@ export function readTables(runFolder: string): FrozenTables | undefined {
 
 type TextSettings = Pick<EncoderSettings, 'lastMessageTokens' | 'windowTokens' | 'windowMessages' | 'nameTokens'>;
 
-/** How names are encoded. */
+/** Options of name encoding. */
 export interface EncodeNameOptions extends Pick<EncodeOptions, 'lanes'> {
   settings: Pick<TextSettings, 'nameTokens'>;
   progress?: ProgressReporter;
@@ -161,7 +161,7 @@ interface EncodeWalkOptions extends EncodeNameOptions {
   settings: TextSettings;
 }
 
-/** Whether messages before the last are read one by one, too. */
+/** True where messages before the last are encoded one by one. */
 export function readsEarlier(walker: WalkerSettings): boolean {
   return readsEdgeFeatures(walker) && walker.pairFeatures !== 'none';
 }
@@ -191,7 +191,7 @@ export async function encodeNameRows(
   return expand(await encodeWithProgress(encoder, names, { ...shown, maxTokens: settings.nameTokens, label }));
 }
 
-/** As far as a walker reads them: where no name enters its network, none is encoded and the tables are empty. */
+/** Encodes names that the walker reads; tables are empty where none enters its network. */
 export async function encodeNames(
   encoder: StateEncoder,
   graph: Graph,
@@ -202,18 +202,18 @@ export async function encodeNames(
   return { dim: encoder.dim, entities: new Float32Array(0), relations: new Float32Array(0) };
 }
 
-/** Whether the network sees the features of edges: every head but the plain one of LLM-ARK can. */
+/** True where the network reads edge features: every head but LLM-ARK's can. */
 export function readsEdgeFeatures({ head, edgeFeatures }: WalkerSettings): boolean {
   return head !== 'pa-mlp' && edgeFeatures;
 }
 
-/** Whether names of the graph enter the network, as vectors or as features of edges. */
+/** True where names of the graph enter the network, as vectors or edge features. */
 export function readsNames(walker: WalkerSettings): boolean {
   if (readsEdgeFeatures(walker)) return true;
   return readsTables(walker) && (walker.entityVectors.includes('name') || walker.relationVectors === 'name');
 }
 
-/** Vectors of the texts of some tasks: two a turn, or four by the settings of a walker, whatever the walk does. */
+/** Vectors of the texts of some tasks: two per turn, or four by the settings of a walker; independent of the walk. */
 export async function encodeTasks(
   encoder: StateEncoder,
   tasks: readonly WalkTask[],
@@ -258,7 +258,7 @@ function expand({ matrix, rows, dim }: EncodedTexts): Float32Array {
   return table;
 }
 
-/** What was said last; empty before the first message. */
+/** Last message; empty before the first. */
 export function lastMessageText(task: WalkTask): string {
   return task.messages.at(-1)?.text.trim() ?? '';
 }
@@ -272,12 +272,12 @@ export function windowText(task: WalkTask, numMessages: number): string {
     .trim();
 }
 
-/** How an encoder reads an entity. */
+/** Encoder inputs of entities. */
 export function entityTexts(graph: Graph): string[] {
   return [...graph.entityNames];
 }
 
-/** How an encoder reads a relation: words instead of identifiers, `~r` as the inverse of `r`. */
+/** Encoder inputs of relations: words instead of identifiers, `~r` as the inverse of `r`. */
 export function relationTexts(graph: Graph): string[] {
   return graph.relationNames.map((name) => {
     const words = name.replace(/[_\-./]+/g, ' ').trim();

@@ -1,4 +1,4 @@
-/** What a policy thinks of walks that it is given. */
+/** Log-probabilities of given walks. */
 import { setImmediate } from 'node:timers/promises';
 import { legalActions, stepsAlong } from '../../envs/dialogue-walk/rules.js';
 import { pathKey } from '../../src/kg/graph.js';

@@ -20,7 +20,7 @@ export interface WalkerAgentOptions {
   beamWidth: number;
   /** Added to the score of walks of two or more hops when ranking. Default 0. */
   twoHopBonus?: number;
-  /** Whether answers hold LLM-ARK's beam as well. Default false. */
+  /** Adds LLM-ARK's beam to answers. Default false. */
   arkBeam?: boolean;
   note?: string;
   /** Encodes the texts of tasks before they are walked; absent where the policy's featurizer holds them already. */
@@ -85,7 +85,7 @@ interface PartialWalk {
 interface TaskWalks {
   task: WalkTask;
   all: PartialWalk[];
-  /** Positions in `all` of the walks that go on, best first. */
+  /** Positions in `all` of unfinished walks, best first. */
   live: number[];
   complete: CompleteWalk[];
   arkBeam?: ArkBeam;

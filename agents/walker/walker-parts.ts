@@ -1,4 +1,4 @@
-/** What a trained walker is made of before any tensor: plain data, which threads can share. */
+/** Plain data of a trained walker, which threads can share. */
 import { z } from 'zod';
 import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { dataSettings, linkedTurnSettings } from '../../datasets/settings.js';
@@ -36,10 +36,10 @@ export const walkerRunSettings = z.object({
   clone: z.object({ linkedTurns: linkedTurnSettings.nullable().default(null) }).prefault({}),
 });
 
-/** About how many states a beam scores together. */
+/** Approximate number of states that a beam scores together. */
 const statesAtOnce = 64;
 
-/** By what `auto` chooses what computes. @param dim of the encoder's vectors */
+/** Network size for `backend: auto`. @param dim of the encoder's vectors */
 export function sizeOf(
   { walker, stateText }: Pick<WalkerParts['settings'], 'walker' | 'stateText'>,
   dim: number,
@@ -53,17 +53,17 @@ export interface WalkerParts {
   backend: ComputerName | 'auto';
   tensors: StoredTensors;
   tables: FrozenTables | undefined;
-  /** Where its network reads words. */
+  /** Words of its network; absent where it reads none. */
   vocabulary: Vocabulary | undefined;
   /** Its arrays are the same memory in every thread. */
   graph: SharedGraph;
   /** Rows of the graph that walks may take, shared alike; absent where those are all. */
   walkedRows: AdjacencyRows | undefined;
-  /** Of the names of the graph. */
+  /** Vectors of the names of the graph. */
   vectors: FrozenVectors;
   beamWidth: number;
   twoHopBonus: number;
-  /** Whether answers hold LLM-ARK's beam as well. */
+  /** Adds LLM-ARK's beam to answers. */
   arkBeam: boolean;
 }
 
@@ -108,9 +108,9 @@ export async function walkerOf(
   return { policy, agent: walkerAgent(policy, { name: settings.name, beamWidth, twoHopBonus, arkBeam, encode }) };
 }
 
-/** What a thread is asked: for answers to tasks, or how likely given walks are. */
+/** Job of a thread: answers to tasks, or log-probabilities of given walks. */
 export type WalkerJob = ({ tasks: WalkTask[] } | { given: GivenWalks[] }) & {
-  /** Of these tasks, and perhaps of others. */
+  /** Vectors of these tasks, and possibly of others. */
   texts: TaskVectors;
 };
 

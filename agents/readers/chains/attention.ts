@@ -22,15 +22,15 @@ import { denseStarts, wordBasis, type WordFacts, wordInput, wordTexts } from '..
 import { chainReader } from './chain-reader.js';
 import { type ChainShape, type FactoredParts, factoredNetwork } from './network.js';
 
-/** Whose attention it is. */
+/** Kind of attention. */
 type Attention = 'nsm' | 'transfernet';
 
-/** What words are told of, and what tells how many relations a question asks for; default the attention's own. */
+/** Inputs of word attention; `hops` defaults to the attention's own. */
 export interface AttentionFacts extends WordFacts {
   settings: WordFacts['settings'] & Partial<Pick<ReaderSettings, 'hops'>>;
 }
 
-/** Attention over words, and what is read of it: scores of relations for each step, and of how many there are. */
+/** Attention over words, with scores of relations for each step and of the number of relations. */
 export function attentionScores(
   attention: Attention,
   facts: AttentionFacts,

@@ -1,4 +1,4 @@
-/** The most probable chain of those that lead somewhere. */
+/** Search for the most probable feasible chain. */
 import type { FrontierNode } from '../../../envs/relation-walk/frontier-trie.js';
 import type { ChainScores } from './network.js';
 
@@ -15,7 +15,7 @@ export interface FoundChain {
 /** A chain, or a beginning of chains, whose frontier is computed when it is its turn. */
 interface Open {
   node(): FrontierNode;
-  /** Of its relations. */
+  /** Log-probability of its relations. */
   log: number;
   /** Log-probability of the best chain that begins so, at most; of a whole chain its own. */
   bound: number;
@@ -24,7 +24,7 @@ interface Open {
   fixed?: number | undefined;
 }
 
-/** What is open as a binary heap: the largest bound comes first, of equal ones the one that was added first. */
+/** Binary heap of open chains: largest bound first, ties in order of insertion. */
 class OpenChains {
   readonly #items: { one: Open; added: number }[] = [];
   #added = 0;
@@ -64,8 +64,7 @@ class OpenChains {
 }
 
 /**
- * Best-first: what may become the most probable goes on first, so that the first whole chain is the best one. Of equal ones the one
- * found first.
+ * Best-first search by upper bound, so that the first whole chain is the best one; ties: the one found first.
  * @param length relations of the chain, or fewer where none of that length leads anywhere; undefined: as probable as its end is
  * @returns undefined where nothing leads on; `tried` counts beginnings looked at
  */
@@ -78,7 +77,7 @@ export function bestChain(
   const endOf = (chain: Int32Array) => (given === undefined ? scores.end(chain) : 0);
   const mostEnd = (relations: number) => (given === undefined ? scores.mostEnd(relations) : 0);
   const open = new OpenChains();
-  // Read backwards, chains of each length have a tree of their own: what a first relation costs depends on how many come behind it.
+  // Read backwards, chains of each length have a separate tree: the score of a first relation depends on how many follow.
   const lengths =
     given !== undefined ? [given] : scores.backward ? Array.from({ length: horizon }, (_, i) => i + 1) : [];
   for (const fixed of lengths) open.add({ node: () => root, log: 0, bound: mostEnd(fixed), whole: false, fixed });

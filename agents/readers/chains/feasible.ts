@@ -19,15 +19,15 @@ export interface Chains {
 export interface FeasibleChains extends Chains {
   /** float64 [chains]: F1 of the entities that each leads to against the answers. */
   f1: Float64Array;
-  /** Whether bounds left out some. */
+  /** True where bounds left out some. */
   cut: boolean;
 }
 
-/** What is tried of a question. */
+/** Bounds of the chains of a question. */
 export interface ChainBounds {
   /** Relations of a chain at most. */
   horizon: number;
-  /** Entities of a set that chains go on from. */
+  /** Largest entity set that chains continue from. */
   widest: number;
   /** Chains of this many relations alone; undefined: of any. */
   length?: number | undefined;
@@ -43,7 +43,7 @@ export type ChainFinder = (
 /** Edges of an entity from which on it is a hub. */
 const hub = 32;
 
-/** What an entity brings to a relation that leads to it: one bit that it leads somewhere, one that it leads to an answer. */
+/** Bits of an entity: bit 0 that it may be reached, bit 1 that it is an answer. */
 const [never, somewhere, answer] = [0, 1, 3];
 
 /**
@@ -70,8 +70,8 @@ export function chainFinder(graph: Graph): ChainFinder {
   };
 
   /**
-   * What each relation of a set brings, into `found`. The edges of a hub are thousands: where those that lead to answers are fewer, they
-   * are looked at from behind, and of the hub's own the first that leads somewhere.
+   * Writes the bits of each relation of a set into `found`. Hubs have thousands of edges: where fewer lead to answers, the incoming
+   * edges of answers are read instead, and of the hub's own edges only the first feasible one per relation.
    * @param ofGold edges that lead to answers
    */
   const look = (first: number, behind: number, gold: Int32Array, ofGold: number) => {

@@ -47,7 +47,7 @@ export const independent: ReaderKind = {
   create: (facts, basis) => Promise.resolve(chainReader(facts, independentNetwork(facts, basis))),
 };
 
-/** What readers without attention do not have. */
+/** Problems of settings that need attention. */
 export function noInstructions({ kind, hops }: Pick<ReaderFacts['settings'], 'kind' | 'hops'>): string[] {
   return hops === 'instructions'
     ? [`expected reader.hops=pooled or given with reader.kind=${kind}, which attends to no words, got instructions`]

@@ -1,4 +1,4 @@
-/** What a network does that reads a question and scores chains of relations, whichever it is. */
+/** Interface of networks that read a question and score chains of relations. */
 import type { Rng } from '../../../src/run/seeds.js';
 import type { Dropping, Tape, Taped } from '../../../src/tensor/host/tape.js';
 import type { RngOf, Starts } from '../words/inputs.js';
@@ -10,7 +10,7 @@ import { type ChosenChains, logSoftmaxRows } from './objective.js';
 export interface RecordedScores {
   /** One behind the other; each row is a choice. */
   parts: readonly Taped[];
-  /** What each chain of a question chooses: rows are counted through all parts. */
+  /** Choices of each chain of a question; rows are counted through all parts. */
   choicesOf(question: number): Omit<ChosenChains, 'f1'>;
 }
 
@@ -26,11 +26,11 @@ export interface ChainBatch {
 
 /** Log-probabilities of one question's chains, relation by relation, as the search for the best one asks for them. */
 export interface ChainScores {
-  /** Whether `relations` asks for the number of relations, since they are read from the last one back. */
+  /** True where relations are read from the last one back, so that `relations` needs the length. */
   backward?: boolean;
-  /** Of each relation behind the beginning of a chain: [numRelations] or more. @param length of the whole chain, where `backward` */
+  /** Log-probabilities of the next relation after a chain: [numRelations] or more. @param length of the whole chain, where `backward` */
   relations(chain: Int32Array, length: number): ArrayLike<number>;
-  /** Of ending behind a chain. */
+  /** Log-probability of ending after a chain. */
   end(chain: Int32Array): number;
   /** No chain of this many relations or more has a larger `end`. */
   mostEnd(length: number): number;
@@ -42,9 +42,9 @@ export interface ChainNetwork {
   starts(rngOf: RngOf): Starts;
   /** @param dropout of training */
   record(tape: Tape, batch: ChainBatch, dropout?: Rng): RecordedScores;
-  /** The same for what it is pretrained on, where it is: which relations a question's best chain has. */
+  /** Scores for pretraining on the relations of each question's best chain, where there is any. */
   recordPretraining?(tape: Tape, batch: ChainBatch): RecordedScores;
-  /** What one text says of all chains. */
+  /** Scores of all chains for one text. */
   scores(tape: Tape, text: string): ChainScores;
 }
 
@@ -55,7 +55,7 @@ export interface ChainShape {
   horizon: number;
 }
 
-/** Where the rows of some parts begin among all their numbers: int32 [rows + 1]. */
+/** Offsets of the rows of some parts: int32 [rows + 1]. */
 export function rowsOf(parts: readonly Taped[]): Int32Array {
   const begins = [0];
   for (const { rows, width } of parts) for (let row = 0; row < rows; row++) begins.push(begins.at(-1)! + width);
@@ -66,11 +66,11 @@ export function rowsOf(parts: readonly Taped[]): Int32Array {
 export interface FactoredScores {
   /** [texts, numRelations] for the first relation, the second …; or for the last, the one before … */
   steps: readonly Taped[];
-  /** [texts, horizon]: one relation, two …; absent where the data set tells. */
+  /** [texts, horizon]: one relation, two …; absent where hops are given. */
   hops?: Taped | undefined;
 }
 
-/** What computes them. */
+/** Network parts that compute them. */
 export interface FactoredParts extends Pick<ChainNetwork, 'prepare' | 'starts'> {
   compute(tape: Tape, texts: readonly string[], dropout?: Dropping): FactoredScores;
   pretraining?(tape: Tape, texts: readonly string[]): FactoredScores;

@@ -5,7 +5,7 @@
  *   L = −log Σ_c p(c) · (F_c + ε),   w_c = p(c) (F_c + ε) / Σ_c′ p(c′) (F_c′ + ε)
  *   ∂L/∂row = (Σ_c w_c [c chooses in row]) · softmax(row) − Σ_c w_c onehot(choice of c in row)
  *
- * F_c is the F1 of where a feasible chain leads. A chain that leads nowhere earns nothing, so that no mask is wanted. The plain form
+ * F_c is the F1 of the entities that a feasible chain leads to. An infeasible chain has reward 0, so no mask is needed. The plain form
  * −Σ p(c) F_c is what policy gradients estimate; its logarithm learns from a flat start, where a right chain of three relations has a
  * probability of 1/R³.
  */
@@ -48,11 +48,11 @@ export function chainLoss(scores: Float32Array, rows: Int32Array, questions: rea
   let [loss, expectedF1] = [0, 0];
   for (const question of questions) {
     const { choices, offsets, f1 } = question;
-    const { earned, weights } = chainWeights(logs, rows, question);
-    loss -= share * earned;
+    const { logReward, weights } = chainWeights(logs, rows, question);
+    loss -= share * logReward;
     for (let c = 0; c < f1.length; c++) {
       const weight = weights[c]!;
-      expectedF1 += (share * weight * Math.exp(earned) * f1[c]!) / (f1[c]! + least);
+      expectedF1 += (share * weight * Math.exp(logReward) * f1[c]!) / (f1[c]! + least);
       for (let i = offsets[c]!; i < offsets[c + 1]!; i++) {
         const row = choices[2 * i]!;
         visits[row]! += share * weight;
@@ -68,23 +68,23 @@ export function chainLoss(scores: Float32Array, rows: Int32Array, questions: rea
 }
 
 /**
- * What each chain of a question has of what is earned.
+ * Share of each chain of a question in the expected reward.
  * @param logs of `logSoftmaxRows`
- * @returns `earned`, log Σ_c p(c) (F_c + ε), and float64 [chains] w_c, which sum to 1
+ * @returns `logReward`, log Σ_c p(c) (F_c + ε), and float64 [chains] w_c, which sum to 1
  */
 export function chainWeights(
   logs: Float64Array,
   rows: Int32Array,
   { choices, offsets, f1 }: ChosenChains,
-): { earned: number; weights: Float64Array } {
+): { logReward: number; weights: Float64Array } {
   const each = Float64Array.from(f1, (value, c) => {
     let log = Math.log(value + least);
     for (let i = offsets[c]!; i < offsets[c + 1]!; i++) log += logs[rows[choices[2 * i]!]! + choices[2 * i + 1]!]!;
     return log;
   });
   const most = each.reduce((a, b) => Math.max(a, b), -Infinity);
-  const earned = most + Math.log(each.reduce((sum, log) => sum + Math.exp(log - most), 0));
-  return { earned, weights: each.map((log) => Math.exp(log - earned)) };
+  const logReward = most + Math.log(each.reduce((sum, log) => sum + Math.exp(log - most), 0));
+  return { logReward, weights: each.map((log) => Math.exp(log - logReward)) };
 }
 
 /** float64: log softmax of each row. */

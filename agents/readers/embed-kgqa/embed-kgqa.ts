@@ -1,9 +1,9 @@
 /**
- * EmbedKGQA: the question becomes the vector of a relation that nobody wrote down, and the answer is the entity that ComplEx
- * likes best as its tail. Nothing is walked; relation matching, where it is switched on, walks from the topic.
+ * EmbedKGQA: the question becomes the vector of a new relation, and the answer is the entity that ComplEx scores highest as
+ * its tail. Nothing is walked; relation matching, where it is switched on, walks from the topic.
  *
  * @source Saxena, Tripathi and Talukdar 2020, "Improving multi-hop question answering over knowledge graphs using knowledge
- * base embeddings", ACL; what differs here is said in docs/readers.md
+ * base embeddings", ACL; differences: docs/readers.md
  */
 import { optimizerPrefix } from '../../../checkpoints/checkpoint.js';
 import { excludedTopics, maskedQuestion, type QuestionSample, type QuestionTask } from '../../../datasets/question.js';

@@ -1,4 +1,4 @@
-/** ComplEx over the whole graph: fitted before the first question, kept with the run, moved on beside the questions. */
+/** ComplEx over the whole graph: fitted before the first question, saved with the run, trained further with the questions. */
 import { setImmediate } from 'node:timers/promises';
 import type { Tensor } from '../../../checkpoints/safetensors.js';
 import type { Graph } from '../../../src/kg/graph.js';
@@ -20,7 +20,7 @@ import type { EmbedKgqaSettings } from './settings.js';
 
 type TableSettings = EmbedKgqaSettings['table'];
 
-/** Queries of the graph beside a batch of questions. */
+/** Graph queries per batch of questions. */
 export const factsBatch = 64;
 
 /** Weights of zeros, for those that are loaded. */

@@ -1,6 +1,6 @@
 /**
- * What EmbedKGQA makes of a question: the vector of a relation that nobody wrote down, and, where relations are matched, how
- * likely each relation is on the way.
+ * Question network of EmbedKGQA: the vector of a new relation and, with relation matching, the logit of each relation on the
+ * path.
  *
  *   e = W₃·relu(W₂·relu(W₁·x + b₁) + b₂) + b₃ [dim],   m = M·x + b [relations]
  *

@@ -1,6 +1,6 @@
 /**
- * What EmbedKGQA learns of questions: the vector that a question became stands in for a relation of ComplEx, and its answers
- * compete with sampled candidates.
+ * Training step of EmbedKGQA on questions: the question's vector replaces a relation of ComplEx, and its answers compete with
+ * sampled candidates.
  */
 import { type BilinearTable, composeQuery } from '../../../src/embedding/bilinear.js';
 import type { Rng } from '../../../src/run/seeds.js';
@@ -44,7 +44,7 @@ export interface QuestionStep {
 
 /**
  * @param weights with arrays in the arena of `network`
- * @param negatives entities that are drawn for a batch, beside all of its answers
+ * @param negatives entities sampled for a batch, in addition to all of its answers
  */
 export function questionStep(
   weights: BilinearWeights,

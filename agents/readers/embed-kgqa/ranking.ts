@@ -7,7 +7,7 @@ import type { Arena } from '../../../src/simd/arena.js';
 import type { EmbedKgqaSettings } from './settings.js';
 import { mostMatched, ShortestRelations } from './shortest-relations.js';
 
-/** What a question became. */
+/** Outputs of the question network. */
 export interface ReadQuestion {
   /** float32 [dim] */
   vector: Float32Array;

@@ -1,4 +1,4 @@
-/** What EmbedKGQA has beside the settings of every reader. */
+/** Settings of EmbedKGQA. */
 import { z } from 'zod';
 
 /** Keys of the `reader` section that this kind alone reads. */
@@ -77,14 +77,14 @@ export const embedKgqaSettings = {
         .max(100)
         .default(0.03)
         .describe(
-          'Step size of Adagrad for the table beside the first step on questions; falls as theirs does. 0 freezes it.',
+          'Step size of Adagrad for the table at the first step on questions; falls as theirs does. 0 freezes it.',
         ),
       factsWeight: z
         .number()
         .min(0)
         .max(100)
         .default(0.25)
-        .describe('Weight of a batch of 64 queries of the graph beside every batch of questions, against forgetting.'),
+        .describe('Weight of a batch of 64 graph queries with every batch of questions, against forgetting.'),
     })
     .prefault({})
     .describe('Kind embed-kgqa: ComplEx over the whole graph. It is fitted, not judged: no fact is held out.'),

@@ -1,10 +1,10 @@
-/** Which relations lie on the shortest paths from a topic, for every entity that it reaches. */
+/** Relations on the shortest paths from a topic, for every entity that it reaches. */
 import type { Graph } from '../../../src/kg/graph.js';
 
-/** Relations whose sets are told apart at once: the subsets of five are the bits of 32. */
+/** Relations whose subsets are tracked: the subsets of five are the bits of 32. */
 export const mostMatched = 5;
 
-/** Of the subsets of five relations, as bits: those that hold the relation at a place. */
+/** Bit sets of the subsets of five relations that contain the relation at an index. */
 const holding = Array.from({ length: mostMatched }, (_, place) => subsets((subset) => ((subset >> place) & 1) === 1));
 
 /** Those of at least as many relations as the place says. */
@@ -113,7 +113,7 @@ export class ShortestRelations {
 
   /**
    * Visits every edge of every shortest path, level by level: what a level's entities hold is whole before it is handed on.
-   * @param ended asked before each level
+   * @param ended checked before each level
    * @returns how many were reached, the topic among them, in `#order`
    */
   #search(

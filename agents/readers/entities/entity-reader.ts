@@ -16,21 +16,21 @@ import { answerRows, type LaidQuestions, partsOf, topicsOf } from './laid-questi
 import { softmaxOfReached } from './reasoning.js';
 import { shareLoss } from './share-loss.js';
 
-/** What is known of questions in training. */
+/** Training data of a batch. */
 export interface Lesson {
-  /** Of dropout. */
+  /** Generator of dropout. */
   rng: Rng;
   /** Rows of each question's answers. */
   answers: readonly (readonly number[])[];
-  /** What a teacher says of the shares after each step but the last, float32 [rows]; zeros where it cannot tell. */
+  /** Teacher's shares after each step but the last, float32 [rows]; zeros where there are none. */
   labels?: readonly Float32Array[] | undefined;
 }
 
-/** What a network makes of questions. */
+/** Outputs of a network. */
 export interface Computed {
   /** [rows, 1], of which those of candidates count. */
   scores: Taped;
-  /** Losses beside that of the scores, one number each: sums over the questions. */
+  /** Additional losses, one number each: sums over the questions. */
   more?: readonly Taped[];
 }
 
@@ -38,13 +38,13 @@ export interface Computed {
 export interface EntityNetwork<Batch extends LaidQuestions> {
   prepare?: WordInput['prepare'];
   starts: Starts;
-  /** What it reads of the graph. @param cut subgraph of each task */
+  /** Inputs from the graph. @param cut subgraph of each task */
   lay(tasks: readonly QuestionTask[], cut: readonly Subgraph[]): Batch;
   /** @param lesson in training */
   compute(tape: Tape, tasks: readonly QuestionTask[], batch: Batch, lesson?: Lesson): Computed;
   /** Rows of entities, where it learns some. */
   table?: EntityTable;
-  /** Is trained in the first steps and then says what this network's shares shall be. */
+  /** Trained in the first steps; then gives targets for this network's shares. */
   teacher?: Teacher<Batch> | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** A trained row for every entity of a graph. Most stand still in a step, so each number has an Adagrad step of its own when it moves. */
+/** Trained rows of the entities of a graph. Updates are sparse, by Adagrad. */
 import { optimizerPrefix } from '../../../checkpoints/checkpoint.js';
 import type { Tensor } from '../../../checkpoints/safetensors.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
@@ -11,7 +11,7 @@ import { moveRow } from '../../embeddings/bilinear-gradients.js';
 const name = 'entities';
 const squaresName = `${optimizerPrefix}squares/${name}`;
 
-/** float32 [entities, dim], sums of squared gradients and present gradients beside them: 12 bytes a number. */
+/** float32 [entities, dim], with sums of squared gradients and current gradients: 12 bytes a number. */
 export class EntityTable {
   readonly values: Float32Array;
   readonly #squares: Float32Array;

@@ -1,5 +1,5 @@
 /**
- * KV-Mem, subgraph memory: the question reads facts of its subgraph by their heads and relations, and goes on with their tails.
+ * KV-Mem, subgraph memory: the question reads facts of its subgraph by their heads and relations, and continues with their tails.
  *
  *   q_1 = Σ words + E[topic]        p = softmax over facts of q_j · (E[head] + K[relation])        q_{j+1} = R_j (q_j + Σ p E[tail])
  *   answer = softmax over the entities of E[y] · q_{H+1}

@@ -20,7 +20,7 @@ export interface LaidQuestions {
   candidates: Uint8Array;
 }
 
-/** What a question tells of its subgraph. */
+/** Topics of a question. */
 export type Placed = Pick<QuestionTask, 'topics' | 'topicsReturn'>;
 
 /** Lays subgraphs one behind the other; all may be answers but excluded topics. */
@@ -78,7 +78,7 @@ export interface BatchPart {
 }
 
 /**
- * A batch in parts of at most `rowsAtOnce` entities, one question at least, in an order that is the batch's own: by text, so that
+ * A batch in parts of at most `rowsAtOnce` entities, one question at least, in an order that depends on the batch alone: by text, so that
  * texts share a part, then by id.
  */
 export function* partsOf(

@@ -64,7 +64,7 @@ export function rowDots(tape: Tape, x: Taped, xRows: Int32Array, y: Taped, yRows
 }
 
 /**
- * How much of a question's attention each entity gets as a tail: p = softmax over its facts of `ofHead + ofRelation`, summed by tail.
+ * Attention of a question to each entity as a tail: p = softmax over its facts of `ofHead + ofRelation`, summed by tail.
  * @param ofHead [rows, 1] @param ofRelation [questions · relations, 1]
  * @returns [rows, 1], summing to 1 a question that has facts
  */

@@ -19,13 +19,13 @@ import type { EntityBatch } from './entity-batch.js';
 import { arrivals, nextStates, reachedShares, sigmoidOfSums } from './reasoning.js';
 
 export interface NsmShape {
-  /** Of the subgraphs, the loop included. */
+  /** Relations of the subgraphs, the loop included. */
   numRelations: number;
   /** Steps. */
   hops: number;
-  /** Of instructions, relations and entities. */
+  /** Width of instructions, relations and entities. */
   dim: number;
-  /** Of a word's state, both ways. */
+  /** Width of a word's state, both directions. */
   wordWidth: number;
 }
 
@@ -66,13 +66,13 @@ export function nsmStarts(
   };
 }
 
-/** Fresh weights of a walk that is told by another network what to do and what relations are. */
+/** Initial weights of a walk that uses the instructions and relations of another network. */
 export function walkStarts({ hops, dim }: Pick<NsmShape, 'hops' | 'dim'>, rngOf: RngOf): Starts {
   const steps = Array.from({ length: hops }, (_, k) => stepStarts(k, dim, rngOf));
   return { ...Object.assign({}, ...steps), ...shareStart(dim, rngOf) };
 }
 
-/** What each step asks for: [texts, dim] a step. */
+/** Instructions: [texts, dim] a step. */
 export function instructions(
   tape: Tape,
   words: Pick<WordInput, 'read'>,
@@ -95,7 +95,7 @@ export function instructions(
   return all;
 }
 
-/** How a walk of shares went. */
+/** Result of a walk of shares. */
 export interface Walked {
   /** [rows, 1]: scores after the last step, of which those that are reached count. */
   scores: Taped;

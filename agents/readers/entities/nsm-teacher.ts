@@ -1,12 +1,12 @@
 /**
- * A teacher of NSM: one walk from the topics to the answers and one from the answers back, by the instructions in reverse. Where they
- * agree on the entities in between, those are likely to be right, and a student is shown them.
+ * Teacher of NSM: one walk from the topics to the answers and one from the answers back, by the instructions in reverse. The
+ * student is trained towards the entities in between on which both agree.
  *
  *   teacher: L_there + 0.1 · L_back + 0.01 · Σ_k JS(p_k ‖ p′_k)        p′_k: of the walk back, where k steps are left
  *   student: L + guidance · Σ_k KL(½ (p_k + p′_k) ‖ share_k)           k = 1 .. steps − 1
  *
- * Parallel: two networks. Hybrid: the walk back has steps of its own, but the instructions, the relations and, to begin with, the
- * states of the walk there.
+ * Parallel: two networks. Hybrid: the backward walk has separate steps but shares the instructions, the relations and the initial
+ * states.
  * @source He et al. 2021, arXiv:2101.03737, sections 4.3 and 4.4
  */
 import type { QuestionTask } from '../../../datasets/question.js';
@@ -20,10 +20,10 @@ import { disagreement, shareLoss, tapedLoss } from './share-loss.js';
 
 const [backWeight, agreementWeight] = [0.1, 0.01];
 
-/** Names of what the walk back alone has. */
+/** Prefix of parameters of the backward walk. */
 const prefix = 'back/';
 
-/** What questions ask for: instructions by step, [texts, dim], and the row of each question's, int32 [questions]. */
+/** Instructions by step, [texts, dim], and the row of each question, int32 [questions]. */
 export type Asking = (tape: Tape, tasks: readonly QuestionTask[], rng?: Rng) => { asked: Taped[]; textOf: Int32Array };
 
 /** @param inverseOf of the subgraphs @param ask by the parameters of a network that begins with `nsmStarts` */
@@ -66,19 +66,21 @@ export function nsmTeacher(
       const { scores, home, reached, pairs } = walks(tape, tasks, batch, lesson.answers, lesson.rng);
       const topics = rowsWhere(batch, (row) => batch.starts[row]! > 0);
       const { loss, grad } = shareLoss(home.values, batch.bounds, reached, topics, backWeight);
-      const told = toldOf(lesson.answers, batch);
+      const supervised = supervisedRows(lesson.answers, batch);
       return {
         scores,
         more: [
           tapedLoss(tape, [home], { loss: backWeight * loss, grads: [grad] }),
-          ...pairs.map(([p, q]) => tapedLoss(tape, [p, q], disagreement(p.values, q.values, told, agreementWeight))),
+          ...pairs.map(([p, q]) =>
+            tapedLoss(tape, [p, q], disagreement(p.values, q.values, supervised, agreementWeight)),
+          ),
         ],
       };
     },
     labels(tape, tasks, batch, answers) {
-      const told = toldOf(answers, batch);
+      const supervised = supervisedRows(answers, batch);
       return walks(tape, tasks, batch, answers).pairs.map(([p, q]) =>
-        Float32Array.from(told, (one, row) => (one === 0 ? 0 : (p.values[row]! + q.values[row]!) / 2)),
+        Float32Array.from(supervised, (one, row) => (one === 0 ? 0 : (p.values[row]! + q.values[row]!) / 2)),
       );
     },
   };
@@ -95,12 +97,12 @@ function sharesOf(answers: readonly (readonly number[])[], { candidates }: Entit
 }
 
 /** uint8 [rows]: 1 for those of a question that has an answer which is reached. */
-function toldOf(answers: readonly (readonly number[])[], { bounds, candidates }: EntityBatch): Uint8Array {
-  const told = new Uint8Array(candidates.length);
+function supervisedRows(answers: readonly (readonly number[])[], { bounds, candidates }: EntityBatch): Uint8Array {
+  const supervised = new Uint8Array(candidates.length);
   answers.forEach((rows, q) => {
-    if (rows.some((row) => candidates[row] === 1)) told.fill(1, bounds[q], bounds[q + 1]);
+    if (rows.some((row) => candidates[row] === 1)) supervised.fill(1, bounds[q], bounds[q + 1]);
   });
-  return told;
+  return supervised;
 }
 
 const rowsWhere = ({ bounds }: EntityBatch, wanted: (row: number) => boolean): number[][] =>

@@ -1,7 +1,7 @@
 /** Settings of readers that score the entities of a question’s subgraph. */
 import { z } from 'zod';
 
-/** What the `reader` section says of them. */
+/** Keys of the `reader` section. */
 export const entitySettings = {
   entities: z
     .strictObject({

@@ -1,4 +1,4 @@
-/** How far shares of entities are from equal shares for the answers. */
+/** Loss of entity shares against equal shares of the answers. */
 import { finite, type Tape, type Taped } from '../../../src/tensor/host/tape.js';
 import { softmaxOfReached } from './reasoning.js';
 
@@ -59,14 +59,14 @@ export function tapedLoss(tape: Tape, of: readonly Taped[], { loss, grads }: Gra
   });
 }
 
-/** Beside shares under a logarithm. */
+/** Added to shares under a logarithm. */
 const tiny = 1e-8;
 
-/** weight · Σ_q JS(p ‖ q), with m = ½ (p + q) + tiny for their mean. @param told uint8 [rows]: those that count */
-export function disagreement(p: Float32Array, q: Float32Array, told: Uint8Array, weight: number): GraddLoss {
+/** weight · Σ_q JS(p ‖ q), with m = ½ (p + q) + tiny for their mean. @param counted uint8 [rows]: those that count */
+export function disagreement(p: Float32Array, q: Float32Array, counted: Uint8Array, weight: number): GraddLoss {
   const grads = [new Float32Array(p.length), new Float32Array(p.length)] as const;
   let loss = 0;
-  told.forEach((counts, row) => {
+  counted.forEach((counts, row) => {
     if (counts === 0) return;
     const sum = p[row]! + q[row]!;
     const mean = sum / 2 + tiny;

@@ -1,4 +1,4 @@
-/** What readers see of a question's text: vectors of its words, frozen or learned, or one frozen vector of all of it. */
+/** Question inputs of readers: vectors of words, frozen or learned, or one frozen vector of the text. */
 import { maskedQuestion, type QuestionSample, type QuestionTask } from '../../../datasets/question.js';
 import type { Tensor } from '../../../checkpoints/safetensors.js';
 import { distinctTexts, type StateEncoder } from '../../../src/encoder/state-encoder.js';
@@ -25,7 +25,7 @@ export function denseStarts(name: string, inputs: number, width: number, rngOf: 
   };
 }
 
-/** Scaled vectors that are kept beside those prepared last, for servers that run long. */
+/** Cached vectors in addition to those prepared last, for long-running servers. */
 const mostKnown = 2 ** 14;
 
 /** Frozen vectors of texts, scaled by what train looks like; each text is encoded once while it is kept. */
@@ -34,7 +34,7 @@ export class ScaledTexts {
   /** Longest unused first. */
   readonly #known = new Map<string, Float32Array>();
 
-  /** @param most texts that are kept beside those prepared last; default 16,384 */
+  /** @param most cached texts in addition to those prepared last; default 16,384 */
   constructor(
     readonly encoder: Pick<StateEncoder, 'encode' | 'dim'>,
     readonly scale: VectorScale,
@@ -49,9 +49,9 @@ export class ScaledTexts {
     return this.#known.size;
   }
 
-  /** Encodes those that are not known, and forgets what was not asked for since long. */
+  /** Encodes texts that are not cached, and evicts the least recently used. */
   async prepare(texts: readonly string[], signal?: AbortSignal): Promise<void> {
-    // Held from here on: who else prepares meanwhile may make them forgotten.
+    // References are kept here, since a concurrent call may evict them.
     const asked = new Map([...new Set(texts)].map((text) => [text, this.#known.get(text)]));
     const missing = [...asked.keys()].filter((text) => !asked.get(text));
     if (missing.length > 0) {
@@ -90,7 +90,7 @@ export class ScaledTexts {
   }
 }
 
-/** What readers of words are told of them: by the settings of readers, or by a walker's own. */
+/** Settings and encoder of word inputs, of readers or of a walker. */
 export interface WordFacts extends Pick<ReaderFacts, 'maxTokens'> {
   settings: Pick<ReaderSettings, 'words' | 'wordDim' | 'width' | 'maxWords'> & {
     fit: Pick<ReaderSettings['fit'], 'dropout'>;
@@ -106,7 +106,7 @@ export interface WordInput {
   read(tape: Tape, texts: readonly string[], dropout?: Dropping): ReadBothWays & { offsets: Int32Array };
 }
 
-/** What the words of train are, and with `words=frozen` the scale of their vectors. Every word counts once. */
+/** Words of train, and with `words=frozen` the scale of their vectors. Every word counts once. */
 export async function wordBasis(
   { settings, encoder, maxTokens }: WordFacts,
   train: readonly QuestionSample[],
@@ -181,7 +181,7 @@ export const wordTexts = (
 ): readonly string[] =>
   words === 'trained' ? [] : [...new Set(tasks.flatMap((task) => wordsOf(maskedQuestion(task), maxWords)))];
 
-/** What is encoded of some questions by `reader.reads`. */
+/** Texts to encode by `reader.reads`. */
 export const questionTexts = (
   facts: Pick<ReaderFacts, 'settings'>,
   tasks: readonly QuestionTask[],

@@ -126,7 +126,7 @@ function openKernel(table: Float32Array, dim: number) {
     /** int32 [mostRows]: for the caller to fill. */
     rows,
     open: (...texts: readonly [Float32Array, Float32Array]) => queries.forEach((query, k) => query.set(texts[k]!)),
-    /** Of the first rows with both queries: float32, overwritten by the next call. */
+    /** Dot products of the first `count` rows with both queries: float32, overwritten by the next call. */
     dots(count: number) {
       kernels.twoDots(first, second, dim, held.byteOffset, rows.byteOffset, count, outFirst, outSecond);
       return out;

@@ -1,4 +1,4 @@
-/** What a dialogue says of entities: arrays over a graph, filled for one dialogue at a time and cleared by touch. */
+/** Features of entities in a dialogue: arrays over a graph, filled for one dialogue at a time and cleared by touch. */
 import type { WalkTask } from '../../../datasets/walk-sample.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import { withoutQualifier } from '../../../src/kg/name-index.js';
@@ -23,7 +23,7 @@ export const flagVisited = 4;
 /** The entity is on the last path of the dialogue. */
 export const flagVisitedLast = 8;
 
-/** Everything that a dialogue says of each entity. One object serves all dialogues in turn. */
+/** Per-entity features of one dialogue. One object serves all dialogues in turn. */
 export class DialogueScratch {
   /** uint8 [numEntities]: the `flag…` bits. */
   readonly flags: Uint8Array;
@@ -153,7 +153,7 @@ export class DialogueScratch {
   }
 }
 
-/** What a message says of the graph. */
+/** Tokens and entities of a message. */
 interface MessageWords {
   /** Distinct token ids; tokens that no entity name has are left out. */
   tokens: Int32Array;

@@ -129,7 +129,7 @@ export function writeEdgeFeatures(
   }
 }
 
-/** How a count is written as a feature. */
+/** Feature value of a count. */
 export function logCount(count: number): number {
   return count === 0 ? 0 : Math.log1p(count) / 3;
 }
@@ -165,7 +165,7 @@ export function edgeStatistics(graph: Graph): EdgeStatistics {
   return { logDegree, logFanOut, logParallel };
 }
 
-/** What is counted, in the words of `evaluation/leaks/count-shares`, which asks whether a count marks the answer. */
+/** Names of the counts as in `evaluation/leaks/count-shares`, which checks whether a count reveals the answer. */
 const walkCountNames = ['edge', 'first edge', 'head and relation', 'start and end', 'pair of edges'];
 
 /** Counts of pairs, with each dialogue’s own left out on request. */
@@ -176,7 +176,7 @@ export class WalkCounts {
   readonly firstEdge: Int32Array;
   /** int32 [numEdges]: gold walks that ended after this first edge. */
   readonly stopped: Int32Array;
-  /** int32 [numEdges]: gold walks that went on after this first edge. */
+  /** int32 [numEdges]: gold walks that continued after this first edge. */
   readonly continued: Int32Array;
   readonly #headRelation = new Map<number, number>();
   readonly #endsFrom = new Map<number, Map<number, number>>();
@@ -195,7 +195,7 @@ export class WalkCounts {
     const note = madeFromSamples('frequency table', 'walk counts', { counts: walkCountNames });
     for (const sample of samples) {
       const { task, gold } = sample;
-      // Questions tell where a walk may end, and no way there. A graph cut to lists of edges may lack what samples walk.
+      // Questions have answers but no path. A graph cut to lists of edges may lack the edges of a gold path.
       if (!gold.inGraph || gold.path.length === 0 || !graph.holds(gold.path)) continue;
       note(sample);
       this.#add(gold.path, 1);

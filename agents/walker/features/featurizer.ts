@@ -27,7 +27,7 @@ export interface StateRequest {
   logWeights?: Float32Array;
   /** float32 [dim]: vector of the state's full text, where states are read one by one (`StateReader`). */
   vector?: Float32Array;
-  /** Whether this very state will be asked for again, so that features of its edges are worth keeping. Default false. */
+  /** True where the same state is requested again, so that the features of its edges are cached. Default false. */
   recurs?: boolean;
 }
 
@@ -35,27 +35,27 @@ export interface StateRequest {
 export interface TaskVectors {
   last: EncodedTexts;
   window: EncodedTexts;
-  /** Of the message before the last, then of the one before that; absent where no network reads them. */
+  /** Vectors of the message before the last, then of the one before that; absent where no network reads them. */
   before?: readonly EncodedTexts[];
   rowOf: ReadonlyMap<string, number>;
 }
 
-/** What a featurizer reads states with. */
+/** Inputs of a featurizer. */
 export interface FeaturizerParts {
   graph: Graph;
   rules: WalkRules;
   vectors: FrozenVectors;
   /** Train counts, or absent for a head that does not use them. */
   counts?: WalkCounts;
-  /** Whether to compute the features of edges at all. */
+  /** Computes features of edges. */
   edgeFeatures: boolean;
-  /** Further features beside them; absent for a network without. */
+  /** Additional features; absent for a network without them. */
   pairs?: PairFeatures;
-  /** Whether each request brings the vector of its state's text; else the dialogue's texts stand for all states of a task. */
+  /** True: each request has the vector of its state's text. False: all states of a task share the dialogue's texts. */
   perStep?: boolean;
-  /** Reads the words of messages, for a network that asks for them. */
+  /** Reads the words of messages, for networks that use them. */
   words?: WordReader;
-  /** Whether states tell if their turn is linked: in runs that are cloned on such turns. */
+  /** Adds the scalar `is linked` to states, for runs that are cloned on linked turns. */
   linkedTurns?: boolean;
   /** Bytes that features of states that recur may take; default 0: none are kept. */
   featureBytes?: number;
@@ -98,7 +98,7 @@ export class Featurizer {
     };
   }
 
-  /** The same over the texts of other tasks: who waits for a network may let another be asked in between. */
+  /** A featurizer over the texts of other tasks, so that concurrent callers do not share state. */
   over(texts: TaskVectors): Featurizer {
     const other = new Featurizer(this.parts, this.#sources);
     other.texts = texts;
@@ -166,7 +166,7 @@ export class Featurizer {
     else withPairs();
   }
 
-  /** Of the messages before the last, as far as there are any. */
+  /** Vectors of the messages before the last, as many as there are. */
   #vectorsBefore(task: WalkTask): Float32Array[] {
     const texts = this.texts?.before ?? [];
     return texts.slice(0, Math.max(0, task.messages.length - 1)).map((encoded) => this.#vectorOf(encoded, task));
@@ -239,7 +239,7 @@ export class Featurizer {
     }
   }
 
-  /** Of the listed actions; of all, to be kept, where the state recurs and there is room. */
+  /** Writes features of the listed actions; computes and caches those of all actions where the state recurs and the cache has room. */
   #writeFeatures(batch: StateBatch, s: number, request: StateRequest): void {
     const stride = this.numEdgeFeatures;
     if (stride === 0) return;
@@ -274,7 +274,7 @@ export class Featurizer {
     return true;
   }
 
-  /** Of these texts: what was kept of others says nothing. */
+  /** Cache of the current texts; rows of other texts are dropped. */
   #rows(): RowCache {
     if (this.#kept?.texts !== this.texts || !this.#kept) {
       this.#kept = { texts: this.texts, rows: new RowCache(this.parts.featureBytes ?? 0) };

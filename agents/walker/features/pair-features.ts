@@ -1,4 +1,4 @@
-/** Further features of an edge: what train walks do by relation and kind of entity, and how start, tail and earlier messages belong together. */
+/** Additional features of an edge: counts of train walks by relation and kind of entity, and similarities of start, tail and earlier messages. */
 import type { WalkSample, WalkTask } from '../../../datasets/walk-sample.js';
 import type { WalkState } from '../../../envs/dialogue-walk/rules.js';
 import { type Graph, unknownId } from '../../../src/kg/graph.js';
@@ -38,7 +38,7 @@ export interface PairFeatureOptions {
   vectors: FrozenVectors;
   /** Steps of a walk. */
   horizon: number;
-  /** Whose walks are counted: samples of train, and of its linked turns where those count. */
+  /** Samples whose walks are counted: train, and its linked turns where those count. */
   counted: readonly WalkSample[];
   /** int32 [numEntities]: edges of each entity in a wider graph; absent: those features are 0. */
   wideDegrees?: Int32Array | undefined;
@@ -55,14 +55,14 @@ export class PairFeatures {
   readonly #wideDegrees: Int32Array | undefined;
   readonly #startCosines: CosineMemo;
   readonly #windowRelations: CosineMemo;
-  /** Of the message before the last, and of the one before that: `last` and `window` of what computes two at once. */
+  /** Cosines of the message before the last (`last`) and of the one before that (`window`). */
   readonly #beforeTails: EntityCosines;
   readonly #beforeRelations: readonly CosineMemo[];
   readonly #nothing: Float32Array;
   /** float32 [numEntities]: summed rarity of the neighbours that an entity shares with the start. */
   readonly #shared: Float32Array;
   readonly #nextToStart: Uint8Array;
-  /** int32 [numEntities]: the last neighbour of the start that an entity was counted beside, plus 1. */
+  /** int32 [numEntities]: 1 + the last neighbour of the start through which an entity was counted. */
   readonly #countedBeside: Int32Array;
   readonly #touched: number[] = [];
   #start = unknownId;
@@ -158,7 +158,7 @@ export class PairFeatures {
     if (other > 0) out[at + 12] = Math.min(1, Math.abs(Math.abs(year) - other) / 30);
   }
 
-  /** What hangs on the start alone: it is the same in all states of a task. */
+  /** Computes features that depend on the start alone: equal in all states of a task. */
   #turnTo(start: number): void {
     for (const entity of this.#touched) {
       this.#shared[entity] = this.#nextToStart[entity] = this.#countedBeside[entity] = 0;

@@ -1,4 +1,4 @@
-/** What train walks do by relation and kind of entity, with each dialogue's own left out on request. */
+/** Counts over train walks by relation and kind of entity, with those of one dialogue left out on request. */
 import { madeFromSamples } from '../../../datasets/sample-source.js';
 import type { WalkSample, WalkTask } from '../../../datasets/walk-sample.js';
 import type { WalkState } from '../../../envs/dialogue-walk/rules.js';

@@ -1,13 +1,13 @@
-/** Rows of edge features that are asked for again, as those of gold walks are in every epoch: made once, up to a limit of memory. */
+/** Cache for rows of edge features that recur in every epoch, such as those of gold walks, with a memory limit. */
 import type { WalkTask } from '../../../datasets/walk-sample.js';
 import type { WalkState } from '../../../envs/dialogue-walk/rules.js';
 
-/** Keeps rows by state; what does not fit is made anew whenever it is asked for, with the same numbers. */
+/** Rows of edge features by state, such as those of gold walks, which recur in every epoch. Rows that do not fit are computed again. */
 export class RowCache {
   readonly #kept = new WeakMap<WalkState, { task: WalkTask; rows: Float32Array }>();
   #bytesLeft: number;
 
-  /** @param bytes that rows may take in all: nothing is given back */
+  /** @param bytes memory limit of all rows; nothing is evicted */
   constructor(bytes: number) {
     this.#bytesLeft = bytes;
   }

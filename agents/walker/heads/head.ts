@@ -16,7 +16,7 @@ export interface WalkerHead<
   readonly parameters: Parameters;
   /** Precision of the logits; default f32. */
   readonly precision?: 'f32' | 'bf16';
-  /** As in `Actor`. */
+  /** See `Actor.scoresAtOnce`. */
   readonly scoresAtOnce?: number;
   /**
    * Scores every legal action of a batch; differentiable.

@@ -40,7 +40,7 @@ export interface Scene {
   dropped(rows: Tensor2D): Tensor2D;
 }
 
-/** Adds the weights of a network and says how it scores. @param seed what weights start from */
+/** Adds the weights of a network and returns it. @param seed of the initial weights */
 export type MakeNetwork = (
   tf: Tf,
   settings: WalkerSettings,
@@ -102,7 +102,7 @@ export interface LocalEntities {
   others: Int32Array;
 }
 
-/** Weights that start uniform by the inputs of a layer, biases at 0. */
+/** Initial weights uniform by fan-in, biases 0. */
 export function layersOf(tf: Tf, seed: number): Layers {
   const parameters = new ParameterSet(tf);
   const weight = (name: string) => parameters.get(name) as unknown as Tensor2D;

@@ -1,4 +1,4 @@
-/** What was said in the dialogues of a batch, word by word, each distinct message once. */
+/** Words of the dialogues of a batch, each distinct message once. */
 import type { WalkTask } from '../../../datasets/walk-sample.js';
 import { type Vocabulary, wordsOf } from './vocabulary.js';
 
@@ -14,7 +14,7 @@ export interface Sequences {
 export interface SaidWords {
   /** Distinct messages: words as rows of the word table. Those that were said last in some dialogue stand first. */
   messages: Sequences;
-  /** How many of them were said last in some dialogue. */
+  /** Number of messages that are the last of some dialogue. */
   numLast: number;
   /** The last few messages of each dialogue, oldest first: places among `messages`. */
   dialogues: Sequences;
@@ -22,7 +22,7 @@ export interface SaidWords {
   dialogueOf: Int32Array;
   /** int32 [dialogues]: its first state. */
   stateOf: Int32Array;
-  /** What each dialogue is read from. */
+  /** Task of each dialogue. */
   tasks: readonly WalkTask[];
 }
 
@@ -31,7 +31,7 @@ const mostMessages = 3;
 /** Words of a message that are read: its last ones, where the question is. */
 const mostWords = 48;
 
-/** Texts that a reader keeps before it forgets all and begins again, for servers that run long: the 72,465 of OpenDialKG fit. */
+/** Cached texts before the cache is cleared, for long-running servers; the 72,465 of OpenDialKG fit. */
 const mostKnown = 2 ** 17;
 
 /** Reads messages, each distinct text once while it is kept. */
@@ -41,7 +41,7 @@ export class WordReader {
 
   readonly #most: number;
 
-  /** @param most texts that are kept; beyond that they are forgotten and read anew. Default 131,072 */
+  /** @param most cached texts; the cache is cleared beyond that. Default 131,072 */
   constructor(vocabulary: Vocabulary, most = mostKnown) {
     this.#most = most;
     this.#rowOf = new Map(vocabulary.map((word, i) => [word, i + 1]));

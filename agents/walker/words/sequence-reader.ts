@@ -41,14 +41,14 @@ export function createSequenceReader(
   };
 }
 
-/** Which rows go in, step by step, and where the outputs of each place of each sequence are found among all. */
+/** Input rows step by step, and the index of the output of each position of each sequence. */
 interface Direction {
   inputs: Int32Array;
   /** int32 [sequences · longest]; places beyond the end of a sequence are its first. */
   outputs: Int32Array;
 }
 
-/** How sequences of several lengths are read: the longest first, so that those which go on are the first rows of every step. */
+/** Order for reading sequences of several lengths: the longest first, so that unfinished ones are the first rows of every step. */
 interface Plan {
   numSequences: number;
   longest: number;
@@ -95,7 +95,7 @@ function planOf({ rows, offsets }: Sequences): Plan {
 
 /**
  * Goes through all steps.
- * @param given what the inputs of the steps bring, one step after the other
+ * @param given projected inputs, one step after the other
  * @param active rows of each step; never more than of the step before
  * @returns hidden rows in the order of `given`
  */
@@ -105,8 +105,8 @@ function run(tf: Tf, layer: RecurrentLayer, given: Tensor2D, active: readonly nu
   let state: CellState = layer.start(active[0]!);
   steps.forEach((step, i) => {
     const rows = active[i]!;
-    const goOn = state.map((part) => (part.shape[0] === rows ? part : tf.slice(part, [0, 0], [rows, -1])));
-    state = layer.step(step, goOn);
+    const unfinished = state.map((part) => (part.shape[0] === rows ? part : tf.slice(part, [0, 0], [rows, -1])));
+    state = layer.step(step, unfinished);
     outputs.push(state[0]!);
   });
   return outputs.length > 1 ? tf.concat(outputs, 0) : outputs[0]!;

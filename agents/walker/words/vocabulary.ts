@@ -11,7 +11,7 @@ import { runFiles } from '../../../src/run/run-folder.js';
 /** Words in alphabetical order; a word's row is its place plus 1, row 0 stands for all others. */
 export type Vocabulary = readonly string[];
 
-/** How often a word must have been said. */
+/** Minimum count of a word. */
 const leastCount = 2;
 
 /** A text's words: lower-case runs of letters, accents and all. */

@@ -28,15 +28,15 @@ export interface WordEncoderOptions {
   numWords: number;
   /** Frozen vectors of entities. */
   starts: Pick<FrozenTables, 'entities' | 'entityDim'>;
-  /** Of the vector that is made: even. */
+  /** Width of the output: even. */
   width: number;
   seed: number;
 }
 
-/** Makes what was said: float32 [dialogues, width]. */
+/** Encodes dialogues: float32 [dialogues, width]. */
 export type WordEncoder = (batch: Pick<StateBatch, 'start' | 'words'>) => Tensor2D;
 
-/** Adds the weights; vectors of words start at random. */
+/** Adds the weights; vectors of words are initialised at random. */
 export function createWordEncoder(
   tf: Tf,
   layers: Layers,
