@@ -43,13 +43,13 @@ describe('fitted weights', () => {
   const [entities, count] = [20, 1000];
   const powers = [1.5, 0.5, 0];
   const rng = new Rng(1);
-  const told = powers.map(() =>
+  const logs = powers.map(() =>
     Array.from({ length: count }, () => Float64Array.from({ length: entities }, () => rng.normal())),
   );
-  const members = told.map((own) => ranking((head) => own[head]!.slice()));
+  const members = logs.map((own) => ranking((head) => own[head]!.slice()));
   const drawn = Int32Array.from({ length: count }, (_, head) => {
     const chances = Array.from({ length: entities }, (_, entity) =>
-      Math.exp(powers.reduce((sum, power, k) => sum + power * told[k]![head]![entity]!, 0)),
+      Math.exp(powers.reduce((sum, power, k) => sum + power * logs[k]![head]![entity]!, 0)),
     );
     let left = rng.uniform() * chances.reduce((sum, chance) => sum + chance, 0);
     return Math.max(
@@ -65,9 +65,9 @@ describe('fitted weights', () => {
     expect([...weights].every((weight) => weight >= 0)).toBe(true);
   });
 
-  test('are told by candidates alone: other known answers are none', async () => {
-    // Whatever the first member puts first is an answer as well: left in, it would speak against that member.
-    const best = told[0]!.map((scores, head) => {
+  test('depend on candidates alone: other known answers are excluded', async () => {
+    // The first member's top entity is also an answer: as a candidate it would lower that member's weight.
+    const best = logs[0]!.map((scores, head) => {
       const others = [...scores.keys()].filter((entity) => entity !== drawn[head]);
       return others.sort((a, b) => scores[b]! - scores[a]!).slice(0, 10);
     });
@@ -78,7 +78,7 @@ describe('fitted weights', () => {
 
   test('bear an answer that a member cannot rank, and members that say the same', async () => {
     const blind = ranking((head) =>
-      told[0]![head]!.map((score, entity) => (entity === drawn[head] ? -Infinity : score)),
+      logs[0]![head]!.map((score, entity) => (entity === drawn[head] ? -Infinity : score)),
     );
     const weights = await fitEnsemble([members[0]!, members[0]!, blind], queries, () => []);
     const [alone] = await fitEnsemble([members[0]!], queries, () => []);

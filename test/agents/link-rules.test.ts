@@ -19,7 +19,7 @@ describe('where a chain leads', () => {
     });
   });
 
-  test('is where simple paths of its relations end, whatever was followed before', () => {
+  test('equals the ends of simple paths of its relations, independently of earlier calls', () => {
     fc.assert(
       fc.property(problem, ({ numEntities, triples, asked }) => {
         const column = (place: 0 | 1 | 2) => Int32Array.from(triples, (triple) => triple[place]);
@@ -83,7 +83,7 @@ describe('rules', () => {
     expect(ruleOf(table[back(citizen)]!, back(lies), back(born))).toMatchObject({ support: 6, right: 6 });
   });
 
-  test('keep short chains whatever the number of long ones, and none beyond the horizon', async () => {
+  test('keep short chains for any number of long ones, and none beyond the horizon', async () => {
     const lengths = async (options: object) =>
       (await mineRules(graph, train, trainKnown, options))[citizen]!.map(({ chain }) => chain.length);
     expect(new Set(await lengths({ chains: 1 }))).toEqual(new Set([2, 3]));

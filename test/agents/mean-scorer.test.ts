@@ -87,7 +87,7 @@ describe('the mean of several networks', () => {
     }
   });
 
-  test('lets each prepare a request of its own, the same each time', async () => {
+  test('lets each member prepare a separate request, the same each time', async () => {
     const seen: State[][] = [[], []];
     const members = seen.map((list, member) => ({ scorer: scripted(member, false, list) as never }));
     const mean = meanScorer<State>(members);

@@ -27,7 +27,7 @@ const task = (start: number, id = 't'): WalkTask => ({
   startName: '',
   earlierPaths: [],
 });
-/** Over b: 0.3 to stop, 0.4 to go on; over c: 0.1 and 0.2. */
+/** Over b: 0.3 to stop, 0.4 to continue; over c: 0.1 and 0.2. */
 const scores = {
   oneHop: (edge: number) => Math.log(graph.tails[edge] === 1 ? 0.3 : 0.1),
   twoHops: (first: number) => () => Math.log(graph.tails[first] === 1 ? 0.4 : 0.2),
@@ -86,7 +86,7 @@ describe('ranking all walks of a start', () => {
   });
 });
 
-test('whoever stays at a start that the graph lacks has walked to it', () => {
+test('staying at a start that the graph lacks ends there', () => {
   const collector = walkCollector(graph, { beamWidth: 3 });
   for (const [start, mean] of [
     [unknownId, -0.5],

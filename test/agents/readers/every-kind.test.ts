@@ -68,7 +68,7 @@ const readers: [what: string, of: string[]][] = [
   ['nsm, taught by a hybrid', taught('hybrid')],
 ];
 
-/** Of kinds of one shape `npm test` trains one. */
+/** Kinds trained by `npm test`: one of each shape. */
 const quick = ['nsm', 'independent', 'embed-kgqa'];
 const tried = readers.filter(([what]) => often(Number(quick.includes(what)), 1) > 0);
 
@@ -115,7 +115,7 @@ describe.each(tried.map(([what, of], turn) => [what, of, turn] as const))('the r
   test('answers the same when it is opened again, and is asked in words', async () => {
     const { agent, graph, close } = await loadQuestionRun(whole);
     const samples = loadQuestionDataset('demo-questions').questions(graph, { subsets: ['1-hop'], split: 'valid' });
-    const client = { remaining: 0, byLikelihood: false, decide: () => Promise.reject(new Error('nobody')) };
+    const client = { remaining: 0, byLikelihood: false, decide: () => Promise.reject(new Error('no client')) };
     const asked = samples.slice(0, 5).map(({ task }) => task);
     const answers = async () => {
       const all = [];

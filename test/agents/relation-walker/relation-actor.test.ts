@@ -150,7 +150,7 @@ describe('the relation walker as an agent', () => {
     expect(events.at(-1)).toMatchObject({ event: 'stop' });
   });
 
-  test('answers alike alone and prepared, whatever was asked before', async () => {
+  test('answers alike alone and prepared, independently of earlier questions', async () => {
     const alone = await Promise.all(samples.map(async ({ task }) => (await agentOf()).answer(task, session())));
     const agent = await agentOf();
     await agent.prepare!(samples.map(({ task }) => task));

@@ -79,7 +79,7 @@ describe('the relation walker that reads words', () => {
     }
   });
 
-  test('leaves out of a text the same in walking and in learning, whatever stands beside it', async () => {
+  test('drops the same numbers of a text in rollouts and updates, in any batch', async () => {
     const network = await networkOf();
     const whole = network.scores(requests);
     const actor = wordActor(network);

@@ -36,7 +36,7 @@ async function withCritic(
 
 const plain = { head: 'pa-mlp', critic: 'plain', placeVectors: false, stepEncoding: 'additive-sin' } as const;
 
-/** Text and step alone do not tell one place from another. */
+/** Text and step alone do not distinguish places. */
 const distinctStates = ({ placeVectors = true }: NonNullable<Settings>) =>
   placeVectors ? states.length : new Set(states.map(({ task, state }) => `${task.id} ${state.hop}`)).size;
 
@@ -44,7 +44,7 @@ describe.each([
   ['standard', {}],
   ['plain', plain],
 ] as const)('the %s critic', (_kind, settings) => {
-  test('values a state by itself, whatever stands beside it', async () => {
+  test('values a state independently of the batch', async () => {
     await withCritic(async (_, valuesOf) => {
       const together = await valuesOf(states);
       expect(together).toHaveLength(states.length);

@@ -136,7 +136,7 @@ describe.each(['attn-flow', 'attn-io'] as const)('the %s head', (name) => {
     },
   );
 
-  test('tells parallel relations to one tail apart', async () => {
+  test('distinguishes parallel relations to one tail', async () => {
     const world = toyTwoHop();
     const { head, featurizer } = await headOver(world, { head: name });
     const { graph } = world;

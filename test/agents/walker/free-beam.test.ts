@@ -82,7 +82,7 @@ describe('the free beam', () => {
     policy.head.dispose();
   });
 
-  test('keeps what is best at each token, ends by their best and summed walks, whoever is asked beside', async () => {
+  test('keeps the best at each token, ends by their best and summed walks, independently of the batch', async () => {
     const policy = await randomPolicy();
     const scorer = scorerOf(policy);
     const together = await freeBeam(scorer, tasks, { beamWidth: 6 });

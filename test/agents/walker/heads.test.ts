@@ -42,7 +42,7 @@ const kinds = {
   'seq2seq that reads words': { head: 'seq2seq', text: 'words' },
 } as const;
 type Kind = keyof typeof kinds;
-/** Whether a logit is a share of what is listed, so that it depends on the rest of the list. */
+/** Heads whose logits are normalised over the listed actions. */
 const givesShares = (kind: Kind) => kind.startsWith('attn-');
 const plain = await toyFeaturizer(world, { edgeFeatures: false });
 const withFeatures = await toyFeaturizer(world);
@@ -97,7 +97,7 @@ describe.each(Object.keys(kinds) as Kind[])('the %s head', (kind) => {
     expectClose(await head.infer(batch), logits);
   });
 
-  test('scores a state by itself, whatever stands beside it', async () => {
+  test('scores a state independently of the batch', async () => {
     const head = await headOf(kind);
     const together = featurizer.batch(states);
     const logits = await head.infer(together);
@@ -107,7 +107,7 @@ describe.each(Object.keys(kinds) as Kind[])('the %s head', (kind) => {
     }
   });
 
-  test('ranks by what it infers, on the host by the same bytes whatever stands beside', async () => {
+  test('ranks as it infers, on the host by the same bytes in any batch', async () => {
     const head = await headOf(kind);
     // Only the plain head has a forward pass on the host; those that read words rank by what they read once.
     if (!head.rank || /words/.test(kind))
@@ -188,9 +188,9 @@ describe.each(Object.keys(kinds) as Kind[])('the %s head', (kind) => {
     const lost = { task: { ...states[0]!.task, start: unknownId }, state: initialState(graph, unknownId, rules) };
     const alone = over.batch([lost]);
     expect(Array.from(alone.relations)).toEqual([graph.numRelations]);
-    const beside = over.batch([...states, lost]);
+    const joint = over.batch([...states, lost]);
     const others = await head.infer(over.batch(states));
-    for (const batch of [alone, beside]) {
+    for (const batch of [alone, joint]) {
       const trained = [undefined, Rng.named(1, 'dropout')].map((rng) => readTensor(tf, () => head.logits(batch, rng)));
       const ranked = await head.rank?.(batch);
       for (const logits of [await head.infer(batch), ...(ranked ? [ranked] : []), ...(await Promise.all(trained))]) {
@@ -198,7 +198,7 @@ describe.each(Object.keys(kinds) as Kind[])('the %s head', (kind) => {
         expect(logits.every(Number.isFinite)).toBe(true);
       }
     }
-    const together = await head.infer(beside);
+    const together = await head.infer(joint);
     expectClose(together.subarray(0, others.length), others);
     expectClose(together.subarray(others.length), await head.infer(alone));
   });
@@ -209,7 +209,7 @@ describe.each(Object.keys(kinds) as Kind[])('the %s head', (kind) => {
     await checkGradient(tf, head.parameters, () => head.logits(batch));
   });
 
-  test('forgets what it kept once it is told that weights changed', async () => {
+  test('clears its cache once weights changed', async () => {
     const head = await headOf(kind);
     const batch = featurizer.batch(states);
     await head.infer(batch);

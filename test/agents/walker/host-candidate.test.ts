@@ -129,7 +129,7 @@ describe.each(Object.keys(featurizers) as (keyof typeof featurizers)[])(
       close();
     });
 
-    test('ranks a state by the same bytes whatever stands beside it, as it scores it', async () => {
+    test('ranks a state by the same bytes in any batch, as it scores it', async () => {
       const { tensors, host, close } = await heads();
       const batch = featurizer.batch(states);
       const scores = await host.infer(batch);

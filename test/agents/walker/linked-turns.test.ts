@@ -51,7 +51,7 @@ function linked(...dialogues: Dialogue[]) {
   }));
 }
 
-describe('a turn that nobody annotated', () => {
+describe('an unannotated turn', () => {
   test('is linked from what was said before to what is named first, by the edge that golds use most', () => {
     expect(linked(dialogue('d', ['Who made Deep Water?', 'That was Ada Quill.']))).toEqual([
       { id: 'd~1', start: 'Deep Water (film)', path: ['directed_by Ada Quill'] },

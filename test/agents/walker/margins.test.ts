@@ -78,7 +78,7 @@ describe.each([
 
   test('has the gradients that its losses have as gradients', async () => {
     const head = await headOf(changes);
-    // A mean over the draws of a few states: float32 tells gradients of larger sums too coarsely.
+    // A mean over the draws of a few states: float32 is too coarse for gradients of larger sums.
     const few = featurizer.batch(states.slice(0, 4));
     const losses = () => head.marginLosses!(few, golds.slice(0, 4), Rng.named(1, 'test/negatives')) as tfTypes.Tensor1D;
     await checkGradient(tf, head.parameters, () => tf.mul(losses(), 1 / 20));

@@ -5,7 +5,7 @@ import { roundedToBfloat16 } from '../../../src/tensor/ops.js';
 import { expectClose } from '../../fixtures/gradient-check.js';
 import { tinySettings } from '../../fixtures/toy-walker.js';
 
-/** Three entities and two relations, with vectors that tell where each number comes from. */
+/** Three entities and two relations, with vectors that identify the source of each number. */
 const tables = {
   entities: Float32Array.of(10, 11, 20, 21, 30, 31),
   entityDim: 2,

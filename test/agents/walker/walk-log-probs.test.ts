@@ -82,7 +82,7 @@ describe('the probability of a walk that a policy is given', () => {
     expect(none).toEqual([NaN]);
   });
 
-  test('does not hang on the walks that are asked beside it', async () => {
+  test('does not depend on other walks of the request', async () => {
     const { graph, samples } = toyTwoHop();
     const tasks = samples.map(({ task }) => task);
     const policy = await policyOver(graph, tasks, { horizon: 2, equalAtStep1: false });

@@ -47,7 +47,7 @@ describe('the chain objective', () => {
     }
   });
 
-  test('shares of the chains sum to 1, and those that earn nothing have next to none', () => {
+  test('shares of the chains sum to 1, and those without reward have next to none', () => {
     const { weights } = chainWeights(logSoftmaxRows(scores, rows), rows, toy);
     expect(weights.reduce((a, b) => a + b, 0)).toBeCloseTo(1, 12);
     expect(weights[0]! + weights[3]!).toBeLessThan(1e-4);
@@ -63,8 +63,8 @@ describe('the chain objective', () => {
   test('is −log Σ F / (H · R^h) before anything is learned', () => {
     const { loss } = chainLoss(new Float32Array(8), rows, [toy]);
     const [one, two] = [1 / (2 * 3), 1 / (2 * 9)];
-    const earned = one * (0.4 + 2e-6) + two * (1.25 + 3e-6);
-    expect(loss).toBeCloseTo(-Math.log(earned), 9);
+    const reward = one * (0.4 + 2e-6) + two * (1.25 + 3e-6);
+    expect(loss).toBeCloseTo(-Math.log(reward), 9);
   });
 });
 

@@ -39,7 +39,7 @@ async function steps(reader: Reader, from: number, to: number, batch = train): P
 const ask = (reader: Reader, at: number, of = train) => reader.answer(of[at]!.task, { trace() {} });
 
 describe('EmbedKGQA', () => {
-  test('learns questions by heart, and answers what it learned', async () => {
+  test('overfits a few questions, and answers them', async () => {
     const reader = await opened();
     const losses = await steps(reader, 0, 150);
     expect(losses.at(-1)).toBeLessThan(losses[0]! / 2);
@@ -52,7 +52,7 @@ describe('EmbedKGQA', () => {
     }
   });
 
-  test('goes on from its state to the byte', async () => {
+  test('resumes from its state to the byte', async () => {
     const whole = await opened();
     await steps(whole, 0, 3);
     const { tensors, steps: done } = await whole.state();
@@ -93,13 +93,13 @@ describe('EmbedKGQA', () => {
       const { hops: _hops, ...rest } = task;
       return { task: rest, gold: { ...gold, chains: [] } };
     });
-    const [told, untold] = [await opened(), await opened()];
-    await steps(told, 0, 3);
-    await steps(untold, 0, 3, stripped);
-    expect(await untold.state()).toEqual(await told.state());
+    const [trained, restored] = [await opened(), await opened()];
+    await steps(trained, 0, 3);
+    await steps(restored, 0, 3, stripped);
+    expect(await restored.state()).toEqual(await trained.state());
   });
 
-  test('freezes the table where it is told to', async () => {
+  test('freezes the table with trainedOn=0', async () => {
     const table = { dim: 16, epochs: 2, batchSize: 8, negatives: 8, trainedOn: 0 };
     const reader = await opened(factsOf({ table }));
     const before = (await reader.state()).tensors['table/entities'];

@@ -67,7 +67,7 @@ function difference(values: Float32Array, i: number, f: () => number): number {
 }
 
 describe('a step on questions', () => {
-  test('tells the loss as defined and has its gradient, of network and table', async () => {
+  test('has the loss as defined and its gradient, of network and table', async () => {
     // So many draws name every entity.
     const { weights, network, batch, step } = world(2000);
     const wanted = lossOf({ weights, network, batch });
@@ -78,10 +78,10 @@ describe('a step on questions', () => {
     };
     const grads = network.parameters.values.map((_, i) => difference(network.parameters.values, i, total));
     const rows = before.map((_, i) => difference(weights.table.entities, i, total));
-    const told = await step.train(batch, { network: 0, table: 0.01 }, Rng.named(0, 'draws'));
-    expect(told.ranking).toBeCloseTo(wanted.ranking, 5);
-    expect(told.matching).toBeCloseTo(wanted.matching, 5);
-    expect(told.gradNorm).toBeCloseTo(Math.hypot(...network.parameters.grads), 5);
+    const figures = await step.train(batch, { network: 0, table: 0.01 }, Rng.named(0, 'draws'));
+    expect(figures.ranking).toBeCloseTo(wanted.ranking, 5);
+    expect(figures.matching).toBeCloseTo(wanted.matching, 5);
+    expect(figures.gradNorm).toBeCloseTo(Math.hypot(...network.parameters.grads), 5);
     network.parameters.grads.forEach((grad, i) => expect(grad).toBeCloseTo(grads[i]!, 3));
     // Adagrad's first squares are those of the gradient: it is read there, with the sign of the move.
     before.forEach((value, i) => {

@@ -57,7 +57,7 @@ test('matching adds for each relation that is wanted on the best shortest path',
   expect(entities[0]).toBe(2);
 });
 
-test('what is likely enough beside the first is an answer, too', () => {
+test('entities likely enough relative to the first are answers, too', () => {
   const odds = scores.map((score, entity) => (entity === 0 ? 0 : Math.exp(score)));
   const [first, second] = byScore([1, 2, 3, 4]);
   const ratio = odds[second!]! / odds[first!]!;

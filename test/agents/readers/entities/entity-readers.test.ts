@@ -63,7 +63,7 @@ describe.each<[what: string, of: Opened, steps: number]>([
     reader.dispose();
   });
 
-  test.each([1, 3])('goes on from the state after step %i to equal bytes, dropout among it', async (at) => {
+  test.each([1, 3])('resumes from the state after step %i to equal bytes, dropout included', async (at) => {
     const more = { fit: { dropout: 0.2, learningRate: 0.02 } };
     const whole = await opened(of, more);
     await trained(whole, 6);
@@ -152,7 +152,7 @@ describe.each<[what: string, of: Opened, steps: number]>([
   });
 });
 
-test('a teacher is trained first, alone, then what answers, and it is told where the rates begin anew', async () => {
+test('a teacher is trained first, then the student, and the learning rate restarts at the student', async () => {
   const reader = await opened({ kind: nsm, name: 'nsm', entities: { teacher: 'hybrid', teacherSteps: 2 } });
   expect(reader.restartsAt).toBe(2);
   const states = [(await reader.state()).tensors];

@@ -90,7 +90,7 @@ describe('a batch of subgraphs', () => {
     expect(found.sort()).toEqual(expected.sort());
   });
 
-  test('tells what is reached step by step, never the topic, and how much a row is of a kind', () => {
+  test('has the rows reached at each step, never the topic, and the weight of each kind', () => {
     const near = (places: Uint8Array) =>
       [...batch.entities].filter((_, row) => row < batch.bounds[1]! && places[row] === 1);
     // Film 0: by ann, war and music; then other films of theirs.
@@ -192,7 +192,7 @@ describe('NSM', () => {
       const tape = new Tape(parameters);
       let way = () => {};
       const lesson = { rng: Rng.named(1, 'unused'), answers };
-      // Those that are small beside the others count as much.
+      // Small gradients count as much as large ones.
       const weights = [1, 10, 100];
       const loss = () => {
         tape.begin();

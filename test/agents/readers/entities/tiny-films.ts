@@ -41,7 +41,7 @@ const tailsOf = (relation: string, head: string) =>
 const headsOf = (relation: string, tail: string) =>
   facts.filter(([r, , t]) => r === relation && t === tail).map(([, head]) => head);
 
-/** Who directed, of which genre, and the genres of a person's films. */
+/** Questions for directors, genres, and genres of a person's films. */
 export const tinyQuestions: QuestionSample[] = [
   ...names
     .slice(0, films)

@@ -3,7 +3,7 @@ import { expect } from '@jest/globals';
 import { defaultWalkRules, numActions, type WalkState } from '../../../../envs/dialogue-walk/rules.js';
 import type { Graph } from '../../../../src/kg/graph.js';
 
-/** How a count of train walks is written. */
+/** Feature value of a count of train walks. */
 export const c = (count: number) => Math.log(1 + count) / 3;
 
 /** A value for each legal action of a state, by feature. @param write writes rows of as many numbers as there are names */

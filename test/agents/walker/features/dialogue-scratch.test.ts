@@ -45,7 +45,7 @@ const opened = (scratch: DialogueScratch, which: number) => {
 };
 
 describe('the scratch of a dialogue', () => {
-  test('says the same of a dialogue whatever was opened before', () => {
+  test('does not depend on dialogues opened before', () => {
     const alone = dialogues.map((_, which) => opened(freshScratch(), which));
     fc.assert(
       fc.property(fc.array(fc.nat(dialogues.length - 1), { minLength: 1, maxLength: 8 }), (order) => {
@@ -76,7 +76,7 @@ describe('the scratch of a dialogue', () => {
   test('weighs shared words by how rare they are among names', () => {
     const scratch = freshScratch();
     scratch.open(sampleOf(graph, 'x', 'FILM and Tenet', 'film', gold).task, query(0), query(1));
-    // Every name here is one word of its own.
+    // Every name here is one distinct word.
     expect(scratch.overlapLast(graph.entityId('tenet'))).toBe(1);
     expect(scratch.overlapLast(graph.entityId('juno'))).toBe(0);
     expect(scratch.overlapEarlier(graph.entityId('tenet'))).toBe(0);

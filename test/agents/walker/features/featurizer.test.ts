@@ -49,13 +49,13 @@ const rowsOf = (featurizer: Featurizer, requests: readonly StateRequest[]) => {
   return requests.map((_, s) => ({ ...rowOf(batch, s, featurizer.contextDim), stateOf: undefined }));
 };
 
-test('tells of each state whether its turn is linked, in runs that have such turns alone', async () => {
+test('marks states of linked turns, in runs with linked turns only', async () => {
   const plain = await toyFeaturizer(world);
-  const told = new Featurizer({ ...plain.parts, linkedTurns: true });
+  const marked = new Featurizer({ ...plain.parts, linkedTurns: true });
   const tasks = world.samples.map(({ task }, i) => (i === 1 ? { ...task, linked: true as const } : task));
-  plain.texts = told.texts = { ...plain.texts!, rowOf: new Map(tasks.map(({ id }, i) => [id, i])) };
+  plain.texts = marked.texts = { ...plain.texts!, rowOf: new Map(tasks.map(({ id }, i) => [id, i])) };
   const begun = tasks.map((task) => ({ task, state: initialState(graph, task.start, defaultWalkRules) }));
-  const [usual, more] = [plain, told].map((featurizer) => {
+  const [usual, more] = [plain, marked].map((featurizer) => {
     const { scalars } = featurizer.batch(begun);
     return begun.map((_, s) => [...scalars.subarray(s * featurizer.numScalars, (s + 1) * featurizer.numScalars)]);
   });
@@ -97,7 +97,7 @@ describe('a batch', () => {
     expect(second!.ids).toEqual([state.start, state.start, none, graph.relationId('directed')]);
   });
 
-  test('reads the vectors of its own task', async () => {
+  test('reads the vectors of each task', async () => {
     const featurizer = await toyFeaturizer(world);
     const { last, window, rowOf: placeOf } = featurizer.texts!;
     const { task } = later;
@@ -109,7 +109,7 @@ describe('a batch', () => {
     expect(row.context).toEqual([...vector(last), ...vector(window)]);
   });
 
-  test('holds the same rows in any order and beside any others', async () => {
+  test('holds the same rows in any order and any batch', async () => {
     const featurizer = await toyFeaturizer(world);
     const alone = states.map((request) => rowsOf(featurizer, [request])[0]);
     fc.assert(
@@ -182,7 +182,7 @@ describe('a batch', () => {
 });
 
 describe('a training row', () => {
-  test('does not change with the gold of its own dialogue', async () => {
+  test('does not change with the gold of the same dialogue', async () => {
     const base = await toyFeaturizer(world);
     const golds = world.samples.map(({ gold }) => gold);
     for (const sample of world.samples) {

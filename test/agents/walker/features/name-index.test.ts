@@ -19,7 +19,7 @@ describe('tokens', () => {
     expect(tokenize('…?!')).toEqual([]);
   });
 
-  test('of a text in ASCII are those that it has beside an accent', () => {
+  test('of an ASCII text are the same when an accented word follows', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary-ascii' }), (text) => {
         expect([...tokenize(text), 'e']).toEqual(tokenize(`${text} é`));

@@ -95,10 +95,10 @@ describe('pair features, by hand', () => {
   test('one step on: back to Inception, Tenet, or stay', () => {
     const rarity = log(8 / 3) / 40;
     expectFeatures(features(task, atNolan), {
-      // After directed_by two went on by directed, one stayed.
+      // After directed_by two continued by directed, one stayed.
       'count of the relation after the one before': [c(2), c(2), c(1)],
       'share of the relation after the one before': [2 / 3, 2 / 3, 1 / 3],
-      // Later steps: two went on, three stayed.
+      // Later steps: two continued, three stayed.
       'count of the relation by kind of the start': [c(2), c(2), c(3)],
       'share of the relation by kind of the start': [2 / 5, 2 / 5, 3 / 5],
       'neighbours that start and tail share': [rarity, rarity, 0],
@@ -141,7 +141,7 @@ describe('pair features, by hand', () => {
   });
 });
 
-test('a neighbour joined to an entity by several relations is counted beside it once', () => {
+test('a neighbour joined to an entity by several relations is counted once', () => {
   const triples = [
     ['Heat', 'directed_by', 'Mann'],
     ['Mann', 'directed', 'Heat'],
@@ -179,7 +179,7 @@ test('stand behind the usual features, which they leave as they are', async () =
   const usual = many.filter((_, i) => i % wide < width);
   expect(usual).toEqual(few);
   expect(many.filter((value, i) => i % wide >= width && value !== 0).length).toBeGreaterThan(states.length);
-  // Whatever was asked for in between.
+  // Independent of requests in between.
   expect(more.batch([...states].reverse()).edgeFeatures).toHaveLength(many.length);
   expect(more.batch(states).edgeFeatures).toEqual(many);
 });

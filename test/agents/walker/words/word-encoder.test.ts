@@ -79,7 +79,7 @@ async function readPlainly(parameters: ParameterSet, sequence: Int32Array): Prom
 }
 
 describe('a reader of sequences', () => {
-  test('makes of each what loops over its rows make, whatever its length', async () => {
+  test('equals loops over the rows of each, for any length', async () => {
     const layers = emptyLayers();
     const read = createSequenceReader(tf, layers, { name: 'r', inputs, units });
     await randomize(layers.parameters, 4);
