@@ -1,6 +1,7 @@
 /**
- * One chain of seals: the index of a run names the sha256 of each checkpoint, a checkpoint the settings that it was trained under, the
- * sha256 of the tables beside it and that of the log until then. Whatever was swapped, even whole and undamaged, fits no longer.
+ * Hash chain of a run: the index records the sha256 of each checkpoint; a checkpoint records its settings, the sha256
+ * of the tables it was trained with,
+ * and that of the log so far. Any swapped file, even an intact one, is detected.
  */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
@@ -18,7 +19,9 @@ import { type CheckpointHeader, readCheckpoint, type ReadCheckpoint } from './ch
 import { type ReadOptions, readSafetensors, statedSealOf } from './safetensors.js';
 import { readIndex, resolveCheckpoint, type StoredCheckpoint } from './store.js';
 
-/** The sha256 of what weights are trained beside, by path in the run: its `embeddings`, and the walks of a teacher. */
+/**
+ * sha256 of the files that weights are trained with, by path in the run: its `embeddings`, and the walks of a teacher.
+ */
 export function filesBeside(runFolder: string): Record<string, string> {
   const { embeddings, teacher } = runFiles(runFolder);
   const tables = existsSync(embeddings) ? readdirSync(embeddings, { withFileTypes: true }) : [];
@@ -31,7 +34,7 @@ export function filesBeside(runFolder: string): Record<string, string> {
 
 const pathIn = (runFolder: string, file: string): string => relative(runFolder, file).split(sep).join('/');
 
-/** What a table states of itself, which its reader compares with its bytes; of other files the hash of their bytes. */
+/** Hash stated inside a table, which its reader verifies; for other files the hash of their bytes. */
 function hashOf(file: string): string {
   const table = 'a table of a run';
   refuseSpecial(file, table);
@@ -41,7 +44,7 @@ function hashOf(file: string): string {
 
 /** A checkpoint of a run that fits its index, settings and tables. */
 export interface ChainedCheckpoint extends ReadCheckpoint {
-  /** What the index says of it. */
+  /** Index entry of the checkpoint. */
   entry: StoredCheckpoint;
 }
 
@@ -73,7 +76,7 @@ export function readRunCheckpoint(
   return { ...checkpoint, entry };
 }
 
-/** How long a run is trained may grow; where things lie, and what computes, is not what weights mean. */
+/** Settings that may change: training length, paths and backend do not affect the meaning of weights. */
 const mayDiffer = ['ppo.updates', 'ppo.patience', 'policy.totalSteps', 'encoder.model', 'backend'];
 
 /** A fork begins, at step 0, with weights of other settings; keys that one of the two versions did not have are not compared. */
@@ -90,7 +93,7 @@ function checkSettings({ config }: RunInfo, { config: trained, kind, step }: Che
   throw swapped(`a checkpoint trained under the settings of the run, ${want}`, got, file);
 }
 
-/** What is gone is made again, or missed by its reader; what is there must be what it was. */
+/** Missing files are recreated, or reported by their reader; existing ones must be unchanged. */
 function checkFiles(runFolder: string, { files = {} }: CheckpointHeader): void {
   for (const [path, known] of Object.entries(files)) {
     const file = join(runFolder, path);
@@ -102,16 +105,16 @@ function checkFiles(runFolder: string, { files = {} }: CheckpointHeader): void {
 }
 
 /**
- * Compares the log of a run that nobody writes with what its last checkpoint knows of it. A run that has no checkpoint, or no longer,
- * has nothing to compare with.
- * @throws WorkbenchError `data` for one that was cut or altered
+ * Compares the log of an inactive run with the record of its last checkpoint. A run without checkpoints has nothing to
+ * compare.
+ * @throws WorkbenchError `data` for a truncated or altered log
  */
 export function checkLog({ folder, state }: RunInfo): void {
   const { last } = readIndex(folder);
   if (state.status === 'running' || !last || !existsSync(last.file)) return;
   const { header } = readRunCheckpoint(folder, last);
   checkLogUntil(folder, header);
-  // What is logged behind the last checkpoint is of a run that was stopped.
+  // Lines after the last checkpoint belong to a stopped run.
   const [whole, known] = [statSync(runFiles(folder).metrics).size, Number(header.trainer.metricsBytes ?? 0)];
   if (state.status === 'finished' && known > 0 && whole > known) {
     throw swapped(`a log of ${known} bytes`, `${whole}`, runFiles(folder).metrics);
@@ -158,13 +161,13 @@ export function checkEvaluations({ folder }: RunInfo): { evaluations: number; un
   return { evaluations: found.length, unsealed };
 }
 
-/** What was compared of a run, and what an earlier version did not keep to compare with. */
+/** Verified parts of a run, and parts without a record (earlier versions). */
 export interface Verified {
   checkpoints: number;
   /** Tables with their own sha256. */
   tables: number;
   evaluations: number;
-  /** What is not known, in words. */
+  /** Unverified parts, in words. */
   unknown: string[];
 }
 

@@ -8,7 +8,7 @@ import { isShallow } from '../src/run/read-json.js';
 import { phases } from '../src/run/records.js';
 import { encodeSafetensors, type ReadOptions, readSafetensors, type Tensor } from './safetensors.js';
 
-/** What JSON can hold. */
+/** A JSON value. */
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 /** An object that JSON can hold. */
 export type JsonObject = { [key: string]: Json };
@@ -53,13 +53,13 @@ const checkpointHeader = z.strictObject({
   trainer: jsonObject,
   /** Latest value of each metric by key, finite numbers. */
   metrics: z.record(z.string(), z.number()),
-  /** The files of the run that the weights were trained beside, by their path in it: the sha256 of each. Absent in older ones. */
+  /** Files of the run that the weights were trained with, by path: the sha256 of each. Absent in older ones. */
   files: z.record(z.string(), z.string()).optional(),
 });
 
-/** What a checkpoint says of itself. */
+/** Header of a checkpoint. */
 export type CheckpointHeader = z.output<typeof checkpointHeader>;
-/** What its tensors belong to. */
+/** Graph, encoder and settings that its tensors belong to. */
 export type CheckpointHashes = CheckpointHeader['hashes'];
 
 /** Header and tensors, as one file keeps them. */

@@ -2,7 +2,7 @@
 import { type Phase, phases } from '../src/run/records.js';
 import type { CheckpointSettings } from './settings.js';
 
-/** What the index says of one checkpoint. */
+/** Index entry of one checkpoint. */
 export interface CheckpointEntry {
   phase: Phase;
   /** Updates done in the phase. */

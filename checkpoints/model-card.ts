@@ -70,7 +70,7 @@ export function frontMatter(name: string, { header }: Checkpoint, licence?: stri
   return `---\n${stringify(facts)}---\n`;
 }
 
-/** Of the names that a hub knows, that of a Creative Commons licence: the others among data sets are their own. */
+/** Hub identifier of a Creative Commons licence; other licences of data sets have none. */
 function licenceOf(licence?: string): Record<string, string> {
   if (licence === undefined) return {};
   const known = /^CC[- ](BY(?:-(?:NC|SA|ND))*)[- ](\d\.\d)(?! [^(]*;)(?:$| \()/.exec(licence);

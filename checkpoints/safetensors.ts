@@ -42,7 +42,7 @@ export type TensorData =
 export interface Tensor {
   /** Sizes, outermost first; `[]` is a scalar. Row-major. */
   shape: readonly number[];
-  /** As many elements as the product of `shape`. */
+  /** Number of elements: the product of `shape`. */
   data: TensorData;
 }
 
@@ -53,13 +53,13 @@ export interface SafetensorsContent {
   metadata: ReadonlyMap<string, string>;
 }
 
-/** What a file holds, and what is known of its bytes. */
+/** Contents of a file, and the state of its digest. */
 export interface ReadContent extends SafetensorsContent {
   /** The sha256 that it carries, which fits; files of other programs carry none. */
   seal?: string;
 }
 
-/** How strictly a file is read. */
+/** Strictness of reading. */
 export interface ReadOptions {
   /** Refuse NaN and infinities in floating-point tensors. Default false. */
   finite?: boolean;
@@ -143,7 +143,7 @@ export function decodeSafetensors(bytes: Uint8Array, place: string, options: Rea
   if (sealed === undefined && options.own) throw damaged('a file with its sha256', 'one without', place);
   const tensors = new Map<string, Tensor>();
   for (const { name, dtype, shape, begin, end } of header.layout) {
-    // A copy of its own, because a view would need the element's alignment and keep the whole file alive.
+    // A separate copy: a view would need the element's alignment and keep the whole file alive.
     const buffer = new Uint8Array(bytes.subarray(dataStart + begin, dataStart + end)).buffer;
     const data = new arrayTypes[dtype](buffer);
     if (options.finite) requireFinite(data, name, place);

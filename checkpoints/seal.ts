@@ -1,6 +1,7 @@
 /**
- * The sha256 inside a safetensors file. It is the first text of the metadata, so it stands at one place, and it is taken over
- * every byte of the file with zeros in that place.
+ * The sha256 inside a safetensors file. It is the first text of the metadata, so its position is fixed; it is computed
+ * over
+ * every byte of the file with zeros at that position.
  */
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, readSync } from 'node:fs';
@@ -8,7 +9,7 @@ import { refuseSpecial } from '../src/run/files.js';
 
 /** Its key in `__metadata__`. */
 export const sealKey = 'kgwalk-sha256';
-/** What stands in its place while it is computed. */
+/** Placeholder while it is computed. */
 export const sealSpace = '0'.repeat(64);
 
 const opening = Buffer.from(`{"__metadata__":{"${sealKey}":"`);
@@ -27,7 +28,10 @@ export function statedSeal(bytes: Uint8Array, start: number): string | undefined
   return Buffer.from(bytes.subarray(at, at + sealSpace.length)).toString('latin1');
 }
 
-/** What a file states, without a look at its other bytes; undefined where there is none. @param start byte at which the header begins */
+/**
+ * The stated digest, without reading the other bytes; undefined if there is none. @param start byte at which the header
+ * begins
+ */
 export function sealOfFile(file: string, start: number): string | undefined {
   const bytes = Buffer.alloc(start + opening.length + sealSpace.length);
   refuseSpecial(file, 'a sealed file');
@@ -39,7 +43,7 @@ export function sealOfFile(file: string, start: number): string | undefined {
   }
 }
 
-/** Whether the digest that a file states fits, or undefined where it states none. @param start byte at which the header begins */
+/** True if the stated digest is correct; undefined if there is none. @param start byte at which the header begins */
 export function checkSeal(bytes: Uint8Array, start: number): boolean | undefined {
   const stated = statedSeal(bytes, start);
   return stated === undefined ? undefined : stated === digestOf(bytes, start);

@@ -43,7 +43,7 @@ const indexFile = z.object({
   ),
 });
 
-/** What this module writes, temporary names included. */
+/** Files written by this module, including temporary names. */
 const ownFile = new RegExp(`^(${phases.join('|')})-\\d{6,}\\.safetensors$|^\\..+\\.tmp$`);
 
 /** The name of the checkpoint of a phase and step: `ppo-000120`. */
@@ -77,8 +77,8 @@ export function saveCheckpoint(
 }
 
 /**
- * Forgets the checkpoints for which `keep` is false: those of a future that is left when a run goes on from an earlier one.
- * A kill in between leaves an index that names whole files.
+ * Drops the checkpoints for which `keep` is false: later ones, when a run resumes from an earlier one.
+ * A kill in between leaves an index that names complete files.
  */
 export function dropCheckpoints(runFolder: string, keep: (entry: StoredCheckpoint) => boolean): void {
   const { checkpoints } = readIndex(runFolder);
@@ -91,7 +91,7 @@ function writeIndex(runFolder: string, checkpoints: readonly StoredCheckpoint[])
   const listed = checkpoints.map(({ file: _file, ...rest }) => rest);
   const index = { schemaVersion: 1, ...(Object.fromEntries(pointers) as object), checkpoints: listed };
   writeFileAtomic(join(runFiles(runFolder).checkpoints, 'index.json'), `${JSON.stringify(index, null, 2)}\n`);
-  // By name, not by what the old index said: a kill between the steps above leaves files that no index knows.
+  // By name, not by the old index: a kill between the steps above leaves files outside the index.
   const names = new Set(checkpoints.map(({ name }) => `${name}.safetensors`));
   for (const file of readdirSync(runFiles(runFolder).checkpoints)) {
     if (ownFile.test(file) && !names.has(file)) rmSync(join(runFiles(runFolder).checkpoints, file));

@@ -87,7 +87,7 @@ function checkMasks<Observation>(env: Env<Observation>, seed: number, actions: r
 
 type Mask = Uint8Array | undefined;
 
-/** What of an environment names it and counts its actions. */
+/** Name and action count of an environment. */
 type Introduced = { spec: { id: string }; actionSpace: object };
 
 /** The mask of an observation that has one, of as many actions as the space has at most. */
@@ -99,7 +99,7 @@ function maskOf(env: Introduced, observation: unknown): Mask {
   return fail(env, `expected an actionMask of at most ${most} actions, uint8, got ${described(mask)}`);
 }
 
-/** How many actions there are, where the space counts them. */
+/** Number of actions, if the space defines it. */
 function numActionsOf({ actionSpace }: Introduced): number | undefined {
   return 'n' in actionSpace && typeof actionSpace.n === 'number' ? actionSpace.n : undefined;
 }
@@ -110,7 +110,7 @@ function checkObservation<Observation>(env: Env<Observation>, observation: Obser
   fail(env, `expected an observation of observationSpace, got another: ${described(observation)}`);
 }
 
-/** What a value is, in a few words: types and lengths, and of short vectors the numbers. */
+/** Short description of a value: types and lengths, and the numbers of short vectors. */
 function described(value: unknown): string {
   if (ArrayBuffer.isView(value) && 'length' in value) {
     const numbers = Array.from(value as Float32Array);

@@ -2,7 +2,7 @@
 import { WorkbenchError } from '../src/run/errors.js';
 import type { Space } from './spaces.js';
 
-/** How an environment introduces itself; serialisable. */
+/** Description of an environment; serialisable. */
 export interface EnvSpec {
   /** `namespace/Name-v1`; the version rises when results are no longer comparable. */
   id: string;
@@ -10,21 +10,21 @@ export interface EnvSpec {
   maxSteps: number;
 }
 
-/** How an episode begins. */
+/** Options of `reset`. */
 export interface ResetOptions {
-  /** Re-seeds the environment's generator; without it the stream goes on. */
+  /** Re-seeds the environment's generator; without it the stream continues. */
   seed?: number;
-  /** What the environment understands, such as `{ sample: 12 }`. */
+  /** Options specific to the environment, such as `{ sample: 12 }`. */
   options?: Record<string, unknown>;
 }
 
-/** What an episode begins with. */
+/** Result of `reset`. */
 export interface ResetResult<Observation> {
   observation: Observation;
   info: Record<string, unknown>;
 }
 
-/** What a step led to. */
+/** Result of `step`. */
 export interface StepResult<Observation> extends ResetResult<Observation> {
   reward: number;
   /** The task ended: nothing comes after, no bootstrap. */

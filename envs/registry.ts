@@ -73,23 +73,23 @@ export function envIds(): string[] {
   return [...factories.keys()].sort();
 }
 
-/** @throws WorkbenchError `usage` for an id that nobody registered */
+/** @throws WorkbenchError `usage` for an unregistered id */
 export function makeEnv<Id extends EnvId>(id: Id, options: EnvTypes[Id]['options']): Env<EnvTypes[Id]['observation']> {
   return registered(id).factory(options)();
 }
 
 /**
- * What makes copies of an environment whose types are its own business: `env.id` and `env.options` of settings.
- * @throws WorkbenchError `usage` for an id that nobody registered; what its factory throws
+ * Factory of copies of an environment of any type: `env.id` and `env.options` of settings.
+ * @throws WorkbenchError `usage` for an unregistered id; what its factory throws
  */
 export function envMaker(id: string, options: Readonly<Record<string, unknown>> = {}): () => Env<unknown> {
   return registered(id).factory(options) as () => Env<unknown>;
 }
 
 /**
- * Many copies that share graph, samples and masks, stepped together where the environment knows how to.
+ * Many copies that share graph, samples and masks, stepped together if the environment supports it.
  * @param numEnvs number of copies
- * @throws WorkbenchError `usage` for an id that nobody registered
+ * @throws WorkbenchError `usage` for an unregistered id
  */
 export function makeVectorEnv<Id extends EnvId>(
   id: Id,

@@ -117,14 +117,14 @@ function within(low: number, high: number, rng: Rng): number {
   return Number.isFinite(high) ? high - Math.abs(rng.normal()) : rng.normal();
 }
 
-/** What an environment of vectors shows where some actions are not legal. */
+/** Observation of vector environments in which some actions are illegal. */
 export interface MaskedVector {
   observation: Float32Array;
   /** uint8 [number of actions], 1 = legal. */
   actionMask: Uint8Array;
 }
 
-/** A vector beside the mask of all `numActions` actions. */
+/** A vector with the mask of all `numActions` actions. */
 export function masked(observation: Space<Float32Array>, numActions: number): Space<MaskedVector> {
   const mask: Space<Uint8Array> = {
     form: { kind: 'list', dtype: 'uint8', maxLength: numActions, low: 0, high: 1 },
@@ -135,7 +135,7 @@ export function masked(observation: Space<Float32Array>, numActions: number): Sp
   return dict<MaskedVector>({ observation, actionMask: mask });
 }
 
-/** Numbers of an observation that is a vector, or a vector beside a mask; undefined for any other space. */
+/** Length of an observation that is a vector, or a vector with a mask; undefined for any other space. */
 export function vectorLength({ form }: Pick<Space<unknown>, 'form'>): number | undefined {
   const vector = form?.kind === 'dict' ? form.fields.observation : form;
   return vector?.kind === 'vector' ? vector.length : undefined;

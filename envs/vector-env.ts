@@ -10,15 +10,15 @@ import type { Space } from './spaces.js';
  */
 export type Autoreset = 'disabled' | 'nextStep' | 'sameStep';
 
-/** How the episodes of all copies begin. */
+/** Options of `reset` for all copies. */
 export interface VectorReset {
-  /** Base seed: copy `i` gets `seed + i`. Without it every copy's stream goes on. */
+  /** Base seed: copy `i` gets `seed + i`. Without it every copy's stream continues. */
   seed?: number;
   /** Options of each copy, such as which sample; its length is how many copies take part. Default: all, no options. */
   options?: readonly Record<string, unknown>[];
 }
 
-/** What a step led to in each copy. */
+/** Result of a step in each copy. */
 export interface VectorStep<Observation> {
   /** One a copy; after an episode's end its last observation. */
   observations: readonly Observation[];
@@ -49,15 +49,15 @@ export interface ObservationColumns {
 export interface BatchedEnv<Observation, Action = number> {
   readonly spec: EnvSpec;
   readonly actionSpace: Space<Action>;
-  /** Of one copy. */
+  /** Spaces of one copy. */
   readonly observationSpace: Space<Observation>;
   /** Most copies that can take part. */
   readonly numEnvs: number;
-  /** Where the copies' observations lie side by side anyway; `observations` hold the same. */
+  /** Set if the copies' observations are stored in one batch; `observations` hold the same. */
   readonly columns?: ObservationColumns;
   /** @throws WorkbenchError `usage` for more options than copies */
   reset(options?: VectorReset): VectorStep<Observation>;
-  /** @param actions one a copy; what stands at the places of copies that are not live is ignored */
+  /** @param actions one per copy; values of copies that are not live are ignored */
   step(actions: ArrayLike<Action>): VectorStep<Observation>;
   close(): void;
 }
@@ -103,9 +103,7 @@ export class VectorEnv<Observation, Action = number> implements BatchedEnv<Obser
     return this.#result(new Float64Array(count), new Uint8Array(count), new Uint8Array(count));
   }
 
-  /**
-   * @param actions one a copy, such as an int32 array; what stands at the places of copies that are not live is ignored
-   */
+  /** @param actions one per copy, such as an int32 array; values of copies that are not live are ignored */
   step(actions: ArrayLike<Action>): VectorStep<Observation> {
     const count = this.#running.length;
     if (actions.length !== count) {

@@ -7,7 +7,7 @@ import { box, discrete } from '../spaces.js';
 /** Id in the registry; the version rises when results are no longer comparable. */
 export const cartPoleId = 'kgwalk/CartPole-v1';
 
-/** What `makeEnv('kgwalk/CartPole-v1', …)` takes. */
+/** Options of `makeEnv('kgwalk/CartPole-v1', …)`. */
 export interface CartPoleOptions {
   /** Steps after which an episode is cut. Default 500. */
   maxSteps?: number;

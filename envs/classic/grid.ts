@@ -13,7 +13,7 @@ import { box, discrete } from '../spaces.js';
 /** Id in the registry; the version rises when results are no longer comparable. */
 export const gridId = 'kgwalk/Grid-v1';
 
-/** What `makeEnv('kgwalk/Grid-v1', …)` takes. */
+/** Options of `makeEnv('kgwalk/Grid-v1', …)`. */
 export interface GridOptions {
   /** Cells of a side, at least 2. Default 5. */
   size?: number;
@@ -51,7 +51,7 @@ export class Grid implements Env<Float32Array> {
   readonly actionSpace = discrete(moves.length);
   readonly observationSpace;
   readonly #size: number;
-  /** What is seen at each cell; made once. */
+  /** Observation of each cell; made once. */
   readonly #seen: readonly Float32Array[];
   #cell = 0;
   #steps = -1;

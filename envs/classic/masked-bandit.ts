@@ -1,4 +1,4 @@
-/** `kgwalk/MaskedBandit-v1`: pull the best of those arms that are free, which depends on what is seen. */
+/** `kgwalk/MaskedBandit-v1`: pull the best free arm for the observed context. */
 import { Rng } from '../../src/run/seeds.js';
 import { InvalidAction, ResetNeeded, type Env, type ResetOptions, type ResetResult, type StepResult } from '../env.js';
 import { box, discrete, masked, type MaskedVector } from '../spaces.js';
@@ -6,19 +6,19 @@ import { box, discrete, masked, type MaskedVector } from '../spaces.js';
 /** Id in the registry; the version rises when results are no longer comparable. */
 export const maskedBanditId = 'kgwalk/MaskedBandit-v1';
 
-/** What `makeEnv('kgwalk/MaskedBandit-v1', …)` takes. */
+/** Options of `makeEnv('kgwalk/MaskedBandit-v1', …)`. */
 export interface MaskedBanditOptions {
-  /** Pulls an episode, at least 1. Default 10. */
+  /** Pulls per episode, at least 1. Default 10. */
   pulls?: number;
 }
 
 const arms = 10;
 const contexts = 4;
 
-/** What an arm pays in a context: 0, 1/9, … 1, in another order in each. */
+/** Reward of an arm in a context: 0, 1/9, … 1, in a different order for each. */
 const payOf = (context: number, arm: number) => ((7 * arm + 3 * context) % arms) / (arms - 1);
 
-/** What is seen in each context; made once. */
+/** Observation of each context; made once. */
 const seen = Array.from({ length: contexts }, (_, context) => {
   const vector = new Float32Array(contexts);
   vector[context] = 1;

@@ -29,7 +29,7 @@ import { renderStateText, type StateTextFields, verbalizePath } from './state-te
 import { type Potential, shapingReward } from './reward.js';
 import { hitsGold } from './hits.js';
 
-/** What `makeEnv('kgwalk/OpenDialKG-v1', …)` takes. */
+/** Options of `makeEnv('kgwalk/OpenDialKG-v1', …)`. */
 export interface DialogueWalkOptions {
   graph: Graph;
   /** At least one must have a walkable start. */
@@ -46,7 +46,7 @@ export interface DialogueWalkOptions {
   id?: string;
 }
 
-/** What an agent sees: the task, never the gold. The arrays are views that must not be written to. */
+/** Observation: the task, never the gold. The arrays are views that must not be written to. */
 export interface DialogueWalkObservation extends StateTextFields {
   task: WalkTask;
   messages: readonly Message[];
@@ -69,7 +69,7 @@ export interface DialogueWalkObservation extends StateTextFields {
 /** Id of the environment that walks from a dialogue’s entity. */
 export const dialogueWalkId = 'kgwalk/OpenDialKG-v1';
 
-/** What all copies of an environment share, made once. */
+/** Shared by all copies of an environment, made once. */
 export interface DialogueWalkWorld extends Required<Omit<DialogueWalkOptions, 'potential'>> {
   potential: Potential | undefined;
   /** int32: the samples that a seeded reset draws from, those whose start has a legal action. */

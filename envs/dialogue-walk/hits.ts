@@ -1,4 +1,4 @@
-/** When a finished walk earns its reward. Beside shaping the only part of `envs` that reads golds. */
+/** Hit reward of a finished walk. With shaping, the only part of `envs` that reads golds. */
 import type { WalkGold } from '../../datasets/walk-sample.js';
 import { canonicalPath, type Graph, type Path, pathKey } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
@@ -8,7 +8,7 @@ interface EndedWalk {
   path: Path;
 }
 
-/** Whether a finished walk over a gold that the graph holds earns the hit. Stays are in neither's way. */
+/** True if a finished walk over a gold inside the graph is a hit. Stays are ignored on both sides. */
 type HitRule = (graph: Graph, state: EndedWalk, gold: WalkGold) => boolean;
 
 const hitRules = new Map<string, HitRule>([

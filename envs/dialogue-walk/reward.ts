@@ -1,4 +1,4 @@
-/** Potential-based shaping of what a walk earns. */
+/** Potential-based reward shaping. */
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import type { WalkState } from './rules.js';
 

@@ -10,13 +10,13 @@
 import type { Graph, Path, Triple } from '../../src/kg/graph.js';
 import type { EnvSettings } from '../settings.js';
 
-/** What may be done in a walk. */
+/** Legal moves of a walk. */
 export interface WalkRules {
   /** Steps a walk may take, stays included; at least 1. */
   horizon: number;
-  /** Whether staying is legal at the first step; from the second step on it always is. */
+  /** True if staying is legal at the first step; from the second step on it always is. */
   equalAtStep1: boolean;
-  /** Whether edges into the start are illegal: what is asked about is not its own answer. Default false. */
+  /** True if edges into the start are illegal: the start is not its own answer. Default false. */
   noReturn?: boolean;
 }
 
@@ -28,7 +28,7 @@ export function walkRulesOf({ horizon, equalAtStep1 }: Pick<EnvSettings, 'horizo
   return { horizon, equalAtStep1 };
 }
 
-/** Where a walk stands. Immutable: `applyAction` makes a new one. */
+/** State of a walk. Immutable: `applyAction` makes a new one. */
 export interface WalkState {
   /** Entity id where the walk began, or `unknownId`. */
   readonly start: number;
@@ -38,7 +38,7 @@ export interface WalkState {
   readonly hop: number;
   /** Steps taken as triples, stays included; `canonicalPath` removes those. */
   readonly path: Path;
-  /** Whether the walk is over: at the horizon, after a stay, or where no action is legal. */
+  /** True if the walk is over: at the horizon, after a stay, or without legal actions. */
   readonly done: boolean;
 }
 
@@ -49,7 +49,7 @@ export function initialState(graph: Graph, start: number, rules: WalkRules): Wal
   return { ...state, done: legal === 0 };
 }
 
-/** Whether staying is legal in `state`. */
+/** True if staying is legal in `state`. */
 export function mayStay(state: WalkState, rules: WalkRules): boolean {
   return !state.done && (state.hop > 0 || rules.equalAtStep1);
 }
@@ -70,7 +70,7 @@ export function legalActions(graph: Graph, state: WalkState, rules: WalkRules): 
 }
 
 /**
- * The step that `action` stands for: an edge, or [current, `graph.equalRelation`, current] for staying. O(1).
+ * The triple of `action`: an edge, or [current, `graph.equalRelation`, current] for staying. O(1).
  * @param action index in [0, `numActions`), not checked: this is the hot path of beams
  */
 export function actionTriple(graph: Graph, state: WalkState, action: number): Triple {

@@ -10,11 +10,11 @@ import { unknownId, type Graph, type Path } from '../../src/kg/graph.js';
 import type { StateTextSettings } from '../settings.js';
 import type { WalkState } from './rules.js';
 
-/** What does not change while a task is walked. */
+/** Parts that are constant during a walk. */
 interface TaskTextFields {
-  /** Everything said so far, oldest first. */
+  /** All messages so far, oldest first. */
   messages: readonly Message[];
-  /** Who chooses the path. */
+  /** Speaker whose path is predicted. */
   sender: Sender;
   /** Paths chosen earlier in the dialogue, verbalised, oldest first. */
   earlierPaths: readonly string[];
@@ -31,7 +31,7 @@ interface WalkTextFields {
   outPaths?: readonly string[];
 }
 
-/** What the text of a state is written from. */
+/** Inputs of a state's text. */
 export interface StateTextFields extends TaskTextFields, WalkTextFields {}
 
 /** The fields of a task. */
@@ -65,7 +65,7 @@ export function verbalizePath(graph: Graph, path: Path): string {
   return entity(path[0]![0]) + path.map(([, via, tail]) => ` -[${relation(via)}]-> ${entity(tail)}`).join('');
 }
 
-/** What stands around the fields, and which of them are told. */
+/** Text around the fields, and the selection of fields. */
 type StateTextOptions = Pick<StateTextSettings, 'template' | 'history' | 'earlierPaths'>;
 
 const everything: StateTextOptions = { template: 'normal', history: true, earlierPaths: true };
@@ -100,7 +100,7 @@ export function renderStateText(fields: StateTextFields, options: StateTextOptio
   return taskText(fields, options) + walkText(fields, options);
 }
 
-/** What all states of a task begin with, up to a line's end. */
+/** Common prefix of all states of a task, up to the end of a line. */
 export function taskText({ messages, sender, earlierPaths }: TaskTextFields, options: StateTextOptions): string {
   const told = options.history ? messages : messages.slice(-1);
   const lines = [...templates[options.template][0]];
@@ -113,7 +113,7 @@ export function taskText({ messages, sender, earlierPaths }: TaskTextFields, opt
 const messageLine = ({ sender, text }: Message): string => `${sender}: ${text.trim()}`;
 const pathLine = (path: string): string => `- ${path}`;
 
-/** How the text of a state goes on after `taskText`. */
+/** Remainder of a state's text after `taskText`. */
 export function walkText(
   { startEntity, walked, currentEntity, step, outPaths = [] }: WalkTextFields,
   { template }: Pick<StateTextOptions, 'template'>,
@@ -125,9 +125,9 @@ export function walkText(
 
 /** The lines of a task's text that may be left out, and the text without any of them. */
 interface TaskLines {
-  /** What is always told: the instruction, the last message, who speaks next. */
+  /** Fields that are always included: the instruction, the last message, the next speaker. */
   kept: string;
-  /** A line a message before the last one, oldest first; empty where they are not told. */
+  /** One line per message before the last one, oldest first; empty if they are not included. */
   messages: string[];
   /** A line an earlier path, oldest first. */
   earlierPaths: string[];

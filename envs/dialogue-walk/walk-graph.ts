@@ -8,7 +8,7 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { Rng } from '../../src/run/seeds.js';
 import type { EnvSettings } from '../settings.js';
 
-/** What a policy left out. */
+/** Edges left out by a policy. */
 export interface EdgeSelection {
   policy: Exclude<EnvSettings['edgePolicy'], 'full'>;
   /** Longest list of actions, staying included. */
@@ -25,7 +25,7 @@ export interface EdgeSelection {
   brought?: Record<SplitName, number>;
 }
 
-/** What may be walked. */
+/** Walkable edges. */
 export interface WalkGraph {
   /** Names and ids of the whole graph, and its edges as far as walks may take them; with `full` the whole graph itself. */
   graph: Graph;
@@ -94,13 +94,13 @@ function arkTable(graph: Graph, dataset: Pick<DialogueDataset, 'loadDialogues'>)
     }
   }
   const brought = new Uint8Array(graph.numEdges);
-  // One stream for all: the table is the same whatever the seed of a run.
+  // One fixed stream: the table is the same for every seed of a run.
   const rng = Rng.named(0, 'env/ark-table');
   const choose: ChooseEdges = (begin, end, most) => {
     const edges = Int32Array.from({ length: end - begin }, (_, i) => begin + i);
     const place = (edge: number) => walked[edge]! || count + 1;
     edges.sort((a, b) => place(a) - place(b) || a - b);
-    // One more than there is room for beside staying: the slip that loses an edge at random.
+    // One more than fits in addition to staying: reproduces the slip that loses an edge at random.
     const lost = rng.integer(most + 1);
     const kept = edges.subarray(0, most + 1).filter((_, slot) => slot !== lost);
     for (const edge of kept) if (edge - begin > most) brought[edge] = bits[edge]!;

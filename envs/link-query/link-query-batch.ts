@@ -35,13 +35,13 @@ export class LinkQueryBatch implements BatchedEnv<LinkQueryObservation> {
   readonly maxActions: number;
   /** int32 [numEnvs]: entity where the walk began. */
   readonly heads: Int32Array;
-  /** int32 [numEnvs]: relation that is asked for. */
+  /** int32 [numEnvs]: relation of the query. */
   readonly relations: Int32Array;
-  /** int32 [numEnvs]: entity where the walk stands. */
+  /** int32 [numEnvs]: current entity. */
   readonly currents: Int32Array;
   /** int32 [numEnvs]: steps taken. */
   readonly hops: Int32Array;
-  /** int32 [numEnvs, 2 · horizon]: relation and entity of each step; what stands behind `2 · hops` is of walks before. */
+  /** int32 [numEnvs, 2 · horizon]: relation and entity of each step; values after `2 · hops` are from earlier walks. */
   readonly paths: Int32Array;
   /** int32 [numEnvs]: index of the query. */
   readonly samples: Int32Array;

@@ -1,4 +1,4 @@
-/** What an observation of `kgwalk/LinkQuery-v1` is made of: its fields, and the copying of vectors. */
+/** Observations of `kgwalk/LinkQuery-v1`: their fields, and the copying of vectors. */
 import type { Rng } from '../../src/run/seeds.js';
 import { chosenSample } from '../env.js';
 import type { LinkQueryObservation, LinkQueryWorld, QueryVectors } from './world.js';
@@ -8,7 +8,7 @@ export function chosenQuery({ queries: { heads } }: LinkQueryWorld, asked: unkno
   return chosenSample(asked, heads.length, () => rng.integer(heads.length));
 }
 
-/** What an illegal action should have been. */
+/** Expected action, for errors. */
 export const legalActionWords = (length: number) => `an action in [0, ${length}) that the mask allows`;
 
 export function linkQueryObservation(
@@ -75,7 +75,7 @@ function pairs(values: Float32Array): Float64Array {
   return new Float64Array(values.buffer, values.byteOffset, values.length >> 1);
 }
 
-/** Observations that share one piece of memory: making an array of its own for each costs more than filling it. */
+/** Observations share one buffer: allocating an array for each costs more than filling it. */
 const slabRows = 64;
 
 /** Makes the vectors of single observations; each stays as it is. */
@@ -110,5 +110,5 @@ export class VectorMaker {
   }
 }
 
-/** What observations show where there are no vectors. */
+/** Observation without vectors. */
 export const noVector = new Float32Array(0);

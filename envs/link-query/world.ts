@@ -1,4 +1,4 @@
-/** What `kgwalk/LinkQuery-v1` is given, what it shows, and what its copies share. */
+/** Options, observation and shared state of `kgwalk/LinkQuery-v1`. */
 import type { KnownAnswers } from '../../src/embedding/known-answers.js';
 import type { RelationColumn } from '../../src/kg/adjacency.js';
 import type { Graph, TripleColumns } from '../../src/kg/graph.js';
@@ -14,41 +14,43 @@ export interface QueryVectors {
   dim: number;
   /** float32 [numEntities, dim], row-major, finite. */
   entities: Float32Array;
-  /** float32 [at least as many rows as relations asked for, dim], row-major, finite. */
+  /** float32 [at least the number of query relations, dim], row-major, finite. */
   relations: Float32Array;
 }
 
-/** What `makeEnv('kgwalk/LinkQuery-v1', …)` takes. */
+/** Options of `makeEnv('kgwalk/LinkQuery-v1', …)`. */
 export interface LinkQueryOptions {
-  /** What is walked: the training graph, with inverses where edges may be walked both ways. */
+  /** Graph to walk: the training graph, with inverses if edges may be walked in both directions. */
   graph: Graph;
   /** The queries with one answer each, by the graph's ids; at least one. An inverse relation asks for heads. */
   queries: TripleColumns;
   /** Steps of every walk, stays included; at least 1. Default 3. */
   horizon?: number;
-  /** Whether the edge that a query asks for, and the same edge backwards, are illegal in its walk. Default true. */
+  /** True if the query's edge, and the same edge backwards, are illegal in its walk. Default true. */
   hideQueryEdge?: boolean;
-  /** Whether every edge between head and answer is illegal in its walk, whatever its relation: for training. Default false. */
+  /**
+   * True if every edge between head and answer is illegal in its walk, with any relation: for training. Default false.
+   */
   hidePairs?: boolean;
-  /** Where given, edges to other right answers of the query are illegal at the last step: only one earns. For training. */
+  /** Other right answers: edges to them are illegal at the last step, since only one is rewarded. For training. */
   known?: Pick<KnownAnswers, 'tailsOf'>;
-  /** Entities with more out-edges keep a seeded choice of this many. Default: all of them, whatever the hub. */
+  /** Entities with more out-edges keep a seeded sample of this size. Default: all edges. */
   maxEdges?: number;
   /** Seed of that choice. Default 0. */
   cutSeed?: number;
   /** Default: observations hold ids alone. */
   vectors?: QueryVectors;
-  /** What is paid beside the hit, for training. Default: nothing. */
+  /** Reward in addition to the hit, for training. Default: none. */
   shaping?: LinkShaping;
 }
 
-/** What an agent sees: never the answer. The arrays must not be written to. */
+/** Observation: never contains the answer. The arrays must not be written to. */
 export interface LinkQueryObservation {
   /** Entity id: where the walk began. */
   head: number;
-  /** Relation id that is asked for. */
+  /** Relation id of the query. */
   relation: number;
-  /** Entity id: where the walk stands. */
+  /** Id of the current entity. */
   current: number;
   hop: number;
   /** int32 [2 · hop]: relation id and entity id of each step taken; a stay has the relation `graph.numRelations`. */
@@ -63,7 +65,7 @@ export interface LinkQueryObservation {
   vector: Float32Array;
 }
 
-/** What all copies of an environment share, made once. */
+/** Shared by all copies of an environment, made once. */
 export interface LinkQueryWorld extends EdgeLists {
   graph: Graph;
   queries: TripleColumns;
@@ -252,7 +254,7 @@ type OtherAnswers = (
   at: number,
 ) => number;
 
-/** Finds edges to other right answers without memory of its own per query. */
+/** Finds edges to other right answers without memory per query. */
 function otherAnswers(
   known: Pick<KnownAnswers, 'tailsOf'>,
   { offsets, tails }: EdgeLists,
@@ -305,12 +307,12 @@ export function hiddenPlaces(
   return count;
 }
 
-/** Reward beside the hit, for training. It may know the answer's probability; walkers never see it. */
+/** Reward in addition to the hit, for training. It may use the answer's probability; walkers never see it. */
 export interface LinkShaping {
   /**
-   * `terminal`: a walk that ends elsewhere than at its answer earns weight · p(head, relation, end).
-   * `potential`: each step earns γΦ(s′) − Φ(s) with Φ = weight · p(head, relation, current), 0 at the end; the best policy stays
-   * what it was.
+   * `terminal`: a walk that ends elsewhere than at its answer is rewarded by weight · p(head, relation, end).
+   * `potential`: each step is rewarded by γΦ(s′) − Φ(s) with Φ = weight · p(head, relation, current), 0 at the end; the
+   * optimal policy is unchanged.
    * @source terminal: Lin et al. 2018, arXiv:1808.10568, eq. 7; potential: Ng, Harada and Russell 1999, theorem 1
    */
   kind: 'terminal' | 'potential';
@@ -318,7 +320,7 @@ export interface LinkShaping {
   weight: number;
   /** γ of the potential's gain, in [0, 1]: the trainer's discount, else the policy does not stay the same. Default 1. */
   gamma?: number;
-  /** Probability in [0, 1] that a triple is true, by ids of the graph; asked once a walk (`terminal`) or once a state. */
+  /** Probability in [0, 1] of a triple, by ids of the graph; called once per walk (`terminal`) or once per state. */
   probability(head: number, relation: number, tail: number): number;
 }
 
@@ -338,9 +340,9 @@ export function potentialOf(world: LinkQueryWorld, query: number, current: numbe
 
 /**
  * Reward of one step.
- * @param hit whether the walk ended at its answer; undefined where it goes on
- * @param before Φ of where the step began
- * @param now Φ of where it led; at the end not read
+ * @param hit true if the walk ended at its answer; undefined before the end
+ * @param before Φ of the previous state
+ * @param now Φ of the new state; not read at the end
  */
 export function stepReward(
   world: LinkQueryWorld,

@@ -12,15 +12,16 @@ export interface FrontierNode {
   readonly relations: Int32Array;
   readonly frontier: Frontier;
   /**
-   * uint8 [numRelations + 1], of the graph in memory: 1 for each relation that leads to something that is not excluded; the last place, STOP, is
-   * 1 behind the first relation. Before it is asked for, and before `follow`, the graph must have the edges (`Graph.ensure`).
+   * uint8 [numRelations + 1], of the graph in memory: 1 for each relation that leads to an entity that is not excluded;
+   * the last element, STOP, is
+   * 1 after the first relation. The graph must have the edges (`Graph.ensure`) before this and `follow` are used.
    */
   choices(): Uint8Array;
   /** One relation further; its frontier is empty where the relation leads nowhere else. */
   follow(relation: number): FrontierNode;
 }
 
-/** Where frontiers come from. */
+/** Source of frontiers. */
 export interface FrontierTrie {
   /**
    * The node before the first relation. Topics the graph lacks are left out.
@@ -31,7 +32,7 @@ export interface FrontierTrie {
   readonly bytes: number;
 }
 
-/** Bytes of a node beside its arrays: objects, views, its place in the parent. */
+/** Bytes of a node without its arrays: objects, views, its entry in the parent. */
 const nodeBytes = 500;
 
 /** Default bound of what is remembered: 256 MiB, some 300,000 nodes of MetaQA. */
@@ -45,9 +46,9 @@ interface Tree {
 }
 
 /**
- * A trie a topic set, walked lazily. Beyond `maxBytes` the topics asked for longest ago are forgotten, whole trees at a
- * time; 0 remembers nothing. What is given never depends on what is remembered.
- * @param maxBytes bound on 12 bytes an entity of a frontier, a byte a relation and 500 bytes a node
+ * One lazily expanded trie per topic set. Beyond `maxBytes` the least recently used topics are dropped, whole tries at
+ * a time; 0 caches nothing. Results never depend on the cache.
+ * @param maxBytes bound on 12 bytes per entity of a frontier, a byte per relation and 500 bytes per node
  */
 export function frontierTrie(graph: Graph, maxBytes = defaultTrieBytes): FrontierTrie {
   const step = frontierStepper(graph);

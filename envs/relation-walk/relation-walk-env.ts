@@ -29,7 +29,7 @@ import {
 import type { RelationWalkSettings } from '../settings.js';
 import { dict, discrete, ids, multiBinary, type Space } from '../spaces.js';
 
-/** What `makeEnv('kgwalk/RelationWalk-v1', …)` takes. */
+/** Options of `makeEnv('kgwalk/RelationWalk-v1', …)`. */
 export interface RelationWalkOptions {
   graph: Graph;
   /** At least one must have a walkable topic. */
@@ -38,16 +38,16 @@ export interface RelationWalkOptions {
   rules?: RelationWalkRules;
   /** Default `f1`. */
   reward?: RelationWalkSettings['reward'];
-  /** Frontiers, shared with whoever else walks the graph. Default: its own, of 256 MiB. */
+  /** Frontiers, shared with other walkers of the graph. Default: a separate cache of 256 MiB. */
   frontiers?: FrontierTrie;
 }
 
-/** What an agent sees: the task, never the gold. The arrays must not be written to. */
+/** Observation: the task, never the gold. The arrays must not be written to. */
 export interface RelationWalkObservation {
   task: QuestionTask;
   /** int32: topics that the graph has. */
   topics: Int32Array;
-  /** int32 [size], ascending: where the walk stands. */
+  /** int32 [size], ascending: the current frontier. */
   entities: Int32Array;
   /** float64 [size]: relation paths that lead to each. */
   counts: Float64Array;
@@ -59,7 +59,7 @@ export interface RelationWalkObservation {
   actionMask: Uint8Array;
 }
 
-/** What all copies of an environment share, made once. */
+/** Shared by all copies of an environment, made once. */
 export interface RelationWalkWorld extends Required<RelationWalkOptions> {
   /** int32: the samples that a seeded reset draws from: questions for entities whose topics have a legal action. */
   walkable: Int32Array;
@@ -105,7 +105,9 @@ export function relationWalkWorld(options: RelationWalkOptions): RelationWalkWor
   };
 }
 
-/** Where the walk over a question's relations begins, under the question's own rule of what never comes back. */
+/**
+ * Initial state of the walk over a question's relations, with the question's own rule for entities that never return.
+ */
 export function questionRoot(
   frontiers: FrontierTrie,
   task: Pick<QuestionTask, 'topics' | 'topicsReturn'>,
@@ -132,7 +134,7 @@ function observationSpace(graph: Graph, { horizon }: RelationWalkRules): Space<R
   });
 }
 
-/** Questions for entities, as agents are asked them. */
+/** Questions with entity answers, as given to agents. */
 function taskSpace(graph: Graph): Space<QuestionTask> {
   const isTopic = (topic: Topic) => typeof topic.name === 'string' && topic.entity < graph.numEntities;
   return {

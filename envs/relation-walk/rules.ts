@@ -11,13 +11,14 @@ import type { Frontier } from '../../src/kg/frontier.js';
 import type { FrontierNode } from './frontier-trie.js';
 import type { RelationWalkSettings } from '../settings.js';
 
-/** What may be done in a walk over relations. */
+/** Legal moves of a walk over relations. */
 export interface RelationWalkRules {
   /** Relations a walk may take; at least 1. */
   horizon: number;
   /**
-   * `learned`: the walk ends when STOP is chosen. `given`: after as many relations as the task says, and STOP is legal
-   * only where no relation is; tasks that do not say are walked as `learned`.
+   * `learned`: the walk ends when STOP is chosen. `given`: after the number of relations given by the task, and STOP is
+   * legal
+   * only if no relation is; tasks without a number are walked as `learned`.
    */
   hops: 'learned' | 'given';
 }
@@ -25,21 +26,21 @@ export interface RelationWalkRules {
 /** Three relations, as the longest questions of MetaQA need; the walker decides when to stop. */
 export const defaultRelationRules: RelationWalkRules = { horizon: 3, hops: 'learned' };
 
-/** Where a walk over relations stands. Immutable. */
+/** State of a walk over relations. Immutable. */
 export interface RelationWalkState {
   /** The relations walked and the frontier they lead to. */
   readonly node: FrontierNode;
   /** Relations the walk may take in all. */
   readonly limit: number;
-  /** Whether it ends at the limit only. */
+  /** True if it ends at the limit only. */
   readonly fixed: boolean;
-  /** Whether the walk is over: at the limit, after STOP, or where no action is legal. */
+  /** True if the walk is over: at the limit, after STOP, or without legal actions. */
   readonly done: boolean;
 }
 
 /**
- * The state before the first relation; already `done` where nothing is legal (no topic in the graph, no edges).
- * @param hops what the task tells of its length, read where the rules say `given`
+ * The state before the first relation; already `done` if nothing is legal (no topic in the graph, no edges).
+ * @param hops number of relations given by the task, read if the rules say `given`
  */
 export function initialRelationState(root: FrontierNode, rules: RelationWalkRules, hops?: number): RelationWalkState {
   const fixed = rules.hops === 'given' && hops !== undefined;
@@ -81,7 +82,7 @@ export function goldSet({ answers }: Pick<QuestionGold, 'answers'>): GoldSet {
   return { entities: Int32Array.from(known).sort(), size: known.size + outside.size };
 }
 
-/** How well a frontier answers; each in [0, 1], 0 for an empty frontier or gold. */
+/** Precision, recall and F1 of a frontier; each in [0, 1], 0 for an empty frontier or gold. */
 export interface FrontierScores {
   f1: number;
   /** 1 where the two sets are equal. */
@@ -114,7 +115,7 @@ export function answerReward(kind: RelationWalkSettings['reward'], scores: Front
   return scores[kind];
 }
 
-/** Where an entity stands in an ascending list, or -1. */
+/** Index of an entity in an ascending list, or -1. */
 function placeOf(entities: Int32Array, wanted: number): number {
   let low = 0;
   let high = entities.length - 1;

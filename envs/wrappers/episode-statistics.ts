@@ -1,17 +1,17 @@
-/** What an episode came to, told at its end. */
+/** Return and length of an episode, reported at its end. */
 import type { Env } from '../env.js';
 
 /** `info.episode` of the step that ended an episode. */
 export interface EpisodeStatistics {
-  /** Sum of the rewards, undiscounted and as the environment paid them. */
+  /** Undiscounted sum of the rewards from the environment. */
   return: number;
   /** Steps. */
   length: number;
 }
 
 /**
- * The same environment, with `info.episode` in the step that ends an episode. Put it around the environment before rewards
- * are normalised, so that it tells what was earned.
+ * The same environment, with `info.episode` in the step that ends an episode. Wrap the environment before rewards are
+ * normalised, so that true returns are reported.
  */
 export function recordEpisodeStatistics<Observation, Action = number>(
   env: Env<Observation, Action>,

@@ -5,7 +5,7 @@ import { box, masked, type MaskedVector, type Space, vectorLength } from '../spa
 import type { BatchedEnv, VectorStep } from '../vector-env.js';
 import { momentsState, RunningMoments } from './running-moments.js';
 
-/** What `Normalizer.export` gives and a checkpoint keeps: plain JSON. */
+/** Output of `Normalizer.export`, stored in checkpoints: plain JSON. */
 export const normalizerState = z.object({
   observations: momentsState.optional(),
   returns: momentsState.optional(),
@@ -13,7 +13,7 @@ export const normalizerState = z.object({
 /** One state of a `Normalizer`. */
 export type NormalizerState = z.output<typeof normalizerState>;
 
-/** What is normalised, and how. */
+/** Options of normalisation. */
 export interface NormalizerOptions {
   /** Default true. */
   observations?: boolean;
@@ -28,12 +28,12 @@ export interface NormalizerOptions {
 }
 
 /**
- * Running statistics of observations and of discounted returns. One object serves all copies and is kept with the weights
- * (`export`, `import`): a policy without the statistics that it learned by sees another world. Set `frozen` for evaluation.
+ * Running statistics of observations and discounted returns. One object serves all copies and is saved with the weights
+ * (`export`, `import`): a policy needs the statistics of its training. Set `frozen` for evaluation.
  * @source Stable-Baselines3's `VecNormalize`, whose numbers a test compares
  */
 export class Normalizer {
-  /** Whether statistics stay as they are: for evaluation and use. */
+  /** True to keep statistics fixed: for evaluation and use. */
   frozen = false;
   readonly observations: RunningMoments | undefined;
   readonly returns: RunningMoments | undefined;
@@ -97,7 +97,7 @@ export class Normalizer {
   }
 }
 
-/** What can be normalised: a vector, or one beside a mask, which stays as it is. */
+/** Observations that can be normalised: a vector, or one with a mask, which is left unchanged. */
 export type NormalizableObservation = Float32Array | MaskedVector;
 
 /**

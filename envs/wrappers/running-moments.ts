@@ -1,7 +1,7 @@
 /** Mean and variance of everything seen so far, in float64. */
 import { z } from 'zod';
 
-/** What a checkpoint keeps; numbers come back bit for bit. */
+/** State stored in checkpoints; numbers are restored bit for bit. */
 export const momentsState = z.object({
   count: z.number().positive(),
   mean: z.array(z.number()),
@@ -17,7 +17,7 @@ export type MomentsState = z.output<typeof momentsState>;
  */
 export class RunningMoments {
   readonly mean: Float64Array;
-  /** Of the population. */
+  /** Population variance. */
   readonly variance: Float64Array;
   #count = 1e-4;
 
