@@ -58,7 +58,7 @@ async function makeDemo({ name, write, json, ...flags }: DemoFlags): Promise<voi
 
 /** Settings from the flags; if only one size is given, the other keeps the demo's density. */
 async function settingsOf({ seed, entities, triples, dialogues, questions }: SizeFlags) {
-  const { demoSettings } = await import('../datasets/demo/settings.js');
+  const { demoSettings } = await import('../datasets/demo/schema.js');
   const { loadConfig } = await import('../src/run/config.js');
   const given = Object.entries({ seed, entities, triples, dialogues, questions });
   const overrides = given.flatMap(([key, text]) => (text === undefined ? [] : [`${key}=${text}`]));

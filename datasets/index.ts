@@ -8,7 +8,7 @@ export {
 export { madeFromSamples } from './sample-source.js';
 export { splitNames } from './walk-sample.js';
 export { type DemoImport, type DemoImportOptions, importDemo } from './demo/import.js';
-export { type DemoSettings, demoSettings } from './demo/settings.js';
+export { type DemoSettings, demoSettings } from './demo/schema.js';
 export { writeDemoRelease, type WrittenRelease } from './demo/write-release.js';
 export type { Dialogue, Message, PathAction, Sender } from './dialogue.js';
 export { importOpenDialKg } from './opendialkg/import.js';

@@ -9,7 +9,7 @@ import type { StoredQuestion } from '../questions/stored-question.js';
 import { writeQuestionDataset } from '../questions/write-question-dataset.js';
 import { type SplitName, splitNames } from '../walk-sample.js';
 import type { DemoQuestion, DemoSubset } from './questions.js';
-import { demoSettings, type DemoSettings } from './settings.js';
+import { demoSettings, type DemoSettings } from './schema.js';
 import { demoContents, type DemoContents, releaseFiles, writeDemoRelease } from './write-release.js';
 import { temporaryFolder } from '../../src/run/files.js';
 

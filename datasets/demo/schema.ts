@@ -1,4 +1,27 @@
-/** Types, relations and sizes of the demo world. */
+/** Settings, types, relations and sizes of the demo world. */
+import { z } from 'zod';
+
+const count = z.int().min(0).max(1_000_000_000);
+
+/** Settings of the generator; equal settings give equal bytes. */
+export const demoSettings = z.strictObject({
+  seed: z.int().default(1).describe('Seed of names, facts, dialogues and questions.'),
+  entities: count.min(200).default(3000).describe('Approximate number of entities.'),
+  triples: count.min(400).default(20_000).describe('Approximate number of triples, both directions counted.'),
+  dialogues: count
+    .refine(
+      (dialogues) => dialogues === 0 || dialogues >= 10,
+      'expected 0 or at least 10, so that every split has some',
+    )
+    .default(1200)
+    .describe('Number of dialogues; 0: none.'),
+  questions: count
+    .default(4000)
+    .describe('Number of questions and statements of all four subsets; fewer if the graph is too small; 0: none.'),
+});
+
+/** All settings with their values. */
+export type DemoSettings = z.output<typeof demoSettings>;
 
 /** Types of people. */
 export const people = ['actor', 'director', 'writer', 'musician', 'athlete'] as const;

@@ -3,8 +3,7 @@ import { GraphBuilder } from '../../src/kg/build-graph.js';
 import { type Graph, inverseName } from '../../src/kg/graph.js';
 import { Rng } from '../../src/run/seeds.js';
 import { aliasesOf, type Names, worldNames } from './names.js';
-import { type EntityType, people, type RelationName, typeSizes } from './schema.js';
-import type { DemoSettings } from './settings.js';
+import { type DemoSettings, type EntityType, people, type RelationName, typeSizes } from './schema.js';
 import { chance, skewed } from './words.js';
 
 /** Entity as type and number within the type, from 0; small numbers are well known. */

@@ -8,7 +8,7 @@ import type { Dialogue } from '../dialogue.js';
 import { type SplitName, splitNames } from '../walk-sample.js';
 import { demoDialogues } from './dialogues.js';
 import { type DemoQuestion, demoQuestions } from './questions.js';
-import type { DemoSettings } from './settings.js';
+import type { DemoSettings } from './schema.js';
 import { demoFacts, demoWorld, type DemoWorld } from './world.js';
 
 /** World with its dialogues and questions. */

@@ -133,7 +133,7 @@ export function findLinkFiles(folder: string): LinkFiles {
       hint: 'Give train, valid and test, or all triples in one file: valid and test are then drawn from it.',
     });
   }
-  return { train, ...(valid !== undefined && { valid }), ...(test !== undefined && { test }), ...(names && { names }) };
+  return { train, valid, test, names };
 }
 
 /** Seed and share of valid and of test: fixed, so that equal files give equal splits everywhere. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { demoDialogues } from '../../../datasets/demo/dialogues.js';
-import { demoSettings } from '../../../datasets/demo/settings.js';
+import { demoSettings } from '../../../datasets/demo/schema.js';
 import { demoWorld } from '../../../datasets/demo/world.js';
 import { splitNames, walkSamples } from '../../../datasets/walk-sample.js';
 

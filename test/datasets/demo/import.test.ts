@@ -5,7 +5,7 @@ import { env } from 'node:process';
 import { describe, expect, test } from '@jest/globals';
 import { importCustom } from '../../../datasets/custom/import.js';
 import { importDemo } from '../../../datasets/demo/import.js';
-import { demoSettings } from '../../../datasets/demo/settings.js';
+import { demoSettings } from '../../../datasets/demo/schema.js';
 import { writeDemoRelease } from '../../../datasets/demo/write-release.js';
 import { importOpenDialKg } from '../../../datasets/opendialkg/import.js';
 import { kgwalk, kgwalkJson } from '../../fixtures/command-line.js';

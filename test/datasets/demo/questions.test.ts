@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { demoQuestions } from '../../../datasets/demo/questions.js';
-import { demoSettings } from '../../../datasets/demo/settings.js';
+import { demoSettings } from '../../../datasets/demo/schema.js';
 import { demoWorld } from '../../../datasets/demo/world.js';
 import { executeChain } from '../../../src/kg/frontier.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { demoSettings } from '../../../datasets/demo/settings.js';
+import { demoSettings } from '../../../datasets/demo/schema.js';
 import { demoFacts, demoWorld } from '../../../datasets/demo/world.js';
 
 const settings = demoSettings.parse({});
