@@ -1,11 +1,14 @@
 /** Runs by the names that commands give: `RUN`, `RUN@CHECKPOINT`, `RUN+RUN`, and the data sets that they were trained on. */
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { resolveCheckpoint } from '../checkpoints/store.js';
 import { WorkbenchError } from '../src/run/errors.js';
+import { sha256File } from '../src/run/files.js';
 import { runsFolder } from '../src/run/locations.js';
 import type { RunInfo } from '../src/run/records.js';
 import { openRun, runFiles } from '../src/run/run-folder.js';
-import type { Trained } from './task.js';
+import { membersOf, type Trained } from './task.js';
 
 /**
  * A run by name or folder, with the checkpoint behind an `@`, or several that answer as one: `first+second@clone+third`.
@@ -123,4 +126,17 @@ export function sameOfRuns<T>(runs: readonly RunInfo[], read: (run: RunInfo) => 
     });
   }
   return own;
+}
+
+/** Folder and checkpoint of each run of an ensemble. */
+export const foldersOf = (trained: Trained) =>
+  membersOf(trained).map(({ run, checkpoint }) => ({ folder: run.folder, checkpoint }));
+
+/** sha256 (hex) of the weights; for an ensemble, of its members' hashes in order. */
+export async function weightsOf(trained: Trained): Promise<string> {
+  const hashes: string[] = [];
+  for (const { folder, checkpoint } of foldersOf(trained)) {
+    hashes.push(await sha256File(resolveCheckpoint(folder, checkpoint).file));
+  }
+  return hashes.length === 1 ? hashes[0]! : createHash('sha256').update(hashes.join()).digest('hex');
 }

@@ -1,6 +1,6 @@
 /** Paired comparison of kept evaluations, and the switches of agents, for pages. */
 import { readEvaluation } from '../evaluation/keep.js';
-import { pairedOverSeeds } from '../evaluation/paired-seeds.js';
+import { pairedOverSeeds } from '../evaluation/compare.js';
 import type { Measure, Row } from '../evaluation/score.js';
 import type { PairedDifference } from '../src/metrics/bootstrap.js';
 import { WorkbenchError } from '../src/run/errors.js';

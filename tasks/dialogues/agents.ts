@@ -24,7 +24,7 @@ import { transeSettings } from '../../trainers/transe/settings.js';
 import { dialogueTriples } from '../../trainers/transe/triples.js';
 import { type EvaluationFlags, threadsOf } from '../flags.js';
 import type { OpenedAgent, OpenOptions, Resolved, Trained, Work } from '../task.js';
-import { foldersOf, weightsOf } from '../trained.js';
+import { foldersOf, weightsOf } from '../named-runs.js';
 import { arkCountWarning, keepingArkBeam, refuseArkCount } from './ark-count.js';
 import { type DialogueEvaluationData, oracleLabel } from './data.js';
 import type { DialogueRow } from './row.js';

@@ -13,7 +13,7 @@ import { nearestName, printable } from '../../src/run/printable.js';
 import { backendOf } from '../../src/tensor/backend.js';
 import { type EvaluationFlags, wholeNumber } from '../flags.js';
 import { keptOpen, type OpenedAsk, type Resolved, type ShownAnswer, type Trained } from '../task.js';
-import { foldersOf } from '../trained.js';
+import { foldersOf } from '../named-runs.js';
 import { namedPath, walkText } from './score.js';
 
 /** Answers of a trained walker from an entity after a message. */

@@ -4,7 +4,7 @@ import type { WalkSample, WalkTask } from '../../datasets/walk-sample.js';
 import { batchAsker } from '../../evaluation/ask.js';
 import { compareEvaluations } from '../../evaluation/compare.js';
 import { evaluate } from '../../evaluation/evaluate.js';
-import { pairedOverSeeds } from '../../evaluation/paired-seeds.js';
+import { pairedOverSeeds } from '../../evaluation/compare.js';
 import { evaluationSettings } from '../../evaluation/settings.js';
 import type { Path } from '../../src/kg/graph.js';
 import { loadConfig } from '../../src/run/config.js';
