@@ -143,7 +143,7 @@ async function putRuns(runs: readonly RunInfo[], { store: address }: Flags): Pro
         hint: 'Set KGWALK_RUNS to the folder of the run: an evaluation keeps the name of its run, which must be the same everywhere.',
       });
     }
-    folders[`runs/${id}`] = await putFolder(store, folder, /^(evaluations|report|replay|tensorboard)\//);
+    folders[`runs/${id}`] = await putFolder(store, folder, /^(evaluations|report|tensorboard)\//);
   }
   return folders;
 }

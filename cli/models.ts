@@ -44,7 +44,6 @@ export function register(program: Command): void {
     .option('--out <dir>', 'folder for the model, log, loss curve and checkpoint', 'models/demo')
     .option('--set <key=value>', 'change a setting, such as training.tokens=100000; repeatable', repeatable, [])
     .option('--resume', 'continue the training in --out')
-    .option('--replay-batch <file>', 'repeat the update at which training diverged: diverged.safetensors in its --out')
     .option('--max-minutes <n>', 'stop after this many minutes, with a checkpoint to resume from', minutesOf)
     .option('--backend <name>', 'tensorflow, wasm or cpu instead of the fastest backend that works')
     .option('--json', 'print JSON')

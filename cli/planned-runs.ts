@@ -25,7 +25,6 @@ export interface TrainFlags {
   threads?: string;
   follow?: boolean;
   maxMinutes?: number;
-  replayBatch?: string;
   json?: boolean;
 }
 

@@ -32,7 +32,6 @@ export function register(program: Command): void {
     )
     .option('--backend <name>', 'tensorflow, wasm or cpu instead of the fastest backend that works')
     .option('--dry-run', 'print the plan and exit: samples, texts, tokens, updates and time')
-    .option('--replay-batch <file>', 'repeat the step at which a run diverged: a file in its replay folder')
     .option('--follow', 'show the run in a browser while it trains, as `kgwalk serve` does; ends with it')
     .option('--max-minutes <n>', 'stop after this many minutes, with a checkpoint to resume from', minutesOf)
     .option('--json', 'print the run folders as JSON');
@@ -40,8 +39,6 @@ export function register(program: Command): void {
 }
 
 async function train(preset: string | undefined, flags: TrainFlags): Promise<void> {
-  const { replayBatch } = flags;
-  if (replayBatch !== undefined) return (await import('./replay-batch.js')).replay({ ...flags, replayBatch });
   const threads = threadsOf(flags.threads);
   const { plannedRuns } = await import('./planned-runs.js');
   const runs = await plannedRuns(preset, flags);

@@ -19,4 +19,4 @@ export {
   type Task,
   type Work,
 } from './task.js';
-export { forkSettings, replayBatch, train } from './train.js';
+export { forkSettings, train } from './train.js';

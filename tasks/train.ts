@@ -12,7 +12,6 @@ import { silentProgress } from '../src/run/progress.js';
 import type { RunInfo } from '../src/run/records.js';
 import { openRun, runIn } from '../src/run/run-folder.js';
 import { forkSettings as forkOf } from '../trainers/fork.js';
-import { type Replay, replayBatch as replayOf, type ReplayOptions } from '../trainers/replay-batch.js';
 import type { TrainSettings } from '../trainers/train-settings.js';
 import { type TrainOptions, trainRun } from '../trainers/train.js';
 import { evaluateNamed, type NamedEvaluation } from './evaluate.js';
@@ -82,10 +81,4 @@ async function evaluateOnValid(
 export async function forkSettings(run: RunInfo, overrides: readonly string[]): Promise<TrainSettings> {
   const { learning } = await taskOfConfig(run.config);
   return forkOf(learning, run, overrides);
-}
-
-/** Makes the step again that a run diverged at: see `trainers/replay-batch.ts`. */
-export async function replayBatch(options: ReplayOptions): Promise<Replay> {
-  const { learning } = await taskOfSettings(options.settings);
-  return replayOf(learning, options);
 }

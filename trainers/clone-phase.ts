@@ -1,9 +1,9 @@
 /** The cloning phase of a run, whatever is cloned: evaluates and saves every epoch, and goes on where a run was stopped. */
 import type { Checkpoint } from '../checkpoints/checkpoint.js';
 import { WorkbenchError } from '../src/run/errors.js';
+import { divergedAt } from '../src/tensor/diverged.js';
 import type { CloneCourse } from './clone.js';
-import { endOfStep } from './saved-step.js';
-import { beginWith, restoreTrainee, saveTrainee, type Session, type Trainee, traineeCheckpoint } from './session.js';
+import { beginWith, restoreTrainee, saveTrainee, type Session, type Trainee } from './session.js';
 
 /** Updates between two records of the metric log. */
 const logEvery = 10;
@@ -30,7 +30,7 @@ export async function clonePhase(
   session: Session,
   { trainee, lossName, evaluate, clone, from }: ClonePhase,
 ): Promise<void> {
-  const { settings, logs, signal, replayed } = session;
+  const { settings, logs, signal } = session;
   if (from) restoreTrainee(trainee, from);
   else if (session.start) beginWith(trainee, session.start);
   const startStep = from?.header.step ?? 0;
@@ -48,10 +48,6 @@ export async function clonePhase(
       ...(signal && { signal }),
       onStep: (update) => {
         step = update.step;
-        if (replayed) {
-          replayed({ 'train/loss': update.loss, 'train/grad_norm': update.gradNorm });
-          return true;
-        }
         line ??= session.progress('clone', update.numSteps, 'updates', step - 1);
         line.update(step, `loss ${update.loss.toFixed(3)}`);
         if (step % logEvery === 0) {
@@ -61,7 +57,6 @@ export async function clonePhase(
             'train/learning_rate': update.learningRate,
           });
         }
-        return false;
       },
       onEpoch: async ({ epoch, step: at, validLoss }) => {
         line?.finish(lossName === undefined ? `epoch ${epoch}` : `epoch ${epoch}, valid loss ${validLoss.toFixed(3)}`);
@@ -81,8 +76,6 @@ export async function clonePhase(
       if (step > timed) logs.timing('clone', step);
       await saveTrainee(session, trainee, { phase: 'clone', step, epoch: epochsDone, interim: true });
     }
-    throw await endOfStep(session, 'clone', error, () =>
-      traineeCheckpoint(session, trainee, { phase: 'clone', step, epoch: epochsDone }),
-    );
+    throw divergedAt(error, `clone step ${step + 1}`, 'Lower clone.learningRate or clone.maxGradNorm.');
   }
 }

@@ -11,10 +11,10 @@ import {
 import { Rng } from '../src/run/seeds.js';
 import { throwIfStopped, turnTaker } from '../src/run/stop.js';
 import { segmentLogSoftmax } from '../src/tensor/categorical.js';
-import { Diverged, explainedLater, finiteLoss, firstNotFinite, lossOrNot } from '../src/tensor/diverged.js';
+import { Diverged, finiteLoss, firstNotFinite } from '../src/tensor/diverged.js';
 import type { Optimizer } from '../src/tensor/trainable.js';
 import type { CloneSettings } from './clone-settings.js';
-import type { Gold, ShownStates, ShownWalks } from './demonstrations.js';
+import type { Gold, ShownWalks } from './demonstrations.js';
 import { scatter } from './ppo-loss.js';
 
 /** From where on, and who is told. */
@@ -123,40 +123,27 @@ async function update<Request extends TaskRequest>(
   const runs = runsOf(sizes, train.scoresAtOnce ?? actor.scoresAtOnce);
   const dropout = Rng.named(seed, 'clone/dropout', step);
   const drawing = Rng.named(seed, 'clone/negatives', step);
-  const scored: Float32Array[] = [];
   let total = 0;
-  const gradNorm = await explainedLater(
-    async () => ({
-      place: { step: step + 1 },
-      ...(scored.length === runs.length && { loss: total / places.length }),
-      // Cross-entropies do not explain margins.
-      ...(settings.loss !== 'hinge' && {
-        samples: await lossesByTask(actor, { requests, golds, weights }, runs, scored),
-      }),
-    }),
-    () =>
-      optimizer.step(async (record) => {
-        for (const [begin, end] of runs) {
-          const { offsets, masked, normalised, logits, marginLosses } = actor.score(requests.slice(begin, end));
-          if (settings.loss === 'hinge') {
-            const done = golds.slice(begin, end).map(({ gold }) => gold);
-            const { values, back } = await record(() => marginLosses!(done, drawing, dropout));
-            total += values.reduce((sum, value, i) => sum + weights[begin + i]! * value, 0);
-            finiteLoss(total);
-            back(values.map((_, i) => weights[begin + i]! / places.length));
-            continue;
-          }
-          const { values, back } = await record(() => logits(dropout));
-          const legal = legalOf(values, masked);
-          scored.push(legal.slice());
-          const own = Array.from({ length: end - begin }, (_, i) => weights[begin + i]!);
-          const loss = cloningLoss(legal, { offsets, normalised }, golds.slice(begin, end), own, places.length);
-          total += loss.total;
-          finiteLoss(loss.total);
-          back(masked ? scatter(loss.gradient, masked.legal, new Float32Array(values.length)) : loss.gradient);
-        }
-      }, learningRate),
-  );
+  const gradNorm = await optimizer.step(async (record) => {
+    for (const [begin, end] of runs) {
+      const { offsets, masked, normalised, logits, marginLosses } = actor.score(requests.slice(begin, end));
+      if (settings.loss === 'hinge') {
+        const done = golds.slice(begin, end).map(({ gold }) => gold);
+        const { values, back } = await record(() => marginLosses!(done, drawing, dropout));
+        total += values.reduce((sum, value, i) => sum + weights[begin + i]! * value, 0);
+        finiteLoss(total);
+        back(values.map((_, i) => weights[begin + i]! / places.length));
+        continue;
+      }
+      const { values, back } = await record(() => logits(dropout));
+      const own = Array.from({ length: end - begin }, (_, i) => weights[begin + i]!);
+      const legal = legalOf(values, masked);
+      const loss = cloningLoss(legal, { offsets, normalised }, golds.slice(begin, end), own, places.length);
+      total += loss.total;
+      finiteLoss(loss.total);
+      back(masked ? scatter(loss.gradient, masked.legal, new Float32Array(values.length)) : loss.gradient);
+    }
+  }, learningRate);
   actor.weightsChanged();
   return { loss: total / places.length, gradNorm };
 }
@@ -183,7 +170,7 @@ export function cloningLoss(
   const corrected = logits.slice();
   golds.forEach(({ logWeights }, s) => logWeights?.forEach((weight, i) => (corrected[offsets[s]! + i]! += weight)));
   const first = normalised && firstNotFinite('logits', logits);
-  if (first) throw new Diverged({ first, loss: NaN });
+  if (first) throw new Diverged(first);
   const logProbs = normalised ? logits : segmentLogSoftmax(corrected, offsets);
   const gradient = new Float32Array(logits.length);
   let total = 0;
@@ -200,32 +187,6 @@ export function cloningLoss(
     total -= weight * (best + Math.log(sum));
   }
   return { total, gradient };
-}
-
-/**
- * What the states of each task cost: asked for where the batch as a whole is not finite.
- * @param scored logits of legal actions of the first runs; the others are asked for
- * @returns losses, NaN and infinite ones included
- */
-async function lossesByTask<Request extends TaskRequest>(
-  actor: StateScorer<Request>,
-  { requests, golds, weights }: ShownStates<Request>,
-  runs: readonly [begin: number, end: number][],
-  scored: readonly Float32Array[],
-): Promise<{ id: string; loss: number }[]> {
-  const sums = new Map<string, number>();
-  for (const [run, [begin, end]] of runs.entries()) {
-    const { offsets, masked, normalised, logits } = actor.score(requests.slice(begin, end));
-    const scores = scored[run] ?? legalOf(await actor.parameters.read(() => logits()), masked);
-    for (let s = begin; s < end; s++) {
-      const own = scores.subarray(offsets[s - begin], offsets[s - begin + 1]);
-      const alone = { offsets: Int32Array.of(0, own.length), normalised };
-      const loss = lossOrNot(() => cloningLoss(own, alone, [golds[s]!], [weights[s]!], 1).total);
-      const { id } = requests[s]!.task;
-      sums.set(id, (sums.get(id) ?? 0) + loss);
-    }
-  }
-  return Array.from(sums, ([id, loss]) => ({ id, loss }));
 }
 
 /** Mean negative log-likelihood of walks over all legal actions, in nats a walk; 0 of none. */

@@ -7,7 +7,7 @@ import { actionLogProbs, type Actor } from '../agents/actor.js';
 import type { StateRequest } from '../agents/walker/features/featurizer.js';
 import { throwIfStopped } from '../src/run/stop.js';
 import { segmentLogSoftmax } from '../src/tensor/categorical.js';
-import { explainedLater, finiteLoss, lossOrNot } from '../src/tensor/diverged.js';
+import { finiteLoss } from '../src/tensor/diverged.js';
 import type { Optimizer } from '../src/tensor/trainable.js';
 import type { GoldWalk } from './demonstrations.js';
 import { learningRateAt, type PpoOptions } from './ppo.js';
@@ -36,11 +36,7 @@ export async function expectedReward(options: ExpectedRewardOptions): Promise<vo
     throwIfStopped(options.signal);
     const chosen = samplesOf(update).map((i) => walks[i]!);
     const learningRate = learningRateAt(update, settings);
-    const figures = await explainedLater(
-      () => ({ place: { update: update + 1 } }),
-      () => step(options, chosen, learningRate),
-    );
-    const metrics = { ...figures, 'train/learning_rate': learningRate };
+    const metrics = { ...(await step(options, chosen, learningRate)), 'train/learning_rate': learningRate };
     if (await options.onUpdate?.({ update: update + 1, steps: 0, metrics })) return;
     await setImmediate();
   }
@@ -56,33 +52,13 @@ async function step(
   const { offsets, logits } = actor.score(requests);
   const anchored = anchor && klCoef > 0 ? (await actionLogProbs(anchor, requests)).logProbs : undefined;
   const lossOf = ({ reward, anchorKl }: ExpectedReward) => klCoef * anchorKl - reward;
-  let scores: Float32Array | undefined;
   let result: ExpectedReward | undefined;
-  const samples = () => {
-    let from = 0;
-    return walks.map((walk) => {
-      const to = from + walk.states.length;
-      const [begin, end] = [offsets[from]!, offsets[to]!];
-      const own = offsets.slice(from, to + 1).map((offset) => offset - begin);
-      from = to;
-      const loss = () =>
-        lossOf(
-          expectedRewardGradient(scores!.subarray(begin, end), own, [walk], anchored?.subarray(begin, end), klCoef),
-        );
-      return { id: walk.states[0]!.task.id, loss: lossOrNot(loss) };
-    });
-  };
-  const gradNorm = await explainedLater(
-    () => ({ ...(result && { loss: lossOf(result) }), ...(scores && { samples: samples() }) }),
-    () =>
-      optimizer.step(async (record) => {
-        const { values, back } = await record(logits);
-        scores = values;
-        result = expectedRewardGradient(scores, offsets, walks, anchored, klCoef);
-        finiteLoss(lossOf(result));
-        back(result.gradient);
-      }, learningRate),
-  );
+  const gradNorm = await optimizer.step(async (record) => {
+    const { values, back } = await record(logits);
+    result = expectedRewardGradient(values, offsets, walks, anchored, klCoef);
+    finiteLoss(lossOf(result));
+    back(result.gradient);
+  }, learningRate);
   actor.weightsChanged();
   return {
     'rollout/reward': result!.reward,

@@ -6,9 +6,9 @@ import type { QuestionSample } from '../datasets/question.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { Rng } from '../src/run/seeds.js';
 import { throwIfStopped, turnTaker } from '../src/run/stop.js';
+import { divergedAt } from '../src/tensor/diverged.js';
 import type { StoredTensors } from '../src/tensor/parameters.js';
-import { endOfStep } from './saved-step.js';
-import { restoreTrainee, saveTrainee, type Session, type Trainee, traineeCheckpoint } from './session.js';
+import { restoreTrainee, saveTrainee, type Session, type Trainee } from './session.js';
 
 /** Steps between two records of the metric log. */
 const logEvery = 10;
@@ -45,10 +45,10 @@ interface FittedState {
   tensors: Record<string, Tensor>;
 }
 
-/** @throws WorkbenchError `stopped` after saving, once the session's signal is aborted; what a step that diverged ends with */
+/** @throws WorkbenchError `stopped` after saving, once the session's signal is aborted; `failure` at a step with numbers that are not finite */
 export async function fitPhase(session: Session, phase: FitPhase): Promise<void> {
   const { fitted, steps, unit = 'steps', evaluate, from } = phase;
-  const { logs, signal, replayed } = session;
+  const { logs, signal } = session;
   const trainee = traineeOf(fitted);
   if (from) restoreTrainee(trainee, from);
   let done = from?.header.step ?? 0;
@@ -63,18 +63,17 @@ export async function fitPhase(session: Session, phase: FitPhase): Promise<void>
     logs.metrics('fit', done, figures);
     await save(figures);
   };
-  const line = replayed ? undefined : session.progress('fit', steps, unit, done);
+  const line = session.progress('fit', steps, unit, done);
   const turn = turnTaker();
   try {
     // A run that was stopped in an evaluation owes it.
     const scored = Object.keys(from?.header.metrics ?? {}).some((key) => key.startsWith('eval/'));
-    if (done > 0 && evaluatesAt(done) && !scored && !replayed) await score();
+    if (done > 0 && evaluatesAt(done) && !scored) await score();
     while (done < steps) {
       throwIfStopped(signal);
       const { loss, figures } = await phase.step(done);
-      if (replayed) return replayed(figures);
       done++;
-      line?.update(done, `loss ${loss.toFixed(3)}`);
+      line.update(done, `loss ${loss.toFixed(3)}`);
       if (done % logEvery === 0 || evaluatesAt(done)) logs.metrics('fit', done, figures);
       if (evaluatesAt(done)) {
         logs.timing('fit', done);
@@ -82,12 +81,11 @@ export async function fitPhase(session: Session, phase: FitPhase): Promise<void>
       }
       await turn();
     }
-    line?.finish();
+    line.finish();
   } catch (error) {
     if (error instanceof WorkbenchError && error.resumable && done > saved) await save({}, true);
-    throw await endOfStep(session, 'fit', error, () =>
-      traineeCheckpoint(session, trainee, { phase: 'fit', step: done, epoch: 0 }),
-    );
+    const remedy = 'Lower learningRate or maxGradNorm of reader.fit or exactWalker.messages.';
+    throw divergedAt(error, `fit step ${done + 1}`, remedy);
   }
 }
 

@@ -3,11 +3,11 @@ import { readRunCheckpoint } from '../checkpoints/chain.js';
 import { checkFits, type Checkpoint, type JsonObject } from '../checkpoints/checkpoint.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { adamWOf } from '../src/tensor/adamw.js';
+import { divergedAt } from '../src/tensor/diverged.js';
 import type { Optimizer, TrainedParameters } from '../src/tensor/trainable.js';
 import type { PpoSettings } from './ppo-settings.js';
 import type { PpoOptions, PpoUpdate } from './ppo.js';
-import { endOfStep } from './saved-step.js';
-import { beginWith, restoreTrainee, saveTrainee, type Session, type Trainee, traineeCheckpoint } from './session.js';
+import { beginWith, restoreTrainee, saveTrainee, type Session, type Trainee } from './session.js';
 
 /** What a phase gives to the algorithm that trains in it. */
 export type PpoShared = Pick<
@@ -69,7 +69,7 @@ const nearClone = (metrics: Readonly<Record<string, number>>) =>
 /** @throws WorkbenchError `stopped` after saving, once the session's signal is aborted */
 export async function ppoPhase(session: Session, phase: PpoPhase): Promise<void> {
   const { trainee, evaluate, train, first, from, leastFigure = -1, told = nearClone } = phase;
-  const { logs, run, signal, replayed } = session;
+  const { logs, run, signal } = session;
   const { seed, checkpoint } = session.settings;
   const settings = phase.settings ?? session.settings.ppo;
   if (from) restoreTrainee(trainee, from);
@@ -80,7 +80,6 @@ export async function ppoPhase(session: Session, phase: PpoPhase): Promise<void>
   const average = (): JsonObject => (averageReturn === undefined ? {} : { averageReturn });
   const begin = { startUpdate, ...(averageReturn !== undefined && { startAverage: averageReturn }) };
   const shared = { settings, seed, signal, ...begin };
-  if (replayed) return train({ ...shared, onUpdate: ({ metrics }) => (replayed(metrics), true) });
   let patience = (from?.header.trainer.patience as unknown as Patience | undefined) ?? {
     best: leastFigure,
     evaluationsWithoutGain: 0,
@@ -104,9 +103,6 @@ export async function ppoPhase(session: Session, phase: PpoPhase): Promise<void>
         : { ...patience, evaluationsWithoutGain: patience.evaluationsWithoutGain + 1 };
     await save(figures);
   };
-  // The walks of an update follow from the weights at its start: that state is what a step that diverges is replayed from.
-  const now = () => traineeCheckpoint(session, trainee, { phase: 'ppo', step: done, epoch: 0, state: average() });
-  let before = await now();
   const givesUp = () => settings.patience !== null && patience.evaluationsWithoutGain >= settings.patience;
   const onUpdate = async ({ update, steps, metrics, ...left }: PpoUpdate): Promise<boolean> => {
     done = update;
@@ -118,7 +114,6 @@ export async function ppoPhase(session: Session, phase: PpoPhase): Promise<void>
     // Whoever ends training asks for what was trained.
     if (evaluatesAt(update) || ends) await score();
     else if (update % checkpoint.everyUpdates === 0) await save();
-    before = await now();
     if (ends) run.update({ reason: `onUpdate ended training after update ${update}` });
     return ends || givesUp();
   };
@@ -131,6 +126,8 @@ export async function ppoPhase(session: Session, phase: PpoPhase): Promise<void>
     line.finish();
   } catch (error) {
     if (error instanceof WorkbenchError && error.resumable && done > saved) await save({}, true);
-    throw await endOfStep(session, 'ppo', error, () => before);
+    const remedy =
+      settings.adamEpsilon === 0 ? 'Raise ppo.adamEpsilon above 0.' : 'Lower ppo.learningRate or ppo.maxGradNorm.';
+    throw divergedAt(error, `ppo update ${done + 1}`, remedy);
   }
 }

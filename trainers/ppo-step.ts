@@ -1,6 +1,5 @@
 /** One gradient step of actor and critic on one minibatch, part by part. */
 import { type ActionLogProbs, type Actor, runsOf, type ValueNetwork } from '../agents/actor.js';
-import { explainedLater, lossOrNot } from '../src/tensor/diverged.js';
 import type { Optimizer, RecordPart } from '../src/tensor/trainable.js';
 import { type ObjectiveResult, type ObjectiveSettings, ppoObjective } from './ppo-loss.js';
 import { joined } from '../src/tensor/categorical.js';
@@ -24,7 +23,7 @@ export interface StepResult {
 
 /** What a step learns from. */
 interface StepBatch<Request> {
-  round: Pick<Round<Request>, 'states' | 'nameOf'>;
+  round: Pick<Round<Request>, 'states'>;
   minibatch: Minibatch;
   /** The clone's log-probabilities of the actions of all of them. */
   anchored: ActionLogProbs | undefined;
@@ -46,35 +45,26 @@ export async function ppoStep<Observation, Request>(
   const cut = minibatchParts(minibatch, sizes, actor.scoresAtOnce);
   const shares = cut.map(({ share }) => share);
   const results: ObjectiveResult[] = [];
-  const lossOf = () => weightedMeans(results, shares, settings.algorithm)['train/loss']!;
-  return explainedLater(
-    async () => ({
-      ...(results.length === cut.length && { loss: lossOf() }),
-      samples: await lossesBySample(learner, batch, settings),
-    }),
-    async () => {
-      let gradNorm = NaN;
-      // Inside the critic's step, which goes back from the same objective.
-      const stepActor = async (recordValues?: RecordPart) => {
-        gradNorm = await optimizer.step(async (recordScores) => {
-          for (const part of cut) {
-            const { logits, values, objective } = prepared(learner, batch, part);
-            const [scores, estimates] = await Promise.all([recordScores(logits), values && recordValues?.(values)]);
-            const result = objective(scores.values, estimates?.values, settings);
-            results.push(result);
-            scores.back(scaled(result.dLogits, part.share));
-            estimates?.back(scaled(result.dValues, part.share));
-          }
-        }, learningRate);
-        actor.weightsChanged();
-      };
-      await (critic ? critic.optimizer.step(stepActor, learningRate) : stepActor());
-      return {
-        figures: { ...weightedMeans(results, shares, settings.algorithm), 'train/grad_norm': gradNorm },
-        maxRatioDeviation: Math.max(...results.map(({ diagnostics }) => diagnostics.maxRatioDeviation)),
-      };
-    },
-  );
+  let gradNorm = NaN;
+  // Runs inside the critic's step, which differentiates the same objective.
+  const stepActor = async (recordValues?: RecordPart) => {
+    gradNorm = await optimizer.step(async (recordScores) => {
+      for (const part of cut) {
+        const { logits, values, objective } = prepared(learner, batch, part);
+        const [scores, estimates] = await Promise.all([recordScores(logits), values && recordValues?.(values)]);
+        const result = objective(scores.values, estimates?.values, settings);
+        results.push(result);
+        scores.back(scaled(result.dLogits, part.share));
+        estimates?.back(scaled(result.dValues, part.share));
+      }
+    }, learningRate);
+    actor.weightsChanged();
+  };
+  await (critic ? critic.optimizer.step(stepActor, learningRate) : stepActor());
+  return {
+    figures: { ...weightedMeans(results, shares, settings.algorithm), 'train/grad_norm': gradNorm },
+    maxRatioDeviation: Math.max(...results.map(({ diagnostics }) => diagnostics.maxRatioDeviation)),
+  };
 }
 
 /** The host's share of the networks for a minibatch or a part of one. */
@@ -101,26 +91,6 @@ function prepared<Observation, Request>(
       settings,
     );
   return { values, logits, objective };
-}
-
-/** Mean loss of the transitions of every sample, state by state. */
-async function lossesBySample<Observation, Request>(
-  learner: Learner<Observation, Request>,
-  batch: StepBatch<Request>,
-  settings: ObjectiveSettings,
-): Promise<{ id: string; loss: number }[]> {
-  const sums = new Map<string, { loss: number; share: number }>();
-  const one = Array.from(batch.minibatch.states, () => 1);
-  for (const part of minibatchParts(batch.minibatch, one, 1)) {
-    const { logits, values, objective } = prepared(learner, batch, part);
-    const scores = await learner.actor.parameters.read(logits);
-    const estimates = values && (await learner.critic!.network.parameters.read(values));
-    const loss = lossOrNot(() => objective(scores, estimates, settings).losses.loss);
-    const id = batch.round.nameOf(part.states[0]!);
-    const sum = sums.get(id) ?? { loss: 0, share: 0 };
-    sums.set(id, { loss: sum.loss + part.share * loss, share: sum.share + part.share });
-  }
-  return Array.from(sums, ([id, { loss, share }]) => ({ id, loss: loss / share }));
 }
 
 function scaled(gradient: Float32Array, share: number): Float32Array {

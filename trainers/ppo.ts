@@ -8,7 +8,6 @@ import { actionLogProbs, type ActionLogProbs, type Actor } from '../agents/actor
 import { WorkbenchError } from '../src/run/errors.js';
 import { Rng } from '../src/run/seeds.js';
 import { throwIfStopped } from '../src/run/stop.js';
-import { explainedLater } from '../src/tensor/diverged.js';
 import { centres, estimateAdvantages, explainedVariance, meanReturn, normalizeAdvantages } from './advantages.js';
 import type { PpoSettings } from './ppo-settings.js';
 import { ppoStep, type Learner, type StepResult } from './ppo-step.js';
@@ -79,8 +78,7 @@ export async function ppo<Observation, Request>(options: PpoOptions<Observation,
       averageReturn = baselineDecay * averageReturn + (1 - baselineDecay) * meanReturn(rollout, gamma);
       return { ...done, averageReturn };
     };
-    const done = await explainedLater(() => ({ place: { update: update + 1 } }), round);
-    if (await options.onUpdate?.(done)) return;
+    if (await options.onUpdate?.(await round())) return;
     await setImmediate();
   }
 }
@@ -98,15 +96,10 @@ async function learn<Observation, Request>(
   const weighed = { ...settings, entropyCoef: entropyCoefAt(update, settings) };
   const steps: StepResult[] = [];
   for (let epoch = 1; epoch <= settings.updateEpochs; epoch++) {
-    let number = 0;
     for (const minibatch of round.minibatches(shuffle)) {
       const { advantage } = minibatch.transitions;
       if (settings.normalizeAdvantage === 'minibatch') normalizeAdvantages(advantage, centres(settings));
-      const place = { epoch, minibatch: ++number };
-      const step = await explainedLater(
-        () => ({ place }),
-        () => ppoStep(options, { round, minibatch, anchored: near }, weighed, learningRate),
-      );
+      const step = await ppoStep(options, { round, minibatch, anchored: near }, weighed, learningRate);
       if (steps.push(step) === 1) checkRatio(step.maxRatioDeviation, update, ratioTolerance(actor));
       if (settings.targetKl !== null && step.figures['train/approx_kl']! > 1.5 * settings.targetKl) return steps;
       // Lets progress lines through, and whoever asks twice to stop.

@@ -21,8 +21,6 @@ export interface Round<Request> {
   readonly rollout: Rollout;
   /** The states that its transitions index. */
   readonly states: readonly Request[];
-  /** What to call a state where its loss is told. */
-  nameOf(state: number): string;
   /** int32: sample of each transition, the group of `baseline: group-mean`. */
   readonly samples: Int32Array;
   setAdvantages(advantages: Advantages): void;
@@ -58,7 +56,6 @@ export const wholeWalks =
       return {
         ...{ rollout, states, samples },
         figures: { 'rollout/reward': walked.reward, 'rollout/hit_rate': walked.hits, 'rollout/length': walked.length },
-        nameOf: (state) => states[state]!.task.id,
         setAdvantages: (advantages) => buffer.setAdvantages(advantages),
         minibatches: (rng) => buffer.minibatches(minibatchSamples, rng),
       };

@@ -55,11 +55,6 @@ export interface Session {
   onUpdate?: OnUpdate | undefined;
   /** Says something beside the results. */
   note?: ((line: string) => void) | undefined;
-  /**
-   * Set where the step saved in `from` is made once more and nothing else, nothing being saved: told the figures of a step
-   * that is finite here.
-   */
-  replayed?: ((figures: Record<string, number>) => void) | undefined;
 }
 
 /** What one kind of walk brings to a run: its data, read and checked, and its phases. */
@@ -130,7 +125,7 @@ interface TraineePlace {
 }
 
 /** The whole training state, in host arrays of its own. */
-export async function traineeCheckpoint(
+async function traineeCheckpoint(
   { run, settings, hashes }: Pick<Session, 'run' | 'settings' | 'hashes'>,
   { actor, optimizer, critic, beside }: Trainee,
   { phase, step, epoch, metrics = {}, state }: TraineePlace,

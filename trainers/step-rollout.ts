@@ -199,7 +199,6 @@ export class StepRollout {
       figures: { 'rollout/reward': mean(0), 'rollout/length': mean(1) },
       rollout: { rewards, values, next, terminated, bootstrapValues },
       states,
-      nameOf: (row) => `step ${Math.floor(row / this.#numEnvs) + 1} of copy ${row % this.#numEnvs}`,
       samples: this.#columns.sample,
       setAdvantages: ({ advantages, returns }) => {
         this.#columns.advantage.set(advantages);

@@ -285,7 +285,7 @@ export function createBilinearStep({ arena, kernels, state, groups, settings }: 
 /** Error of a loss that is not finite: the first number of the table that is not either, else the loss. */
 export function divergedTable({ entities, relations }: BilinearTable, loss: number): Diverged {
   const first = firstNotFinite('entities', entities) ?? firstNotFinite('relations', relations);
-  return new Diverged({ first: first ?? { tensor: 'loss', index: 0, value: loss }, loss });
+  return new Diverged(first ?? { tensor: 'loss', index: 0, value: loss });
 }
 
 /** Rows that a batch moves, each once, in the order in which they were first named. */

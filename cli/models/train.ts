@@ -20,7 +20,6 @@ export interface TrainModelFlags {
   resume?: boolean;
   maxMinutes?: number;
   backend?: string;
-  replayBatch?: string;
   json?: boolean;
 }
 
@@ -31,15 +30,6 @@ export async function trainModel(flags: TrainModelFlags): Promise<void> {
   const { loadConfig } = await import('../../src/run/config.js');
   const { backendOf, openBackend } = await import('../../src/tensor/backend.js');
   const settings = loadConfig(demoModelSettings, { overrides: flags.set });
-  if (flags.replayBatch !== undefined) {
-    const { replayUpdate } = await import('../../models/demo/replay-update.js');
-    const { printReplay } = await import('../replay-batch.js');
-    const { demoWorld } = await import('../quickstart/quickstart.js');
-    const { tf } = await openBackend(backendOf(flags.backend ?? 'auto'));
-    await demoWorld(terminalWork());
-    const replay = await replayUpdate({ tf, settings, file: resolve(flags.replayBatch), onStage: () => {} });
-    return printReplay(replay, flags.json);
-  }
   const out = resolve(flags.out);
   const model = join(out, demoFiles.model);
   if (!flags.resume && existsSync(join(out, demoFiles.checkpoint))) {

@@ -1,11 +1,9 @@
 /** Trains the demo's model in a folder: log, checkpoint and the GGUF file so far; resumes where it was stopped. */
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { commandLine, shownPath } from '../../src/run/command-line.js';
 import { openJsonLines } from '../../src/run/json-lines.js';
 import type { Progress } from '../../src/run/progress.js';
 import type { Tf } from '../../src/tensor/backend.js';
-import { recordOf, stepError } from '../../trainers/saved-step.js';
 import { exportGguf } from '../llama/export-gguf.js';
 import { loadTraining, type SavedTraining, saveTraining } from '../llama/training-checkpoint.js';
 import {
@@ -24,7 +22,6 @@ export const demoFiles = {
   model: 'kgwalk-demo.gguf',
   log: 'training-log.jsonl',
   checkpoint: 'training.safetensors',
-  diverged: 'diverged.safetensors',
 } as const;
 
 /** Training, its folder and callbacks. */
@@ -105,15 +102,6 @@ export async function trainDemoModel(training: DemoTraining): Promise<{ finished
         if (done || stop || passes(now, saveTokens)) await save(now);
         before = now;
         return stop;
-      },
-      onDiverged: async ({ step }, window) => {
-        const diverged = recordOf(step);
-        await saveTraining(file('diverged'), state, { place: window, log: saved.log, diverged }, settingsText);
-        return stepError(step, {
-          what: `update ${step.place.update}`,
-          file: file('diverged'),
-          hint: `Lower training.learningRate or training.maxGradNorm. Look at it: ${commandLine('models', 'train', '--replay-batch', shownPath(file('diverged')))}`,
-        });
       },
     });
     progress.finish();

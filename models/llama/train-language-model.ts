@@ -4,8 +4,8 @@ import type { ParameterSet } from '../../src/tensor/parameters.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { AdamW } from '../../src/tensor/adamw.js';
 import { Rng } from '../../src/run/seeds.js';
-import { Diverged, explainedLater } from '../../src/tensor/diverged.js';
-import { hostValues, readTensor } from '../../src/tensor/ops.js';
+import { divergedAt } from '../../src/tensor/diverged.js';
+import { hostValues } from '../../src/tensor/ops.js';
 import { type Batch, batchesOf, type CorpusPlace, nextWindow } from './batches.js';
 import type { LlamaConfig } from './config.js';
 import { documentLength, type TokenCorpus } from './token-corpus.js';
@@ -45,8 +45,6 @@ export interface LanguageModelTraining {
   onReport: (report: TrainingReport) => void;
   /** Called between two windows; a training that should stop for now returns true. */
   onWindow: (place: TrainingPlace) => boolean | Promise<boolean>;
-  /** Told an update that diverged, before which weights and moments stand, and the start of its window; what it resolves to is thrown. */
-  onDiverged?: (error: Diverged, window: TrainingPlace) => unknown;
 }
 
 /** Before the first update. */
@@ -62,60 +60,35 @@ export function optimizerFor(parameters: ParameterSet, settings: TrainingSetting
  * Trains from `place` until all tokens are seen or `onWindow` stops it. Stopped between two windows and resumed, it
  * gives the very numbers of an unbroken one.
  * @returns where it stands
- * @throws WorkbenchError `data` for a corpus without a document that is short enough to begin with; `Diverged` before an update
- *   whose numbers are not finite
+ * @throws WorkbenchError `data` for a corpus without a document that is short enough to begin with; `failure` before an
+ *   update with numbers that are not finite
  */
 export async function trainLanguageModel(training: LanguageModelTraining): Promise<TrainingPlace> {
-  const { config, corpus, settings, onReport, onWindow, onDiverged } = training;
+  const { config, corpus, settings, onReport, onWindow } = training;
   let place = training.place;
   // Longer ones take part only once tokens were seen: without a shorter one that would be never.
   requireDocument(corpus, longestAt(place.tokens, settings, config.contextLength));
   let [loss, weight, since] = [0, 0, place.tokens];
-  try {
-    while (place.tokens < settings.tokens) {
-      const { updates, after } = windowAt(training, place);
-      let { steps, tokens } = place;
-      for (const batches of updates) {
-        // So that Ctrl-C and time limits are heard.
-        await setImmediate();
-        const learningRate = rateAt(tokens, settings);
-        const update = await makeUpdate(training, batches, learningRate, steps);
-        loss += update.loss;
-        weight += update.weight;
-        steps++;
-        for (const batch of batches) tokens += tokensOf(corpus, batch);
-        if (tokens - since < settings.logTokens) continue;
-        onReport({ steps, tokens, loss: loss / weight, gradNorm: update.gradNorm, learningRate });
-        [loss, weight, since] = [0, 0, tokens];
-      }
-      place = { ...after, steps, tokens };
-      if (await onWindow(place)) break;
+  while (place.tokens < settings.tokens) {
+    const { updates, after } = windowAt(training, place);
+    let { steps, tokens } = place;
+    for (const batches of updates) {
+      // So that Ctrl-C and time limits are heard.
+      await setImmediate();
+      const learningRate = rateAt(tokens, settings);
+      const update = await makeUpdate(training, batches, learningRate, steps);
+      loss += update.loss;
+      weight += update.weight;
+      steps++;
+      for (const batch of batches) tokens += tokensOf(corpus, batch);
+      if (tokens - since < settings.logTokens) continue;
+      onReport({ steps, tokens, loss: loss / weight, gradNorm: update.gradNorm, learningRate });
+      [loss, weight, since] = [0, 0, tokens];
     }
-  } catch (error) {
-    throw error instanceof Diverged && onDiverged ? await onDiverged(error, place) : error;
+    place = { ...after, steps, tokens };
+    if (await onWindow(place)) break;
   }
   return place;
-}
-
-/**
- * Makes an update of the window at `place` again; weights and moments are those before it.
- * @param update from 1
- * @throws Diverged as the training did; WorkbenchError `data` for an update that is not in the window
- */
-export async function repeatUpdate(
-  training: Omit<LanguageModelTraining, 'onReport' | 'onWindow'>,
-  update: number,
-): Promise<{ loss: number; gradNorm: number }> {
-  const { corpus, settings, place } = training;
-  const { updates } = windowAt(training, place);
-  const before = updates.slice(0, update - place.steps - 1);
-  const batches = updates[before.length];
-  if (!batches || before.length !== update - place.steps - 1) {
-    throw new WorkbenchError('data', `expected one of ${updates.length} updates of a window, got update ${update}`);
-  }
-  const tokens = before.flat().reduce((sum, batch) => sum + tokensOf(corpus, batch), place.tokens);
-  const { loss, weight, gradNorm } = await makeUpdate(training, batches, rateAt(tokens, settings), update - 1);
-  return { loss: loss / weight, gradNorm };
 }
 
 /** The updates of a window, in their order. */
@@ -183,39 +156,14 @@ async function makeUpdate(
     total.assign(tf.add(total, loss));
     return tf.div(loss, weight) as typeof loss;
   });
-  const lossSoFar = async () => (await hostValues(tf, total))[0]!;
   try {
-    const gradNorm = await explainedLater(
-      async () => ({
-        place: { update: done + 1 },
-        loss: (await lossSoFar()) / weight,
-        samples: await lossesByDocument(training, batches),
-      }),
-      () => optimizer.minimize(losses, learningRate),
-    );
-    return { loss: await lossSoFar(), weight, gradNorm };
+    const gradNorm = await optimizer.minimize(losses, learningRate);
+    return { loss: (await hostValues(tf, total))[0]!, weight, gradNorm };
+  } catch (error) {
+    throw divergedAt(error, `update ${done + 1}`, 'Lower training.learningRate or training.maxGradNorm.');
   } finally {
     total.dispose();
   }
-}
-
-/** Mean loss of a token in each document of some batches. */
-async function lossesByDocument(
-  { parameters, config, corpus }: Pick<LanguageModelTraining, 'parameters' | 'config' | 'corpus'>,
-  batches: readonly Batch[],
-): Promise<{ id: string; loss: number }[]> {
-  const { tf } = parameters;
-  const losses: { id: string; loss: number }[] = [];
-  for (const document of batches.flatMap(({ documents }) => [...documents])) {
-    for (const { tokens, targets } of batchesOf(corpus, Int32Array.of(document), Infinity)) {
-      const [loss] = await readTensor(tf, () =>
-        weightedCrossEntropy(tf, targetLogits(parameters, config, tokens, targets), targets),
-      );
-      const id = `document ${document}, ${corpus.labels[corpus.label[document]!]}`;
-      losses.push({ id, loss: loss! / targets.weights.reduce((a, b) => a + b, 0) });
-    }
-  }
-  return losses;
 }
 
 /** Linear rise, then a cosine down to `lastRate` of the largest. */

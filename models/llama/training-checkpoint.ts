@@ -5,7 +5,6 @@ import type { LogMark } from '../../src/run/json-lines.js';
 import { writeFileAtomic } from '../../src/run/files.js';
 import type { AdamW } from '../../src/tensor/adamw.js';
 import type { ParameterSet } from '../../src/tensor/parameters.js';
-import type { RecordedStep } from '../../trainers/saved-step.js';
 import type { TrainingPlace } from './train-language-model.js';
 
 /** Settings, as text, that a resumed training must share. */
@@ -13,8 +12,6 @@ export interface SavedTraining {
   place: TrainingPlace;
   /** The part of the log that belongs to it. */
   log: LogMark;
-  /** The update that diverged after this state, where it was saved for that. */
-  diverged?: RecordedStep;
 }
 
 /** @param settings text that names all that the numbers depend on; `loadTraining` insists on it */

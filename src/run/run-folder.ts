@@ -32,7 +32,6 @@ export function runFiles(folder: string) {
     embeddings: join(folder, 'embeddings'),
     checkpoints: join(folder, 'checkpoints'),
     evaluations: join(folder, 'evaluations'),
-    replay: join(folder, 'replay'),
     report: join(folder, 'report'),
   };
 }

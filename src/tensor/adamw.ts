@@ -184,7 +184,7 @@ export class AdamW {
           [`weight ${name}`, next![k]!.values],
         ])
       : names.map((name, k) => [`gradient of ${name}`, gradients[k]!]);
-    return diverged(this.#tf, tensors, norm);
+    return diverged(this.#tf, tensors);
   }
 
   /**
@@ -229,7 +229,6 @@ function total(tf: Tf, tensors: tfTypes.Tensor[]): tfTypes.Scalar {
 async function diverged(
   tf: Tf,
   tensors: readonly [name: string, tensor: tfTypes.Tensor][],
-  gradNorm: number,
 ): Promise<Diverged> {
   let first: NotFinite | undefined;
   let largest = { name: '', index: 0, size: -1 };
@@ -241,7 +240,7 @@ async function diverged(
     });
   }
   first ??= { tensor: `sum with ${largest.name}`, index: largest.index, value: Infinity };
-  return new Diverged({ first, gradNorm });
+  return new Diverged(first);
 }
 
 function zerosLike(parameters: ParameterSet): ParameterSet {

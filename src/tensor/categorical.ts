@@ -27,7 +27,7 @@ export function segmentLogSoftmax(logits: Float32Array, offsets: Int32Array): Fl
     for (let i = begin; i < end; i++) sum += Math.exp(logits[i]! - max);
     if (!Number.isFinite(sum)) {
       const first = firstNotFinite('logits', logits.subarray(begin, end))!;
-      throw new Diverged({ first: { ...first, index: begin + first.index }, loss: NaN });
+      throw new Diverged({ ...first, index: begin + first.index });
     }
     const logSum = max + Math.log(sum);
     for (let i = begin; i < end; i++) logProbs[i] = logits[i]! - logSum;

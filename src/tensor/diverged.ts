@@ -1,41 +1,39 @@
-/** A training step whose numbers are not finite, found before it changes a weight. */
+/** Training steps with numbers that are not finite, detected before any weight changes. */
 import { WorkbenchError } from '../run/errors.js';
 
 export interface NotFinite {
-  /** What holds it, such as `logits` or `gradient of trunk.1`. */
+  /** Name of the tensor, such as `logits` or `gradient of trunk.1`. */
   tensor: string;
-  /** Its place, row-major. */
+  /** Row-major index. */
   index: number;
   value: number;
 }
 
-/** What is known of the step; trainers add to it on the error's way up. Figures may be NaN or infinite. */
-export interface DivergedStep {
-  first: NotFinite;
-  loss?: number;
-  /** Global norm of the gradient before clipping. */
-  gradNorm?: number;
-  /** Which step it is: its numbers by what they count, from 1, such as `update`, `epoch` and `minibatch`. Empty outside training. */
-  place: Record<string, number>;
-  /** Loss of every sample of the batch. */
-  samples?: { id: string; loss: number }[];
-}
-
-/** Thrown in the place of the step that would have spoilt the weights; names the first number that is not finite. */
+/** Thrown instead of the step that would have spoilt the weights; names the first number that is not finite. */
 export class Diverged extends WorkbenchError {
-  readonly step: DivergedStep;
-
-  constructor(step: Omit<DivergedStep, 'place'>) {
-    const { tensor, index, value } = step.first;
+  constructor(readonly first: NotFinite) {
+    const { tensor, index, value } = first;
     super('failure', `expected finite ${tensor}, got ${value}, at index ${index}`, {
       hint: 'Lower the learning rate or the gradient clip.',
     });
     this.name = 'Diverged';
-    this.step = { place: {}, ...step };
   }
 }
 
-/** The first of `values` that is not finite. */
+/**
+ * Adds the step and the remedy to the error of a step that diverged; returns any other error as it is.
+ * @param step such as `ppo update 3`
+ * @param remedy one sentence
+ */
+export function divergedAt(error: unknown, step: string, remedy: string): unknown {
+  if (!(error instanceof Diverged)) return error;
+  const { tensor, index, value } = error.first;
+  return new WorkbenchError('failure', `expected finite ${tensor}, got ${value} at index ${index}, at ${step}`, {
+    hint: `${remedy} The checkpoints are intact, but resuming repeats the same step.`,
+  });
+}
+
+/** First of `values` that is not finite. */
 export function firstNotFinite(tensor: string, values: ArrayLike<number>): NotFinite | undefined {
   for (let index = 0; index < values.length; index++) {
     if (!Number.isFinite(values[index])) return { tensor, index, value: values[index]! };
@@ -43,45 +41,8 @@ export function firstNotFinite(tensor: string, values: ArrayLike<number>): NotFi
   return undefined;
 }
 
-/** Runs a part of a step; to an error that it diverged, adds what is known out here and was not said inside. */
-export function explained<T>(about: () => Partial<DivergedStep>, run: () => T): T {
-  try {
-    return run();
-  } catch (error) {
-    if (error instanceof Diverged) addTo(error.step, about());
-    throw error;
-  }
-}
-
-/** The same of a part that waits for tensors to be read. */
-export async function explainedLater<T>(
-  about: () => Partial<DivergedStep> | Promise<Partial<DivergedStep>>,
-  run: () => Promise<T>,
-): Promise<T> {
-  try {
-    return await run();
-  } catch (error) {
-    if (error instanceof Diverged) addTo(error.step, await about());
-    throw error;
-  }
-}
-
-function addTo(step: DivergedStep, more: Partial<DivergedStep>): void {
-  Object.assign(step, { ...more, ...step, place: { ...more.place, ...step.place } });
-}
-
-/** A loss that may not be finite: then NaN or an infinity instead of the error. */
-export function lossOrNot(loss: () => number): number {
-  try {
-    return loss();
-  } catch (error) {
-    if (error instanceof Diverged) return error.step.loss ?? NaN;
-    throw error;
-  }
-}
-
 /** @returns the loss itself @throws Diverged for one that is not finite */
 export function finiteLoss(loss: number): number {
   if (Number.isFinite(loss)) return loss;
-  throw new Diverged({ first: { tensor: 'loss', index: 0, value: loss }, loss });
+  throw new Diverged({ tensor: 'loss', index: 0, value: loss });
 }

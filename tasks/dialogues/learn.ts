@@ -85,7 +85,7 @@ async function openDialogueTraining(settings: TrainSettings): Promise<Training> 
     readsTexts: true,
     notes,
     async run(session, from) {
-      const { run, replayed } = session;
+      const { run } = session;
       const cloned = settings.clone.enabled ? (linked?.samples ?? []) : [];
       const tasks = [...train, ...cloned, ...valid].map(({ task }) => task);
       const texts = encodeBeside(session, session.threads ?? 1, (options) =>
@@ -110,7 +110,6 @@ async function openDialogueTraining(settings: TrainSettings): Promise<Training> 
       const dialogues = { ...session, inputs, train, valid, linked };
       if (settings.clone.enabled && from?.header.phase !== 'ppo') {
         await cloneInto(dialogues, from);
-        if (replayed) return;
       }
       if (settings.ppo.enabled) {
         run.update({ phase: 'ppo' });
@@ -299,7 +298,6 @@ async function dialoguePpo(
 /** Encoding cost of the texts of an update, and the cost without sharing. */
 async function logTextCost(session: DialogueSession, watched: ReferenceCost, update: number): Promise<void> {
   const { encodes, tokens } = await watched.take();
-  if (session.replayed) return;
   session.logs.timing('ppo', update, { 'time/reference_encodes': encodes, 'time/reference_tokens': tokens });
   logEncoding(session, 'ppo', update);
 }

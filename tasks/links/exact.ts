@@ -37,7 +37,7 @@ export function exactTraining(settings: ExactSettings, data: LinkTrainingData): 
     hashes: { graph: graph.hash, dataset: linksHash(manifest) },
     notes: [...data.notes, `exact walker ${own.kind}: ${kind.plan({ graph, settings: own })}`],
     async run(session, from) {
-      const { run, threads = 1, signal, replayed } = session;
+      const { run, threads = 1, signal } = session;
       run.update({ phase: 'fit' });
       madeFrom('training', 'fitting', { graph: graph.hash, split: 'train', queries: queries.heads.length });
       const names = kind.readsNames(own) ? await namesOf(session, graph, from) : undefined;
@@ -60,7 +60,7 @@ export function exactTraining(settings: ExactSettings, data: LinkTrainingData): 
       } finally {
         await learner.close();
       }
-      if (!replayed) run.update({ done: { ...run.state.done, fit: true } });
+      run.update({ done: { ...run.state.done, fit: true } });
     },
   };
 }

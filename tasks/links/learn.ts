@@ -56,13 +56,12 @@ async function openLinkTraining(settings: TrainSettings): Promise<Training> {
     hashes: { graph: graph.hash, dataset: linksHash(manifest), ...(teacher && { teacher: teacher.hash }) },
     notes: data.notes,
     async run(session, from) {
-      const { run, replayed } = session;
+      const { run } = session;
       const scorers = await openScorers(session, data);
       if (scorers.start && !settings.linkWalker.trainVectors) writeStartVectors(run.folder, scorers.start);
       const links = { ...session, data, scorers, find: teacher?.find };
       if (settings.clone.enabled && from?.header.phase !== 'ppo') {
         await cloneInto(links, from);
-        if (replayed) return;
       }
       if (settings.ppo.enabled) {
         run.update({ phase: 'ppo' });

@@ -65,7 +65,7 @@ function trainingOn<Observation, Request extends TaskRequest>(
       ...(teacher ? [teacherNote(teacher.record)] : []),
     ],
     async run(session, from) {
-      const { run, settings, replayed } = session;
+      const { run, settings } = session;
       if (teacher) keepTeacher(run, teacher);
       run.update({ phase: 'encode' });
       const opened = await walk(session);
@@ -78,7 +78,6 @@ function trainingOn<Observation, Request extends TaskRequest>(
         if (teacher && from?.header.phase !== 'ppo') {
           run.update({ phase: 'clone', done: { ...run.state.done, encode: true } });
           await cloneInto(session, learner.actor, teacher, evaluate, from);
-          if (replayed) return;
           run.update({ done: { ...run.state.done, clone: true } });
         }
         if (!settings.ppo.enabled) return;
@@ -93,7 +92,7 @@ function trainingOn<Observation, Request extends TaskRequest>(
           ...{ first, from: from?.header.phase === 'clone' ? undefined : from },
           train: (shared) => ppo({ ...shared, ...learner, anchor, collect: wholeWalks(envs, walkable) }),
         });
-        if (!replayed) run.update({ done: { ...run.state.done, ppo: true } });
+        run.update({ done: { ...run.state.done, ppo: true } });
       } finally {
         anchor?.dispose();
         envs.close();

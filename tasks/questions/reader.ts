@@ -34,7 +34,7 @@ export function readerTraining(
       `reader ${own.kind}: ${kind.title}`,
     ],
     async run(session, from) {
-      const { run, tf, encoder, settings, signal, replayed } = session;
+      const { run, tf, encoder, settings, signal } = session;
       run.update({ phase: 'encode' });
       const facts: ReaderFacts = {
         ...{ graph, encoder, settings: own, seed: settings.seed, folder: run.folder },
@@ -70,7 +70,7 @@ export function readerTraining(
           },
           evaluate: () => evaluateReader(session, reader, chosen),
         });
-        if (!replayed) run.update({ done: { ...run.state.done, fit: true } });
+        run.update({ done: { ...run.state.done, fit: true } });
       } finally {
         reader.dispose();
       }

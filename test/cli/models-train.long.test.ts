@@ -65,15 +65,10 @@ test('a model is trained from the demo’s data to a file, stopped and resumed',
   expect(steps).toEqual(steps.toSorted((a, b) => a - b));
   expect(log.at(-1)).toMatchObject({ watched: { all: { loss: expect.any(Number) } } });
 
-  // A training that diverges says at which update, and keeps it to be looked at.
+  // A training that diverges reports its update and the remedy.
   const wild = [...command, '--set', 'training.learningRate=1e25', '--set', 'training.warmupTokens=0'];
   const diverged = await kgwalk(...wild);
   expect(diverged.exitCode).toBe(1);
-  expect(diverged.told).toMatch(
-    /error: expected finite .+, at update 2; its batch is saved at .+diverged\.safetensors/,
-  );
+  expect(diverged.told).toMatch(/error: expected finite .+, at update 2\n/);
   expect(diverged.told).toContain('Lower training.learningRate or training.maxGradNorm');
-  const replay = await kgwalk(...wild, '--replay-batch', join(out, 'diverged.safetensors'));
-  expect(replay.out).toContain('training update 2, on ');
-  expect(replay.out).toContain('the same, bit by bit');
 });

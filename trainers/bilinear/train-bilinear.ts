@@ -7,7 +7,7 @@ import type { TripleColumns } from '../../src/kg/graph.js';
 import { Rng } from '../../src/run/seeds.js';
 import { Arena } from '../../src/simd/arena.js';
 import { openKernels } from '../../src/simd/kernels.js';
-import { explained } from '../../src/tensor/diverged.js';
+import { divergedAt } from '../../src/tensor/diverged.js';
 import { trainEpochs, type EpochReport, type TableResult, type TableState } from '../embeddings/epochs.js';
 import type { BilinearSettings } from './settings.js';
 
@@ -67,12 +67,11 @@ export async function trainBilinear(options: BilinearOptions): Promise<TableResu
     let loss = 0;
     for (let begin = 0; begin < count; begin += settings.batchSize) {
       const batch = order.subarray(begin, begin + settings.batchSize);
-      const place = { epoch: epoch + 1, query: begin + 1 };
-      const mean = explained(
-        () => ({ place }),
-        () => step.train(batch, learningRate, rng),
-      );
-      loss += batch.length * mean;
+      try {
+        loss += batch.length * step.train(batch, learningRate, rng);
+      } catch (error) {
+        throw divergedAt(error, `bilinear epoch ${epoch + 1}`, 'Lower bilinear.learningRate.');
+      }
       onProgress?.(epoch * count + begin + batch.length, settings.epochs * count);
       // Lets signals and other work of the process through.
       await setImmediate();

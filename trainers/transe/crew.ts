@@ -4,6 +4,7 @@ import { knownAnswers, type KnownAnswers } from '../../src/embedding/known-answe
 import { rankShare } from '../../src/embedding/rank-links.js';
 import { createBarrier } from '../../src/run/shared-memory.js';
 import { startWorkers } from '../../src/run/worker-pool.js';
+import { divergedAt } from '../../src/tensor/diverged.js';
 import { transEKernel } from './kernel.js';
 import { lossEvery, type Share, type TransEWork } from './work.js';
 
@@ -19,7 +20,7 @@ interface WorkShare {
   /**
    * Trains an epoch in `work.order`, yielding the positives done; all threads of the share must iterate to the
    * end, at the same time.
-   * @throws Diverged before the weights follow a triple, and any of its batch, whose numbers are not finite
+   * @throws WorkbenchError `failure` for numbers that are not finite, before any weight of their batch moves
    */
   train(share: Share, epoch: number, learningRate: number): Iterable<number>;
   /** Fills its places of `work.valid.ranks`. */
@@ -31,7 +32,7 @@ interface WorkShare {
  * gradients are taken from the weights before the batch, and each row is moved by one thread in the order of the places.
  */
 export function openShare(work: TransEWork): WorkShare {
-  const { order, begun, valid } = work;
+  const { order, valid } = work;
   const { batchSize } = work.settings;
   const kernel = transEKernel(work);
   let known: KnownAnswers | undefined;
@@ -42,11 +43,13 @@ export function openShare(work: TransEWork): WorkShare {
       kernel.begin(epoch, share);
       for (let begin = 0; begin < order.length; begin += most) {
         const size = Math.min(most, order.length - begin);
-        // All threads write the same: none comes to another batch while one is in this.
-        begun[0] = begin;
-        if (batchSize === 1) kernel.train(begin, size, learningRate);
-        else {
-          kernel.gradients(begin, size, share);
+        try {
+          if (batchSize === 1) kernel.train(begin, size, learningRate);
+          else kernel.gradients(begin, size, share);
+        } catch (error) {
+          throw divergedAt(error, `transe epoch ${epoch + 1}`, 'Lower transe.learningRate or transe.margin.');
+        }
+        if (batchSize > 1) {
           wait();
           kernel.moves(size, learningRate, share);
           wait();

@@ -26,7 +26,7 @@ interface TransEKernel {
 }
 
 export function transEKernel(work: TransEWork): TransEKernel {
-  const { settings, order, losses, begun, places, streams } = work;
+  const { settings, order, losses, places, streams } = work;
   const distances = new Float64Array(settings.negatives);
   const weights = new Float64Array(settings.negatives);
   let kernels: Kernels;
@@ -51,10 +51,7 @@ export function transEKernel(work: TransEWork): TransEKernel {
     },
     train(begin, size, learningRate) {
       const done = kernels.transeTrain(positives(begin), size, learningRate);
-      if (done < size) {
-        begun[0] = begin + done;
-        throw beyondFloat32();
-      }
+      if (done < size) throw beyondFloat32();
       losses[begin / lossEvery] = lossOf(0);
     },
     gradients(begin, size, { thread, threads }) {
@@ -68,7 +65,7 @@ export function transEKernel(work: TransEWork): TransEKernel {
 }
 
 function beyondFloat32(): Diverged {
-  return new Diverged({ first: { tensor: 'distances in float32', index: 0, value: NaN } });
+  return new Diverged({ tensor: 'distances in float32', index: 0, value: NaN });
 }
 
 /**

@@ -1,10 +1,9 @@
 /** TransE training: epochs over a seeded shuffle, validation by filtered MRR, early stop, best weights. */
 import type { TripleColumns } from '../../src/kg/graph.js';
-import { Diverged, firstNotFinite } from '../../src/tensor/diverged.js';
 import { trainEpochs, type EpochReport, type TableResult } from '../embeddings/epochs.js';
 import { openCrew } from './crew.js';
 import type { TransESettings } from './settings.js';
-import { createTransE, createWork, orderEpoch, type TransEState, type TransEWork } from './work.js';
+import { createTransE, createWork, orderEpoch, type TransEState } from './work.js';
 
 /** Options of a training. */
 export interface TransEOptions {
@@ -36,7 +35,7 @@ export type TransEResult = TableResult<TransEState>;
  * Trains. Same input and seed give the same bytes, on however many threads, also when a run is continued from any epoch's
  * state. With `batchSize` 1 updates are made positive by positive: each learns from the ones before it, and rows stay in
  * cache from their distance to their update.
- * @throws Diverged before a batch with numbers that are not finite, WorkbenchError `failure` when a thread dies
+ * @throws WorkbenchError `failure` before a batch with numbers that are not finite, or when a thread dies
  */
 export async function trainTransE(options: TransEOptions): Promise<TransEResult> {
   const { settings, threads = 1, onEpoch, onProgress, signal } = options;
@@ -56,20 +55,7 @@ export async function trainTransE(options: TransEOptions): Promise<TransEResult>
   }
   try {
     return await trainEpochs(state, settings, { train, rank: valid && rank, onEpoch, signal });
-  } catch (error) {
-    throw (error as Error).name === 'Diverged' ? divergenceOf(work) : error;
   } finally {
     await crew.close();
   }
-}
-
-/** Error of the batch begun last, whose numbers are not finite; threads report only that there is one. */
-function divergenceOf({ state, begun }: TransEWork): Diverged {
-  const { entities, relations } = state.table;
-  const error = new Diverged({
-    first: firstNotFinite('entities', entities) ??
-      firstNotFinite('relations', relations) ?? { tensor: 'distances in float32', index: 0, value: NaN },
-  });
-  error.step.place = { epoch: state.epoch + 1, triple: begun[0]! + 1 };
-  return error;
 }

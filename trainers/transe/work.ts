@@ -69,8 +69,6 @@ interface TransEArrays {
   barrier: Int32Array;
   /** int32 [1]: positives of the epoch that are done. */
   done: Int32Array;
-  /** int32 [1]: positives of the epoch before the batch that is trained. */
-  begun: Int32Array;
   /** Triples of validation. */
   valid:
     | {
@@ -137,7 +135,6 @@ export function createWork(
     losses: new Float64Array(Math.ceil(count / lossEvery)),
     barrier: createBarrierMemory(),
     done: new Int32Array(1),
-    begun: new Int32Array(1),
     valid:
       valid && valid.heads.length > 0
         ? { triples: valid, known: [train, valid, ...known], ranks: new Float64Array(valid.heads.length * 2) }

@@ -7,7 +7,6 @@ import { type RelationRows, relationRows } from '../../../src/kg/relation-rows.j
 import { inSharedMemory } from '../../../src/run/shared-memory.js';
 import { turnTaker } from '../../../src/run/stop.js';
 import { startWorkers } from '../../../src/run/worker-pool.js';
-import { explainedLater } from '../../../src/tensor/diverged.js';
 import { HostAdamW } from '../../../src/tensor/host/host-adamw.js';
 import { scorerRanker } from '../../link-agents.js';
 import type { ExactCourse, ExactFacts, ExactLearner, ExactWalker, ExactWalkerKind } from '../exact-walker.js';
@@ -123,16 +122,12 @@ function messageLearner(
     async step(at) {
       const learningRate = learningRateAt(at, messages);
       let loss = 0;
-      const gradNorm = await explainedLater(
-        () => ({ place: { step: at + 1 }, loss }),
-        () =>
-          optimizer.step(async () => {
-            loss = (await learn(at)).reduce((sum, one) => sum + one, 0);
-            grads.fill(0);
-            for (const own of work.grads) kernels.addBias(grads.byteOffset, own.byteOffset, 1, grads.length);
-            named?.gather();
-          }, learningRate),
-      );
+      const gradNorm = await optimizer.step(async () => {
+        loss = (await learn(at)).reduce((sum, one) => sum + one, 0);
+        grads.fill(0);
+        for (const own of work.grads) kernels.addBias(grads.byteOffset, own.byteOffset, 1, grads.length);
+        named?.gather();
+      }, learningRate);
       named?.spread();
       return { loss, figures: { 'train/grad_norm': gradNorm, 'train/learning_rate': learningRate } };
     },

@@ -5,7 +5,6 @@ import { questionRoot } from '../../../envs/relation-walk/relation-walk-env.js';
 import { goldSet } from '../../../envs/relation-walk/rules.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { distinctTexts } from '../../../src/encoder/state-encoder.js';
-import { explainedLater } from '../../../src/tensor/diverged.js';
 import { HostAdamW } from '../../../src/tensor/host/host-adamw.js';
 import { HostParameters } from '../../../src/tensor/host/host-parameters.js';
 import { Tape } from '../../../src/tensor/host/tape.js';
@@ -75,21 +74,17 @@ export function chainReader(facts: ReaderFacts, network: ChainNetwork): Reader {
       const { distinct, rows: textOf } = distinctTexts(questions.map(({ text }) => text));
       const chains = questions.map(({ feasible }) => feasible);
       let result: ChainLoss | undefined;
-      const gradNorm = await explainedLater(
-        () => ({ place: { step: step + 1 }, ...(result && { loss: result.loss }) }),
-        () =>
-          optimizer.step(async (record) => {
-            tape.begin();
-            const batchOf = { texts: distinct, textOf: [...textOf], chains };
-            const recorded = pretrained
-              ? network.recordPretraining!(tape, batchOf)
-              : network.record(tape, batchOf, Rng.named(seed, 'reader/dropout', step));
-            const { values, back } = await record(() => tape.outputs(recorded.parts));
-            const chosen = questions.map(({ feasible: { f1 } }, i) => ({ ...recorded.choicesOf(i), f1 }));
-            result = chainLoss(values, rowsOf(recorded.parts), chosen);
-            back(result.grad);
-          }, learningRate),
-      );
+      const gradNorm = await optimizer.step(async (record) => {
+        tape.begin();
+        const batchOf = { texts: distinct, textOf: [...textOf], chains };
+        const recorded = pretrained
+          ? network.recordPretraining!(tape, batchOf)
+          : network.record(tape, batchOf, Rng.named(seed, 'reader/dropout', step));
+        const { values, back } = await record(() => tape.outputs(recorded.parts));
+        const chosen = questions.map(({ feasible: { f1 } }, i) => ({ ...recorded.choicesOf(i), f1 }));
+        result = chainLoss(values, rowsOf(recorded.parts), chosen);
+        back(result.grad);
+      }, learningRate);
       const { loss, expectedF1 } = result!;
       return { loss, gradNorm, figures: { 'train/expected_f1': expectedF1, 'train/cut': cut } };
     },

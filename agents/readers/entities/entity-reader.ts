@@ -3,7 +3,6 @@ import { optimizerPrefix } from '../../../checkpoints/checkpoint.js';
 import { maskedQuestion, type QuestionTask } from '../../../datasets/question.js';
 import { type Subgraph, type Subgraphs, subgraphsOf } from '../../../src/kg/subgraphs.js';
 import { Rng } from '../../../src/run/seeds.js';
-import { explainedLater } from '../../../src/tensor/diverged.js';
 import { HostAdamW } from '../../../src/tensor/host/host-adamw.js';
 import { HostParameters } from '../../../src/tensor/host/host-parameters.js';
 import { Tape, type Taped } from '../../../src/tensor/host/tape.js';
@@ -99,38 +98,34 @@ export function entityReader<Batch extends LaidQuestions>(
       const taught = teacher && step < teacher.steps ? teacher : student;
       const { tape, optimizer } = taught;
       try {
-        const gradNorm = await explainedLater(
-          () => ({ place: { step: step + 1 }, loss }),
-          () =>
-            optimizer.step(async (goForward) => {
-              let part = 0;
-              for (const { samples, cut } of partsOf(subgraphs, batch, rowsAtOnce)) {
-                const tasks = samples.map(({ task }) => task);
-                const laid = network.lay(tasks, cut);
-                const rng = Rng.named(seed, 'reader/dropout', step, part++);
-                const answers = samples.map(({ gold }, q) => answerRows(gold, laid, q));
-                const labels = taught === student ? labelsOf(tasks, laid, answers) : undefined;
-                const { values, back } = await goForward(() => {
-                  tape.begin();
-                  const { scores, more = [] } = taught.compute(tape, tasks, laid, { rng, answers, labels });
-                  return tape.outputs([scores, ...more]);
-                });
-                const rows = laid.entities.length;
-                const ofScores = values.subarray(0, rows);
-                const one = shareLoss(ofScores, laid.bounds, laid.candidates, answers, share);
-                const grad = new Float32Array(values.length).fill(share);
-                grad.set(one.grad);
-                back(grad);
-                loss += share * values.subarray(rows).reduce((sum, more) => sum + more, one.loss);
-                right += share * one.right;
-                samples.forEach(({ gold }, q) => {
-                  const held = answers[q]!.filter((row) => laid.candidates[row] === 1).length;
-                  covered += (share * held) / Math.max(1, gold.answers.length);
-                });
-              }
-              table?.check();
-            }, learningRate),
-        );
+        const gradNorm = await optimizer.step(async (goForward) => {
+          let part = 0;
+          for (const { samples, cut } of partsOf(subgraphs, batch, rowsAtOnce)) {
+            const tasks = samples.map(({ task }) => task);
+            const laid = network.lay(tasks, cut);
+            const rng = Rng.named(seed, 'reader/dropout', step, part++);
+            const answers = samples.map(({ gold }, q) => answerRows(gold, laid, q));
+            const labels = taught === student ? labelsOf(tasks, laid, answers) : undefined;
+            const { values, back } = await goForward(() => {
+              tape.begin();
+              const { scores, more = [] } = taught.compute(tape, tasks, laid, { rng, answers, labels });
+              return tape.outputs([scores, ...more]);
+            });
+            const rows = laid.entities.length;
+            const ofScores = values.subarray(0, rows);
+            const one = shareLoss(ofScores, laid.bounds, laid.candidates, answers, share);
+            const grad = new Float32Array(values.length).fill(share);
+            grad.set(one.grad);
+            back(grad);
+            loss += share * values.subarray(rows).reduce((sum, more) => sum + more, one.loss);
+            right += share * one.right;
+            samples.forEach(({ gold }, q) => {
+              const held = answers[q]!.filter((row) => laid.candidates[row] === 1).length;
+              covered += (share * held) / Math.max(1, gold.answers.length);
+            });
+          }
+          table?.check();
+        }, learningRate);
         table?.move(of.learningRate * (learningRate / fit.learningRate));
         return { loss, gradNorm, figures: { 'train/right': right, 'train/covered': covered } };
       } finally {

@@ -49,7 +49,7 @@ export class EntityTable {
       for (let index = entity * this.dim; index < (entity + 1) * this.dim; index++) {
         const value = this.#gradients[index]!;
         if (Number.isFinite(Math.fround(value * value))) continue;
-        throw new Diverged({ first: { tensor: `gradient of ${name}`, index, value } });
+        throw new Diverged({ tensor: `gradient of ${name}`, index, value });
       }
     }
   }

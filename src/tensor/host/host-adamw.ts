@@ -41,7 +41,7 @@ export class HostAdamW {
     grads.fill(0);
     await gather((outputs) => Promise.resolve(outputs() as HostOutputs));
     const norm = Math.sqrt(kernels.sumSquares(grads.byteOffset, grads.length));
-    if (!Number.isFinite(norm)) throw this.#diverged([['gradient of', grads]], norm);
+    if (!Number.isFinite(norm)) throw this.#diverged([['gradient of', grads]]);
     this.descend(norm, clipped(norm, this.options), learningRate);
     return norm;
   }
@@ -73,13 +73,10 @@ export class HostAdamW {
       1 - learningRate * weightDecay,
     );
     if (![values, this.#second].every((array) => Number.isFinite(kernels.sumAll(array.byteOffset, array.length)))) {
-      const error = this.#diverged(
-        [
-          ['second moment of', this.#second],
-          ['weight', values],
-        ],
-        norm,
-      );
+      const error = this.#diverged([
+        ['second moment of', this.#second],
+        ['weight', values],
+      ]);
       all.forEach((array, i) => array.set(this.#before[i]!));
       throw error;
     }
@@ -115,14 +112,14 @@ export class HostAdamW {
   }
 
   /** Error of the first number that is not finite among arrays of the parameters' layout; if each is, of the norm. */
-  #diverged(arrays: readonly [what: string, array: Float32Array][], gradNorm: number): Diverged {
+  #diverged(arrays: readonly [what: string, array: Float32Array][]): Diverged {
     for (const [what, array] of arrays) {
       for (const [name, { data }] of Object.entries(this.parameters.copies(array))) {
         const first = firstNotFinite(`${what} ${name}`, data);
-        if (first) return new Diverged({ first, gradNorm });
+        if (first) return new Diverged(first);
       }
     }
-    return new Diverged({ first: { tensor: 'sum of squares', index: 0, value: Infinity }, gradNorm });
+    return new Diverged({ tensor: 'sum of squares', index: 0, value: Infinity });
   }
 
   dispose(): void {

@@ -346,5 +346,5 @@ export class Tape {
 /** A loss that is finite. @throws Diverged */
 export function finite(loss: number): number {
   if (Number.isFinite(loss)) return loss;
-  throw new Diverged({ first: { tensor: 'loss', index: 0, value: loss }, loss });
+  throw new Diverged({ tensor: 'loss', index: 0, value: loss });
 }

@@ -10,13 +10,10 @@ import { trainingSettings } from '../../../models/llama/training-settings.js';
 import {
   optimizerFor,
   rateAt,
-  repeatUpdate,
   startOfTraining,
   trainLanguageModel,
   type TrainingPlace,
 } from '../../../models/llama/train-language-model.js';
-import { replayOf } from '../../../trainers/replay-batch.js';
-import { recordOf } from '../../../trainers/saved-step.js';
 import { watch } from '../../../models/llama/watch.js';
 import { llamaParameters, startingWeights } from '../../../models/llama/weights.js';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';
@@ -117,37 +114,18 @@ test('a corpus of documents that are all too long to begin with, or predict noth
   await expect(train(silent, 0)).rejects.toMatchObject({ code: 'data' });
 });
 
-test('an update whose numbers are not finite is left undone, saved, and made again to the same figures', async () => {
-  const corpus = drawnCorpus();
-  // A first update that throws the weights far off; the second sees what comes of it.
+test('training stops before an update with numbers that are not finite', async () => {
+  // The first update throws the weights far off; the second overflows.
   const settings = trainingSettings.parse({ ...quick, tokens: 900, warmupTokens: 0, learningRate: 1e25 });
-  const common = { config, corpus, settings, seed: 4 };
-  const file = join(mkdtempSync(join(tmpdir(), 'kgwalk-training-')), 'diverged.safetensors');
   const state = freshState(settings);
   const held = tf.memory().numTensors;
   const failed = trainLanguageModel({
-    ...{ ...common, ...state, place: startOfTraining, onReport: () => {}, onWindow: () => false },
-    onDiverged: async (error, window) => {
-      expect((await state.optimizer.exportState('')).steps).toBe(1);
-      await saveTraining(file, state, { place: window, log: { bytes: 0 }, diverged: recordOf(error.step) }, 'settings');
-      return error;
-    },
+    ...{ config, corpus: drawnCorpus(), settings, seed: 4, place: startOfTraining },
+    ...{ ...state, onReport: () => {}, onWindow: () => false },
   });
-  await expect(failed).rejects.toThrow(/^expected finite (gradient of|sum with) /);
+  await expect(failed).rejects.toThrow(/^expected finite (gradient of|sum with) .+, at update 2$/);
+  expect((await state.optimizer.exportState('')).steps).toBe(1);
   expect(tf.memory().numTensors).toBe(held);
-
-  const fresh = freshState(settings);
-  const { place, diverged } = loadTraining(file, fresh, 'settings');
-  expect(diverged).toMatchObject({ place: { update: 2 }, loss: expect.any(String), gradNorm: expect.any(String) });
-  expect(diverged!.samples!.length).toBeGreaterThan(1);
-  expect(diverged!.samples![0]!.id).toMatch(/^document \d+, fact\/toy$/);
-  const again = await replayOf({ phase: 'training', backend: tf.getBackend(), recorded: diverged! }, async () => {
-    const { loss, gradNorm } = await repeatUpdate({ ...common, ...fresh, place }, 2);
-    return { loss, gradNorm };
-  });
-  expect(again.seen).toEqual(diverged);
-  expect(again.same).toBe(true);
-  await expect(repeatUpdate({ ...common, ...fresh, place }, 99)).rejects.toThrow('got update 99');
 });
 
 test('every document of a round comes once, in an order of its seed', () => {

@@ -163,29 +163,28 @@ describe('AdamW', () => {
       optimizer.dispose();
       parameters.dispose();
       expect(failure).toBeInstanceOf(Diverged);
-      return (failure as Diverged).step;
+      return (failure as Diverged).first;
     }
     const timesB = (factors: number[]) => (parameters: ParameterSet) =>
       tf.add(loss(parameters), tf.sum(tf.mul(parameters.get('b'), tf.tensor2d(factors, [2, 1])))) as tfTypes.Scalar;
 
     test.each([NaN, Infinity, -Infinity])('at a gradient of %f', async (value) => {
-      const { first, gradNorm } = await failureOf({ maxGradNorm: 1 }, timesB([1, value]));
+      const first = await failureOf({ maxGradNorm: 1 }, timesB([1, value]));
       expect(first).toEqual({ tensor: 'gradient of b', index: 1, value });
-      expect(gradNorm).not.toBeLessThan(Infinity);
     });
 
     test('at a gradient whose norm overflows float32', async () => {
-      const { first } = await failureOf({ maxGradNorm: 1 }, timesB([1e25, 0]));
+      const first = await failureOf({ maxGradNorm: 1 }, timesB([1e25, 0]));
       expect(first).toEqual({ tensor: 'sum with gradient of b', index: 0, value: Infinity });
     });
 
     test('at a weight that would overflow', async () => {
-      const { first } = await failureOf({}, loss, 3e38);
+      const first = await failureOf({}, loss, 3e38);
       expect(first.tensor).toMatch(/^weight [ab]$/);
     });
 
     test('at 0 / 0, where nothing is added to the root of a second moment that is 0', async () => {
-      const { first } = await failureOf({ epsilon: 0 }, loss);
+      const first = await failureOf({ epsilon: 0 }, loss);
       // The gradient of the third number is 0.
       expect(first).toEqual({ tensor: 'weight a', index: 2, value: NaN });
     });
