@@ -106,7 +106,7 @@ const learner = {
   },
 };
 
-const round = { states: known, nameOf: String };
+const round = { states: known };
 let step = 0;
 const { count, spent } = await repeatFor(
   async () => {
