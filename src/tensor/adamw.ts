@@ -226,10 +226,7 @@ function total(tf: Tf, tensors: tfTypes.Tensor[]): tfTypes.Scalar {
 }
 
 /** Error of the first tensor that is not finite; if each number is, of the largest, whose square or sum is not. */
-async function diverged(
-  tf: Tf,
-  tensors: readonly [name: string, tensor: tfTypes.Tensor][],
-): Promise<Diverged> {
+async function diverged(tf: Tf, tensors: readonly [name: string, tensor: tfTypes.Tensor][]): Promise<Diverged> {
   let first: NotFinite | undefined;
   let largest = { name: '', index: 0, size: -1 };
   for (const [name, tensor] of tensors) {
