@@ -47,7 +47,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
     expect(await ended).toBe(130);
     expect(heard.told).toContain(asked);
     expect(heard.told).toContain(`error: stopped; everything so far is saved, at ${folder}`);
-    expect(heard.told).toContain(`hint: Go on: npx kgwalk train --resume --run-dir ${folder}`);
+    expect(heard.told).toContain(`hint: Resume: npx kgwalk train --resume --run-dir ${folder}`);
     expect(openRun(folder).state).toMatchObject({ status: 'stopped', phase: 'clone' });
     expect(readIndex(folder).last!.step).toBeGreaterThanOrEqual(3);
     const { metrics, metricsArrow } = runFiles(folder);
