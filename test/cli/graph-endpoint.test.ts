@@ -62,7 +62,7 @@ test('a run that walks relations answers as in memory, past relations that train
   const asked = ['ask', run, 'other films by the director of [inception]'];
   const [plain, remote] = [await kgwalk(...asked), await kgwalk(...asked, ...behind(1000))];
   expect([remote.exitCode, remote.out]).toEqual([0, plain.out]);
-  expect(remote.told).toMatch(/: \d+ queries, \d+ rows; 0 entities asked for/);
+  expect(remote.told).toMatch(/: \d+ queries, \d+ rows; 0 entities queried/);
 });
 
 test('a run on dialogues is asked over its own graph alone', () => {

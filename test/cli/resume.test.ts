@@ -169,7 +169,7 @@ describe('train --resume', () => {
     const nothing = await resume(folder);
     expect(nothing).toMatchObject({
       exitCode: 2,
-      told: expect.stringContaining('expected a run to go on with, got none'),
+      told: expect.stringContaining('expected a run to resume, got none'),
     });
   });
 

@@ -54,7 +54,7 @@ describe('kgwalk train', () => {
     const stopped = await kgwalk(...tiny, '--seeds', '1,2', '--run-dir', folder, '--max-minutes', '0.00001');
     expect(stopped.exitCode).toBe(130);
     expect(stopped.told).toContain(`stopped; everything so far is saved, at ${folder}-s1; not started: seed 2`);
-    expect(stopped.told).toContain(`hint: Go on: kgwalk train --resume --run-dir ${folder}-s1`);
+    expect(stopped.told).toContain(`hint: Resume: kgwalk train --resume --run-dir ${folder}-s1`);
     expect((await kgwalk('train', '--resume', '--run-dir', `${folder}-s1`)).exitCode).toBe(0);
     expect(runHashes(`${folder}-s1`)).toEqual(runHashes(runs[0]!));
   });

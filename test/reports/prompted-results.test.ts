@@ -236,7 +236,7 @@ describe('agents of which nothing differs but a number', () => {
       'Hit@1, % · n = 40 against keep: tog (prefilter=bm25) from 50.0 % at 1 to 80.0 % at 5; for comparison tog 75.0 %',
     );
     expect(charts[0]!.plot).toMatchObject({ lines: [{ x: [[1, 3, 5]], seeds: [[0.5, 0.7, 0.8]] }] });
-    expect(charts.at(-1)!.alt).toContain('from 2.0 at 1 to 5.0 at 5; beside them tog 9.0');
+    expect(charts.at(-1)!.alt).toContain('from 2.0 at 1 to 5.0 at 5; for comparison tog 9.0');
     expect(caption).toContain('nothing differs but keep. 40 questions a point');
     const { head, rows } = sweptTable(swept!);
     expect(head).toEqual(['agent', 'keep 1', 'keep 3', 'keep 5']);

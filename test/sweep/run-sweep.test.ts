@@ -206,7 +206,7 @@ describe('shards', () => {
     const open = openSweep(folder, record, false, shard(1));
     expect(sweepIn(folder)!.running).toBe(true);
     for (const other of [shard(1), shard(1, 2), shard(1, 1)]) {
-      expect(() => openSweep(folder, record, true, other)).toThrow('expected a sweep that nobody writes');
+      expect(() => openSweep(folder, record, true, other)).toThrow('expected a sweep without another writer');
     }
     openSweep(folder, record, false, shard(2)).close();
     open.close();
@@ -287,7 +287,7 @@ describe('a folder that holds a sweep', () => {
     const folder = newFolder();
     const record = await plannedSweep(plan());
     const sweep = openSweep(folder, record, false);
-    expect(() => openSweep(folder, record, true)).toThrow('expected a sweep that nobody writes');
+    expect(() => openSweep(folder, record, true)).toThrow('expected a sweep without another writer');
     sweep.close();
     expect(() => openSweep(folder, record, false)).toThrow(
       'expected a folder without a sweep, got one that holds a sweep',

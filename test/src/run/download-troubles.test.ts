@@ -33,7 +33,7 @@ describe('a connection that', () => {
     server.answers = [sends(bytes, 120_000, 'cut'), sends(bytes, 0, 'cut')];
     const { code, text, left } = await failing();
     expect([code, left]).toEqual(['failure', ['model.gguf.download']]);
-    expect(text).toMatch(/0\.1 of 0\.3 MB are here.*The same command goes on from there/s);
+    expect(text).toMatch(/0\.1 of 0\.3 MB are here.*The same command resumes it/s);
     server.asked = [];
     server.answers = [whole(bytes)];
     expect(await download()).toMatchObject({ sha256, kept: 120_000 });

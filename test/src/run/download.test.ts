@@ -111,7 +111,7 @@ describe('a stop', () => {
     });
     const { code, text, left } = await failing({ signal: stop.signal, progress });
     expect([code, left]).toEqual(['stopped', ['model.gguf.download']]);
-    expect(text).toContain('The same command goes on from there.');
+    expect(text).toContain('The same command resumes it.');
     server.answers = [whole(bytes)];
     expect((await download()).kept).toBeGreaterThan(0);
   });
@@ -121,7 +121,7 @@ describe('a stop', () => {
     const stop = new AbortController();
     const first = failing({ signal: stop.signal });
     while (server.asked.length === 0) await new Promise((resolve) => setImmediate(resolve));
-    expect((await failing()).text).toContain('expected a download that nobody writes');
+    expect((await failing()).text).toContain('expected a download without another writer');
     stop.abort();
     expect((await first).code).toBe('stopped');
   });

@@ -101,7 +101,7 @@ describe('a folder that holds a run', () => {
   test('is not written by two', () => {
     const folder = join(runs(), 'a');
     const run = create(folder);
-    expect(() => create(folder, true)).toThrow('expected a run that nobody writes');
+    expect(() => create(folder, true)).toThrow('expected a run without another writer');
     run.close();
   });
 });

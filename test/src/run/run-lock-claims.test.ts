@@ -94,7 +94,7 @@ describe('a file system', () => {
       before.linkSync = failing(code);
       const release = lockFile(lock, 'a run');
       expect(holderOf(lock).pid).toBe(pid);
-      expect(() => lockFile(lock, 'a run')).toThrow('that nobody writes');
+      expect(() => lockFile(lock, 'a run')).toThrow('without another writer');
       release();
       expect(readdirSync(dirname(lock))).toEqual([]);
     },

@@ -12,7 +12,7 @@ const folder = () => mkdtempSync(join(tmpdir(), 'kgwalk-lock-'));
 test('the lock of what is no run speaks of what it locks', () => {
   const place = folder();
   const release = lockFolder(place, 'an evaluation');
-  expect(() => lockFolder(place, 'an evaluation')).toThrow('expected an evaluation that nobody writes');
+  expect(() => lockFolder(place, 'an evaluation')).toThrow('expected an evaluation without another writer');
   release();
 });
 
