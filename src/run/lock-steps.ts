@@ -1,6 +1,6 @@
 /**
  * How a lock is taken, one look at or change of the disk a step, so that a test can try every interleaving of several processes
- * and every moment of death (`test/src/run/lock-steps.test.ts`).
+ * and every moment of death (`test/src/run/lock-steps.long.test.ts`).
  *
  * The lock is one file, made by a link, which fails where one is. A dead process's lock stands until it is replaced by one rename,
  * and who replaces it is agreed by claims: each process has a claim, a file with a unique name, before it looks

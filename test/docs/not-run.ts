@@ -53,7 +53,7 @@ const lines: readonly [page: string, begin: string, why: string][] = [
   ].map((begin): [string, string, string] => [
     'docs/link-queries.md',
     begin,
-    'our small world has too few entities to draw some apart; test/tasks/links/unseen-entities.test.ts has more',
+    'our small world has too few entities to draw some apart; test/tasks/links/unseen-entities.long.test.ts has more',
   ]),
   ...[
     'kgwalk datasets import triples --name fb --from FB15K-237 --unseen 0.33',
@@ -67,7 +67,7 @@ const lines: readonly [page: string, begin: string, why: string][] = [
   ].map((begin): [string, string, string] => [
     'docs/results.md',
     begin,
-    'our small world has too few entities to draw some apart; test/tasks/links/unseen-entities.test.ts has more',
+    'our small world has too few entities to draw some apart; test/tasks/links/unseen-entities.long.test.ts has more',
   ]),
   [
     'docs/link-queries.md',

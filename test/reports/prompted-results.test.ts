@@ -237,7 +237,7 @@ describe('agents of which nothing differs but a number', () => {
     );
     expect(charts[0]!.plot).toMatchObject({ lines: [{ x: [[1, 3, 5]], seeds: [[0.5, 0.7, 0.8]] }] });
     expect(charts.at(-1)!.alt).toContain('from 2.0 at 1 to 5.0 at 5; for comparison tog 9.0');
-    expect(caption).toContain('nothing differs but keep. 40 questions a point');
+    expect(caption).toContain('Agents that differ only in keep. 40 questions a point');
     const { head, rows } = sweptTable(swept!);
     expect(head).toEqual(['agent', 'keep 1', 'keep 3', 'keep 5']);
     expect(rows[0]!.cells.map(({ text }) => text)).toEqual(['tog (prefilter=bm25)', '50.0', '70.0', '80.0']);
