@@ -129,7 +129,7 @@ describe('is refused with one clear error:', () => {
     [
       'what one machine does',
       ['sweep', 'metaqa', ...setWords, '--grid', 'ppo.gamma=0.9,1', '--retry-failed', '--write', 'p'],
-      'expected options that any machine can do, got --retry-failed, beside --write',
+      'expected options that any machine can do, got --retry-failed, with --write',
     ],
     ['neither plan nor queue', ['work', '--store', 's'], 'expected --plan or --queue, got neither'],
     ['waiting without a queue', ['work', '--plan', 'p', '--wait', '--store', 's'], 'expected --wait with --queue'],

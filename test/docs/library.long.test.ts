@@ -9,9 +9,9 @@ runsAsWritten('docs/library.md', {
     Walking: /\d/,
     'Walking many link queries at once': /^(\d+ ){8}\| 0 /m,
     Training: /^$/,
-    'An environment of your own': /^$/,
+    'A custom environment': /^$/,
     Plugins: /^$/,
     // A random policy lasts some 22 steps.
-    'A policy of your own': /^[1-5]\d\d(\.\d+)?$/m,
+    'A custom policy': /^[1-5]\d\d(\.\d+)?$/m,
   },
 });

@@ -44,12 +44,12 @@ runsAsWritten('docs/python.md', {
     'Many at once': ['many.py'],
     'Stable-Baselines3': ['learn.py'],
     'Policies back': ['back.py'],
-    'An environment of your own': ['own.py'],
+    'A custom environment': ['own.py'],
   },
 });
 runsAsWritten('docs/sparql.md');
 runsAsWritten('docs/sweeps.md', {
-  saves: { 'Told by another program': ['asker.py'], 'On several machines': ['array.sh', 'job.yaml'] },
+  saves: { 'Driven by another program': ['asker.py'], 'On several machines': ['array.sh', 'job.yaml'] },
 });
 runsAsWritten('docs/what-the-labels-allow.md', {
   before: [mainJob[0]!, 'kgwalk train opendialkg --model MODEL.gguf --run-dir runs/clone'],

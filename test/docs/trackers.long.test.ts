@@ -55,7 +55,7 @@ const page = 'docs/trackers.md';
 const [wandb] = examplesOf(page).filter(({ language }) => language === 'js');
 
 runsAsWritten('docs/trackers.md', {
-  prints: { 'Stopping by a rule of your own': /^\d+(\.\d+)?$/m, MLflow: /^$/ },
+  prints: { 'Stopping by a custom rule': /^\d+(\.\d+)?$/m, MLflow: /^$/ },
   saves: { 'Weights & Biases': ['in-wandb.mjs'] },
 });
 

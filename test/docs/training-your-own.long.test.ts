@@ -7,6 +7,6 @@ runsAsWritten('docs/training-your-own.md', {
     'The environment': /^0\.90\n$/,
     Callbacks: /^true\n$/,
     'Stopped, gone on with, trained for longer': /^longer\n$/,
-    'Networks of your own': /^true\n$/,
+    'Custom networks': /^true\n$/,
   },
 });

@@ -5,6 +5,6 @@ runsAsWritten('docs/walkthrough.md', {
     Data: /^\d+ entities, \d+ edges, \d+ samples to train on\n.+\n.+ → .+ → .+\n$/,
     'A walk': /→|-\[/,
     'An answer': /^.+ → .+\n$/,
-    'A world of your own': /^0\.[78]\d true\n$/,
+    'A custom world': /^0\.[78]\d true\n$/,
   },
 });
