@@ -32,8 +32,8 @@ const training = (folder: string) => ['train', 'opendialkg-tiny', ...set, '--run
 /** Runs a command here, which fails with one clear error. */
 async function expectError(exitCode: number, message: string, ...words: string[]): Promise<void> {
   const ended = await kgwalk(...words);
-  expect(ended).toMatchObject({ exitCode, told: expect.stringContaining(message) });
-  expect(ended.told).not.toMatch(/^ {4}at /m);
+  expect(ended).toMatchObject({ exitCode, err: expect.stringContaining(message) });
+  expect(ended.err).not.toMatch(/^ {4}at /m);
 }
 
 onLinux('a folder that the kernel refuses to make', () => {

@@ -112,7 +112,7 @@ describe.each(Object.entries(kinds))('a run on %s', (name, { preset, settings, b
       cpSync(own, swapped, { recursive: true });
       cpSync(join(other, file), join(swapped, file));
       if (readFileSync(join(own, file)).equals(readFileSync(join(other, file)))) continue;
-      const { exitCode, told } = await kgwalk(
+      const { exitCode, err } = await kgwalk(
         'evaluate',
         swapped,
         '--checkpoint',
@@ -122,7 +122,7 @@ describe.each(Object.entries(kinds))('a run on %s', (name, { preset, settings, b
         '--limit',
         '5',
       );
-      expect(told).toMatch(
+      expect(err).toMatch(
         /expected the (checkpoint whose sha256 the index names|file that the weights were trained beside)/,
       );
       expect(exitCode).toBe(3);
@@ -146,8 +146,8 @@ describe('an evaluation', () => {
         ['report', folder],
         ['compare', folder, 'random', '--split', 'valid'],
       ]) {
-        const { exitCode, told } = await kgwalk(...words);
-        expect([words[0], exitCode, told]).toEqual([
+        const { exitCode, err } = await kgwalk(...words);
+        expect([words[0], exitCode, err]).toEqual([
           words[0],
           3,
           expect.stringContaining('expected the file that the evaluation was sealed with'),
@@ -165,8 +165,8 @@ describe('an evaluation', () => {
       ['report', swapped],
       ['runs', 'verify', swapped],
     ]) {
-      const { exitCode, told } = await kgwalk(...words);
-      expect([exitCode, told]).toEqual([
+      const { exitCode, err } = await kgwalk(...words);
+      expect([exitCode, err]).toEqual([
         3,
         expect.stringMatching(/expected an evaluation of .*got one of other weights/),
       ]);
@@ -179,8 +179,8 @@ describe('an evaluation', () => {
     const notes = join(altered, 'provenance.json');
     writeFileSync(notes, readFileSync(notes, 'utf8').replace(/"count": (\d+)/, '"count": 1$1'));
     expect(problemOf(altered)).toContain('expected the notes that the run ended with');
-    const { exitCode, told } = await kgwalk('datasets', 'check', 'demo', '--run', altered, '--split', 'test');
-    expect([exitCode, told]).toEqual([3, expect.stringContaining('expected the notes that the run ended with')]);
+    const { exitCode, err } = await kgwalk('datasets', 'check', 'demo', '--run', altered, '--split', 'test');
+    expect([exitCode, err]).toEqual([3, expect.stringContaining('expected the notes that the run ended with')]);
   });
 
   test('of an earlier version is read, and what it did not keep is said', async () => {
@@ -210,8 +210,8 @@ describe('a finished run', () => {
       ['runs', 'export', run],
       ['runs', 'verify', run],
     ]) {
-      const { exitCode, told } = await kgwalk(...command);
-      expect(told).toMatch(/expected (a line that ends at byte|the first \d+ bytes|a log of \d+ bytes)/);
+      const { exitCode, err } = await kgwalk(...command);
+      expect(err).toMatch(/expected (a line that ends at byte|the first \d+ bytes|a log of \d+ bytes)/);
       expect(exitCode).not.toBe(0);
     }
   });
@@ -224,8 +224,8 @@ describe('a finished run', () => {
     bytes[bytes.indexOf('kgwalk-sha256')]! ^= 1;
     for (let i = 1; i <= 20; i++) bytes[bytes.length - 8 * i]! ^= 1;
     writeFileSync(join('unsealed', table), bytes);
-    const { exitCode, told } = await kgwalk('evaluate', 'unsealed', '--split', 'valid', '--limit', '5');
-    expect([exitCode, told]).toEqual([
+    const { exitCode, err } = await kgwalk('evaluate', 'unsealed', '--split', 'valid', '--limit', '5');
+    expect([exitCode, err]).toEqual([
       3,
       expect.stringContaining('expected the file that the weights were trained beside'),
     ]);

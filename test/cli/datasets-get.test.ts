@@ -45,8 +45,8 @@ describe('kgwalk datasets get', () => {
   test('shows the licence, downloads and imports; a second time nothing comes again', async () => {
     publish();
     server.answers = [whole(triples), whole(questions)];
-    const { exitCode, out, told } = await kgwalk('datasets', 'get', 'custom', '--name', 'films');
-    expect([exitCode, told]).toEqual([0, 'custom from https://example.org/films\nlicence: MIT\n']);
+    const { exitCode, out, err } = await kgwalk('datasets', 'get', 'custom', '--name', 'films');
+    expect([exitCode, err]).toEqual([0, 'custom from https://example.org/films\nlicence: MIT\n']);
     expect(out).toMatch(/^imported films .*The files stay at /s);
     expect(readdirSync(downloads()).sort()).toEqual(['questions.jsonl', 'triples.tsv']);
     server.asked = [];
@@ -68,9 +68,9 @@ describe('kgwalk datasets get', () => {
 
   test('imports nothing where a file is another than the one that is meant', async () => {
     env.KGWALK_DOWNLOADS_BASE = server.origin;
-    const { exitCode, told } = await kgwalk('datasets', 'get', 'opendialkg');
+    const { exitCode, err } = await kgwalk('datasets', 'get', 'opendialkg');
     expect(exitCode).toBe(3);
-    expect(told).toMatch(/licence: CC-BY-NC-4\.0.*expected git blob dd056aeb\w+, got /s);
+    expect(err).toMatch(/licence: CC-BY-NC-4\.0.*expected git blob dd056aeb\w+, got /s);
     expect(server.asked[0]!.url).toMatch(
       /^\/raw\.githubusercontent\.com\/facebookresearch\/opendialkg\/\w{40}\/data\/opendialkg\.csv$/,
     );
@@ -86,8 +86,8 @@ describe('kgwalk datasets get', () => {
   });
 
   test('of what is no release, names the nearest one', async () => {
-    const { exitCode, told } = await kgwalk('datasets', 'get', 'opendialgk');
-    expect([exitCode, told]).toEqual([2, expect.stringContaining('Did you mean "opendialkg"?')]);
+    const { exitCode, err } = await kgwalk('datasets', 'get', 'opendialgk');
+    expect([exitCode, err]).toEqual([2, expect.stringContaining('Did you mean "opendialkg"?')]);
   });
 });
 

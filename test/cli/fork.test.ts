@@ -63,9 +63,9 @@ describe('a fork', () => {
     const before = [runHashes(walks), readFileSync(join(walks, 'environment.json'), 'utf8')];
     const release = lockFolder(walks);
     const folder = newFolder();
-    const { exitCode, told } = await fork(walks, 'best', folder, 'ppo.learningRate=0', 'ppo.updates=2');
+    const { exitCode, err } = await fork(walks, 'best', folder, 'ppo.learningRate=0', 'ppo.updates=2');
     release();
-    expect([exitCode, told]).toEqual([0, expect.stringContaining(`run ${folder}, a fork of ${walks}@best`)]);
+    expect([exitCode, err]).toEqual([0, expect.stringContaining(`run ${folder}, a fork of ${walks}@best`)]);
     expect([runHashes(walks), readFileSync(join(walks, 'environment.json'), 'utf8')]).toEqual(before);
 
     const { name, file } = readIndex(walks).best!;
@@ -176,8 +176,8 @@ describe('a fork is refused before anything is made', () => {
     [['ppo.cliprange=0.1'], 'did you mean ppo.clipRange'],
   ])('with %j', async (overrides, message) => {
     const folder = newFolder();
-    const { exitCode, told } = await fork(walks, 'best', folder, ...overrides);
-    expect([exitCode, told]).toEqual([expect.any(Number), expect.stringContaining(message)]);
+    const { exitCode, err } = await fork(walks, 'best', folder, ...overrides);
+    expect([exitCode, err]).toEqual([expect.any(Number), expect.stringContaining(message)]);
     expect(exitCode).not.toBe(0);
     expect(existsSync(folder)).toBe(false);
   });
@@ -185,12 +185,12 @@ describe('a fork is refused before anything is made', () => {
   test('from a checkpoint that is not there or is damaged', async () => {
     const folder = newFolder();
     expect(await fork(walks, '77', folder)).toMatchObject({
-      told: expect.stringContaining('expected checkpoint "77"'),
+      err: expect.stringContaining('expected checkpoint "77"'),
     });
     const damaged = newFolder();
     await forked(walks, 'best', damaged, 'ppo.updates=1');
     writeFileSync(readIndex(damaged).last!.file, 'not a checkpoint');
-    expect(await fork(damaged, 'last', folder)).toMatchObject({ told: expect.stringContaining('ppo-000001') });
+    expect(await fork(damaged, 'last', folder)).toMatchObject({ err: expect.stringContaining('ppo-000001') });
     expect(existsSync(folder)).toBe(false);
   });
 
@@ -206,8 +206,8 @@ describe('a fork is refused before anything is made', () => {
   ])('by %j', async (words, message) => {
     const places = { RUN: walks, NOWHERE: newFolder() };
     const named = words.map((word) => places[word as keyof typeof places] ?? word);
-    const { exitCode, told } = await kgwalk('train', ...named);
-    expect([exitCode, told]).toEqual([expect.any(Number), expect.stringContaining(message)]);
+    const { exitCode, err } = await kgwalk('train', ...named);
+    expect([exitCode, err]).toEqual([expect.any(Number), expect.stringContaining(message)]);
     expect(exitCode).not.toBe(0);
     expect(existsSync(join(runsFolder(), basename(walks)))).toBe(false);
   });

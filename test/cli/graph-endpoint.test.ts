@@ -62,7 +62,7 @@ test('a run that walks relations answers as in memory, past relations that train
   const asked = ['ask', run, 'other films by the director of [inception]'];
   const [plain, remote] = [await kgwalk(...asked), await kgwalk(...asked, ...behind(1000))];
   expect([remote.exitCode, remote.out]).toEqual([0, plain.out]);
-  expect(remote.told).toMatch(/: \d+ queries, \d+ rows; 0 entities queried/);
+  expect(remote.err).toMatch(/: \d+ queries, \d+ rows; 0 entities queried/);
 });
 
 test('a run on dialogues is asked over its own graph alone', () => {
@@ -79,7 +79,7 @@ test('questions that met cut relations are counted, each for itself', async () =
   expect(one.record.cost.cutRelations).toMatchObject({ total, max: Math.max(...cut) });
   const { lines } = one.record.sections.find(({ title }) => title === 'Cut relations')!;
   expect(lines).toEqual([expect.stringMatching(new RegExp(`^${cut.length} of ${one.rows.length} questions met`))]);
-  const { out, told } = await kgwalk(...asked, '--evaluations', folderWith({}), ...behind(1));
+  const { out, err } = await kgwalk(...asked, '--evaluations', folderWith({}), ...behind(1));
   expect(out).toContain(lines![0]);
-  expect(told).toMatch(/relations of hubs were cut, to 1 tails/);
+  expect(err).toMatch(/relations of hubs were cut, to 1 tails/);
 });

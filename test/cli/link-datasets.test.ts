@@ -41,9 +41,9 @@ describe('kgwalk datasets, on links', () => {
       ...['datasets', 'import', 'triples', '--name', 'tiny', '--from', folderWith(tinyLinkFiles)],
     );
     writeFileSync(join(process.env.KGWALK_HOME!, 'datasets', name, 'labels.jsonl'), '');
-    const { exitCode, told } = await kgwalk('datasets', 'check', 'tiny');
+    const { exitCode, err } = await kgwalk('datasets', 'check', 'tiny');
     expect(exitCode).toBe(3);
-    expect(told).toMatch(/labels\.jsonl was altered/);
+    expect(err).toMatch(/labels\.jsonl was altered/);
   });
 
   test('what was drawn and what overlaps is said', async () => {
@@ -60,13 +60,13 @@ describe('kgwalk datasets, on links', () => {
     const from = ['datasets', 'import', 'triples', '--name', 'triples', '--from', folderWith(files)];
     expect(await kgwalk(...from)).toMatchObject({
       exitCode: 3,
-      told: expect.stringMatching(/expected each triple in one split, got 1 in both [^]*--allow-overlap/),
+      err: expect.stringMatching(/expected each triple in one split, got 1 in both [^]*--allow-overlap/),
     });
     const { out } = await kgwalk(...from, '--allow-overlap');
     expect(out).toContain('in two splits: 1 in train and valid, 0 in train and test, 0 in valid and test\n');
     expect(await kgwalk('datasets', 'import', 'metaqa', '--from', 'x', '--allow-overlap')).toMatchObject({
       exitCode: 2,
-      told: expect.stringContaining('expected --allow-overlap with triples, got it with metaqa'),
+      err: expect.stringContaining('expected --allow-overlap with triples, got it with metaqa'),
     });
   });
 

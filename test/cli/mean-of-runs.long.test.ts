@@ -104,7 +104,7 @@ test('is replayed and checked for leaks by what its runs noted', async () => {
   const { saved } = await evaluated(mean('first', 'second'));
   const folder = join(saved, '..');
   const replayed = await kgwalk('replay', folder);
-  expect([replayed.told, replayed.exitCode, replayed.out]).toEqual([
+  expect([replayed.err, replayed.exitCode, replayed.out]).toEqual([
     '',
     0,
     expect.stringContaining('every byte as it was saved'),
@@ -117,10 +117,10 @@ test('is replayed and checked for leaks by what its runs noted', async () => {
 });
 
 describe('is refused', () => {
-  const told = async (...words: string[]) => (await kgwalk('evaluate', ...words)).told;
+  const err = async (...words: string[]) => (await kgwalk('evaluate', ...words)).err;
 
   test('where the runs walk differently, in one error', async () => {
-    expect(await told(mean('first', 'short'))).toContain(
+    expect(await err(mean('first', 'short'))).toContain(
       'expected runs of one horizon to answer as one, got first (2) and short (1)',
     );
   });
@@ -128,14 +128,14 @@ describe('is refused', () => {
   test('where one of them has read replies', async () => {
     const plain = ['transe.enabled=false', 'ppo.enabled=false'];
     await train({ settings: tinySettings(...plain, 'data.oracle=reply'), folder: runOf('oracle') });
-    expect(await told(mean('first', 'oracle'))).toContain('expected runs of one oracle to answer as one');
+    expect(await err(mean('first', 'oracle'))).toContain('expected runs of one oracle to answer as one');
   });
 
   test('where they compute on different backends, with a way out', async () => {
     const plain = ['transe.enabled=false', 'ppo.enabled=false', 'walker.head=seq2seq', 'backend=cpu'];
     await train({ settings: tinySettings(...plain), folder: runOf('other') });
     const words = mean('first', 'other');
-    expect(await told(words)).toMatch(/expected runs that compute on one backend, got \w+ and cpu[^]*--backend wasm/);
+    expect(await err(words)).toMatch(/expected runs that compute on one backend, got \w+ and cpu[^]*--backend wasm/);
     expect((await evaluated(words, '--backend', 'wasm')).n).toBe(3);
   });
 
@@ -145,17 +145,17 @@ describe('is refused', () => {
       settings: tinySettings(...plain, 'walker.head=seq2path', 'walker.decoder=free'),
       folder: runOf('free'),
     });
-    expect(await told(mean('first', 'free'))).toContain(
+    expect(await err(mean('first', 'free'))).toContain(
       'expected runs that choose among edges, got walker.decoder=free',
     );
   });
 
   test('where one of them is not there', async () => {
-    expect(await told(mean('first', 'gone'))).toContain('gone');
+    expect(await err(mean('first', 'gone'))).toContain('gone');
   });
 
   test('with several threads', async () => {
-    expect(await told(mean('first', 'second'), '--threads', '2')).toContain(
+    expect(await err(mean('first', 'second'), '--threads', '2')).toContain(
       'expected one thread for several runs as one',
     );
   });

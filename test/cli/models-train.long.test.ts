@@ -27,9 +27,9 @@ test('a model is trained from the demo’s data to a file, stopped and resumed',
   const command = ['models', 'train', '--out', out, ...given.flatMap((one) => ['--set', one])];
 
   const tooFew = await kgwalk(...command, '--set', 'model.vocabSize=60000');
-  expect(tooFew.told).toMatch(/expected a vocabulary of 60000 tokens, got \d+, at model\.vocabSize/);
+  expect(tooFew.err).toMatch(/expected a vocabulary of 60000 tokens, got \d+, at model\.vocabSize/);
   const tooMany = await kgwalk(...command, '--set', 'model.vocabSize=300');
-  expect(tooMany.told).toMatch(/got 3\d\d, at model\.vocabSize/);
+  expect(tooMany.err).toMatch(/got 3\d\d, at model\.vocabSize/);
 
   const stop = new AbortController();
   const { finished, place } = await trainDemoModel({
@@ -44,7 +44,7 @@ test('a model is trained from the demo’s data to a file, stopped and resumed',
   expect(place.tokens).toBeLessThan(3000);
   expect(existsSync(join(out, 'training.safetensors'))).toBe(true);
   const again = await kgwalk(...command);
-  expect(again.told).toContain('Resume it by --resume');
+  expect(again.err).toContain('Resume it by --resume');
 
   const result = await kgwalkJson<{ model: string; sha256: string; tokens: number; picture: string }>(
     ...command,
@@ -69,6 +69,6 @@ test('a model is trained from the demo’s data to a file, stopped and resumed',
   const wild = [...command, '--set', 'training.learningRate=1e25', '--set', 'training.warmupTokens=0'];
   const diverged = await kgwalk(...wild);
   expect(diverged.exitCode).toBe(1);
-  expect(diverged.told).toMatch(/error: expected finite .+, at update 2\n/);
-  expect(diverged.told).toContain('Lower training.learningRate or training.maxGradNorm');
+  expect(diverged.err).toMatch(/error: expected finite .+, at update 2\n/);
+  expect(diverged.err).toContain('Lower training.learningRate or training.maxGradNorm');
 });

@@ -44,8 +44,8 @@ const state = async (name: string) =>
 
 describe('kgwalk models get', () => {
   test('an address with its hash becomes a model with a name', async () => {
-    const { exitCode, out, told } = await kgwalk('models', 'get', address(), '--sha256', sha256.toUpperCase());
-    expect([exitCode, told]).toEqual([0, `Tiny-Q8 from ${address()}\nlicence: see ${server.origin}\n`]);
+    const { exitCode, out, err } = await kgwalk('models', 'get', address(), '--sha256', sha256.toUpperCase());
+    expect([exitCode, err]).toEqual([0, `Tiny-Q8 from ${address()}\nlicence: see ${server.origin}\n`]);
     expect(out).toContain('downloaded; its sha256 is right');
     expect(out).toContain('--model Tiny-Q8');
     expect(files()).toEqual(['Tiny-Q8.gguf', 'Tiny-Q8.json']);
@@ -69,7 +69,7 @@ describe('kgwalk models get', () => {
 
   test('without a hash from anybody it needs --accept-unverified, and says so ever after', async () => {
     const refused = await kgwalk('models', 'get', address());
-    expect([refused.exitCode, refused.told]).toEqual([2, expect.stringContaining('--accept-unverified')]);
+    expect([refused.exitCode, refused.err]).toEqual([2, expect.stringContaining('--accept-unverified')]);
     expect(files()).toEqual([]);
     expect((await kgwalk('models', 'get', address(), '--accept-unverified')).out).toContain('UNVERIFIED');
     expect(await kgwalkJson('models', 'get', address())).toMatchObject({ hashFrom: 'nobody', kept: model.length });
@@ -82,21 +82,21 @@ describe('kgwalk models get', () => {
 
   test('a registered name is looked up where the registry says, and its pinned hash holds', async () => {
     env.KGWALK_DOWNLOADS_BASE = server.origin;
-    const { exitCode, told } = await kgwalk('models', 'get', 'all-minilm-l6-v2');
+    const { exitCode, err } = await kgwalk('models', 'get', 'all-minilm-l6-v2');
     expect(server.asked[0]!.url).toMatch(
       /^\/huggingface\.co\/second-state\/All-MiniLM-L6-v2-Embedding-GGUF\/resolve\/\w{40}\//,
     );
     expect(exitCode).toBe(3);
-    expect(told).toContain('licence: Apache-2.0');
-    expect(told).toMatch(new RegExp(`expected sha256 [0-9a-f]{64}, got ${sha256}`));
+    expect(err).toContain('licence: Apache-2.0');
+    expect(err).toMatch(new RegExp(`expected sha256 [0-9a-f]{64}, got ${sha256}`));
     expect([files(), await state('all-minilm-l6-v2')]).toEqual([[], 'to get']);
   });
 
   test('a licence that asks for it is accepted first, by a flag', async () => {
     env.KGWALK_DOWNLOADS_BASE = server.origin;
-    const { exitCode, told } = await kgwalk('models', 'get', 'llama-3.2-1b-instruct');
+    const { exitCode, err } = await kgwalk('models', 'get', 'llama-3.2-1b-instruct');
     expect([exitCode, server.asked.length]).toEqual([2, 0]);
-    expect(told).toMatch(/licence: Llama 3\.2 Community License.*expected --accept-licence/s);
+    expect(err).toMatch(/licence: Llama 3\.2 Community License.*expected --accept-licence/s);
     await kgwalk('models', 'get', 'llama-3.2-1b-instruct', '--accept-licence');
     expect(server.asked.length).toBe(1);
   });
@@ -113,8 +113,8 @@ describe('kgwalk models get', () => {
   test('a page instead of a model is not kept, even with the right hash', async () => {
     const page = Buffer.from('<html>');
     server.answers = [whole(page)];
-    const { exitCode, told } = await kgwalk('models', 'get', address(), '--sha256', hashOf(page));
-    expect([exitCode, told]).toEqual([3, expect.stringContaining('does not start with "GGUF"')]);
+    const { exitCode, err } = await kgwalk('models', 'get', address(), '--sha256', hashOf(page));
+    expect([exitCode, err]).toEqual([3, expect.stringContaining('does not start with "GGUF"')]);
     expect(files()).toEqual([]);
   });
 
@@ -130,8 +130,8 @@ describe('kgwalk models get', () => {
   test('a name that another file has is not taken from it', async () => {
     mkdirSync(modelsFolder());
     writeFileSync(join(modelsFolder(), 'mine.gguf'), model);
-    const { exitCode, told } = await kgwalk('models', 'get', address(), '--sha256', sha256, '--name', 'mine');
-    expect([exitCode, told]).toEqual([2, expect.stringContaining('which is a file of yours')]);
+    const { exitCode, err } = await kgwalk('models', 'get', address(), '--sha256', sha256, '--name', 'mine');
+    expect([exitCode, err]).toEqual([2, expect.stringContaining('which is a file of yours')]);
   });
 
   test.each([
@@ -143,8 +143,8 @@ describe('kgwalk models get', () => {
     [['https://example.org/m.gguf', '--name', '../m'], 'expected a name of a model'],
     [['https://example.org/demo.gguf'], 'expected another name than demo'],
   ])('%j is refused before anything is asked', async (words, message) => {
-    const { exitCode, told } = await kgwalk('models', 'get', ...words);
-    expect([exitCode, told]).toEqual([2, expect.stringContaining(message)]);
+    const { exitCode, err } = await kgwalk('models', 'get', ...words);
+    expect([exitCode, err]).toEqual([2, expect.stringContaining(message)]);
     expect([server.asked.length, existsSync(modelsFolder())]).toEqual([0, false]);
   });
 });
@@ -190,8 +190,8 @@ describe('kgwalk models info', () => {
     ['no-such.gguf', 3, 'got nothing'],
     ['demp', 2, 'Did you mean "demo"?'],
   ])('of %s is an error that says why', async (name, code, message) => {
-    const { exitCode, told } = await kgwalk('models', 'info', name);
-    expect([exitCode, told]).toEqual([code, expect.stringContaining(message)]);
+    const { exitCode, err } = await kgwalk('models', 'info', name);
+    expect([exitCode, err]).toEqual([code, expect.stringContaining(message)]);
   });
 });
 
@@ -207,6 +207,6 @@ describe('kgwalk models bench', () => {
   });
 
   test('refuses numbers that are none', async () => {
-    expect((await kgwalk('models', 'bench', 'demo', '--repeats', '0')).told).toContain('at --repeats');
+    expect((await kgwalk('models', 'bench', 'demo', '--repeats', '0')).err).toContain('at --repeats');
   });
 });

@@ -23,8 +23,8 @@ const dialogues = ['--dataset', 'opendialkg', '--evaluations', folderWith({})];
 
 /** Trains, and sees that it worked. */
 async function trained(folder: string, preset: string, ...words: string[]): Promise<string> {
-  const { exitCode, told } = await kgwalk('train', preset, '--run-dir', folder, ...words);
-  expect([exitCode, exitCode === 0 ? '' : told]).toEqual([0, '']);
+  const { exitCode, err } = await kgwalk('train', preset, '--run-dir', folder, ...words);
+  expect([exitCode, exitCode === 0 ? '' : err]).toEqual([0, '']);
   return folder;
 }
 
@@ -88,9 +88,9 @@ describe('a run keeps what a plugin was', () => {
       'environment.json': '{}',
       'config.yaml': stringify({ plugins: ['./evil.mjs'] }),
     });
-    const { exitCode, told } = await kgwalk('train', join(folder, 'config.yaml'));
+    const { exitCode, err } = await kgwalk('train', join(folder, 'config.yaml'));
     expect(exitCode).toBe(2);
-    expect(told).toMatch(
+    expect(err).toMatch(
       /plugins: expected no file from the settings of a run, got \.\/evil\.mjs, at .*config\.yaml:1/,
     );
     expect('evilRan' in globalThis).toBe(false);
@@ -107,14 +107,14 @@ describe('a run asks for its plugin again', () => {
   ])('when it is %s: the error names file and hash, and the command to paste', async (_, words) => {
     const gone = file();
     const folder = copyTrainedWith(run, gone, sha256Of(gone));
-    const { exitCode, told, out } = await kgwalk(...words(folder));
+    const { exitCode, err, out } = await kgwalk(...words(folder));
     expect([exitCode, out]).toEqual([2, '']);
-    expect(told).toContain(
+    expect(err).toContain(
       `expected the plugin of the run, got none of gone.mjs (sha256 ${sha256Of(gone).slice(0, 12)}…`,
     );
-    expect(told).toContain(`; at ${gone}), at ${folder}`);
+    expect(err).toContain(`; at ${gone}), at ${folder}`);
     const command = words(folder).map((word) => (word === 'Who?' ? `'Who?'` : word));
-    expect(told).toContain(`only when you name it: kgwalk ${command.join(' ')} --plugin ${gone}`);
+    expect(err).toContain(`only when you name it: kgwalk ${command.join(' ')} --plugin ${gone}`);
   });
 
   test('the error says of a file that it is gone, or another by now', async () => {
@@ -122,11 +122,11 @@ describe('a run asks for its plugin again', () => {
     const folder = copyTrainedWith(run, gone, sha256Of(gone));
     writeFileSync(gone, rewarding('other'));
     const changed = await kgwalk('evaluate', folder);
-    expect(changed.told).toContain(`${gone} has changed since: ${sha256Of(gone).slice(0, 12)}…`);
+    expect(changed.err).toContain(`${gone} has changed since: ${sha256Of(gone).slice(0, 12)}…`);
     rmSync(gone);
-    const { told } = await kgwalk('evaluate', folder);
-    expect(told).toContain(`; no longer at ${gone})`);
-    expect(told).toContain('--plugin PATH/gone.mjs');
+    const { err } = await kgwalk('evaluate', folder);
+    expect(err).toContain(`; no longer at ${gone})`);
+    expect(err).toContain('--plugin PATH/gone.mjs');
   });
 
   test('one that changed is refused when the run is gone on with, and told when it is evaluated', async () => {
@@ -134,10 +134,10 @@ describe('a run asks for its plugin again', () => {
     const resumed = await kgwalk('train', '--resume', '--run-dir', folder, '--plugin', reward);
     expect(resumed.exitCode).toBe(2);
     const said = `the run was made with kept.mjs of sha256 abababababab…, ${reward} has ${sha256Of(reward).slice(0, 12)}… now`;
-    expect(resumed.told).toContain(`expected the plugins of the run, got others, at ${folder}: ${said}`);
+    expect(resumed.err).toContain(`expected the plugins of the run, got others, at ${folder}: ${said}`);
     const evaluated = await kgwalk('evaluate', folder, '--plugin', reward);
     expect(evaluated.exitCode).toBe(0);
-    expect(evaluated.told).toContain(said);
+    expect(evaluated.err).toContain(said);
   });
 
   test('an evaluation is replayed with the plugin that brought its agent', async () => {
@@ -152,9 +152,9 @@ describe('a run asks for its plugin again', () => {
     expect((await kgwalk('replay', saved)).exitCode).toBe(0);
     const asked = join(saved, 'asked.json');
     writeFileSync(asked, readFileSync(asked, 'utf8').replace(sha256Of(agent), 'ab'.repeat(32)));
-    const { exitCode, told } = await kgwalk('replay', saved);
+    const { exitCode, err } = await kgwalk('replay', saved);
     expect(exitCode).toBe(2);
-    expect(told).toContain('the evaluation was made with mute.mjs of sha256 abababababab…');
+    expect(err).toContain('the evaluation was made with mute.mjs of sha256 abababababab…');
   });
 });
 
@@ -167,16 +167,16 @@ describe('a plugin that throws later names itself, with the line', () => {
         `host.agents.dialogues.register('broken', {\n create: () => ({ name: 'broken', async answer() {\n ${throwing} } }),\n});`,
       ),
     );
-    const { exitCode, told } = await kgwalk('evaluate', '--agent', 'broken', ...dialogues, '--plugin', file);
+    const { exitCode, err } = await kgwalk('evaluate', '--agent', 'broken', ...dialogues, '--plugin', file);
     expect(exitCode).toBe(0);
-    expect(told).toContain(`out of ideas (agent dialogues/broken of the plugin ${file}:3:`);
+    expect(err).toContain(`out of ideas (agent dialogues/broken of the plugin ${file}:3:`);
   });
 
   test('an agent that cannot be made', async () => {
     const file = pluginFile(registering(`host.agents.dialogues.register('unmade', { create() {\n ${throwing} } });`));
-    const { exitCode, told } = await kgwalk('evaluate', '--agent', 'unmade', ...dialogues, '--plugin', file);
+    const { exitCode, err } = await kgwalk('evaluate', '--agent', 'unmade', ...dialogues, '--plugin', file);
     expect(exitCode).toBe(1);
-    expect(told).toContain(`the plugin failed in agent dialogues/unmade: out of ideas, at ${file}:2:`);
+    expect(err).toContain(`the plugin failed in agent dialogues/unmade: out of ideas, at ${file}:2:`);
   });
 
   test('a reward, and an environment: the run failed, and says by what', async () => {
@@ -194,16 +194,16 @@ describe('a plugin that throws later names itself, with the line', () => {
     ] as const) {
       const folder = join(folderWith({}), 'run');
       const words = ['train', 'opendialkg-tiny', '--run-dir', folder, ...set(setting, 'data.dataset=opendialkg')];
-      const { exitCode, told } = await kgwalk(...words, '--plugin', file);
+      const { exitCode, err } = await kgwalk(...words, '--plugin', file);
       expect(exitCode).toBe(1);
-      expect(told).toContain(`error: the plugin failed in ${what}: out of ideas, at ${file}:`);
+      expect(err).toContain(`error: the plugin failed in ${what}: out of ideas, at ${file}:`);
       expect(openRun(folder).state).toMatchObject({ status: 'failed', reason: expect.stringContaining(what) });
     }
   });
 
   test('one that takes a name that is taken', async () => {
     const file = pluginFile(rewarding('path'));
-    const { told } = await kgwalk('config', 'explain', 'seed', '--plugin', file);
-    expect(told).toContain(`got "path", which is registered already, at ${file}`);
+    const { err } = await kgwalk('config', 'explain', 'seed', '--plugin', file);
+    expect(err).toContain(`got "path", which is registered already, at ${file}`);
   });
 });

@@ -27,10 +27,10 @@ const listed = ['config', 'explain'];
 
 describe('a plugin that cannot be used ends the command before it begins', () => {
   test('a file that is not there', async () => {
-    const { exitCode, told, out } = await kgwalk(...listed, '--plugin', 'nowhere.mjs');
+    const { exitCode, err, out } = await kgwalk(...listed, '--plugin', 'nowhere.mjs');
     expect(exitCode).toBe(2);
-    expect(told).toMatch(/expected a file, got none, at --plugin .*nowhere\.mjs/);
-    expect(told).toMatch(/function plugin\(\{ agents, .* \}\)/);
+    expect(err).toMatch(/expected a file, got none, at --plugin .*nowhere\.mjs/);
+    expect(err).toMatch(/function plugin\(\{ agents, .* \}\)/);
     expect(out).toBe('');
   });
 
@@ -39,9 +39,9 @@ describe('a plugin that cannot be used ends the command before it begins', () =>
     ['with something else of that name', 'export const plugin = { agents: [] };', 'object'],
   ])('a module %s', async (_, text, got) => {
     const file = pluginFile(text);
-    const { exitCode, told, out } = await kgwalk(...listed, '--plugin', file);
+    const { exitCode, err, out } = await kgwalk(...listed, '--plugin', file);
     expect(exitCode).toBe(2);
-    expect(told).toContain(`expected an exported function plugin, got ${got}, at ${file}`);
+    expect(err).toContain(`expected an exported function plugin, got ${got}, at ${file}`);
     expect(out).toBe('');
   });
 
@@ -51,9 +51,9 @@ describe('a plugin that cannot be used ends the command before it begins', () =>
     ['rejects', registering(`return Promise.reject(new Error('no such table'));`)],
   ])('one that %s: the error names the file', async (_, text) => {
     const file = pluginFile(text);
-    const { exitCode, told, out } = await kgwalk(...listed, '--plugin', file);
+    const { exitCode, err, out } = await kgwalk(...listed, '--plugin', file);
     expect(exitCode).toBe(1);
-    expect(told).toContain(`the plugin failed: no such table, at ${file}`);
+    expect(err).toContain(`the plugin failed: no such table, at ${file}`);
     expect(out).toBe('');
   });
 
@@ -70,10 +70,10 @@ describe('a plugin that cannot be used ends the command before it begins', () =>
       'twice',
     ],
   ])('one that takes the name of a known %s', async (_, body, name) => {
-    const { exitCode, told } = await kgwalk(...listed, '--plugin', pluginFile(registering(body)));
+    const { exitCode, err } = await kgwalk(...listed, '--plugin', pluginFile(registering(body)));
     expect(exitCode).toBe(2);
-    expect(told).toContain(name);
-    expect(told).toMatch(/registered/);
+    expect(err).toContain(name);
+    expect(err).toMatch(/registered/);
   });
 });
 
@@ -81,8 +81,8 @@ describe('what a plugin registers is known to the command', () => {
   test('an agent, by its name and beside ours; options stand before the command or behind it', async () => {
     const file = pluginFile(silentAgent('silent'));
     const words = ['compare', 'silent', 'frequency', '--dataset', 'opendialkg'];
-    const { exitCode, out, told } = await kgwalk('--plugin', file, ...words);
-    expect([exitCode, exitCode === 0 ? '' : told]).toEqual([0, '']);
+    const { exitCode, out, err } = await kgwalk('--plugin', file, ...words);
+    expect([exitCode, exitCode === 0 ? '' : err]).toEqual([0, '']);
     expect(out).toMatch(/^silent +/m);
     expect(out).toMatch(/^frequency +/m);
     // The same file again is the same plugin: nothing is registered twice.
@@ -92,7 +92,7 @@ describe('what a plugin registers is known to the command', () => {
     expect(record).toMatchObject({ agent: 'silent', task: 'dialogues' });
     expect(record.metrics['path@1']!.value).toBe(0);
     const unknown = await kgwalk('evaluate', '--agent', 'silnt', '--dataset', 'opendialkg');
-    expect(unknown.told).toContain('Did you mean "silent"?');
+    expect(unknown.err).toContain('Did you mean "silent"?');
   });
 
   test('several, in their order', async () => {
@@ -110,9 +110,9 @@ describe('what a plugin registers is known to the command', () => {
     const refused = await kgwalk(...words);
     expect(refused.exitCode).toBe(2);
     const kinds = 'target, path, first-hop; of a plugin with --plugin FILE';
-    expect(refused.told).toContain(`expected a kind of reward (${kinds}), got "always"`);
-    const { exitCode, told } = await kgwalk(...words, '--plugin', file);
-    expect([exitCode, exitCode === 0 ? '' : told]).toEqual([0, '']);
+    expect(refused.err).toContain(`expected a kind of reward (${kinds}), got "always"`);
+    const { exitCode, err } = await kgwalk(...words, '--plugin', file);
+    expect([exitCode, exitCode === 0 ? '' : err]).toEqual([0, '']);
     const metrics = readFileSync(join(folder, 'metrics.jsonl'), 'utf8').split('\n');
     const hits = metrics.flatMap((line) => /"rollout\/hit_rate":([\d.]+)/.exec(line)?.[1] ?? []);
     expect(hits).toEqual(['1', '1', '1', '1']);
@@ -143,9 +143,9 @@ describe('what a plugin registers is known to the command', () => {
     const folder = join(folderWith({}), 'run');
     const settings = [...tinyOverrides, 'env.id=mine/Generous-v1', 'data.dataset=opendialkg'];
     const words = ['train', 'opendialkg-tiny', '--run-dir', folder, ...settings.flatMap((one) => ['--set', one])];
-    expect((await kgwalk(...words)).told).toMatch(/expected a known environment \(.*\), got "mine\/Generous-v1"/);
-    const { exitCode, told } = await kgwalk(...words, '--plugin', file);
-    expect([exitCode, exitCode === 0 ? '' : told]).toEqual([0, '']);
+    expect((await kgwalk(...words)).err).toMatch(/expected a known environment \(.*\), got "mine\/Generous-v1"/);
+    const { exitCode, err } = await kgwalk(...words, '--plugin', file);
+    expect([exitCode, exitCode === 0 ? '' : err]).toEqual([0, '']);
     const metrics = readFileSync(join(folder, 'metrics.jsonl'), 'utf8').split('\n');
     const rewards = metrics.flatMap((line) => /"rollout\/reward":([\d.]+)/.exec(line)?.[1] ?? []);
     expect(rewards).toEqual(['7', '7', '7', '7']);
@@ -181,14 +181,14 @@ describe('what a plugin registers is known to the command', () => {
       Object.fromEntries(Object.entries(releaseFiles).map(([name, text]) => [`inner/${name}`, text])),
     );
     const imported = await kgwalk('datasets', 'import', 'talks', '--from', folder, '--plugin', file);
-    expect([imported.exitCode, imported.exitCode === 0 ? '' : imported.told]).toEqual([0, '']);
+    expect([imported.exitCode, imported.exitCode === 0 ? '' : imported.err]).toEqual([0, '']);
     expect(imported.out).toMatch(/^imported talks · licence: /);
     expect((await kgwalk('datasets', 'list')).out).toMatch(/^talks +/m);
     const { exitCode, out } = await kgwalk('evaluate', '--agent', 'random', '--dataset', 'talks');
     expect(exitCode).toBe(0);
     expect(out).toMatch(/^random on talks, .* n = 2/m);
     const unknown = await kgwalk('datasets', 'import', 'chats', '--from', folder);
-    expect(unknown.told).toMatch(/expected a format \(.*triples, .*talks\), got "chats"/);
+    expect(unknown.err).toMatch(/expected a format \(.*triples, .*talks\), got "chats"/);
   });
 });
 
@@ -196,11 +196,11 @@ test('a plan brings no code: commands with a plugin are not planned', async () =
   const file = pluginFile(silentAgent('planned'));
   const plan = join(folderWith({}), 'plan.jsonl');
   const evaluate = ['evaluate', '--dataset', 'opendialkg', '--parts', '2', '--write', plan];
-  const { exitCode, told } = await kgwalk('--plugin', file, ...evaluate, '--agent', 'planned');
-  expect([exitCode, told]).toEqual([2, expect.stringContaining('expected work without plugins, got some')]);
+  const { exitCode, err } = await kgwalk('--plugin', file, ...evaluate, '--agent', 'planned');
+  expect([exitCode, err]).toEqual([2, expect.stringContaining('expected work without plugins, got some')]);
   // One that came another way, as by the preset of a run, shows in what is worked on.
   const figure = registering(`const { measure } = await host.loadTask('dialogues');
     host.registerFigure(measure, { key: 'one', title: 'one', unit: '%', better: 'high' }, () => 1);`);
   await kgwalk(...listed, '--plugin', pluginFile(figure));
-  expect((await kgwalk(...evaluate, '--agent', 'frequency')).told).toContain('got some, at plugin:mine.mjs');
+  expect((await kgwalk(...evaluate, '--agent', 'frequency')).err).toContain('got some, at plugin:mine.mjs');
 });

@@ -68,7 +68,7 @@ test('a room is learned by settings alone, evaluated, compared, replayed, traine
   }
   expect((await kgwalk('runs', 'list')).out).toMatch(/room +finished +ppo +policy +0 +mine\/Room-v1/);
 
-  expect((await kgwalk('train', '--resume', '--run-dir', 'runs/room')).told).toContain('is finished; nothing to do');
+  expect((await kgwalk('train', '--resume', '--run-dir', 'runs/room')).err).toContain('is finished; nothing to do');
   const ofLast = ['evaluate', 'runs/room', '--checkpoint', 'last', '--limit', '3'];
   const { saved } = await kgwalkJson<{ saved: string }>(...ofLast);
   const longer = await kgwalk('train', '--resume', '--run-dir', 'runs/room', '--set', 'policy.totalSteps=13312');
@@ -107,8 +107,8 @@ test.each([
   [['policy', '--set', 'ppo.baseline=group-mean'], /expected ppo\.baseline=critic, moving-average or none/],
   [['policy', '--set', 'env.options=7'], /env\.options: expected/],
 ])('settings that do not fit a policy are refused before anything is read: %s', async ([preset, ...more], message) => {
-  const { exitCode, told } = await kgwalk('train', preset!, '--set', 'env.id=mine/Room-v1', ...more, '--run-dir', 'no');
-  expect([exitCode, told]).toEqual([2, expect.stringMatching(message)]);
+  const { exitCode, err } = await kgwalk('train', preset!, '--set', 'env.id=mine/Room-v1', ...more, '--run-dir', 'no');
+  expect([exitCode, err]).toEqual([2, expect.stringMatching(message)]);
   expect(existsSync('no')).toBe(false);
 });
 
@@ -116,7 +116,7 @@ test.each([
   ['mine/Wordy-v1', /expected an observationSpace of vectors of one length .*, got text, at mine\/Wordy-v1/],
   ['mine/Nowhere-v1', /expected a known environment .*"mine\/Nowhere-v1", at env\.id/],
 ])('an environment that a policy cannot be trained in is refused before anything is read: %s', async (id, message) => {
-  const { exitCode, told } = await kgwalk('train', 'policy', '--set', `env.id=${id}`, '--run-dir', 'no');
-  expect([exitCode, told]).toEqual([2, expect.stringMatching(message)]);
+  const { exitCode, err } = await kgwalk('train', 'policy', '--set', `env.id=${id}`, '--run-dir', 'no');
+  expect([exitCode, err]).toEqual([2, expect.stringMatching(message)]);
   expect(existsSync('no')).toBe(false);
 });

@@ -37,16 +37,16 @@ describe('kgwalk datasets, on questions', () => {
     await kgwalk('datasets', 'import', 'metaqa', '--from', folderWith(tinyMetaQa));
     expect(await kgwalk('datasets', 'stats', 'metaqa/9-hop')).toMatchObject({
       exitCode: 2,
-      told: expect.stringContaining('expected a subset of metaqa (1-hop, 2-hop), got "9-hop"'),
+      err: expect.stringContaining('expected a subset of metaqa (1-hop, 2-hop), got "9-hop"'),
     });
-    expect((await kgwalk('datasets', 'import', 'constructor', '--from', 'x')).told).toMatch(
+    expect((await kgwalk('datasets', 'import', 'constructor', '--from', 'x')).err).toMatch(
       /format \(opendialkg, metaqa, .*custom, triples\)/,
     );
     const from = folderWith({ 'triples.tsv': 'a\tr\tb\n', 'questions.jsonl': '\u001b[2J\n{"question": "q\u001b"\n' });
-    const { exitCode, told } = await kgwalk('datasets', 'import', 'custom', '--from', from);
+    const { exitCode, err } = await kgwalk('datasets', 'import', 'custom', '--from', from);
     expect(exitCode).toBe(3);
-    expect(told).toMatch(/2 broken lines:[^]*questions\.jsonl:1: [^]*questions\.jsonl:2: /);
-    expect(told).not.toContain('\u001b');
+    expect(err).toMatch(/2 broken lines:[^]*questions\.jsonl:1: [^]*questions\.jsonl:2: /);
+    expect(err).not.toContain('\u001b');
   });
 
   test('statements have no answers: what counts those is blank, or of the questions beside them alone', async () => {

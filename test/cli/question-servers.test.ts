@@ -35,9 +35,9 @@ test('a server that cannot score texts is one error that names the remedies', as
   const { run, words } = await onServer();
   const error = 'expected log-probabilities of a prompt, got none';
   const evaluated = await run('evaluate', '--agent', 'tog');
-  expect(evaluated).toMatchObject({ exitCode: 2, out: '', told: expect.stringContaining(error) });
-  expect(evaluated.told).toContain('--choices written');
-  expect((await kgwalk('ask', 'who directed [Tenet]', '--agent', 'tog', ...words)).told).toContain(error);
+  expect(evaluated).toMatchObject({ exitCode: 2, out: '', err: expect.stringContaining(error) });
+  expect(evaluated.err).toContain('--choices written');
+  expect((await kgwalk('ask', 'who directed [Tenet]', '--agent', 'tog', ...words)).err).toContain(error);
 });
 
 test('one that scores is as a local model: the record says no more than likelihood', async () => {
@@ -54,9 +54,9 @@ test('one that stops scoring ends the evaluation with one error, and the same co
   const stops: ChatAnswer = (response, call) =>
     (left-- > 0 ? echoes() : fails(400, 'logprobs are off'))(response, call);
   const { run } = await onServer(stops);
-  const { exitCode, told } = await run('evaluate', '--agent', 'tog');
+  const { exitCode, err } = await run('evaluate', '--agent', 'tog');
   expect(exitCode).toBeGreaterThan(0);
-  expect(told).toContain('--choices written');
+  expect(err).toContain('--choices written');
   left = Infinity;
   const again = await run('evaluate', '--agent', 'tog');
   expect(again.exitCode).toBe(0);

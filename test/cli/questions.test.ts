@@ -70,7 +70,7 @@ describe('kgwalk evaluate on questions', () => {
     const learning = ['--agent', 'self-veqa', '--set', 'memory=online', '--model', 'oracle:0', '--shard', '1/2'];
     expect(await run('evaluate', ...learning)).toMatchObject({
       ...{ exitCode: 2, out: '' },
-      told: expect.stringContaining('expected --shard with an agent that learns nothing as it answers, got self-veqa'),
+      err: expect.stringContaining('expected --shard with an agent that learns nothing as it answers, got self-veqa'),
     });
   });
 
@@ -112,15 +112,15 @@ describe('kgwalk evaluate on questions', () => {
     [['no-such-run', '--model', 'oracle:0'], 'expected an agent or a run, got "no-such-run"'],
   ])('%p is one clear error, before anything is written', async (words, message) => {
     const { run, kept } = onFilms();
-    const { exitCode, told } = await run('evaluate', ...words);
+    const { exitCode, err } = await run('evaluate', ...words);
     expect(exitCode).toBeGreaterThan(0);
-    expect(told).toContain(message);
+    expect(err).toContain(message);
     expect(readdirSync(kept[1]!)).toEqual([]);
   });
 
   test('an agent of questions without a data set is told what is missing', async () => {
-    const { told } = await kgwalk('evaluate', '--agent', 'fiske');
-    expect(told).toContain('expected a data set of questions for agent fiske, got none, at --dataset');
+    const { err } = await kgwalk('evaluate', '--agent', 'fiske');
+    expect(err).toContain('expected a data set of questions for agent fiske, got none, at --dataset');
   });
 
   test('refuses a walker on another graph of its data set, where entities have other ids', async () => {
@@ -132,7 +132,7 @@ describe('kgwalk evaluate on questions', () => {
     await train({ settings: filmSettings(...own), folder });
     expect(await kgwalk('evaluate', folder)).toMatchObject({ exitCode: 0 });
     const other = await kgwalk('evaluate', folder, '--dataset', 'arts/plays');
-    expect([other.exitCode, other.told]).toEqual([
+    expect([other.exitCode, other.err]).toEqual([
       3,
       expect.stringContaining(`expected a checkpoint of graph ${plays.hash}`),
     ]);
@@ -197,20 +197,20 @@ describe('kgwalk compare on questions', () => {
       const { saved, speed } = await evaluate(...alone, '--choices', choices);
       expect(speed.asked).toBe(0);
       expect(await kgwalk('replay', join(saved, '..'), ...kept)).toMatchObject({
-        told: '',
+        err: '',
         out: expect.stringContaining('every byte as it was saved'),
       });
     }
-    const { told } = await run('compare', ...words, '--choices', 'written,spoken');
-    expect(told).toContain(
+    const { err } = await run('compare', ...words, '--choices', 'written,spoken');
+    expect(err).toContain(
       'expected written, likelihood or several of them, each once, got written,spoken, at --choices',
     );
-    const { told: twice } = await run('compare', ...words, '--choices', 'written', '--choices', 'likelihood, written');
+    const { err: twice } = await run('compare', ...words, '--choices', 'written', '--choices', 'likelihood, written');
     const single = ['--agent', 'tog', '--model', 'oracle:0'];
-    expect((await run('evaluate', ...single, '--choices', 'written', '--choices', 'likelihood')).told).toContain(
+    expect((await run('evaluate', ...single, '--choices', 'written', '--choices', 'likelihood')).err).toContain(
       'expected one way to choose, got written,likelihood, at --choices',
     );
-    expect((await run('evaluate', ...single, '--model', 'oracle:1')).told).toContain(
+    expect((await run('evaluate', ...single, '--model', 'oracle:1')).err).toContain(
       'expected one value, got oracle:0 and oracle:1, at --model',
     );
     expect(twice).toContain('each once, got written,likelihood,written, at --choices');
@@ -239,29 +239,29 @@ describe('kgwalk compare on questions', () => {
     const { evaluate, run, kept } = onFilms();
     const { saved, n } = await evaluate('--agent', 'random-chain', '--split', 'train');
     const there = readdirSync(kept[1]!);
-    const { told } = await run('compare', join(saved, '..'), 'tog', '--model', 'oracle:0', '--split', 'valid');
-    expect(told).toMatch(
+    const { err } = await run('compare', join(saved, '..'), 'tog', '--model', 'oracle:0', '--split', 'valid');
+    expect(err).toMatch(
       /expected the questions of tog, got others, at .+: films, split valid, n = \d+, and films, split train, n = /,
     );
-    expect(told).toContain(`split train, n = ${n}`);
+    expect(err).toContain(`split train, n = ${n}`);
     expect(readdirSync(kept[1]!)).toEqual(there);
   });
 
   test('refuses what a pre-filter keeps where there is none', async () => {
     const { run } = onFilms();
-    const { told } = await run('compare', 'tog:keep={1,2}', 'random-chain', '--model', 'oracle:0');
-    expect(told).toContain('expected a pre-filter with keep, got none, at tog:keep=1');
+    const { err } = await run('compare', 'tog:keep={1,2}', 'random-chain', '--model', 'oracle:0');
+    expect(err).toContain('expected a pre-filter with keep, got none, at tog:keep=1');
     // A mass of its own, not of a pre-filter.
     const reader = await run('compare', 'reader:mass=0.5,walker=none-such', '--model', 'oracle:0');
-    expect(reader.told).not.toContain('expected a pre-filter');
+    expect(reader.err).not.toContain('expected a pre-filter');
   });
 
   test('says what parts switches from agents', async () => {
     const { run } = onFilms();
-    const { told } = await run('compare', 'tog:keep=1,fiske', 'random-chain');
-    expect(told).toContain('expected switches such as tog:NAME=VALUE, got "fiske", at tog:keep=1,fiske');
-    expect(told).toContain('Switches are parted by commas, agents by spaces.');
-    expect((await run('compare', 'tog,fiske')).told).toContain('Agents are parted by spaces.');
+    const { err } = await run('compare', 'tog:keep=1,fiske', 'random-chain');
+    expect(err).toContain('expected switches such as tog:NAME=VALUE, got "fiske", at tog:keep=1,fiske');
+    expect(err).toContain('Switches are parted by commas, agents by spaces.');
+    expect((await run('compare', 'tog,fiske')).err).toContain('Agents are parted by spaces.');
   });
 
   test('refuses saved evaluations of other models, unless told to mix them', async () => {
@@ -269,8 +269,8 @@ describe('kgwalk compare on questions', () => {
     const sure = await evaluate('--agent', 'fiske', '--model', 'oracle:0');
     const unsure = await evaluate('--agent', 'fiske', '--model', 'oracle:0.3');
     const folders = [sure, unsure].map(({ saved }) => join(saved, '..'));
-    const { told } = await run('compare', ...folders);
-    expect(told).toContain('got different models (oracle:0 and oracle:0.3)');
+    const { err } = await run('compare', ...folders);
+    expect(err).toContain('got different models (oracle:0 and oracle:0.3)');
     const { comparisons } = await compare(...folders, '--mixed');
     expect(comparisons[0]!.differences['hit@1']!.value).toBeGreaterThanOrEqual(0);
   });
@@ -290,10 +290,10 @@ describe('kgwalk replay', () => {
     writeFileSync(saved, readFileSync(saved, 'utf8').replace('"value": 1', '"value": 0.9'));
     const differing = await replay();
     expect(differing.exitCode).toBe(3);
-    expect(differing.told).toContain('files that differ (evaluation.json)');
+    expect(differing.err).toContain('files that differ (evaluation.json)');
     rmSync(join(folder, 'completions.jsonl'));
-    expect((await replay()).told).toContain('expected the completions of an evaluation, got nothing');
-    expect((await kgwalk('replay', 'nothing-like-it', ...kept)).told).toContain('expected an evaluation, got none, at');
+    expect((await replay()).err).toContain('expected the completions of an evaluation, got nothing');
+    expect((await kgwalk('replay', 'nothing-like-it', ...kept)).err).toContain('expected an evaluation, got none, at');
   });
 });
 
@@ -310,20 +310,20 @@ describe('kgwalk ask on questions', () => {
     expect(answer).toMatchObject({ topics: ['tenet'], calls: 0 });
     const { out } = await kgwalk('ask', folder, 'who directed [Tenet]', '--trace');
     expect(out).toContain('start at tenet');
-    expect((await kgwalk('ask', folder, 'who directed [tennet]')).told).toContain('Did you mean [tenet]?');
+    expect((await kgwalk('ask', folder, 'who directed [tennet]')).err).toContain('Did you mean [tenet]?');
     const found = await kgwalk('ask', folder, 'who directed Tenet?');
     expect([found.exitCode, found.out]).toEqual([0, expect.stringMatching(/^about \[Tenet\]$/m)]);
     const none = await kgwalk('ask', folder, 'who directed it?');
     expect(none.exitCode).toBe(2);
-    expect(none.told).toContain('expected a name of the graph in the question, got none in "who directed it?"');
-    expect(none.told).toContain('[brackets]');
+    expect(none.err).toContain('expected a name of the graph in the question, got none in "who directed it?"');
+    expect(none.err).toContain('[brackets]');
   });
 
   test('a prompted agent takes the embedded model where none is named, and none that knows the answers', async () => {
     const ask = (...words: string[]) =>
       kgwalk('ask', 'who directed [tenet]', '--agent', 'tog', '--dataset', 'films', '--budget', '2', ...words);
-    expect((await ask()).told).toContain('model: demo, which comes with the package');
-    expect((await ask('--model', 'oracle:0')).told).toContain('expected a real model, got oracle:0');
-    expect((await kgwalk('ask', 'who directed [tenet]')).told).toContain('expected a run and a question');
+    expect((await ask()).err).toContain('model: demo, which comes with the package');
+    expect((await ask('--model', 'oracle:0')).err).toContain('expected a real model, got oracle:0');
+    expect((await kgwalk('ask', 'who directed [tenet]')).err).toContain('expected a run and a question');
   });
 });

@@ -37,10 +37,10 @@ test('kgwalk report says how to go on with an evaluation that was stopped', asyn
   });
   rmSync(join(folder, 'evaluation.json'));
   writeFileSync(join(folder, 'asked.json'), JSON.stringify(begun));
-  const { exitCode, told } = await kgwalk('report', folder);
+  const { exitCode, err } = await kgwalk('report', folder);
   expect(exitCode).not.toBe(0);
-  expect(told).toContain('expected a finished evaluation, got one that was stopped');
-  expect((await kgwalk('report', 'nothing-like-it')).told).toContain('expected a run');
+  expect(err).toContain('expected a finished evaluation, got one that was stopped');
+  expect((await kgwalk('report', 'nothing-like-it')).err).toContain('expected a run');
 });
 
 test('kgwalk compare --report writes the page of what it compared, with worked questions', async () => {

@@ -61,8 +61,8 @@ describe('train --resume', () => {
     '%s ends as the unbroken run, with every event once',
     async (...which) => {
       const folder = copyOf(stopped);
-      const { exitCode, told } = await resume(folder, ...which);
-      expect([exitCode, told]).toEqual([
+      const { exitCode, err } = await resume(folder, ...which);
+      expect([exitCode, err]).toEqual([
         0,
         expect.stringMatching(new RegExp(`run ${folder}\\n[^]*texts encoded by hashed:32\\n`)),
       ]);
@@ -84,25 +84,25 @@ describe('train --resume', () => {
     const before = runHashes(unbroken);
     // No process has this number.
     writeFileSync(join(unbroken, '.lock'), JSON.stringify({ pid: 2 ** 22 + 1, host: hostname(), born: '1' }));
-    const { exitCode, told } = await resume(unbroken, 'best');
-    expect([exitCode, told]).toEqual([0, expect.stringContaining('is finished; nothing to do')]);
+    const { exitCode, err } = await resume(unbroken, 'best');
+    expect([exitCode, err]).toEqual([0, expect.stringContaining('is finished; nothing to do')]);
     expect(runHashes(unbroken)).toEqual(before);
   });
 
   test('cuts a torn last line of the metrics and says so', async () => {
     const folder = copyOf(stopped);
     appendFileSync(join(folder, 'metrics.jsonl'), '{"phase": "pp');
-    const { exitCode, told } = await resume(folder);
-    expect([exitCode, told]).toEqual([0, expect.stringMatching(/metrics\.jsonl: cut off .+ \(13 bytes\)/)]);
+    const { exitCode, err } = await resume(folder);
+    expect([exitCode, err]).toEqual([0, expect.stringMatching(/metrics\.jsonl: cut off .+ \(13 bytes\)/)]);
     expect(hashesOf(folder)).toEqual(hashesOf(unbroken));
   });
 
   test('with other settings is refused, each told with both values, and the run stays as it is', async () => {
     const before = runHashes(stopped);
-    const { exitCode, told } = await resume(stopped, 'last', '--set', 'ppo.clipRange=0.1', '--seed', '9');
+    const { exitCode, err } = await resume(stopped, 'last', '--set', 'ppo.clipRange=0.1', '--seed', '9');
     expect(exitCode).toBe(2);
-    expect(told).toContain('ppo.clipRange: 0.2 in the run, 0.1 asked for\n  seed: 0 in the run, 9 asked for');
-    expect(told).toMatch(/hint: .*--fork/);
+    expect(err).toContain('ppo.clipRange: 0.2 in the run, 0.1 asked for\n  seed: 0 in the run, 9 asked for');
+    expect(err).toMatch(/hint: .*--fork/);
     expect(runHashes(stopped)).toEqual(before);
   });
 
@@ -118,17 +118,17 @@ describe('train --resume', () => {
   });
 
   test('with other settings is refused of a finished run too', async () => {
-    const { exitCode, told } = await resume(unbroken, 'last', '--set', 'ppo.updates=3');
-    expect([exitCode, told]).toEqual([2, expect.stringContaining('ppo.updates: 4 in the run, 3 asked for')]);
+    const { exitCode, err } = await resume(unbroken, 'last', '--set', 'ppo.updates=3');
+    expect([exitCode, err]).toEqual([2, expect.stringContaining('ppo.updates: 4 in the run, 3 asked for')]);
   });
 
   test('before the first checkpoint asks for the data and the model that the run was begun with', async () => {
     const folder = copyOf(stopped);
     rmSync(join(folder, 'checkpoints'), { recursive: true });
-    const { exitCode, told } = await resume(folder, 'last', '--model', 'hashed:64');
-    expect([exitCode, told]).toEqual([2, expect.stringContaining('encoder.model: hashed:32 in the run, hashed:64')]);
+    const { exitCode, err } = await resume(folder, 'last', '--model', 'hashed:64');
+    expect([exitCode, err]).toEqual([2, expect.stringContaining('encoder.model: hashed:32 in the run, hashed:64')]);
     rewriteConfig(folder, (config) => ({ ...config, encoder: { ...config.encoder, model: 'hashed:64' } }));
-    expect((await resume(folder)).told).toContain('expected a run of encoder hashed:64');
+    expect((await resume(folder)).err).toContain('expected a run of encoder hashed:64');
   });
 
   test('says the same settings again without harm', async () => {
@@ -142,7 +142,7 @@ describe('train --resume', () => {
     };
     rewriteConfig(folder, lacking, false);
     const other = await resume(folder, 'last', '--set', 'ppo.feasibilityCoef=1');
-    expect(other.told).toContain('ppo.feasibilityCoef: 0 in the run, 1 asked for');
+    expect(other.err).toContain('ppo.feasibilityCoef: 0 in the run, 1 asked for');
     expect(await resume(folder)).toMatchObject({ exitCode: 0 });
     expect(openRun(folder).state.status).toBe('finished');
     const { 'config.yaml': _config, ...same } = hashesOf(unbroken);
@@ -155,7 +155,7 @@ describe('train --resume', () => {
     const before = readIndex(folder);
     expect(await resume(folder, '1')).toMatchObject({
       exitCode: expect.any(Number),
-      told: expect.stringContaining('metrics.jsonl'),
+      err: expect.stringContaining('metrics.jsonl'),
     });
     expect(readIndex(folder)).toEqual(before);
   });
@@ -163,13 +163,13 @@ describe('train --resume', () => {
   test('needs a folder, and a preset where there is no run in it', async () => {
     expect(await kgwalk('train', '--resume')).toMatchObject({
       exitCode: 2,
-      told: expect.stringContaining('--run-dir'),
+      err: expect.stringContaining('--run-dir'),
     });
     const folder = join(home, 'typo');
     const nothing = await resume(folder);
     expect(nothing).toMatchObject({
       exitCode: 2,
-      told: expect.stringContaining('expected a run to resume, got none'),
+      err: expect.stringContaining('expected a run to resume, got none'),
     });
   });
 

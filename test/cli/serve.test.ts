@@ -20,10 +20,10 @@ afterAll(() => {
 /** The program's output, and its exit status. */
 function started(...words: string[]) {
   const child = spawn(execPath, ['dist/cli/main.js', 'serve', ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
-  let told = '';
-  child.stderr.on('data', (text) => (told += String(text)));
+  let err = '';
+  child.stderr.on('data', (text) => (err += String(text)));
   const ended = once(child, 'close').then(([code]) => code as number);
-  return { child, ended, told: () => told };
+  return { child, ended, err: () => err };
 }
 
 test.each(['SIGINT', 'SIGTERM'] as const)('serves until %s, which ends it at once, whoever follows', async (signal) => {
@@ -45,18 +45,18 @@ test('a taken port is one clear error', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as { port: number };
-  const { ended, told } = started('--port', String(port));
+  const { ended, err } = started('--port', String(port));
   expect(await ended).toBe(2);
-  expect(told()).toBe(
+  expect(err()).toBe(
     `error: expected a free port, got ${port}, which another program listens on\nhint: Is it a page of before? Open http://127.0.0.1:${port}/, or choose another: --port ${port + 1}, or --port 0 for any.\n`,
   );
   other.close();
 });
 
 test('a run that is not there, and what is no port, are said', async () => {
-  const { ended, told } = started('nowhere');
+  const { ended, err } = started('nowhere');
   expect(await ended).toBe(2);
-  expect(told()).toContain('expected a run or a folder of runs, got nothing, at nowhere');
+  expect(err()).toContain('expected a run or a folder of runs, got nothing, at nowhere');
   for (const text of ['', 'http', '65536', '-1', '80.5'])
     expect(() => portOf(text)).toThrow(/expected a whole number from 0 to 65535/);
   expect(portOf('0')).toBe(0);
@@ -73,11 +73,11 @@ test('train --follow shows the run while it trains, and ends with it', async () 
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const ended = once(child, 'close').then(([code]) => code as number);
-  let told = '';
+  let err = '';
   const url = await new Promise<string>((resolve) =>
     child.stderr.on('data', (text) => {
-      told += String(text);
-      const [, found] = /follow it: (http:\S+)/.exec(told) ?? [];
+      err += String(text);
+      const [, found] = /follow it: (http:\S+)/.exec(err) ?? [];
       if (found) resolve(found);
     }),
   );

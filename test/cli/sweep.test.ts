@@ -69,23 +69,23 @@ describe('is refused with one clear error, and nothing is made:', () => {
   ])('%s', async (_, words, message, hint = '') => {
     const folder = join(folderWith({}), 'sweep');
     const place = words.includes('--name') ? [] : ['--run-dir', folder];
-    const { exitCode, told } = await kgwalk('sweep', ...words, ...place);
-    expect([exitCode, told]).toEqual([2, expect.stringContaining(message)]);
-    expect(told).toContain(hint);
+    const { exitCode, err } = await kgwalk('sweep', ...words, ...place);
+    expect([exitCode, err]).toEqual([2, expect.stringContaining(message)]);
+    expect(err).toContain(hint);
     expect(existsSync(folder)).toBe(false);
   });
 
   test('data that is not there', async () => {
     const folder = join(folderWith({}), 'sweep');
-    const { exitCode, told } = await kgwalk('sweep', 'demo', ...grid, '--run-dir', folder);
-    expect([exitCode, told]).toEqual([3, expect.stringContaining('expected an imported data set, got "demo"')]);
+    const { exitCode, err } = await kgwalk('sweep', 'demo', ...grid, '--run-dir', folder);
+    expect([exitCode, err]).toEqual([3, expect.stringContaining('expected an imported data set, got "demo"')]);
     expect(existsSync(folder)).toBe(false);
   });
 
   test('a folder with a sweep of other arguments, naming the difference', async () => {
     const folder = join(folderWith({}), 'sweep');
     openSweep(folder, await plannedSweep(planOf('ppo.clipRange=0.1,0.2')), false).close();
-    const { exitCode, told } = await kgwalk(
+    const { exitCode, err } = await kgwalk(
       'sweep',
       'demo',
       '--grid',
@@ -95,7 +95,7 @@ describe('is refused with one clear error, and nothing is made:', () => {
       '--resume',
     );
     expect(exitCode).toBe(2);
-    expect(told).toContain('--grid ppo.clipRange: 0.1,0.2 in the sweep, 0.1,0.3 asked for');
+    expect(err).toContain('--grid ppo.clipRange: 0.1,0.2 in the sweep, 0.1,0.3 asked for');
     expect(readdirSync(folder).sort()).toEqual(['sweep.json', 'trials.jsonl']);
   });
 });

@@ -98,9 +98,9 @@ describe('a time limit', () => {
     ] as const;
     // Rarely: each of them is a good part of the work here.
     collecting = setInterval(collectGarbage, 500);
-    for (const [words, told] of commands) {
+    for (const [words, err] of commands) {
       const ended = await kgwalk(...words);
-      expect([words[0], ended.exitCode, ended.told]).toEqual([words[0], 130, expect.stringContaining(told)]);
+      expect([words[0], ended.exitCode, ended.err]).toEqual([words[0], 130, expect.stringContaining(err)]);
     }
     rmSync(home, { recursive: true });
   });

@@ -82,7 +82,7 @@ test.each([
     cpSync(trained, run, { recursive: true });
     const evaluate = ['evaluate', ...asked];
     const plan = await kgwalk(...evaluate, '--parts', '2', '--write', planFile(), ...place());
-    expect([plan.exitCode, plan.told]).toEqual([0, expect.any(String)]);
+    expect([plan.exitCode, plan.err]).toEqual([0, expect.any(String)]);
     rmSync(run, { recursive: true });
     expect(await kgwalkJson('work', '--plan', planFile(), ...place(), '--jobs', '2')).toMatchObject({ published: 2 });
     cpSync(trained, run, { recursive: true });
@@ -90,7 +90,7 @@ test.each([
     const { next } = await kgwalkJson<{ next: string }>('plan', 'collect', planFile(), ...place(), '--to', collected);
     expect(next).toContain(`${begin} --evaluations ${collected}${end}`);
     const made = await kgwalk(...evaluate, '--evaluations', collected);
-    expect(made.told).toContain('resuming from 1/2, 2/2');
+    expect(made.err).toContain('resuming from 1/2, 2/2');
     expect((await kgwalk(...evaluate, '--evaluations', whole)).exitCode).toBe(0);
     const [name] = readdirSync(whole) as [string];
     // Clocks, and what a model said in the order in which it was asked, aside.
@@ -107,13 +107,13 @@ describe('is refused with one clear error:', () => {
   test('work on other data than the plan was written with, by name of what differs', async () => {
     await kgwalk(...evaluate, '--parts', '2', '--write', planFile());
     await importFilms({ withChains: false });
-    const { exitCode, told } = await kgwalk('work', '--plan', planFile(), ...place());
+    const { exitCode, err } = await kgwalk('work', '--plan', planFile(), ...place());
     await importFilms();
     expect(exitCode).toBe(1);
-    expect(told).toMatch(
+    expect(err).toMatch(
       /failed: expected what the plan was written with, got other inputs: dataset: \w+ planned, \w+ here/,
     );
-    expect(told).toContain('expected jobs that can be done, got 2 that failed');
+    expect(err).toContain('expected jobs that can be done, got 2 that failed');
     const { out } = await kgwalk('plan', 'status', planFile(), ...place());
     expect(out).toContain('1/2 failed: expected what the plan was written with');
   });
@@ -141,8 +141,8 @@ describe('is refused with one clear error:', () => {
     ['no store', ['work', '--plan', 'p'], "required option '--store <store>' not specified"],
     ['hashes that are none', [...evaluate, '--inputs', '{"a":1}'], 'expected hashes of a plan, got a: Invalid input'],
   ])('%s', async (_, words, message) => {
-    const { exitCode, told } = await kgwalk(...words);
-    expect([exitCode > 0, told]).toEqual([true, expect.stringContaining(message)]);
+    const { exitCode, err } = await kgwalk(...words);
+    expect([exitCode > 0, err]).toEqual([true, expect.stringContaining(message)]);
     expect(existsSync('p')).toBe(false);
   });
 
@@ -151,8 +151,8 @@ describe('is refused with one clear error:', () => {
     ['redis://me:secret@x', 'expected an address without a password, got one with it, at --queue'],
     ['redis://127.0.0.1:9', 'expected a queue that answers, got connect ECONNREFUSED'],
   ])('the queue %s', async (queue, message) => {
-    const { told } = await kgwalk('work', '--queue', queue, ...place());
-    expect(told).toContain(message);
-    expect(told).not.toContain('secret');
+    const { err } = await kgwalk('work', '--queue', queue, ...place());
+    expect(err).toContain(message);
+    expect(err).not.toContain('secret');
   });
 });

@@ -77,8 +77,8 @@ async function runLine(line: string, here: Surroundings): Promise<void> {
   if (!words) return expectScript(line);
   expect(isBeyondUs(line)).toBe(false);
   await parseCommand(words);
-  const { exitCode, out, told } = await kgwalk(...shrink(withStandIns(words, here)));
-  expect([exitCode, exitCode === 0 ? '' : told]).toEqual([0, '']);
+  const { exitCode, out, err } = await kgwalk(...shrink(withStandIns(words, here)));
+  expect([exitCode, exitCode === 0 ? '' : err]).toEqual([0, '']);
   const tell = tellOf(words);
   expect(tell).toBeDefined();
   expect(out).toMatch(tell!);

@@ -74,7 +74,7 @@ describe('kgwalk on link queries', () => {
     expect((await kgwalk(...check, '--split', 'valid')).out).toMatch(
       /^run +choice +best checkpoint +valid +allowed: /m,
     );
-    expect((await kgwalk(...check, '--split', 'train')).told).toContain('(valid or test), got train, at --split');
+    expect((await kgwalk(...check, '--split', 'train')).err).toContain('(valid or test), got train, at --split');
   });
 
   test('trains a walker that found the rule, and says what it learned', async () => {
@@ -119,9 +119,9 @@ describe('kgwalk on link queries', () => {
     const heads = await kgwalkJson<Asked>('ask', '--agent', runs[0]!, 't0', '~born_in', '--top', '3');
     expect(heads.answers).toHaveLength(3);
     const two = await kgwalk('ask', '--agent', runs[0]!, 'Milton', 'lies_in');
-    expect([two.exitCode, two.told]).toEqual([2, expect.stringMatching(/t1.*t2/s)]);
+    expect([two.exitCode, two.err]).toEqual([2, expect.stringMatching(/t1.*t2/s)]);
     const near = await kgwalk('ask', '--agent', runs[0]!, 'Ivy Stone', 'citizen_off');
-    expect([near.exitCode, near.told]).toEqual([2, expect.stringContaining('citizen_of')]);
+    expect([near.exitCode, near.err]).toEqual([2, expect.stringContaining('citizen_of')]);
   });
 
   test('compares runs and others on the same queries', async () => {
@@ -134,8 +134,8 @@ describe('kgwalk on link queries', () => {
 
   test('reports on all of it in one page', async () => {
     const to = among('page');
-    const { exitCode, told } = await kgwalk('report', ...runs, ...kept, '--to', to, ...others());
-    expect([exitCode, told]).toEqual([0, '']);
+    const { exitCode, err } = await kgwalk('report', ...runs, ...kept, '--to', to, ...others());
+    expect([exitCode, err]).toEqual([0, '']);
     const html = readFileSync(join(to, 'index.html'), 'utf8');
     const wanted = [
       'REINFORCE (best)',
@@ -188,7 +188,7 @@ describe('kgwalk on link queries', () => {
     const record = await kgwalkJson<EvaluationRecord>('evaluate', among('ring'), '--split', 'valid');
     expect(record).toMatchObject({ dataset: 'ring', split: 'valid' });
     const wrong = await kgwalk('evaluate', among('ring'), '--dataset', 'tiny');
-    expect([wrong.exitCode, wrong.told]).toEqual([expect.any(Number), expect.stringMatching(/ring.*tiny|tiny.*ring/s)]);
+    expect([wrong.exitCode, wrong.err]).toEqual([expect.any(Number), expect.stringMatching(/ring.*tiny|tiny.*ring/s)]);
     expect(wrong.exitCode).toBeGreaterThan(0);
   });
 });

@@ -36,16 +36,16 @@ describe('kgwalk train', () => {
 
   test('says what to do next', async () => {
     const folder = join(home, 'said');
-    const { exitCode, out, told } = await kgwalk(...tiny, '--seed', '1', '--run-dir', folder);
+    const { exitCode, out, err } = await kgwalk(...tiny, '--seed', '1', '--run-dir', folder);
     expect([exitCode, out]).toEqual([0, `${folder}\n`]);
-    expect(told).toContain(`kgwalk evaluate ${folder} --split valid`);
+    expect(err).toContain(`kgwalk evaluate ${folder} --split valid`);
     expect(runHashes(folder)).toEqual(runHashes(runs[0]!));
   });
 
   test('on a finished run says so and leaves it alone', async () => {
     const before = runHashes(runs[0]!);
-    const { exitCode, told } = await kgwalk('train', '--resume', '--run-dir', runs[0]!);
-    expect([exitCode, told]).toEqual([0, expect.stringContaining('is finished; nothing to do')]);
+    const { exitCode, err } = await kgwalk('train', '--resume', '--run-dir', runs[0]!);
+    expect([exitCode, err]).toEqual([0, expect.stringContaining('is finished; nothing to do')]);
     expect(runHashes(runs[0]!)).toEqual(before);
   });
 
@@ -53,8 +53,8 @@ describe('kgwalk train', () => {
     const folder = join(home, 'short');
     const stopped = await kgwalk(...tiny, '--seeds', '1,2', '--run-dir', folder, '--max-minutes', '0.00001');
     expect(stopped.exitCode).toBe(130);
-    expect(stopped.told).toContain(`stopped; everything so far is saved, at ${folder}-s1; not started: seed 2`);
-    expect(stopped.told).toContain(`hint: Resume: kgwalk train --resume --run-dir ${folder}-s1`);
+    expect(stopped.err).toContain(`stopped; everything so far is saved, at ${folder}-s1; not started: seed 2`);
+    expect(stopped.err).toContain(`hint: Resume: kgwalk train --resume --run-dir ${folder}-s1`);
     expect((await kgwalk('train', '--resume', '--run-dir', `${folder}-s1`)).exitCode).toBe(0);
     expect(runHashes(`${folder}-s1`)).toEqual(runHashes(runs[0]!));
   });
@@ -94,31 +94,31 @@ describe('kgwalk train', () => {
     [['--set', 'data.dataset=nowhere'], 3, 'expected an imported data set'],
   ])('refuses %j with exit code %i', async (words, code, message) => {
     const dir = words.includes('--resume') ? [] : ['--run-dir', join(home, 'refused')];
-    const { exitCode, told, out } = await kgwalk(...tiny, ...words, ...dir);
+    const { exitCode, err, out } = await kgwalk(...tiny, ...words, ...dir);
     expect([exitCode, out]).toEqual([code, '']);
-    expect(told).toContain(message);
+    expect(err).toContain(message);
     expect(existsSync(join(home, 'refused'))).toBe(false);
   });
 
   test('refuses a model that nothing has, and a preset that is not there', async () => {
     const without = await kgwalk('train', 'opendialkg-tiny', '--model', 'dem', '--run-dir', join(home, 'refused'));
-    expect([without.exitCode, without.told]).toEqual([2, expect.stringContaining('Did you mean "demo"?')]);
+    expect([without.exitCode, without.err]).toEqual([2, expect.stringContaining('Did you mean "demo"?')]);
     const other = await kgwalk('train', 'opendialgk', '--model', 'hashed:32');
-    expect([other.exitCode, other.told]).toEqual([2, expect.stringContaining('opendialkg, opendialkg-better')]);
+    expect([other.exitCode, other.err]).toEqual([2, expect.stringContaining('opendialkg, opendialkg-better')]);
   });
 
   test('refuses folders that hold runs before it trains for the first seed', async () => {
     const folder = join(home, 'tiny');
-    const { exitCode, told } = await kgwalk(...tiny, '--seeds', '3,2', '--run-dir', folder);
-    expect([exitCode, told]).toEqual([2, expect.stringContaining(`got one that holds a run, at ${folder}-s2`)]);
+    const { exitCode, err } = await kgwalk(...tiny, '--seeds', '3,2', '--run-dir', folder);
+    expect([exitCode, err]).toEqual([2, expect.stringContaining(`got one that holds a run, at ${folder}-s2`)]);
     expect(existsSync(`${folder}-s3`)).toBe(false);
   });
 
   test('refuses to go on with other settings', async () => {
     const folder = join(home, 'other');
     await kgwalk(...tiny, '--run-dir', folder, '--max-minutes', '0.00001');
-    const { exitCode, told } = await kgwalk('train', '--resume', '--run-dir', folder, '--set', 'ppo.gamma=0.9');
-    expect([exitCode, told]).toEqual([2, expect.stringContaining('ppo.gamma: 1 in the run, 0.9 asked for')]);
+    const { exitCode, err } = await kgwalk('train', '--resume', '--run-dir', folder, '--set', 'ppo.gamma=0.9');
+    expect([exitCode, err]).toEqual([2, expect.stringContaining('ppo.gamma: 1 in the run, 0.9 asked for')]);
   });
 });
 
@@ -161,9 +161,9 @@ describe('kgwalk evaluate and compare', () => {
     [['--encoder', 'hashed:64'], 3, 'expected a checkpoint of encoder hashed:64'],
     [['--encoder', 'gone.gguf'], 3, 'gone.gguf'],
   ])('refuse %j with exit code %i', async (words, code, message) => {
-    const { exitCode, told } = await kgwalk('evaluate', runs[0]!, ...words);
-    expect([exitCode, told]).toEqual([code, expect.stringContaining(message)]);
-    expect(told).toContain('hint: ');
+    const { exitCode, err } = await kgwalk('evaluate', runs[0]!, ...words);
+    expect([exitCode, err]).toEqual([code, expect.stringContaining(message)]);
+    expect(err).toContain('hint: ');
   });
 
   test('refuse a run whose data set was replaced by another', async () => {
@@ -174,10 +174,10 @@ describe('kgwalk evaluate and compare', () => {
     await importOwn(releaseFiles);
     await kgwalkJson(...tiny, ...own, '--run-dir', folder);
     await importOwn({ ...releaseFiles, 'train.csv': csvOf([longDialogue]) });
-    const { exitCode, told } = await kgwalk('evaluate', folder);
-    expect([exitCode, told]).toEqual([3, expect.stringContaining('expected a checkpoint of dataset')]);
+    const { exitCode, err } = await kgwalk('evaluate', folder);
+    expect([exitCode, err]).toEqual([3, expect.stringContaining('expected a checkpoint of dataset')]);
     await importOwn({ ...releaseFiles, 'opendialkg_triples.txt': releaseFiles['opendialkg_triples_wide.txt'] });
-    expect((await kgwalk('evaluate', folder)).told).toContain('expected a checkpoint of graph');
+    expect((await kgwalk('evaluate', folder)).err).toContain('expected a checkpoint of graph');
   });
 });
 
@@ -204,14 +204,14 @@ describe('kgwalk ask', () => {
     const after = await ask('--dialogue', join(dialogue, 'said.json'));
     expect(after.paths[0]!.probability).not.toBe((await ask()).paths[0]!.probability);
     const two = await kgwalk('ask', runs[0]!, question, '--start', 'Lund', '--dialogue', join(dialogue, 'two.json'));
-    expect([two.exitCode, two.told]).toEqual([3, expect.stringContaining('expected one dialogue, got 2')]);
+    expect([two.exitCode, two.err]).toEqual([3, expect.stringContaining('expected one dialogue, got 2')]);
   });
 
   test('names the nearest entity, and what else is wrong', async () => {
     const near = await kgwalk('ask', runs[0]!, question, '--start', 'Ada Quil');
-    expect([near.exitCode, near.told]).toEqual([2, expect.stringContaining('Did you mean "Ada Quill"?')]);
+    expect([near.exitCode, near.err]).toEqual([2, expect.stringContaining('Did you mean "Ada Quill"?')]);
     const top = await kgwalk('ask', runs[0]!, question, '--start', 'Lund', '--top', '0');
-    expect([top.exitCode, top.told]).toEqual([2, expect.stringContaining('at --top')]);
+    expect([top.exitCode, top.err]).toEqual([2, expect.stringContaining('at --top')]);
     const run = await kgwalk('ask', join(home, 'nothing'), question, '--start', 'Lund');
     expect(run.exitCode).toBe(3);
     expect((await kgwalk('ask', runs[0]!, question)).exitCode).toBe(2);

@@ -16,7 +16,7 @@ function kgwalk(words: string[], variables: Record<string, string> = {}) {
     env: { ...env, ...variables },
     encoding: 'utf8',
   });
-  return { status, out: stdout, told: stderr };
+  return { status, out: stdout, err: stderr };
 }
 
 const native = () => join(env.KGWALK_HOME!, 'native');
@@ -27,10 +27,10 @@ if (!isLinux) console.warn(`skipped: the native part is built on Linux, not on $
 onLinux('names all tools that are missing, before anything is made', () => {
   const tools = folderWith({});
   symlinkSync(execPath, join(tools, 'node'));
-  const { status, told } = kgwalk(['native', 'install', '--wheel', 'none.whl'], { PATH: tools });
+  const { status, err } = kgwalk(['native', 'install', '--wheel', 'none.whl'], { PATH: tools });
   expect(status).toBe(4);
-  expect(told).toMatch(/missing: a C\+\+ compiler, g\+\+ .*; unzip .*; the file .*none\.whl/);
-  expect(kgwalk(['native', 'install'], { PATH: tools }).told).toContain('pip for python3, or --wheel FILE');
+  expect(err).toMatch(/missing: a C\+\+ compiler, g\+\+ .*; unzip .*; the file .*none\.whl/);
+  expect(kgwalk(['native', 'install'], { PATH: tools }).err).toContain('pip for python3, or --wheel FILE');
   expect(readdirSync(env.KGWALK_HOME!)).toEqual([]);
 });
 
@@ -38,9 +38,9 @@ onLinux('a file that is no wheel changes nothing', () => {
   mkdirSync(native());
   writeFileSync(join(native(), 'tfjs_binding.node'), '');
   const wheel = join(folderWith({ 'no.whl': 'no archive' }), 'no.whl');
-  const { status, told } = kgwalk(['native', 'install', '--wheel', wheel]);
+  const { status, err } = kgwalk(['native', 'install', '--wheel', wheel]);
   expect(status).toBe(4);
-  expect(told).toContain(`expected unpacking ${wheel} to succeed`);
+  expect(err).toContain(`expected unpacking ${wheel} to succeed`);
   expect(readdirSync(env.KGWALK_HOME!)).toEqual(['native']);
   expect(readdirSync(native())).toEqual(['tfjs_binding.node']);
 });
@@ -48,8 +48,8 @@ onLinux('a file that is no wheel changes nothing', () => {
 test('a folder of other files is neither replaced nor removed', () => {
   const folder = folderWith({ 'letters.txt': 'dear' });
   for (const words of [['install', '--wheel', 'x.whl'], ['remove']]) {
-    const { status, told } = kgwalk(['native', ...words], { KGWALK_NATIVE: folder });
-    expect([status, told]).toEqual([2, expect.stringContaining(`got other files, at ${folder}`)]);
+    const { status, err } = kgwalk(['native', ...words], { KGWALK_NATIVE: folder });
+    expect([status, err]).toEqual([2, expect.stringContaining(`got other files, at ${folder}`)]);
   }
   expect(readdirSync(folder)).toEqual(['letters.txt']);
 });
@@ -57,9 +57,9 @@ test('a folder of other files is neither replaced nor removed', () => {
 // It downloads 220 MB: npm run test:long -- test/e2e/native-install
 const onLong = often(0, 1) ? onLinux : test.skip;
 onLong('builds, computes, and is removed again', () => {
-  const { status, out, told } = kgwalk(['native', 'install']);
-  if (/missing: |expected downloading/.test(told)) return console.warn(`skipped: building the native part; ${told}`);
-  expect({ status, told }).toEqual({ status: 0, told: expect.stringMatching(/unpacking .*\nbuilding\nchecking\n$/) });
+  const { status, out, err } = kgwalk(['native', 'install']);
+  if (/missing: |expected downloading/.test(err)) return console.warn(`skipped: building the native part; ${err}`);
+  expect({ status, err }).toEqual({ status: 0, err: expect.stringMatching(/unpacking .*\nbuilding\nchecking\n$/) });
   expect(out).toMatch(/^tensorflow: TensorFlow 2\.\d+\.\d+ on the processor, computes a checked gradient, at /);
   expect(readdirSync(native()).sort()).toEqual(['tensorflow', 'tfjs_binding.node']);
   const findings = JSON.parse(kgwalk(['doctor', '--json']).out) as Finding[];

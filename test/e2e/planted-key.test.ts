@@ -44,7 +44,7 @@ function placesOfKey(ended: Partial<Ended>): string[] {
       .filter((path) => statSync(path).isFile()),
   );
   const texts = [
-    ...Object.entries({ out: ended.out ?? '', told: ended.told ?? '' }),
+    ...Object.entries({ out: ended.out ?? '', err: ended.err ?? '' }),
     ...written.flatMap(
       (path) =>
         [
@@ -85,7 +85,7 @@ describe('the key of a server', () => {
     const question = ['ask', 'who directed [tenet]', '--agent', 'cot', '--dataset', 'films', '--trace'];
     const asked = await kgwalk(...question, '--model', `${server.url}#m`);
     expect([asked.exitCode, asked.out]).toEqual([0, expect.stringContaining('***')]);
-    expect(placesOfKey({ out: reported.out + asked.out, told: reported.told + asked.told })).toEqual([]);
+    expect(placesOfKey({ out: reported.out + asked.out, err: reported.err + asked.err })).toEqual([]);
   });
 
   test('is no part of what a kept reply is found by', async () => {
@@ -108,7 +108,7 @@ describe('the key of a server', () => {
     const server = await serve(answer);
     const ended = await evaluation(server.url, '--model-set', 'timeoutMs=300');
     expect(server.calls.length).toBeGreaterThan(0);
-    expect(ended.told + ended.out).toMatch(/expected|failure/);
+    expect(ended.err + ended.out).toMatch(/expected|failure/);
     expect(placesOfKey(ended)).toEqual([]);
   });
 });
@@ -139,7 +139,7 @@ describe('a key in the wrong place', () => {
     const words = ['dist/cli/main.js', 'evaluate', `--api-key=${key}`];
     const { status, stdout, stderr } = spawnSync(execPath, words, { encoding: 'utf8' });
     expect([status, stderr]).toEqual([2, expect.stringContaining("unknown option '--api-key=***'")]);
-    expect(placesOfKey({ out: stdout, told: stderr })).toEqual([]);
+    expect(placesOfKey({ out: stdout, err: stderr })).toEqual([]);
   });
 
   test('of an address to download from is not kept with the model, nor told', async () => {

@@ -74,10 +74,10 @@ test('a quickstart that is stopped saves, and says so', async () => {
 });
 
 test('called again it goes on to the tables and the page', async () => {
-  const { exitCode, out, told } = await kgwalk(...again);
-  expect(told).toContain('[1/8] ');
-  expect(told).toContain('reusing demo and demo-questions, made before');
-  expect(told).toContain('[8/8] ');
+  const { exitCode, out, err } = await kgwalk(...again);
+  expect(err).toContain('[1/8] ');
+  expect(err).toContain('reusing demo and demo-questions, made before');
+  expect(err).toContain('[8/8] ');
   expect(exitCode).toBe(0);
   expect(openRun(join(folder, 'dialogues')).environment.resumed).toHaveLength(1);
   for (const agent of ['random', 'frequency', 'transe', 'clone', 'ppo'])
@@ -103,9 +103,9 @@ test('called again it goes on to the tables and the page', async () => {
 });
 
 test('a second run reuses everything, and says so', async () => {
-  const { told, out, exitCode } = await kgwalk(...again, '--json');
+  const { err, out, exitCode } = await kgwalk(...again, '--json');
   expect(exitCode).toBe(0);
-  expect(told.match(/reus(ed|ing)/g)).toHaveLength(8);
+  expect(err.match(/reus(ed|ing)/g)).toHaveLength(8);
   const { reused, walks, questions } = JSON.parse(out) as Record<'walks' | 'questions', unknown[]> & {
     reused: boolean;
   };
@@ -115,9 +115,9 @@ test('a second run reuses everything, and says so', async () => {
 });
 
 test('a folder that holds a quickstart of other settings is left as it is', async () => {
-  const { exitCode, told } = await kgwalk(...command, '--seed', '5');
-  expect(told).toContain('expected a run of these settings, got others');
-  expect(told).toContain('Give another --run-dir');
+  const { exitCode, err } = await kgwalk(...command, '--seed', '5');
+  expect(err).toContain('expected a run of these settings, got others');
+  expect(err).toContain('Give another --run-dir');
   expect(exitCode).toBe(2);
   expect(existsSync(join(folder, 'report', 'index.html'))).toBe(true);
 });

@@ -54,12 +54,12 @@ if (!existsSync(source)) console.warn('skipped: a real model; set KGWALK_TEST_DA
   test('whose model file is gone says how to name it', async () => {
     renameSync(first, moved);
     const gone = await kgwalk('evaluate', run);
-    expect([gone.exitCode, gone.told]).toEqual([3, expect.stringContaining(first)]);
-    expect(gone.told).toContain('--encoder');
+    expect([gone.exitCode, gone.err]).toEqual([3, expect.stringContaining(first)]);
+    expect(gone.err).toContain('--encoder');
     const record = await kgwalkJson<EvaluationRecord>('evaluate', run, '--encoder', moved);
     expect(record.metrics).toEqual(trained.metrics);
     const question = ['Who made it?', '--start', 'Glass Harbor'];
-    expect((await kgwalk('ask', run, ...question)).told).toContain('--encoder');
+    expect((await kgwalk('ask', run, ...question)).err).toContain('--encoder');
     expect((await kgwalk('ask', run, ...question, '--encoder', moved)).out).toContain('Ada Quill');
   });
 
@@ -67,8 +67,8 @@ if (!existsSync(source)) console.warn('skipped: a real model; set KGWALK_TEST_DA
     const folder = join(home, 'going-on');
     await kgwalk(...tiny, '--model', moved, '--run-dir', folder, '--max-minutes', '0.00001');
     renameSync(moved, first);
-    const { exitCode, told } = await kgwalk('train', '--resume', '--run-dir', folder, '--model', first);
-    expect([exitCode, told]).toEqual([0, expect.any(String)]);
+    const { exitCode, err } = await kgwalk('train', '--resume', '--run-dir', folder, '--model', first);
+    expect([exitCode, err]).toEqual([0, expect.any(String)]);
     expect(readFileSync(join(folder, 'config.yaml'), 'utf8')).toContain(moved);
     expect(readFileSync(join(folder, 'metrics.jsonl'))).toEqual(readFileSync(join(run, 'metrics.jsonl')));
   });
@@ -82,9 +82,9 @@ if (!existsSync(source)) console.warn('skipped: a real model; set KGWALK_TEST_DA
       [join(home, 'text.gguf'), 'GGUF'],
       [home, home],
     ] as const) {
-      const { exitCode, told } = await kgwalk(...tiny, '--model', file, '--run-dir', join(home, 'refused'));
-      expect([exitCode, told]).toEqual([3, expect.stringContaining(message)]);
-      expect(told).toContain('hint: ');
+      const { exitCode, err } = await kgwalk(...tiny, '--model', file, '--run-dir', join(home, 'refused'));
+      expect([exitCode, err]).toEqual([3, expect.stringContaining(message)]);
+      expect(err).toContain('hint: ');
       expect(existsSync(join(home, 'refused'))).toBe(false);
     }
   });

@@ -19,8 +19,8 @@ const tiny = ['opendialkg-tiny', ...['data.dataset=demo', ...tinyOverrides].flat
 /** What a command prints, by so many threads; by one it is done here. */
 async function by(threads: number, ...words: string[]): Promise<string> {
   if (threads === 1) {
-    const { exitCode, out, told } = await kgwalk(...words, '--threads', '1');
-    if (exitCode !== 0) throw new Error(`exit ${exitCode}: ${told}`);
+    const { exitCode, out, err } = await kgwalk(...words, '--threads', '1');
+    if (exitCode !== 0) throw new Error(`exit ${exitCode}: ${err}`);
     return out;
   }
   const command = ['dist/cli/main.js', ...words, '--threads', String(threads)];

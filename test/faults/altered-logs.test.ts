@@ -35,13 +35,13 @@ test('a run goes on after its logs were torn, says so, and refuses a metric log 
   );
   expect(readFileSync(log, 'utf8')).not.toBe(before);
   const refused = await kgwalk('train', '--resume', '--run-dir', folder);
-  expect(refused).toMatchObject({ exitCode: 3, told: expect.stringContaining(`got others, at ${log}`) });
+  expect(refused).toMatchObject({ exitCode: 3, err: expect.stringContaining(`got others, at ${log}`) });
   writeFileSync(log, `${before}{"phase":"ppo","st`);
   appendFileSync(join(folder, 'timing.jsonl'), '{"ph');
-  const { exitCode, told } = await kgwalk('train', '--resume', '--run-dir', folder);
+  const { exitCode, err } = await kgwalk('train', '--resume', '--run-dir', folder);
   expect(exitCode).toBe(0);
-  expect(told).toContain('metrics.jsonl: cut off a last line that a crash left unfinished (18 bytes)\n');
-  expect(told).toContain('timing.jsonl: cut off a last line that a crash left unfinished (4 bytes)\n');
+  expect(err).toContain('metrics.jsonl: cut off a last line that a crash left unfinished (18 bytes)\n');
+  expect(err).toContain('timing.jsonl: cut off a last line that a crash left unfinished (4 bytes)\n');
   expect(runHashes(folder)).toEqual(runHashes(whole));
   tally('faults injected', 2);
 });

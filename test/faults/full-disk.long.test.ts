@@ -42,8 +42,8 @@ disk.describe('without space', () => {
   const leftovers = (folder: string) => files(folder).filter((name) => /\.tmp$|\.lock/.test(name));
 
   async function expectFull(...words: string[]): Promise<void> {
-    const { exitCode, told } = await kgwalk(...words);
-    expect([exitCode, told]).toEqual([1, expect.stringMatching(/no space left at [^]*hint: Free some space/)]);
+    const { exitCode, err } = await kgwalk(...words);
+    expect([exitCode, err]).toEqual([1, expect.stringMatching(/no space left at [^]*hint: Free some space/)]);
   }
 
   test('training says so, leaves nothing half-written, and goes on when there is space again', async () => {

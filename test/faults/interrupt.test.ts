@@ -25,8 +25,8 @@ function start(folder: string, ...settings: string[]) {
     env,
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  const heard = { told: '' };
-  child.stderr.on('data', (text) => (heard.told += String(text)));
+  const heard = { err: '' };
+  child.stderr.on('data', (text) => (heard.err += String(text)));
   const ended = once(child, 'close').then(([code]) => code as number);
   const until = async (seen: () => boolean) => {
     while (!seen() && child.exitCode === null) await setTimeout(20);
@@ -45,9 +45,9 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
     await until(hasSaved(folder));
     child.kill(signal);
     expect(await ended).toBe(130);
-    expect(heard.told).toContain(asked);
-    expect(heard.told).toContain(`error: stopped; everything so far is saved, at ${folder}`);
-    expect(heard.told).toContain(`hint: Resume: npx kgwalk train --resume --run-dir ${folder}`);
+    expect(heard.err).toContain(asked);
+    expect(heard.err).toContain(`error: stopped; everything so far is saved, at ${folder}`);
+    expect(heard.err).toContain(`hint: Resume: npx kgwalk train --resume --run-dir ${folder}`);
     expect(openRun(folder).state).toMatchObject({ status: 'stopped', phase: 'clone' });
     expect(readIndex(folder).last!.step).toBeGreaterThanOrEqual(3);
     const { metrics, metricsArrow } = runFiles(folder);
@@ -62,14 +62,14 @@ test('a second one ends training at once with 130, in the middle of an update, a
   const { child, ended, heard, until } = start(folder, ...long);
   await until(() => hasSaved(folder)() && readFileSync(runFiles(folder).state, 'utf8').includes('"phase": "ppo"'));
   child.kill('SIGINT');
-  await until(() => heard.told.includes(asked));
+  await until(() => heard.err.includes(asked));
   // Again and again: one that comes along with the first does not count.
   while (child.exitCode === null) {
     child.kill('SIGTERM');
     await setTimeout(50);
   }
   expect(await ended).toBe(130);
-  expect(heard.told).not.toContain('everything so far is saved');
+  expect(heard.err).not.toContain('everything so far is saved');
 
   const files = (readdirSync(folder, { recursive: true }) as string[]).filter((name) => /\.\w+$/.test(name));
   expect(files.filter((name) => name.endsWith('.tmp'))).toEqual([]);

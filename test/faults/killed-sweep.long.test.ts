@@ -39,8 +39,8 @@ function lockedBy(folder: string): number | undefined {
 /** Starts the sweep, or goes on with it, and ends it when so many runs have begun or ended since. */
 async function broken(folder: string, signal: NodeJS.Signals, after: number) {
   const child = spawn(execPath, program(...words(folder), '--resume'), { env, stdio: ['ignore', 'ignore', 'pipe'] });
-  let told = '';
-  child.stderr.on('data', (text) => (told += String(text)));
+  let err = '';
+  child.stderr.on('data', (text) => (err += String(text)));
   const ended = once(child, 'close');
   const before = eventsOf(folder).length;
   // Runs of a sweep that was killed may begin or save still: the sweep itself must be at work.
@@ -50,7 +50,7 @@ async function broken(folder: string, signal: NodeJS.Signals, after: number) {
   while (child.exitCode === null && !(trains() && eventsOf(folder).length >= before + after)) await setTimeout(4);
   child.kill(signal);
   const [exitCode] = (await ended) as [number | null];
-  return { exitCode, told, died: child.signalCode };
+  return { exitCode, err, died: child.signalCode };
 }
 
 /** The unbroken sweep over so many seeds, made once. */
@@ -71,7 +71,7 @@ test('killed, interrupted and gone on with, every run ends once and equal to tha
     while (runsIn(folder).some((name) => isLocked(join(folder, name)))) await setTimeout(4);
     const interrupted = await broken(folder, 'SIGINT', 0);
     expect(interrupted.exitCode).toBe(130);
-    expect(interrupted.told).toMatch(/stopped with \d of 3 trials done/);
+    expect(interrupted.err).toMatch(/stopped with \d of 3 trials done/);
     expect(runsIn(folder).filter((name) => isLocked(join(folder, name)))).toEqual([]);
     // At once: the runs of the killed sweep may be saving still.
     expect((await broken(folder, 'SIGKILL', 0)).died).toBe('SIGKILL');

@@ -109,8 +109,8 @@ withRedis('every result is there once, none is lost, and all equal those of one 
   await all.close();
 
   for (const plan of [runs, rows]) {
-    const told = await kgwalkJson<object>('plan', 'status', plan, ...place);
-    expect(told).toMatchObject({ waiting: 0, begun: 0, failed: 0, notReproduced: [] });
+    const err = await kgwalkJson<object>('plan', 'status', plan, ...place);
+    expect(err).toMatchObject({ waiting: 0, begun: 0, failed: 0, notReproduced: [] });
   }
   const results = [...store.held.keys()].filter((name) => name.startsWith('films/results/'));
   expect(results.sort()).toEqual(jobs.map(({ key }) => `films/results/${key}.json`).sort());
@@ -142,7 +142,7 @@ withRedis('a queue of another version is refused', async () => {
   await client.set('kgwalk:kgwalk:version', '0.0.9');
   client.disconnect();
   const other = await kgwalk('work', ...queue(), ...place);
-  expect(other.told).toContain('expected work for kgwalk 0.1.0, got 0.0.9, at --queue');
+  expect(other.err).toContain('expected work for kgwalk 0.1.0, got 0.0.9, at --queue');
 });
 
 withRedis(
@@ -160,8 +160,8 @@ withRedis(
     while (!files().some((file) => file.endsWith('checkpoints/index.json'))) await setTimeout(50);
     child.kill('SIGINT');
     expect((await ended)[0]).toBe(130);
-    const told = await kgwalkJson<{ begun: number }>('plan', 'status', file, ...place);
-    expect(told).toMatchObject({ jobs: 2, done: 0, begun: 1, waiting: 1, failed: 0 });
+    const err = await kgwalkJson<{ begun: number }>('plan', 'status', file, ...place);
+    expect(err).toMatchObject({ jobs: 2, done: 0, begun: 1, waiting: 1, failed: 0 });
     const list = [...store.held].find(([name]) => /^films\/progress\/\w+\.json$/.test(name))![1];
     expect(String(list)).toContain('checkpoints/index.json');
 
@@ -170,7 +170,7 @@ withRedis(
     const all = await openQueue(queue()[1]!);
     await all.submit(jobsOf({ ...planned, options: { grid: ['nonsense=1'] } }, 1));
     await all.close();
-    const { exitCode, out, told: failed } = await kgwalk(...work);
+    const { exitCode, out, err: failed } = await kgwalk(...work);
     expect([exitCode, out]).toEqual([0, '2 results made here, 0 were there, 3 tries failed\n']);
     expect(failed).toContain('sweep 1/1');
     const [collected, whole] = [join(folder, 'collected'), join(folder, 'whole')];

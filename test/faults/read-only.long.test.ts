@@ -73,9 +73,9 @@ disk.describe('on a file system that is read-only', () => {
 
   test.each(Object.keys(words))('%s cannot be written, which is one clear error', async (what) => {
     const before = listing();
-    const { exitCode, told } = await kgwalk(...words[what]!());
-    expect(told).toMatch(/expected (a place that can be written|a usable cache), got/);
-    expect(told).toContain(disk.folder);
+    const { exitCode, err } = await kgwalk(...words[what]!());
+    expect(err).toMatch(/expected (a place that can be written|a usable cache), got/);
+    expect(err).toContain(disk.folder);
     expect(exitCode).toBe(1);
     expect(listing()).toEqual(before);
     tally('faults injected');

@@ -27,9 +27,9 @@ const tiny = (...overrides: string[]) => [
 
 function start(words: readonly string[]) {
   const child = spawn(execPath, [program, ...words], { env, stdio: ['ignore', 'ignore', 'pipe'] });
-  let told = '';
-  child.stderr.on('data', (text) => (told += String(text)));
-  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, told }));
+  let err = '';
+  child.stderr.on('data', (text) => (err += String(text)));
+  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, err }));
   return { child, ended };
 }
 
@@ -82,8 +82,8 @@ test('a cache that is deleted again and again while it is opened takes no proces
       await cache.close();
     }`;
   const child = spawn(execPath, ['--input-type=module', '--eval', script], { stdio: ['ignore', 'ignore', 'pipe'] });
-  let told = '';
-  child.stderr.on('data', (text) => (told += String(text)));
+  let err = '';
+  child.stderr.on('data', (text) => (err += String(text)));
   const ended = once(child, 'close');
   let deleted = 0;
   while (child.exitCode === null && child.signalCode === null) {
@@ -91,7 +91,7 @@ test('a cache that is deleted again and again while it is opened takes no proces
     await setTimeout(1);
   }
   expect(await ended).toEqual([0, null]);
-  expect(told).toBe('');
+  expect(err).toBe('');
   expect(deleted).toBeGreaterThan(0);
   tally('faults injected', deleted);
 });
@@ -109,9 +109,9 @@ test('a second process on a run is refused at once and changes nothing; a killed
     [['train', '--resume'], `got one held by process ${child.pid} on `],
     [tiny(), 'got one that holds a run'],
   ] as const) {
-    const { exitCode, told } = await kgwalk(...words, '--run-dir', folder);
-    expect([exitCode, told]).toEqual([2, expect.stringMatching(/^error: expected /m)]);
-    expect(told).toContain(why);
+    const { exitCode, err } = await kgwalk(...words, '--run-dir', folder);
+    expect([exitCode, err]).toEqual([2, expect.stringMatching(/^error: expected /m)]);
+    expect(err).toContain(why);
     expect(runHashes(folder)).toEqual(before);
   }
   child.kill('SIGKILL');
@@ -162,10 +162,10 @@ describe('with text vectors of a model', () => {
         }
         await setTimeout(3);
       }
-      const { code, told } = await ended;
+      const { code, err } = await ended;
       if (code !== 0) {
         expect([1, 3]).toContain(code);
-        expect(told).toMatch(/^error: expected /m);
+        expect(err).toMatch(/^error: expected /m);
         expect((await kgwalk(...words(folder), '--resume')).exitCode).toBe(0);
       }
       expect(runHashes(folder)).toEqual(runHashes(whole));

@@ -22,11 +22,11 @@ async function outcome(plan: Plan): Promise<unknown[]> {
   const child = spawn(execPath, ['test/fixtures/pool-program.mjs', JSON.stringify(plan)], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let [out, told] = ['', ''];
+  let [out, err] = ['', ''];
   child.stdout.on('data', (text) => (out += String(text)));
-  child.stderr.on('data', (text) => (told += String(text)));
+  child.stderr.on('data', (text) => (err += String(text)));
   const [code] = (await once(child, 'close')) as [number | null];
-  if (code !== 0) throw new Error(`exit ${code}: ${told}`);
+  if (code !== 0) throw new Error(`exit ${code}: ${err}`);
   return JSON.parse(out) as unknown[];
 }
 

@@ -109,8 +109,8 @@ export function useDemoHome(): { readonly folder: string } {
 
 /** What a command prints that must succeed. */
 export async function ran(...words: string[]): Promise<string> {
-  const { exitCode, out, told } = await kgwalk(...words);
-  if (exitCode !== 0) throw new Error(`kgwalk ${words.join(' ')}: exit ${exitCode}: ${told}`);
+  const { exitCode, out, err } = await kgwalk(...words);
+  if (exitCode !== 0) throw new Error(`kgwalk ${words.join(' ')}: exit ${exitCode}: ${err}`);
   return out;
 }
 

@@ -30,12 +30,12 @@ test('help of every command', async () => printed('help', await helpOf([]), home
 async function page(name: string, ...commands: string[][]): Promise<void> {
   const parts: string[] = [];
   for (const words of commands) {
-    const { exitCode, out, told } = await kgwalk(...words);
+    const { exitCode, out, err } = await kgwalk(...words);
     // Processor time differs from run to run; the rest of its table does not.
     const same = out.replace(/^trained .* processor seconds[^]*?\n\n/gm, (table) =>
       table.replace(/\d+\.\d$/gm, '(seconds)'),
     );
-    parts.push(`$ kgwalk ${words.join(' ')}\n${same}${exitCode === 0 ? '' : `exit ${exitCode}: ${told}`}`);
+    parts.push(`$ kgwalk ${words.join(' ')}\n${same}${exitCode === 0 ? '' : `exit ${exitCode}: ${err}`}`);
   }
   printed(name, parts.join('\n'), home.folder);
 }

@@ -61,11 +61,11 @@ describe('names that a terminal would obey are shown as escapes', () => {
       ['train', 'metaqa', '--set', `ppo.${evil}=1`, '--dry-run'],
     ];
     for (const line of words) {
-      const { out, told } = await kgwalk(...line);
-      expect(`${out}${told}`.length).toBeGreaterThan(0);
-      isQuiet(out + told);
+      const { out, err } = await kgwalk(...line);
+      expect(`${out}${err}`.length).toBeGreaterThan(0);
+      isQuiet(out + err);
       const json = await kgwalk(...line, '--json');
-      isQuiet(json.out + json.told);
+      isQuiet(json.out + json.err);
     }
     const { answers } = await kgwalkJson<{ answers: string[] }>(...words[4]!);
     expect(answers).toEqual([`Mann${evil}`]);
@@ -73,12 +73,12 @@ describe('names that a terminal would obey are shown as escapes', () => {
 
   test('by errors that quote what a file holds', async () => {
     const folder = folderWith({ 'triples.tsv': `${evil}\n`, 'questions.jsonl': `${evil}\n` });
-    const { told, exitCode } = await kgwalk('datasets', 'import', 'custom', '--from', folder);
+    const { err, exitCode } = await kgwalk('datasets', 'import', 'custom', '--from', folder);
     expect(exitCode).toBe(3);
-    expect(told).toContain('\\u001bc');
-    isQuiet(told);
+    expect(err).toContain('\\u001bc');
+    isQuiet(err);
     const csv = folderWith({ 'train.csv': `Messages\n"[{""x"":""${evil}"]\n`, 'triples.txt': 'a\tb\tc\n' });
-    isQuiet((await kgwalk('datasets', 'import', 'opendialkg', '--from', csv)).told);
+    isQuiet((await kgwalk('datasets', 'import', 'opendialkg', '--from', csv)).err);
   });
 
   test('by the list of runs, whatever their files say', async () => {
@@ -93,9 +93,9 @@ describe('names that a terminal would obey are shown as escapes', () => {
     writeFileSync(join(runs, 'one', 'state.json'), JSON.stringify(state));
     mkdirSync(join(runs, 'two'));
     writeFileSync(join(runs, 'two', 'config.yaml'), `a: ${evil}\na: "`);
-    const { out, told } = await kgwalk('runs', 'list', runs);
+    const { out, err } = await kgwalk('runs', 'list', runs);
     expect(out).toContain('\\u001bc');
-    isQuiet(out + told);
+    isQuiet(out + err);
   });
 
   test('by tables in cells and heads, by failures, and by lines of progress', () => {

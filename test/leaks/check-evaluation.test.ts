@@ -69,7 +69,7 @@ test('an agent that learns from the questions it is asked is found', async () =>
       return { name: 'peeking', topicGiven: true, prompted: false, answer: () => Promise.resolve(noAnswer('peeked')) };
     },
   });
-  const { exitCode, told } = await kgwalk('datasets', 'check', 'films', '--run', await evaluated('peeking', 'valid'));
+  const { exitCode, err } = await kgwalk('datasets', 'check', 'films', '--run', await evaluated('peeking', 'valid'));
   expect(exitCode).toBe(3);
-  expect(told).toMatch(/peeking: memory "what it saw": made from \d+ samples of valid/);
+  expect(err).toMatch(/peeking: memory "what it saw": made from \d+ samples of valid/);
 });

@@ -114,28 +114,28 @@ describe('what is found', () => {
       [`${folder}/dialogues.test.jsonl`]: () => `${trained[1]}\n`,
     };
     await altered(moved, async () => {
-      const { exitCode, out, told } = await check();
+      const { exitCode, out, err } = await check();
       expect(exitCode).toBe(3);
       for (const name of ['walk counts', 'facts that TransE never holds out', 'PPO', 'cloning']) {
         expect(out).toMatch(new RegExp(`${name} +train 1, test 2 +2 +found`));
-        expect(told).toContain(`"${name}": made from 2 samples of test`);
+        expect(err).toContain(`"${name}": made from 2 samples of test`);
       }
       expect(out).toMatch(/TransE +no sample +0 +none found/);
     });
   });
 
   test('a dialogue of valid that stands in train under another id, and the choice of the best by valid', async () => {
-    const { exitCode, out, told } = await check('--split', 'valid');
+    const { exitCode, out, err } = await check('--split', 'valid');
     expect(exitCode).toBe(3);
     expect(out).toMatch(/walk counts +train 3 +0 +2 +found: the same samples under other ids/);
     expect(out).toMatch(/best checkpoint +valid 2 +2 +allowed: the best on these was kept/);
-    expect(told).toContain('cloning": the same samples under other ids');
+    expect(err).toContain('cloning": the same samples under other ids');
   });
 
   test('a dialogue whose words were changed since', async () => {
     const other = (text: string) => text.replace('Who made Glass Harbor?', 'Who owns Glass Harbor?');
     await altered({ 'datasets/opendialkg/dialogues.train.jsonl': other }, async () => {
-      expect((await check()).told).toContain('walk counts": these ids stand for other samples in the data set');
+      expect((await check()).err).toContain('walk counts": these ids stand for other samples in the data set');
     });
   });
 });
@@ -164,10 +164,10 @@ describe('what is not known', () => {
     const file = join(run, 'provenance.json');
     renameSync(file, `${file}.away`);
     try {
-      const { exitCode, out, told } = await check();
+      const { exitCode, out, err } = await check();
       expect(exitCode).toBe(3);
       expect(out).toContain('run: nothing is known of what it was made from');
-      expect(told).toContain('got none of run');
+      expect(err).toContain('got none of run');
     } finally {
       renameSync(`${file}.away`, file);
     }
@@ -187,15 +187,15 @@ describe('what is not known', () => {
   });
 
   test('a split to learn from, another data set and no run are refused', async () => {
-    expect((await check('--split', 'train')).told).toContain(
+    expect((await check('--split', 'train')).err).toContain(
       'expected a split that nothing may be made from (valid or test)',
     );
     expect((await kgwalk('datasets', 'check', 'opendialkg', '--split', 'test')).exitCode).toBe(2);
-    expect((await kgwalk('datasets', 'check', 'opendialkg', '--run', 'gone')).told).toContain(
+    expect((await kgwalk('datasets', 'check', 'opendialkg', '--run', 'gone')).err).toContain(
       'expected a run or an evaluation, got "gone", at --run',
     );
     await importOpenDialKg({ from: folderWith(releaseFiles), name: 'other' });
     const other = await kgwalk('datasets', 'check', 'other', '--run', run);
-    expect([other.exitCode, other.told]).toEqual([2, expect.stringContaining('which is opendialkg, got other')]);
+    expect([other.exitCode, other.err]).toEqual([2, expect.stringContaining('which is opendialkg, got other')]);
   });
 });

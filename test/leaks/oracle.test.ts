@@ -36,5 +36,5 @@ test('every record of it says so, of compared agents, too', async () => {
 
 test('a check for leaks finds that it read other words than a walker may', async () => {
   const leaks = await kgwalk('datasets', 'check', 'opendialkg', '--run', run);
-  expect([leaks.exitCode, leaks.told]).toEqual([3, expect.stringContaining('these ids stand for other samples')]);
+  expect([leaks.exitCode, leaks.err]).toEqual([3, expect.stringContaining('these ids stand for other samples')]);
 });

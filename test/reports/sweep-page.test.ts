@@ -128,8 +128,8 @@ describe('the page', () => {
       exitCode: 0,
       out: `${join(folder, 'report', 'index.html')}\n`,
     });
-    const { exitCode, told } = await kgwalk('report', folder, 'runs/first');
-    expect([exitCode, told]).toEqual([2, expect.stringContaining('expected one sweep, or runs and evaluations')]);
+    const { exitCode, err } = await kgwalk('report', folder, 'runs/first');
+    expect([exitCode, err]).toEqual([2, expect.stringContaining('expected one sweep, or runs and evaluations')]);
   });
 });
 

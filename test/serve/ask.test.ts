@@ -42,12 +42,12 @@ const question = 'who directed [tenet]';
 test('the answer is that of `kgwalk ask`, with what people read, and how long it took', async () => {
   const { status, answer, sections, milliseconds } = await post({ run: 'films', question });
   expect(status).toBe(200);
-  const told = await kgwalkJson<{ answers: string[]; evidence: string[][] }>('ask', run, question);
+  const err = await kgwalkJson<{ answers: string[]; evidence: string[][] }>('ask', run, question);
   expect(answer).toMatchObject({
     question: 'who directed tenet',
     topics: ['tenet'],
-    answers: told.answers,
-    evidence: told.evidence,
+    answers: err.answers,
+    evidence: err.evidence,
   });
   expect(sections[0].lines.length).toBeGreaterThan(0);
   expect(milliseconds).toEqual(expect.any(Number));

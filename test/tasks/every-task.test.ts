@@ -66,7 +66,7 @@ describe.each(tasks)('on %s', (task, agent, dataset, first) => {
     const one = await evaluated(task, agent, dataset, '--limit', '1e0', ...root);
     expect(one).toMatchObject({ limit: 1, n: task === 'links' ? 2 : 1 });
     const refused = await kgwalk('evaluate', '--agent', agent, '--dataset', dataset, '--limit', '1.5');
-    expect([refused.exitCode, refused.told]).toEqual([2, expect.stringMatching(/whole number from 1, got .*--limit/)]);
+    expect([refused.exitCode, refused.err]).toEqual([2, expect.stringMatching(/whole number from 1, got .*--limit/)]);
   });
 
   test('the evaluation of an untrained agent is kept, and compared by name later', async () => {
@@ -130,8 +130,8 @@ describe.each(tasks)('on %s', (task, agent, dataset, first) => {
     const { saved } = await evaluated(task, agent, dataset, '--evaluations', folderWith({}));
     const split = task === 'questions' ? 'valid' : 'test';
     const words = ['datasets', 'check', dataset, '--run', dirname(saved), '--split', split];
-    const { exitCode, out, told } = await kgwalk(...words);
-    expect([exitCode, told]).toEqual([0, '']);
+    const { exitCode, out, err } = await kgwalk(...words);
+    expect([exitCode, err]).toEqual([0, '']);
     expect(out).toMatch(new RegExp(`^evaluation of ${agent} · ${dataset}.* what does it know of split ${split}`));
     expect(out).toMatch(/edge list +graph \w+ /);
     const elsewhere = await kgwalk(
@@ -161,7 +161,7 @@ describe.each(tasks)('on %s', (task, agent, dataset, first) => {
     ]) {
       const refused = await kgwalk('evaluate', '--agent', agent, '--dataset', dataset, ...flag);
       const message = new RegExp(`expected a run( that draws walks)? with ${flag[0]}`);
-      expect([refused.exitCode, refused.told]).toEqual([2, expect.stringMatching(message)]);
+      expect([refused.exitCode, refused.err]).toEqual([2, expect.stringMatching(message)]);
     }
   });
 });
@@ -213,9 +213,9 @@ test('an evaluation of links alone is checked like one of questions; a leak into
   const { provenance, seal } = evaluationFiles(folder);
   rmSync(seal);
   writeFileSync(provenance, readFileSync(provenance, 'utf8').replace('"split": "train"', '"split": "test"'));
-  const { exitCode, told } = await check('--split', 'test');
-  expect([exitCode, told]).toEqual([3, expect.stringContaining('frequency table "rules": made from test')]);
+  const { exitCode, err } = await check('--split', 'test');
+  expect([exitCode, err]).toEqual([3, expect.stringContaining('frequency table "rules": made from test')]);
   rmSync(provenance);
   const silent = await check('--split', 'test');
-  expect([silent.exitCode, silent.told]).toEqual([3, expect.stringContaining('got none of rules')]);
+  expect([silent.exitCode, silent.err]).toEqual([3, expect.stringContaining('got none of rules')]);
 });

@@ -67,11 +67,11 @@ describe('edges', () => {
     const warning = 'warning: edgePolicy=ark leaks: 0 edges may be walked because dialogues of valid walk them';
     expect(notes.at(-1)).toContain(warning);
     expect(record.details.edges).toMatchObject({ policy: 'ark', brought: { train: 0, valid: 0, test: 0 } });
-    expect((await kgwalk('evaluate', folder, '--split', 'test')).told).toContain(warning);
+    expect((await kgwalk('evaluate', folder, '--split', 'test')).err).toContain(warning);
     for (const split of ['valid', 'test']) {
-      const { exitCode, told } = await kgwalk('datasets', 'check', 'opendialkg', '--run', folder, '--split', split);
+      const { exitCode, err } = await kgwalk('datasets', 'check', 'opendialkg', '--run', folder, '--split', split);
       expect(exitCode).toBe(3);
-      expect(told).toMatch(
+      expect(err).toMatch(
         new RegExp(`run: edge list "the edges that dialogues of all splits walk .*made from \\d samples of ${split}`),
       );
     }

@@ -79,8 +79,8 @@ describe('importing the demo', () => {
   });
 
   test('refuses sizes that cannot be', async () => {
-    const { exitCode, told } = await kgwalk('datasets', 'demo', '--dialogues', '3');
+    const { exitCode, err } = await kgwalk('datasets', 'demo', '--dialogues', '3');
     expect(exitCode).not.toBe(0);
-    expect(told).toContain('expected 0 or at least 10');
+    expect(err).toContain('expected 0 or at least 10');
   });
 });

@@ -122,7 +122,7 @@ test('the command imports what it cut out, with how, and warns; training says it
   expect(manifest.extracted).toMatchObject({ hops: 3, maxTails: 5, topics: 2, distractors: 1, cut: 1 });
   expect(graph.entityNames).toContain('a0');
   const plan = await kgwalk('train', 'link-chains', '--set', 'data.dataset=cut', '--dry-run');
-  expect(plan.told + plan.out).toContain('reveals where questions start');
+  expect(plan.err + plan.out).toContain('reveals where questions start');
 });
 
 test.each([
@@ -139,12 +139,12 @@ test.each([
   writeFileSync(unknown, 'unknown\n');
   writeFileSync(many, 'a0\na4\n');
   const filled = words.map((word) => (word === 'FILE' ? unknown : word === 'MANY' ? many : word));
-  const { exitCode, told } = await kgwalk('datasets', 'get', `sparql:${endpoint.url}#prefix=${testPrefix}`, ...filled);
-  expect(told).toContain(problem);
+  const { exitCode, err } = await kgwalk('datasets', 'get', `sparql:${endpoint.url}#prefix=${testPrefix}`, ...filled);
+  expect(err).toContain(problem);
   expect(exitCode).toBeGreaterThan(0);
 });
 
 test('a release takes no topics', async () => {
-  const { told } = await kgwalk('datasets', 'get', 'metaqa', '--hops', '2');
-  expect(told).toContain('expected --hops with sparql:URL');
+  const { err } = await kgwalk('datasets', 'get', 'metaqa', '--hops', '2');
+  expect(err).toContain('expected --hops with sparql:URL');
 });

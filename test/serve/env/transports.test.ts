@@ -22,9 +22,9 @@ afterEach(() => {
 function program(...words: string[]) {
   const child = spawn(execPath, ['dist/cli/main.js', 'serve', 'env', ...words], { env, stdio: 'pipe' });
   started.push(child);
-  let told = '';
-  child.stderr.on('data', (text) => (told += String(text)));
-  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, told }));
+  let err = '';
+  child.stderr.on('data', (text) => (err += String(text)));
+  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, err }));
   return { child, ended };
 }
 
@@ -77,18 +77,18 @@ describe('by standard input and output', () => {
 
   longTest('what is wrong is said, and the status tells of what kind it is', async () => {
     const other = program('kgwalk/LinkQuery-v1');
-    expect(await other.ended).toMatchObject({ code: 2, told: expect.stringContaining('expected a data set of links') });
+    expect(await other.ended).toMatchObject({ code: 2, err: expect.stringContaining('expected a data set of links') });
     // Here standard input may be a terminal.
     const socket = ['--socket', join(folderWith({}), 'env.sock')];
     expect(await kgwalk('serve', 'env', 'kgwalk/Grit-v1', ...socket)).toMatchObject({
       exitCode: 2,
-      told: expect.stringContaining('Did you mean kgwalk/Grid-v1?'),
+      err: expect.stringContaining('Did you mean kgwalk/Grid-v1?'),
     });
     expect(
       await kgwalk('serve', 'env', 'kgwalk/LinkQuery-v1', '--dataset', 'nobody-has-this', ...socket),
     ).toMatchObject({
       exitCode: 3,
-      told: expect.stringContaining('expected an imported data set'),
+      err: expect.stringContaining('expected an imported data set'),
     });
   });
 });
@@ -127,13 +127,13 @@ describe('by a socket', () => {
     const { path } = await listening(...grid);
     expect(await kgwalk('serve', 'env', ...grid, '--socket', path)).toMatchObject({
       exitCode: 2,
-      told: expect.stringContaining('the socket of another server'),
+      err: expect.stringContaining('the socket of another server'),
     });
     const file = join(folderWith({}), 'notes.txt');
     writeFileSync(file, 'mine');
     expect(await kgwalk('serve', 'env', ...grid, '--socket', file)).toMatchObject({
       exitCode: 2,
-      told: expect.stringContaining('a file that is no socket'),
+      err: expect.stringContaining('a file that is no socket'),
     });
     expect(statSync(file).size).toBe(4);
   });

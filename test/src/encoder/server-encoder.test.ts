@@ -165,7 +165,7 @@ test('a run is trained and evaluated with one, and again without it', async () =
     const trained = await kgwalk('train', 'opendialkg-tiny', ...sets, '--model', server.spec, '--run-dir', folder);
     expect(trained).toMatchObject({
       exitCode: 0,
-      told: expect.stringContaining(`texts encoded by ${server.spec}`) as unknown,
+      err: expect.stringContaining(`texts encoded by ${server.spec}`) as unknown,
     });
     const figures = () => kgwalkJson<{ metrics: object }>('evaluate', folder, '--split', 'valid');
     const { metrics } = await figures();

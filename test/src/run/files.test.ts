@@ -36,10 +36,10 @@ describe('an atomic write', () => {
 
   test('on a full disk says so, names the folder and the remedy', () => {
     const full = Object.assign(new Error('write'), { code: 'ENOSPC' });
-    const told = writeError(full, '/data/run/state.json') as WorkbenchError;
-    expect(told.message).toBe('no space left at /data/run, writing state.json');
-    expect(told.code).toBe('failure');
-    expect(told.hint).toContain('Free some space');
+    const err = writeError(full, '/data/run/state.json') as WorkbenchError;
+    expect(err.message).toBe('no space left at /data/run, writing state.json');
+    expect(err.code).toBe('failure');
+    expect(err.hint).toContain('Free some space');
   });
 });
 

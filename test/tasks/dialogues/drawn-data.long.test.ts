@@ -61,8 +61,8 @@ describe.each(Object.keys(runs))('compared with a run of another %s', (name) => 
     const added = readdirSync(root()).filter((one) => !known.includes(one) && one.startsWith('frequency'));
     expect(added).toHaveLength(1);
     for (const one of [folder, join(root(), added[0]!)]) {
-      const { told, out } = await kgwalk('replay', one);
-      expect([told, out]).toEqual(['', expect.stringContaining('every byte as it was saved')]);
+      const { err, out } = await kgwalk('replay', one);
+      expect([err, out]).toEqual(['', expect.stringContaining('every byte as it was saved')]);
     }
   });
 });
@@ -72,7 +72,7 @@ test('a split whose only sample cannot be answered is evaluated and replayed, of
   for (const agent of [['--agent', 'frequency'], [runOf('fold')]]) {
     const { saved, n, misses } = await kgwalkJson<Saved>('evaluate', ...agent, ...words);
     expect([n, misses['start-without-edges']]).toEqual([1, 1]);
-    const { told, out } = await kgwalk('replay', dirname(saved));
-    expect([told, out]).toEqual(['', expect.stringContaining('1 sample replayed: every byte as it was saved')]);
+    const { err, out } = await kgwalk('replay', dirname(saved));
+    expect([err, out]).toEqual(['', expect.stringContaining('1 sample replayed: every byte as it was saved')]);
   }
 });

@@ -102,8 +102,8 @@ describe('the decoder that writes freely', () => {
     // Seven entities and a handful of edges: most of what can be written is no edge.
     expect(paths.length).toBeGreaterThan(20);
     expect(new Set(paths.map(({ path }) => path.join())).size).toBe(paths.length);
-    const { told } = await kgwalk('evaluate', whole(), ...words, '--count', 'ark');
-    expect(told).toContain('expected an agent that walks step by step');
+    const { err } = await kgwalk('evaluate', whole(), ...words, '--count', 'ark');
+    expect(err).toContain('expected an agent that walks step by step');
   });
 });
 

@@ -61,7 +61,7 @@ test('without hidden layers, too, and by the command line', async () => {
 
 test('the command that comes next can be pasted, also where the folder has a space', async () => {
   const folder = join(folderWith({}), 'my run');
-  const { out, told } = await kgwalk(
+  const { out, err } = await kgwalk(
     'checkpoint',
     'import',
     'sb3',
@@ -74,7 +74,7 @@ test('the command that comes next can be pasted, also where the folder has a spa
     folder,
   );
   expect(out).toBe(`${folder}\n`);
-  expect(told).toContain(`kgwalk evaluate '${folder}' --split test`);
+  expect(err).toContain(`kgwalk evaluate '${folder}' --split test`);
 });
 
 describe('is refused before anything is made:', () => {

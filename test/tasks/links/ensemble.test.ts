@@ -46,7 +46,7 @@ test('an ensemble fits its weights on valid, says them, is kept and replayed, an
   expect(asked).toMatchObject({ exitCode: 0, out: expect.stringContaining('because') });
 
   const refusal = async (of: string, ...words: string[]) =>
-    (await kgwalk('evaluate', '--agent', `ensemble${of}`, '--dataset', 'tiny', ...words)).told;
+    (await kgwalk('evaluate', '--agent', `ensemble${of}`, '--dataset', 'tiny', ...words)).err;
   expect(await refusal('')).toContain('of');
   expect(await refusal(`:of=${run}`)).toContain(
     'expected two or more of exact walkers, transe, bilinear and rules, got one',

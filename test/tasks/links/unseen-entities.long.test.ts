@@ -98,7 +98,7 @@ describe('entities that are drawn apart', () => {
       message: expect.stringContaining('on the unseen one'),
     });
     expect(existsSync(join(process.env.KGWALK_HOME!, 'datasets'))).toBe(false);
-    const refusal = async (...words: string[]) => (await kgwalk('datasets', 'import', ...words, '--from', 'x')).told;
+    const refusal = async (...words: string[]) => (await kgwalk('datasets', 'import', ...words, '--from', 'x')).err;
     expect(await refusal('metaqa', '--unseen', '0.3')).toContain('expected --unseen with triples, got it with metaqa');
     expect(await refusal('triples', '--unseen', '1')).toContain(
       'expected a share between 0 and 1, got "1", at --unseen',
@@ -158,7 +158,7 @@ describe('what was learned on the seen ones', () => {
     const replayed = await kgwalk('replay', join(other.saved, '..'));
     expect(replayed).toMatchObject({ exitCode: 0, out: expect.stringContaining('every byte') });
     const otherEncoder = await kgwalk('evaluate', folder, '--dataset', 'other', '--encoder', 'hashed:8');
-    expect(otherEncoder.told).toContain('expected a checkpoint of encoder');
+    expect(otherEncoder.err).toContain('expected a checkpoint of encoder');
   });
 
   test('is refused where relations are others, and where entities are known by their vectors', async () => {
@@ -171,9 +171,9 @@ describe('what was learned on the seen ones', () => {
     const refused = await kgwalk('evaluate', folder, '--dataset', 'other');
     expect(refused).toMatchObject({
       exitCode: 3,
-      told: expect.stringContaining('expected the relations of land in its order, got "lies_in" for "born_in"'),
+      err: expect.stringContaining('expected the relations of land in its order, got "lies_in" for "born_in"'),
     });
     const rules = await kgwalk('evaluate', '--agent', 'rules', '--set', 'from=land', '--dataset', 'other');
-    expect(rules.told).toContain('expected the relations of land');
+    expect(rules.err).toContain('expected the relations of land');
   });
 });

@@ -113,8 +113,8 @@ describe('a walker that is cloned from an agent', () => {
   });
 
   test('passes the check for leaks', async () => {
-    const { exitCode, told } = await kgwalk('datasets', 'check', 'films', '--run', student, '--split', 'valid');
-    expect([exitCode, told]).toEqual([0, '']);
+    const { exitCode, err } = await kgwalk('datasets', 'check', 'films', '--run', student, '--split', 'valid');
+    expect([exitCode, err]).toEqual([0, '']);
   });
 
   test('reads no gold chain and no score: without them, the same weights', async () => {
@@ -339,8 +339,8 @@ test('a dry run counts the walks and what they cost', async () => {
     'teacher.simulated=true',
   ];
   const set = filmOverrides.flatMap((one) => ['--set', one]);
-  const { exitCode, out, told } = await kgwalk(...words, ...set);
-  expect([exitCode, told]).toEqual([0, expect.any(String)]);
+  const { exitCode, out, err } = await kgwalk(...words, ...set);
+  expect([exitCode, err]).toEqual([0, expect.any(String)]);
   const { accepted, asked, spent } = taughtRecord(student);
   expect(out).toContain(`${accepted} of ${asked} walks of self-veqa (oracle:0) are cloned (verified)`);
   expect(out).toContain(`${spent.calls} calls`);

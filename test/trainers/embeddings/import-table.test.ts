@@ -260,9 +260,9 @@ describe('kgwalk embeddings import', () => {
 
   test('of links: they rank, shape and start walks, and a check reports unknown sources', async () => {
     await kgwalk('datasets', 'import', 'triples', '--name', 'links', '--from', folderWith(tinyLinkFiles));
-    const { exitCode, out, told } = await kgwalk(...words('complex', filesOf(drawn(8), 8)), '--dataset', 'links');
+    const { exitCode, out, err } = await kgwalk(...words('complex', filesOf(drawn(8), 8)), '--dataset', 'links');
     expect([exitCode, out]).toEqual([0, expect.stringMatching(/^theirs: complex, 8 numbers a row[^]*mrr 0\.\d{3}/)]);
-    expect(told).toContain('bilinear.imported=theirs');
+    expect(err).toContain('bilinear.imported=theirs');
     const { agents } = await kgwalkJson<{ agents: { agent: string }[] }>(
       ...['compare', 'bilinear:imported=theirs', 'random', '--dataset', 'links', '--split', 'valid'],
     );
@@ -287,7 +287,7 @@ describe('kgwalk embeddings import', () => {
       ...['train', 'links', '--run-dir', run, '--set', 'data.dataset=links', '--backend', 'wasm'],
       ...settings.flatMap((one) => ['--set', one]),
     );
-    expect([trained.exitCode, trained.exitCode ? trained.told : '']).toEqual([0, '']);
+    expect([trained.exitCode, trained.exitCode ? trained.err : '']).toEqual([0, '']);
     const checked = await kgwalk('datasets', 'check', 'links', '--run', run);
     expect(checked.out).toMatch(/theirs, imported.*not known/);
     const other = await kgwalk(
@@ -297,7 +297,7 @@ describe('kgwalk embeddings import', () => {
       'links',
       ...['--set', 'transe.enabled=true', '--set', 'transe.imported=missing'],
     );
-    expect(other.told).toContain('expected imported vectors named missing, got none');
+    expect(other.err).toContain('expected imported vectors named missing, got none');
   });
 
   test('of dialogues: a walker reads them, and its run keeps them', async () => {
@@ -317,7 +317,7 @@ describe('kgwalk embeddings import', () => {
       relations: { vectors: join(folder, 'r.npy'), names: join(folder, 'r.txt') },
     };
     expect(await kgwalk(...words('distmult', files), '--dataset', 'opendialkg')).toMatchObject({
-      told: expect.stringContaining('expected data of links for DistMult or ComplEx'),
+      err: expect.stringContaining('expected data of links for DistMult or ComplEx'),
     });
     expect((await kgwalk(...words('transe', files), '--dataset', 'opendialkg')).exitCode).toBe(0);
     const run = join(folderWith({}), 'run');
@@ -325,7 +325,7 @@ describe('kgwalk embeddings import', () => {
     const trained = await kgwalk(
       ...['train', 'opendialkg-tiny', '--run-dir', run, ...settings.flatMap((one) => ['--set', one])],
     );
-    expect([trained.exitCode, trained.exitCode ? trained.told : '']).toEqual([0, '']);
+    expect([trained.exitCode, trained.exitCode ? trained.err : '']).toEqual([0, '']);
     const evaluated = await kgwalkJson<{ n: number }>('evaluate', run, '--encoder', 'hashed:32');
     expect(evaluated.n).toBe(2);
     expect((await kgwalk('runs', 'verify', run)).exitCode).toBe(0);
