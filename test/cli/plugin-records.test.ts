@@ -90,9 +90,7 @@ describe('a run keeps what a plugin was', () => {
     });
     const { exitCode, err } = await kgwalk('train', join(folder, 'config.yaml'));
     expect(exitCode).toBe(2);
-    expect(err).toMatch(
-      /plugins: expected no file from the settings of a run, got \.\/evil\.mjs, at .*config\.yaml:1/,
-    );
+    expect(err).toMatch(/plugins: expected no file from the settings of a run, got \.\/evil\.mjs, at .*config\.yaml:1/);
     expect('evilRan' in globalThis).toBe(false);
   });
 });
