@@ -30,7 +30,7 @@ export function register(program: Command): void {
 const asking = '__complete';
 
 const installing = `
-Once, and every later shell has it:
+Install permanently:
   bash   kgwalk completion bash >> ~/.bashrc
   zsh    kgwalk completion zsh >> ~/.zshrc
   fish   kgwalk completion fish > ~/.config/fish/completions/kgwalk.fish

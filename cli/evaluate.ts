@@ -95,7 +95,7 @@ async function plan(command: Command, run: string | undefined, flags: Flags): Pr
   const parts = wholeNumber(flags.parts, '--parts', 1);
   if (parts === undefined) {
     throw new WorkbenchError('usage', 'expected how many parts, got nothing, at --parts', {
-      hint: 'A job is a process: let each take a minute or more.',
+      hint: 'Each part is a process: use parts of at least a minute.',
     });
   }
   const { taskFor, terminalWork } = await import('./terminal.js');

@@ -90,7 +90,7 @@ async function plannedFork(flags: TrainFlags): Promise<PlannedRun> {
 
 function refuseContradictions({ resume, fork, seed, seeds, runDir }: TrainFlags): void {
   if (fork !== undefined && resume === undefined) {
-    throw new WorkbenchError('usage', 'expected --resume with --fork, which says whose weights, got none', {
+    throw new WorkbenchError('usage', 'expected --resume with --fork, to name a checkpoint, got none', {
       hint: 'Such as `kgwalk train --resume best --run-dir RUN --fork`.',
     });
   }

@@ -74,7 +74,7 @@ async function work({
   if (at === undefined) await workThrough(plan!, shard ?? { part: 1, of: 1 }, options);
   else {
     const { openQueue } = await import('../jobs/queue.js');
-    const queue = await openQueue(at, (why) => printNote(`the queue is away and waited for: ${why}`));
+    const queue = await openQueue(at, (why) => printNote(`queue unreachable, retrying: ${why}`));
     try {
       if (plan) await queue.submit(plan);
       await workOn(queue, wait ?? false, options);

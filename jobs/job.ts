@@ -37,7 +37,7 @@ const content = z.strictObject({
   /** Arguments and options of the command. */
   args: z.array(text).max(20),
   options: z.record(text, z.union([z.literal(true), z.array(text).max(2000)])),
-  /** Such as `2/8`. */
+  /** Part of the command, e.g. `2/8`. */
   part: z.string().regex(/^\d{1,6}\/\d{1,6}$/),
   /** Contents of the settings files named in the arguments: users' presets with all that they extend. */
   presets: z.record(

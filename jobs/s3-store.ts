@@ -11,7 +11,7 @@ import { withPackage } from './optional-package.js';
 import type { Content, Store } from './folder-store.js';
 
 /**
- * Opens a bucket. Who asks, and where, the environment says as for every program of AWS: `AWS_ACCESS_KEY_ID`, `AWS_PROFILE`, roles of machines,
+ * Opens a bucket. Credentials and region come from the usual variables of AWS: `AWS_ACCESS_KEY_ID`, `AWS_PROFILE`, roles of machines,
  * `AWS_REGION`, and `AWS_ENDPOINT_URL` for other servers.
  * @param address `s3://BUCKET/PREFIX`
  */
@@ -64,7 +64,7 @@ export async function openS3Store(address: string): Promise<Store> {
     }
   }
 
-  /** No other try helps where access is refused or the bucket is not there. */
+  /** Throws; a retry does not help if access is refused or the bucket is missing. */
   function refuse(error: unknown): never {
     const { name, message } = error as Error;
     const status = statusOf(error);

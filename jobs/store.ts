@@ -39,7 +39,7 @@ export async function openStore(address: string): Promise<Store> {
 /** Milliseconds between two tries: they double up to the longest. */
 const [firstPause, longestPause] = [200, 20_000];
 
-/** Errors that no other try mends. */
+/** True for errors that a retry cannot fix. */
 const isFinal = (error: unknown) => error instanceof WorkbenchError;
 
 /**
