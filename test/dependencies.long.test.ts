@@ -84,8 +84,8 @@ describe('the bill of materials', () => {
     const namesOf = (some: Bill['components']) => new Set(some.map(({ name, version }) => `${name}@${version}`));
     const packed = locked.filter(([, { link }]) => !link);
     expect(packed.filter((one) => !isIn(namesOf(components), one))).toEqual([]);
-    const err = namesOf(components.filter(({ hashes, licenses }) => hashes && licenses));
-    expect(packed.filter((one) => existsSync(one[0]) && !isIn(err, one))).toEqual([]);
+    const described = namesOf(components.filter(({ hashes, licenses }) => hashes && licenses));
+    expect(packed.filter((one) => existsSync(one[0]) && !isIn(described, one))).toEqual([]);
     expect(billOf().bytes).toBe(bytes);
   });
 
@@ -115,8 +115,8 @@ describe('a package', () => {
       ({ place, manifest }) =>
         scripts.some((name) => manifest.scripts?.[name]) || existsSync(join(place, 'binding.gyp')),
     );
-    const err = locked.filter(([, { hasInstallScript }]) => hasInstallScript).map(([place]) => place);
-    const names = [...new Set([...running.map(({ place }) => place), ...err])].map((place) => place.slice(13)).sort();
+    const withScripts = locked.filter(([, { hasInstallScript }]) => hasInstallScript).map(([place]) => place);
+    const names = [...new Set([...running.map(({ place }) => place), ...withScripts])].map((place) => place.slice(13)).sort();
     expect(names).toEqual([
       '@parcel/watcher',
       '@swc/core',

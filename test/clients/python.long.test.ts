@@ -45,7 +45,7 @@ afterAll(() => {
 async function episodesOfNode(): Promise<string> {
   const { dataset, queries } = await openLinkTrainingData(trainSettings.parse({ data: { dataset: 'tiny' } }));
   const walk = makeEnv(linkQueryId, { graph: dataset.graph, queries, known: dataset.trainKnown, horizon: 3 });
-  const err = createHash('sha256');
+  const hash = createHash('sha256');
   for (let seed = 0; seed < 1000; seed++) {
     const begun = walk.reset({ seed });
     let { observation } = begun;
@@ -62,9 +62,9 @@ async function episodesOfNode(): Promise<string> {
       observation = step.observation;
       ended = step.terminated;
     }
-    err.update(lines.join('\n'));
+    hash.update(lines.join('\n'));
   }
-  return err.digest('hex');
+  return hash.digest('hex');
 }
 
 async function runPython(cwd: string, ...words: string[]): Promise<{ code: number; said: string }> {

@@ -42,12 +42,12 @@ const question = 'who directed [tenet]';
 test('the answer is that of `kgwalk ask`, with what people read, and how long it took', async () => {
   const { status, answer, sections, milliseconds } = await post({ run: 'films', question });
   expect(status).toBe(200);
-  const err = await kgwalkJson<{ answers: string[]; evidence: string[][] }>('ask', run, question);
+  const expected = await kgwalkJson<{ answers: string[]; evidence: string[][] }>('ask', run, question);
   expect(answer).toMatchObject({
     question: 'who directed tenet',
     topics: ['tenet'],
-    answers: err.answers,
-    evidence: err.evidence,
+    answers: expected.answers,
+    evidence: expected.evidence,
   });
   expect(sections[0].lines.length).toBeGreaterThan(0);
   expect(milliseconds).toEqual(expect.any(Number));

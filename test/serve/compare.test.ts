@@ -11,14 +11,14 @@ import { importFilms } from '../fixtures/toy-question-training.js';
 const previous = env.KGWALK_HOME;
 const runs = folderWith({});
 let serving: Serving;
-let err: Comparison[];
+let expected: Comparison[];
 let keys: string[];
 
 beforeAll(async () => {
   env.KGWALK_HOME = folderWith({});
   await importFilms();
   const words = ['template-lookup', 'random-chain', '--dataset', 'films', '--evaluations', join(runs, 'evaluations')];
-  ({ comparisons: err } = await kgwalkJson<{ comparisons: Comparison[] }>('compare', ...words));
+  ({ comparisons: expected } = await kgwalkJson<{ comparisons: Comparison[] }>('compare', ...words));
   serving = await serve({ roots: [runs], port: 0 });
   const { sets } = (await get('results')) as { sets: { rows: { evaluations: string[]; label: string }[] }[] };
   const rows = sets[0]!.rows;
@@ -34,11 +34,11 @@ const get = async (path: string) => (await fetch(`${serving.url}api/${path}`)).j
 const named = (...some: string[]) => some.map((key) => `evaluation=${encodeURIComponent(key)}`).join('&');
 
 test('differences, intervals and p are those of the command', async () => {
-  expect(err[0]!.differences['hit@1']!.n).toBeGreaterThan(1);
+  expect(expected[0]!.differences['hit@1']!.n).toBeGreaterThan(1);
   expect(await get(`compare?${named(...keys)}`)).toMatchObject({
     against: { key: keys[1], name: 'random-chain' },
     figures: expect.arrayContaining([expect.objectContaining({ key: 'hit@1', unit: '%' })]),
-    comparisons: err,
+    comparisons: expected,
   });
 });
 
@@ -47,7 +47,7 @@ test('against the other one, differences have the other sign', async () => {
     comparisons: Comparison[];
   };
   expect(comparisons[0]).toMatchObject({ agent: 'random-chain', against: 'template-lookup' });
-  expect(comparisons[0]!.differences['hit@1']!.value).toBe(-err[0]!.differences['hit@1']!.value);
+  expect(comparisons[0]!.differences['hit@1']!.value).toBe(-expected[0]!.differences['hit@1']!.value);
 });
 
 test('one alone, or one that is not served, is refused with what was expected', async () => {

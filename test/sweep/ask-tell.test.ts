@@ -33,7 +33,7 @@ async function said(
   lines: (string | object)[],
   { folder = join(folderWith({}), 'sweep'), run = climbing(), jobs = 1, replies = (_: Said): object[] => [] } = {},
 ) {
-  const err: Said[] = [];
+  const events: Said[] = [];
   const written = lines.map((one) => (typeof one === 'string' ? one : JSON.stringify(one)));
   const open = openSweep(folder, record, true);
   const asked = new Set(lines.flatMap((one) => (typeof one === 'object' && 'id' in one ? [one.id] : []))).size;
@@ -41,12 +41,12 @@ async function said(
     for (;;) {
       const next = written.shift();
       if (next !== undefined) yield next;
-      else if (new Set(err.flatMap((one) => ('state' in one ? [one.id] : []))).size >= asked) return;
+      else if (new Set(events.flatMap((one) => ('state' in one ? [one.id] : []))).size >= asked) return;
       else await setImmediate();
     }
   }
   const say = (one: Said) => {
-    err.push(one);
+    events.push(one);
     written.push(...replies(one).map((reply) => JSON.stringify(reply)));
   };
   try {
@@ -54,23 +54,23 @@ async function said(
   } finally {
     open.close();
   }
-  return { err, folder };
+  return { events, folder };
 }
 
 const clip = (value: number) => ({ 'ppo.clipRange': value });
 
 test('a trial is run, its evaluations are told as they come, and it is answered', async () => {
-  const { err, folder } = await said([{ id: 'a', set: clip(0.1) }]);
+  const { events, folder } = await said([{ id: 'a', set: clip(0.1) }]);
   const path = join(folder, 'trial-001-s0');
-  expect(err).toEqual([
+  expect(events).toEqual([
     ...[1, 2, 3, 4, 5].map((step) => ({ id: 'a', seed: 0, step, value: step * 0.1 })),
     { id: 'a', state: 'finished', value: 0.5, values: [0.5], folder: path },
   ]);
 });
 
 test('seeds and updates are the trial’s own; its value is the mean of its seeds', async () => {
-  const { err, folder } = await said([{ id: 1, set: clip(0.1), seeds: [4, 5], updates: 9 }]);
-  expect(err.at(-1)).toEqual({
+  const { events, folder } = await said([{ id: 1, set: clip(0.1), seeds: [4, 5], updates: 9 }]);
+  expect(events.at(-1)).toEqual({
     ...{ id: 1, state: 'finished', value: 0.5, values: [0.5, 0.5], folder: join(folder, 'trial-001-s4') },
     folders: [join(folder, 'trial-001-s4'), join(folder, 'trial-001-s5')],
   });
@@ -79,14 +79,14 @@ test('seeds and updates are the trial’s own; its value is the mean of its seed
 
 test('a trial that is told to stop ends with the best it had', async () => {
   const replies = (one: Said) => ('step' in one && one.id === 2 && one.step === 2 ? [{ id: 2, stop: true }] : []);
-  const { err } = await said(
+  const { events } = await said(
     [
       { id: 2, set: clip(0.1) },
       { id: 3, set: clip(0.2) },
     ],
     { replies },
   );
-  const answers = err.filter((one) => 'state' in one);
+  const answers = events.filter((one) => 'state' in one);
   expect(answers).toMatchObject([
     { id: 2, state: 'stopped', reason: 'stopped as asked' },
     { id: 3, state: 'finished', value: 1 },
@@ -95,8 +95,8 @@ test('a trial that is told to stop ends with the best it had', async () => {
 });
 
 test('a trial that fails is answered with its reason, and no value', async () => {
-  const { err } = await said([{ id: 1, set: clip(0.3) }]);
-  expect(err).toEqual([
+  const { events } = await said([{ id: 1, set: clip(0.3) }]);
+  expect(events).toEqual([
     expect.objectContaining({ id: 1, state: 'failed', value: null, reason: 'expected finite loss, got NaN' }),
   ]);
 });
@@ -127,9 +127,9 @@ test.each<[string | object, Said]>([
     },
   ],
 ])('%j is answered with what is wrong, and the next is run', async (line, wrong) => {
-  const { err } = await said([line, { id: 7, set: clip(0.1) }]);
-  expect(err[0]).toEqual(wrong);
-  expect(err.at(-1)).toMatchObject({ id: 7, state: 'finished' });
+  const { events } = await said([line, { id: 7, set: clip(0.1) }]);
+  expect(events[0]).toEqual(wrong);
+  expect(events.at(-1)).toMatchObject({ id: 7, state: 'finished' });
 });
 
 test('asked again under the same id, what is over is answered without a run; other settings are refused', async () => {
@@ -143,9 +143,9 @@ test('asked again under the same id, what is over is answered without a run; oth
     { id: 1, set: clip(0.4) },
     { id: 3, set: clip(0.1) },
   ];
-  const { err } = await said(again, { folder, run: climbing(started) });
+  const { events } = await said(again, { folder, run: climbing(started) });
   expect(started).toEqual(['trial-003-s0']);
-  expect(err.filter((one) => 'state' in one)).toMatchObject([
+  expect(events.filter((one) => 'state' in one)).toMatchObject([
     { id: 2, state: 'finished', value: 1 },
     { id: 1, state: 'failed', reason: 'expected a new id for other settings, got that of trial 1' },
     { id: 3, state: 'finished', value: 0.5 },
@@ -153,13 +153,13 @@ test('asked again under the same id, what is over is answered without a run; oth
 });
 
 test('so many trials run at once, each told apart by its id', async () => {
-  const { err } = await said(
+  const { events } = await said(
     [1, 2, 3].map((id) => ({ id, set: clip(id / 10) })),
     { jobs: 3 },
   );
-  expect(err.slice(0, 3).map((one) => 'id' in one && one.id)).toEqual([1, 2, 3].map(() => expect.any(Number)));
+  expect(events.slice(0, 3).map((one) => 'id' in one && one.id)).toEqual([1, 2, 3].map(() => expect.any(Number)));
   expect(
-    err
+    events
       .filter((one) => 'state' in one)
       .map((one) => 'id' in one && one.id)
       .sort(),

@@ -218,8 +218,8 @@ describe('shards', () => {
 test('what a run throws ends the sweep, and the other runs with it', async () => {
   const record = await plannedSweep(plan());
   const { run } = madeUp({});
-  const broken: RunTrial = (job, err) =>
-    job.folder.includes('002') ? Promise.reject(new Error('disk')) : run(job, err);
+  const broken: RunTrial = (job, context) =>
+    job.folder.includes('002') ? Promise.reject(new Error('disk')) : run(job, context);
   const folder = newFolder();
   await expect(swept(folder, record, { run: broken, jobs: 2 })).rejects.toThrow('disk');
   expect(sweepIn(folder)!.running).toBe(false);

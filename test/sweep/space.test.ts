@@ -14,11 +14,11 @@ describe('what the command line says', () => {
 
   test('a sample names a range or a choice', () => {
     const texts = ['log:1e-4..1e-2', 'uniform:-1..1', 'int:1..8', 'logint:16..512', 'choice:linear,none'];
-    const err = parseSpace(
+    const dimensions = parseSpace(
       [],
       texts.map((text, i) => `k.${i}=${text}`),
     );
-    expect(err.map(dimensionText)).toEqual([
+    expect(dimensions.map(dimensionText)).toEqual([
       'log:0.0001..0.01',
       'uniform:-1..1',
       'int:1..8',

@@ -59,9 +59,9 @@ describe('a training run', () => {
     });
     expect(environment).toMatchObject({ backend: 'wasm', hashes: { encoder: 'hashed:32:l2:v1' } });
     // Neither the place of the run nor the time is in what must be equal between equal runs.
-    const err = readFileSync(join(unbroken, 'checkpoints/ppo-000004.safetensors'), 'latin1');
-    expect(err).not.toContain(home);
-    expect(err).not.toContain('hashed:32"');
+    const bytes = readFileSync(join(unbroken, 'checkpoints/ppo-000004.safetensors'), 'latin1');
+    expect(bytes).not.toContain(home);
+    expect(bytes).not.toContain('hashed:32"');
   });
 
   test('its evaluation says what its best checkpoint is, which may be the clone', () => {

@@ -46,7 +46,7 @@ describe('episode statistics', () => {
   });
 });
 
-interface Told {
+interface Recorded {
   settings: { gamma: number; clip_obs: number; clip_reward: number };
   raw: {
     /** [steps + what resets show, copies, numbers]. */
@@ -59,11 +59,11 @@ interface Told {
   moments: Record<'observations' | 'returns', { mean: number | number[]; variance: number | number[]; count: number }>;
 }
 
-const err = JSON.parse(readFileSync(new URL('../../fixtures/vec-normalize.json', import.meta.url), 'utf8')) as Told;
+const recorded = JSON.parse(readFileSync(new URL('../../fixtures/vec-normalize.json', import.meta.url), 'utf8')) as Recorded;
 
 /** Shows and pays what is written down, whatever is done. */
 function scripted(copy: number): Env<Float32Array> {
-  const { observations, rewards, ends, steps } = err.raw;
+  const { observations, rewards, ends, steps } = recorded.raw;
   const shown = (row: number) => Float32Array.from(observations[row]![copy]!);
   let at = 0;
   let resets = 0;
@@ -91,13 +91,13 @@ const close = (got: ArrayLike<number>, wanted: readonly number[]) => {
 
 describe('a normalizer', () => {
   test('gives the numbers of Stable-Baselines3 for observations, last observations, rewards and statistics', () => {
-    const { gamma, clip_obs, clip_reward } = err.settings;
+    const { gamma, clip_obs, clip_reward } = recorded.settings;
     // There, each has a clip of its own; here both runs share one, so each is compared by itself.
     for (const what of ['observations', 'rewards'] as const) {
       const clip = what === 'observations' ? clip_obs : clip_reward;
       const normalizer = new Normalizer(3, { gamma, clip });
       const envs = normalized(new VectorEnv([scripted(0), scripted(1)], 'sameStep'), normalizer);
-      err.normalized.forEach(({ observations, rewards, final }, step) => {
+      recorded.normalized.forEach(({ observations, rewards, final }, step) => {
         const result = step === 0 ? envs.reset() : envs.step([0, 0]);
         if (what === 'rewards') return rewards && close(result.rewards, rewards);
         result.observations.forEach((observation, copy) => close(observation, observations[copy]!));
@@ -108,8 +108,8 @@ describe('a normalizer', () => {
       const { observations, returns } = normalizer.export();
       const flat = (number: number | number[]) => [number].flat();
       for (const [got, wanted] of [
-        [observations!, err.moments.observations],
-        [returns!, err.moments.returns],
+        [observations!, recorded.moments.observations],
+        [returns!, recorded.moments.returns],
       ] as const) {
         expect(got.count).toBeCloseTo(wanted.count, 8);
         close(got.mean, flat(wanted.mean));

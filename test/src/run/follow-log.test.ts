@@ -87,8 +87,8 @@ describe('a log that grows', () => {
 
 test('each record is told once, also those that are written again after a cut', () => {
   const file = log('1\n2\n3\n');
-  const err: number[] = [];
-  const look = followRecords(file, numbers, (record) => err.push(record));
+  const seen: number[] = [];
+  const look = followRecords(file, numbers, (record) => seen.push(record));
   look();
   truncateSync(file, 2);
   look();
@@ -99,5 +99,5 @@ test('each record is told once, also those that are written again after a cut', 
   writeFileSync(file, '1\n2\n3\n4\n5\n6\n');
   look();
   look();
-  expect(err).toEqual([1, 2, 3, 4, 5, 6]);
+  expect(seen).toEqual([1, 2, 3, 4, 5, 6]);
 });

@@ -47,8 +47,8 @@ describe('a stale lock', () => {
     // The shell becomes another program, which knows nothing of the child that it now has; the child outlives that moment.
     const parent = spawn('sh', ['-c', 'sleep 0.2 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
     try {
-      const [err] = (await once(parent.stdout, 'data')) as [Buffer];
-      const pid = Number(String(err));
+      const [line] = (await once(parent.stdout, 'data')) as [Buffer];
+      const pid = Number(String(line));
       const fields = () =>
         readFileSync(`/proc/${pid}/stat`, 'utf8')
           .replace(/^.*\) /s, '')

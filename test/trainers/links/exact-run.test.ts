@@ -29,12 +29,12 @@ test('go on where they were stopped, byte for byte, and rank better than before 
   await train({ settings: settings(), folder: broken, resume: 'last' });
   expect(runHashes(broken)).toEqual(runHashes(whole));
   expect(readIndex(whole)).toMatchObject({ last: { phase: 'fit', step: 8 } });
-  const err = readMetrics(join(whole, 'metrics.jsonl'));
-  const ranks = err.flatMap(({ metrics }) => metrics['eval/mrr'] ?? []);
+  const records = readMetrics(join(whole, 'metrics.jsonl'));
+  const ranks = records.flatMap(({ metrics }) => metrics['eval/mrr'] ?? []);
   expect(ranks).toHaveLength(4);
   // Two citizens of two countries, whose chain is a rule without exception.
   expect(ranks.at(-1)).toBeGreaterThan(ranks[0]!);
-  expect(err.every(({ metrics }) => Object.values(metrics).every(Number.isFinite))).toBe(true);
+  expect(records.every(({ metrics }) => Object.values(metrics).every(Number.isFinite))).toBe(true);
 });
 
 test('are refused with what they would not read', async () => {
