@@ -116,7 +116,9 @@ describe('a package', () => {
         scripts.some((name) => manifest.scripts?.[name]) || existsSync(join(place, 'binding.gyp')),
     );
     const withScripts = locked.filter(([, { hasInstallScript }]) => hasInstallScript).map(([place]) => place);
-    const names = [...new Set([...running.map(({ place }) => place), ...withScripts])].map((place) => place.slice(13)).sort();
+    const names = [...new Set([...running.map(({ place }) => place), ...withScripts])]
+      .map((place) => place.slice(13))
+      .sort();
     expect(names).toEqual([
       '@parcel/watcher',
       '@swc/core',

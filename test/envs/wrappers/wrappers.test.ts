@@ -59,7 +59,9 @@ interface Recorded {
   moments: Record<'observations' | 'returns', { mean: number | number[]; variance: number | number[]; count: number }>;
 }
 
-const recorded = JSON.parse(readFileSync(new URL('../../fixtures/vec-normalize.json', import.meta.url), 'utf8')) as Recorded;
+const recorded = JSON.parse(
+  readFileSync(new URL('../../fixtures/vec-normalize.json', import.meta.url), 'utf8'),
+) as Recorded;
 
 /** Shows and pays what is written down, whatever is done. */
 function scripted(copy: number): Env<Float32Array> {
