@@ -1,18 +1,19 @@
-/** What a training run would do, without doing it. */
+/** Plan of a training run: work, backend and time, without training. */
 import type { RunSettings } from '../presets/schema.js';
 import type { TextGroup, TrainingPlan } from '../tasks/task.js';
+import type { StateEncoder } from '../src/encoder/state-encoder.js';
 import type { Row } from './output.js';
 import { distinctTexts } from './training-texts.js';
 
 /** English text has about this many characters a token of a word-piece vocabulary. */
 const charactersPerToken = 4.3;
 
-/** Texts of each kind that are encoded to see how fast it goes. */
+/** Texts of each kind that are encoded to measure the speed. */
 const probeSize = 24;
 
-/** What is there already of the run. */
+/** State of the run. */
 export interface DryRunOptions {
-  /** Whether PPO has a clone to start from already, as a fork has. Default false. */
+  /** True if PPO already has a clone to start from, as a fork has. Default false. */
   hasClone?: boolean;
 }
 
@@ -29,37 +30,45 @@ export async function dryRun(settings: RunSettings, { hasClone = false }: DryRun
   const { notes, before, phases, texts, walks } = plan;
   const [data, ...others] = notes;
   const works = (of: Record<string, string>) => Object.entries(of).map(([phase, work]) => ({ phase, work }));
-  return [
-    { phase: 'data', work: data! },
-    ...others.map((note) => ({ phase: 'note', work: note })),
-    ...works(before),
-    ...(texts.length > 0 || walks ? await encodingRows(plan, settings) : []),
-    ...works(phases),
-  ];
-}
-
-async function encodingRows({ texts, walks }: TrainingPlan, settings: RunSettings): Promise<Row[]> {
-  const { openEncoder } = await import('../src/encoder/open-encoder.js');
-  const { cacheFolder } = await import('../src/run/locations.js');
-  const groups = distinctTexts(texts);
-  const encoder = await openEncoder(settings.encoder, { cacheFolder: cacheFolder() });
+  const encoder = await encoderFor(plan, settings);
   try {
-    // A spread of those that no cache holds stands for all of them; their vectors stay in the cache.
-    let missing = 0;
-    for (const group of groups) {
-      const held = encoder.held(group.texts, group);
-      const texts = group.texts.filter((_, i) => held[i] === 0);
-      const probe = texts.filter((_, i) => i % Math.ceil(texts.length / probeSize) === 0);
-      await encoder.encode(probe, { maxTokens: group.maxTokens });
-      missing += tokensOf({ ...group, texts });
-    }
-    const { tokens, seconds } = encoder.counters;
-    const rate = seconds > 0 ? tokens / seconds : undefined;
-    const states = walks && (await (await import('./state-plan.js')).stateRows(walks, settings, encoder));
-    return [...encodeRow(groups, missing, rate), ...(states ?? [])];
+    const { openBackend } = await import('../src/tensor/backend.js');
+    const { name, why } = await openBackend(settings.backend, task.learning.networkSize(settings, encoder.dim));
+    return [
+      { phase: 'data', work: data! },
+      ...others.map((note) => ({ phase: 'note', work: note })),
+      { phase: 'networks', work: `computed on ${name}: ${why}` },
+      ...works(before),
+      ...(texts.length > 0 || walks ? await encodingRows(plan, settings, encoder) : []),
+      ...works(phases),
+    ];
   } finally {
     await encoder.dispose();
   }
+}
+
+async function encoderFor({ texts, walks }: TrainingPlan, settings: RunSettings): Promise<StateEncoder> {
+  const { openEncoder } = await import('../src/encoder/open-encoder.js');
+  const { noEncoder } = await import('../src/encoder/state-encoder.js');
+  const { cacheFolder } = await import('../src/run/locations.js');
+  return texts.length > 0 || walks ? openEncoder(settings.encoder, { cacheFolder: cacheFolder() }) : noEncoder();
+}
+
+async function encodingRows({ texts, walks }: TrainingPlan, settings: RunSettings, encoder: StateEncoder) {
+  const groups = distinctTexts(texts);
+  // The speed is measured on texts spread over those missing in the cache; their vectors stay in it.
+  let missing = 0;
+  for (const group of groups) {
+    const held = encoder.held(group.texts, group);
+    const texts = group.texts.filter((_, i) => held[i] === 0);
+    const probe = texts.filter((_, i) => i % Math.ceil(texts.length / probeSize) === 0);
+    await encoder.encode(probe, { maxTokens: group.maxTokens });
+    missing += tokensOf({ ...group, texts });
+  }
+  const { tokens, seconds } = encoder.counters;
+  const rate = seconds > 0 ? tokens / seconds : undefined;
+  const states = walks && (await (await import('./state-plan.js')).stateRows(walks, settings, encoder));
+  return [...encodeRow(groups, missing, rate), ...(states ?? [])];
 }
 
 /**

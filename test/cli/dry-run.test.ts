@@ -15,8 +15,9 @@ describe('a dry run', () => {
   test('counts the work on dialogues', async () => {
     await importOpenDialKg({ from: folderWith(releaseFiles) });
     const phases = await work(tinySettings());
-    expect(Object.keys(phases)).toEqual(['data', 'transe', 'encode', 'clone', 'ppo']);
+    expect(Object.keys(phases)).toEqual(['data', 'networks', 'transe', 'encode', 'clone', 'ppo']);
     expect(phases).toMatchObject({
+      networks: expect.stringMatching(/^computed on (host|wasm|cpu|tensorflow): ./),
       data: expect.stringMatching(/^3 train and \d+ valid samples on graph dialogue$/),
       clone: '6 updates of 1 samples',
       ppo: '4 updates of 2 samples, 4 walks each',
@@ -38,7 +39,16 @@ describe('a dry run', () => {
     await importOpenDialKg({ from: folderWith(releaseFiles) });
     const plain = ['walker.head=pa-mlp', 'clone.enabled=false', 'ppo.init=scratch', 'ppo.klCoef=0'];
     const phases = await work(tinySettings('stateText.encode=per-step', ...plain));
-    expect(Object.keys(phases)).toEqual(['data', 'transe', 'encode', 'first states', 'later states', 'clone', 'ppo']);
+    expect(Object.keys(phases)).toEqual([
+      'data',
+      'networks',
+      'transe',
+      'encode',
+      'first states',
+      'later states',
+      'clone',
+      'ppo',
+    ]);
     expect(phases).toMatchObject({
       'first states': expect.stringMatching(/^\d distinct texts, about \d+ tokens, 100 % of them new$/),
       'later states': expect.stringMatching(
