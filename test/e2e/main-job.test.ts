@@ -70,6 +70,7 @@ describe('kgwalk train', () => {
     const rows = await kgwalkJson<{ phase: string; work: string }[]>(...tiny, '--run-dir', folder, '--dry-run');
     expect(Object.fromEntries(rows.map(({ phase, work }) => [phase, work]))).toEqual({
       data: '3 train and 2 valid samples on graph dialogue',
+      networks: 'computed on wasm: asked for',
       transe: '4 epochs at most over 6 edges',
       encode: expect.stringMatching(/^1\d distinct texts, about \d+ tokens, 100 % of them new$/),
       clone: '6 updates of 1 samples',
