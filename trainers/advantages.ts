@@ -2,32 +2,32 @@
 import type { PpoSettings } from './ppo-settings.js';
 
 /**
- * Transitions of many episodes, in any interleaving as long as each episode's own follow in time.
+ * Transitions of many episodes, in any interleaving as long as each episode's own are in time order.
  * A chain ends either terminated (nothing comes after) or truncated (the rest is estimated by `bootstrapValues`).
  */
 export interface Rollout {
   rewards: Float32Array;
   /** Critic's value of each transition's state; zeros without a critic. */
   values: Float32Array;
-  /** int32: the transition after this one in its episode, or -1 at its end. */
+  /** int32: the next transition of its episode, or -1 at its end. */
   next: Int32Array;
   /** uint8: 1 where the episode terminated with this transition. */
   terminated: Uint8Array;
-  /** Value of the state after the last transition of an episode that did not terminate; elsewhere not read. */
+  /** Value of the state after the last transition of an episode that did not terminate; not read elsewhere. */
   bootstrapValues: Float32Array;
 }
 
-/** One advantage and one return for each transition. */
+/** One advantage and one return per transition. */
 export interface Advantages {
   advantages: Float32Array;
-  /** What the critic should have said. */
+  /** Targets of the critic. */
   returns: Float32Array;
 }
 
 type AdvantageSettings = Pick<PpoSettings, 'baseline' | 'normalizeAdvantage' | 'gamma' | 'gaeLambda'>;
 
 /**
- * Advantages as settings ask for them, normalised over all of the rollout where they say so.
+ * Advantages by the settings, normalised over the whole rollout if enabled.
  * @param samples int32: sample of each transition, the group of `baseline: group-mean`
  * @param averageReturn of the rounds before, for `baseline: moving-average`
  */
@@ -48,7 +48,7 @@ export function estimateAdvantages(
   return estimated;
 }
 
-/** Whether normalised advantages lose their mean: not where a group's mean or a moving average was taken off already. */
+/** True if normalisation also subtracts the mean: not after a group mean or a moving average was already subtracted. */
 export const centres = ({ baseline }: Pick<PpoSettings, 'baseline'>) => baseline === 'critic' || baseline === 'none';
 
 /**
@@ -70,7 +70,7 @@ export function generalizedAdvantages(rollout: Rollout, gamma: number, lambda: n
   return { advantages: Float32Array.from(exact), returns: Float32Array.from(exact, (a, t) => a + values[t]!) };
 }
 
-/** Discounted sum of the rewards from each transition on, float64; a truncated end adds its bootstrap value. */
+/** Discounted rewards to go, float64; a truncated end adds its bootstrap value. */
 export function rewardsToGo({ rewards, next, terminated, bootstrapValues }: Rollout, gamma: number): Float64Array {
   const sums = new Float64Array(rewards.length);
   for (let t = rewards.length - 1; t >= 0; t--) {
@@ -81,7 +81,8 @@ export function rewardsToGo({ rewards, next, terminated, bootstrapValues }: Roll
 }
 
 /**
- * Critic-free advantages: rewards to go minus the mean return of the episodes of the same group. All explorations of a
+ * Critic-free advantages: rewards to go minus the mean return of the episodes of the same group. All explorations of
+ * a
  * sample start in one state, so that mean estimates the start's value.
  * @param groups int32: group of each transition, in [0, number of groups)
  */
@@ -102,8 +103,8 @@ export function groupMeanAdvantages(rollout: Rollout, groups: Int32Array, gamma:
 }
 
 /**
- * Rewards to go minus one number for all of them.
- * @param baseline such as a moving average of the returns before
+ * Rewards to go minus a constant.
+ * @param baseline such as a moving average of earlier returns
  * @source Williams 1992, "Simple statistical gradient-following algorithms", section 4
  */
 export function advantagesFrom(baseline: number, rollout: Rollout, gamma: number): Advantages {
@@ -125,7 +126,7 @@ export function meanReturn(rollout: Rollout, gamma: number): number {
   return total / count;
 }
 
-/** uint8: 1 where an episode begins. */
+/** uint8: 1 at the start of an episode. */
 function firstSteps({ next }: Rollout): Uint8Array {
   const begins = new Uint8Array(next.length).fill(1);
   for (const after of next) if (after >= 0) begins[after] = 0;
@@ -133,9 +134,10 @@ function firstSteps({ next }: Rollout): Uint8Array {
 }
 
 /**
- * Divides by the standard deviation (of the population), in place, and returns its argument. Fewer than two values stay
- * as they are.
- * @param center whether the mean is subtracted too; not wanted where a group mean or a moving average already was
+ * Divides by the population standard deviation, in place, and returns its argument. Fewer than two values stay as
+ * they
+ * are.
+ * @param center also subtracts the mean; false if a group mean or a moving average was already subtracted
  */
 export function normalizeAdvantages(advantages: Float32Array, center = true, epsilon = 1e-8): Float32Array {
   const n = advantages.length;

@@ -1,4 +1,6 @@
-/** Walks to be cloned, state by state: the golds of dialogues, and shortest paths that answer link queries. */
+/**
+ * Demonstrated walks for cloning, state by state: gold walks of dialogues, and shortest paths that answer link queries.
+ */
 import type { Actor } from '../agents/actor.js';
 import type { WalkFinder } from '../agents/exact-walker/exact-walker.js';
 import type { FeaturizerParts, StateRequest } from '../agents/walker/features/featurizer.js';
@@ -12,36 +14,39 @@ import { ShortestPaths } from '../src/kg/shortest-paths.js';
 import { Rng } from '../src/run/seeds.js';
 import type { CloneSettings, DemonstrationSettings } from './clone-settings.js';
 
-/** What is done in a state. */
+/** Demonstrated action of a state. */
 export interface Gold {
-  /** Its place among the listed actions. */
+  /** Its position among the listed actions. */
   gold: number;
-  /** Ascending places of the listed actions that are as good, itself among them; absent where it alone is. */
+  /** Ascending positions of the equally good listed actions, itself included; absent if there is no other. */
   alike?: Int32Array;
-  /** ln of how many unlisted actions each listed one stands for: added to its logit. Absent when all are listed. */
+  /**
+   * ln of the number of unlisted actions represented by each listed one: added to its logit. Absent when all are
+   * listed.
+   */
   logWeights?: Float32Array;
 }
 
-/** States of some walks, and what is done in each. */
+/** States of some walks, with their demonstrated actions. */
 export interface ShownStates<Request> {
   requests: readonly Request[];
   golds: readonly Gold[];
-  /** Of each state in the loss. */
+  /** Loss weight of each state. */
   weights: ArrayLike<number>;
 }
 
-/** Walks as `clone` learns them. */
+/** Demonstrated walks as input of `clone`. */
 export interface ShownWalks<Request> {
   count: number;
   /** @param step of training, from 0: may list fewer actions; without it all are listed */
   states(places: Int32Array, step?: number): ShownStates<Request>;
-  /** Walks whose loss on valid is asked for at once. */
+  /** Walks per batch when computing the loss on valid. */
   atOnce: number;
-  /** Scores of a step that go through the network at once; default: what the actor says. */
+  /** Maximum number of scores per forward pass; default: the actor's limit. */
   scoresAtOnce?: number;
 }
 
-/** A state of a gold walk. */
+/** State of a gold walk. */
 export interface GoldState extends StateRequest, Gold {
   state: WalkState;
 }
@@ -55,11 +60,11 @@ export interface GoldWalk {
 
 type ShownGoldSettings = Pick<CloneSettings, 'maxCandidates' | 'twoHopWeight'> &
   Partial<Pick<CloneSettings, 'linkedTurns' | 'loss'>> & {
-    /** Whether nothing but the gold is listed, as for a network that normalises over more than any list. Default false. */
+    /** Lists only the gold action, for a network that normalises over more than any list. Default false. */
     goldsAlone?: boolean;
   };
 
-/** Gold walks of train and valid; hubs of train are sampled anew at every step. */
+/** Gold walks of train and valid; the actions of hubs in train are sampled again at every step. */
 export function shownGolds(
   { graph, rules }: Pick<FeaturizerParts, 'graph' | 'rules'>,
   samples: Record<'train' | 'valid', readonly WalkSample[]>,
@@ -69,7 +74,7 @@ export function shownGolds(
   const shown = (walks: readonly GoldWalk[]): ShownWalks<StateRequest> => ({
     count: walks.length,
     atOnce: 64,
-    // Lists are short, and dropout goes through all of them in order.
+    // Lists are short, and dropout draws run through all of them in order.
     scoresAtOnce: Infinity,
     states: (places, step) => {
       const chosen = Array.from(places, (place) => walks[place]!);
@@ -96,7 +101,7 @@ export function shownGolds(
 
 /**
  * Gold walks of all samples that have one in the graph.
- * @param note called for each of them, with `madeFromSamples` of what they are for
+ * @param note called for each of them, with `madeFromSamples` of their purpose
  */
 export function goldWalks(
   samples: readonly WalkSample[],
@@ -113,15 +118,17 @@ export function goldWalks(
 }
 
 /**
- * One state a hop up to the horizon: gold walks that end earlier stay where they are. Empty where the gold is not in
- * the graph or longer than the horizon.
+ * One state per hop up to the horizon: shorter gold walks stay at their end. Empty if the gold is not in the graph or
+ * longer than the horizon.
  */
 export function goldStates({ task, gold }: WalkSample, graph: Graph, rules: WalkRules): GoldState[] {
   const steps = stepsAlong(graph, task.start, gold.path, rules) ?? [];
   return steps.map(({ state, action }) => ({ task, state, gold: action, recurs: true }));
 }
 
-/** All legal actions that lead where the gold one does count as it: parallel relations, and loops beside staying. */
+/**
+ * Every legal action with the gold action's target counts as gold: parallel relations, and loops as well as staying.
+ */
 export function withNode(gold: GoldState, graph: Graph, rules: WalkRules): GoldState {
   const { current } = gold.state;
   const [begin, degree] = [graph.offsets[current]!, graph.degree(current)];
@@ -134,9 +141,11 @@ export function withNode(gold: GoldState, graph: Graph, rules: WalkRules): GoldS
 }
 
 /**
- * Lists at most `maxCandidates` actions of a state: the gold one, what is as good, staying, and a uniform sample of the others, each
- * standing for as many as were left out (sampled softmax with a uniform proposal). More where what is as good alone comes to
- * that many: all of it is listed, and one of the others.
+ * Lists at most `maxCandidates` actions of a state: the gold one, the equally good ones, staying, and a uniform
+ * sample of the
+ * others, each representing an equal share of the omitted ones (sampled softmax with a uniform proposal). The list is
+ * longer
+ * if the equally good actions alone reach the limit: all of them are listed, and one of the others.
  */
 export function sampleCandidates(
   gold: GoldState,
@@ -148,7 +157,7 @@ export function sampleCandidates(
   const count = numActions(graph, gold.state, rules);
   const degree = graph.degree(gold.state.current);
   const always = new Set([gold.gold, ...(gold.alike ?? []), ...(count > degree ? [degree] : [])]);
-  // One that is drawn stands for those that are not, however many must be listed.
+  // Drawn actions represent the omitted ones, regardless of the number of obligatory ones.
   const most = gold.alike ? Math.max(maxCandidates, always.size + 1) : maxCandidates;
   if (count <= most) return gold;
   const others = count - always.size;
@@ -165,12 +174,12 @@ export function sampleCandidates(
   };
 }
 
-/** A state of a walk that is known in whole, and what is done in it. */
+/** State of a fully known walk, and its action. */
 export interface ShownStep<Request> extends Gold {
   request: Request;
 }
 
-/** Walks that are known state by state. @param atOnce walks whose loss is asked for at once */
+/** Fully known walks. @param atOnce walks per batch when computing the loss */
 export function shownSteps<Request>(
   walks: readonly (readonly ShownStep<Request>[])[],
   atOnce: number,
@@ -189,17 +198,18 @@ export function shownSteps<Request>(
 export interface Demonstrations {
   /** int32 [walks]: index of the query in the environment. */
   queries: Int32Array;
-  /** int32 [walks, horizon]: what is done, as places in the lists of actions; walks that arrive early stay. */
+  /** int32 [walks, horizon]: actions as positions in the lists; walks that arrive early stay. */
   actions: Int32Array;
-  /** Queries that were looked at. */
+  /** Number of queries searched. */
   asked: number;
-  /** Those of them for which no walk of the horizon was found: nothing is shown of them. */
+  /** Queries without a walk within the horizon: they give no demonstration. */
   unreachable: number;
 }
 
 /**
- * Shortest paths, drawn evenly, since the data say what is right and not how to get there, in which everything is legal: over the lists
- * of the environment, not over the edge that the query asks for, and ending at the answer.
+ * Shortest legal paths to the answer, drawn uniformly, since the data give answers and no paths: over the
+ * environment's
+ * action lists, never over the edge of the query itself.
  * @source Xiong et al. 2017 (DeepPath), section 3.3: breadth-first paths as a warm start for the policy gradient
  */
 function shortestWalks(world: LinkQueryWorld): WalkFinder {
@@ -212,8 +222,8 @@ function shortestWalks(world: LinkQueryWorld): WalkFinder {
 }
 
 /**
- * Walks that are shown of the queries of an environment.
- * @param stream what the draws are named by
+ * Demonstrated walks for the queries of an environment.
+ * @param stream name of the random stream of the draws
  * @param find default: shortest paths
  */
 export function demonstrationsOf(
@@ -259,9 +269,9 @@ function appendActions(world: LinkQueryWorld, head: number, path: Int32Array, ac
 }
 
 /**
- * Walks of link queries, replayed in an environment of their own, so that states have the masks and paths of training. The
+ * Walks of link queries, replayed in a separate environment, so that states have the masks and paths of training. The
  * first states of all walks come first.
- * @param atOnce walks whose loss is asked for at once
+ * @param atOnce walks per batch when computing the loss
  */
 export function shownDemonstrations<Request>(
   world: LinkQueryWorld,
@@ -293,7 +303,7 @@ export function shownDemonstrations<Request>(
   };
 }
 
-/** Place of an action among the legal ones of its mask. */
+/** Position of an action among the legal ones of its mask. */
 export function legalBefore(mask: Uint8Array, action: number): number {
   let legal = 0;
   for (let place = 0; place < action; place++) legal += mask[place]!;

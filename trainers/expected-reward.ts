@@ -1,6 +1,8 @@
 /**
- * The exact gradient that PPO estimates by sampling: one gold path earns the reward, so the expected reward of a sample
- * is the probability of that path, E[R] = Π_t π(a_t | s_t), and its gradient needs no walk. The yardstick of PPO's rows.
+ * The exact gradient that PPO estimates by sampling: only the gold path is rewarded, so the expected reward of a
+ * sample
+ * is the probability of that path, E[R] = Π_t π(a_t | s_t), and its gradient needs no walk. Reference for PPO's
+ * results.
  */
 import { setImmediate } from 'node:timers/promises';
 import { actionLogProbs, type Actor } from '../agents/actor.js';
@@ -13,20 +15,20 @@ import type { GoldWalk } from './demonstrations.js';
 import { learningRateAt, type PpoOptions } from './ppo.js';
 import { sampleOrder } from './rollout.js';
 
-/** What learns from which walks, from where on, and who is told. */
+/** Networks, demonstrations, resume state and callbacks. */
 export interface ExpectedRewardOptions extends Pick<
   PpoOptions<never, StateRequest>,
   'settings' | 'seed' | 'startUpdate' | 'onUpdate' | 'signal'
 > {
   actor: Actor<never, StateRequest>;
   optimizer: Optimizer;
-  /** The frozen clone; needed where `klCoef` > 0. */
+  /** Frozen clone as reference policy; needed if `klCoef` > 0. */
   anchor?: Actor<never, StateRequest> | undefined;
   /** Gold walks of train. */
   walks: readonly GoldWalk[];
 }
 
-/** Maximises the mean probability of gold walks, with PPO's schedule and anchor; one step an update. */
+/** Maximises the mean probability of gold walks, with PPO's schedule and anchor; one step per update. */
 export async function expectedReward(options: ExpectedRewardOptions): Promise<void> {
   const { walks, settings, seed, startUpdate = 0 } = options;
   const indices = Int32Array.from(walks.keys());
@@ -42,7 +44,7 @@ export async function expectedReward(options: ExpectedRewardOptions): Promise<vo
   }
 }
 
-/** @returns its figures by the field's names */
+/** @returns its figures by metric name */
 async function step(
   { actor, optimizer, anchor, settings: { klCoef } }: ExpectedRewardOptions,
   walks: readonly GoldWalk[],
@@ -68,7 +70,7 @@ async function step(
   };
 }
 
-/** Mean expected reward in [0, 1], mean KL from the clone in nats, and the loss by each logit. */
+/** Mean expected reward in [0, 1], mean KL from the clone in nats, and the gradient by logit. */
 export interface ExpectedReward {
   reward: number;
   anchorKl: number;
@@ -77,7 +79,7 @@ export interface ExpectedReward {
 }
 
 /**
- * Gradient of −mean E[R] + klCoef · mean KL(π ‖ clone) by each logit.
+ * Gradient of −mean E[R] + klCoef · mean KL(π ‖ clone) with respect to each logit.
  * @param walks whose states are the segments of the logits, in order
  */
 export function expectedRewardGradient(

@@ -1,25 +1,25 @@
-/** Where a policy goes when it always takes its most likely action: cheap figures for learning curves. */
+/** Greedy walks (argmax actions) of a policy: cheap metrics for learning curves. */
 import { setImmediate } from 'node:timers/promises';
 import { actionLogProbs, type Actor } from '../agents/actor.js';
 import type { BatchedEnv } from '../envs/vector-env.js';
 import { throwIfStopped } from '../src/run/stop.js';
 import { argmaxSegment } from '../src/tensor/categorical.js';
 
-/** How a walk ended. */
+/** Result of one walk. */
 export interface GreedyWalk<Observation> {
   observation: Observation;
-  /** The environment's own words of its last step, such as `f1`; of the reset where nothing could be walked. */
+  /** Environment's `info` of the last step, such as `f1`; that of the reset if nothing could be walked. */
   info: Record<string, unknown>;
 }
 
-/** Who is told how far it is, and what stops it. */
+/** Progress callback and abort signal. */
 export interface GreedyOptions {
   onProgress?: (done: number) => void;
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Walks samples, as many at once as there are copies of the environment.
+ * Walks samples in parallel, one per copy of the environment.
  * @param samples indices of the env's samples
  * @throws WorkbenchError `stopped` once the signal is aborted
  */

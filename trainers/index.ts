@@ -1,4 +1,4 @@
-/** `kgwalk/trainers`: whole training runs, and each trainer by itself. */
+/** `kgwalk/trainers`: whole training runs, and each trainer separately. */
 export { calibratedProbability, type TripleProbability } from '../src/embedding/calibrated-probability.js';
 export type { LinkScorer } from '../src/embedding/scorers.js';
 export { bilinearSettings, type BilinearSettings } from './bilinear/settings.js';

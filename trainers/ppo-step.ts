@@ -6,32 +6,33 @@ import { joined } from '../src/tensor/categorical.js';
 import { type Minibatch, pickTransitions, type Round } from './rollout.js';
 import type { PpoSettings } from './ppo-settings.js';
 
-/** What PPO moves: a policy, and a critic where there is one. */
+/** Networks updated by PPO: a policy, and a critic if there is one. */
 export interface Learner<Observation, Request> {
   actor: Actor<Observation, Request>;
   optimizer: Optimizer;
-  /** With its own optimizer; needed by `baseline: critic` alone. */
+  /** With its optimizer; needed by `baseline: critic` alone. */
   critic?: { network: ValueNetwork<Request>; optimizer: Optimizer } | undefined;
 }
 
 /** Figures of one gradient step. */
 export interface StepResult {
-  /** By the field's names. */
+  /** By metric name. */
   figures: Record<string, number>;
   maxRatioDeviation: number;
 }
 
-/** What a step learns from. */
+/** Input of a gradient step. */
 interface StepBatch<Request> {
   round: Pick<Round<Request>, 'states'>;
   minibatch: Minibatch;
-  /** The clone's log-probabilities of the actions of all of them. */
+  /** Log-probabilities of all actions under the frozen clone. */
   anchored: ActionLogProbs | undefined;
 }
 
 /**
- * @throws Diverged for numbers that are not finite, before the network that they belong to is changed; the actor steps
- *   before the critic
+ * @throws Diverged for numbers that are not finite, before the network concerned is changed; the actor steps before
+ * the
+ * critic
  */
 export async function ppoStep<Observation, Request>(
   learner: Learner<Observation, Request>,
@@ -73,7 +74,7 @@ function prepared<Observation, Request>(
   { round, anchored }: StepBatch<Request>,
   { states, transitions }: Minibatch,
 ) {
-  // States of one sample side by side: what they share is read once for all of them.
+  // States of one sample, consecutive: shared parts are read once for all of them.
   const requests = Array.from(states, (state) => round.states[state]!);
   const values = critic?.network.values(requests);
   const { offsets, masked, logits } = actor.score(requests);
@@ -97,12 +98,12 @@ function scaled(gradient: Float32Array, share: number): Float32Array {
   return share === 1 ? gradient : gradient.map((value) => value * share);
 }
 
-/** The log-probabilities of some states, side by side. */
+/** Log-probabilities of some states, concatenated. */
 function gatherSegments({ logProbs, offsets }: ActionLogProbs, states: Int32Array): Float32Array {
   return joined(Array.from(states, (state) => logProbs.subarray(offsets[state]!, offsets[state + 1]!)));
 }
 
-/** The figures of a step under the field's names, parts weighted by their share of transitions. */
+/** Figures of a step by metric name, parts weighted by their share of transitions. */
 function weightedMeans(
   results: readonly ObjectiveResult[],
   shares: readonly number[],
@@ -118,7 +119,7 @@ function weightedMeans(
     'train/entropy_share': mean(({ diagnostics }) => diagnostics.normalizedEntropy),
     'train/anchor_kl': mean(({ losses }) => losses.anchorKl),
     'train/feasibility_loss': mean(({ losses }) => losses.feasibilityLoss),
-    // REINFORCE steps once from fresh walks: its ratios are all 1.
+    // REINFORCE takes one step on new walks: its ratios are all 1.
     ...(algorithm === 'ppo' && {
       'train/approx_kl': mean(({ diagnostics }) => diagnostics.approxKl),
       'train/clip_fraction': mean(({ diagnostics }) => diagnostics.clipFraction),
@@ -133,9 +134,9 @@ interface MinibatchPart extends Minibatch {
 }
 
 /**
- * Runs of states, in order, each with the transitions that visit them. A minibatch below the limit is one part.
+ * Consecutive ranges of states, each with the transitions that visit them. A minibatch below the limit is one part.
  * @param numActions legal actions of each state of the minibatch
- * @param maxActions actions a part; a single state may exceed it
+ * @param maxActions actions per part; a single state may exceed it
  */
 export function minibatchParts(
   minibatch: Minibatch,

@@ -1,7 +1,8 @@
 /**
- * Proximal policy optimisation of any walk, in the order of the paper: walk, estimate advantages, update, repeat.
+ * Proximal policy optimisation over any kind of walk, in the paper's order: collect, estimate advantages, update,
+ * repeat.
  * @source Schulman et al. 2017, arXiv:1707.06347, algorithm 1; LLM-ARK (Huang 2024), section 3.4, for several
- *   explorations a sample
+ * rollouts per sample
  */
 import { setImmediate } from 'node:timers/promises';
 import { actionLogProbs, type ActionLogProbs, type Actor } from '../agents/actor.js';
@@ -13,19 +14,19 @@ import type { PpoSettings } from './ppo-settings.js';
 import { ppoStep, type Learner, type StepResult } from './ppo-step.js';
 import { actionDraw, type Collect, type Round } from './rollout.js';
 
-/** What learns from which experience, from where on, and who is told. */
+/** Networks, experience, resume state and callbacks. */
 export interface PpoOptions<Observation, Request> extends Learner<Observation, Request> {
-  /** The frozen clone that the policy is kept near; needed where `klCoef` > 0. */
+  /** Frozen clone as reference policy; needed if `klCoef` > 0. */
   anchor?: Actor<Observation, Request> | undefined;
-  /** How experience is gathered: `wholeWalks` of samples, or `fixedSteps` of environments that go on. */
+  /** Collector of experience: `wholeWalks` of samples, or `fixedSteps` of continuing environments. */
   collect: Collect<Observation, Request>;
   settings: PpoSettings;
   seed: number;
-  /** Updates done before, by the run that is resumed. Default 0. */
+  /** Updates already done by the resumed run. Default 0. */
   startUpdate?: number;
-  /** The moving average that those updates left; needed with `baseline: moving-average`. Default 0. */
+  /** Moving average after those updates; needed with `baseline: moving-average`. Default 0. */
   startAverage?: number;
-  /** After every update: the time to log, evaluate and save. Returning true ends training. */
+  /** Called after every update, to log, evaluate and save. Returning true ends training. */
   onUpdate?: (update: PpoUpdate) => Promise<boolean | void> | boolean | void;
   signal?: AbortSignal | undefined;
 }
@@ -36,17 +37,18 @@ export interface PpoUpdate {
   update: number;
   /** Environment steps of this update. */
   steps: number;
-  /** By the field's names: `rollout/reward`, `train/approx_kl` … */
+  /** By metric name: `rollout/reward`, `train/approx_kl` … */
   metrics: Record<string, number>;
-  /** Moving average of the returns with this round's in it; with `baseline: moving-average`. */
+  /** Moving average of the returns, this round included; with `baseline: moving-average`. */
   averageReturn?: number;
 }
 
 /**
  * Trains until the last update. Every random choice is named by its update, so a resumed run needs only weights,
- * optimizers, the number of updates done, and the moving average of returns where that is the baseline.
- * @throws WorkbenchError `stopped` once `signal` is aborted, after finishing an update; `Diverged` at a step whose numbers are
- *   not finite
+ * optimizers, the number of updates done, and the moving average of returns if that is the baseline.
+ * @throws WorkbenchError `stopped` once `signal` is aborted, after finishing an update; `Diverged` at a step whose
+ * numbers are
+ * not finite
  */
 export async function ppo<Observation, Request>(options: PpoOptions<Observation, Request>): Promise<void> {
   const { actor, critic, anchor, settings, seed, startUpdate = 0 } = options;
@@ -83,7 +85,7 @@ export async function ppo<Observation, Request>(options: PpoOptions<Observation,
   }
 }
 
-/** Steps over a round, epoch by epoch, in minibatches. @param near what the anchor says of its states */
+/** Optimizes over a round, epoch by epoch, in minibatches. @param near reference log-probabilities of its states */
 async function learn<Observation, Request>(
   options: PpoOptions<Observation, Request>,
   round: Round<Request>,
@@ -102,7 +104,7 @@ async function learn<Observation, Request>(
       const step = await ppoStep(options, { round, minibatch, anchored: near }, weighed, learningRate);
       if (steps.push(step) === 1) checkRatio(step.maxRatioDeviation, update, ratioTolerance(actor));
       if (settings.targetKl !== null && step.figures['train/approx_kl']! > 1.5 * settings.targetKl) return steps;
-      // Lets progress lines through, and whoever asks twice to stop.
+      // Yields to progress lines and to a second request to stop.
       await setImmediate();
     }
   }
@@ -110,9 +112,10 @@ async function learn<Observation, Request>(
 }
 
 /**
- * Largest |ratio − 1| before the first step of an update; more means that sampling and training disagree. On processors
- * they agree to the last bit, however states are batched; kernels of a GPU round by the shape of the batch, and where scores
- * are rounded to bfloat16 a last bit decides about a whole step of those: 1/16 at scores of 8 to 16.
+ * Largest accepted |ratio − 1| before the first step of an update; more means that sampling and training disagree. On
+ * processors they agree to the last bit for any batching; GPU kernels round by the shape of the batch, and for scores
+ * rounded
+ * to bfloat16 a last bit decides about a whole step: 1/16 at scores of 8 to 16.
  */
 function ratioTolerance({ parameters, precision }: Pick<Actor<never, never>, 'parameters' | 'precision'>): number {
   if (['wasm', 'cpu', 'host'].includes(parameters.backend)) return 1e-6;

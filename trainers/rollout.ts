@@ -1,4 +1,4 @@
-/** One round of experience: every chosen sample is walked several times under the present policy, and what it meets is kept. */
+/** Rollouts of whole walks: each chosen sample is walked several times under the current policy into a buffer. */
 import {
   actionLogProbs,
   type ActionLogProbs,
@@ -14,21 +14,21 @@ import type { Transitions } from './ppo-loss.js';
 import type { Advantages, Rollout } from './advantages.js';
 import type { PpoSettings } from './ppo-settings.js';
 
-/** What was met in a round, to learn from until the next one begins. */
+/** Experience of one round; valid until the next round begins. */
 export interface Round<Request> {
-  /** Means over its walks or episodes, by the field's names: `rollout/reward` … */
+  /** Means over its walks or episodes, by metric name: `rollout/reward` … */
   figures: Record<string, number>;
   readonly rollout: Rollout;
-  /** The states that its transitions index. */
+  /** States indexed by its transitions. */
   readonly states: readonly Request[];
   /** int32: sample of each transition, the group of `baseline: group-mean`. */
   readonly samples: Int32Array;
   setAdvantages(advantages: Advantages): void;
-  /** All of it once, in a seeded order. */
+  /** One pass over all transitions, in a seeded order. */
   minibatches(rng: Rng): Iterable<Minibatch>;
 }
 
-/** A way to gather experience, told who acts in it: gives the round of any update, in order. */
+/** Collector of experience for given networks; returns a function that collects the rounds in order. */
 export type Collect<Observation, Request> = (who: {
   actor: Actor<Observation, Request>;
   critic: ValueNetwork<Request> | undefined;
@@ -39,7 +39,7 @@ export type Collect<Observation, Request> = (who: {
 /**
  * Whole walks, each from its sample to its end.
  * @param envs `samplesPerUpdate` × `explorations` copies of an env over the train samples
- * @param walkable indices of the env's samples that can be walked
+ * @param walkable indices of the env's walkable samples
  */
 export const wholeWalks =
   <Observation, Request extends TaskRequest>(
@@ -63,10 +63,11 @@ export const wholeWalks =
   };
 
 /**
- * Samples of any update: the train set in a new seeded order at each pass, cut into equal parts. The order of the pass that was
- * asked for last is remembered, since shuffling a large set takes longer than walking a round.
- * @param indices of the samples; must stay as they are
- * @param count samples an update
+ * Samples of each update: the train set in a new seeded order per pass, cut into equal parts. Caches the last pass's
+ * order,
+ * since shuffling a large set takes longer than a rollout.
+ * @param indices of the samples; must not change
+ * @param count samples per update
  */
 export function sampleOrder(indices: Int32Array, count: number, seed: number): (update: number) => number[] {
   let shuffled = -1;
@@ -83,20 +84,21 @@ export function sampleOrder(indices: Int32Array, count: number, seed: number): (
   };
 }
 
-/** Means over the walks of a round, and its steps. */
+/** Means over the walks of a round, and its number of steps. */
 interface RolloutFigures {
   /** Mean return of a walk, undiscounted. */
   reward: number;
-  /** Share of walks that hit their gold. */
+  /** Share of walks that reached their gold. */
   hits: number;
-  /** Mean steps of a walk. */
+  /** Mean number of steps per walk. */
   length: number;
   steps: number;
 }
 
 /**
- * Fills the buffer. States that several explorations share are scored and stored once. An episode that a custom
- * environment truncates is bootstrapped by the critic; without one its rest counts as 0.
+ * Fills the buffer. States shared by several explorations are scored and stored once. An episode truncated by a
+ * custom
+ * environment is bootstrapped by the critic; without a critic the rest counts as 0.
  * @param samples indices of the env's samples, each walked `explorations` times; `envs` needs that many copies
  */
 export async function collectRollouts<Observation, Request>(
@@ -119,7 +121,7 @@ export async function collectRollouts<Observation, Request>(
   const figures = { reward: 0, hits: 0, length: 0, steps: 0 };
   const scored: ScoredStates[] = [];
   while (live.length > 0) {
-    // The environment may write over its own.
+    // Copy: the environment may reuse its array.
     const walking = live.slice();
     const known = buffer.states.length;
     for (const copy of walking) {
@@ -128,7 +130,7 @@ export async function collectRollouts<Observation, Request>(
     }
     const fresh = buffer.states.slice(known);
     if (fresh.length > 0) {
-      // First the actor, which prepares states for both.
+      // The actor runs first: it prepares states for both networks.
       const own = await actionLogProbs(actor, fresh);
       scored.push({
         first: known,
@@ -136,7 +138,7 @@ export async function collectRollouts<Observation, Request>(
         values: critic ? await valuesOf(critic, fresh) : new Float32Array(fresh.length),
       });
     }
-    // Of this step, but where the actor's own keys say that a walk has come back.
+    // Index of a state of this step, or of an earlier one if the actor's keys show a revisit.
     const said = (state: number) => scored.findLast(({ first }) => first <= state)!;
     const actions = new Int32Array(walks);
     for (const copy of walking) {
@@ -181,20 +183,21 @@ export async function collectRollouts<Observation, Request>(
   };
 }
 
-/** What the networks said of the states that a step came to first. */
+/** Network outputs for the new states of a step. */
 interface ScoredStates extends ActionLogProbs {
-  /** Index of the first of them. */
+  /** Index of the first new state. */
   first: number;
   values: Float32Array;
 }
 
-/** More places than a list of actions has: a state and a place in its list are one number. */
+/** Exceeds the length of any action list, so that state and position fit into one number. */
 const maxPlaces = 2 ** 24;
 
 /**
- * What tells the states of a round apart: the actor's own keys, or the state before with the place that was taken there.
- * @param states the state that each walk was in last, -1 at its beginning
- * @param places what it did there
+ * Keys for deduplicating the states of a rollout: the actor's own keys, or the previous state with the position of
+ * the chosen action.
+ * @param states previous state of each walk, -1 at its beginning
+ * @param places position of its last action
  */
 function stateKeys<Observation>(
   actor: Pick<Actor<Observation, never>, 'stateKey'>,
@@ -210,22 +213,22 @@ function valuesOf<Request>(critic: ValueNetwork<Request>, requests: readonly Req
   return critic.parameters.read(critic.values(requests));
 }
 
-/** Draws one of the actions `begin .. end - 1`; returns its place among them. */
+/** Draws one of the actions `begin .. end - 1`; returns its position among them. */
 export type ActionDraw = (logProbs: Float32Array, begin: number, end: number) => number;
 
-/** What a dropped action weighs: nothing beside one that was kept, an equal share where none was. */
+/** Weight of a dropped action: negligible if any action was kept, an equal share if none was. */
 const droppedWeight = Number.EPSILON;
 
-/** Which actions are dropped before one is drawn. */
+/** Action dropout before drawing. */
 interface ActionDropout {
-  /** Chance of each action, in [0, 1). */
+  /** Drop probability of each action, in [0, 1). */
   rate: number;
   rng: Rng;
 }
 
 /**
- * Draws from the policy, or from it with some actions dropped, so that walks do not all follow the first path that paid.
- * Learning reads the policy's own log-probabilities either way.
+ * Draws from the policy, with some actions dropped if given, so that walks do not all follow the first rewarded path.
+ * Learning uses the policy's own log-probabilities either way.
  * @param rng draws the action
  * @source Lin et al. 2018, arXiv:1808.10568, section 3.4
  */
@@ -237,7 +240,7 @@ export function actionDraw(rng: Rng, dropout?: ActionDropout): ActionDraw {
 
 function droppingDraw(rng: Rng, { rate, rng: dropping }: ActionDropout): ActionDraw {
   const logKeep = Math.log1p(-rate);
-  // From one dropped action to the next there is a geometric number of kept ones: a draw a dropped action, not one each.
+  // Gaps between dropped actions are geometric: one draw per dropped action, not one per action.
   const kept = () => Math.floor(Math.log(1 - dropping.uniform()) / logKeep);
   let weights = new Float64Array(64);
   return (logProbs, begin, end) => {
@@ -265,9 +268,9 @@ function droppingDraw(rng: Rng, { rate, rng: dropping }: ActionDropout): ActionD
 
 /** One step of one episode. */
 interface Step {
-  /** Index of a distinct state, from `stateIndex`. */
+  /** Index of a deduplicated state, from `stateIndex`. */
   state: number;
-  /** Sample that is walked; the explorations of a sample form its group. */
+  /** Walked sample; its explorations form its group. */
   sample: number;
   /** Index in the state's action list. */
   action: number;
@@ -276,19 +279,19 @@ interface Step {
   value: number;
   reward: number;
   terminated: boolean;
-  /** Row of the episode's step before this one, or -1 at its first. */
+  /** Row of the episode's previous step, or -1 at its first. */
   previous: number;
 }
 
-/** Part of a buffer that goes through the policy at once. */
+/** Part of a buffer that goes through the policy in one batch. */
 export interface Minibatch {
   /** int32: indices into `states`, distinct, in order of first use. */
   states: Int32Array;
-  /** Copies, with `state` as index into this minibatch's `states`. */
+  /** Copies, with `state` as index into the minibatch's `states`. */
   transitions: Transitions;
 }
 
-/** A number a step in each column, zeros at first; those of `Transitions` under their names there. */
+/** One column per numeric field of `Transitions`, under its name there; initially zeros. */
 export const columnsOf = (capacity: number) => ({
   state: new Int32Array(capacity),
   sample: new Int32Array(capacity),
@@ -303,16 +306,16 @@ export const columnsOf = (capacity: number) => ({
   returns: new Float32Array(capacity),
 });
 
-/** Steps in typed arrays; states that several walks share are stored once. Filled once a round: `clear` keeps its memory. */
+/** Transitions in typed arrays, with deduplicated states. Filled once per round; `clear` keeps the memory. */
 export class RolloutBuffer<State> {
   readonly #capacity: number;
   readonly #columns: ReturnType<typeof columnsOf>;
   readonly #stateIndices = new Map<string | number, number>();
-  /** The distinct states, by index. */
+  /** Deduplicated states, by index. */
   readonly states: State[] = [];
   #length = 0;
 
-  /** @param capacity most transitions it can hold: samples × explorations × horizon */
+  /** @param capacity maximum number of transitions: samples × explorations × horizon */
   constructor(capacity: number) {
     this.#capacity = capacity;
     this.#columns = columnsOf(capacity);
@@ -323,7 +326,7 @@ export class RolloutBuffer<State> {
     return this.#length;
   }
 
-  /** The columns that advantages are made from; views. */
+  /** Columns needed for advantages; views. */
   get rollout(): Rollout {
     const { reward, oldValue, next, terminated, bootstrapValue } = this.#columns;
     return {
@@ -347,9 +350,9 @@ export class RolloutBuffer<State> {
   }
 
   /**
-   * Index of a distinct state.
-   * @param key equal for equal states: whatever the policy's logits and the critic's value depend on
-   * @param make called for a key that is new
+   * Index of a deduplicated state.
+   * @param key equal for equal states; covers everything that the policy's logits and the critic's value depend on
+   * @param make called for a new key
    */
   stateIndex(key: string | number, make: () => State): number {
     let index = this.#stateIndices.get(key);
@@ -384,7 +387,7 @@ export class RolloutBuffer<State> {
     return row;
   }
 
-  /** Marks the episode that ends in `row` as cut, with the critic's value of the state that follows. */
+  /** Marks the episode that ends in `row` as truncated, with the critic's value of the next state. */
   truncate(row: number, bootstrapValue: number): void {
     this.#columns.bootstrapValue[row] = bootstrapValue;
   }
@@ -395,9 +398,10 @@ export class RolloutBuffer<State> {
   }
 
   /**
-   * Whole samples in a seeded order: all transitions of a sample are in one minibatch, so its shared states go through
+   * Whole samples in a seeded order: all transitions of a sample are in one minibatch, so its shared states go
+   * through
    * the policy once.
-   * @param minibatchSamples samples a minibatch; the last one may hold fewer
+   * @param minibatchSamples samples per minibatch; the last one may hold fewer
    */
   *minibatches(minibatchSamples: number, rng: Rng): Generator<Minibatch> {
     const rowsOf = new Map<number, number[]>();
@@ -439,7 +443,7 @@ export function pickTransitions(
   };
 }
 
-/** A loop: `from` with a function takes many times as long. */
+/** Plain loop: `from` with a function takes many times as long. */
 function pick<Column extends Int32Array | Float32Array>(column: Column, rows: ArrayLike<number>, into: Column): Column {
   for (let i = 0; i < rows.length; i++) into[i] = column[rows[i]!]!;
   return into;

@@ -1,41 +1,41 @@
-/** What a checkpoint keeps of environments that go on: whose episodes were running, and after which actions. */
+/** Checkpoint state of continuing environments: the running episodes and their actions. */
 import { z } from 'zod';
 import { type Checkpoint, optimizerPrefix } from '../checkpoints/checkpoint.js';
 import type { Tensor } from '../checkpoints/safetensors.js';
 import { WorkbenchError } from '../src/run/errors.js';
 
 const saved = z.object({
-  /** Of each copy: number of its episode, and steps of it so far. */
+  /** Per copy: number of its episode, and its steps so far. */
   numbers: z.array(z.int().min(0)),
   steps: z.array(z.int().min(0)),
   /** Return and length of the latest episodes. */
   recent: z.array(z.tuple([z.number(), z.int()])),
-  /** Of each copy: discounted return so far. */
+  /** Per copy: discounted return so far. */
   running: z.array(z.number()),
 });
-/** The part that JSON holds. */
+/** JSON part of the state. */
 export type EpisodesState = z.output<typeof saved>;
 
 const names = {
-  // What training alone needs, as optimizers are.
+  // Needed only for training, like optimizer state.
   actions: `${optimizerPrefix}episodes/actions`,
   shown: `${optimizerPrefix}episodes/shown`,
 };
 
-/** All actions of running episodes, one copy after the other, int32. */
+/** All actions of running episodes, concatenated by copy, int32. */
 export function actionsTensor(actions: readonly (readonly number[])[]): Record<string, Tensor> {
   const data = Int32Array.from(actions.flat());
   return { [names.actions]: { shape: [data.length], data } };
 }
 
-/** What each copy showed last, float32 [copies, inputs]. */
+/** Last observation of each copy, float32 [copies, inputs]. */
 export function shownTensor(shown: readonly Float32Array[], inputs: number): Record<string, Tensor> {
   const data = new Float32Array(shown.length * inputs);
   shown.forEach((vector, i) => data.set(vector, i * inputs));
   return { [names.shown]: { shape: [shown.length, inputs], data } };
 }
 
-/** What was kept, checked; undefined in a checkpoint that keeps no episodes, such as one that a fork begins with. */
+/** Saved episodes, checked; undefined for a checkpoint without episodes, such as the initial one of a fork. */
 export function episodesState(
   { trainer }: Checkpoint['header'],
   tensors: Checkpoint['tensors'],

@@ -1,4 +1,4 @@
-/** What the phases of one training run share, whatever is walked: folder, logs, backend, encoder, and how to save. */
+/** Shared state of the phases of a training run: folder, logs, backend, encoder and saving. */
 import type { Actor, ValueNetwork } from '../agents/actor.js';
 import {
   type Checkpoint,
@@ -24,98 +24,101 @@ import type { StoredTensors } from '../src/tensor/parameters.js';
 import type { Optimizer, TrainedParameters } from '../src/tensor/trainable.js';
 import type { TrainSettings } from './train-settings.js';
 
-/** A round of PPO that is done: number from 1, environment steps, figures by the field's names. */
+/** Finished PPO round: number from 1, environment steps, figures by metric name. */
 export interface TrainedUpdate {
   update: number;
   steps: number;
   metrics: Readonly<Record<string, number>>;
 }
 
-/** Told of it; returning true ends training. */
+/** Callback for a finished round; returning true ends training. */
 export type OnUpdate = (update: TrainedUpdate) => boolean | void | Promise<boolean | void>;
 
-/** One training run that is under way. */
+/** Training run in progress. */
 export interface Session {
   tf: Tf;
-  /** Whether networks are computed on the host, without the tensor library. */
+  /** Host computation without the tensor library. */
   host?: boolean;
   run: Run;
   settings: TrainSettings;
   logs: RunLogs;
-  /** One without a model where no text is read. */
+  /** Encoder without a model if no text is read. */
   encoder: StateEncoder;
   hashes: CheckpointHashes;
-  /** The weights that a fork begins with. */
+  /** Initial weights of a fork. */
   start?: Checkpoint | undefined;
-  /** Threads that TransE may use; default 1. */
+  /** Threads for TransE; default 1. */
   threads?: number;
   progress: ProgressReporter;
   signal?: AbortSignal | undefined;
-  /** Told of every round of PPO once it is logged; returning true ends training. */
+  /** Called after every PPO round once it is logged; returning true ends training. */
   onUpdate?: OnUpdate | undefined;
-  /** Says something beside the results. */
+  /** Prints a notice that is not part of the results. */
   note?: ((line: string) => void) | undefined;
 }
 
-/** What one kind of walk brings to a run: its data, read and checked, and its phases. */
+/** Data of a run, read and checked, and its training phases. */
 export interface Training {
-  /** Whether it encodes texts; without them no encoder is opened, and checkpoints belong to none. */
+  /** True if texts are encoded; otherwise no encoder is opened and checkpoints belong to none. */
   readsTexts: boolean;
   hashes: Required<Pick<CheckpointHashes, 'dataset'>> & Pick<CheckpointHashes, 'graph' | 'slots'>;
-  /** What whoever starts the run should know of its data, a line each. */
+  /** Notices about the data for the user, one line each. */
   notes: readonly string[];
   /**
-   * Every phase.
-   * @param from the checkpoint to go on from
+   * Runs every phase.
+   * @param from checkpoint to resume from
    */
   run(session: Session, from: Checkpoint | undefined): Promise<void>;
 }
 
-/** How a task trains: what differs between tasks in a run. */
+/** Training interface of a task. */
 export interface Learning {
-  /** Id of an environment that a program brings, which is not registered. */
+  /** Id of an environment that is passed by a program instead of registered. */
   readonly ownEnvId?: string;
-  /** Settings that contradict each other in a run of the task, a line each. */
+  /** Contradicting settings in a run of the task, one line each. */
   problems(settings: TrainSettings): string[];
-  /** The first layer over the texts, at the largest batch: by it `auto` chooses what computes. @param textDim of the encoder's vectors */
+  /**
+   * First layer over the texts at the largest batch: `auto` chooses the backend by it. @param textDim of the encoder's
+   * vectors
+   */
   networkSize(settings: TrainSettings, textDim: number): NetworkSize;
-  /** Whether it clones walks of another agent, which the section `teacher` names. */
+  /** True if walks of another agent (section `teacher`) are cloned. */
   readonly takesTeacher?: boolean;
-  /** Whether it fits readers, which the section `reader` names. */
+  /** True if readers (section `reader`) are trained. */
   readonly takesReader?: boolean;
-  /** Whether it fits exact walkers, which the section `exactWalker` names. */
+  /** True if exact walkers (section `exactWalker`) are trained. */
   readonly takesExactWalker?: boolean;
-  /** The phase whose weights a fork begins with: a clone, which PPO starts from and stays near, or PPO itself. */
+  /** Phase of a fork's initial weights: a clone, which PPO starts from and is anchored to, or PPO itself. */
   readonly forkPhase: 'clone' | 'ppo';
-  /** The data of a run, read and checked. @throws WorkbenchError `data` for data that is not there or does not fit */
+  /** Reads and checks the data of a run. @throws WorkbenchError `data` for data that is missing or does not fit */
   open(settings: TrainSettings): Promise<Training>;
 }
 
-/** What checkpoints keep of an optimizer. */
+/** Optimizer state in checkpoints. */
 interface KeptOptimizer {
   exportState(prefix: string): Promise<{ steps: number; tensors: Record<string, Tensor> }>;
   importState(prefix: string, steps: number, tensors: StoredTensors): void;
 }
 
-/** What is trained in a phase, with its optimizers. */
+/** Networks trained in a phase, with their optimizers. */
 export interface Trainee {
   actor: Pick<Actor<unknown, unknown>, 'weightsChanged'> & { parameters: Pick<TrainedParameters, 'export' | 'import'> };
   optimizer: KeptOptimizer;
   critic?: { network: Pick<ValueNetwork<unknown>, 'parameters'>; optimizer: Optimizer } | undefined;
-  /** What goes on beside the networks, such as environments between two rounds. */
+  /** Further state next to the networks, such as running environments between two rounds. */
   beside?: TrainedBeside | undefined;
 }
 
-/** What checkpoints keep beside networks and optimizers. */
+/** Checkpoint state in addition to networks and optimizers. */
 export interface TrainedBeside {
   save(): { state: JsonObject; tensors: Record<string, Tensor> };
-  /** Goes on from a checkpoint, or begins with the weights of one, which keep what acting needs. */
+  /** Restores the state of a checkpoint, or starts from the weights of one, restoring only what acting needs. */
   restore(checkpoint: Checkpoint): void;
 }
 
 const criticPrefix = `${optimizerPrefix}critic/`;
 
-/** How far a phase is. */
+/** Progress of a phase. */
 interface TraineePlace {
   phase: Phase;
   step: number;
@@ -124,7 +127,7 @@ interface TraineePlace {
   state?: JsonObject;
 }
 
-/** The whole training state, in host arrays of its own. */
+/** Copy of the whole training state in host arrays. */
 async function traineeCheckpoint(
   { run, settings, hashes }: Pick<Session, 'run' | 'settings' | 'hashes'>,
   { actor, optimizer, critic, beside }: Trainee,
@@ -175,7 +178,7 @@ export async function saveTrainee(
   saveCheckpoint(run.folder, checkpoint, settings.checkpoint, { interim });
 }
 
-/** Puts a checkpoint's weights and optimizers back. */
+/** Restores a checkpoint's weights and optimizers. */
 export function restoreTrainee({ actor, optimizer, critic, beside }: Trainee, checkpoint: Checkpoint): void {
   const { header, tensors } = checkpoint;
   actor.parameters.import(tensors);
@@ -186,7 +189,7 @@ export function restoreTrainee({ actor, optimizer, critic, beside }: Trainee, ch
   beside?.restore(checkpoint);
 }
 
-/** Begins with the weights of a checkpoint: those of the actor, and of the critic where it has some. */
+/** Initializes from a checkpoint's weights: those of the actor, and of the critic if it has some. */
 export function beginWith({ actor, critic, beside }: Trainee, checkpoint: Checkpoint): void {
   const { tensors } = checkpoint;
   actor.parameters.import(tensors);
@@ -196,7 +199,7 @@ export function beginWith({ actor, critic, beside }: Trainee, checkpoint: Checkp
   beside?.restore(checkpoint);
 }
 
-/** What the encoder has done for the run since it was logged last. */
+/** Encoder figures since they were last logged. */
 export function logEncoding(
   { encoder, logs }: Pick<Session, 'encoder' | 'logs'>,
   phase: Phase = 'encode',
@@ -220,32 +223,32 @@ export function logEncoding(
 
 const logged = new WeakMap<StateEncoder, EncoderCounters>();
 
-/** The settings as checkpoints keep them: without the place of the model, which the encoder's hash stands for. */
+/** Settings stored in checkpoints: without the model's path, since the encoder's hash identifies it. */
 export function checkpointConfig(settings: TrainSettings): JsonObject {
   const { model: _place, ...encoder } = settings.encoder;
   return JSON.parse(JSON.stringify({ ...settings, encoder })) as JsonObject;
 }
 
-/** The open logs of a run; close them after use. */
+/** Open logs of a run; close them after use. */
 export interface RunLogs {
-  /** One record; `eval/…` of a step comes in a record of its own. */
+  /** Logs one record; `eval/…` of a step goes into a separate record. */
   metrics(phase: Phase, step: number, values: Record<string, number>): void;
   /** Wall clock since the phase's last record, memory, processor time since any record, and other figures. */
   timing(phase: Phase, step: number, figures?: Record<string, number>): void;
-  /** Does what is no part of learning, such as an evaluation: its processor time is in no record. */
+  /** Runs work that is no part of learning, such as an evaluation: its processor time is in no record. */
   aside<T>(work: () => Promise<T>): Promise<T>;
-  /** Puts metrics on disk. @returns what is there, for a checkpoint */
+  /** Flushes metrics to disk. @returns the log's position, for a checkpoint */
   flush(): Required<LogMark>;
-  /** @throws WorkbenchError `data` where the metrics before a checkpoint are not all there, or were altered */
+  /** @throws WorkbenchError `data` if the metrics before a checkpoint are incomplete or were altered */
   check(mark: LogMark): void;
-  /** Checks, and forgets metrics that were logged after a checkpoint, in TensorBoard's files too. */
+  /** Checks, then drops metrics that were logged after a checkpoint, in TensorBoard's files too. */
   truncateAfter(mark: LogMark): void;
   close(): void;
 }
 
 /**
- * @param onTorn told how many bytes of an unfinished last line were cut off each log; 0 where it was whole
- * @param onMetrics told of every record
+ * @param onTorn called for each log with the bytes of an unfinished last line that were cut off; 0 if it was whole
+ * @param onMetrics called with every record
  */
 export function openRunLogs(
   run: Run,

@@ -1,6 +1,7 @@
 /**
- * Rounds of a fixed number of steps in environments that go on: what one round leaves running, the next one goes on with. One column
- * a kind of number and no object a step.
+ * Rollouts of a fixed number of steps in continuing environments: episodes carry over from one round to the next. One
+ * column
+ * per kind of number and no object per step.
  */
 import { actionLogProbs, type Actor, type ValueNetwork } from '../agents/actor.js';
 import {
@@ -20,47 +21,50 @@ import { type Rng, subSeed } from '../src/run/seeds.js';
 import { type ActionDraw, type Collect, columnsOf, type Minibatch, pickTransitions, type Round } from './rollout.js';
 import { actionsTensor, type EpisodesState, episodesState, shownTensor } from './saved-episodes.js';
 
-/** What is walked, and how much of it a round takes. */
+/** Environments, and the number of steps per round. */
 export interface StepRolloutOptions {
-  /** One a copy, not reset yet; the caller's to close. */
+  /** One per copy, not reset yet; closed by the caller. */
   envs: readonly VectorObservationEnv[];
   shape: PolicyShape;
-  /** Steps of each copy in a round. */
+  /** Steps of each copy per round. */
   numSteps: number;
-  /** Steps in a minibatch. */
+  /** Steps per minibatch. */
   minibatchSize: number;
-  /** Brings observations and rewards on a common scale. */
+  /** Normalizer of observations and rewards. */
   normalizer?: Normalizer | undefined;
-  /** Of the episodes: the n-th of each copy has a seed of its own. */
+  /** Base seed of the episodes: the n-th of each copy has a separate seed. */
   seed: number;
-  /** Told in a sentence of a running episode that could not be gone on with. */
+  /** Called with a sentence about a running episode that could not be resumed. */
   onNote?: ((line: string) => void) | undefined;
 }
 
-/** Episodes whose mean return and length are told: the latest ones. */
+/** Number of latest episodes over which mean return and length are logged. */
 const recentEpisodes = 100;
-/** Observations that go through the critic at once. */
+/** Observations per forward pass of the critic. */
 const valuedAtOnce = 8192;
 
-/** The copies of an environment, with what they show and what their episodes have come to. */
+/** Copies of an environment, with their observations and episode statistics. */
 export class StepRollout {
   readonly #options: StepRolloutOptions;
   readonly #copies: readonly WatchedEnv[];
   readonly #numEnvs: number;
   readonly #capacity: number;
-  /** What was seen, a row a step and copy, all copies of a step side by side; behind the last step what they show then. */
+  /**
+   * Observations, one row per step and copy, all copies of a step consecutive; the rows after the last step are the
+   * next observations.
+   */
   readonly #observations: readonly VectorObservation[];
   readonly #vectors: Float32Array;
   readonly #masks: Uint8Array;
   readonly #columns: ReturnType<typeof columnsOf>;
-  /** Of each copy: number of its running episode, and the actions of it so far. */
+  /** Per copy: number of its running episode, and its actions so far. */
   readonly #numbers: Int32Array;
   readonly #actions: readonly number[][];
-  /** Of each copy: discounted return so far, which rewards are scaled by. */
+  /** Per copy: discounted return so far, by which rewards are scaled. */
   readonly #running: Float64Array;
   /** Return and length of the latest episodes. */
   #recent: [sum: number, steps: number][] = [];
-  /** How things stand between two rounds. */
+  /** State between two rounds. */
   #between: Saved | undefined;
 
   constructor(options: StepRolloutOptions) {
@@ -83,7 +87,7 @@ export class StepRollout {
     this.#running = new Float64Array(envs.length);
   }
 
-  /** For `ppo`. An observation that an actor keeps is written over in the next round. */
+  /** Collector for `ppo`. An observation kept by an actor is overwritten in the next round. */
   collect<Request>(): Collect<VectorObservation, Request> {
     return ({ actor, critic }) => {
       const states = new Array<Request>(this.#capacity);
@@ -97,7 +101,7 @@ export class StepRollout {
     };
   }
 
-  /** Begins the first episodes, or takes the copies' last observations to the front. */
+  /** Starts the first episodes, or moves the copies' last observations to the front. */
   #carryOver(): void {
     const { shape, normalizer } = this.#options;
     if (this.#numbers[0] === -1) {
@@ -109,7 +113,7 @@ export class StepRollout {
     if (shape.masked) this.#masks.copyWithin(0, this.#capacity * shape.numActions);
   }
 
-  /** Takes every step. @returns rows whose episode was cut, with the last observation */
+  /** Takes every step. @returns rows whose episode was truncated, with the last observation */
   async #walk<Request>(
     actor: Actor<VectorObservation, Request>,
     states: Request[],
@@ -139,7 +143,7 @@ export class StepRollout {
       for (let copy = 0; copy < this.#numEnvs; copy++) {
         const watched = this.#copies[copy]!;
         if (!watched.ended) continue;
-        // The environment may write over its own.
+        // Copy: the environment may reuse its array.
         if (watched.truncated) last.push([begin + copy, copyOf(watched.observation)]);
         this.#recent.push([watched.sum, watched.steps]);
         this.#beginNext(copy);
@@ -164,7 +168,7 @@ export class StepRollout {
     }
   }
 
-  /** The critic's values of all states at once, and of what comes after those that the round or the environment cut. */
+  /** Critic's values of all states in one batch, and of the states after a cut by the round or the environment. */
   async #value<Request>(
     actor: Actor<VectorObservation, Request>,
     critic: ValueNetwork<Request> | undefined,
@@ -213,7 +217,7 @@ export class StepRollout {
     for (let begin = 0; begin < order.length; begin += size) {
       const states = order.subarray(begin, begin + size);
       const transitions = pickTransitions(this.#columns, states);
-      // Each step is a state of its own.
+      // No deduplication: each step is a separate state.
       transitions.state.forEach((_, i) => (transitions.state[i] = i));
       yield { states, transitions };
     }
@@ -225,7 +229,7 @@ export class StepRollout {
     this.#copies[copy]!.begin(episodeSeed(this.#options.seed, copy, number));
   }
 
-  /** Writes what a copy shows into a row. */
+  /** Writes a copy's observation into a row. */
   #show(row: number, copy: number): void {
     const { shape } = this.#options;
     const { observation } = this.#copies[copy]!;
@@ -257,14 +261,16 @@ export class StepRollout {
     };
   }
 
-  /** What a checkpoint keeps beside the weights: the state between two rounds, from whenever it is asked. */
+  /** Checkpoint state in addition to the weights: the state between two rounds. */
   save(): Saved {
     return this.#between ?? { state: {}, tensors: { ...statisticsTensors(this.#options.normalizer) } };
   }
 
   /**
-   * Goes on where a checkpoint was written: running episodes begin with their seed and take the same actions again. One that then
-   * shows something else, of an environment that is not equal for equal seeds, is given up, and its copy begins the next.
+   * Restores the state of a checkpoint: running episodes are reset with their seed and their actions replayed. An
+   * episode
+   * whose observation then differs (an environment that is not deterministic for a seed) is dropped; its copy starts
+   * the next one.
    */
   restore({ header, tensors }: Checkpoint): void {
     const { normalizer, seed, onNote } = this.#options;
@@ -293,7 +299,7 @@ export class StepRollout {
   }
 }
 
-/** What a checkpoint keeps of episodes: JSON and tensors. */
+/** Checkpoint state of episodes: JSON and tensors. */
 export interface Saved {
   state: JsonObject;
   tensors: Record<string, Tensor>;
@@ -304,7 +310,7 @@ const copyOf = (observation: VectorObservation): VectorObservation =>
     ? observation.slice()
     : { ...observation, observation: observation.observation.slice() };
 
-/** Never negative, as Gymnasium wants seeds. */
+/** Never negative: Gymnasium requires non-negative seeds. */
 const episodeSeed = (seed: number, copy: number, number: number) => subSeed(seed, 'policy/episode', copy, number) >>> 0;
 
 async function valuesOf<Request>(critic: ValueNetwork<Request>, requests: readonly Request[]): Promise<Float32Array> {

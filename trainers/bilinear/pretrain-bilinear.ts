@@ -1,4 +1,4 @@
-/** A bilinear table of a link data set: reuse the one that fits, else train one and keep it. */
+/** Bilinear table of a link data set: reuses the matching one, else trains and keeps one. */
 import { checkFits, readCheckpoint, writeCheckpoint } from '../../checkpoints/checkpoint.js';
 import type { BilinearTable } from '../../src/embedding/bilinear.js';
 import type { LinkMetrics } from '../../src/embedding/rank-links.js';
@@ -22,15 +22,15 @@ import {
 import type { BilinearSettings } from './settings.js';
 import { countQueries, createBilinear, trainBilinear } from './train-bilinear.js';
 
-/** A table as it is kept, and its figures on valid, where it has triples. */
+/** Kept table, and its metrics on valid if valid has triples. */
 interface SavedBilinear {
   table: BilinearTable;
   metrics: LinkMetrics | undefined;
 }
 
 /**
- * The table depends on the graph's names, train, valid, the settings and the seed, and on nothing else.
- * @throws WorkbenchError `stopped` once the signal is aborted, after saving; `native` where there is no WebAssembly SIMD
+ * The table depends only on the graph's names, train, valid, the settings and the seed.
+ * @throws WorkbenchError `stopped` once the signal is aborted, after saving; `native` without WebAssembly SIMD
  */
 export async function pretrainBilinear(
   identity: TableIdentity<BilinearSettings>,
@@ -43,7 +43,7 @@ export async function pretrainBilinear(
   }
   const { numEntities, numRelations } = graph;
   const facts = { train: train.heads.length, valid: valid.heads.length };
-  // Said of a table that is reused too: its name says that it was made from these.
+  // Recorded for a reused table too: its name identifies these inputs.
   madeFrom('embedding', settings.model, { graph: graph.hash, ...facts });
   const parts = { train: hashOfTriples(train), valid: hashOfTriples(valid) };
   const key = configHash({ graph: graph.hash, bilinear: settings, seed, ...parts }).slice(0, 16);

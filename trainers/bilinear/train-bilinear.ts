@@ -11,10 +11,10 @@ import { divergedAt } from '../../src/tensor/diverged.js';
 import { trainEpochs, type EpochReport, type TableResult, type TableState } from '../embeddings/epochs.js';
 import type { BilinearSettings } from './settings.js';
 
-/** Training state; its squares are per number. */
+/** Training state; squared gradients are per number. */
 export type BilinearState = TableState<BilinearTable, Float32Array>;
 
-/** Fresh weights, before the first epoch. @param of `numRelations` with inverses */
+/** Initial weights, before the first epoch. @param of `numRelations` with inverses */
 export function createBilinear(
   settings: Pick<BilinearSettings, 'model' | 'dim'>,
   of: { numEntities: number; numRelations: number; seed: number },
@@ -24,30 +24,31 @@ export function createBilinear(
 
 interface BilinearOptions {
   numEntities: number;
-  /** Inverses included; triples have plain relations, the first half. */
+  /** Including inverses; triples have plain relations, the first half. */
   numRelations: number;
   train: TripleColumns;
-  /** Chooses the epoch; without triples all epochs run and the last weights are taken. */
+  /** Selects the epoch; without triples all epochs run and the last weights are used. */
   valid: TripleColumns;
   settings: BilinearSettings;
   seed: number;
-  /** A state of the same data, settings and seed; training continues in copies of its arrays. */
+  /** State of the same data, settings and seed to resume from; its arrays are copied. */
   resumeFrom?: BilinearState | undefined;
   onEpoch?: (report: EpochReport, state: BilinearState) => void;
-  /** Queries done of those of all epochs; called after each batch. */
+  /** Called after each batch with the number of queries done, over all epochs. */
   onProgress?: (done: number, total: number) => void;
-  /** Looked at after each epoch; training then ends with what it has and `stopped` is true. */
+  /** Checked after each epoch; once aborted, training ends with the state so far and `stopped` is true. */
   signal?: AbortSignal | undefined;
 }
 
-/** Queries of an epoch, counting both directions of every triple once. */
+/** Queries per epoch, counting both directions of every triple once. */
 export function countQueries({ train, numRelations }: Pick<BilinearOptions, 'train' | 'numRelations'>): number {
   return queryGroups(train, numRelations / 2).givens.length;
 }
 
 /**
- * Trains on one thread. Same input and seed give the same bytes, also when continued from any epoch's state.
- * @throws Diverged for a batch with a loss that is not finite, before it moves a weight; WorkbenchError `native` where there is no WebAssembly SIMD
+ * Trains on one thread. Same input and seed give the same bytes, also when resumed from any epoch's state.
+ * @throws Diverged for a batch with a loss that is not finite, before any weight moves; WorkbenchError `native` without
+ * WebAssembly SIMD
  */
 export async function trainBilinear(options: BilinearOptions): Promise<TableResult<BilinearState>> {
   const { train: triples, valid, settings, seed, numRelations, onEpoch, onProgress, signal } = options;
@@ -73,7 +74,7 @@ export async function trainBilinear(options: BilinearOptions): Promise<TableResu
         throw divergedAt(error, `bilinear epoch ${epoch + 1}`, 'Lower bilinear.learningRate.');
       }
       onProgress?.(epoch * count + begin + batch.length, settings.epochs * count);
-      // Lets signals and other work of the process through.
+      // Yields to signals and other work of the process.
       await setImmediate();
     }
     return loss / Math.max(1, count);
