@@ -81,8 +81,7 @@ export function rewardsToGo({ rewards, next, terminated, bootstrapValues }: Roll
 }
 
 /**
- * Critic-free advantages: rewards to go minus the mean return of the episodes of the same group. All explorations of
- * a
+ * Critic-free advantages: rewards to go minus the mean return of the episodes of the same group. All explorations of a
  * sample start in one state, so that mean estimates the start's value.
  * @param groups int32: group of each transition, in [0, number of groups)
  */
@@ -134,8 +133,7 @@ function firstSteps({ next }: Rollout): Uint8Array {
 }
 
 /**
- * Divides by the population standard deviation, in place, and returns its argument. Fewer than two values stay as
- * they
+ * Divides by the population standard deviation, in place, and returns its argument. Fewer than two values stay as they
  * are.
  * @param center also subtracts the mean; false if a group mean or a moving average was already subtracted
  */

@@ -1,4 +1,4 @@
-/** Settings that are fine by themselves and contradict each other: found before anything is read or written. */
+/** Checks for settings that are valid alone and contradict each other, before anything is read or written. */
 import { headsByMargins } from '../agents/walker/heads/registry.js';
 import { walkerSettings } from '../agents/walker/settings.js';
 import { parseDatasetName } from '../datasets/questions/question-dataset.js';
@@ -7,7 +7,7 @@ import { WorkbenchError } from '../src/run/errors.js';
 import type { Learning } from './session.js';
 import type { TrainSettings } from './train-settings.js';
 
-/** Contradictions among the settings of PPO and REINFORCE alone, a line each. */
+/** Contradictions within the settings of PPO and REINFORCE, one line each. */
 function ppoProblems({ ppo }: Pick<TrainSettings, 'ppo'>): string[] {
   if (!ppo.enabled) return [];
   const problems: string[] = [];
@@ -25,7 +25,7 @@ function ppoProblems({ ppo }: Pick<TrainSettings, 'ppo'>): string[] {
     'expected ppo.explorations of at least 2 with ppo.baseline=group-mean, got 1: every advantage would be 0',
   );
   if (algorithm === 'ppo') return problems;
-  // A second step would learn from walks of the policy before the first one, and nothing would correct for it.
+  // A second step would use off-policy walks without any correction.
   const { updateEpochs, minibatchSamples, samplesPerUpdate, targetKl, dualClip } = ppo;
   const oneStep = 'with ppo.algorithm=reinforce, which takes one step a round';
   refuse(updateEpochs !== 1, `expected ppo.updateEpochs=1 ${oneStep}, got ${updateEpochs}`);
@@ -38,7 +38,7 @@ function ppoProblems({ ppo }: Pick<TrainSettings, 'ppo'>): string[] {
   return problems;
 }
 
-/** Settings of LLM-ARK's network, which the recommended head does not follow. */
+/** Settings of LLM-ARK's network, from which the recommended head differs. */
 const ofPlainHead = [
   ...(['placeVectors', 'stepEncoding', 'stateNorm', 'critic', 'precision'] as const),
   ...(['entityInit', 'pathAware'] as const),
@@ -47,7 +47,7 @@ const ofPlainHead = [
 const usualWalker = walkerSettings.parse({});
 
 /**
- * @param hasClone whether the run's folder holds a cloned checkpoint already
+ * @param hasClone true if the run's folder already holds a cloned checkpoint
  * @throws WorkbenchError `config` that lists every contradiction
  */
 export function checkTrainSettings(
@@ -168,7 +168,7 @@ export function checkTrainSettings(
   throw new WorkbenchError('config', list, { hint: 'Every key is described by `kgwalk config explain KEY`.' });
 }
 
-/** One line a setting that is of dialogues alone and would go unread elsewhere. */
+/** One line per setting that applies to dialogues only and would be ignored elsewhere. */
 export function dialogueSettingProblems({ env, data, clone, walker }: TrainSettings): string[] {
   const ofDialogues: [key: string, value: unknown, usual: unknown][] = [
     ['data.oracle', data.oracle, null],

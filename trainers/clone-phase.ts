@@ -1,4 +1,4 @@
-/** The cloning phase of a run, whatever is cloned: evaluates and saves every epoch, and goes on where a run was stopped. */
+/** Cloning phase of a run, for any demonstrations: evaluates and saves every epoch, and resumes. */
 import type { Checkpoint } from '../checkpoints/checkpoint.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { divergedAt } from '../src/tensor/diverged.js';
@@ -8,20 +8,20 @@ import { beginWith, restoreTrainee, saveTrainee, type Session, type Trainee } fr
 /** Updates between two records of the metric log. */
 const logEvery = 10;
 
-/** What is trained, how it is judged, and where it goes on from. */
+/** Networks, evaluation and resume state. */
 export interface ClonePhase {
-  /** What is saved and restored; the caller's to dispose. */
+  /** Saved and restored state; disposed by the caller. */
   trainee: Trainee;
   /**
-   * What to call the loss on valid. `cloneMetric` chooses the clone; another name leaves that to the figures of `evaluate`,
-   * as where what is cloned is one of many ways that are as good. Absent where no walk of valid is shown.
+   * Name of the loss on valid. `cloneMetric` chooses the clone by it; under another name the figures of `evaluate`
+   * choose, as when the demonstration is one of many equally good walks. Absent if valid has no demonstrations.
    */
   lossName?: string;
   /** Figures on valid after every epoch, by `eval/…`. */
   evaluate: () => Promise<Record<string, number>>;
-  /** Trains from `startStep` until the last epoch or until `onStep` says so. */
+  /** Trains from `startStep` until the last epoch or until `onStep` returns true. */
   clone: (course: CloneCourse) => Promise<void>;
-  /** A checkpoint of this phase to go on from. */
+  /** Checkpoint of this phase to resume from. */
   from: Checkpoint | undefined;
 }
 
@@ -61,7 +61,7 @@ export async function clonePhase(
       onEpoch: async ({ epoch, step: at, validLoss }) => {
         line?.finish(lossName === undefined ? `epoch ${epoch}` : `epoch ${epoch}, valid loss ${validLoss.toFixed(3)}`);
         line = undefined;
-        // Of an epoch that was stopped in its evaluation, all was recorded when it stopped.
+        // An epoch that was stopped during its evaluation is already recorded.
         if (at > timed) logs.timing('clone', (timed = at));
         const metrics = { ...(lossName !== undefined && { [lossName]: validLoss }), ...(await logs.aside(evaluate)) };
         logs.metrics('clone', at, metrics);
@@ -71,7 +71,7 @@ export async function clonePhase(
       },
     });
   } catch (error) {
-    // Stopped in the evaluation of an epoch, it says that one fewer is done: resuming evaluates it first.
+    // Stopped during an epoch's evaluation, the checkpoint counts one epoch fewer: resuming evaluates it first.
     if (error instanceof WorkbenchError && error.resumable && step > saved) {
       if (step > timed) logs.timing('clone', step);
       await saveTrainee(session, trainee, { phase: 'clone', step, epoch: epochsDone, interim: true });

@@ -1,4 +1,6 @@
-/** Behaviour cloning: a walker learns to give what demonstrated walks do high probability, state by state. */
+/**
+ * Behaviour cloning: trains a walker to assign high probability to the actions of demonstrated walks, state by state.
+ */
 import {
   actionLogProbs,
   type MaskedActions,
@@ -17,27 +19,30 @@ import type { CloneSettings } from './clone-settings.js';
 import type { Gold, ShownWalks } from './demonstrations.js';
 import { scatter } from './ppo-loss.js';
 
-/** From where on, and who is told. */
+/** Resume state and callbacks. */
 export interface CloneCourse {
   settings: CloneSettings;
   seed: number;
-  /** Updates done before, by the run that is resumed. Default 0. */
+  /** Updates already done by the resumed run. Default 0. */
   startStep?: number;
-  /** Epochs that `onEpoch` has heard of; default all that `startStep` completes. One fewer where a run was stopped in it. */
+  /**
+   * Epochs already reported to `onEpoch`; default all that `startStep` completes. One fewer if a run was stopped during
+   * `onEpoch`.
+   */
   epochsDone?: number;
-  /** After every update; `step` counts from 1. Returning true ends training. */
+  /** Called after every update; `step` counts from 1. Returning true ends training. */
   onStep?: (step: CloneStep) => boolean | void;
-  /** After every epoch: the time to evaluate and to save. */
+  /** Called after every epoch, to evaluate and save. */
   onEpoch?: (epoch: CloneEpoch) => Promise<void> | void;
   signal?: AbortSignal;
 }
 
-/** What learns from which walks, from where on, and who is told. */
+/** Networks, demonstrations, resume state and callbacks. */
 export interface CloneOptions<Request> extends CloneCourse {
   actor: StateScorer<Request> & Pick<Actor<never, Request>, 'weightsChanged'>;
   optimizer: Optimizer;
   train: ShownWalks<Request>;
-  /** Its walks tell the loss after an epoch; there may be none. */
+  /** Demonstrations for the loss after an epoch; may be empty. */
   valid: ShownWalks<Request>;
 }
 
@@ -46,8 +51,8 @@ export interface CloneStep {
   step: number;
   numSteps: number;
   /**
-   * Mean loss of a walk in the batch, walks weighted: its negative log-likelihood, candidates sampled; with `clone.loss=nodes` that
-   * of the entities it comes to; with `hinge` the sum of its margins.
+   * Mean loss per walk of the batch, walks weighted: its negative log-likelihood, candidates sampled; with
+   * `clone.loss=nodes` that of the entities it visits; with `hinge` the sum of its margins.
    */
   loss: number;
   gradNorm: number;
@@ -66,8 +71,8 @@ export interface CloneEpoch {
 /**
  * Trains until the last epoch. Every random choice is named by its epoch and step, so a resumed run needs only the
  * weights, the optimizer and the step.
- * @throws WorkbenchError `stopped` once `signal` is aborted, after finishing an update; `Diverged` before an update whose numbers
- *   are not finite
+ * @throws WorkbenchError `stopped` once `signal` is aborted, after finishing an update; `Diverged` before an update
+ * whose numbers are not finite
  */
 export async function clone<Request extends TaskRequest>(options: CloneOptions<Request>): Promise<void> {
   const { settings, seed, startStep = 0, onStep, onEpoch, signal, actor, train, valid } = options;
@@ -148,17 +153,18 @@ async function update<Request extends TaskRequest>(
   return { loss: total / places.length, gradNorm };
 }
 
-/** Scores of legal actions alone. */
+/** Scores of legal actions only. */
 const legalOf = (scores: Float32Array, masked: MaskedActions | undefined) =>
   masked ? Float32Array.from(masked.legal, (place) => scores[place]!) : scores;
 
 /**
- * Cross-entropy of what is done, or of all that is as good taken together, with its gradient in closed form.
- * @param logits float32 [N], uncorrected; of legal actions alone; log-probabilities where they are `normalised`
+ * Cross-entropy of the demonstrated actions, or of all equally good ones combined, with its gradient in closed form.
+ * @param logits float32 [N], uncorrected; of legal actions only; log-probabilities if `normalised`
  * @param golds one for each state of the batch
  * @param weights one for each state
- * @param normaliser what the gradient is divided by: the number of walks
- * @returns Σ over states of −weight · ln Σ π(gold and what is alike), in nats, and float32 [N], the derivative of `total / normaliser`
+ * @param normaliser divisor of the gradient: the number of walks
+ * @returns Σ over states of −weight · ln Σ π(gold and its equals), in nats, and float32 [N], the derivative of `total /
+ * normaliser`
  */
 export function cloningLoss(
   logits: Float32Array,
@@ -189,7 +195,7 @@ export function cloningLoss(
   return { total, gradient };
 }
 
-/** Mean negative log-likelihood of walks over all legal actions, in nats a walk; 0 of none. */
+/** Mean negative log-likelihood of walks over all legal actions, in nats per walk; 0 without walks. */
 async function meanLoss<Request>(actor: StateScorer<Request>, walks: ShownWalks<Request>): Promise<number> {
   let total = 0;
   for (let begin = 0; begin < walks.count; begin += walks.atOnce) {

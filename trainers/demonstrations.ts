@@ -141,11 +141,9 @@ export function withNode(gold: GoldState, graph: Graph, rules: WalkRules): GoldS
 }
 
 /**
- * Lists at most `maxCandidates` actions of a state: the gold one, the equally good ones, staying, and a uniform
- * sample of the
- * others, each representing an equal share of the omitted ones (sampled softmax with a uniform proposal). The list is
- * longer
- * if the equally good actions alone reach the limit: all of them are listed, and one of the others.
+ * Lists at most `maxCandidates` actions of a state: the gold one, the equally good ones, staying, and a uniform sample
+ * of the others, each representing an equal share of the omitted ones (sampled softmax with a uniform proposal). The
+ * list is longer if the equally good actions alone reach the limit: all of them are listed, and one of the others.
  */
 export function sampleCandidates(
   gold: GoldState,
@@ -207,8 +205,7 @@ export interface Demonstrations {
 }
 
 /**
- * Shortest legal paths to the answer, drawn uniformly, since the data give answers and no paths: over the
- * environment's
+ * Shortest legal paths to the answer, drawn uniformly, since the data give answers and no paths: over the environment's
  * action lists, never over the edge of the query itself.
  * @source Xiong et al. 2017 (DeepPath), section 3.3: breadth-first paths as a warm start for the policy gradient
  */

@@ -1,27 +1,27 @@
-/** Encoding that begins while the processor has a core to spare, before its vectors are asked for. */
+/** Background encoding on idle processor cores, before the vectors are needed. */
 import { availableParallelism } from 'node:os';
 import type { EncodeOptions } from '../src/encoder/state-encoder.js';
 import type { ProgressReporter } from '../src/run/progress.js';
 import type { Session } from './session.js';
 
-/** How the encoding is to be done. */
+/** Options of the encoding. */
 export interface BesideOptions extends Pick<EncodeOptions, 'lanes'> {
   progress: ProgressReporter;
   signal: AbortSignal;
 }
 
-/** Encoding that may be under way. */
+/** Encoding in the background. */
 export interface Beside<Result> {
-  /** What was encoded; from now on with all lanes and lines of progress. @throws what encoding throws */
+  /** Waits for the vectors, from now on with all lanes and progress lines. @throws the encoding's errors */
   join(): Promise<Result>;
-  /** Ends it where nobody will ask; its vectors so far are kept. */
+  /** Cancels it; vectors so far are kept. */
   stop(): Promise<void>;
 }
 
 /**
- * Begins at once on the cores that others leave idle, or where there are none when it is joined. Vectors do not depend on when
- * they are made, so nothing of a run does.
- * @param busy threads of what runs beside it
+ * Starts at once on idle cores, or on joining if there are none. Vectors do not depend on their time of computation, so
+ * the run's results do not either.
+ * @param busy threads of the work that runs at the same time
  */
 export function encodeBeside<Result>(
   { progress, signal }: Pick<Session, 'progress' | 'signal'>,
@@ -39,10 +39,10 @@ export function encodeBeside<Result>(
     encoding ??= encode({
       progress: late.progress,
       signal: signals,
-      // Beside work of this thread lanes wait for their next text more than they compute: then all of them may.
+      // While this thread is busy, lanes wait for their next text more than they compute: then all of them may run.
       lanes: () => (joined || busy === 1 ? Infinity : cores - busy),
     });
-    // Told to whoever joins, which may be later than it fails.
+    // Reported by `join`, possibly later than the failure.
     encoding.catch(() => {});
     return encoding;
   }
@@ -61,7 +61,7 @@ export function encodeBeside<Result>(
   };
 }
 
-/** Lines that wait until another's is finished: two at once would overwrite each other. */
+/** Holds lines back until another progress line is finished: two at once would overwrite each other. */
 function lateProgress(reporter: ProgressReporter) {
   let shown = false;
   const finished: (() => void)[] = [];

@@ -1,4 +1,4 @@
-/** The phase that fits an agent to train without walking by PPO: evaluates and saves on a schedule, and goes on where a run was stopped. */
+/** Supervised phase without PPO: evaluates and saves on a schedule, and resumes. */
 import type { ReaderSettings } from '../agents/readers/settings.js';
 import type { Checkpoint } from '../checkpoints/checkpoint.js';
 import type { Tensor } from '../checkpoints/safetensors.js';
@@ -13,34 +13,36 @@ import { restoreTrainee, saveTrainee, type Session, type Trainee } from './sessi
 /** Steps between two records of the metric log. */
 const logEvery = 10;
 
-/** What is fitted, how it is judged, and where it goes on from. */
+/** Model, evaluation and resume state. */
 export interface FitPhase {
-  /** What checkpoints keep, and go on from. */
+  /** State kept in checkpoints and resumed from. */
   fitted: {
     state(): Promise<FittedState>;
     restore(tensors: StoredTensors, steps: number): void;
   };
   steps: number;
-  /** What steps are counted in; default `steps`. */
+  /** Unit of the step count; default `steps`. */
   unit?: string;
-  /** Whether figures on valid and a checkpoint are due after so many steps; after the last they are. */
+  /**
+   * True if an evaluation on valid and a checkpoint are due after so many steps; after the last step they always are.
+   */
   evaluatesAt: (step: number) => boolean;
   /**
-   * One step. Every random choice is named by the seed and its number, so that a resumed run gives the bytes of one that was not stopped.
+   * Runs one step. Every random choice is named by the seed and the step, so that a resumed run gives the same bytes.
    * @param at from 0
-   * @returns figures under `train/…`, the loss among them
+   * @returns figures under `train/…`, including the loss
    * @throws Diverged for numbers that are not finite; nothing has changed then
    */
   step(at: number): Promise<{ loss: number; figures: Readonly<Record<string, number>> }>;
-  /** Figures on valid, by `eval/…`; the first chooses the best checkpoint. */
+  /** Figures on valid by `eval/…`; the first chooses the best checkpoint. */
   evaluate: () => Promise<Record<string, number>>;
-  /** A checkpoint of this phase to go on from. */
+  /** Checkpoint of this phase to resume from. */
   from: Checkpoint | undefined;
 }
 
-/** Weights, and what training needs beside them. */
+/** Weights and optimizer state. */
 interface FittedState {
-  /** Steps that its optimizer has done. */
+  /** Number of optimizer steps done. */
   steps: number;
   tensors: Record<string, Tensor>;
 }
@@ -66,7 +68,7 @@ export async function fitPhase(session: Session, phase: FitPhase): Promise<void>
   const line = session.progress('fit', steps, unit, done);
   const turn = turnTaker();
   try {
-    // A run that was stopped in an evaluation owes it.
+    // A run that was stopped during an evaluation repeats it.
     const scored = Object.keys(from?.header.metrics ?? {}).some((key) => key.startsWith('eval/'));
     if (done > 0 && evaluatesAt(done) && !scored) await score();
     while (done < steps) {
@@ -89,7 +91,9 @@ export async function fitPhase(session: Session, phase: FitPhase): Promise<void>
   }
 }
 
-/** Falls linearly to a share of the first, up to `restart` and again from there. @param step from 0 */
+/**
+ * Learning rate: linear decay to a share of the initial one, up to `restart` and again from there. @param step from 0
+ */
 export function learningRateAt(
   step: number,
   { steps, learningRate, finalLearningRateShare }: ReaderSettings['fit'],
@@ -100,7 +104,7 @@ export function learningRateAt(
   return learningRate * (1 - progress * (1 - finalLearningRateShare));
 }
 
-/** Questions of a step, in an order drawn anew for each pass; the last batch of a pass has what is left. */
+/** Questions of a step, reshuffled for each pass; the last batch of a pass may be smaller. */
 export function batchesOf(train: readonly QuestionSample[], size: number, seed: number) {
   const perEpoch = Math.ceil(train.length / size);
   let drawn: { epoch: number; order: Int32Array } | undefined;
@@ -115,7 +119,7 @@ export function batchesOf(train: readonly QuestionSample[], size: number, seed: 
   };
 }
 
-/** As what checkpoints keep: it names its weights and what its optimizer has itself. */
+/** Checkpoint form of a model that names its weights and optimizer state itself. */
 function traineeOf(fitted: FitPhase['fitted']): Trainee {
   return {
     actor: { parameters: { export: () => Promise.resolve({}), import: () => {} }, weightsChanged: () => {} },

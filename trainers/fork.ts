@@ -1,4 +1,6 @@
-/** Forks: new runs that begin with the weights of another run's checkpoint, kept as their own checkpoint of step 0. */
+/**
+ * Forks: new runs that start from the weights of another run's checkpoint, stored as their own checkpoint of step 0.
+ */
 import { checkFits, weightsOnly, type Checkpoint, type CheckpointHashes } from '../checkpoints/checkpoint.js';
 import { readRunCheckpoint } from '../checkpoints/chain.js';
 import { readIndex, saveCheckpoint } from '../checkpoints/store.js';
@@ -11,23 +13,23 @@ import { openRun, runFiles } from '../src/run/run-folder.js';
 import type { Learning } from './session.js';
 import { plainSettings, settingsOfRun, type TrainSettings } from './train-settings.js';
 
-/** Which weights a fork begins with. */
+/** Source of a fork's initial weights. */
 export interface ForkSource {
-  /** Folder of the run, which is only read. */
+  /** Folder of the run; only read. */
   run: string;
   /** `best`, `last`, `clone`, a name or a step. */
   checkpoint: string;
 }
 
-/** What a fork begins with. */
+/** Initial state of a fork. */
 export interface Forked {
   weights: Checkpoint;
   origin: ForkOrigin;
 }
 
 /**
- * The settings of a fork: those of the run, but that PPO goes on from the weights at once. `clone.enabled=true` clones
- * first, as a fork without PPO does.
+ * Settings of a fork: those of the run, but PPO continues from the weights at once. `clone.enabled=true` clones first,
+ * as does a fork without PPO.
  * @param overrides such as `ppo.learningRate=1e-5`
  * @throws WorkbenchError `config`
  */
@@ -53,10 +55,10 @@ export function forkSettings(
 }
 
 /**
- * Reads the weights as a checkpoint of step 0: a clone, from which PPO starts and near which it stays; where the task clones nothing,
- * one of PPO. No optimizer, no schedule, no scores: those are of the run they come from.
- * @throws WorkbenchError `data` for a checkpoint that is not there or of another graph, encoder or data set, `config` for
- *   settings under which the weights would have another shape or meaning
+ * Reads the weights as a checkpoint of step 0: a clone, from which PPO starts and to which it is anchored; for a task
+ * that clones nothing, a PPO checkpoint. Optimizer, schedule and scores stay with the original run.
+ * @throws WorkbenchError `data` for a checkpoint that is missing or of another graph, encoder or data set, `config` for
+ * settings under which the weights would have another shape or meaning
  */
 export async function forkedWeights(
   learning: Pick<Learning, 'forkPhase'>,
@@ -69,7 +71,7 @@ export async function forkedWeights(
   const { entry, ...checkpoint } = readRunCheckpoint(source.folder, which, { finite: true });
   const { name, file } = entry;
   const { header, tensors } = weightsOnly(checkpoint);
-  // The fork makes tables of its own.
+  // The fork makes its own tables.
   const { files: _files, ...kept } = header;
   checkFits(header, hashes, file);
   refuseDifferences(
@@ -87,17 +89,17 @@ export async function forkedWeights(
   };
 }
 
-/** A run that was cloned from another agent goes on from its clone, whatever else the task does. */
+/** A run that was cloned from another agent continues from its clone, for any task. */
 const forkPhaseOf = ({ forkPhase }: Pick<Learning, 'forkPhase'>, { ppo, teacher }: TrainSettings) =>
   teacher && ppo.init === 'clone' ? 'clone' : forkPhase;
 
-/** Writes what a fork begins with into its folder: the weights, and what they were made from as far as the run knows. */
+/** Writes the initial state into the fork's folder: the weights, and their sources as far as the run recorded them. */
 export function writeStart(folder: string, { weights, origin }: Forked): void {
   saveCheckpoint(folder, weights, { keepLast: 1, keepEvery: 0 });
   writeProvenance(runFiles(folder).provenance, readRunProvenance(openRun(origin.run)) ?? unknownWeights);
 }
 
-/** The weights that a run began with, as long as it keeps them; undefined for one that is no fork. */
+/** Initial weights of a run, while it keeps them; undefined for a run that is no fork. */
 export function weightsAtStart(folder: string, hashes: CheckpointHashes): Checkpoint | undefined {
   const first = readIndex(folder).checkpoints.find(({ step }) => step === 0);
   if (!first) return undefined;
@@ -106,12 +108,12 @@ export function weightsAtStart(folder: string, hashes: CheckpointHashes): Checkp
   return checkpoint;
 }
 
-/** The settings that say what a weight means; where the model lies is told by the encoder's id instead. */
+/** Settings that define the meaning of weights; the model's path is omitted, since the encoder's id identifies it. */
 function meaningOf(settings: TrainSettings) {
   const { env, relationWalk, linkWalk, walker, relationWalker, linkWalker, policy, transe, bilinear, seed, clone } =
     settings;
   const { model: _model, workers: _workers, gpu: _gpu, ...encoder } = settings.encoder;
-  // What is drawn or kept while cloning changes no weight's meaning.
+  // Random draws and outputs of cloning do not change a weight's meaning.
   const { dropout: _dropout, featureMemory: _featureMemory, inEdges: _inEdges, ...network } = walker;
   const readsTransE = walker.entityVectors.includes('transe') || walker.relationVectors === 'transe';
   return plainSettings({

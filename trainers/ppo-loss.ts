@@ -1,6 +1,6 @@
 /**
- * PPO's loss and its exact gradient with respect to logits and values, on the host. The network is the caller's: it
- * hands in logits of ragged action lists and takes the gradient back into its own backward pass.
+ * PPO's loss and its exact gradient with respect to logits and values, on the host. The network belongs to the caller,
+ * which passes logits of ragged action lists and feeds the gradient into its own backward pass.
  */
 import type { MaskedActions } from '../agents/actor.js';
 import { WorkbenchError } from '../src/run/errors.js';
@@ -8,7 +8,7 @@ import { exponentials, segmentEntropy, segmentLogSoftmax } from '../src/tensor/c
 import { finiteLoss } from '../src/tensor/diverged.js';
 import type { PpoSettings } from './ppo-settings.js';
 
-/** Steps to learn from, column by column, all of one length; several may share a state. */
+/** Transitions column by column, all of one length; several may share a state. */
 export interface Transitions {
   /** int32: segment of the logits. */
   state: Int32Array;
@@ -22,22 +22,22 @@ export interface Transitions {
   returns: Float32Array;
 }
 
-/** States, what was done in them, and what the networks say of them now. */
+/** States, their actions, and the networks' current outputs. */
 export interface ObjectiveInput {
-  /** float32 [numActions of all states]; with `masked`, illegal actions stand among them. */
+  /** float32 [numActions of all states]; with `masked`, illegal actions included. */
   logits: Float32Array;
   /** int32 [numStates + 1]: legal actions of state `s` are `offsets[s] .. offsets[s + 1] - 1`. */
   offsets: Int32Array;
-  /** Which logits are of legal actions; absent: all of them, in order. */
+  /** Indices of the legal actions' logits; absent: all of them, in order. */
   masked?: MaskedActions;
   /** float32 [numStates]; without it there is no value loss. */
   values?: Float32Array;
-  /** float32 [number of legal actions]: the clone's log-probabilities of the same actions; needed where `klCoef` > 0. */
+  /** float32 [number of legal actions]: the clone's log-probabilities of the same actions; needed if `klCoef` > 0. */
   anchorLogProbs?: Float32Array;
   transitions: Transitions;
 }
 
-/** The settings of PPO that its loss reads. */
+/** Settings of PPO's loss. */
 export type ObjectiveSettings = Pick<
   PpoSettings,
   'algorithm' | 'clipRange' | 'dualClip' | 'clipRangeValue' | 'entropyCoef' | 'valueCoef' | 'klCoef' | 'feasibilityCoef'
@@ -45,7 +45,10 @@ export type ObjectiveSettings = Pick<
 
 /** Means over transitions, in float64. */
 interface PpoLosses {
-  /** What is minimised: policyLoss + valueCoef·valueLoss − entropyCoef·entropy + klCoef·anchorKl + feasibilityCoef·feasibilityLoss. */
+  /**
+   * Objective to minimise: policyLoss + valueCoef·valueLoss − entropyCoef·entropy + klCoef·anchorKl +
+   * feasibilityCoef·feasibilityLoss.
+   */
   loss: number;
   policyLoss: number;
   /** Mean squared error, not halved. */
@@ -54,11 +57,11 @@ interface PpoLosses {
   entropy: number;
   /** Exact KL(policy ‖ clone) of the visited states, nats; 0 without an anchor. */
   anchorKl: number;
-  /** Minus the log-probability of a legal action before the mask, nats; 0 where only legal actions are scored. */
+  /** Minus the log-probability of a legal action before the mask, nats; 0 if only legal actions are scored. */
   feasibilityLoss: number;
 }
 
-/** How far the policy has moved since it was sampled. */
+/** Change of the policy since its rollout. */
 interface PpoDiagnostics {
   /** Estimate of KL(old ‖ new): mean of (ratio − 1) − log ratio, never negative. */
   approxKl: number;
@@ -81,11 +84,12 @@ export interface ObjectiveResult {
 }
 
 /**
- * The clipped surrogate, or that of REINFORCE, with value loss, entropy bonus and an anchor to the clone. A state that n of N transitions visit
- * has weight n / N in every mean.
- * @source Schulman et al. 2017, "Proximal policy optimization algorithms", eq. 7 and 9; dual clip: Ye et al. 2020, arXiv:1912.09729, eq. 5; Williams 1992; KL estimate: Schulman 2020, k3
- * @throws WorkbenchError `failure` for no transitions, an action that is not legal or a missing anchor; `Diverged` for logits or a loss
- *   that are not finite
+ * The clipped surrogate, or that of REINFORCE, with value loss, entropy bonus and a KL anchor to the clone. A state
+ * visited by n of N transitions has weight n / N in every mean.
+ * @source Schulman et al. 2017, "Proximal policy optimization algorithms", eq. 7 and 9; dual clip: Ye et al. 2020,
+ * arXiv:1912.09729, eq. 5; Williams 1992; KL estimate: Schulman 2020, k3
+ * @throws WorkbenchError `failure` for no transitions, an action that is not legal or a missing anchor; `Diverged` for
+ * logits or a loss that are not finite
  */
 export function ppoObjective(input: ObjectiveInput, settings: ObjectiveSettings): ObjectiveResult {
   const { logits, offsets, masked, transitions } = input;
@@ -95,13 +99,13 @@ export function ppoObjective(input: ObjectiveInput, settings: ObjectiveSettings)
     masked ? Float32Array.from(masked.legal, (place) => logits[place]!) : logits,
     offsets,
   );
-  // Read by several terms: the exponential is what they cost.
+  // Shared by several terms: the exponential dominates their cost.
   const probs = exponentials(logProbs);
   const dLegal = new Float64Array(logProbs.length);
   const { weights, pulls, policyLoss, ...diagnostics } = surrogate(logProbs, offsets, transitions, settings, dLegal);
   const { entropy, normalizedEntropy } = entropyBonus(logProbs, probs, offsets, weights, settings.entropyCoef, dLegal);
   const anchorKl = anchorPenalty(logProbs, probs, input, weights, settings.klCoef, dLegal);
-  // log π(a) = z(a) − logsumexp(z): every pull on a chosen action pushes on the whole list.
+  // log π(a) = z(a) − logsumexp(z): the gradient of a chosen action reaches the whole list.
   for (let s = 0; s + 1 < offsets.length; s++) {
     for (let i = offsets[s]!; i < offsets[s + 1]!; i++) dLegal[i]! -= pulls[s]! * probs[i]!;
   }
@@ -121,7 +125,7 @@ export function ppoObjective(input: ObjectiveInput, settings: ObjectiveSettings)
   };
 }
 
-/** Puts values at their places among zeros. */
+/** Scatters values to their positions among zeros. */
 export function scatter<Column extends Float32Array | Float64Array>(
   values: Column,
   places: Int32Array,
@@ -131,7 +135,10 @@ export function scatter<Column extends Float32Array | Float64Array>(
   return into;
 }
 
-/** −mean(min(ratio·A, clip(ratio)·A)), or −mean(A·log π) by REINFORCE; adds the pull on each chosen action, and returns each state's sum of pulls and weight. */
+/**
+ * −mean(min(ratio·A, clip(ratio)·A)), or −mean(A·log π) by REINFORCE; adds the gradient of each chosen action, and
+ * returns each state's sum of gradients and weight.
+ */
 function surrogate(
   logProbs: Float32Array,
   offsets: Int32Array,
@@ -165,7 +172,7 @@ function surrogate(
       policyLoss -= (advantage[t]! * logProbs[chosen]!) / count;
       pull = advantage[t]! / count;
     } else {
-      // What a bad action costs at most: its ratio has no bound of its own on that side.
+      // Upper bound of a bad action's cost: the ratio itself has no bound on that side.
       const least = dualClip !== null && advantage[t]! < 0 ? dualClip * advantage[t]! : -Infinity;
       policyLoss -= Math.max(Math.min(free, clipped), least) / count;
       if (free <= clipped && free >= least) pull = free / count;
@@ -267,10 +274,10 @@ function criticLoss(
 }
 
 /**
- * The feasibility loss −mean log Σ_legal softmax(all scores), the mean weighted by visits; adds its gradient, times `coef`, to
- * that of all scores. Under a hard mask the scores of an action that is rarely legal are hardly trained, and win by accident
- * where it is: this trains them, from the graph alone. With P the softmax over all scores and L over the legal ones,
- * ∂loss/∂z = P − L, where L = 0 for illegal actions.
+ * The feasibility loss −mean log Σ_legal softmax(all scores), the mean weighted by visits; adds its gradient, times
+ * `coef`, to that of all scores. Under a hard mask the scores of a rarely legal action get hardly any training, and may
+ * win by accident if it is legal: this loss trains them, from the graph alone. With P the softmax over all scores and L
+ * over the legal ones, ∂loss/∂z = P − L, where L = 0 for illegal actions.
  */
 function feasibilityLoss(
   scores: Float32Array,

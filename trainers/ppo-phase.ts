@@ -1,4 +1,4 @@
-/** The PPO phase of a run, whatever is walked: evaluates, saves, gives up, and goes on where a run was stopped. */
+/** PPO phase of a run, for any kind of walk: evaluates, saves, stops early, and resumes. */
 import { readRunCheckpoint } from '../checkpoints/chain.js';
 import { checkFits, type Checkpoint, type JsonObject } from '../checkpoints/checkpoint.js';
 import { WorkbenchError } from '../src/run/errors.js';
@@ -9,42 +9,43 @@ import type { PpoSettings } from './ppo-settings.js';
 import type { PpoOptions, PpoUpdate } from './ppo.js';
 import { beginWith, restoreTrainee, saveTrainee, type Session, type Trainee } from './session.js';
 
-/** What a phase gives to the algorithm that trains in it. */
+/** Input of the training algorithm. */
 export type PpoShared = Pick<
   PpoOptions<unknown, unknown>,
   'settings' | 'seed' | 'startUpdate' | 'startAverage' | 'onUpdate' | 'signal'
 >;
 
-/** What is trained, how it is judged, and where it goes on from. */
+/** Networks, evaluation and resume state. */
 export interface PpoPhase {
-  /** What is saved and restored; the caller's to dispose. */
+  /** Saved and restored state; disposed by the caller. */
   trainee: Trainee;
-  /** Figures on valid, by `eval/…`; the first chooses the best checkpoint. */
+  /** Figures on valid by `eval/…`; the first chooses the best checkpoint. */
   evaluate: () => Promise<Record<string, number>>;
-  /** Trains from `startUpdate` until the last update or until `onUpdate` says so. */
+  /** Trains from `startUpdate` until the last update or until `onUpdate` returns true. */
   train: (shared: PpoShared) => Promise<void>;
-  /** What it begins with: see `firstWeights`. */
+  /** Initial weights: see `firstWeights`. */
   first: Checkpoint | undefined;
-  /** A checkpoint of this phase to go on from instead. */
+  /** Checkpoint of this phase to resume from instead. */
   from: Checkpoint | undefined;
-  /** Settings of PPO in this phase. Default those of the run. */
+  /** Settings of PPO in this phase. Default: those of the run. */
   settings?: PpoSettings;
-  /** The lowest that the first figure of `evaluate` can be. Default -1, below all shares. */
+  /** Lower bound of the first figure of `evaluate`. Default -1, below all shares. */
   leastFigure?: number;
-  /** What the progress line says of a round. Default its reward and how far it is from the clone. */
+  /** Progress line of a round. Default: its reward and the KL from the clone. */
   told?: (metrics: Readonly<Record<string, number>>) => string;
 }
 
-/** Where early stopping stands: kept in checkpoints. */
+/** State of early stopping: kept in checkpoints. */
 interface Patience {
   best: number;
   evaluationsWithoutGain: number;
 }
 
 /**
- * The weights that PPO begins with and is kept near, whatever the task: with `ppo.init=clone` those of the run's clone, which in a
- * fork that clones nothing are those that were forked; else those that were forked. A run that forks nothing draws its own.
- * @throws WorkbenchError `data` for a clone of other data or another encoder, put into the folder by hand
+ * Initial weights of PPO, which are also the reference policy of its anchor, for any task: with `ppo.init=clone` those
+ * of the run's clone, which in a fork that clones nothing are the forked ones; else the forked ones. A run that forks
+ * nothing draws new ones.
+ * @throws WorkbenchError `data` for a clone of other data or another encoder, copied into the folder by hand
  */
 export function firstWeights({
   run,
@@ -58,7 +59,7 @@ export function firstWeights({
   return clone;
 }
 
-/** The optimizer that the settings of PPO ask for. */
+/** Optimizer by the settings of PPO. */
 export function adamOf(parameters: TrainedParameters, { adamEpsilon, maxGradNorm }: PpoSettings): Optimizer {
   return adamWOf(parameters, { epsilon: adamEpsilon, ...(maxGradNorm > 0 && { maxGradNorm }) });
 }
@@ -75,7 +76,7 @@ export async function ppoPhase(session: Session, phase: PpoPhase): Promise<void>
   if (from) restoreTrainee(trainee, from);
   else if (first) beginWith(trainee, first);
   const startUpdate = from?.header.step ?? 0;
-  // There where advantages are measured from it.
+  // Defined if advantages use it as baseline.
   let averageReturn = from?.header.trainer.averageReturn as number | undefined;
   const average = (): JsonObject => (averageReturn === undefined ? {} : { averageReturn });
   const begin = { startUpdate, ...(averageReturn !== undefined && { startAverage: averageReturn }) };
@@ -111,14 +112,14 @@ export async function ppoPhase(session: Session, phase: PpoPhase): Promise<void>
     line.update(update, told(metrics));
     logs.timing('ppo', update, { 'time/env_steps': steps });
     const ends = (await session.onUpdate?.({ update, steps, metrics })) === true;
-    // Whoever ends training asks for what was trained.
+    // A callback that ends training expects the trained weights to be saved.
     if (evaluatesAt(update) || ends) await score();
     else if (update % checkpoint.everyUpdates === 0) await save();
     if (ends) run.update({ reason: `onUpdate ended training after update ${update}` });
     return ends || givesUp();
   };
   try {
-    // A run that was stopped in an evaluation owes it.
+    // A run that was stopped during an evaluation repeats it.
     if (from && evaluatesAt(done) && !Object.keys(from.header.metrics).some((key) => key.startsWith('eval/')))
       await score();
     if (givesUp()) return;

@@ -30,8 +30,7 @@ interface StepBatch<Request> {
 }
 
 /**
- * @throws Diverged for numbers that are not finite, before the network concerned is changed; the actor steps before
- * the
+ * @throws Diverged for numbers that are not finite, before the network concerned is changed; the actor steps before the
  * critic
  */
 export async function ppoStep<Observation, Request>(

@@ -47,8 +47,7 @@ export interface PpoUpdate {
  * Trains until the last update. Every random choice is named by its update, so a resumed run needs only weights,
  * optimizers, the number of updates done, and the moving average of returns if that is the baseline.
  * @throws WorkbenchError `stopped` once `signal` is aborted, after finishing an update; `Diverged` at a step whose
- * numbers are
- * not finite
+ * numbers are not finite
  */
 export async function ppo<Observation, Request>(options: PpoOptions<Observation, Request>): Promise<void> {
   const { actor, critic, anchor, settings, seed, startUpdate = 0 } = options;
@@ -114,8 +113,7 @@ async function learn<Observation, Request>(
 /**
  * Largest accepted |ratio − 1| before the first step of an update; more means that sampling and training disagree. On
  * processors they agree to the last bit for any batching; GPU kernels round by the shape of the batch, and for scores
- * rounded
- * to bfloat16 a last bit decides about a whole step: 1/16 at scores of 8 to 16.
+ * rounded to bfloat16 a last bit decides about a whole step: 1/16 at scores of 8 to 16.
  */
 function ratioTolerance({ parameters, precision }: Pick<Actor<never, never>, 'parameters' | 'precision'>): number {
   if (['wasm', 'cpu', 'host'].includes(parameters.backend)) return 1e-6;

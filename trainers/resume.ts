@@ -1,4 +1,4 @@
-/** Going on with a run: what must be as it was, and which checkpoint it goes on from. */
+/** Resuming a run: checks that its inputs are unchanged, and chooses the checkpoint. */
 import { readRunCheckpoint } from '../checkpoints/chain.js';
 import { checkFits, type Checkpoint, type CheckpointHashes } from '../checkpoints/checkpoint.js';
 import { type CheckpointEntry, compareEntries } from '../checkpoints/keeper.js';
@@ -11,10 +11,10 @@ import type { RunLogs } from './session.js';
 import { plainSettings, settingsOfRun, type TrainSettings } from './train-settings.js';
 
 /**
- * The checkpoint to go on from, or undefined for a run that has trained nothing yet and starts afresh.
+ * Checkpoint to resume from, or undefined for a run without any training yet, which starts from scratch.
  * @param which `last`, `best`, a name or a step
- * @throws WorkbenchError `config` that lists settings which differ, `data` for a checkpoint that is not there or was
- *   trained on something else
+ * @throws WorkbenchError `config` that lists differing settings, `data` for a checkpoint that is missing or was trained
+ * on something else
  */
 export function checkpointToResume(
   before: RunInfo,
@@ -35,8 +35,8 @@ export function checkpointToResume(
 }
 
 /**
- * The backend to go on with: the one that the run was begun on, whatever is the fastest here by now, since others round
- * otherwise.
+ * Backend of a resumed run: the one it was started on, even if another is faster here by now, since others round
+ * differently.
  */
 export function backendToGoOnWith({ environment }: RunInfo, { backend }: TrainSettings): TrainSettings['backend'] {
   const known = computerNames.find((name) => name === environment.backend);
@@ -44,9 +44,9 @@ export function backendToGoOnWith({ environment }: RunInfo, { backend }: TrainSe
 }
 
 /**
- * Leaves what was done after the checkpoint. The index comes first: a kill before the log is cut leaves one that is longer
- * than its checkpoint says, which the next resume cuts; a shorter one could not be gone on with.
- * @throws WorkbenchError `data` when the log of metrics is not the checkpoint's, before anything is left
+ * Discards everything after the checkpoint. The index comes first: a kill before the log is cut leaves a log that is
+ * longer than its checkpoint's, which the next resume cuts; a shorter log could not be resumed.
+ * @throws WorkbenchError `data` if the log of metrics is not the checkpoint's, before anything is discarded
  */
 export function leaveLater(
   { folder }: Run,
@@ -62,12 +62,12 @@ export function leaveLater(
   logs.truncateAfter(mark);
 }
 
-/** Whether the run itself trained it: it did not train what a fork begins with, nor a clone that was put there. */
+/** True if the run itself trained the checkpoint: not a fork's initial one, nor a clone that was copied in. */
 export function isTrainedIn({ clone }: TrainSettings, { phase, step }: CheckpointEntry): boolean {
   return step > 0 && (phase === 'ppo' || phase === 'fit' || clone.enabled);
 }
 
-/** Settings that say how long a run is trained, and nothing else. */
+/** Settings that change only the length of training. */
 const lengths = [
   ['ppo', 'updates'],
   ['ppo', 'patience'],
@@ -75,8 +75,8 @@ const lengths = [
 ] as const;
 
 /**
- * The settings of a run that is to be trained for longer than it was, as the run keeps them; undefined where nothing grew.
- * @param settings that are asked for
+ * Settings to keep for a run whose training is extended; undefined if nothing was extended.
+ * @param settings requested ones
  */
 export function longerConfig({ config }: RunInfo, settings: TrainSettings): Record<string, unknown> | undefined {
   const grown = lengths.flatMap(([section, key]) => {
@@ -87,14 +87,14 @@ export function longerConfig({ config }: RunInfo, settings: TrainSettings): Reco
   return grown.length === 0 ? undefined : applyOverrides(config, grown);
 }
 
-/** Whether a length is more than it was; none is without end. */
+/** True if a length exceeds the previous one; undefined means unlimited. */
 const grew = (known: unknown, value: unknown) =>
   typeof known === 'number' && (value === null || (typeof value === 'number' && value > known));
 
 /**
- * Refuses settings that are not the run's, but for those that change no weight, such as `log.tensorboard`, and for a longer training. A
- * run keeps the place that it knows its model by, wherever the file is now: the encoder's id says that it is the same.
- * @param encoder id of the model at hand; undefined: not opened yet, which model it is is not asked
+ * Refuses settings that differ from the run's, except those that change no weight, such as `log.tensorboard`, and
+ * longer training. A run keeps its model path even if the file has moved: the encoder's id shows that it is the same.
+ * @param encoder id of the model; undefined: not opened yet and not compared
  * @throws WorkbenchError `config` that lists them all
  */
 export function refuseOtherSettings(before: RunInfo, settings: TrainSettings, encoder?: string): void {

@@ -64,8 +64,7 @@ export const wholeWalks =
 
 /**
  * Samples of each update: the train set in a new seeded order per pass, cut into equal parts. Caches the last pass's
- * order,
- * since shuffling a large set takes longer than a rollout.
+ * order, since shuffling a large set takes longer than a rollout.
  * @param indices of the samples; must not change
  * @param count samples per update
  */
@@ -96,8 +95,7 @@ interface RolloutFigures {
 }
 
 /**
- * Fills the buffer. States shared by several explorations are scored and stored once. An episode truncated by a
- * custom
+ * Fills the buffer. States shared by several explorations are scored and stored once. An episode truncated by a custom
  * environment is bootstrapped by the critic; without a critic the rest counts as 0.
  * @param samples indices of the env's samples, each walked `explorations` times; `envs` needs that many copies
  */
@@ -398,8 +396,7 @@ export class RolloutBuffer<State> {
   }
 
   /**
-   * Whole samples in a seeded order: all transitions of a sample are in one minibatch, so its shared states go
-   * through
+   * Whole samples in a seeded order: all transitions of a sample are in one minibatch, so its shared states go through
    * the policy once.
    * @param minibatchSamples samples per minibatch; the last one may hold fewer
    */

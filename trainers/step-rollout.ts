@@ -1,7 +1,6 @@
 /**
  * Rollouts of a fixed number of steps in continuing environments: episodes carry over from one round to the next. One
- * column
- * per kind of number and no object per step.
+ * column per kind of number and no object per step.
  */
 import { actionLogProbs, type Actor, type ValueNetwork } from '../agents/actor.js';
 import {
@@ -268,9 +267,8 @@ export class StepRollout {
 
   /**
    * Restores the state of a checkpoint: running episodes are reset with their seed and their actions replayed. An
-   * episode
-   * whose observation then differs (an environment that is not deterministic for a seed) is dropped; its copy starts
-   * the next one.
+   * episode whose observation then differs (an environment that is not deterministic for a seed) is dropped; its copy
+   * starts the next one.
    */
   restore({ header, tensors }: Checkpoint): void {
     const { normalizer, seed, onNote } = this.#options;

@@ -1,4 +1,7 @@
-/** All settings of training a walker, composed of the parts' own: the truth for files, `--set`, `config explain` and the docs. */
+/**
+ * All settings for training a walker, composed of those of the parts: the reference for files, `--set`, `config
+ * explain` and the docs.
+ */
 import { z } from 'zod';
 import { relationWalkerSettings } from '../agents/relation-walker/settings.js';
 import { readerSettings } from '../agents/readers/settings.js';
@@ -83,25 +86,27 @@ export const trainSettings = z.strictObject({
 /** Every setting of a run with its value. */
 export type TrainSettings = z.output<typeof trainSettings>;
 
-/** Most walks in a training step of the enabled phases, of which `backend: auto` takes the size. */
+/**
+ * Largest number of walks in a training step of the enabled phases, from which `backend: auto` derives the batch size.
+ */
 export function walksPerStep({ clone, ppo }: Pick<TrainSettings, 'clone' | 'ppo'>): number {
   return Math.max(clone.enabled ? clone.batchSize : 0, ppo.enabled ? ppo.minibatchSamples * ppo.explorations : 0);
 }
 
-/** Settings as files keep them: what is not set is not there. */
+/** Settings as stored in files: unset ones are omitted. */
 export function plainSettings(settings: object): Record<string, unknown> {
   return JSON.parse(JSON.stringify(settings)) as Record<string, unknown>;
 }
 
 /**
- * The settings of a run, completed: what a run of an earlier version lacks has its default.
- * @param overrides such as `ppo.clipRange=0.1`, on top
- * @throws WorkbenchError `config` for keys and values that this version does not know, `usage` for plugins of the run that are not
- *   loaded
+ * Completed settings of a run: settings missing in a run of an earlier version have their default.
+ * @param overrides such as `ppo.clipRange=0.1`, applied last
+ * @throws WorkbenchError `config` for keys and values that this version lacks, `usage` for plugins of the run that are
+ * not loaded
  */
 export function settingsOfRun(run: RunInfo, overrides: readonly string[] = []): TrainSettings {
   const { config, folder } = run;
-  // What only a plugin knows, such as a kind of reward, would be refused as unknown.
+  // Values registered by a plugin, such as a kind of reward, would otherwise be refused as unknown.
   changedPluginsOf(run);
   const { transe, ...sections } = config;
   const known = { ...sections, ...(transe !== undefined && { transe: withoutKernel(transe) }) };
@@ -114,7 +119,7 @@ function withoutKernel(transe: unknown): unknown {
   return others;
 }
 
-/** Settings that name no model take the embedded one, where the package has it. */
+/** Settings without a model use the embedded one, if the package contains it. */
 export function withUsualModel(settings: TrainSettings): TrainSettings {
   const model = settings.encoder.model ?? defaultModel();
   return model === undefined ? settings : { ...settings, encoder: { ...settings.encoder, model } };

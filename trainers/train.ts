@@ -1,4 +1,4 @@
-/** One training run from data to a finished folder. What is walked brings its own phases; the rest is here. */
+/** Training run from data to a finished folder. Each task brings its phases; this file has what they share. */
 import type { Checkpoint, CheckpointHashes } from '../checkpoints/checkpoint.js';
 import { readIndex } from '../checkpoints/store.js';
 import { openEncoder } from '../src/encoder/open-encoder.js';
@@ -27,36 +27,39 @@ import { backendToGoOnWith, checkpointToResume, leaveLater, longerConfig } from 
 import { type Learning, type OnUpdate, openRunLogs, type Session, type Training } from './session.js';
 import { plainSettings, type TrainSettings } from './train-settings.js';
 
-/** What is trained where, and from where on. */
+/** Settings, folder and start of a training run. */
 export interface TrainOptions {
   settings: TrainSettings;
-  /** Evaluates the best checkpoint, when all phases are done. */
+  /** Evaluates the best checkpoint after all phases. */
   evaluateBest?: ((run: Run) => Promise<void>) | undefined;
-  /** The run's folder; made anew, or the one to resume. */
+  /** The run's folder: a new one, or the one to resume. */
   folder: string;
-  /** `last`, `best` or a step: go on from there; afresh where nothing was saved. */
+  /** Checkpoint to resume from: `last`, `best` or a step; starts from scratch if none was saved. */
   resume?: string | undefined;
-  /** Begin a new run with these weights; `forkSettings` are its settings. */
+  /** Starts a new run with these weights; `forkSettings` are its settings. */
   fork?: ForkSource | undefined;
   /** Threads that TransE may use; default 1. No byte of weights, metrics or evaluations depends on it. */
   threads?: number;
   progress?: ProgressReporter;
-  /** Told of each log how many bytes of an unfinished last line, left by a crash, were cut off; 0 where it was whole. */
+  /**
+   * Called for each log with the bytes of an unfinished last line, left by a crash, that were cut off; 0 if it was
+   * whole.
+   */
   onTorn?: ((file: string, bytes: number) => void) | undefined;
-  /** Told what there is to know of the data: how much is trained on, what leaks. */
+  /** Called with notices about the data: the amount of training data, leaks. */
   onNote?: ((line: string) => void) | undefined;
-  /** Told what computes the networks, and why that. */
+  /** Called with the chosen backend and the reason. */
   onBackend?: ((name: string, why: string) => void) | undefined;
-  /** Aborted: the step is finished and saved, then `stopped` is thrown. */
+  /** Once aborted, the step is finished and saved, then `stopped` is thrown. */
   signal?: AbortSignal | undefined;
-  /** Told of every round of PPO once it is logged. Returning true ends training: the run is finished, and says so. */
+  /** Called after every PPO round once it is logged. Returning true ends training: the run counts as finished. */
   onUpdate?: OnUpdate | undefined;
-  /** Told of every record of `metrics.jsonl` as it is logged: what a tracker of experiments takes. */
+  /** Called with every record of `metrics.jsonl` as it is logged, for experiment trackers. */
   onMetrics?: ((record: MetricRecord) => void) | undefined;
 }
 
 /**
- * Trains a walker. What can be refused is refused before the folder is made.
+ * Trains a walker. Checks all that it can before the folder is made.
  * @throws WorkbenchError `config` or `data` for inputs that do not fit, `stopped` after saving on request
  */
 export function trainRun(learning: Learning, options: TrainOptions): Promise<void> {
@@ -93,7 +96,7 @@ async function trainNoted(learning: Learning, options: TrainOptions): Promise<vo
     const from = before && checkpointToResume(before, resume!, settings, hashes);
     const forked = fork && (await forkedWeights(learning, fork, settings, hashes));
     const config = before ? (longerConfig(before, settings) ?? before.config) : plainSettings(settings);
-    // Native TensorFlow takes as many threads as it likes, whatever was asked for.
+    // Native TensorFlow ignores the requested number of threads.
     const known = backend.startsWith('tensorflow') && threads === 1 ? {} : { threads };
     const environment = collectEnvironment({ configHash: configHash(config), backend, ...known, hashes });
     const run = createRun({
@@ -120,12 +123,12 @@ async function trainNoted(learning: Learning, options: TrainOptions): Promise<vo
   }
 }
 
-/** The encoder of a training's texts; the caller disposes it. */
+/** Encoder of a training run's texts; disposed by the caller. */
 export async function encoderOf({ readsTexts }: Training, settings: TrainSettings): Promise<StateEncoder> {
   return readsTexts ? openEncoder(settings.encoder, { cacheFolder: cacheFolder() }) : noEncoder();
 }
 
-/** What the weights of a training belong to. */
+/** Identity hashes of a training run's weights. */
 export function hashesOf({ hashes, readsTexts }: Training, encoder: StateEncoder): CheckpointHashes {
   const { graph, dataset, slots } = hashes;
   return {
@@ -136,7 +139,7 @@ export function hashesOf({ hashes, readsTexts }: Training, encoder: StateEncoder
   };
 }
 
-/** All phases, in a folder that is this process's. */
+/** Runs all phases, in a folder locked by this process. */
 async function runPhases(
   training: Training,
   from: Checkpoint | undefined,
@@ -160,7 +163,7 @@ async function runPhases(
   }
 }
 
-/** Says in the run's state how it ended. */
+/** Records the outcome in the run's state. */
 function recordEnd(run: Run, error: unknown): void {
   const stopped = error instanceof WorkbenchError && error.code === 'stopped';
   const reason = masked(String((error as Error).message).split('\n')[0]!);
@@ -168,6 +171,6 @@ function recordEnd(run: Run, error: unknown): void {
     run.update(stopped ? { status: 'stopped' } : { status: 'failed', reason });
     writeMetricsArrow(run.files.metrics, run.files.metricsArrow);
   } catch {
-    // A full disk takes no state either; the error itself says more.
+    // A full disk cannot store the state either; the original error is more informative.
   }
 }

@@ -1,4 +1,4 @@
-/** Epochs of training a table of vectors of any model: learning rate, validation, early stop, best weights. */
+/** Training epochs of a table of vectors, for any model: learning rate, validation, early stopping, best weights. */
 import { setImmediate } from 'node:timers/promises';
 import { linkMetrics, type LinkMetrics } from '../../src/embedding/rank-links.js';
 
@@ -12,8 +12,8 @@ export interface VectorTable {
 }
 
 /**
- * Training state after `epoch` whole epochs. It holds no generator: the draws of an epoch come from the seed and the
- * epoch's number, so these arrays and numbers are all there is to save.
+ * Training state after `epoch` whole epochs. It has no generator: the draws of an epoch come from the seed and the
+ * epoch's number, so these arrays and numbers are the complete state.
  */
 export interface TableState<
   Table extends VectorTable = VectorTable,
@@ -21,7 +21,9 @@ export interface TableState<
 > {
   epoch: number;
   table: Table;
-  /** Adagrad's sums of squared gradients: of TransE float64, one a row; of bilinear models float32, one a number. */
+  /**
+   * Adagrad's sums of squared gradients: for TransE float64, one per row; for bilinear models float32, one per number.
+   */
   entitySquares: Squares;
   relationSquares: Squares;
   /** The best validated weights so far. */
@@ -34,16 +36,16 @@ export interface TableState<
 export interface EpochReport {
   /** Epochs done. */
   epoch: number;
-  /** Mean loss of a true triple before its update: of TransE over a fixed share of them, else over all. */
+  /** Mean loss of a true triple before its update: for TransE over a fixed share of them, else over all. */
   loss: number;
   learningRate: number;
-  /** On the held-out triples, where this epoch validated. */
+  /** On the held-out triples, if this epoch validated. */
   metrics?: LinkMetrics;
 }
 
-/** Table to use, and state to resume from. */
+/** Final table, and state to resume from. */
 export interface TableResult<State extends TableState> {
-  /** The best validated weights, else the last. */
+  /** Best validated weights, else the last. */
   table: State['table'];
   /** Metrics of that table; absent without validation triples. */
   metrics?: LinkMetrics;
@@ -62,14 +64,16 @@ export interface EpochSettings {
 interface EpochSteps<State> {
   /** @returns mean loss */
   train(learningRate: number): Promise<number>;
-  /** Ranks of the held-out triples; absent where there are none. */
+  /** Ranks of the held-out triples; absent if there are none. */
   rank: (() => Float64Array | Promise<Float64Array>) | undefined;
   onEpoch?: ((report: EpochReport, state: State) => void) | undefined;
-  /** Looked at after each epoch; training then ends with what it has and `stopped` is true. */
+  /** Checked after each epoch; once aborted, training ends with the state so far and `stopped` is true. */
   signal?: AbortSignal | undefined;
 }
 
-/** Trains until the epochs are over, or until `patience` validations have gained nothing; changes the state in place. */
+/**
+ * Trains until the epochs are over, or until `patience` validations bring no improvement; changes the state in place.
+ */
 export async function trainEpochs<State extends TableState>(
   state: State,
   settings: EpochSettings,
@@ -87,7 +91,7 @@ export async function trainEpochs<State extends TableState>(
       keepBest(state, report.metrics);
     }
     onEpoch?.(report, state);
-    // Lets signals and other work of the process through.
+    // Yields to signals and other work of the process.
     await setImmediate();
   }
   const { best, table } = state;

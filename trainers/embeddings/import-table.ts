@@ -1,4 +1,4 @@
-/** Import of vectors of other programs as a table of a graph, used like trained ones. */
+/** Import of other programs' vectors as a table of a graph, usable like trained ones. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeCheckpoint } from '../../checkpoints/checkpoint.js';
@@ -25,13 +25,15 @@ import { graphFacts } from '../transe/triples.js';
 import type { VectorTable } from './epochs.js';
 import { importedFile, tableHeader, tableTensors } from './kept-table.js';
 
-/** Models whose scores are known here. */
+/** Models with a known scoring function. */
 export const importedModels = ['transe', 'distmult', 'complex'] as const;
 
-/** A matrix in a `.npy` file, and whose row is whose. */
+/** Matrix in a `.npy` file, and the names of its rows. */
 export interface NamedRows {
   vectors: string;
-  /** A line a row, in their order: a name, or the number of the row (from 0), a tab and the name, as DGL-KE writes them. */
+  /**
+   * One line per row, in order: a name, or the number of the row (from 0), a tab and the name, as in DGL-KE's files.
+   */
   names: string;
 }
 
@@ -40,7 +42,7 @@ export interface ImportTableOptions {
   /** Name for settings and agents. */
   name: string;
   model: (typeof importedModels)[number];
-  /** Under `transe`: the distance that it was trained for. Default 2. */
+  /** For `transe`: its distance in training. Default 2. */
   norm?: Norm;
   graph: Graph;
   entities: NamedRows;
@@ -53,27 +55,28 @@ export interface ImportTableOptions {
 export interface ImportedTable {
   file: string;
   dim: number;
-  /** Rows of the file that the graph has no entity for. */
+  /** Rows of the file without an entity in the graph. */
   others: number;
-  /** Entities of the graph that the file has no row for: theirs are drawn. */
+  /** Entities of the graph without a row in the file: their vectors are drawn. */
   missing: number;
-  /** Facts of the graph, drawn by a fixed seed, ranked in both directions with all other facts known. */
+  /** Facts of the graph, drawn with a fixed seed, ranked in both directions with all other facts filtered. */
   metrics: LinkMetrics;
 }
 
-/** Numbers of a row, as of the tables that are trained here. */
+/** Widths of a row, as in the tables trained here. */
 const widest = 4096;
-/** Share of the graph's entities that may lack a row. */
+/** Allowed share of the graph's entities without a row. */
 const mostMissing = 0.01;
-/** Facts that it is tried on. */
+/** Number of facts to rank as a check. */
 const triedFacts = 1000;
 
 /**
- * Keeps the rows of a graph's entities and relations under a name, for `transe.imported` or `bilinear.imported`. An inverse
- * relation has the row of its name (`~r`) under DistMult and ComplEx, as models with reciprocal relations have one; else its vector
- * follows from the model: −r under TransE, r under DistMult, the conjugate of r under ComplEx. ComplEx has the real parts of a row
- * first, then as many imaginary ones, as DGL-KE and PyTorch-BigGraph have them.
- * @throws WorkbenchError `data` for files that do not fit each other or the graph, `usage` for a name that is taken; nothing is then kept
+ * Stores the rows of a graph's entities and relations under a name, for `transe.imported` or `bilinear.imported`. Under
+ * DistMult and ComplEx an inverse relation uses the row of its name (`~r`), as in models with reciprocal relations;
+ * else its vector follows from the model: −r under TransE, r under DistMult, the conjugate of r under ComplEx. A
+ * ComplEx row has the real parts first, then the imaginary ones, as in DGL-KE and PyTorch-BigGraph.
+ * @throws WorkbenchError `data` for files that do not fit each other or the graph, `usage` for a name that is taken;
+ * nothing is stored then
  */
 export async function importTable(options: ImportTableOptions): Promise<ImportedTable> {
   const { name, model, norm = 2, graph, folder = join(kgwalkHome(), 'embeddings') } = options;
@@ -112,7 +115,7 @@ export async function importTable(options: ImportTableOptions): Promise<Imported
     relations: await sha256File(options.relations.vectors),
   };
   const keep = <Table extends VectorTable>(section: 'transe' | 'bilinear', known: object, table: Table): Table => {
-    // Of the settings that they were trained with these alone are known.
+    // Only these settings of their training are known.
     const settings = { imported: name, ...known, dim: table.dim };
     const header = tableHeader(section, { graph, settings, seed: 0 }, 0, { history: [], importedFrom: sources });
     writeCheckpoint(file, { header, tensors: tableTensors(table) });
@@ -137,14 +140,14 @@ export async function importTable(options: ImportTableOptions): Promise<Imported
 
 interface FoundRows {
   width: number;
-  /** float32 [count, width]; zeros where no row was found. */
+  /** float32 [count, width]; zeros if no row was found. */
   values: Float32Array;
-  /** [count]: 1 where one was. */
+  /** [count]: 1 if a row was found. */
   found: Uint8Array;
   others: number;
 }
 
-/** The rows of what the graph has, by name. */
+/** Rows of the graph's names. */
 async function rowsOf(
   { vectors, names }: NamedRows,
   count: number,
@@ -192,8 +195,9 @@ async function rowsOf(
 }
 
 /**
- * Gives entities without a row one of the usual length in a drawn direction: zeros would be near to everything under TransE.
- * @returns how many there are
+ * Gives entities without a row a vector of the mean length in a random direction: under TransE zeros would be near
+ * everything.
+ * @returns their number
  */
 function drawMissing({ values, found, width, others }: FoundRows, graph: Graph, names: string): number {
   const lacking = [...found.keys()].filter((entity) => !found[entity]);
@@ -214,7 +218,7 @@ function drawMissing({ values, found, width, others }: FoundRows, graph: Graph, 
   return lacking.length;
 }
 
-/** Relations that are walked forwards must be there; what they are backwards follows. */
+/** Forward relations are required; inverse ones follow from them. */
 function expectRelations(found: Uint8Array, { relationNames }: Graph, names: string): void {
   const lacking = relationNames.filter((name, relation) => !found[relation] && !name.startsWith(inversePrefix));
   if (lacking.length === 0) return;
@@ -236,7 +240,7 @@ function expectInverses({ inverseOf, numRelations }: Graph): void {
   });
 }
 
-/** Rows of inverse relations that the files lack, from those of the relations themselves. */
+/** Rows of inverse relations missing in the files, computed from those of the forward relations. */
 function bothWays({ values, found, width }: FoundRows, model: 'distmult' | 'complex'): Float32Array {
   const half = values.length / 2;
   const conjugates = model === 'complex';
@@ -247,7 +251,7 @@ function bothWays({ values, found, width }: FoundRows, model: 'distmult' | 'comp
   });
 }
 
-/** Rows with zeros behind their parts, up to a width that the kernels take; no score changes. */
+/** Rows padded with zeros after each part, up to a width supported by the kernels; no score changes. */
 function padded(
   { dim, entities, relations }: Pick<EmbeddingTable, 'dim' | 'entities' | 'relations'>,
   model: 'distmult' | 'complex',

@@ -1,4 +1,4 @@
-/** Tables of vectors and their unfinished training on disk, and tables that are kept for later runs. */
+/** Tables of vectors and their unfinished training state on disk, kept for later runs. */
 import { createHash } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -21,7 +21,7 @@ import { lockedFile } from '../../src/run/run-lock.js';
 import { throwIfStopped } from '../../src/run/stop.js';
 import type { EpochReport, EpochSettings, TableResult, TableState, VectorTable } from './epochs.js';
 
-/** Identity of a file; one of other settings, seed or graph is refused. */
+/** Identity of a file; files of other settings, seed or graph are refused. */
 export interface TableIdentity<Settings> {
   graph: Graph;
   settings: Settings;
@@ -30,7 +30,7 @@ export interface TableIdentity<Settings> {
 
 type Section = 'transe' | 'bilinear';
 
-/** The header of a table or its unfinished training. @param section of the settings, also the name of the phase */
+/** Header of a table or its unfinished training state. @param section of the settings, also the name of the phase */
 export function tableHeader(
   section: Section,
   { graph, settings, seed }: TableIdentity<object>,
@@ -57,8 +57,8 @@ export function tableHeader(
 export const importedFile = (name: string, folder: string): string => join(folder, `imported-${name}.safetensors`);
 
 /**
- * A table of another program, recorded with unknown sources.
- * @throws WorkbenchError `data` where there is none of that name, or as `read` for one of another graph
+ * Table of another program, recorded with unknown sources.
+ * @throws WorkbenchError `data` if no table has that name, or as `read` for one of another graph
  */
 export function importedTable<Saved extends object>(
   name: string,
@@ -76,7 +76,7 @@ export function importedTable<Saved extends object>(
   return { ...read(file), file, reused: true };
 }
 
-/** The metrics of a header; absent where nothing was held out. */
+/** Metrics of a header; absent if nothing was held out. */
 export function metricsOf({ metrics: { n, ...shares } }: Checkpoint['header']): LinkMetrics | undefined {
   return n === undefined ? undefined : ({ ...shares, n } as unknown as LinkMetrics);
 }
@@ -105,9 +105,9 @@ export function trainingCheckpoint(
 }
 
 /**
- * The state in a `trainingCheckpoint`.
- * @param fresh one of its types and lengths
- * @param file what to call it in errors
+ * Reads the state of a `trainingCheckpoint`.
+ * @param fresh state with the expected types and lengths
+ * @param file name in errors
  * @throws WorkbenchError `data` for one of another identity
  */
 export function trainingOf<Table extends VectorTable, Squares extends Float32Array | Float64Array>(
@@ -140,12 +140,12 @@ export function trainingOf<Table extends VectorTable, Squares extends Float32Arr
   };
 }
 
-/** The vectors of a table as tensors. */
+/** Vectors of a table as tensors. */
 export function tableTensors({ entities, relations, dim }: VectorTable): Record<string, Tensor> {
   return { entities: matrix(entities, dim), relations: matrix(relations, dim) };
 }
 
-/** The vectors in a file. @throws WorkbenchError `data` where they are absent, of another type or length */
+/** Reads the vectors of a file. @throws WorkbenchError `data` if they are absent, of another type or length */
 export function readVectors(
   tensors: Checkpoint['tensors'],
   { numEntities, numRelations }: Graph,
@@ -173,7 +173,7 @@ function values<T extends Float32Array | Float64Array>(
   throw unfit(`${length} values of ${type.name}`, tensor ? `${tensor.data.length}` : 'none', file);
 }
 
-/** The values of a tensor, of the type and length of `like`. */
+/** Values of a tensor, of the type and length of `like`. */
 function valuesLike<T extends Float32Array | Float64Array>(like: T, tensor: Tensor | undefined, file: string): T {
   return values(tensor, like.constructor as new (length: number) => T, like.length, file);
 }
@@ -195,15 +195,15 @@ export function hashOfTriples({ heads, relations, tails }: TripleColumns): strin
 }
 
 interface TableMaker<Saved, State extends TableState> {
-  /** @throws WorkbenchError for a file that is damaged or of something else: it is then trained again, as is the next one */
+  /** @throws WorkbenchError for a file that is damaged or of something else: the table is then trained again */
   read(file: string): Saved;
   resume(file: string): State;
   train(begun: State | undefined, callbacks: TrainingCallbacks<State>): Promise<TableResult<State>>;
-  /** The training so far, to be kept. */
+  /** Training state to save. */
   checkpoint(state: State): Checkpoint;
   write(file: string, result: TableResult<State>): void;
   settings: EpochSettings;
-  /** Progress: a name, and the number and unit of an epoch's items. */
+  /** Progress display: a name, and the number and unit of an epoch's items. */
   shown: { name: string; perEpoch: number; unit: string };
 }
 
@@ -216,13 +216,13 @@ interface TrainingCallbacks<State> {
 export interface KeptTableOptions {
   folder: string;
   progress?: ProgressReporter | undefined;
-  /** Aborted: the epoch is finished and the state saved; the next call with equal options resumes. */
+  /** Once aborted, the epoch is finished and the state saved; the next call with equal options resumes. */
   signal?: AbortSignal | undefined;
 }
 
 /**
- * The table of a key: the one that is kept, else trained, from what an earlier call left unfinished.
- * @param key names all that the table depends on, and becomes the name of its file
+ * Table of a key: the kept one, else a trained one, resumed from an earlier unfinished call.
+ * @param key names everything the table depends on, and is the name of its file
  * @throws WorkbenchError `stopped` once the signal is aborted, after saving
  */
 export async function keptTable<Saved extends object, State extends TableState>(
@@ -232,8 +232,8 @@ export async function keptTable<Saved extends object, State extends TableState>(
 ): Promise<Saved & { file: string; reused: boolean }> {
   const file = join(folder, `${key}.safetensors`);
   const lock = join(folder, `${key}.lock`);
-  // Runs that start together, such as those of a sweep, train a table once: the others wait, and find it. A process that was killed
-  // after it had written the table leaves its lock, which goes with the next call.
+  // Runs that start together, such as those of a sweep, train a table once: the others wait and reuse it. A process
+  // killed after writing the table leaves its lock, which the next call removes.
   const release = existsSync(file) && !existsSync(lock) ? undefined : await lockedFile(lock, signal);
   try {
     return await foundOrTrained(file, join(folder, `${key}.unfinished.safetensors`), maker, {
@@ -255,7 +255,7 @@ async function foundOrTrained<Saved extends object, State extends TableState>(
   for (const written of [file, unfinished]) removeLeftovers(folder, basename(written));
   const saved = usable(file, () => maker.read(file));
   if (saved) {
-    // A kill after the table was written and before this was removed leaves it.
+    // Left by a kill between writing the table and removing this file.
     rmSync(unfinished, { force: true });
     return { ...saved, file, reused: true };
   }
@@ -269,7 +269,7 @@ async function foundOrTrained<Saved extends object, State extends TableState>(
     onProgress: (done) => bar.update(done, note),
     onEpoch({ epoch, loss, metrics }, state) {
       note = `loss ${loss.toFixed(3)}${metrics ? ` · MRR ${metrics.mrr.toFixed(3)}` : ''}`;
-      // A kill costs no more than the epochs between two validations, each of which takes longer than this does.
+      // A kill loses only the epochs since the last validation, and a validation takes longer than this write.
       if (epoch % evalEvery === 0 && epoch < epochs) save(state);
     },
   });
@@ -280,7 +280,7 @@ async function foundOrTrained<Saved extends object, State extends TableState>(
   }
   maker.write(file, result);
   rmSync(unfinished, { force: true });
-  // Read back, so that what a run logs and keeps does not depend on whether the table was there already.
+  // Read back, so that a run's logs and files do not depend on whether the table was kept already.
   return { ...maker.read(file), file, reused: false };
 }
 

@@ -1,4 +1,4 @@
-/** Embeddings of a link data set, trained or kept from before, as scorers of its queries. */
+/** Embeddings of a link data set, trained or kept from earlier runs, as scorers of its queries. */
 import { join } from 'node:path';
 import { bilinearScorer, type LinkScorer, transeScorer } from '../../src/embedding/scorers.js';
 import type { LinkMetrics } from '../../src/embedding/rank-links.js';
@@ -17,7 +17,7 @@ export interface ScoredData {
   /** Edges of train and their inverses; entities of all splits. */
   graph: Graph;
   train: TripleColumns;
-  /** Chooses the epoch. Test is never looked at, not even as known answers. */
+  /** Selects the epoch. Test is never read, not even as known answers. */
   valid: TripleColumns;
 }
 
@@ -28,23 +28,26 @@ interface OpenScorerOptions {
   /** Folder of tables; default `embeddings` in `KGWALK_HOME`. */
   folder?: string | undefined;
   progress?: ProgressReporter | undefined;
-  /** Aborted: the epoch is finished and the state saved; the next call with equal settings resumes. */
+  /** Once aborted, the epoch is finished and the state saved; the next call with equal settings resumes. */
   signal?: AbortSignal | undefined;
 }
 
-/** A scorer and where it came from. */
+/** Scorer with its source. */
 export interface OpenedScorer {
   scorer: LinkScorer;
-  /** Absolute path of the kept table; a run copies it into its own folder. */
+  /** Absolute path of the kept table; a run copies it into its folder. */
   file: string;
   reused: boolean;
-  /** Metrics that chose the epoch: both directions of valid, with train and valid as known answers; absent where valid has no triples. */
+  /**
+   * Metrics that selected the epoch: both directions of valid, with train and valid as known answers; absent if valid
+   * has no triples.
+   */
   metrics: LinkMetrics | undefined;
   /** Its vectors as features. */
   table: LinkFeatures;
 }
 
-/** Rows of a mean L2 norm of 1, those of entities and those of relations apart; row-major. */
+/** Rows with a mean L2 norm of 1, separately for entities and relations; row-major. */
 interface LinkFeatures {
   dim: number;
   /** float32 [numEntities, dim] */
@@ -54,8 +57,8 @@ interface LinkFeatures {
 }
 
 /**
- * Trains the scorer of a settings section on train, or reads the table that is kept for these settings, data and seed.
- * Whether the section is enabled is the caller's to ask.
+ * Trains the scorer of a settings section on train, or reads the table kept for these settings, data and seed. The
+ * caller checks that the section is enabled.
  * @throws WorkbenchError `stopped` once the signal is aborted, after saving
  */
 export async function openLinkScorer(
@@ -85,7 +88,7 @@ function opened(
   return { scorer, file, reused, metrics, table: features };
 }
 
-/** The rows scaled by one factor to a mean L2 norm of 1. */
+/** Rows scaled by one factor to a mean L2 norm of 1. */
 function unitOnAverage(rows: Float32Array, dim: number): Float32Array {
   let norms = 0;
   for (let begin = 0; begin < rows.length; begin += dim) {

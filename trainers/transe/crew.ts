@@ -1,4 +1,4 @@
-/** Training of TransE in this thread, or in several, each with its share. */
+/** TransE training in this thread, or in several, each with its share. */
 import { setImmediate } from 'node:timers/promises';
 import { knownAnswers, type KnownAnswers } from '../../src/embedding/known-answers.js';
 import { rankShare } from '../../src/embedding/rank-links.js';
@@ -8,28 +8,28 @@ import { divergedAt } from '../../src/tensor/diverged.js';
 import { transEKernel } from './kernel.js';
 import { lossEvery, type Share, type TransEWork } from './work.js';
 
-/** Milliseconds between two looks at how far threads are. */
+/** Milliseconds between two progress checks of the threads. */
 const lookEvery = 200;
-/** Positives between two calls of `onProgress` where this thread does the work. */
+/** Positives between two calls of `onProgress` if this thread does the work. */
 const reportEvery = 8192;
-/** Ranks that this thread fills before it looks up: each time the whole table is rounded again. */
+/** Ranks filled by this thread between two yields: each call rounds the whole table again. */
 const ranksAtOnce = 4096;
 
-/** Does one share of the work; a single thread's share is all of it. */
+/** Worker for one share; a single thread's share is all of the work. */
 interface WorkShare {
   /**
-   * Trains an epoch in `work.order`, yielding the positives done; all threads of the share must iterate to the
-   * end, at the same time.
+   * Trains an epoch in `work.order`, yielding the number of positives done; all threads of the share must iterate to
+   * the end, at the same time.
    * @throws WorkbenchError `failure` for numbers that are not finite, before any weight of their batch moves
    */
   train(share: Share, epoch: number, learningRate: number): Iterable<number>;
-  /** Fills its places of `work.valid.ranks`. */
+  /** Fills its part of `work.valid.ranks`. */
   rank(share: Share): void;
 }
 
 /**
- * Prepares a thread. Bytes do not depend on the number of threads: places of a batch draw from separate streams, their
- * gradients are taken from the weights before the batch, and each row is moved by one thread in the order of the places.
+ * Prepares a thread. Bytes do not depend on the number of threads: positions of a batch draw from separate streams,
+ * their gradients use the weights before the batch, and each row is moved by one thread in the order of the positions.
  */
 export function openShare(work: TransEWork): WorkShare {
   const { order, valid } = work;
@@ -69,7 +69,7 @@ export function openShare(work: TransEWork): WorkShare {
 export type TransEJob = Share & ({ do: 'train'; epoch: number; learningRate: number } | { do: 'rank' });
 
 interface Crew {
-  /** Trains an epoch in `work.order`. @param onProgress called with the positives done */
+  /** Trains an epoch in `work.order`. @param onProgress called with the number of positives done */
   train(epoch: number, learningRate: number, onProgress: (done: number) => void): Promise<void>;
   /** Fills `work.valid.ranks`. */
   rank(): Promise<void>;
@@ -77,14 +77,17 @@ interface Crew {
 }
 
 /**
- * @param work of more than one thread: in shared memory
+ * @param work for several threads: in shared memory
  * @throws WorkbenchError `failure` (from its functions) once a thread has died
  */
 export function openCrew(work: TransEWork, threads: number): Crew {
   return threads === 1 ? alone(work) : several(work, threads);
 }
 
-/** Yields to signals and other work of the process at times, so that a second request to stop does not wait for an epoch. */
+/**
+ * Yields to signals and other work of the process at times, so that a second request to stop does not wait for an
+ * epoch.
+ */
 function alone(work: TransEWork): Crew {
   const share = openShare(work);
   return {
@@ -118,7 +121,7 @@ function several(work: TransEWork, threads: number): Crew {
   });
   const together = (job: { do: 'rank' } | { do: 'train'; epoch: number; learningRate: number }) =>
     Promise.all(Array.from({ length: threads }, (_, thread) => pool.run({ ...job, thread, threads })));
-  // A batch of one triple has no work for two: its rows would only wait for each other.
+  // A batch of one triple cannot be split: its rows would only wait for each other.
   const trainer = work.settings.batchSize === 1 ? alone(work) : undefined;
   return {
     async train(epoch, learningRate, onProgress) {

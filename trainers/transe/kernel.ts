@@ -9,7 +9,7 @@ interface TransEKernel {
   /** Called before each epoch. */
   begin(epoch: number, share: Share): void;
   /**
-   * Trains one positive after another, each from the weights after the one before.
+   * Trains one positive after another, each on the weights after the previous one.
    * @throws Diverged before the weights follow one whose numbers are not finite
    */
   train(begin: number, size: number, learningRate: number): void;
@@ -32,7 +32,7 @@ export function transEKernel(work: TransEWork): TransEKernel {
   let kernels: Kernels;
   const positives = (begin: number) => order.byteOffset + begin * 4;
 
-  /** Loss of a compared place before its moves. */
+  /** Loss of a compared position before its moves. */
   function lossOf(place: number): number {
     const at = (kernels.transeDistances(place) - places.byteOffset) / 4;
     const count = kernels.transeDrawn(place) - 1;

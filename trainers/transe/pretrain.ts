@@ -1,4 +1,4 @@
-/** A TransE table of a graph: reuse the one that fits, else train one and keep it. */
+/** TransE table of a graph: reuses the matching one, else trains and keeps one. */
 import { join } from 'node:path';
 import { checkFits, readCheckpoint, writeCheckpoint, type Checkpoint } from '../../checkpoints/checkpoint.js';
 import { meanEntityNorm, normalisedTable, type EmbeddingTable } from '../../src/embedding/transe.js';
@@ -33,14 +33,17 @@ interface PretrainOptions {
   seed: number;
   /** Triples that must not be held out, in either direction: those of train's paths. */
   exclude?: Iterable<Triple>;
-  /** Facts to train on and to validate with, in forward direction, where the data have both; else some of the graph's are held out. */
+  /**
+   * Facts to train on and to validate with, in forward direction, if the data have both; else some of the graph's are
+   * held out.
+   */
   split?: HeldOut;
   /** Folder of tables; default `embeddings` in `KGWALK_HOME`. */
   folder?: string;
   /** Default 1. No byte depends on it. */
   threads?: number | undefined;
   progress?: ProgressReporter;
-  /** Aborted: the epoch is finished and the state saved; the next call with equal options resumes. */
+  /** Once aborted, the epoch is finished and the state saved; the next call with equal options resumes. */
   signal?: AbortSignal;
 }
 
@@ -54,27 +57,27 @@ interface EpochRecord {
 interface SavedTable {
   /** Entity vectors have a mean L2 norm of 1. */
   table: EmbeddingTable;
-  /** Metrics of the table on the held-out triples; absent where nothing was held out. */
+  /** Metrics of the table on the held-out triples; absent if nothing was held out. */
   metrics?: LinkMetrics;
-  /** One record an epoch, so that a run that reuses the table logs the same. */
+  /** One record per epoch, so that a run that reuses the table logs the same. */
   history: EpochRecord[];
 }
 
 type TransEIdentity = TableIdentity<TransESettings>;
 
-/** A table, and whether it had to be made. */
+/** Table, with a flag for newly trained ones. */
 export interface Pretrained extends SavedTable {
-  /** Absolute path of the table; a run copies it into its own folder. */
+  /** Absolute path of the table; a run copies it into its folder. */
   file: string;
   reused: boolean;
 }
 
 /**
- * A TransE table of all relations of the graph, `~relation` included: facts are trained in one direction, and the vector
+ * TransE table of all relations of the graph, `~relation` included: facts are trained in one direction, and the vector
  * of an inverse is the negative of its relation's, under which t − r ≈ h scores exactly as h + r ≈ t. Free vectors for
  * both directions gain nothing: on OpenDialKG's dialogue graph, at equal numbers of updates, filtered MRR 0.329 with
- * them and 0.332 without (one seed, margin 9, n = 1,732: level), at half the epochs a second.
- * The table depends on the graph, the settings, the seed and what it is trained on and validated with, and on nothing else.
+ * them and 0.332 without (one seed, margin 9, n = 1,732: level), at half the epochs per second.
+ * The table depends only on the graph, the settings, the seed and the training and validation facts.
  * @throws WorkbenchError `stopped` once the signal is aborted, after saving
  */
 export async function pretrainEmbeddings(graph: Graph, options: PretrainOptions): Promise<Pretrained> {
@@ -86,9 +89,9 @@ export async function pretrainEmbeddings(graph: Graph, options: PretrainOptions)
   const identity: TransEIdentity = { graph, settings, seed };
   const { train, valid } = split ?? holdOutTriples(graph, { share: settings.validShare, exclude, seed });
   const count = train.heads.length;
-  // Recorded for a reused table too: its name says that it was made from these.
+  // Recorded for a reused table too: its name identifies these inputs.
   madeFrom('embedding', 'TransE', { graph: graph.hash, train: count, 'held out': valid.heads.length });
-  // The graph determines which of its facts are held out, but not the order of a data set's splits.
+  // The graph determines its held-out facts, but not the order of a data set's splits.
   const parts = { valid: hashOfTriples(valid), ...(split && { train: hashOfTriples(train) }) };
   const key = configHash({ graph: graph.hash, settings, seed, ...parts }).slice(0, 16);
   let history: EpochRecord[] = [];
@@ -152,14 +155,14 @@ function recordOf({ epoch, loss, learningRate, metrics }: EpochReport): EpochRec
 
 /** Writes a normalised table. Equal content gives equal bytes. */
 export function writeTable(file: string, identity: TransEIdentity, { table, metrics, history }: SavedTable): void {
-  // An imported table has its own norm and width.
+  // An imported table has a different norm and width.
   const settings = { ...identity.settings, norm: table.norm, dim: table.dim };
   const header = tableHeader('transe', { ...identity, settings }, history.length, { history }, metrics);
   writeCheckpoint(file, { header, tensors: tableTensors(table) });
 }
 
 /**
- * Reads a table of `graph`. What it was trained with is in the file.
+ * Reads a table of `graph`. Its training settings are in the file.
  * @throws WorkbenchError `data` for a file that is missing, damaged, of another graph, or not normalised
  */
 export function readTable(file: string, graph: Graph): SavedTable {
@@ -184,8 +187,8 @@ function stateOf(begun: Checkpoint, identity: TransEIdentity, file: string): Tra
 export const runTableFile = 'transe.safetensors';
 
 /**
- * Puts the table and its metrics into a run, out of memory: the file that it was read from may be deleted by now.
- * @param identity what the table was made for
+ * Writes the table and its metrics into a run, from memory: its source file may be deleted by now.
+ * @param identity of the table
  * @param embeddings the run's `embeddings` folder
  */
 export function keepInRun(table: SavedTable, identity: TransEIdentity, embeddings: string): void {

@@ -11,30 +11,30 @@ export interface TransEOptions {
   numRelations: number;
   /** Also the triples that are never drawn as negatives. */
   train: TripleColumns;
-  /** Held-out triples; without them all epochs run and the last weights are taken. */
+  /** Held-out triples; without them all epochs run and the last weights are used. */
   valid?: TripleColumns;
-  /** Further true triples, left out of validation ranks like those of train and valid. */
+  /** Further true triples, filtered from validation ranks like those of train and valid. */
   known?: readonly TripleColumns[];
   settings: TransESettings;
   seed: number;
-  /** A state of the same data, settings and seed; training continues in copies of its arrays. */
+  /** State of the same data, settings and seed to resume from; its arrays are copied. */
   resumeFrom?: TransEState | undefined;
   /** Threads that train and rank; default 1: this one. They change no byte. */
   threads?: number | undefined;
   onEpoch?: (report: EpochReport, state: TransEState) => void;
-  /** Positives done of those of all epochs; called some times a second. */
+  /** Called a few times per second with the number of positives done, over all epochs. */
   onProgress?: (done: number, total: number) => void;
-  /** Looked at after each epoch; training then ends with what it has and `stopped` is true. */
+  /** Checked after each epoch; once aborted, training ends with the state so far and `stopped` is true. */
   signal?: AbortSignal | undefined;
 }
 
-/** Table to use, and state to resume from. */
+/** Final table, and state to resume from. */
 export type TransEResult = TableResult<TransEState>;
 
 /**
- * Trains. Same input and seed give the same bytes, on however many threads, also when a run is continued from any epoch's
- * state. With `batchSize` 1 updates are made positive by positive: each learns from the ones before it, and rows stay in
- * cache from their distance to their update.
+ * Trains. Same input and seed give the same bytes, on any number of threads, also when resumed from any epoch's state.
+ * With `batchSize` 1 updates are made positive by positive: each uses the weights after the previous one, and rows stay
+ * in cache from their distance to their update.
  * @throws WorkbenchError `failure` before a batch with numbers that are not finite, or when a thread dies
  */
 export async function trainTransE(options: TransEOptions): Promise<TransEResult> {

@@ -1,4 +1,4 @@
-/** Which facts of a graph TransE is trained on, which are held out, and which side of them is corrupted. */
+/** Selection of a graph's facts for TransE training and validation, and of the side to corrupt. */
 import type { DialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { madeFromSamples } from '../../datasets/sample-source.js';
 import { walkSamples } from '../../datasets/walk-sample.js';
@@ -8,7 +8,10 @@ import { Rng } from '../../src/run/seeds.js';
 interface HoldOutOptions {
   /** Share of the facts, default 0.01. */
   share?: number;
-  /** Triples that stay in train, in either direction: those of train's paths. Triples the graph lacks do no harm. */
+  /**
+   * Triples that stay in train, in either direction: those of train's paths. Triples missing from the graph are
+   * ignored.
+   */
   exclude?: Iterable<Triple>;
   seed: number;
 }
@@ -19,7 +22,7 @@ export interface HeldOut {
 }
 
 /**
- * Forward relation of each relation: `name` for `~name` where the graph has both, else itself.
+ * Forward relation of each relation: `name` for `~name` if the graph has both, else itself.
  * @returns int32 [numRelations]
  */
 export function forwardRelations({ relationNames, inverseOf }: Graph): Int32Array {
@@ -29,8 +32,8 @@ export function forwardRelations({ relationNames, inverseOf }: Graph): Int32Arra
 }
 
 /**
- * Every fact of the graph once: (t, ~r, h) and (h, r, t) are one fact, stored as (h, r, t). A held-out fact is then held out
- * in both directions by construction, and TransE loses nothing: h + r ≈ t already says t − r ≈ h.
+ * Every fact of the graph once: (t, ~r, h) and (h, r, t) are one fact, stored as (h, r, t). A held-out fact is then
+ * held out in both directions by construction, and TransE loses nothing: h + r ≈ t already implies t − r ≈ h.
  */
 export function graphFacts(graph: Graph): TripleColumns {
   const forwardOf = forwardRelations(graph);
@@ -56,8 +59,8 @@ export function graphFacts(graph: Graph): TripleColumns {
 
 /**
  * Splits the facts of a graph at random. Held-out facts lie on no excluded triple and leave each of their entities and
- * their relation at least one fact to learn from. Facts that say nearly the same under another relation stay in train:
- * validation ranks are for choosing weights, not a link-prediction benchmark.
+ * their relation at least one fact in train. Near-duplicate facts under another relation stay in train: validation
+ * ranks are for choosing weights, not a link-prediction benchmark.
  */
 export function holdOutTriples(graph: Graph, { share = 0.01, exclude = [], seed }: HoldOutOptions): HeldOut {
   const facts = graphFacts(graph);
@@ -115,9 +118,9 @@ function emptyColumns(length: number): TripleColumns {
 }
 
 /**
- * Every triple of every path of train, also of parts that a run does not read, so that each command holds out the same facts
- * and finds the same table. Not of valid and test: facts that were held out are ranked a little lower, and none of them
- * would be a gold of theirs.
+ * Every triple of every path of train, including parts that a run does not read, so that each command holds out the
+ * same facts and finds the same table. Without valid and test: facts held out are ranked a little lower, and none of
+ * them would be a gold of those splits.
  */
 export function dialogueTriples(dataset: DialogueDataset, graph: Graph): Triple[] {
   const note = madeFromSamples('embedding', 'facts that TransE never holds out');
@@ -128,10 +131,10 @@ export function dialogueTriples(dataset: DialogueDataset, graph: Graph): Triple[
 }
 
 /**
- * The chance of corrupting the tail (else the head) for each relation: tails a head / (tails a head + heads a tail), as
- * seen from the other side, so that the side with more true answers, where a random entity is more often true, is
- * corrupted less.
- * @returns float64 [numRelations]; 0.5 where a relation has no triple
+ * Probability of corrupting the tail (else the head) for each relation: tails per head / (tails per head + heads per
+ * tail), seen from the other side, so that the side with more true answers, where a random entity is more often true,
+ * is corrupted less.
+ * @returns float64 [numRelations]; 0.5 for a relation without triples
  * @source Wang et al. 2014, "Knowledge graph embedding by translating on hyperplanes", section 3.2
  */
 export function tailCorruptionChance({ heads, relations, tails }: TripleColumns, numRelations: number): Float64Array {
@@ -141,26 +144,26 @@ export function tailCorruptionChance({ heads, relations, tails }: TripleColumns,
     distinctHeads[relations[i]!]!.add(heads[i]!);
     distinctTails[relations[i]!]!.add(tails[i]!);
   }
-  // tails a head : heads a tail = 1 / distinct heads : 1 / distinct tails
+  // tails per head : heads per tail = 1 / distinct heads : 1 / distinct tails
   return Float64Array.from({ length: numRelations }, (_, relation) => {
     const [numHeads, numTails] = [distinctHeads[relation]!.size, distinctTails[relation]!.size];
     return numHeads === 0 ? 0.5 : numHeads / (numHeads + numTails);
   });
 }
 
-/** Open addressing over indexes into the columns: 4 bytes a slot, at most half of them taken. */
+/** Open addressing over indexes into the columns: 4 bytes per slot, at most half of them occupied. */
 export interface TripleSet {
   readonly columns: TripleColumns;
   /** int32, length a power of two; index of a triple, or -1. */
   readonly slots: Int32Array;
   /**
-   * int32, length a power of two: a bit is set for each triple, at least eight bits a triple. Most triples that are not in
-   * the set meet a zero here, in a fraction of the memory of `slots`, which then stays nearer to the processor.
+   * int32, length a power of two: one bit is set per triple, with at least eight bits per triple. Most triples that are
+   * not in the set meet a zero here, in a fraction of the memory of `slots`, so this stays in a closer cache.
    */
   readonly filter: Int32Array;
 }
 
-/** Least bits of the filter a triple. */
+/** Minimum number of filter bits per triple. */
 const filterBits = 8;
 
 /** Indexes the columns, which must not change afterwards. */
@@ -198,12 +201,12 @@ export function hasTriple(
   }
 }
 
-/** Shift of a mix for its bit of the filter: to as many high bits as number its bits. Low bits choose the slot. */
+/** Shift that maps a hash to its bit of the filter, using the high bits. Low bits choose the slot. */
 function filterShift({ length }: Int32Array): number {
   return Math.clz32(length) - 4;
 }
 
-/** Mixes three ids so that neighbours scatter. */
+/** Hashes three ids so that neighbours scatter. */
 function mix(head: number, relation: number, tail: number): number {
   let mixed = Math.imul(head, 0x9e3779b1) ^ Math.imul(tail, 0x85ebca6b) ^ Math.imul(relation, 0xc2b2ae35);
   mixed = Math.imul(mixed ^ (mixed >>> 15), 0x2c1b3c6d);

@@ -1,4 +1,4 @@
-/** All that training TransE looks at and changes, in arrays that threads can share, and the draws of its epochs. */
+/** Data and state of TransE training in arrays that threads can share, and the draws of its epochs. */
 import type { EmbeddingTable } from '../../src/embedding/transe.js';
 import type { TripleColumns } from '../../src/kg/graph.js';
 import { Rng } from '../../src/run/seeds.js';
@@ -9,10 +9,12 @@ import type { TableState } from '../embeddings/epochs.js';
 import type { TransESettings } from './settings.js';
 import { createTripleSet, tailCorruptionChance, type TripleSet } from './triples.js';
 
-/** Training state; its squares are per row. */
+/** Training state; squared gradients are per row. */
 export type TransEState = TableState<EmbeddingTable, Float64Array>;
 
-/** Fresh weights, uniform in ±(margin + 2) / dim: distances begin near the margin, where the loss has its gradient. */
+/**
+ * Initial weights, uniform in ±(margin + 2) / dim: distances begin near the margin, where the loss has its gradient.
+ */
 export function createTransE({
   numEntities,
   numRelations,
@@ -47,12 +49,12 @@ export function createTransE({
 }
 
 /**
- * Positives that are trained between two noted losses, whose logarithms would cost as much as the rest of a step; batches of
- * one triple are trained in blocks of as many.
+ * Positives between two recorded losses, whose logarithms would cost as much as the rest of a step; batches of one
+ * triple are trained in blocks of this size.
  */
 export const lossEvery = 32;
 
-/** Arrays of a training, before they are laid out. */
+/** Arrays of a training run, before they are laid out in shared memory. */
 interface TransEArrays {
   settings: TransESettings;
   seed: number;
@@ -60,20 +62,20 @@ interface TransEArrays {
   state: TransEState;
   train: TripleColumns;
   trainSet: TripleSet;
-  /** float64 [numRelations]: of corrupting the tail, else the head. */
+  /** float64 [numRelations]: probability of corrupting the tail, else the head. */
   tailChance: Float64Array;
-  /** int32: the order of the positives in the epoch that is trained. */
+  /** int32: order of the positives in the current epoch. */
   order: Int32Array;
   /** float64: losses of every `lossEvery`-th positive of the epoch. */
   losses: Float64Array;
   barrier: Int32Array;
-  /** int32 [1]: positives of the epoch that are done. */
+  /** int32 [1]: number of positives done in the epoch. */
   done: Int32Array;
-  /** Triples of validation. */
+  /** Validation triples. */
   valid:
     | {
         triples: TripleColumns;
-        /** All that is known to be true. */
+        /** All triples known to be true. */
         known: readonly TripleColumns[];
         /** float64 [2 * number of triples] */
         ranks: Float64Array;
@@ -81,25 +83,25 @@ interface TransEArrays {
     | undefined;
 }
 
-/** All arrays of a training, in the memory of the SIMD kernels, with buffers of these. */
+/** All arrays of a training run, in the memory of the SIMD kernels, with the kernels' buffers. */
 export interface TransEWork extends TransEArrays {
   memory: WasmMemory;
-  /** float32 [places of a batch or a block, any]: draws and moves of each positive. */
+  /** float32 [positions of a batch or a block, any]: draws and moves of each positive. */
   places: Float32Array;
-  /** int32 [places, 4]: generator state of each place. */
+  /** int32 [positions, 4]: generator state of each position. */
   streams: Int32Array;
   /** int32, one per thread. */
   scratch: Int32Array[];
 }
 
-/** Which thread of how many. */
+/** Index of a thread, and their number. */
 export interface Share {
   thread: number;
   threads: number;
 }
 
 /**
- * Lays copies of the arrays out in memory that threads share.
+ * Copies the arrays into memory shared by threads.
  * @throws WorkbenchError `native` without WebAssembly SIMD
  */
 export function createWork(
@@ -176,13 +178,13 @@ function describe(kernels: Kernels, { state, settings, train, trainSet, tailChan
   kernels.transeSettings(norm, hinge, margin, temperature, negativeCutoff, adagrad, negatives);
 }
 
-/** Puts the positives in the order of the epoch after the state's. */
+/** Shuffles the positives into the order of the epoch after the state's. */
 export function orderEpoch({ order, seed, state }: TransEWork): void {
   order.forEach((_, i) => (order[i] = i));
   Rng.named(seed, 'transe/shuffle', state.epoch).shuffle(order);
 }
 
-/** Generator of the sides and negatives at a place of every batch of an epoch. */
+/** Generator of the sides and negatives at a position of every batch of an epoch. */
 export function placeStream({ seed }: TransEWork, epoch: number, place: number): Rng {
   return Rng.named(seed, 'transe/negatives', epoch, ...(place === 0 ? [] : [place]));
 }
