@@ -79,7 +79,8 @@ export async function ppo<Observation, Request>(options: PpoOptions<Observation,
       averageReturn = baselineDecay * averageReturn + (1 - baselineDecay) * meanReturn(rollout, gamma);
       return { ...done, averageReturn };
     };
-    if (await options.onUpdate?.(await round())) return;
+    const done = await round();
+    if (await options.onUpdate?.(done)) return;
     await setImmediate();
   }
 }
