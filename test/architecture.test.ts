@@ -83,7 +83,7 @@ describe('the architecture', () => {
     expect(filesInCircles(new Map([['a', ['b']]]))).toEqual([]);
   });
 
-  test('reads the path of an import wherever it stands', () => {
+  test('reads the path of an import at any position', () => {
     const code = "import type { A } from './a.js';\nexport * from './b.js';\nconst c = await import('./c.js');";
     expect([...code.matchAll(specifiers)].map((match) => match[1])).toEqual(['./a.js', './b.js', './c.js']);
   });
@@ -148,7 +148,7 @@ describe('the architecture', () => {
         /'(node:)?(http2?|https|tls|dgram|dns|undici|ws)(\/\w+)?'|WebSocket|EventSource/,
         ['serve/browser/state.ts', 'serve/server.ts'],
       ],
-      ['whoever calls', /createServer|createAdaptorServer|\.listen\(/, ['serve/env/transports.ts', 'serve/server.ts']],
+      ['servers', /createServer|createAdaptorServer|\.listen\(/, ['serve/env/transports.ts', 'serve/server.ts']],
       ['threads', /\bnew Worker\(/, ['src/run/worker-pool.ts']],
       ['text as code', /\beval\(|\bFunction\(|'(node:)?(vm|repl|inspector|cluster)(\/\w+)?'|dlopen/, []],
       ['code by a computed name', /(?<![.\w])import\((?!'[^']+'\)|\w+: )/, ['tasks/plugins.ts']],
@@ -168,7 +168,7 @@ describe('the architecture', () => {
       expect(shipped.filter((file) => sign.test(withoutComments(text(file)))).sort()).toEqual(doors);
     });
 
-    test('temporary folders have names that nobody can guess', () => {
+    test('temporary folders have names that cannot be guessed', () => {
       const guessable = (file: string) =>
         text(file)
           .replace(/mkdtempSync\(join\(tmpdir\(\), /g, '')
@@ -209,7 +209,7 @@ describe('the architecture', () => {
       (code) => expect(branches(code)).toBeUndefined(),
     );
 
-    /** Product files that spell a figure's key as a text of its own, with `eval/` before it or without. */
+    /** Product files that spell a figure's key as a separate text, with `eval/` before it or without. */
     const spelling = (key: string) => {
       const spelled = new RegExp(`['"\`/]${key.replace(/[.]/g, '\\$&')}['"\`]`);
       return shipped.filter((file) => spelled.test(withoutComments(text(file))));
@@ -219,7 +219,7 @@ describe('the architecture', () => {
       const figures = dialogueFigures([1, 3, 5, 10, 25], true).filter((figure) => figure !== copiedFigure);
       const keys = figures.flatMap(({ key }) => (key === 'mrr' ? [] : [key]));
       expect(keys).toContain('path@1');
-      // The tables of LLM-ARK's paper are of dialogues, whoever draws them.
+      // The tables of LLM-ARK's paper are of dialogues, in any report.
       const may = ['tasks/dialogues/score.ts', 'reports/llm-ark.ts'];
       const elsewhere = keys.flatMap((key) => spelling(key).filter((file) => !may.includes(file)));
       expect(elsewhere).toEqual([]);

@@ -30,7 +30,7 @@ async function audit() {
   return { code, out };
 }
 
-test('a registry without audits is told, without its address, and is no failure', async () => {
+test('a registry without audits is reported, without its address, and is no failure', async () => {
   const { code, out } = await audit();
   expect(registry.asked.map(({ method }) => method)).toContain('POST');
   expect([code, out]).toEqual([0, expect.stringMatching(/^not audited: .*\(405 .*\); nothing is known .*\n$/)]);

@@ -1,4 +1,4 @@
-/** Every package that is installed: its licence, what it runs at install, and that docs/dependencies.md tells of it. */
+/** Every package that is installed: its licence, what it runs at install, and its entry in docs/dependencies.md. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ interface Locked {
   name?: string;
   version: string;
   dev?: boolean;
-  /** Of an optional peer. */
+  /** True for an optional peer. */
   devOptional?: boolean;
   link?: boolean;
   integrity?: string;
@@ -78,7 +78,7 @@ describe('the bill of materials', () => {
     expect([status, stdout]).toEqual([0, expect.not.stringContaining('not on the list')]);
     const { bomFormat, components } = JSON.parse(bytes) as Bill;
     expect(bomFormat).toBe('CycloneDX');
-    // Of a package under another name npm tells now its own, now that.
+    // For an aliased package, npm lists sometimes its real name, sometimes the alias.
     const isIn = (set: Set<string>, [place, { name, version }]: [string, Locked]) =>
       [name, place.split('node_modules/').at(-1)].some((one) => set.has(`${one}@${version}`));
     const namesOf = (some: Bill['components']) => new Set(some.map(({ name, version }) => `${name}@${version}`));

@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 
 /** Gradients written by hand, and the tests that measure each by finite differences. */
 const table: Readonly<Record<string, string | string[]>> = {
-  // Operations with gradients of their own.
+  // Operations with custom gradients.
   // Straight through what is rounded to bfloat16: by what is defined, since gradients of steps are none.
   'src/tensor/ops.ts': ['src/tensor/ops.test.ts', 'src/tensor/bfloat16.test.ts'],
   'src/tensor/segments.ts': 'src/tensor/segments.test.ts',
@@ -64,7 +64,7 @@ const table: Readonly<Record<string, string | string[]>> = {
   'agents/readers/chains/objective.ts': 'agents/readers/chains/objective.test.ts',
   'agents/exact-walker/chains/mixture.ts': 'agents/exact-walker/chains.test.ts',
   'agents/exact-walker/messages/message-network.ts': 'agents/exact-walker/messages.test.ts',
-  // The step itself, beside a scalar version of the paper's.
+  // The step itself, compared with a scalar version of the paper's.
   'src/tensor/adamw.ts': 'src/tensor/adamw.test.ts',
   'src/tensor/host/mirrored-adamw.ts': 'src/tensor/adamw.test.ts',
   'src/tensor/host/host-adamw.ts': 'src/tensor/host/host-layers.test.ts',

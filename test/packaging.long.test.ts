@@ -1,4 +1,4 @@
-/** What people get who install the package. Reads `dist`: `npm test` builds it first. */
+/** Contents of the installed package. Reads `dist`: `npm test` builds it first. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -35,7 +35,7 @@ describe('the library', () => {
 });
 
 describe('the tarball', () => {
-  /** What `npm pack` makes under other rights of new files. */
+  /** Output of `npm pack` under another umask. */
   function pack(umask: number) {
     const folder = mkdtempSync(join(tmpdir(), 'kgwalk-pack-'));
     const before = process.umask(umask);

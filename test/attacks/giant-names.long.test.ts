@@ -1,4 +1,4 @@
-/** D18: an entity whose name has 250,000 characters costs what its text costs: importing, training, evaluating and asking go on. */
+/** D18: an entity whose name has 250,000 characters costs only its text: importing, training, evaluating and asking still work. */
 import { join } from 'node:path';
 import { env } from 'node:process';
 import { expect, test } from '@jest/globals';

@@ -1,4 +1,4 @@
-/** Requests to `kgwalk serve` that nobody honest sends: large, slow, many, half, from other sites. It refuses them, and answers the next. */
+/** Hostile requests to `kgwalk serve`: large, slow, many, incomplete, from other sites. It refuses them, and answers the next. */
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
@@ -17,7 +17,7 @@ let serving: Serving;
 const bugs: unknown[] = [];
 const sockets: Socket[] = [];
 afterEach(async () => {
-  // Whatever came, an honest request is answered, and nothing was a bug.
+  // Afterwards an honest request is answered, and no bug was reported.
   expect((await fetch(`${serving.url}api/list`)).status).toBe(200);
   for (const socket of sockets.splice(0)) socket.destroy();
   await serving.close();
@@ -29,7 +29,7 @@ async function served(patienceMs?: number): Promise<void> {
   serving = await serve({ roots: [runs], port: 0, lookMs: 10, onBug, ...(patienceMs && { patienceMs }) });
 }
 
-/** What comes back for bytes until the server ends the connection; `open` says them and stays. */
+/** Reply to bytes until the server ends the connection; `open` sends them and keeps the connection. */
 function said(bytes: string, port = serving.port): Promise<string> {
   return new Promise((resolve, reject) => {
     let answer = '';
@@ -37,7 +37,7 @@ function said(bytes: string, port = serving.port): Promise<string> {
     sockets.push(socket);
     socket.setEncoding('utf8').on('data', (text: string) => (answer += text));
     socket.on('error', (error: NodeJS.ErrnoException) =>
-      // Whoever is cut off while it still sends is reset.
+      // A client that is cut off while sending gets a reset.
       ['ECONNRESET', 'EPIPE'].includes(error.code!) ? resolve(answer) : reject(error),
     );
     socket.on('close', () => resolve(answer));
@@ -108,7 +108,7 @@ test.each([
 test.each([
   ['headers', () => `GET / HTTP/1.1\r\nHost: 127.0.0.1:${serving.port}\r\nX: `],
   ['a body', () => `POST /ask HTTP/1.1\r\n${own()}Content-Type: application/json\r\nContent-Length: 99\r\n\r\n{`],
-])('whoever does not end its %s is cut off', async (_what, bytes) => {
+])('a client that does not end its %s is cut off', async (_what, bytes) => {
   await served(40);
   expect([408, NaN]).toContain(statusOf(await said(bytes())));
 });
@@ -131,7 +131,7 @@ test('connections beyond the limit are closed, and make room again', async () =>
     );
 });
 
-test('streams beyond the limit are refused, and readers that read nothing keep nobody waiting', async () => {
+test('streams beyond the limit are refused, and readers that read nothing block no other request', async () => {
   await served();
   // Their answers are never read: the server may not keep what they owe in memory, nor wait for them.
   const stalled = Array.from({ length: mostStreams }, () => openEvents(`${serving.url}api/live?run=one`));

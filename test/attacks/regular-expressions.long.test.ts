@@ -11,7 +11,7 @@ import * as rules from '../../layers.js';
 
 const { layerOf } = rules as { layerOf(file: string): string | undefined };
 
-/** What is only ever matched with texts of our own. */
+/** Patterns that are matched only with texts of this repository. */
 const ownTexts = [
   String.raw`reports/scripts.ts: /\n\/\/# sourceMappingURL=.*\s*$/`,
   'datasets/demo/names.ts: /[aeiou]+$/',
@@ -22,7 +22,7 @@ const putTogether: Record<string, string> = {
   'checkpoints/store.ts': 'tested below',
   'src/llm/decisions/likelihood/plain-text.ts':
     'names of one question, at every place of it: both have at most 2,000 characters',
-  'src/run/environment.ts': 'names of packages of our own',
+  'src/run/environment.ts': 'names of this project’s packages',
 };
 
 const sources = (readdirSync('.', { recursive: true }) as string[]).filter(

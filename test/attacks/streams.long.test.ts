@@ -1,4 +1,4 @@
-/** What a person sees of a program can vanish while it works: a terminal, a reader, the disk under a log. On the built program. */
+/** Output streams that vanish during work: a terminal, a reader, the disk under a log. On the built program. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';

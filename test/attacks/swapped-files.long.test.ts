@@ -8,23 +8,23 @@ import { ran, set, useDemoHome } from '../golden/golden.js';
 
 useDemoHome();
 
-/** What no command believes: the clock, and a copy of the log for other programs. */
+/** Files that no command relies on: the clock, and a copy of the log for other programs. */
 const harmless = ['timing.jsonl', 'metrics.arrow'];
 
 const small = ['encoder.model=hashed:32', 'backend=wasm', 'ppo.updates=2', 'ppo.samplesPerUpdate=8'];
-const kinds: Record<string, { preset: string; settings: string[]; beside: string }> = {
+const kinds: Record<string, { preset: string; settings: string[]; trainedWith: string }> = {
   dialogues: {
     preset: 'opendialkg-tiny',
     settings: [
       ...['data.dataset=demo', 'data.maxDialogues=20', 'transe.epochs=2', 'transe.dim=8', 'clone.epochs=2'],
       ...['ppo.minibatchSamples=4'],
     ],
-    beside: 'embeddings/walker-tables.safetensors',
+    trainedWith: 'embeddings/walker-tables.safetensors',
   },
   questions: {
     preset: 'demo-questions',
     settings: ['relationWalker.questionWidth=16', 'relationWalker.width=16', 'ppo.minibatchSamples=4'],
-    beside: 'embeddings/question-scale.safetensors',
+    trainedWith: 'embeddings/question-scale.safetensors',
   },
   links: {
     preset: 'umls-walk',
@@ -44,7 +44,7 @@ const kinds: Record<string, { preset: string; settings: string[]; beside: string
         'ppo.evalSamples=20',
       ],
     ],
-    beside: 'embeddings/link-vectors.safetensors',
+    trainedWith: 'embeddings/link-vectors.safetensors',
   },
 };
 
@@ -72,7 +72,7 @@ function problemOf(run: string): string | undefined {
   }
 }
 
-describe.each(Object.entries(kinds))('a run on %s', (name, { preset, settings, beside }) => {
+describe.each(Object.entries(kinds))('a run on %s', (name, { preset, settings, trainedWith }) => {
   const [own, other] = [`${name}-0`, `${name}-7`];
 
   test('is whole, and one of another seed, too', async () => {
@@ -82,7 +82,7 @@ describe.each(Object.entries(kinds))('a run on %s', (name, { preset, settings, b
         /^whole: settings, \d checkpoints, [1-9] tables, the log, the notes and 1 evaluations fit each other\n$/,
       );
     }
-    expect(filesOf(own)).toContain(beside);
+    expect(filesOf(own)).toContain(trainedWith);
   });
 
   test('knows each of its files from that of another run', () => {
@@ -107,7 +107,7 @@ describe.each(Object.entries(kinds))('a run on %s', (name, { preset, settings, b
   });
 
   test('is not evaluated with the weights or tables of another', async () => {
-    for (const file of ['checkpoints/ppo-000002.safetensors', beside]) {
+    for (const file of ['checkpoints/ppo-000002.safetensors', trainedWith]) {
       const swapped = `${name}-evaluated`;
       cpSync(own, swapped, { recursive: true });
       cpSync(join(other, file), join(swapped, file));

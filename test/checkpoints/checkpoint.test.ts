@@ -49,7 +49,7 @@ describe('a checkpoint', () => {
     expect({ ...read.tensors }).toEqual(tensors);
   });
 
-  test('equal content gives equal bytes, whatever the order of keys', () => {
+  test('equal content gives equal bytes, for any order of keys', () => {
     writeCheckpoint(file, { header, tensors });
     const bytes = readFileSync(file);
     const shuffled = Object.fromEntries(Object.entries(header).reverse()) as CheckpointHeader;

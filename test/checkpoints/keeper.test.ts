@@ -25,7 +25,7 @@ describe('the pointers', () => {
     expect(choosePointers(entries)).toEqual({ best: entries[2], clone: entries[2], last: entries[3] });
   });
 
-  test('the loss decides among epochs of cloning whatever they score', () => {
+  test('the loss decides among epochs of cloning, not the score', () => {
     const entries = [clone(1, 2, 0.1), clone(2, 2.5, 0.4)];
     expect(choosePointers(entries).clone).toBe(entries[0]);
   });
@@ -36,7 +36,7 @@ describe('the pointers', () => {
     expect([compareEntries(ppo(7), ppo(7)), Math.sign(compareEntries(ppo(1), clone(9)))]).toEqual([0, 1]);
   });
 
-  test('where no loss is told, epochs of cloning compete by score', () => {
+  test('where no loss is given, epochs of cloning compete by score', () => {
     const entries = [clone(1, undefined, 0.29), clone(2, undefined, 0.31), clone(3, undefined, 0.3), ppo(10, 0.3)];
     expect(choosePointers(entries)).toEqual({ best: entries[1], clone: entries[1], last: entries[3] });
   });

@@ -64,7 +64,7 @@ describe('safetensors', () => {
     expect(bytes).toEqual(file(digest));
   });
 
-  test('whatever is written is read back', () => {
+  test('everything written is read back', () => {
     fc.assert(
       fc.property(anyTensors, fc.dictionary(fc.string(), fc.string()), (entries, metadata) => {
         const tensors = new Map(entries.map(([name, data]) => [name, tensor([data.length], data)]));
@@ -173,7 +173,7 @@ describe('safetensors', () => {
     expect(() => encode({ __metadata__: tensor([1], new Uint8Array(1)) })).toThrow('__metadata__');
   });
 
-  test('a byte that was changed is found, wherever it stands; without its sha256 a file is read as any other program’s', () => {
+  test('a changed byte is found at any offset; without its sha256 a file is read like that of any other program', () => {
     const bytes = encode({ w: tensor([3], new Float32Array([1, 2, 3])) }, { k: 'v' });
     for (let at = 0; at < bytes.length; at++) {
       const changed = bytes.with(at, bytes[at]! ^ 1);

@@ -70,7 +70,7 @@ test('checkpoint show takes the best by default, as a card or as JSON', async ()
   expect(shown).toMatchObject({ name: 'ppo-000020', header: { step: 20 }, tensors: { w: [1], 'optimizer/m': [1] } });
 });
 
-test('checkpoint export writes weights without the state of training, and a card beside them', async () => {
+test('checkpoint export writes weights without the training state, with a card next to them', async () => {
   const to = join(run, 'shared.safetensors');
   const paths = JSON.parse(await kgwalk('checkpoint', 'export', run, '--to', to, '--json')) as Record<string, string>;
   const { header, tensors } = readCheckpoint(paths.weights!);

@@ -1,4 +1,4 @@
-/** What a shell completes. Runs the built program: `npm test` builds it first. */
+/** Shell completion. Runs the built program: `npm test` builds it first. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

@@ -14,7 +14,7 @@ async function kgwalk(...args: string[]): Promise<string> {
 }
 
 describe('config explain', () => {
-  test('tells what one key takes, its default and what it does', async () => {
+  test('prints what one key takes, its default and what it does', async () => {
     expect(await kgwalk('explain', 'ppo.clipRange')).toMatch(/^ppo\.clipRange: a number in .*default 0\.2\n\w/);
   });
 

@@ -1,4 +1,4 @@
-/** `kgwalk evaluate --count ark`: LLM-ARK's countings beside the strict ones, of runs and of baselines. */
+/** `kgwalk evaluate --count ark`: LLM-ARK's counts next to the strict ones, of runs and of baselines. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stderr } from 'node:process';

@@ -55,7 +55,7 @@ describe('kgwalk datasets get', () => {
     expect((await kgwalk('datasets', 'list')).out).toMatch(/again .*\nfilms /s);
   });
 
-  test('goes on after a break, with the files that are whole left alone', async () => {
+  test('resumes after a break and leaves complete files alone', async () => {
     publish();
     server.answers = [whole(triples), sends(questions, 30, 'cut'), says(404)];
     expect((await kgwalk('datasets', 'get', 'custom')).exitCode).toBe(1);

@@ -14,7 +14,7 @@ beforeAll(() => {
 });
 afterAll(() => chdir(previous));
 
-/** What the doctor finds, by part, asked in a folder. */
+/** Findings of the doctor in a folder, by part. */
 async function findingsIn(folder: string, home: string) {
   chdir(folder);
   env.KGWALK_HOME = home;

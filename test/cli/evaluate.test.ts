@@ -113,7 +113,7 @@ describe('kgwalk evaluate', () => {
     expect(existsSync(join(folder, 'shards'))).toBe(false);
   });
 
-  test('a language model is needed by prompts on dialogues, and by nobody else', async () => {
+  test('a language model is needed by prompts on dialogues only', async () => {
     const refusal = async (...words: string[]) => {
       const failed = kgwalk('evaluate', ...words);
       await expect(failed).rejects.toMatchObject({ code: 'usage' });

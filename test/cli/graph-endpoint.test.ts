@@ -1,4 +1,4 @@
-/** `--graph sparql:…` of commands: who walks it, with which answers, and whom a cut hub kept something from. */
+/** `--graph sparql:…` of commands: the agents that can walk it, their answers, and the effect of cut hubs. */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { env } from 'node:process';

@@ -36,7 +36,7 @@ describe('kgwalk datasets, on links', () => {
     expect((await kgwalk('datasets', 'check', 'tiny')).out).toBe('tiny: 5 files as imported\n');
   });
 
-  test('check tells a file that was altered', async () => {
+  test('check reports a file that was altered', async () => {
     const { name } = await kgwalkJson<{ name: string }>(
       ...['datasets', 'import', 'triples', '--name', 'tiny', '--from', folderWith(tinyLinkFiles)],
     );

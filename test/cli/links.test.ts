@@ -124,7 +124,7 @@ describe('kgwalk ask on links', () => {
 });
 
 describe('rules', () => {
-  test('find what they were mined for; ask tells the rule, and leaves out what none leads to', async () => {
+  test('find what they were mined for; ask prints the rule, and omits entities that no rule reaches', async () => {
     const { metrics, details } = await evaluateJson('--agent', 'rules', '--split', 'test', '--direction', 'tail');
     expect(metrics.mrr!.value).toBe(1);
     expect(details.chains).toContainEqual(

@@ -14,7 +14,7 @@ import { tinySettings } from '../fixtures/tiny-training.js';
 
 const home = useReleaseHome();
 const runOf = (name: string) => join(home(), name);
-/** As a command takes it. */
+/** Argument of a command. */
 const mean = (...names: string[]) => names.map(runOf).join('+');
 
 beforeAll(async () => {
@@ -44,7 +44,7 @@ test('equal runs give what one of them gives', async () => {
   for (const [key, { value }] of Object.entries(one.metrics)) expect(twice.metrics[key]!.value).toBeCloseTo(value, 5);
 });
 
-test('stands in a table under the names of its runs, checkpoints of their own among them', async () => {
+test('is listed in a table under the names of its runs, with their checkpoints', async () => {
   const name = `${runOf('first')}@clone+${runOf('second')}`;
   const { exitCode, out } = await kgwalk('compare', 'random', runOf('first'), name, '--split', 'train', ...kept());
   expect(exitCode).toBe(0);
@@ -60,7 +60,7 @@ test('stands in a table under the names of its runs, checkpoints of their own am
   expect(agents.at(-1)).toMatchObject({ run: `${runOf('first')}+${runOf('second')}@best`, checkpoint: 'clone' });
 });
 
-test('is no run’s own: kept beside none of its runs, and without what the training of one took', async () => {
+test('belongs to no single run: kept in no run folder, without the training cost of one', async () => {
   const { agents } = await kgwalkJson<{ agents: (EvaluationRecord & { training?: object })[] }>(
     ...['compare', 'stop-prior', runOf('first'), mean('first', 'second')],
   );
@@ -117,10 +117,10 @@ test('is replayed and checked for leaks by what its runs noted', async () => {
 });
 
 describe('is refused', () => {
-  const err = async (...words: string[]) => (await kgwalk('evaluate', ...words)).err;
+  const errorOf = async (...words: string[]) => (await kgwalk('evaluate', ...words)).err;
 
   test('where the runs walk differently, in one error', async () => {
-    expect(await err(mean('first', 'short'))).toContain(
+    expect(await errorOf(mean('first', 'short'))).toContain(
       'expected runs of one horizon to answer as one, got first (2) and short (1)',
     );
   });
@@ -128,14 +128,16 @@ describe('is refused', () => {
   test('where one of them has read replies', async () => {
     const plain = ['transe.enabled=false', 'ppo.enabled=false'];
     await train({ settings: tinySettings(...plain, 'data.oracle=reply'), folder: runOf('oracle') });
-    expect(await err(mean('first', 'oracle'))).toContain('expected runs of one oracle to answer as one');
+    expect(await errorOf(mean('first', 'oracle'))).toContain('expected runs of one oracle to answer as one');
   });
 
   test('where they compute on different backends, with a way out', async () => {
     const plain = ['transe.enabled=false', 'ppo.enabled=false', 'walker.head=seq2seq', 'backend=cpu'];
     await train({ settings: tinySettings(...plain), folder: runOf('other') });
     const words = mean('first', 'other');
-    expect(await err(words)).toMatch(/expected runs that compute on one backend, got \w+ and cpu[^]*--backend wasm/);
+    expect(await errorOf(words)).toMatch(
+      /expected runs that compute on one backend, got \w+ and cpu[^]*--backend wasm/,
+    );
     expect((await evaluated(words, '--backend', 'wasm')).n).toBe(3);
   });
 
@@ -145,17 +147,17 @@ describe('is refused', () => {
       settings: tinySettings(...plain, 'walker.head=seq2path', 'walker.decoder=free'),
       folder: runOf('free'),
     });
-    expect(await err(mean('first', 'free'))).toContain(
+    expect(await errorOf(mean('first', 'free'))).toContain(
       'expected runs that choose among edges, got walker.decoder=free',
     );
   });
 
   test('where one of them is not there', async () => {
-    expect(await err(mean('first', 'gone'))).toContain('gone');
+    expect(await errorOf(mean('first', 'gone'))).toContain('gone');
   });
 
   test('with several threads', async () => {
-    expect(await err(mean('first', 'second'), '--threads', '2')).toContain(
+    expect(await errorOf(mean('first', 'second'), '--threads', '2')).toContain(
       'expected one thread for several runs as one',
     );
   });

@@ -1,4 +1,4 @@
-/** What a plugin leaves in runs and evaluations, and what they ask for later. */
+/** Records of plugins in runs and evaluations, and their checks on later use. */
 import { createHash } from 'node:crypto';
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -47,17 +47,17 @@ beforeAll(async () => {
 });
 
 describe('a run keeps what a plugin was', () => {
-  test('its name and hash among the settings, its place beside them, its hash with the evaluation', async () => {
+  test('its name and hash among the settings, its path in a separate file, its hash with the evaluation', async () => {
     const { config, environment } = openRun(run);
     expect(config.plugins).toEqual([`kept.mjs@sha256:${sha256Of(reward)}`]);
     expect(environment.plugins).toEqual([{ file: reward, sha256: sha256Of(reward) }]);
     const record = await kgwalkJson<EvaluationRecord>('evaluate', run);
     expect(record.hashes).toMatchObject({ 'plugin:kept.mjs': sha256Of(reward) });
-    const beside = await kgwalkJson<EvaluationRecord>('evaluate', '--agent', 'frequency', ...dialogues);
-    expect(Object.keys(beside.hashes).filter((key) => key.startsWith('plugin:'))).toEqual([]);
+    const builtIn = await kgwalkJson<EvaluationRecord>('evaluate', '--agent', 'frequency', ...dialogues);
+    expect(Object.keys(builtIn.hashes).filter((key) => key.startsWith('plugin:'))).toEqual([]);
   });
 
-  test('one that settings name lies beside them, and is loaded without a flag', async () => {
+  test('one named in a settings file next to it is loaded without a flag', async () => {
     const folder = folderWith({
       'near.mjs': rewarding('near'),
       'mine.yaml': stringify({
@@ -127,7 +127,7 @@ describe('a run asks for its plugin again', () => {
     expect(err).toContain('--plugin PATH/gone.mjs');
   });
 
-  test('one that changed is refused when the run is gone on with, and told when it is evaluated', async () => {
+  test('one that changed is refused on resume, and reported on evaluation', async () => {
     const folder = copyTrainedWith(run, reward, 'ab'.repeat(32));
     const resumed = await kgwalk('train', '--resume', '--run-dir', folder, '--plugin', reward);
     expect(resumed.exitCode).toBe(2);

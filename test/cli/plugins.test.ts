@@ -78,7 +78,7 @@ describe('a plugin that cannot be used ends the command before it begins', () =>
 });
 
 describe('what a plugin registers is known to the command', () => {
-  test('an agent, by its name and beside ours; options stand before the command or behind it', async () => {
+  test('an agent, by its name and next to built-in ones; options may precede or follow the command', async () => {
     const file = pluginFile(silentAgent('silent'));
     const words = ['compare', 'silent', 'frequency', '--dataset', 'opendialkg'];
     const { exitCode, out, err } = await kgwalk('--plugin', file, ...words);

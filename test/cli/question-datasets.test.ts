@@ -49,7 +49,7 @@ describe('kgwalk datasets, on questions', () => {
     expect(err).not.toContain('\u001b');
   });
 
-  test('statements have no answers: what counts those is blank, or of the questions beside them alone', async () => {
+  test('statements have no answers: metrics of answers are blank, or computed on the questions only', async () => {
     const statement = {
       question: '[Oslo] lies in Norway',
       form: 'truth',

@@ -49,7 +49,7 @@ test('one that scores is as a local model: the record says no more than likeliho
   expect((await kgwalk('replay', dirname(record.saved))).out).toMatch(/every byte as it was saved/);
 });
 
-test('one that stops scoring ends the evaluation with one error, and the same command goes on', async () => {
+test('one that stops scoring ends the evaluation with one error, and the same command resumes it', async () => {
   let left = 4;
   const stops: ChatAnswer = (response, call) =>
     (left-- > 0 ? echoes() : fails(400, 'logprobs are off'))(response, call);

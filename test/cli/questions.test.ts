@@ -15,7 +15,7 @@ useSharedHome(importFilms);
 
 type Saved = EvaluationRecord & { saved: string; speed: { asked: number; remembered: number } };
 
-/** Commands on the films, with evaluations of their own. */
+/** Runs commands on the films, with a separate folder of evaluations. */
 function onFilms() {
   const kept = ['--evaluations', folderWith({})];
   const films = ['--dataset', 'films', '--encoder', 'hashed:32', ...kept];
@@ -74,7 +74,7 @@ describe('kgwalk evaluate on questions', () => {
     });
   });
 
-  test('takes subsets, a limit, a budget, switches; each is an evaluation of its own', async () => {
+  test('takes subsets, a limit, a budget, switches; each is a separate evaluation', async () => {
     const { evaluate, kept } = onFilms();
     const base = ['--agent', 'fiske', '--model', 'oracle:0'];
     const all = await evaluate(...base);
@@ -118,7 +118,7 @@ describe('kgwalk evaluate on questions', () => {
     expect(readdirSync(kept[1]!)).toEqual([]);
   });
 
-  test('an agent of questions without a data set is told what is missing', async () => {
+  test('an agent of questions without a data set gives an error that names what is missing', async () => {
     const { err } = await kgwalk('evaluate', '--agent', 'fiske');
     expect(err).toContain('expected a data set of questions for agent fiske, got none, at --dataset');
   });
@@ -179,7 +179,7 @@ describe('kgwalk compare on questions', () => {
     ]);
   });
 
-  test('asks every agent in every way to choose, each an evaluation of its own that replays; who asks no model once', async () => {
+  test('runs every agent with every way to choose, as separate evaluations that replay; agents without a model run once', async () => {
     const { compare, evaluate, run, kept } = onFilms();
     const words = ['tog:prefilter=bm25,keep={1,2}', 'random-chain', '--model', 'oracle:0', '--limit', '4'];
     const { agents, comparisons } = await compare(...words, '--choices', 'written,likelihood');
@@ -251,7 +251,7 @@ describe('kgwalk compare on questions', () => {
     const { run } = onFilms();
     const { err } = await run('compare', 'tog:keep={1,2}', 'random-chain', '--model', 'oracle:0');
     expect(err).toContain('expected a pre-filter with keep, got none, at tog:keep=1');
-    // A mass of its own, not of a pre-filter.
+    // Mass of the agent itself, not of a pre-filter.
     const reader = await run('compare', 'reader:mass=0.5,walker=none-such', '--model', 'oracle:0');
     expect(reader.err).not.toContain('expected a pre-filter');
   });
@@ -264,7 +264,7 @@ describe('kgwalk compare on questions', () => {
     expect((await run('compare', 'tog,fiske')).err).toContain('Agents are parted by spaces.');
   });
 
-  test('refuses saved evaluations of other models, unless told to mix them', async () => {
+  test('refuses saved evaluations of other models, unless mixing is allowed', async () => {
     const { evaluate, run, compare } = onFilms();
     const sure = await evaluate('--agent', 'fiske', '--model', 'oracle:0');
     const unsure = await evaluate('--agent', 'fiske', '--model', 'oracle:0.3');

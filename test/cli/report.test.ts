@@ -9,13 +9,13 @@ import { importFilms } from '../fixtures/toy-question-training.js';
 
 useOwnHome();
 
-/** What an evaluation asked that can go on. */
+/** Request of an evaluation that can be resumed. */
 const begun = {
   ...{ schemaVersion: 2, kind: 'evaluation', task: 'questions', agent: 'fiske', resamples: 1000, hashes: {} },
   about: { dataset: 'harbour', split: 'dev-valid' },
 };
 
-test('kgwalk report takes evaluations by folder and by name, and writes beside them', async () => {
+test('kgwalk report takes evaluations by folder and by name, and writes next to them', async () => {
   const root = folderWith({});
   const [fiske, tog] = ['fiske', 'tog'].map((agent) =>
     writeMadeUpEvaluation(join(root, agent), { record: madeUpAnswers(agent, 0.5) }),
@@ -24,14 +24,14 @@ test('kgwalk report takes evaluations by folder and by name, and writes beside t
   expect(one.page).toBe(join(tog, 'report', 'index.html'));
   const both = await kgwalkJson<{ page: string; pictures: string[] }>('report', fiske, tog);
   expect(both.page).toBe(join(root, 'report-fiske-tog', 'index.html'));
-  // Another comparison lies beside it.
+  // Another comparison lies next to it.
   const other = await kgwalkJson<{ page: string }>('report', tog, fiske);
   expect([other.page, existsSync(both.page)]).toEqual([join(root, 'report-tog-fiske', 'index.html'), true]);
   expect(readFileSync(both.page, 'utf8')).toContain('2 agents on harbour');
   expect(both.pictures.every((file) => existsSync(file))).toBe(true);
 });
 
-test('kgwalk report says how to go on with an evaluation that was stopped', async () => {
+test('kgwalk report prints how to resume an evaluation that was stopped', async () => {
   const folder = writeMadeUpEvaluation(join(folderWith({}), 'fiske'), {
     record: madeUpAnswers('fiske', 0.5),
   });

@@ -43,7 +43,7 @@ function copyOf(folder: string): string {
   return copy;
 }
 
-/** What is equal between equal runs: their events hold the clock. */
+/** Contents that equal runs share; events are left out since they hold the clock. */
 const hashesOf = (folder: string) =>
   Object.fromEntries(Object.entries(runHashes(folder)).filter(([name]) => !name.startsWith('tensorboard')));
 
@@ -97,7 +97,7 @@ describe('train --resume', () => {
     expect(hashesOf(folder)).toEqual(hashesOf(unbroken));
   });
 
-  test('with other settings is refused, each told with both values, and the run stays as it is', async () => {
+  test('with other settings is refused, with both values of each, and the run stays as it is', async () => {
     const before = runHashes(stopped);
     const { exitCode, err } = await resume(stopped, 'last', '--set', 'ppo.clipRange=0.1', '--seed', '9');
     expect(exitCode).toBe(2);
@@ -106,7 +106,7 @@ describe('train --resume', () => {
     expect(runHashes(stopped)).toEqual(before);
   });
 
-  test('with settings that change no weight goes on, to the same weights', async () => {
+  test('with settings that change no weight resumes to the same weights', async () => {
     const folder = copyOf(stopped);
     const { exitCode } = await resume(folder, 'last', '--set', 'log.tensorboard=false', '--set', 'encoder.workers=2');
     expect(exitCode).toBe(0);
@@ -173,7 +173,7 @@ describe('train --resume', () => {
     });
   });
 
-  test('goes on with the backend that it was begun on, whichever is taken first here', async () => {
+  test('resumes on the backend it was begun on, not on the first one available here', async () => {
     const folder = join(home, 'backend');
     const begun = train({ settings: tinySettings('backend=auto'), folder, ...stopAt('clone', 1) });
     await expect(begun).rejects.toMatchObject({ code: 'stopped' });

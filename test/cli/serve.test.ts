@@ -26,7 +26,7 @@ function started(...words: string[]) {
   return { child, ended, err: () => err };
 }
 
-test.each(['SIGINT', 'SIGTERM'] as const)('serves until %s, which ends it at once, whoever follows', async (signal) => {
+test.each(['SIGINT', 'SIGTERM'] as const)('serves until %s, which ends it at once, followed or not', async (signal) => {
   const folder = folderWith({});
   writeMadeUpRun(join(folder, 'demo-s1'), { config: { name: 'demo', seed: 1 }, metrics: madeUpCurves(1, 3) });
   const { child, ended } = started(folder, '--port', '0');

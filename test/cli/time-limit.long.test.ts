@@ -16,7 +16,7 @@ describe('a time limit', () => {
   let collecting: NodeJS.Timeout;
   afterEach(() => clearInterval(collecting));
 
-  test('fires where only a signal made of it is held, whatever is collected meanwhile', async () => {
+  test('fires where only a signal derived from it is held, even after garbage collection', async () => {
     const signal = AbortSignal.any([new AbortController().signal, timeLimit(0.0005)]);
     collecting = setInterval(collectGarbage, 5);
     const fired = await new Promise<boolean>((resolve) => {
@@ -26,7 +26,7 @@ describe('a time limit', () => {
     expect(fired).toBe(true);
   });
 
-  test('ends a long training with what it has, to be gone on with', async () => {
+  test('ends a long training with what it has, which can be resumed', async () => {
     const settings = {
       ...{ name: 'long', backend: 'wasm', data: { dataset: 'tiny' }, env: { id: 'kgwalk/LinkQuery-v1' } },
       ...{ linkWalk: { horizon: 2 }, linkWalker: { vectorDim: 8, pathDim: 8, width: 16 }, clone: { enabled: false } },
@@ -54,10 +54,10 @@ describe('a time limit', () => {
     rmSync(home, { recursive: true });
   });
 
-  test('ends an evaluation, a sweep and the training of a model, whatever is collected meanwhile', async () => {
+  test('ends an evaluation, a sweep and the training of a model, even after garbage collection', async () => {
     const home = folderWith({});
     await kgwalkJson('datasets', 'import', 'triples', '--name', 'tiny', '--from', folderWith(tinyLinkFiles));
-    // Each would go on for minutes.
+    // Each would take minutes.
     const dataset = ['--set', 'data.dataset=tiny'];
     const messages = ['link-messages', ...dataset, '--set', 'exactWalker.messages.steps=10000000'];
     const run = join(home, 'run');

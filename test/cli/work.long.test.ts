@@ -11,7 +11,7 @@ import { filmOverrides, importFilms } from '../fixtures/toy-question-training.js
 
 useSharedHome(importFilms);
 
-/** Of a run named `films`. */
+/** Folder of a run named `films`. */
 const trained = join(folderWith({}), 'films');
 const setWords = filmOverrides.flatMap((one) => ['--set', one]);
 beforeAll(async () => {

@@ -41,7 +41,7 @@ afterAll(() => {
   else env.KGWALK_HOME = previousHome;
 });
 
-/** A hash of a thousand walks, told as the test in Python tells them. */
+/** Hash of a thousand walks, in the same text form as the test in Python. */
 async function episodesOfNode(): Promise<string> {
   const { dataset, queries } = await openLinkTrainingData(trainSettings.parse({ data: { dataset: 'tiny' } }));
   const walk = makeEnv(linkQueryId, { graph: dataset.graph, queries, known: dataset.trainKnown, horizon: 3 });

@@ -1,4 +1,4 @@
-/** What holds for every page of the documentation. The examples themselves run in the tests beside this one. */
+/** Rules for every page of the documentation. The examples are run by the other tests of this folder. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
@@ -95,7 +95,7 @@ test.each(pages)('tests that %s names exist', (page) => {
 });
 
 describe('links', () => {
-  /** As GitHub makes them of headings. */
+  /** Anchors in the form that GitHub makes from headings. */
   const anchorOf = (heading: string) =>
     heading
       .toLowerCase()

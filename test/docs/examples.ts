@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 export interface Example {
   page: string;
-  /** Of the first line of its text, from 1. */
+  /** Line number of the first line of its text, from 1. */
   line: number;
   /** `bash`, `ts`, `json` or what else the fence says; `''` where it says nothing. */
   language: string;

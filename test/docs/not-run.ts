@@ -104,7 +104,7 @@ export function reasonNotToRun(line: string, page: string): string | undefined {
   return lines.find(([of, begin]) => of === page && line.startsWith(begin))?.[2];
 }
 
-/** What the list says about lines that a page no longer has. */
+/** Entries of the list for lines that a page no longer has. */
 export function forgottenExceptions(linesOf: (page: string) => readonly string[]): string[] {
   const gone = lines.filter(([page, begin]) => !linesOf(page).some((line) => line.startsWith(begin)));
   return gone.map(([page, begin]) => `${page}: ${begin}`);

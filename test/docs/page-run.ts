@@ -1,4 +1,4 @@
-/** Runs the examples of a page in their order, in a folder and a home of their own, as a reader would. */
+/** Runs the examples of a page in order, in a temporary folder and home, as a reader would. */
 import { readFileSync } from 'node:fs';
 import { chdir, cwd, env } from 'node:process';
 import { join } from 'node:path';
@@ -10,13 +10,13 @@ import { reasonNotToRun } from './not-run.js';
 import { parseCommand } from './parse-command.js';
 import { commandLines, isBeyondUs, kgwalkWords, shellWords } from './shell-lines.js';
 import { save, shrink, shrinkCode, withStandIns, type Surroundings } from './stand-ins.js';
-import { tellOf } from './tells.js';
+import { successLineOf } from './success-lines.js';
 import { overSources, runTypeScript } from './typescript-examples.js';
 
 export interface PageOptions {
   /** Commands of other pages that this one builds on. */
   before?: readonly string[];
-  /** What the code under a heading prints. */
+  /** Output of the code under a heading. */
   prints?: Readonly<Record<string, RegExp>>;
   /** The files that blocks of data and plugins under a heading become, in order. */
   saves?: Readonly<Record<string, readonly string[]>>;
@@ -79,9 +79,9 @@ async function runLine(line: string, here: Surroundings): Promise<void> {
   await parseCommand(words);
   const { exitCode, out, err } = await kgwalk(...shrink(withStandIns(words, here)));
   expect([exitCode, exitCode === 0 ? '' : err]).toEqual([0, '']);
-  const tell = tellOf(words);
-  expect(tell).toBeDefined();
-  expect(out).toMatch(tell!);
+  const successLine = successLineOf(words);
+  expect(successLine).toBeDefined();
+  expect(out).toMatch(successLine!);
 }
 
 /** A script of the package exists: it is not run here. */

@@ -1,4 +1,4 @@
-/** What the real program makes of a command line, without doing it. */
+/** Parses a command line with the real program, without running it. */
 import { Command } from 'commander';
 import { commands } from '../../cli/commands.js';
 import { loadPreset } from '../../presets/index.js';

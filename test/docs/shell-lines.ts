@@ -15,7 +15,7 @@ export function shellWords(line: string): string[] {
   return [...line.matchAll(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g)].map(([word]) => word.replaceAll(/["']/g, ''));
 }
 
-/** Whether a line asks more of the shell than this file knows: variables, pipes, files. */
+/** True if a line needs shell features that this file lacks: variables, pipes, files. */
 export function isBeyondUs(line: string): boolean {
   return /[$|<>;`]/.test(line.replaceAll(/"[^"$`]*"|'[^']*'/g, ''));
 }

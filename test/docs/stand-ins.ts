@@ -1,11 +1,11 @@
-/** What stands in for a reader's files in the examples, and what makes hours seconds. */
+/** Stand-ins for a reader's files in the examples, and settings that turn hours into seconds. */
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { folderWith } from '../fixtures/tiny-release.js';
 import { tinyOverrides } from '../fixtures/tiny-training.js';
 import { releaseOf } from './film-releases.js';
 
-/** What the examples of a page have made so far. */
+/** Files that the examples of a page have made so far. */
 export interface Surroundings {
   /** The working folder. */
   folder: string;
@@ -13,7 +13,7 @@ export interface Surroundings {
   given: Record<string, string>;
 }
 
-/** What `npm start` leaves, smaller. */
+/** A smaller version of the files that `npm start` leaves. */
 export const quickstartLeft: readonly string[] = [
   'kgwalk datasets demo --entities 300 --dialogues 30 --questions 100',
   'kgwalk train demo --model MODEL.gguf --run-dir runs/quickstart/dialogues',
@@ -30,7 +30,7 @@ const encoders = [
 ];
 const chatModels = ['CHAT.gguf', 'SmolLM2.gguf', 'qwen2.5-0.5b-instruct'];
 
-/** What a reader asks of FB15k-237 and of the demo, in our small worlds. */
+/** Names of FB15k-237 and of the demo, mapped to names in the small test data. */
 const tinyWords: Readonly<Record<string, string>> = {
   'Tom Hanks': 'Ivy Stone',
   'Riska Rising': 'Under Merune Skies',
@@ -69,7 +69,7 @@ function anyQuestion(evaluation: string): string {
   return (JSON.parse(first!) as { id: string }).id;
 }
 
-/** What makes the recommended settings fit a dozen films. Stands behind what the example sets. */
+/** Settings that make the recommended ones fit a dozen films. Appended after those of the example. */
 const dialogues = [
   ...tinyOverrides.slice(1),
   ...['walker.componentDim=16', 'walker.width=32', 'walker.hidden=16'],
@@ -122,7 +122,7 @@ const shrunk: Readonly<Record<string, readonly string[]>> = {
 /** A world that is quick to encode. */
 const smallWorld = ['--entities', '300', '--dialogues', '30', '--questions', '100'];
 
-/** By option, instead of whatever number an example gives it. */
+/** Numbers by option, replacing those of the examples. */
 const few: Readonly<Record<string, string>> = {
   '--limit': '1',
   '--trials': '2',

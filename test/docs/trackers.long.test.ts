@@ -11,7 +11,7 @@ import { runsAsWritten } from './page-run.js';
 import { shrinkCode } from './stand-ins.js';
 import { runTypeScript } from './typescript-examples.js';
 
-/** What MLflow's server takes, by the tables of its REST reference; unknown fields and odd names are refused. */
+/** Requests that MLflow's server accepts, by the tables of its REST reference; unknown fields and odd names are refused. */
 const key = z.string().regex(/^[\w\-.: /]+$/);
 const takes: Record<string, z.ZodType> = {
   'runs/create': z.strictObject({ experiment_id: z.string(), run_name: z.string(), start_time: z.int() }),
@@ -59,7 +59,7 @@ runsAsWritten('docs/trackers.md', {
   saves: { 'Weights & Biases': ['in-wandb.mjs'] },
 });
 
-describe('what trackers were told', () => {
+describe('reports to trackers', () => {
   test('MLflow: a run with its settings, every step of its metrics in order, and its end', () => {
     expect(asked.map(({ path }) => path)).toEqual([
       'runs/create',

@@ -6,7 +6,7 @@ runsAsWritten('docs/training-your-own.md', {
     'In three lines': /^\d+(\.\d+)? \[ ?\d/,
     'The environment': /^0\.90\n$/,
     Callbacks: /^true\n$/,
-    'Stopped, gone on with, trained for longer': /^longer\n$/,
+    'Stopped, continued, trained for longer': /^longer\n$/,
     'Custom networks': /^true\n$/,
   },
 });

@@ -109,8 +109,8 @@ withRedis('every result is there once, none is lost, and all equal those of one 
   await all.close();
 
   for (const plan of [runs, rows]) {
-    const err = await kgwalkJson<object>('plan', 'status', plan, ...place);
-    expect(err).toMatchObject({ waiting: 0, begun: 0, failed: 0, notReproduced: [] });
+    const status = await kgwalkJson<object>('plan', 'status', plan, ...place);
+    expect(status).toMatchObject({ waiting: 0, begun: 0, failed: 0, notReproduced: [] });
   }
   const results = [...store.held.keys()].filter((name) => name.startsWith('films/results/'));
   expect(results.sort()).toEqual(jobs.map(({ key }) => `films/results/${key}.json`).sort());
@@ -160,8 +160,8 @@ withRedis(
     while (!files().some((file) => file.endsWith('checkpoints/index.json'))) await setTimeout(50);
     child.kill('SIGINT');
     expect((await ended)[0]).toBe(130);
-    const err = await kgwalkJson<{ begun: number }>('plan', 'status', file, ...place);
-    expect(err).toMatchObject({ jobs: 2, done: 0, begun: 1, waiting: 1, failed: 0 });
+    const status = await kgwalkJson<{ begun: number }>('plan', 'status', file, ...place);
+    expect(status).toMatchObject({ jobs: 2, done: 0, begun: 1, waiting: 1, failed: 0 });
     const list = [...store.held].find(([name]) => /^films\/progress\/\w+\.json$/.test(name))![1];
     expect(String(list)).toContain('checkpoints/index.json');
 

@@ -48,12 +48,12 @@ const trainings = [
 
 test.each(trainings.slice(0, often(1, 2)))('512 MB are enough to train and evaluate on %s', async (_, preset, sets) => {
   const folder = folderWith({});
-  const [module, err, run] = [join(folder, 'measure.mjs'), join(folder, 'most'), join(folder, 'run')];
-  writeFileSync(module, measuring(err));
+  const [module, peak, run] = [join(folder, 'measure.mjs'), join(folder, 'most'), join(folder, 'run')];
+  writeFileSync(module, measuring(peak));
   const most = (...words: string[]) => {
     const { status, stderr } = program(words, beside(module));
     expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
-    return Number(readFileSync(err, 'utf8'));
+    return Number(readFileSync(peak, 'utf8'));
   };
   expect((await kgwalk('datasets', 'demo')).exitCode).toBe(0);
   expect(most('train', preset, ...sets.flatMap((one) => ['--set', one]), '--run-dir', run)).toBeLessThan(512e6 / 1024);

@@ -11,14 +11,14 @@ const body = Buffer.from('the whole file');
 const sha256 = createHash('sha256').update(body).digest('hex');
 const server = useFileServer(() => (_request, response) => response.end(body));
 
-/** What a header may hold: no line breaks, no control characters. */
+/** Characters that a header may hold: no line breaks, no control characters. */
 const words = nasty.filter((word) => /^[\x20-\x7e]{1,500}$/.test(word));
 const header = (...valid: string[]) => fc.option(fc.constantFrom(...valid, ...words), { nil: undefined, freq: 1 });
 
 interface Given {
   status: number;
   body: Buffer;
-  /** Whether it says how long the body is. */
+  /** True if the reply states the length of its body. */
   counted: boolean;
   headers: Record<string, string | undefined>;
 }
@@ -37,7 +37,7 @@ const answers: fc.Arbitrary<Given> = fc.record({
   }),
 });
 
-test('whatever a host answers, the file that comes has the hash that was asked for, or none comes', async () => {
+test('for any answer of a host, the file has the expected hash, or there is none', async () => {
   const { path } = hostileFile('model.gguf');
   const download = async (given: Given[]) => {
     rmSync(path, { force: true });

@@ -38,7 +38,7 @@ const talk = Buffer.concat([
   frame(ops.close, []),
 ]);
 
-test('whatever comes, each reply is whole, and an error says what was wrong', async () => {
+test('for any input, each reply is complete, and an error names the problem', async () => {
   const bodies = fc.oneof(
     spoiltJson({ protocol: 1, columns: ['head'], padded: true }).map((text) => frame(ops.hello, [Buffer.from(text)])),
     spoiltJson({ seed: 3, options: [{ sample: 1 }, {}] }).map((text) =>
@@ -82,7 +82,7 @@ describe('a server', () => {
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(2 ** 24);
   });
 
-  test('goes on after an op that it does not know', async () => {
+  test('continues after an unknown op', async () => {
     const replies = await answers([helloFrame(), frame(77, [Buffer.alloc(9)]), resetFrame()]);
     expect(replies.map(({ op }) => op)).toEqual([ops.hello, ops.error, ops.reset]);
     expect(replies[1]!.body.toString()).toContain('got op 77');
@@ -113,7 +113,7 @@ describe('a server', () => {
     const served = serveClient(envSession({ envs: counted, autoreset: 'sameStep' }), {
       ...{ input: Readable.from([helloFrame(), ...flood], { objectMode: false }), output },
     });
-    // Nobody reads: what is made stays bounded.
+    // Nothing is read: the buffered output stays bounded.
     await new Promise((resolve) => output.once('readable', resolve));
     for (let turn = 0; turn < 1000; turn++) await new Promise(setImmediate);
     expect(resets).toBeLessThan(20);

@@ -15,14 +15,14 @@ import { madeUpLinkEvaluation } from '../fixtures/made-up-links.js';
 import { madeUpEvaluation, madeUpExamples } from '../fixtures/made-up-runs.js';
 import { hostileJson, hostileJsonLines } from '../fixtures/spoilt.js';
 
-const earned = { value: 1.5, low: 1.2, high: 1.8, n: 12 };
+const estimate = { value: 1.5, low: 1.2, high: 1.8, n: 12 };
 
 const records: Record<string, EvaluationRecord> = {
   episodes: madeUpLinkEvaluation('policy', 0.3, {
     ...{
       task: 'episodes',
       figures: [...episodeScorer.figures],
-      metrics: { return: earned, length: earned },
+      metrics: { return: estimate, length: estimate },
       slices: {},
       sections: [],
       examples: [],
@@ -63,7 +63,7 @@ const rows: Record<string, Row> = {
   },
 };
 
-/** What was asked, in words of every task. */
+/** Requests in the words of every task. */
 const asked = {
   ...{ schemaVersion: 2, kind: 'evaluation', task: 'questions', agent: 'tog', encoder: 'hashed:32', modelId: 'm' },
   about: { dataset: 'harbour', split: 'valid', limit: 10, budget: null, switches: { a: 1 }, subsets: ['2-hop'] },

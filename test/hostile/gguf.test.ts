@@ -12,7 +12,7 @@ const odd = tinyGguf({
   tensors: { __proto__: [2] },
 });
 
-test('model files are read, or refused by name, whatever they state', async () => {
+test('model files are read, or refused with their name, for any header', async () => {
   const { path, write } = hostileFile('m.gguf');
   const inputs = fc.oneof(noise, { weight: 8, arbitrary: spoiltBytes(tinyGguf({}), odd) });
   const read = async (bytes: Buffer) => {

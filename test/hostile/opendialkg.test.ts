@@ -18,7 +18,7 @@ import {
 
 const dialogues = [shortDialogue, longDialogue, missDialogue];
 
-/** What was read holds nothing but the words of a dialogue. */
+/** Asserts that the dialogues read hold words only. */
 function areDialogues(result: unknown): void {
   for (const { id, messages, paths } of (result as Awaited<ReturnType<typeof readDialogues>>).dialogues) {
     expect(typeof id).toBe('string');

@@ -41,7 +41,7 @@ const outside = fc.oneof(
     .map((parts) => parts.join('')),
 );
 
-/** What is asked where every word is the same one. */
+/** Questions made of one repeated word. */
 const evaluationOfAll = (name: string) => ({
   ...({ schemaVersion: 2, kind: 'evaluation', task: name, agent: name, run: name, checkpoint: name } as const),
   ...{ about: { dataset: name, subsets: [name], split: name }, resamples: 1, hashes: {} },

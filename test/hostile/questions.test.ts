@@ -61,7 +61,7 @@ describe('questions', () => {
     await withstands(inputs, read, { place: path, check: isOwn });
   });
 
-  test('of WebQuestions have the answers that their list spells, whatever it is', () => {
+  test('of WebQuestions have exactly the answers of their list', () => {
     const list = '(list (description "A \\"b\\"") (description C D))';
     fc.assert(
       fc.property(spoiltText(list), (text) => descriptionsOf(text).every((answer) => answer.trim() !== '')),

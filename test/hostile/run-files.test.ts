@@ -81,7 +81,7 @@ test('timings are numbers, or refused with file and line', async () => {
   await withstands(hostileJsonLines(timing, timing), (bytes) => readTimings(write(bytes)), { place: path });
 });
 
-test('an index of checkpoints names files of its own folder, or is refused', async () => {
+test('an index of checkpoints names files of the same folder, or is refused', async () => {
   const run = mkdtempSync(join(tmpdir(), 'kgwalk-hostile-'));
   const path = join(run, 'checkpoints', 'index.json');
   mkdirSync(join(run, 'checkpoints'));

@@ -26,7 +26,7 @@ useOwnHome();
 
 /** Resets the terminal, clears the screen and sets its title by 8-bit introducers, rings, turns the line around. */
 const evil = 'Heat\u001bc\u009b2J\u009d0;owned\u0007\u202egnp.exe\u2066\u200f\u007f';
-/** What a terminal obeys, or what turns text around; line breaks and tabs are the program's own. */
+/** Terminal control and bidirectional characters; line breaks and tabs are the program's. */
 const obeyed = /[^\P{Cc}\n\t]|[\u2028\u2029\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]/u;
 const isQuiet = (text: string) => expect(obeyed.exec(text)?.[0]).toBeUndefined();
 
@@ -81,7 +81,7 @@ describe('names that a terminal would obey are shown as escapes', () => {
     isQuiet((await kgwalk('datasets', 'import', 'opendialkg', '--from', csv)).err);
   });
 
-  test('by the list of runs, whatever their files say', async () => {
+  test('by the list of runs, for any content of their files', async () => {
     const runs = folderWith({});
     const config = { name: evil, seed: 1, data: { dataset: evil } };
     mkdirSync(join(runs, 'one'));
@@ -119,7 +119,7 @@ describe('names that a terminal would obey are shown as escapes', () => {
   });
 });
 
-test('all that commands print with escapes, whoever forgot to', () => {
+test('all that commands print with escapes, even unescaped output', () => {
   const written: string[] = [];
   const spies = [stdout, stderr].map((stream) =>
     jest.spyOn(stream, 'write').mockImplementation((text) => Boolean(written.push(String(text)))),

@@ -22,7 +22,7 @@ describe('who may read', () => {
     '127.0.0.1:8080@example.org',
     ':8080',
     undefined,
-  ])('answers nobody who calls it %s', (header) => expect(isOwnName(header, '127.0.0.1')).toBe(false));
+  ])('refuses requests with host %s', (header) => expect(isOwnName(header, '127.0.0.1')).toBe(false));
 
   test('beyond loopback any name will do, for the token guards', () => {
     expect(isOwnName('box.lan:8080', '0.0.0.0')).toBe(true);

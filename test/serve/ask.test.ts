@@ -62,7 +62,7 @@ test('questions that come at once are all answered, each its own', async () => {
   expect(all.map(({ answer }) => answer.topics[0])).toEqual(['tenet', 'dunkirk', 'tenet', 'inception']);
 });
 
-test('what a run is asked stands beside its checkpoints', async () => {
+test('the questions of a run are listed with its checkpoints', async () => {
   const about = (await (await fetch(`${serving.url}api/run?run=films`)).json()) as object;
   expect(about).toMatchObject({
     asked: { words: ['question'], start: false },
@@ -83,7 +83,7 @@ describe('a bad question is one clear refusal, and the next one is answered', ()
     ['a checkpoint that is not there', { run: 'films', question, checkpoint: '999' }, 400, 'expected checkpoint "999"'],
     ['a checkpoint elsewhere', { run: 'films', question, checkpoint: '../x' }, 400, 'expected best, last, clone'],
     ['no question', { run: 'films' }, 400, 'expected question of a question to this run'],
-    ['a key that nobody knows', { run: 'films', question, model: 'x.gguf' }, 400, 'model'],
+    ['an unknown key', { run: 'films', question, model: 'x.gguf' }, 400, 'model'],
     ['a number of answers beyond all', { run: 'films', question, top: 1e9 }, 400, 'top'],
     ['a list', [1], 400, 'expected a question'],
     ['no JSON', '{"run":', 400, 'broken JSON'],

@@ -1,4 +1,4 @@
-/** The server over real sockets of 127.0.0.1: what it answers, to whom, and what it never gives away. */
+/** The server over real sockets of 127.0.0.1: its answers, its access checks, and what it never gives away. */
 import {
   appendFileSync,
   existsSync,
@@ -144,7 +144,7 @@ describe('live', () => {
     await events.close();
   });
 
-  test('a browser whose connection broke goes on after what it has', async () => {
+  test('a browser whose connection broke resumes after what it has', async () => {
     const { url, runs } = await served();
     const first = await openEvents(`${url}api/live?run=demo-s1`);
     const { id } = (await first.until(({ event }) => event === 'caught-up')).at(-1)!;
@@ -214,7 +214,7 @@ describe('live', () => {
   });
 });
 
-describe('nobody else', () => {
+describe('refuses others', () => {
   test('gets an answer under the name of another site', async () => {
     const { port } = await served();
     for (const host of ['evil.example', `evil.example:${port}`, '127.0.0.1.evil.example']) {

@@ -28,7 +28,7 @@ const climbing =
     return { state: 'finished' };
   };
 
-/** What is said to these lines; `replies` are what the other program writes when it is told something. */
+/** Answers to these lines; `replies` gives the lines that the other program writes in response. */
 async function said(
   lines: (string | object)[],
   { folder = join(folderWith({}), 'sweep'), run = climbing(), jobs = 1, replies = (_: Said): object[] => [] } = {},
@@ -59,7 +59,7 @@ async function said(
 
 const clip = (value: number) => ({ 'ppo.clipRange': value });
 
-test('a trial is run, its evaluations are told as they come, and it is answered', async () => {
+test('a trial is run, its evaluations are reported as they come, and it is answered', async () => {
   const { events, folder } = await said([{ id: 'a', set: clip(0.1) }]);
   const path = join(folder, 'trial-001-s0');
   expect(events).toEqual([
@@ -77,7 +77,7 @@ test('seeds and updates are the trial’s own; its value is the mean of its seed
   expect(sweepIn(folder)!.events[0]).toMatchObject({ set: { 'ppo.clipRange': 0.1, 'ppo.updates': 9 } });
 });
 
-test('a trial that is told to stop ends with the best it had', async () => {
+test('a trial that is stopped by the other program ends with the best it had', async () => {
   const replies = (one: Said) => ('step' in one && one.id === 2 && one.step === 2 ? [{ id: 2, stop: true }] : []);
   const { events } = await said(
     [
@@ -152,7 +152,7 @@ test('asked again under the same id, what is over is answered without a run; oth
   ]);
 });
 
-test('so many trials run at once, each told apart by its id', async () => {
+test('the given number of trials run at once, distinguished by their ids', async () => {
   const { events } = await said(
     [1, 2, 3].map((id) => ({ id, set: clip(id / 10) })),
     { jobs: 3 },

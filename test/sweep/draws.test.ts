@@ -48,12 +48,12 @@ describe('draws', () => {
     expect(settings(draws([], ranges), 10).map(({ lr }) => lr)).toEqual(alone);
   });
 
-  test('points of a grid take turns, each with draws of its own', () => {
+  test('points of a grid take turns, each with separate draws', () => {
     const drawn = settings(draws(['g=1,2,3'], ['clip=uniform:0..1'], { sampler: 'sobol' }), 24);
     expect(drawn.map(({ g }) => g)).toEqual(Array.from({ length: 24 }, (_, i) => (i % 3) + 1));
     expect(new Set(drawn.map(({ clip }) => clip)).size).toBe(24);
     for (const point of [1, 2, 3]) {
-      // Eight points of a sequence of its own: one in each eighth.
+      // Eight points of a separate sequence: one in each eighth.
       const eighths = drawn.filter(({ g }) => g === point).map(({ clip }) => Math.floor(8 * (clip as number)));
       expect(new Set(eighths).size).toBe(8);
     }
@@ -63,7 +63,7 @@ describe('draws', () => {
 describe('the number of trials', () => {
   const both = draws(['g=1,2,3'], ['clip=uniform:0..1']);
 
-  test('is told where something is drawn', () => expect(trialCount(both, 7)).toBe(7));
+  test('is given where something is drawn', () => expect(trialCount(both, 7)).toBe(7));
 
   test.each<[Draws, number | undefined, string]>([
     [both, undefined, 'expected --trials with --sample, got none'],

@@ -1,4 +1,4 @@
-/** The loop of a sweep over runs that are made up: what is started, kept, stopped and gone on with. */
+/** The loop of a sweep over fake runs: starting, keeping, stopping and resuming. */
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
@@ -146,7 +146,7 @@ test('a run without the figure counts as failed', async () => {
   expect(results.best).toBeUndefined();
 });
 
-test('stopped and gone on with, every run ends once', async () => {
+test('stopped and resumed, every run ends once', async () => {
   const record = await plannedSweep(plan({ seeds: [0, 1] }));
   const folder = newFolder();
   const stop = new AbortController();
@@ -188,7 +188,7 @@ describe('shards', () => {
     );
   });
 
-  test('are not begun again, and are gone on with in any number of parts', async () => {
+  test('are not restarted, and can be resumed in any number of parts', async () => {
     const record = await plannedSweep(plan({ seeds: [0, 1] }));
     const folder = newFolder();
     await swept(folder, record, madeUp({ 'trial-001-s0': { state: 'failed', reason: 'lost' } }), false, shard(1));
@@ -238,14 +238,14 @@ describe('halving', () => {
   test('stops what is not among the best half at a rung, by the best so far', async () => {
     const folder = newFolder();
     const results = await swept(folder, await halved(), madeUp(scripts));
-    // At update 2: 0.5 alone; 0.4 of (0.5, 0.4); 0.6 of three, of which one goes on; 0.7 of four. At update 4: 0.7, then 0.6, then 0.8.
+    // At update 2: 0.5 alone; 0.4 of (0.5, 0.4); 0.6 of three, of which one continues; 0.7 of four. At update 4: 0.7, then 0.6, then 0.8.
     expect(states(results)).toEqual(['finished', 'stopped', 'stopped', 'finished']);
     expect(results.trials[1]).toMatchObject({ value: 0.4, reason: 'not among the best 1/2 at update 2' });
     expect(results.trials[2]).toMatchObject({ value: 0.6, reason: 'not among the best 1/2 at update 4' });
     expect(results.best!.trial).toBe(4);
   });
 
-  test('decides again as it did, whenever it is stopped and gone on with', async () => {
+  test('makes the same decisions when stopped and resumed at any point', async () => {
     const whole = newFolder();
     await swept(whole, await halved(), madeUp(scripts));
     for (let stopAfter = 1; stopAfter < 12; stopAfter++) {
@@ -271,7 +271,7 @@ describe('halving', () => {
     expect(results.trials[1]!.value).toBe(0.4);
   });
 
-  test('the first seed decides; others of a trial that goes on come next, and are not stopped', async () => {
+  test('the first seed decides; others of a trial that continues come next, and are not stopped', async () => {
     const { run, started } = madeUp(scripts, climbing(0, 0, 0, 0));
     const results = await swept(newFolder(), await halved({ seeds: [0, 1, 2] }), { run });
     expect(started).toEqual([
@@ -332,7 +332,7 @@ test('settings that contradict each other in one trial are refused before any is
   );
 });
 
-test('what is kept tells the trials without the program that ran them', async () => {
+test('the saved record gives the trials without the program that ran them', async () => {
   const folder = newFolder();
   await swept(folder, await plannedSweep(plan()), madeUp({}));
   const { record, events, running, id } = sweepIn(folder)!;

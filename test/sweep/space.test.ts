@@ -93,7 +93,7 @@ describe('a value between two ends', () => {
   ])('%s at %d is %p', (sample, place, value) => expect(at(sample, place)).toEqual(value));
 });
 
-test('settings are told as --set takes them, with quotes where YAML would read something else', () => {
+test('settings are printed as --set takes them, with quotes where YAML would read something else', () => {
   expect(overridesOf({ 'a.b': 0.1, c: 'hashed:32', d: 'null', e: [1, 'x'], f: null, g: 'a, b' })).toEqual([
     'a.b=0.1',
     'c=hashed:32',

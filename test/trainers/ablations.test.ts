@@ -38,7 +38,7 @@ beforeAll(async () => {
   }
 });
 
-/** What the run's walker answers to the tasks of train. */
+/** Answers of the run's walker to the tasks of train. */
 async function answersOf(folder: string, checkpoint: string) {
   const { agent, graph, close } = await loadWalkerRun(folder, { checkpoint, beamWidth: 5 });
   try {
@@ -70,7 +70,7 @@ describe.each(Object.keys(ablations) as Ablation[])('a run %s', (ablation) => {
     expect(runHashes(folder)).toEqual(runHashes(unbroken[ablation]));
   });
 
-  test('answers the same wherever it is opened, and something else after training', async () => {
+  test('gives the same answers each time it is opened, and others after training', async () => {
     const copy = newFolder();
     cpSync(unbroken[ablation], copy, { recursive: true });
     const answers = await answersOf(unbroken[ablation], 'last');

@@ -21,17 +21,17 @@ const quiet = { progress: silentProgress };
 
 test('it takes the cores that are left, then all, and is done once', async () => {
   const { calls, encode, resolve } = encoding();
-  const beside = encodeBeside(quiet, 2, encode, 4);
+  const running = encodeBeside(quiet, 2, encode, 4);
   expect(calls).toHaveLength(1);
   expect(calls[0]!.lanes!()).toBe(2);
-  const joined = beside.join();
+  const joined = running.join();
   expect(calls[0]!.lanes!()).toBe(Infinity);
   resolve('vectors');
-  expect([await joined, await beside.join()]).toEqual(['vectors', 'vectors']);
+  expect([await joined, await running.join()]).toEqual(['vectors', 'vectors']);
   expect(calls).toHaveLength(1);
 });
 
-test('beside work of this thread all lanes may, as they wait for it', () => {
+test('next to work of this thread all lanes may, as they wait for it', () => {
   const { calls, encode } = encoding();
   encodeBeside(quiet, 1, encode, 2);
   expect(calls[0]!.lanes!()).toBe(Infinity);
@@ -39,22 +39,22 @@ test('beside work of this thread all lanes may, as they wait for it', () => {
 
 test('without a core to spare it waits until it is asked for', async () => {
   const { calls, encode, resolve } = encoding();
-  const beside = encodeBeside(quiet, 2, encode, 2);
+  const running = encodeBeside(quiet, 2, encode, 2);
   await setImmediate();
   expect(calls).toHaveLength(0);
   resolve('vectors');
-  expect(await beside.join()).toBe('vectors');
+  expect(await running.join()).toBe('vectors');
   const never = encodeBeside(quiet, 2, encode, 2);
   await never.stop();
   expect(calls).toHaveLength(1);
 });
 
-test('a failure is told to whoever joins, and a stop from either side ends it', async () => {
+test('a failure rejects join(), and a stop from either side ends it', async () => {
   const failing = encoding();
-  const beside = encodeBeside(quiet, 1, failing.encode, 2);
+  const running = encodeBeside(quiet, 1, failing.encode, 2);
   failing.reject(new Error('no such model'));
   await setImmediate();
-  await expect(beside.join()).rejects.toThrow('no such model');
+  await expect(running.join()).rejects.toThrow('no such model');
 
   const own = encoding();
   const left = encodeBeside(quiet, 1, own.encode, 2);
@@ -76,14 +76,14 @@ test('its lines of progress come when the other’s are over, the finished ones 
     finish: () => shown.push(`${label} end`),
   });
   const { calls, encode } = encoding();
-  const beside = encodeBeside({ progress }, 1, encode, 2);
+  const running = encodeBeside({ progress }, 1, encode, 2);
   const [first, second] = ['entities', 'messages'].map((label) => calls[0]!.progress(label, 9, 'texts'));
   first!.update(4);
   first!.update(9);
   first!.finish();
   second!.update(1);
   expect(shown).toEqual([]);
-  void beside.join();
+  void running.join();
   second!.update(2);
   second!.finish();
   expect(shown).toEqual(['entities 9', 'entities end', 'messages 2', 'messages end']);

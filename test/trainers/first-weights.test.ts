@@ -1,4 +1,4 @@
-/** What PPO begins with: one rule for walkers of dialogues, questions and links. */
+/** Initial weights of PPO: one rule for walkers of dialogues, questions and links. */
 import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import { readCheckpoint } from '../../checkpoints/checkpoint.js';
@@ -50,7 +50,7 @@ test.each(cases)(
 );
 
 test.each(cases.slice(0, 2))(
-  'a run that clones goes on from its clone, and so does its fork: %s',
+  'a run that clones continues from its clone, and so does its fork: %s',
   async (name, settingsOf) => {
     const [run, folder] = ['cloned', 'cloned-fork'].map((one) => join(home(), `${name}-${one}`));
     await train({ settings: settingsOf(still), folder: run! });

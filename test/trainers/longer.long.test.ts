@@ -33,7 +33,7 @@ describe('a finished run that is trained for longer', () => {
     expect(openRun(longer)).toMatchObject({ state: { status: 'finished' }, config: { ppo: { updates: 4 } } });
   });
 
-  test('goes on with its environments in the middle of episodes', async () => {
+  test('resumes with its environments in the middle of episodes', async () => {
     const run = (folder: string, totalSteps: number) =>
       trainPolicy({
         makeEnv: () => new Grid(),

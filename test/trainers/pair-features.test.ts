@@ -22,7 +22,7 @@ beforeAll(async () => {
   await train({ settings: settings(), folder: unbroken });
 });
 
-test('a run stopped while cloning and in PPO goes on to the same bytes', async () => {
+test('a run stopped while cloning and in PPO resumes to the same bytes', async () => {
   const folder = join(home(), 'stopped');
   await expect(train({ settings: settings(), folder, ...stopAt('clone', 2) })).rejects.toThrow('stopped');
   await expect(train({ settings: settings(), folder, resume: 'last', ...stopAt('ppo', 2) })).rejects.toThrow('stopped');
@@ -41,7 +41,7 @@ test('its network reads the features and one more scalar, those of a run without
 });
 
 describe('are refused', () => {
-  test('without the features that they stand beside, and where every state is read', async () => {
+  test('without the features that they accompany, and where every state is read', async () => {
     const refused = (...more: string[]) => train({ settings: settings(...more), folder: join(home(), 'refused') });
     await expect(refused('walker.edgeFeatures=false')).rejects.toThrow(
       'expected walker.edgeFeatures=true with walker.pairFeatures=wide, which extend them, got false',

@@ -24,7 +24,7 @@ test.each([
   ['by cloning and PPO', []],
   ['by PPO from scratch with a critic', fromScratch],
   ['by PPO with every part of LLM-ARK’s network', [...fromScratch, ...everyPart]],
-])('trains %s, and goes on where it was stopped, byte for byte', async (name, more) => {
+])('trains %s, and resumes where it was stopped, byte for byte', async (name, more) => {
   const [whole, broken] = [join(home(), `${name}-whole`), join(home(), `${name}-broken`)];
   await train({ settings: settings(...more), folder: whole });
   await expect(train({ settings: settings(...more), folder: broken, ...stopAt('ppo', 3) })).rejects.toMatchObject({
@@ -36,7 +36,7 @@ test.each([
 
 test.each([
   ['float32', []],
-  ['bfloat16, told the step', everyPart],
+  ['bfloat16, with the step as input', everyPart],
 ])('answers as it did in training, from its folder alone, in %s', async (name, more) => {
   const folder = join(home(), `answers in ${name}`);
   await train({ settings: settings(...more), folder });

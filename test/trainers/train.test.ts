@@ -33,7 +33,7 @@ afterAll(() => {
 });
 
 describe('a training run', () => {
-  test('B-ARK-4: leaves a folder that tells everything', () => {
+  test('B-ARK-4: leaves a folder with everything', () => {
     expect(Object.keys(runHashes(unbroken))).toEqual([
       'checkpoints/clone-000006.safetensors',
       'checkpoints/index.json',
@@ -97,7 +97,7 @@ describe('a training run', () => {
     expect(timings.find(({ phase }) => phase === 'encode')).toMatchObject({ 'time/encodes': 14, 'time/cache_hits': 0 });
   });
 
-  test('keeps the clone, the best and the last, whose weights it can go on from', () => {
+  test('keeps the clone, the best and the last, whose weights it can resume from', () => {
     const { best, last, clone } = readIndex(unbroken);
     expect([clone?.name, last?.name]).toEqual(['clone-000006', 'ppo-000004']);
     const path1 = ({ metrics }: { metrics: Readonly<Record<string, number>> }) => metrics['eval/path@1']!;
@@ -152,7 +152,7 @@ describe('a training run', () => {
     expect(names).toEqual(expect.arrayContaining(['critic.1', 'optimizer/critic/first/critic.1']));
   });
 
-  test('that gave up waiting for a gain does not go on when it is resumed', async () => {
+  test('that stopped early for lack of gain trains no further when it is resumed', async () => {
     const settings = tinySettings('transe.enabled=false', 'ppo.patience=1', 'ppo.evalEvery=1', 'ppo.learningRate=0');
     const folder = newFolder();
     const interrupted = train({ settings, folder, ...stopAt('evaluate the best on valid', 1) });
@@ -162,7 +162,7 @@ describe('a training run', () => {
     expect(readIndex(folder).last!.name).toBe('ppo-000002');
   });
 
-  test('goes on from any checkpoint that it kept', async () => {
+  test('resumes from any checkpoint that it kept', async () => {
     const folder = newFolder();
     cpSync(unbroken, folder, { recursive: true });
     await train({ settings: tinySettings(), folder, resume: '3' });
@@ -171,7 +171,7 @@ describe('a training run', () => {
     expect(openRun(folder).state.status).toBe('finished');
   });
 
-  test('starts afresh where nothing was saved yet, and leaves equal bytes', async () => {
+  test('starts from scratch where nothing was saved yet, and leaves equal bytes', async () => {
     const folder = newFolder();
     await train({ settings: tinySettings(), folder, resume: 'last' });
     expect(runHashes(folder)).toEqual(runHashes(unbroken));
@@ -261,7 +261,7 @@ describe('a training run is refused', () => {
     }
   });
 
-  test('when it goes on with other settings, another graph or another encoder', async () => {
+  test('when it is resumed with other settings, another graph or another encoder', async () => {
     const folder = newFolder();
     cpSync(unbroken, folder, { recursive: true });
     await expect(train({ settings: tinySettings(), folder })).rejects.toMatchObject({ code: 'usage' });

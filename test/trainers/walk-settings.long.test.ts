@@ -34,7 +34,7 @@ const evaluated = (run: string, split: string) =>
   kgwalkJson<EvaluationRecord & { saved: string }>('evaluate', run, '--split', split);
 
 describe('edges', () => {
-  test('that are cut are told, and their golds are misses of their own kind, in training and in evaluate', async () => {
+  test('that are cut are reported, and their golds are a separate kind of miss, in training and in evaluate', async () => {
     // Ada Quill has three edges, of which lists of three actions hold two; the way to Paper Moons goes.
     const { folder, notes, record } = await trained('env.edgePolicy=topk-degree', 'env.maxOut=3');
     expect(notes).toEqual([
@@ -111,7 +111,7 @@ describe('edges', () => {
 });
 
 describe('steps of training', () => {
-  test('B-ARK-4: are fewer than those of evaluation when asked for, and the end of the first hop pays; both are told', async () => {
+  test('B-ARK-4: are fewer than those of evaluation when asked for, and the end of the first hop is rewarded; both are reported', async () => {
     const { notes, record, folder } = await trained('env.reward.kind=first-hop', 'ppo.trainHorizon=1');
     expect(notes.slice(1)).toEqual([
       'warning: env.reward.kind=first-hop rewards the end of the first hop, not the target, as LLM-ARK’s code does',

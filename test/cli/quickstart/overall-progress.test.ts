@@ -20,7 +20,7 @@ test('a log gets a line at the beginning and the end of each step, and of each p
   spin.update(5);
   spin.update(10, 'fine');
   spin.finish();
-  progress.line('look', 1, 'threads').finish('not planned, not told');
+  progress.line('look', 1, 'threads').finish('not planned, not reported');
   time = 40;
   progress.line('wind', 4, 'threads').update(4);
   progress.end('done');
@@ -57,7 +57,7 @@ test('a step that was done before says nothing about the machine', () => {
   expect(written.at(-1)).toContain('01:00 to go');
 });
 
-test('a terminal’s line is redrawn, cut to its width, and tells place, part and time to go', () => {
+test('a terminal’s line is redrawn, cut to its width, and shows position, part and remaining time', () => {
   const { written, stream: out } = stream(true);
   let time = 0;
   const progress = overallProgress(plan, out, () => time);

@@ -5,7 +5,7 @@ import { quickstartFolder, usableModel } from '../../../cli/quickstart/quickstar
 import { tinyGguf } from '../../fixtures/tiny-gguf.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
 
-test('another model and another seed have folders of their own', () => {
+test('another model and another seed have separate folders', () => {
   env.KGWALK_RUNS = 'runs';
   expect(quickstartFolder('demo', undefined)).toBe(resolve('runs/quickstart'));
   expect(quickstartFolder('demo', 3)).toBe(resolve('runs/quickstart-s3'));

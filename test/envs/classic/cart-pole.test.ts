@@ -39,7 +39,7 @@ describe('kgwalk/CartPole-v1', () => {
     },
   );
 
-  test('begins near the middle, elsewhere for another seed, and goes on from its seed', () => {
+  test('begins near the middle, elsewhere for another seed, and continues from its seed', () => {
     const env = new CartPole();
     const starts = [1, 2, undefined].map((seed) => [...env.reset(seed === undefined ? {} : { seed }).observation]);
     expect(starts.flat().every((number) => Math.abs(number) <= 0.05)).toBe(true);

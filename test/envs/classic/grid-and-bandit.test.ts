@@ -72,7 +72,7 @@ describe('kgwalk/MaskedBandit-v1', () => {
     expect(Math.abs(played((_, mask) => env.actionSpace.sample(rng, mask)) - 5)).toBeLessThan(0.12);
   });
 
-  test('tells what the best free arm would have paid', () => {
+  test('reports the reward of the best free arm', () => {
     const env = new MaskedBandit({ pulls: 1 });
     const { observation } = env.reset({ seed: 8 });
     const arm = observation.actionMask.indexOf(1);

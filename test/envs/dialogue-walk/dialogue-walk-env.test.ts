@@ -113,7 +113,7 @@ describe('kgwalk/OpenDialKG-v1', () => {
       expect(() => env.reset({ options: { sample } })).toThrow(/expected a sample/);
   });
 
-  test('shaping adds up to minus the potential of the start, whatever the walk', () => {
+  test('shaping adds up to minus the potential of the start, for any walk', () => {
     const potential = (state: { current: number }) => 0.1 * state.current + 0.3;
     const plain = makeEnv(id, { graph, samples });
     const shaped = makeEnv(id, { graph, samples, potential });

@@ -38,7 +38,7 @@ const fieldsOf = (path: 'start' | number, outPaths = 0): StateTextFields => {
 const settings = stateTextSettings.parse({});
 
 describe('the text of a state', () => {
-  test('tells every field, what changes least first', () => {
+  test('holds every field, the least changing first', () => {
     const text = renderStateText(fieldsOf('start'), { ...settings, template: 'none' });
     expect(text).toBe(
       [
@@ -78,7 +78,7 @@ describe('the text of a state', () => {
     expect(none).not.toMatch(/Instruction|Task/);
   });
 
-  test('B-ARK-10: is a function of the fields alone, whatever was rendered before', () => {
+  test('B-ARK-10: is a function of the fields alone, independent of earlier renderings', () => {
     const before = renderStateText(fieldsOf(1));
     renderStateText({ ...fieldsOf(0), messages: [] });
     expect(renderStateText(fieldsOf(1))).toBe(before);
@@ -116,7 +116,7 @@ describe('B-ARK-8: a text that is too long', () => {
     expect([least.messages.length, least.earlierPaths.length]).toEqual([1, 0]);
   });
 
-  test('keeps the last message, the entity and the step, whatever the budget', () => {
+  test('keeps the last message, the entity and the step, for any budget', () => {
     for (let budget = 0; budget <= all; budget++) {
       const text = renderStateText(trim(budget), settings);
       for (const field of ['user: what else did he make', 'Next speaker: assistant', 'Walk: mann', 'Step 1 at mann']) {

@@ -8,7 +8,7 @@ const { graph, queries } = randomLinks(12, 60);
 describe('shaping of link queries', () => {
   const gamma = 0.9;
 
-  /** Every legal walk of a query: where it ended, what it earned in each step, and whether it hit. */
+  /** Every legal walk of a query: its end, its reward in each step, and whether it hit. */
   function walksOf(options: Partial<LinkQueryOptions>, sample: number) {
     const env = makeEnv(id, { graph, queries, horizon: 2, ...options });
     const legal = ({ actionMask }: LinkQueryObservation) => [...actionMask.keys()].filter((i) => actionMask[i]);

@@ -96,7 +96,7 @@ describe('kgwalk/LinkQuery-v1', () => {
     const there = env.step(1).observation;
     const end = env.step(there.actionMask.length - 1).observation;
     expect([...start.path]).toEqual([]);
-    // What was seen before stays as it is when the walk goes on.
+    // Earlier observations stay unchanged in later steps.
     expect([...there.path]).toEqual([start.relations[1], start.tails[1]]);
     expect([...end.path]).toEqual([...there.path, graph.numRelations, there.current]);
     expect([...env.reset().observation.path]).toEqual([]);

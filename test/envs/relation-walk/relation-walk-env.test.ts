@@ -139,7 +139,7 @@ describe('kgwalk/RelationWalk-v1', () => {
     expect(() => env.reset({ options: { sample: 4 } })).toThrow(/expected a sample in \[0, 4\)/);
   });
 
-  test('rewards and masks are the same whatever is remembered', () => {
+  test('rewards and masks do not depend on the cache', () => {
     const play = (maxBytes: number) => {
       const env = makeEnv(id, { graph, samples, frontiers: frontierTrie(graph, maxBytes) });
       const rng = Rng.named(3, 'play');
@@ -191,11 +191,11 @@ describe('a trie of frontiers', () => {
       expect(trie.bytes).toBeLessThanOrEqual(2500);
     }
     expect(trie.root([tenet])).not.toBe(first);
-    // Whoever still stands in it walks on.
+    // Episodes that have not ended continue.
     expect(first.follow(0).frontier).toEqual(trie.root([tenet]).follow(0).frontier);
   });
 
-  test('remembers nothing when told so', () => {
+  test('caches nothing when caching is off', () => {
     const trie = frontierTrie(graph, 0);
     expect(trie.root([tenet]).follow(0)).not.toBe(trie.root([tenet]).follow(0));
     expect(trie.bytes).toBe(0);

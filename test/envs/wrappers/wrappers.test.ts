@@ -33,7 +33,7 @@ describe('a time limit', () => {
 });
 
 describe('episode statistics', () => {
-  test('stand in the last step of an episode, and begin anew with the next', () => {
+  test('are given in the last step of an episode, and restart with the next', () => {
     const env = recordEpisodeStatistics(new Grid());
     checkEnv(env);
     for (const detour of [[], [0, 3]]) {
@@ -63,14 +63,14 @@ const recorded = JSON.parse(
   readFileSync(new URL('../../fixtures/vec-normalize.json', import.meta.url), 'utf8'),
 ) as Recorded;
 
-/** Shows and pays what is written down, whatever is done. */
+/** Replays recorded observations and rewards, for any action. */
 function scripted(copy: number): Env<Float32Array> {
   const { observations, rewards, ends, steps } = recorded.raw;
   const shown = (row: number) => Float32Array.from(observations[row]![copy]!);
   let at = 0;
   let resets = 0;
   return {
-    spec: { id: 'told/Told-v1', maxSteps: 100 },
+    spec: { id: 'recorded/Recorded-v1', maxSteps: 100 },
     actionSpace: discrete(2),
     observationSpace: vector(3),
     reset: () => ({ observation: shown(resets++ === 0 ? 0 : steps + resets - 1), info: {} }),
@@ -94,7 +94,7 @@ const close = (got: ArrayLike<number>, wanted: readonly number[]) => {
 describe('a normalizer', () => {
   test('gives the numbers of Stable-Baselines3 for observations, last observations, rewards and statistics', () => {
     const { gamma, clip_obs, clip_reward } = recorded.settings;
-    // There, each has a clip of its own; here both runs share one, so each is compared by itself.
+    // There, each has a separate clip; here both runs share one, so each is compared by itself.
     for (const what of ['observations', 'rewards'] as const) {
       const clip = what === 'observations' ? clip_obs : clip_reward;
       const normalizer = new Normalizer(3, { gamma, clip });
@@ -120,7 +120,7 @@ describe('a normalizer', () => {
     }
   });
 
-  test('goes on bit for bit from what it exported, and stays as it is while it is frozen', () => {
+  test('resumes bit for bit from its exported state, and does not change while frozen', () => {
     const copies = () => new VectorEnv([new CartPole(), new CartPole()], 'sameStep');
     const play = (normalizer: Normalizer, seed: number) => {
       const envs = normalized(copies(), normalizer);
@@ -138,7 +138,7 @@ describe('a normalizer', () => {
     expect(first.export()).toEqual(before);
   });
 
-  test('leaves masks as they are, and what it was told not to touch', () => {
+  test('leaves masks and excluded keys unchanged', () => {
     const bandits = () => new VectorEnv([new MaskedBandit(), new MaskedBandit()], 'sameStep');
     const [plain, rewardsAlone] = [bandits(), normalized(bandits(), new Normalizer(4, { observations: false }))];
     expect(rewardsAlone.observationSpace.form).toEqual(plain.observationSpace.form);

@@ -111,7 +111,7 @@ describe('episodes', () => {
     }
   });
 
-  test.each<Autoreset>(['sameStep', 'nextStep'])('go on by themselves, %s, as the batch has them', (autoreset) => {
+  test.each<Autoreset>(['sameStep', 'nextStep'])('reset by themselves, %s, as the batch does', (autoreset) => {
     const client = opened(links(3, autoreset), { columns: all });
     const batch = makeVectorEnv(linkQueryId, options, 3, autoreset);
     let reply = client.reset({ seed: 5 });
@@ -156,7 +156,7 @@ describe('episodes', () => {
     expect(reply.infos.begun!.values.sample).toEqual([7, 2]);
     expect(() => client.reset({ options: [{ sample: 7 }] })).toThrow('expected options for 2 copies, got 1');
     expect(() => client.reset({ options: [{ sample: 0 }, { sample: 99 }] })).toThrow('expected a sample in [0, ');
-    // One copy has begun anew, the other has not.
+    // One copy was reset, the other was not.
     expect(() => client.step([0, 0])).toThrow('expected a running episode');
   });
 });
@@ -242,7 +242,7 @@ describe('environments of other kinds', () => {
     expect(() => client.step([0, 4])).toThrow('for copy 1');
   });
 
-  test('a mask beside a vector is the mask, and no column', () => {
+  test('a mask given with a vector is the mask, and no column', () => {
     const client = clientOf(
       envSession({ envs: makeVectorEnv('kgwalk/MaskedBandit-v1', {}, 1), autoreset: 'disabled' }),
     );
@@ -250,7 +250,7 @@ describe('environments of other kinds', () => {
     expect(client.reset({ seed: 1 }).masks![0]).toHaveLength(10);
   });
 
-  test('actions count from where the space begins, and texts are told whole', () => {
+  test('actions count from the start of the space, and texts are sent in full', () => {
     const say = { contains: () => true, sample: () => 'x' } as never;
     const env = () => ({
       spec: { id: 'mine/Said-v1', maxSteps: 2 },
@@ -273,7 +273,7 @@ describe('environments of other kinds', () => {
     expect(client.step([6])).toMatchObject({ rewards: [6], infos: { ended: { values: { note: ['done'] } } } });
   });
 
-  test('vectors that are made beside the environment are a further column', () => {
+  test('vectors computed outside the environment are a further column', () => {
     const write = (observation: unknown, into: Float32Array, at: number) =>
       void (into[at] = (observation as LinkQueryObservation).current);
     const envs = new VectorEnv([makeEnv(linkQueryId, { graph, queries })]);

@@ -28,7 +28,7 @@ function program(...words: string[]) {
   return { child, ended };
 }
 
-/** Listens at a path of its own, ready. */
+/** Starts a server on a separate path and waits until it is ready. */
 async function listening(...words: string[]) {
   const path = join(folderWith({}), 'env.sock');
   const server = program(...words, '--socket', path);
@@ -60,7 +60,7 @@ describe('by standard input and output', () => {
     expect((await ended).code).toBe(0);
   });
 
-  longTest('it ends with whoever started it, killed or not', async () => {
+  longTest('it ends with the process that started it, killed or not', async () => {
     const dying = `
       const child = require('child_process').spawn(process.execPath, ['dist/cli/main.js', 'serve', 'env', 'kgwalk/Grid-v1'], { stdio: ['pipe', 'pipe', 'ignore'] });
       child.stdin.write(Buffer.from(${JSON.stringify(helloFrame().toString('latin1'))}, 'latin1'));
@@ -75,7 +75,7 @@ describe('by standard input and output', () => {
     while (isAlive(pid)) await setTimeout(5);
   });
 
-  longTest('what is wrong is said, and the status tells of what kind it is', async () => {
+  longTest('errors are printed, and the exit status gives their kind', async () => {
     const other = program('kgwalk/LinkQuery-v1');
     expect(await other.ended).toMatchObject({ code: 2, err: expect.stringContaining('expected a data set of links') });
     // Here standard input may be a terminal.
@@ -94,7 +94,7 @@ describe('by standard input and output', () => {
 });
 
 describe('by a socket', () => {
-  longTest('that its user alone may open, clients come and go, each with environments of its own', async () => {
+  longTest('that its user alone may open, clients come and go, each with separate environments', async () => {
     const { child, ended, path } = await listening(...grid);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     const [first, second] = [connect(path), connect(path)];
@@ -111,7 +111,7 @@ describe('by a socket', () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  longTest('a client of a killed server is told by its end, and a new one takes the path over', async () => {
+  longTest('a client of a killed server sees the connection end, and a new server takes over the path', async () => {
     const { child, path } = await listening(...grid);
     const client = connect(path);
     await said(client, helloFrame());

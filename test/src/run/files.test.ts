@@ -36,10 +36,10 @@ describe('an atomic write', () => {
 
   test('on a full disk says so, names the folder and the remedy', () => {
     const full = Object.assign(new Error('write'), { code: 'ENOSPC' });
-    const err = writeError(full, '/data/run/state.json') as WorkbenchError;
-    expect(err.message).toBe('no space left at /data/run, writing state.json');
-    expect(err.code).toBe('failure');
-    expect(err.hint).toContain('Free some space');
+    const error = writeError(full, '/data/run/state.json') as WorkbenchError;
+    expect(error.message).toBe('no space left at /data/run, writing state.json');
+    expect(error.code).toBe('failure');
+    expect(error.hint).toContain('Free some space');
   });
 });
 

@@ -20,7 +20,7 @@ describe('states of a gold walk', () => {
     expect(edges).toEqual(samples[0]!.gold.path.map((triple) => graph.edgeIndex(...triple)));
   });
 
-  test('of one hop go on to staying', () => {
+  test('of one hop continue with staying', () => {
     const [first, second] = goldStates(samples[3]!, graph, defaultWalkRules);
     expect(graph.tails[graph.offsets[id('film')]! + first!.gold]).toBe(id('heist'));
     expect(second!.state.current).toBe(id('heist'));
@@ -156,7 +156,7 @@ describe('what leads where the gold leads', () => {
   };
   const ends = (gold: GoldState) => endsBy(gold, defaultWalkRules);
 
-  test('is staying beside a loop that is gold, where it is legal', () => {
+  test('is staying in addition to a gold loop, where it is legal', () => {
     const loop = sampleOf(graph, 'loop', '', 'film', [['film', 'sequel_of', 'film']]);
     const rules = { horizon: 2, equalAtStep1: true };
     const [first] = goldStates(loop, graph, rules);
@@ -175,7 +175,7 @@ describe('what leads where the gold leads', () => {
     expect(ends(first!).sort()).toEqual(['directed_by', 'written_by']);
   });
 
-  test('is staying, and loops beside it', () => {
+  test('is staying, and loops as well', () => {
     const loop = sampleOf(graph, 'loop', '', 'tenet', [['tenet', 'directed_by', 'nolan']]);
     const [, second] = goldStates(loop, graph, defaultWalkRules);
     expect(ends(second!)).toEqual(['stay']);

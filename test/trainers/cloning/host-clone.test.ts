@@ -18,7 +18,7 @@ test.each([
   ['PPO, near the clone', 'ppo', 3, []],
   ['PPO with a critic', 'ppo', 3, ['ppo.baseline=critic', 'ppo.init=scratch', 'ppo.klCoef=0', 'clone.enabled=false']],
   ['PPO by the exact gradient', 'ppo', 3, ['ppo.gradient=exact']],
-] as const)('go on where they were stopped in %s, byte for byte', async (what, phase, step, overrides) => {
+] as const)('resume where they were stopped in %s, byte for byte', async (what, phase, step, overrides) => {
   const [whole, broken] = ['whole', 'broken'].map((name) => join(home(), `${what} ${name}`)) as [string, string];
   const settings = onHost(...overrides);
   await train({ settings, folder: whole });

@@ -36,7 +36,7 @@ test.each([
   ['in the clone', 'clone', 3, []],
   ['in PPO, near the clone', 'ppo', 3, []],
   ['in PPO over means of paths with a critic', 'ppo', 3, means],
-] as const)('go on where they were stopped %s, byte for byte', async (_, phase, step, overrides) => {
+] as const)('resume where they were stopped %s, byte for byte', async (_, phase, step, overrides) => {
   await importTiny();
   const [whole, broken] = [join(folderWith({}), 'whole'), join(folderWith({}), 'broken')];
   const given = settings(...overrides);

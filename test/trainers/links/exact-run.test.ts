@@ -18,7 +18,7 @@ useOwnHome();
 const settings = (...overrides: string[]) =>
   loadPreset('link-chains', ['data.dataset=tiny', 'exactWalker.chains.steps=60', ...overrides]);
 
-test('go on where they were stopped, byte for byte, and rank better than before they have learned', async () => {
+test('resume where they were stopped, byte for byte, and rank better than before training', async () => {
   await importLinks({ name: 'tiny', from: folderWith(tinyLinkFiles) });
   const [whole, broken] = [join(folderWith({}), 'whole'), join(folderWith({}), 'broken')];
   await train({ settings: settings(), folder: whole });

@@ -41,7 +41,7 @@ describe('actions are drawn', () => {
   });
 
   test('from long lists, each action dropped as often as another', () => {
-    // All but the first action weigh nothing, so what is drawn tells whether the first was dropped.
+    // All but the first action weigh nothing, so the draw shows whether the first was dropped.
     const rate = 0.3;
     const long = new Float32Array(300).fill(-40);
     for (const first of [0, 1, 150, 299]) {

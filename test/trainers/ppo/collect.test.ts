@@ -59,7 +59,7 @@ test('an episode that the environment cuts is worth what the critic says of the 
   expect(expected.every((value) => value !== 0)).toBe(true);
 });
 
-test('an actor without keys of its own tells states apart by what led to them', async () => {
+test('an actor without custom keys distinguishes states by the path to them', async () => {
   const { tf } = await openBackend('cpu');
   const kind = { seed: 8, ends: true, cuts: false };
   const collected = async (keyed: boolean) => {

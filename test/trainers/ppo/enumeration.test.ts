@@ -54,7 +54,7 @@ test.each(['none', 'group-mean', 'critic'] as const)(
 
     /** Every walk of every sample: probability times return times the gradients of its log-probability. */
     const expected = new Float64Array(scores.length);
-    const visit = (sample: number, path: string, probability: number, earned: number, grads: [number, number][]) => {
+    const visit = (sample: number, path: string, probability: number, sum: number, grads: [number, number][]) => {
       const legal = treeActions(kind, sample, path);
       const row = rowOf({ sample, path, legal });
       const powers = legal.map((action) => Math.exp(scores[row * width + action]!));
@@ -62,7 +62,7 @@ test.each(['none', 'group-mean', 'critic'] as const)(
       legal.forEach((action, place) => {
         const own = legal.map((other, i): [number, number] => [row * width + other, Number(i === place) - shares[i]!]);
         const { path: next, reward, terminated } = treeStep(kind, sample, path, action);
-        const [p, r, all] = [probability * shares[place]!, earned + reward, [...grads, ...own]];
+        const [p, r, all] = [probability * shares[place]!, sum + reward, [...grads, ...own]];
         if (!terminated) return visit(sample, next, p, r, all);
         for (const [cell, grad] of all) expected[cell]! -= (p * r * grad) / (samples.length * steps);
       });

@@ -117,7 +117,7 @@ describe('ppoObjective', () => {
     }
   });
 
-  test('its gradient agrees with finite differences of its own loss', () => {
+  test('its gradient agrees with finite differences of the same loss', () => {
     const input = example(3);
     const { dLogits, dValues } = ppoObjective(input, everything);
     const at = (part: Partial<ObjectiveInput>) => ppoObjective({ ...input, ...part }, everything).losses.loss;

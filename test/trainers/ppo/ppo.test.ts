@@ -219,7 +219,7 @@ describe('PPO', () => {
     expect(bounded.updates).toHaveLength(3);
   });
 
-  test('goes on from any update as if it had never stopped', async () => {
+  test('resumes from any update as if it had never stopped', async () => {
     const world = toyBandit();
     const toy = await toyWalker(world, oneStep, { head: 'pa-mlp' });
     const settings = ppoSettings.parse({ ...fromScratch, updates: 6, samplesPerUpdate: 2, minibatchSamples: 1 });

@@ -14,7 +14,7 @@ import { bestReturn, cells, GridWorld } from '../../fixtures/grid-world.js';
 
 type Cell = { task: { id: string }; cell: number };
 
-/** Scores of four moves for every cell; a state is its cell, whatever led there. */
+/** Scores of four moves for every cell; a state is its cell, independent of the path. */
 function cellActor(tf: Tf): Actor<Float32Array, Cell> {
   const parameters = new ParameterSet(tf);
   const starts = Float32Array.from({ length: cells * 4 }, (_, i) => Math.sin(i) / 4);

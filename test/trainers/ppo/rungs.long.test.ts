@@ -1,4 +1,4 @@
-/** One PPO update with the real heads on every rung of the ladder, beside the plain backend. */
+/** One PPO update with the real heads on every rung of the ladder, compared with the plain backend. */
 import { describe, expect, test } from '@jest/globals';
 import { walkerActor, walkerValues } from '../../../agents/walker/policy.js';
 import { makeVectorEnv } from '../../../envs/index.js';
@@ -12,7 +12,7 @@ import { toyWalker } from '../../fixtures/toy-policy.js';
 import { randomize } from '../../fixtures/toy-walker.js';
 import { toyTwoHop } from '../../fixtures/toy-walks.js';
 
-/** Of a weight or a figure; the step of a weight is about 0.01. */
+/** Tolerance for a weight or a metric; the step of a weight is about 0.01. */
 const tolerance = 2e-5;
 
 const rules = { horizon: 2, equalAtStep1: false };
@@ -29,7 +29,7 @@ async function update(backend: BackendName, head: 'candidate' | 'pa-mlp') {
   const network = walkerValues(toy.critic(1), policy.featurizer);
   const settings = ppoSettings.parse({
     ...{ updates: 1, samplesPerUpdate: 2, minibatchSamples: 1, explorations, updateEpochs: 1, baseline: 'critic' },
-    // An epsilon beside the gradients, so that one that is nearly zero moves nothing, whatever its sign.
+    // An epsilon near the size of the gradients, so that one that is nearly zero moves nothing, with either sign.
     ...{ learningRate: 0.05, warmupUpdates: 0, klCoef: 0, adamEpsilon: 0.01, entropyCoef: 0.05 },
   });
   const [optimizer, ofCritic] = [adamOf(actor.parameters, settings), adamOf(network.parameters, settings)];

@@ -49,14 +49,14 @@ function settingsOf(seed: number): PpoSettings {
   return ppoSettings.parse({ ...drawn, ...(rng.uniform() < 0.3 && reinforce) });
 }
 
-/** What is further off than 1e-5, relative to 1 plus the size of the number. */
+/** Entries that differ by more than 1e-5, relative to 1 plus the size of the number. */
 const far = (what: string, actual: ArrayLike<number>, expected: readonly number[]) =>
   expected.flatMap((value, i) => {
     const error = Math.abs(actual[i]! - value) / (1 + Math.abs(value));
     return error < 1e-5 ? [] : [`${what}[${i}]: ${actual[i]}, not ${value}`];
   });
 
-test('PPO gives the losses, gradients, moments and weights of an independent scalar version, whatever is switched', async () => {
+test('PPO gives the losses, gradients, moments and weights of an independent scalar version, with any switches', async () => {
   let clipped = 0;
   let reinforced = 0;
   for (let seed = 0; seed < often(54, 1000); seed++) {

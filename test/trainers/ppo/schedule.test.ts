@@ -16,7 +16,7 @@ describe('the samples of updates', () => {
     }
   });
 
-  test('are the same whichever update is asked for first', () => {
+  test('are the same in any order of updates', () => {
     const samplesOf = sampleOrder(walkable, 5, 4);
     const backwards = [3, 2, 0, 1, 3].map((update) => samplesOf(update));
     expect(backwards).toEqual([3, 2, 0, 1, 3].map((update) => sampleOrder(walkable, 5, 4)(update)));

@@ -18,8 +18,8 @@ const previousHome = env.KGWALK_HOME;
 let home: string;
 let unbroken: string;
 let runs = 0;
-const nobody = {
-  client: { remaining: 0, byLikelihood: false, decide: () => Promise.reject(new Error('nobody')) },
+const noModel = {
+  client: { remaining: 0, byLikelihood: false, decide: () => Promise.reject(new Error('no model')) },
   trace() {},
 };
 const newFolder = () => join(home, `run-${++runs}`);
@@ -51,7 +51,7 @@ describe('a training run on questions', () => {
     expect(Math.max(...deviations)).toBeLessThanOrEqual(1e-6);
   });
 
-  test('leaves a folder that tells everything, and no embeddings but the scale of its vectors', () => {
+  test('leaves a folder with everything, and no embeddings but the scale of its vectors', () => {
     const files = Object.keys(runHashes(unbroken));
     expect(files.filter((file) => !file.startsWith('checkpoints/'))).toEqual([
       'config.yaml',
@@ -97,7 +97,7 @@ describe('a training run on questions', () => {
   test('is loaded and answers as it was evaluated', async () => {
     const { agent, graph, close } = await loadQuestionRun(unbroken);
     const [sample] = loadQuestionDataset('films').questions(graph, { subsets: ['3-hop'], split: 'valid' });
-    const { entities, chain } = await agent.answer(sample!.task, nobody);
+    const { entities, chain } = await agent.answer(sample!.task, noModel);
     expect([...entities].sort()).toEqual(sample!.gold.answers.map(({ entity }) => entity).sort());
     expect(sample!.gold.chains).toContainEqual(chain);
     await close();
@@ -138,7 +138,7 @@ describe('a training run on questions', () => {
       );
       const samples = loadQuestionDataset('films').questions(walker.graph, { subsets: ['3-hop'], split: 'valid' });
       await walker.agent.prepare!(samples.map(({ task }) => task));
-      const answers = await Promise.all(samples.map(({ task }) => walker.agent.answer(task, nobody)));
+      const answers = await Promise.all(samples.map(({ task }) => walker.agent.answer(task, noModel)));
       await walker.close();
       return answers.map(({ entities, confidence }) => ({ entities: [...entities], confidence: confidence! }));
     };

@@ -1,7 +1,7 @@
-/** The line by which each command tells that it did its work. */
+/** The line by which each command reports success. */
 
 /** By the first word of a command, or its first two. */
-const tells: Readonly<Record<string, RegExp>> = {
+const successLines: Readonly<Record<string, RegExp>> = {
   ask: /^ *1 +0\.\d{4} +\S|· \d+ calls, |^\(.+, \?\)$/m,
   compare: /^\d+ agents .*on [\w/-]+/,
   'config explain': /ppo\.clipRange.*0\.\d/,
@@ -29,9 +29,9 @@ const tells: Readonly<Record<string, RegExp>> = {
   write: /^\d+ jobs in \S+$/m,
 };
 
-/** Undefined for a command that this list forgot. */
-export function tellOf(words: readonly string[]): RegExp | undefined {
-  if (words[0] === 'train' && words.includes('--dry-run')) return tells['train --dry-run'];
-  if (words[0] !== 'datasets' && words.includes('--write')) return tells.write;
-  return tells[words.slice(0, 2).join(' ')] ?? tells[words[0]!];
+/** Undefined for a command that this list lacks. */
+export function successLineOf(words: readonly string[]): RegExp | undefined {
+  if (words[0] === 'train' && words.includes('--dry-run')) return successLines['train --dry-run'];
+  if (words[0] !== 'datasets' && words.includes('--write')) return successLines.write;
+  return successLines[words.slice(0, 2).join(' ')] ?? successLines[words[0]!];
 }
