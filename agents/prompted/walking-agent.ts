@@ -2,8 +2,7 @@
 import type { z } from 'zod';
 import type { QuestionAgent, QuestionAgentEntry, QuestionAgentResources } from '../question-agent.js';
 import { type HopsOf, type HopsSetting, hopsTeller, openHops } from './hops/hops.js';
-import { openPrefilter, type Prefilter } from './prefilter/prefilter.js';
-import type { PrefilterSettings } from './prefilter/settings.js';
+import { openPrefilter, type Prefilter, type PrefilterSettings } from './prefilter/prefilter.js';
 
 /** Inputs of such an agent. */
 export interface WalkingParts<Settings> {

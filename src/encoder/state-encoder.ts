@@ -154,6 +154,27 @@ export function unitRows({ matrix, rows, dim }: EncodedTexts): Float32Array[] {
   return Array.from(rows, (row) => unit.subarray(row * dim, (row + 1) * dim));
 }
 
+/** Vectors of texts, float32 [dim] each; a text is encoded once. */
+export interface TextVectors {
+  /** float32 [dim], of length 1 (0 for blank texts), one a text. Repeated texts are encoded once. */
+  of(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]>;
+}
+
+/** Remembers every text that was asked for: meant for few and short ones. */
+export function textVectors(encoder: StateEncoder): TextVectors {
+  const known = new Map<string, Float32Array>();
+  return {
+    async of(texts, signal) {
+      const missing = [...new Set(texts)].filter((text) => !known.has(text));
+      if (missing.length > 0) {
+        const vectors = await unitVectors(encoder, missing, signal);
+        missing.forEach((text, i) => known.set(text, vectors[i]!));
+      }
+      return texts.map((text) => known.get(text)!);
+    },
+  };
+}
+
 /** Inner product, summed in double precision. */
 export function dot(a: Float32Array, b: Float32Array): number {
   let sum = 0;

@@ -17,7 +17,7 @@ import type { QuestionAgentResources, QuestionAnswer, QuestionSession } from '..
 import { unlessSpent } from '../facts.js';
 import { answersSwitch, foundTopics, fromFrontier, pathBlock } from '../frontier-steps.js';
 import { hopsSwitch } from '../hops/hops.js';
-import { prefilterSettings } from '../prefilter/settings.js';
+import { prefilterSettings } from '../prefilter/prefilter.js';
 import { planAmong, type Planned } from '../rog/plans.js';
 import { answerFromChains, ended } from '../rog/rog-agent.js';
 import { type ChainChoice, chainChoice, chainText, executed, type ExecutedChain } from '../self-veqa/chains.js';

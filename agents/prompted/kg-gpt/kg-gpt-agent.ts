@@ -27,8 +27,7 @@ import {
   type Walk,
 } from '../frontier-steps.js';
 import { hopsSwitch } from '../hops/hops.js';
-import { shareOf } from '../prefilter/prefilter.js';
-import { prefilterSettings } from '../prefilter/settings.js';
+import { prefilterSettings, shareOf } from '../prefilter/prefilter.js';
 import { chooseSome } from '../walk-choice.js';
 import { walkingAgent, type WalkingParts } from '../walking-agent.js';
 import { chosenAnswer, writtenAnswer } from '../walks-answer.js';

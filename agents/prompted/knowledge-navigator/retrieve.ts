@@ -4,9 +4,16 @@ import type { Frontier } from '../../../src/kg/frontier.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import type { ContextBlock } from '../../../src/llm/decision.js';
 import type { QuestionSession } from '../../question-agent.js';
-import { frontierDegree, frontierOf, narrowed, pathBlock, stepWalk, type Walk } from '../frontier-steps.js';
+import {
+  frontierDegree,
+  frontierOf,
+  narrowed,
+  pathBlock,
+  putTogether,
+  stepWalk,
+  type Walk,
+} from '../frontier-steps.js';
 import { offeredCandidates, type OfferedRelation, offeredRelations, setOf, thinned } from '../kg-gpt/segments.js';
-import { putTogether } from '../pog/walks.js';
 import type { Prefilter } from '../prefilter/prefilter.js';
 import { directionNote } from './prompts.js';
 import type { KnowledgeNavigatorSettings } from './settings.js';

@@ -10,8 +10,10 @@ import {
   namedInQuestion,
   narrowed,
   onwardRelations,
+  putTogether,
   relationChoice,
   stepWalk,
+  takenApart,
   type Walk,
 } from '../frontier-steps.js';
 import { type Prefilter, shareOf } from '../prefilter/prefilter.js';
@@ -21,7 +23,6 @@ import { type Notes, noteBlocks } from './memory.js';
 import { entityExamples, entityTask, relationExamples, relationTask } from './prompts.js';
 import type { Pool } from './reflect.js';
 import type { PogSettings } from './settings.js';
-import { putTogether, takenApart } from './walks.js';
 
 /** An extended walk. */
 export interface Standing {

@@ -2,10 +2,9 @@
 import type { QuestionTask } from '../../../datasets/question.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import type { DecisionClient } from '../../../src/llm/decision.js';
-import { frontierOf, namedInQuestion, narrowed, pathText, type Walk } from '../frontier-steps.js';
+import { frontierOf, namedInQuestion, narrowed, pathText, putTogether, type Walk } from '../frontier-steps.js';
 import { type Notes, noteBlocks } from './memory.js';
 import { reflectExamples, reflectTask } from './prompts.js';
-import { putTogether } from './walks.js';
 
 /** All visited entities, with a path to each. Homonyms are separate entities: names are not compared. */
 export interface Pool {

@@ -3,14 +3,39 @@
  * by word overlap, sentence vectors or a trained walker, or off. It costs no calls; with one
  * relation left, agents need none either.
  */
+import { z } from 'zod';
 import { maskedQuestion, type QuestionTask } from '../../../datasets/question.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
 import type { QuestionAgentResources } from '../../question-agent.js';
 import { readableRelation } from '../self-veqa/sub-graph.js';
-import { textVectors } from '../text-vectors.js';
-import type { PrefilterSettings } from './settings.js';
+import { textVectors } from '../../../src/encoder/state-encoder.js';
 import { overlapSource, type TextSource, vectorSource } from './text-source.js';
+
+/** To be spread into the `z.strictObject` of an agent's settings. */
+export const prefilterSettings = {
+  prefilter: z
+    .string()
+    .regex(/^(?:none|bm25|embedding|walker:.+)$/u, 'expected none, bm25, embedding or walker:RUN')
+    .default('none')
+    .describe(
+      'Relation pre-filter, without model calls: none, word overlap (bm25), sentence vectors (embedding), or a trained relation walker (walker:RUN, walker:RUN@clone).',
+    ),
+  keep: z.int().min(1).max(1000).default(3).describe('Relations that the pre-filter leaves, best first.'),
+  mass: z
+    .number()
+    .positive()
+    .max(1)
+    .default(1)
+    .describe('Of these, as many as have this much probability together, the best at least; 1 leaves them all.'),
+};
+
+/** Values of `prefilterSettings`. */
+export interface PrefilterSettings {
+  prefilter: string;
+  keep: number;
+  mass: number;
+}
 
 /** A relation and the probability, in [0, 1], that it is the next one to walk. */
 export interface RankedRelation {

@@ -1,8 +1,7 @@
 /** Relevance of short texts to a question, by word overlap or by sentence vectors. */
 import { maskedQuestion, type QuestionTask } from '../../../datasets/question.js';
-import { dot } from '../../../src/encoder/state-encoder.js';
+import { dot, type TextVectors } from '../../../src/encoder/state-encoder.js';
 import { normalizeName } from '../../../src/kg/name-index.js';
-import type { TextVectors } from '../text-vectors.js';
 
 /**
  * @param texts at least one, as a sentence would hold them

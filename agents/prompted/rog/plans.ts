@@ -3,14 +3,24 @@ import { excludedTopics, type QuestionTask } from '../../../datasets/question.js
 import { frontierRelations, initialFrontier, stepFrontier } from '../../../src/kg/frontier.js';
 import { type Graph, inverseName, inversePrefix } from '../../../src/kg/graph.js';
 import { normalizeName } from '../../../src/kg/name-index.js';
-import type { DecisionClient } from '../../../src/llm/decision.js';
+import type { DecisionClient, Example, RewriteReply } from '../../../src/llm/decision.js';
 import { plainChain } from '../../../src/llm/decisions/likelihood/plain-text.js';
 import { unwrapped } from '../../../src/llm/decisions/reply-values.js';
 import { unlessSpent } from '../facts.js';
 import { type ChainChoice, mostListed } from '../self-veqa/chains.js';
 import { propose } from '../self-veqa/roles.js';
 import { readableRelation } from '../self-veqa/sub-graph.js';
-import { planExamples, planTask } from './prompts.js';
+
+/** Prompt for plans in the model's own words. */
+const planTask =
+  'Plan sequences of relations that lead from the entity in the question to its answer, the most reasonable first. Write each as relation → relation, with ~ before a relation that is followed backwards.';
+
+const planExamples: readonly Example<RewriteReply>[] = [
+  {
+    question: 'who planted the trees that grow beside Mill Pond',
+    reply: { texts: ['~grows_beside → planted_by', '~grows_beside → owned_by'] },
+  },
+];
 
 /** Planned relation sequences. */
 export interface Planned {

@@ -20,6 +20,7 @@ import {
 } from '../../question-agent.js';
 import { distinctFacts, unlessSpent } from '../facts.js';
 import {
+  type AnswerPrompts,
   answersSwitch,
   decideAnswer,
   foundTopics,
@@ -28,11 +29,33 @@ import {
   saidAnswers,
 } from '../frontier-steps.js';
 import { hopsSwitch } from '../hops/hops.js';
-import { prefilterSettings } from '../prefilter/settings.js';
+import { prefilterSettings } from '../prefilter/prefilter.js';
 import { chainChoice, chainText, executed, type ExecutedChain } from '../self-veqa/chains.js';
 import { walkingAgent, type WalkingParts } from '../walking-agent.js';
 import { planAmong, planFreely, type Planned, type RelationNames, relationsByName } from './plans.js';
-import { answerPrompts } from './prompts.js';
+
+/** Answer prompts, with solved instances of a made-up orchard. */
+const answerPrompts: AnswerPrompts = {
+  task: 'Answer the question from the facts, which lie on the paths that were found. Give every answer that they show, by name, best first.',
+  examples: [
+    {
+      question: 'who planted the trees that grow beside Mill Pond',
+      evidence: [
+        ['Old Pippin', 'grows_beside', 'Mill Pond'],
+        ['Old Pippin', 'planted_by', 'Runa Teal'],
+      ],
+      reply: { answers: ['Runa Teal'] },
+    },
+  ],
+  truthTask: 'Say whether the statement is true or false, from the facts, which lie on the paths that were found.',
+  truthExamples: [
+    {
+      question: 'true or false: Runa Teal planted the Old Pippin',
+      evidence: [['Old Pippin', 'planted_by', 'Runa Teal']],
+      reply: { answers: ['true'] },
+    },
+  ],
+};
 
 /** The switches of `rog`, with their defaults. */
 const rogSettings = z.strictObject({

@@ -1,10 +1,9 @@
 /** Solved questions and their chains: where examples come from. Never filled from anything but train and the agent's own work. */
 import { maskedQuestion, type QuestionSample } from '../../../datasets/question.js';
 import { madeFromSamples } from '../../../datasets/sample-source.js';
-import { dot } from '../../../src/encoder/state-encoder.js';
+import { dot, type TextVectors } from '../../../src/encoder/state-encoder.js';
 import { madeFrom } from '../../../src/run/provenance.js';
 import { Rng } from '../../../src/run/seeds.js';
-import type { TextVectors } from '../text-vectors.js';
 
 /** A solved question: its text without the topic, its chain, and who solved it. */
 export interface MemoryEntry {

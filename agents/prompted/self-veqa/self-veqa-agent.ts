@@ -13,7 +13,7 @@
  * @source "Self-VEQA: Self-verification enhanced question answering agent", section 3
  */
 import { excludedTopics, maskedQuestion, type QuestionTask } from '../../../datasets/question.js';
-import { dot, type StateEncoder } from '../../../src/encoder/state-encoder.js';
+import { dot, type StateEncoder, textVectors, type TextVectors } from '../../../src/encoder/state-encoder.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import { normalizeName } from '../../../src/kg/name-index.js';
 import { BudgetSpent, type NamedTriple } from '../../../src/llm/decision.js';
@@ -27,7 +27,6 @@ import {
 } from '../../question-agent.js';
 import { type HopsOf, hopsTeller, openHops } from '../hops/hops.js';
 import { openPrefilter, type Prefilter } from '../prefilter/prefilter.js';
-import { textVectors, type TextVectors } from '../text-vectors.js';
 import { chainMemory, type ChainMemory, trainEntries } from './chain-memory.js';
 import { brokenCritique, chainChoice, chainText, executed, type ExecutedChain, mostVoted } from './chains.js';
 import { propose, verifyByAnswers, verifyByChoice } from './roles.js';

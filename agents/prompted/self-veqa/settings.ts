@@ -1,7 +1,7 @@
 /** Switches of Self-VEQA. */
 import { z } from 'zod';
 import { hopsSwitch } from '../hops/hops.js';
-import { prefilterSettings } from '../prefilter/settings.js';
+import { prefilterSettings } from '../prefilter/prefilter.js';
 
 /** The switches of `self-veqa`, with their defaults. */
 export const selfVeqaSettings = z.strictObject({

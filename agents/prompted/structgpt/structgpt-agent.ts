@@ -14,7 +14,8 @@
  */
 import { z } from 'zod';
 import type { QuestionTask } from '../../../datasets/question.js';
-import { canonicalOrder } from '../../../src/kg/frontier.js';
+import { canonicalOrder, type Frontier, frontierAt } from '../../../src/kg/frontier.js';
+import type { Graph } from '../../../src/kg/graph.js';
 import { normalizeName } from '../../../src/kg/name-index.js';
 import type { DecisionClient, JudgeDecision } from '../../../src/llm/decision.js';
 import type { QuestionAnswer, QuestionSession } from '../../question-agent.js';
@@ -37,10 +38,8 @@ import {
   walkFacts,
 } from '../frontier-steps.js';
 import { hopsOrEndSwitch } from '../hops/hops.js';
-import { shareOf } from '../prefilter/prefilter.js';
-import { prefilterSettings } from '../prefilter/settings.js';
+import { prefilterSettings, shareOf } from '../prefilter/prefilter.js';
 import { walkingAgent, type WalkingParts } from '../walking-agent.js';
-import { heldBy, isMediator } from './constraints.js';
 import * as prompts from './prompts.js';
 
 /** The switches of `structgpt`, with their defaults. */
@@ -235,4 +234,39 @@ async function answersOf(
   const reply = await askAnswer(task, client, evidence, asked, alone);
   progress.degraded ||= reply === undefined;
   return saidAnswers(task, reply?.answers ?? [], { names, met, ends });
+}
+
+/** Unnamed nodes have their id as name, such as Freebase's compound values. */
+const unnamed = /^[mg]\.[0-9a-z_]+$/;
+
+/** True for an entity that represents an event. */
+function isMediator(graph: Graph, entity: number): boolean {
+  return unnamed.test(graph.entityNames[entity]!);
+}
+
+/**
+ * The frontier without mediators that match fewer phrases than others; the whole frontier if none matches any.
+ * O(edges of the mediators).
+ * @param phrases constraints: names, and years of dates
+ */
+export function heldBy(graph: Graph, frontier: Frontier, phrases: readonly string[]): Frontier {
+  const wanted = phrases.map(normalizeName).filter((phrase) => phrase !== '');
+  const held = Array.from(frontier.entities, (entity) =>
+    isMediator(graph, entity) ? heldPhrases(graph, entity, wanted) : undefined,
+  );
+  const most = Math.max(0, ...held.map((count) => count ?? 0));
+  const kept = [...held.keys()].filter((i) => held[i] === undefined || held[i] === most);
+  return frontierAt(frontier, kept);
+}
+
+/** Number of phrases that name a neighbour of the node. */
+function heldPhrases(graph: Graph, entity: number, phrases: readonly string[]): number {
+  const names = Array.from(graph.tails.subarray(graph.offsets[entity], graph.offsets[entity + 1]), (tail) =>
+    normalizeName(graph.entityNames[tail]!),
+  );
+  return phrases.filter((phrase) => names.some((name) => name === phrase || isYearOf(name, phrase))).length;
+}
+
+function isYearOf(date: string, phrase: string): boolean {
+  return /^\d{4}$/.test(phrase) && date.startsWith(`${phrase}-`);
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { answersSwitch } from '../frontier-steps.js';
 import { hopsOrEndSwitch } from '../hops/hops.js';
-import { prefilterSettings } from '../prefilter/settings.js';
+import { prefilterSettings } from '../prefilter/prefilter.js';
 
 /** The switches of `tog`, with their defaults. */
 export const togSettings = z.strictObject({

@@ -19,7 +19,7 @@ import { distinctFacts, factOf, groundNames, truthOf, unlessSpent } from '../fac
 import type { QuestionAgentResources, QuestionAnswer, QuestionSession } from '../../question-agent.js';
 import { foundTopics, fromFrontier, frontierAnswers, frontierOf, startWalk, walkFacts } from '../frontier-steps.js';
 import { overlapSource, vectorSource } from '../prefilter/text-source.js';
-import { textVectors } from '../text-vectors.js';
+import { textVectors } from '../../../src/encoder/state-encoder.js';
 import { walkingAgent, type WalkingParts } from '../walking-agent.js';
 import { explore, type Beam } from './explore.js';
 import * as prompts from './prompts.js';

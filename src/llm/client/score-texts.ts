@@ -175,6 +175,6 @@ function checked(scores: TextScores, { questionId, phase }: Decision): TextScore
   const wrong = scores.logProbs.find((logProb) => !(logProb > -Infinity && logProb <= 1e-3));
   if (wrong === undefined) return scores;
   throw new WorkbenchError('data', `expected log-probabilities, got ${wrong}, at question ${questionId} (${phase})`, {
-    hint: 'The model’s file may be damaged: `kgwalk models verify` compares its hash.',
+    hint: 'The model file may be damaged: `kgwalk models info` prints its sha256 to compare.',
   });
 }

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { frontierOf, startWalk, stepWalk } from '../../../agents/prompted/frontier-steps.js';
+import { frontierOf, putTogether, startWalk, stepWalk, takenApart } from '../../../agents/prompted/frontier-steps.js';
 import { openPool } from '../../../agents/prompted/pog/reflect.js';
-import { putTogether, takenApart } from '../../../agents/prompted/pog/walks.js';
 import type { ChooseManyDecision, Decision } from '../../../src/llm/decision.js';
 import { fitToContext } from '../../../src/llm/decisions/fit-to-context.js';
 import { renderPrompt } from '../../../src/llm/decisions/render-prompt.js';

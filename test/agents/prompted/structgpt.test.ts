@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { questionAgents } from '../../../agents/question-agents.js';
-import { heldBy } from '../../../agents/prompted/structgpt/constraints.js';
+import { heldBy } from '../../../agents/prompted/structgpt/structgpt-agent.js';
 import { initialFrontier } from '../../../src/kg/frontier.js';
 import type { Decision } from '../../../src/llm/decision.js';
 import { renderPrompt } from '../../../src/llm/decisions/render-prompt.js';

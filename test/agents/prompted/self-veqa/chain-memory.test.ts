@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { chainMemory, type MemoryEntry, trainEntries } from '../../../../agents/prompted/self-veqa/chain-memory.js';
-import { textVectors } from '../../../../agents/prompted/text-vectors.js';
+import { textVectors } from '../../../../src/encoder/state-encoder.js';
 import { hashedEncoder } from '../../../../src/encoder/hashed-encoder.js';
 import { ask, chainOf, solved, townTask, train } from './town-asker.js';
 
