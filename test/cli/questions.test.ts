@@ -126,7 +126,7 @@ describe('kgwalk evaluate on questions', () => {
   test('refuses a walker on another graph of its data set, where entities have other ids', async () => {
     const facts = ['hamlet', 'henry v'].map((play): [string, string, string] => [play, 'directed_by', 'olivier']);
     const plays = graphOf('plays', [...facts, ...facts.map(([h, r, t]) => [t, inverseName(r), h] as const)]);
-    await importFilms({ name: 'arts', beside: plays });
+    await importFilms({ name: 'arts', further: plays });
     const folder = join(folderWith({}), 'walker');
     const own = ['data.dataset=arts', 'data.subsets=["1-hop"]', 'ppo.updates=1', 'ppo.evalEvery=1'];
     await train({ settings: filmSettings(...own), folder });

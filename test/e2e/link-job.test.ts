@@ -9,7 +9,7 @@ import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
 import { tinyLinkFiles } from '../fixtures/tiny-links.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 
-/** As a user writes it, with less of everything. */
+/** Settings of a user, with smaller budgets. */
 const preset = {
   name: 'tiny-walk',
   backend: 'wasm',
@@ -65,7 +65,7 @@ describe('kgwalk on link queries', () => {
     ]);
   });
 
-  test('tells what a run was made from, and that it knows nothing of test', async () => {
+  test('reports what a run was made from, and that it has seen nothing of test', async () => {
     const check = ['datasets', 'check', 'tiny', '--run', runs[0]!];
     const { exitCode, out } = await kgwalk(...check);
     expect(exitCode).toBe(0);
@@ -99,7 +99,7 @@ describe('kgwalk on link queries', () => {
     );
     expect(asked).toMatchObject({ task: 'links', split: 'test', n: 4 });
     expect(asked.metrics.mrr!.n).toBe(4);
-    // The rule is in the data: whoever counts chains finds it.
+    // The rule is in the data and found by counting chains.
     if (agent === 'rules') expect(asked.slices['direction=tail']!.mrr!.value).toBe(1);
     kept.push(asked.saved);
   });
@@ -152,7 +152,7 @@ describe('kgwalk on link queries', () => {
     expect(wanted.filter((text) => !html.includes(text))).toEqual([]);
   });
 
-  test('trains by PPO from a clone, with shaping and dropped actions, and names that beside REINFORCE', async () => {
+  test('trains by PPO from a clone, with shaping and dropped actions, and reports it next to REINFORCE', async () => {
     const other = [
       ...['clone.enabled=true', 'clone.epochs=2', 'ppo.init=clone', 'ppo.klCoef=0.1', 'ppo.algorithm=ppo'],
       ...['ppo.baseline=group-mean', 'ppo.updateEpochs=2', 'ppo.minibatchSamples=20', 'ppo.updates=8'],

@@ -49,7 +49,7 @@ describe('kgwalk train', () => {
     expect(runHashes(runs[0]!)).toEqual(before);
   });
 
-  test('stops after the minutes it was given with a run to go on with, which ends as if it never stopped', async () => {
+  test('stops after the given minutes; the resumed run equals one that never stopped', async () => {
     const folder = join(home, 'short');
     const stopped = await kgwalk(...tiny, '--seeds', '1,2', '--run-dir', folder, '--max-minutes', '0.00001');
     expect(stopped.exitCode).toBe(130);
@@ -59,7 +59,7 @@ describe('kgwalk train', () => {
     expect(runHashes(`${folder}-s1`)).toEqual(runHashes(runs[0]!));
   });
 
-  test('--resume of a folder that is not there starts afresh', async () => {
+  test('--resume of a missing folder starts a new run', async () => {
     const folder = join(home, 'missing');
     await kgwalkJson(...tiny, '--seed', '2', '--resume', '--run-dir', folder);
     expect(runHashes(folder)).toEqual(runHashes(runs[1]!));
@@ -115,7 +115,7 @@ describe('kgwalk train', () => {
     expect(existsSync(`${folder}-s3`)).toBe(false);
   });
 
-  test('refuses to go on with other settings', async () => {
+  test('refuses to resume with other settings', async () => {
     const folder = join(home, 'other');
     await kgwalk(...tiny, '--run-dir', folder, '--max-minutes', '0.00001');
     const { exitCode, err } = await kgwalk('train', '--resume', '--run-dir', folder, '--set', 'ppo.gamma=0.9');
@@ -142,14 +142,14 @@ describe('kgwalk evaluate and compare', () => {
     expect(readFileSync(predictions, 'utf8')).toContain('Paper Moons');
   });
 
-  test('put runs beside the baselines', async () => {
+  test('list runs next to the baselines', async () => {
     const { agents } = await kgwalkJson<{ agents: { name: string; record: EvaluationRecord }[] }>(
       ...['compare', 'random', 'frequency', 'transe', ...runs],
     );
     expect(agents.map(({ name }) => name)).toEqual(['random', 'frequency', 'transe', ...runs]);
   });
 
-  test('put two checkpoints of a run beside each other', async () => {
+  test('list two checkpoints of a run next to each other', async () => {
     const { agents } = await kgwalkJson<{ agents: { checkpoint: string }[] }>(
       ...['compare', `${runs[0]!}@clone`, `${runs[0]!}@last`, '--backend', 'cpu'],
     );

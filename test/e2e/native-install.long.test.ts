@@ -1,4 +1,4 @@
-/** `kgwalk native install` on the built program, with a real wheel where one can be had. */
+/** `kgwalk native install` on the built program, with a real wheel where one is available. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -36,7 +36,7 @@ async function serve(...all: ChatAnswer[]): Promise<ChatServer> {
   return server;
 }
 
-/** What holds the key, in any form: output by its name, files of the home and the evaluations by their path. */
+/** Places that hold the key, in any form: outputs by name, files of the home and the evaluations by path. */
 function placesOfKey(ended: Partial<Ended>): string[] {
   const written = [env.KGWALK_HOME!, kept].flatMap((folder) =>
     (readdirSync(folder, { recursive: true }) as string[])
@@ -72,7 +72,7 @@ test('the search finds what it is to find', () => {
 });
 
 describe('the key of a server', () => {
-  test('goes there, and into no evaluation, report or answer, whatever the server repeats', async () => {
+  test('is sent there and appears in no evaluation, report or answer, even if the server repeats it', async () => {
     const server = await serve(says(echo));
     const evaluated = await evaluation(server.url);
     expect(evaluated.exitCode).toBe(0);
@@ -142,7 +142,7 @@ describe('a key in the wrong place', () => {
     expect(placesOfKey({ out: stdout, err: stderr })).toEqual([]);
   });
 
-  test('of an address to download from is not kept with the model, nor told', async () => {
+  test('of a download address is neither kept with the model nor printed', async () => {
     delete env.KGWALK_LLM_KEY;
     const address = `${server.origin}/m.gguf?token=${encodeURIComponent(key)}`;
     const got = await kgwalk('models', 'get', address, '--accept-unverified');

@@ -1,4 +1,4 @@
-/** The quickstart over the embedded model, on a world and with budgets that are small: stopped, gone on with, and run again. */
+/** The quickstart over the embedded model, on a small world with small budgets: stopped, resumed, and run again. */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { env } from 'node:process';
@@ -14,7 +14,7 @@ const home = folderWith({});
 const previousHome = env.KGWALK_HOME;
 const folder = join(home, 'first');
 
-/** What makes every phase a second. */
+/** Overrides that cut every phase to a second. */
 const small = [
   'backend=wasm',
   'encoder.lastMessageTokens=12',
@@ -37,7 +37,7 @@ const small = [
 const command = ['quickstart', '--run-dir', folder, '--questions', '1', '--no-open'];
 const again = [...command, ...small.flatMap((one) => ['--set', one])];
 
-// Half a minute on two free cores; others may be at work beside it.
+// Half a minute on two free cores; other jobs may run at the same time.
 
 beforeAll(async () => {
   env.KGWALK_HOME = home;
@@ -73,7 +73,7 @@ test('a quickstart that is stopped saves, and says so', async () => {
   expect(openRun(join(folder, 'dialogues')).state).toMatchObject({ status: 'stopped', phase: 'clone' });
 });
 
-test('called again it goes on to the tables and the page', async () => {
+test('called again it continues with the tables and the page', async () => {
   const { exitCode, out, err } = await kgwalk(...again);
   expect(err).toContain('[1/8] ');
   expect(err).toContain('reusing demo and demo-questions, made before');

@@ -63,7 +63,7 @@ if (!existsSync(source)) console.warn('skipped: a real model; set KGWALK_TEST_DA
     expect((await kgwalk('ask', run, ...question, '--encoder', moved)).out).toContain('Ada Quill');
   });
 
-  test('goes on with the model at another place', async () => {
+  test('resumes with the model at another path', async () => {
     const folder = join(home, 'going-on');
     await kgwalk(...tiny, '--model', moved, '--run-dir', folder, '--max-minutes', '0.00001');
     renameSync(moved, first);

@@ -165,7 +165,7 @@ describeInBrowser('the report', (browser) => {
       return { page, click, now: () => page.evaluate<State>(state) };
     };
 
-    test('tells the values under the pointer, zooms to a range that is dragged, and goes back', async () => {
+    test('shows the values under the pointer, zooms to a dragged range, and zooms out', async () => {
       const { page, click, now } = await shown();
       const whole = await now();
       const third = (whole.right - whole.left) / 3;

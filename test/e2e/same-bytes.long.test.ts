@@ -1,4 +1,4 @@
-/** Same seed, same bytes: twice in a row, and whatever the threads, which the built program alone has (`npm test` builds it first). */
+/** Same seed, same bytes: twice in a row, and for any number of threads (threads need the built program; `npm test` builds it first). */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
@@ -16,7 +16,7 @@ const home = useSharedHome(() =>
 );
 const tiny = ['opendialkg-tiny', ...['data.dataset=demo', ...tinyOverrides].flatMap((one) => ['--set', one])];
 
-/** What a command prints, by so many threads; by one it is done here. */
+/** Output of a command with this many threads; one thread runs in this process. */
 async function by(threads: number, ...words: string[]): Promise<string> {
   if (threads === 1) {
     const { exitCode, out, err } = await kgwalk(...words, '--threads', '1');

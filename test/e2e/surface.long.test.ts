@@ -1,4 +1,4 @@
-/** What the built program touches outside itself, without being asked to: nothing. `npm test` builds it first. */
+/** The built program opens no socket and writes no shared file unless it is asked to. `npm test` builds it first. */
 import { lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { env, execPath } from 'node:process';
@@ -30,7 +30,7 @@ afterAll(() => {
   else env.KGWALK_HOME = previousHome;
 });
 
-/** As from a shell that lets everybody write what its programs make. @param alone in a network of its own */
+/** Runs with umask 0. @param alone in a separate network namespace */
 const kgwalk = (words: readonly string[], alone = true) => {
   const everybody = ['-c', 'umask 0; TMPDIR="$0" exec "$@"', temporary, execPath, 'dist/cli/main.js'];
   return watchedProgram('sh', [...everybody, ...words], alone);
@@ -75,7 +75,7 @@ test.each([
   expect(said).not.toBe('');
 });
 
-test('kgwalk serve listens on this machine alone, and dials nobody', async () => {
+test('kgwalk serve listens on this machine only and dials nothing', async () => {
   const code = `
     const { spawn } = require('node:child_process');
     const child = spawn(process.execPath, ['dist/cli/main.js', 'serve', process.argv[1], '--port', '0', '--json']);
@@ -107,7 +107,7 @@ test('kgwalk serve env by standard input and output neither listens nor dials, b
   ]);
 });
 
-test('a server that was named is dialled, and nobody else', async () => {
+test('a named server is dialled, and no other', async () => {
   const server = await chatServer(says('[x]'));
   const words = ['evaluate', ...onDemo, '--limit', '2', ...evaluations, '--model', `${server.url}#m`];
   const { exitCode, network } = await kgwalk(words, false);

@@ -18,7 +18,7 @@ const onWebgpu = there ? test : test.skip;
 
 const home = useReleaseHome();
 
-/** Of two gradient steps an update: of the second one, ratios are no longer 1. */
+/** Two gradient steps an update: in the second, ratios are no longer 1. */
 const settingsOn = (backend: string) =>
   tinySettings(
     ...[`backend=${backend}`, 'transe.enabled=false', 'clone.epochs=1'],

@@ -1,4 +1,4 @@
-/** Dawn in a process of its own: it must not hold the process open, nor end it otherwise than the program asks for. */
+/** Dawn in a separate process: it must neither hold the process open nor change its exit status. */
 import { spawnSync } from 'node:child_process';
 import { execPath } from 'node:process';
 import { expect, test } from '@jest/globals';

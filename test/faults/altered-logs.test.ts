@@ -1,4 +1,4 @@
-/** Logs that a crash tore or a hand altered: a torn tail is cut and told, anything else is refused. */
+/** Logs torn by a crash or altered by hand: a torn tail is cut and reported, anything else is refused. */
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { env } from 'node:process';
@@ -22,7 +22,7 @@ afterAll(() => {
   else env.KGWALK_HOME = previousHome;
 });
 
-test('a run goes on after its logs were torn, says so, and refuses a metric log that was altered before its checkpoint', async () => {
+test('a run with torn logs resumes and reports it, and refuses a metric log that was altered before its checkpoint', async () => {
   const settings = tinySettings();
   const [whole, folder] = [join(folderWith({}), 'run'), join(folderWith({}), 'run')];
   await train({ settings, folder: whole });

@@ -44,7 +44,7 @@ test('a clock that goes backwards changes no result and gives no negative time',
   expect(Date.parse(openRun(folder).environment.started)).toBeLessThan(Date.now() - 3_600_000);
   for (const { seconds } of readTimings(join(folder, 'timing.jsonl'))) expect(seconds).toBeGreaterThanOrEqual(0);
 
-  // As if it had been killed: it reads as stopped, its lock is free, and it goes on.
+  // As if it had been killed: it reads as stopped, its lock is free, and it resumes.
   const state = JSON.stringify({ ...openRun(folder).state, status: 'running' });
   writeFileSync(join(folder, 'state.json'), state);
   expect(openRun(folder).state.status).toBe('stopped');

@@ -13,7 +13,7 @@ import { runHashes, tinyOverrides } from '../fixtures/tiny-training.js';
 
 useOwnHome();
 
-test('a file that may not grow so large is one clear error, and the run goes on without the limit', async () => {
+test('a file above the size limit is one clear error, and the run resumes without the limit', async () => {
   await importOpenDialKg({ from: folderWith(releaseFiles) });
   const set = tinyOverrides.flatMap((one) => ['--set', one]);
   const [whole, folder] = [join(folderWith({}), 'run'), join(folderWith({}), 'run')];

@@ -1,4 +1,4 @@
-/** What happens when there is no space left, on a file system of some megabytes. */
+/** Commands on a full disk: a file system of some megabytes. */
 import { cpSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { env } from 'node:process';
@@ -46,7 +46,7 @@ disk.describe('without space', () => {
     expect([exitCode, err]).toEqual([1, expect.stringMatching(/no space left at [^]*hint: Free some space/)]);
   }
 
-  test('training says so, leaves nothing half-written, and goes on when there is space again', async () => {
+  test('training reports it, leaves nothing half-written, and resumes when there is space again', async () => {
     const whole = join(home, 'whole');
     await kgwalkJson(...tiny, '--run-dir', whole);
     const folder = join(small, 'run');
@@ -75,7 +75,7 @@ disk.describe('without space', () => {
     expect(files(env.KGWALK_HOME)).toEqual(before);
   });
 
-  test('an evaluation of questions ends rather than counting misses, and goes on when there is space again', async () => {
+  test('an evaluation of questions ends rather than counting misses, and resumes when there is space again', async () => {
     const words = (root: string) => [
       ...['evaluate', '--agent', 'fiske', '--model', 'oracle:0.2', '--dataset', 'films', '--split', 'train'],
       ...['--evaluations', root],
@@ -128,7 +128,7 @@ disk.describe('without space', () => {
     await cache.close();
   });
 
-  test('a cache of text vectors that is full ends the run, which goes on when there is space again', async () => {
+  test('no space for the cache of text vectors ends the run, which resumes when there is space again', async () => {
     const { path } = await tinyLlama();
     const words = (folder: string) => [...tiny, '--model', path, '--run-dir', folder];
     const [whole, folder] = [join(folderWith({}), 'run'), join(folderWith({}), 'run')];

@@ -38,7 +38,7 @@ const hasSaved = (folder: string) => () => existsSync(join(folder, 'checkpoints/
 const asked = 'stopping after this step; press Ctrl-C again to stop at once';
 
 test.each(['SIGINT', 'SIGTERM'] as const)(
-  '%s ends training with 130 after saving, and says how to go on',
+  '%s ends training with 130 after saving, and prints how to resume',
   async (signal) => {
     const folder = resolve(home(), signal);
     const { child, ended, heard, until } = start(folder, 'clone.epochs=1000');

@@ -1,4 +1,4 @@
-/** A sweep on the built program that is killed, interrupted and gone on with: `npm test` builds it first. */
+/** A sweep on the built program that is killed, interrupted and resumed: `npm test` builds it first. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -36,7 +36,7 @@ function lockedBy(folder: string): number | undefined {
   }
 }
 
-/** Starts the sweep, or goes on with it, and ends it when so many runs have begun or ended since. */
+/** Starts or resumes the sweep, and ends it once this many runs have begun or ended since. */
 async function broken(folder: string, signal: NodeJS.Signals, after: number) {
   const child = spawn(execPath, program(...words(folder), '--resume'), { env, stdio: ['ignore', 'ignore', 'pipe'] });
   let err = '';
@@ -61,7 +61,7 @@ async function unbroken(seeds: number): Promise<string> {
   return folder;
 }
 
-test('killed, interrupted and gone on with, every run ends once and equal to that of the unbroken sweep', async () => {
+test('killed, interrupted and resumed, every run ends once and equals that of the unbroken sweep', async () => {
   const whole = await unbroken(1);
 
   for (let attempt = 0; attempt < often(1, 10); attempt++) {
@@ -88,7 +88,7 @@ test('killed, interrupted and gone on with, every run ends once and equal to tha
   }
 });
 
-test('three shards at once, killed at random and gone on with, do every run once and equal to that of one process', async () => {
+test('three shards at once, killed at random and resumed, do every run once and equal to that of one process', async () => {
   const seeds = Array.from({ length: often(1, 3) }, (_, seed) => seed);
   const more = ['--seeds', String(seeds.length)];
   const [whole, folder] = [await unbroken(seeds.length), join(home(), 'shards')];
@@ -118,7 +118,7 @@ test('three shards at once, killed at random and gone on with, do every run once
   tally('moments killed', kills);
 });
 
-test('a run that is killed from outside fails by itself, and is gone on with on demand', async () => {
+test('a run that is killed from outside fails alone, and is resumed on demand', async () => {
   const folder = join(home(), 'sweep');
   const two = [...words(folder), '--trials', '2'];
   const ended = kgwalk(...two);

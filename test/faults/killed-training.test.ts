@@ -42,7 +42,7 @@ function keptSteps(folder: string, phase: SeenPhase['name']): number {
   return unfinished === undefined ? 0 : readCheckpoint(join(tables, unfinished)).header.step;
 }
 
-/** Whether the run is in this phase and has not ended it. Of this file alone: all of a run takes too long to read all the time. */
+/** True while the run is in this unfinished phase. Reads this file only, since it is polled. */
 function isIn(folder: string, phase: SeenPhase['name']): boolean {
   const file = runFiles(folder).state;
   const state = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as RunState) : undefined;
@@ -94,7 +94,7 @@ async function expectEqualEnds(preset: string, overrides: readonly string[], pha
   const words = (folder: string) => ['train', preset, ...set, '--run-dir', folder];
   expect(await kgwalk(...words(whole))).toMatchObject({ exitCode: 0 });
   const embeddings = join(env.KGWALK_HOME!, 'embeddings');
-  // Moments that fell beside the phase do not count. A machine that does much else may miss them: then others are drawn.
+  // Moments outside the phase do not count. A busy machine may miss them; then others are drawn.
   let died: number[];
   let attempt = 0;
   do {

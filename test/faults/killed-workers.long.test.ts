@@ -74,7 +74,7 @@ async function worker(kills: { left: number }): Promise<void> {
     if (over || kills.left === 0) {
       const [status] = over ?? (await ended);
       if (status === 0) return;
-      // It was started while Redis was away, and says so: whoever watches over it starts it again.
+      // Started while Redis was down, it exits with an error; a supervisor restarts it.
       expect([status, redisWasAway]).toEqual([1, true]);
       await setTimeout(500);
       continue;
@@ -146,7 +146,7 @@ withRedis('a queue of another version is refused', async () => {
 });
 
 withRedis(
-  'a worker that is interrupted gives back what it was at, and another goes on from what was done of it; a job that is none harms nobody',
+  'an interrupted worker gives back its job, and another resumes it from the partial results; a malformed job does no harm',
   async () => {
     const file = join(folder, 'plan.jsonl');
     // A long one, and one that waits meanwhile.
@@ -179,7 +179,7 @@ withRedis(
     for (const run of ['trial-001-s0', 'trial-002-s0']) {
       expect(runHashes(join(collected, run))).toEqual(runHashes(join(whole, run)));
     }
-    // It was gone on with, not begun again: its log of times has both.
+    // It was resumed, not begun again: its log of times has both.
     const lines = (place: string) =>
       readFileSync(join(place, 'trial-001-s0', 'timing.jsonl'), 'utf8').split('\n').length;
     expect(lines(collected)).toBeGreaterThan(lines(whole));

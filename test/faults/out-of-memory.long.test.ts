@@ -26,8 +26,8 @@ function program(words: readonly string[], flags: readonly string[]) {
   return spawnSync(execPath, [...flags, resolve('dist/cli/main.js'), ...words], { env, encoding: 'utf8' });
 }
 
-/** A module that is loaded beside it. */
-const beside = (module: string) => ['--import', pathToFileURL(module).href];
+/** Node options that preload a module. */
+const preload = (module: string) => ['--import', pathToFileURL(module).href];
 
 /**
  * Writes what its process had resident at most, in kB, as it ends. Not `process.resourceUsage().maxRSS`, which a process
@@ -51,7 +51,7 @@ test.each(trainings.slice(0, often(1, 2)))('512 MB are enough to train and evalu
   const [module, peak, run] = [join(folder, 'measure.mjs'), join(folder, 'most'), join(folder, 'run')];
   writeFileSync(module, measuring(peak));
   const most = (...words: string[]) => {
-    const { status, stderr } = program(words, beside(module));
+    const { status, stderr } = program(words, preload(module));
     expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
     return Number(readFileSync(peak, 'utf8'));
   };
@@ -73,7 +73,7 @@ const hungryOnce = (file: string) => `
   }, 1).unref();
 `;
 
-test('a run that has nearly no memory left saves, says which settings to lower, and goes on with more', async () => {
+test('a run that is nearly out of memory saves, names the settings to lower, and resumes with more memory', async () => {
   await importOpenDialKg({ from: folderWith(releaseFiles) });
   const [whole, root] = [join(folderWith({}), 'run'), folderWith({})];
   const training = ['train', 'opendialkg-tiny', ...set, '--run-dir'];
@@ -83,7 +83,7 @@ test('a run that has nearly no memory left saves, says which settings to lower, 
     const folder = join(root, moment);
     const hungry = join(root, `${moment}.mjs`);
     writeFileSync(hungry, hungryOnce(join(folder, `checkpoints/${moment}.safetensors`)));
-    const flags = ['--max-old-space-size=600', ...beside(hungry)];
+    const flags = ['--max-old-space-size=600', ...preload(hungry)];
     const { status, stderr } = program([...training, folder], flags);
     expect(stderr).toContain('error: expected some JavaScript memory for the next step');
     expect(stderr).toMatch(/hint: Lower clone\.batchSize, ppo\.samplesPerUpdate or ppo\.minibatchSamples/);

@@ -46,7 +46,7 @@ disk.describe('on a file system that is read-only', () => {
   const elsewhere = () => join(folderWith({}), 'run');
   const words: Record<string, () => string[]> = {
     'a new run': () => ['train', 'opendialkg-tiny', ...set, '--run-dir', join(runs, 'new')],
-    'going on with a run': () => ['train', '--resume', '--run-dir', join(runs, 'stopped')],
+    'resuming a run': () => ['train', '--resume', '--run-dir', join(runs, 'stopped')],
     'TransE tables': () => [
       'pretrain',
       'opendialkg',
@@ -91,7 +91,7 @@ disk.describe('on a file system that is read-only', () => {
     }
   });
 
-  test('a run that is copied to where it can be written goes on', async () => {
+  test('a run that is copied to a writable place resumes', async () => {
     const folder = elsewhere();
     cpSync(join(runs, 'stopped'), folder, { recursive: true });
     expect(await kgwalk('train', '--resume', '--run-dir', folder)).toMatchObject({ exitCode: 0 });

@@ -20,7 +20,7 @@ import { tally } from '../fixtures/long-tests.js';
 import { tinyLlama } from '../fixtures/tiny-llama.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 
-/** What may happen to a file: its last weights differ afterwards, or it is gone. */
+/** Changes of a file: its last weights differ afterwards, or it is gone. */
 const changes: Record<string, (path: string) => void> = {
   'altered in place': (path) => writeFileSync(path, altered(path)),
   'replaced by another': (path) => {
@@ -75,7 +75,7 @@ describe.each(Object.entries(changes))('a model that is %s', (_name, change) => 
     tally('faults injected', 2);
   });
 
-  test('while questions are asked ends the evaluation, which goes on once the file is back', async () => {
+  test('while questions are asked ends the evaluation, which resumes once the file is back', async () => {
     const modelPath = join(folderWith({}), 'model.gguf');
     const demo = embeddedModelFile()!;
     copyFileSync(demo, modelPath);

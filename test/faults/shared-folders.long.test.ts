@@ -33,7 +33,7 @@ function start(words: readonly string[]) {
   return { child, ended };
 }
 
-/** Whether a folder was there and could be deleted. */
+/** True if the folder existed and was deleted. */
 function deletes(folder: string): boolean {
   if (!existsSync(folder)) return false;
   try {
@@ -59,7 +59,7 @@ test('a cache that a process opened twice is still its own when another process 
   const second = await openEncoderCache(place);
   await second.close();
   expect((await start(['cache', 'info']).ended).code).toBe(0);
-  // A reader asks for its slot anew in another turn.
+  // A reader requests its slot again in another turn.
   await setTimeout(1);
   expect(space.read('text', '8', into)).toBe(true);
   expect([...into]).toEqual([1, 2]);
@@ -101,7 +101,7 @@ test('a second process on a run is refused at once and changes nothing; a killed
   const folder = newRun();
   const { child, ended } = start([...tiny('clone.epochs=1000'), '--run-dir', folder]);
   while (!existsSync(join(folder, 'checkpoints/index.json')) && child.exitCode === null) await setTimeout(5);
-  // Halted in the middle of whatever it does: only the second process could change a file.
+  // Halted at any point: only the second process could change a file.
   child.kill('SIGSTOP');
   while (!/^State:\s+T/m.test(readFileSync(`/proc/${child.pid}/status`, 'utf8'))) await setTimeout(1);
   const before = runHashes(folder);

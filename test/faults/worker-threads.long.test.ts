@@ -1,4 +1,4 @@
-/** Threads that fail, in a program of their own over the built package: `npm test` builds it first. */
+/** Threads that fail, in a separate program over the built package: `npm test` builds it first. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
@@ -17,7 +17,7 @@ interface Plan {
   abort?: boolean;
 }
 
-/** What became of each job, once the program has ended by itself. */
+/** Outcome of each job, once the program has ended by itself. */
 async function outcome(plan: Plan): Promise<unknown[]> {
   const child = spawn(execPath, ['test/fixtures/pool-program.mjs', JSON.stringify(plan)], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -33,7 +33,7 @@ async function outcome(plan: Plan): Promise<unknown[]> {
 const died = (message: string) => ({
   name: 'WorkbenchError',
   code: 'failure',
-  message: `expected reaping to go on, got a thread that died: ${message}`,
+  message: `expected reaping to continue, got a thread that died: ${message}`,
   hint: 'Run it again, with --threads 1 if that happens again.',
 });
 const full = {
@@ -44,7 +44,7 @@ const full = {
 };
 
 describe('a pool of threads', () => {
-  test('gives every job its own result, whoever is done first', async () => {
+  test('gives every job its own result, in any order of completion', async () => {
     const jobs = [0, 1, 2, 3, 4, 5, 6].map((value) => ({ kind: 'slowly', value }));
     expect(await outcome({ threads: 3, jobs })).toEqual([0, 1, 2, 3, 4, 5, 6]);
   });
@@ -68,7 +68,7 @@ describe('a pool of threads', () => {
   // With the thread goes all that its companions were doing.
   test.each([
     ['ends the process', 'exit', died('it ended by itself with status 3')],
-    ['rejects a promise that nobody awaits', 'reject', died('nobody waits for this')],
+    ['rejects a promise that is not awaited', 'reject', died('never awaited')],
     ['throws out of the event loop', 'throw later', died('out of the blue')],
     ['fills its memory', 'eat', full],
   ])('a thread that %s fails the whole work, and the program ends', async (_, kind, error) => {
@@ -98,12 +98,12 @@ describe('a thread that dies', () => {
       encoding: 'utf8',
     });
 
-  test('while TransE trains ends the program with one error, keeps nothing half-made, and hinders nobody later', async () => {
+  test('while TransE trains ends the program with one error, keeps nothing half-made, and blocks no later run', async () => {
     const words = ['pretrain', ...tiny, '--set', 'transe.batchSize=16'];
     const { status, stdout, stderr } = killed(...words);
     expect([status, stdout]).toEqual([1, '']);
     const { error } = JSON.parse(stderr) as { error: { code: string; message: string } };
-    const message = 'expected training TransE to go on, got a thread that died: it ended by itself with status 3';
+    const message = 'expected training TransE to continue, got a thread that died: it ended by itself with status 3';
     expect(error).toMatchObject({ code: 'failure', message });
     expect(readdirSync(join(home(), 'embeddings'))).toEqual([]);
     expect(await kgwalkJson(...words)).toMatchObject({ reused: false });
@@ -116,9 +116,9 @@ describe('a thread that dies', () => {
     const words = ['evaluate', folder, '--split', 'train'];
     const { status, stdout, stderr } = killed(...words);
     expect([status, stdout]).toEqual([1, '']);
-    const message = 'expected the evaluation to go on, got a thread that died: it ended by itself with status 3';
+    const message = 'expected the evaluation to continue, got a thread that died: it ended by itself with status 3';
     expect(stderr).toContain(message);
-    // What was asked is there to go on with, and nothing that says it was answered.
+    // The rows so far are there to resume from, and no finished evaluation.
     const left = readdirSync(evaluationOf(folder, 'train-best'));
     expect(left.filter((name) => ['evaluation.json', 'answers.jsonl', 'rows.arrow'].includes(name))).toEqual([]);
     expect(await kgwalkJson(...words)).toMatchObject({ misses: { 'agent-failed': 0 } });

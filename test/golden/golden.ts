@@ -1,9 +1,9 @@
 /**
- * Hashes of what commands leave behind, compared with `expected.json`: who moves code must not move a byte of weights,
+ * Hashes of what commands leave behind, compared with `expected.json`: refactoring must not change a byte of weights,
  * metrics, tables, prompts or rows. Everything goes through the command line and the files of docs/files.md, so that
  * nothing here knows how the program is built.
  *
- * A deliberate change is recorded again by `KGWALK_RECORD_GOLDEN=1 npm test -- -i test/golden`, in a commit of its own that
+ * A deliberate change is recorded again by `KGWALK_RECORD_GOLDEN=1 npm test -- -i test/golden`, in a separate commit that
  * says why; `printed/` holds texts to read, `expected.json` hashes.
  */
 import { createHash } from 'node:crypto';
@@ -15,14 +15,14 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { kgwalk } from '../fixtures/command-line.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 
-/** What one place holds: a hash for every file, or a short value for what is small enough to read. */
+/** Contents of one place: a hash for every file, or a short readable value. */
 type Rows = Record<string, string>;
 
 /** `test`, or `test.skip`. */
 type Test = (name: string, body: () => Promise<void>) => void;
 
 interface Group {
-  /** What the rows are of. */
+  /** Subject of the rows. */
   what: string;
   /** The kind of machine that they hold on, where they hold on no other. */
   on?: string;
@@ -76,7 +76,7 @@ export function goldens(file: string) {
   });
 
   return {
-    /** Bytes that are equal wherever the program runs: data, keys, texts. */
+    /** Bytes that are equal on every machine: data, keys, texts. */
     same: (name: string, what: string, make: () => Rows | Promise<Rows>) => check(name, what, make),
     /** Bytes that come out of networks: skipped on other kinds of machines than the one that recorded them. */
     numbers: (name: string, what: string, make: () => Rows | Promise<Rows>, on = engine) => check(name, what, make, on),
@@ -85,7 +85,7 @@ export function goldens(file: string) {
   };
 }
 
-/** A home of its own for a file, which is also the working folder, with the demo world of 300 entities in it. */
+/** Temporary home for a file, also the working folder, with the demo world of 300 entities. */
 export function useDemoHome(): { readonly folder: string } {
   const [previousHome, previousFolder] = [env.KGWALK_HOME, process.cwd()];
   const folder = folderWith({});
@@ -107,7 +107,7 @@ export function useDemoHome(): { readonly folder: string } {
   return { folder };
 }
 
-/** What a command prints that must succeed. */
+/** Output of a command that must succeed. */
 export async function ran(...words: string[]): Promise<string> {
   const { exitCode, out, err } = await kgwalk(...words);
   if (exitCode !== 0) throw new Error(`kgwalk ${words.join(' ')}: exit ${exitCode}: ${err}`);
@@ -137,7 +137,7 @@ function tensorBytes(file: string): Uint8Array {
 
 /**
  * All files of a run but those with clocks, with the rows of what it evaluated (see `rowsOf`); of safetensors files also the
- * tensors alone, so that a new setting in the header is told from a weight that moved.
+ * tensors alone, so that a new setting in the header differs from a changed weight.
  */
 export function runRows(folder: string): Rows {
   const skipped = /^(environment\.json|timing\.jsonl|evaluations\/.*)$/;
@@ -154,7 +154,7 @@ export function runRows(folder: string): Rows {
   return { ...rows, 'hash of the settings': configHash, ...prefixed('hash of the ', hashes) };
 }
 
-/** The rows of a kept evaluation, wherever they lie: in its folder, or beside the file of the evaluation. */
+/** The rows of a kept evaluation: in its folder, or next to the file of the evaluation. */
 export function rowsOf(saved: string): string {
   const places = [join(saved, 'rows.arrow'), join(dirname(saved), 'rows.arrow'), saved.replace(/\w+$/, 'arrow')];
   return sha256(readFileSync(places.find((path) => existsSync(path))!));

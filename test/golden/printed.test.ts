@@ -1,4 +1,4 @@
-/** What commands print that the README and docs name and that hangs on nothing but data and seeds. */
+/** Outputs of commands named in the README and docs that depend only on data and seeds. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { stdout } from 'node:process';

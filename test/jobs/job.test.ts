@@ -15,7 +15,7 @@ beforeEach(() => {
   file = join(folderWith({}), 'plan.jsonl');
 });
 
-test('comes back as it was written, each part under a key of its own that nothing else decides', () => {
+test('comes back as it was written, each part under a key that depends on that part only', () => {
   const jobs = jobsOf(planned, 3);
   writePlan(file, jobs);
   expect(readPlan(file)).toEqual(jobs);

@@ -1,4 +1,4 @@
-/** Results in a store: published once, taken whole, and what was done so far kept for whoever goes on. */
+/** Results in a store: published once, taken whole, and partial results kept for resuming. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
@@ -70,7 +70,7 @@ test('who comes second with equal files is no one’s trouble: the clock may dif
   expect((await heldBy(store)).rivals.size).toBe(0);
 });
 
-test('who comes second with other files is told, and both are kept', async () => {
+test('a second result with other files is reported, and both are kept', async () => {
   await publish(store, job, folderOf(made));
   const other = folderOf({ ...made, 'run/config.yaml': 'a: 2', 'run/more.json': '{}' });
   await expect(publish(store, job, other)).rejects.toThrow(

@@ -23,7 +23,7 @@ const names = [
   ],
   ...['linkSync', 'openSync', 'ftruncateSync', 'truncateSync', 'copyFileSync', 'cpSync'],
 ];
-/** Of the terminal nothing is counted, nor of opening to read. */
+/** Writes to the terminal and opening to read are not counted. */
 const isChange = (name, [first, flags = 'r']) =>
   name === 'openSync' ? /[wax+]/.test(String(flags)) : !(name === 'writeSync' && first <= 2);
 
@@ -43,7 +43,7 @@ if (isMainThread && String(process.ppid) === parent) {
   for (const name of names) {
     const plain = fs[name];
     fs[name] = (...of) => {
-      // What a change is made of is no change of its own.
+      // Parts of a change do not count as changes.
       if (inside || !isChange(name, of)) return plain(...of);
       inside = true;
       try {

@@ -1,7 +1,7 @@
 /**
  * `node test/kills/run.mjs --kills 500 [--seed 0] [--only train] [--log FILE]`: every command that writes, killed at moments spread over all of its changes of
  * the disk, and run again. What is there then must be, byte for byte and file for file, what the unbroken command leaves, and the
- * temporary folder empty. With a log, the same again goes on where it ended.
+ * temporary folder empty. With a log, the same call resumes where it ended.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -86,7 +86,7 @@ const parted = fiske.with(-1, '12');
 const world = ['datasets', 'demo', '--entities', '300', '--dialogues', '30', '--questions', '100'];
 const forked = ['train', '--resume', 'best', '--run-dir', 'runs/d', '--fork', 'runs/f', '--set', 'ppo.updates=2'];
 
-/** By what they do: the words, and those that go on after a kill where they are others. */
+/** Arguments by command; the second ones, if any, resume after a kill. */
 const commands = {
   'import of dialogues': [['datasets', 'import', 'opendialkg', '--from', 'release', '--name', 'new']],
   'import of triples': [['datasets', 'import', 'triples', '--from', 'release/triples.txt', '--name', 'new']],
@@ -139,7 +139,7 @@ function treeOf(folder) {
   );
 }
 
-/** What differs between two trees: `- gone`, `+ left`, `~ changed`. */
+/** Differences between two trees: `- gone`, `+ left`, `~ changed`. */
 const differences = (want, got) => [
   ...[...want.keys()].filter((name) => !got.has(name)).map((name) => `- ${name}`),
   ...[...got.keys()].filter((name) => !want.has(name)).map((name) => `+ ${name}`),
@@ -179,7 +179,7 @@ const known =
         .map((line) => JSON.parse(line))
     : [];
 
-/** What the unbroken command changes and leaves. */
+/** Changes and results of the unbroken command. */
 const unbroken = names.map((name) => {
   const [words, goesOn = () => words] = commands[name];
   fresh();

@@ -10,7 +10,7 @@ import { folderWith } from '../fixtures/tiny-release.js';
 const bare = { ...env, DISABLE_SYSTEM_FONTS_LOAD: '1', KGWALK_RUNS: '' };
 const built = (file: string) => JSON.stringify(pathToFileURL(resolve('dist', 'reports', file)));
 
-/** What a program prints, in a process of its own: fonts belong to the whole process. */
+/** Output of a program in a separate process: fonts are global to a process. */
 function printed(code: string, fonts: NodeJS.ProcessEnv): string {
   const { stdout, stderr } = spawnSync(execPath, ['--input-type=module', '-e', code], { env: fonts, encoding: 'utf8' });
   return stdout || stderr;

@@ -50,7 +50,7 @@ describe('a logarithmic axis', () => {
   });
 });
 
-describe('a name beside a point', () => {
+describe('a name next to a point', () => {
   const area = { left: 0, right: 200, top: 0, bottom: 100 };
   const spot = { left: 90, right: 104, top: 40, bottom: 54 };
 
@@ -68,7 +68,7 @@ describe('the colour of an agent', () => {
   const colorOf = (name: string, ...others: string[]) =>
     agentColors([...others, name].map((one) => ({ name: one, vivid: true }))).get(name);
 
-  test('is the same beside whomever it stands', () => {
+  test('is the same next to any other name', () => {
     expect(colorOf('PPO (best)')).toBe(palette[0]);
     expect(colorOf('PPO (best)', 'mine', 'tog', 'fiske', 'clone (best)')).toBe(palette[0]);
     expect(colorOf('tog', 'PPO (best)')).toBe(colorOf('tog', 'io', 'an agent of my own'));

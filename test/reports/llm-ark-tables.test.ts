@@ -118,7 +118,7 @@ describe('the tables of the paper', () => {
     ]);
   });
 
-  test('show the best checkpoint under its own ranking, each counting on a line of its own', () => {
+  test('show the best checkpoint under its own ranking, each way of counting on a separate line', () => {
     const { first, systems } = tablesOf([run({ name: 'a', ark: true, path1: 0.2 })]);
     const [strict, ark, lastHop] = systems!.slice(printedSystems.length);
     expect([strict![1], ark![1], lastHop![1]]).toEqual(['strict', 'ark', 'ark, path’s end']);

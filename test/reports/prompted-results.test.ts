@@ -243,7 +243,7 @@ describe('agents of which nothing differs but a number', () => {
     expect(rows[0]!.cells.map(({ text }) => text)).toEqual(['tog (prefilter=bm25)', '50.0', '70.0', '80.0']);
   });
 
-  test('leave out the default where nobody tells it', () => {
+  test('leave out the default where it is not recorded', () => {
     expect(sweptIn(table()[0]!)[0]!.values).toEqual([1, 5]);
   });
 
@@ -277,7 +277,7 @@ describe('a table of many agents', () => {
     return collect([lookup, ...prompted])[0]!;
   };
 
-  test('has a colour an agent, whatever way it chooses', () => {
+  test('has one colour per agent for every way of choosing', () => {
     const { rows } = many();
     const colorsOf = (name: string) =>
       new Set(rows.filter(({ label }) => label.startsWith(name)).map(({ color }) => color));
@@ -285,7 +285,7 @@ describe('a table of many agents', () => {
     expect(new Set(names.flatMap((name) => [...colorsOf(name)])).size).toBe(names.length);
   });
 
-  test('draws lines apart by how agents choose, and says of whom there is nothing to draw', () => {
+  test('draws separate lines by how agents choose, and names the agents with nothing to draw', () => {
     const [group] = foundCurves(many(), 'Right within so many calls', 'x');
     expect(group!.charts.map(({ name }) => name).sort()).toEqual([
       'x-right within so many calls-by likelihood',

@@ -52,7 +52,7 @@ function walkerRun(seed: number): RunInfo {
 }
 
 describe('the page about evaluations of questions', () => {
-  test('needs nothing beside itself, and escapes every name', async () => {
+  test('is self-contained and escapes every name', async () => {
     const hostile = madeUpQuestionExample({
       asked: [`</p><script>alert('x')</script> ${hostileName}`],
       topics: [hostileName],
@@ -161,7 +161,7 @@ describe('the page about runs on questions', () => {
     expect(html.replaceAll('\u00a0', ' ')).toContain('walker (best) has a Hit@1 of 92.0 %');
   });
 
-  test('puts walkers beside what was evaluated on the same questions, and beside runs on dialogues', async () => {
+  test('lists walkers with other evaluations on the same questions and with runs on dialogues', async () => {
     writeMadeUpRun(join(folder, 'talker'), {
       config: { seed: 1, name: 'talker', data: { dataset: 'opendialkg' } },
       metrics: madeUpCurves(1, 40),

@@ -24,7 +24,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('the report', () => {
-  test('is one page that needs nothing beside itself and shows what was measured', async () => {
+  test('is one self-contained page and shows what was measured', async () => {
     for (const seed of [1, 2, 3]) {
       writeMadeUpRun(join(folder, `tiny-s${seed}`), {
         config: { seed, note: hostileName },
@@ -89,7 +89,7 @@ describe('the report', () => {
   test.each([
     ['stopped', '', 'half was stopped in cloning; kgwalk train --resume resumes it.'],
     ['failed', ',"reason":"loss is NaN"', 'half failed in cloning: loss is NaN.'],
-    // Nobody holds it: it was killed.
+    // Its lock is free: it was killed.
     ['running', '', 'half was stopped in cloning'],
   ])('says above all else that a run that is %s has not come to its end', async (status, more, said) => {
     writeMadeUpRun(join(folder, 'half'), { config: { seed: 1 }, metrics: madeUpCurves(1).slice(0, 1) });

@@ -53,7 +53,7 @@ const walker = (path1: number, more: Partial<EvaluationRecord> = {}) =>
 const linkWalker = (mrr: number, more: Partial<EvaluationRecord> = {}) =>
   madeUpLinkEvaluation('walker', mrr, { checkpoint: 'best', ...more });
 
-test('a checkpoint is told by what trained it, that of a reader by its kind', () => {
+test('a checkpoint is labelled by what trained it, that of a reader by its kind', () => {
   const reader = { reader: { kind: 'nsm-chains' }, ppo: { enabled: false }, clone: { enabled: false } };
   expect([methodOf(reader, 'best', 'fit'), methodOf(reader, 'best')]).toEqual(['nsm-chains', 'nsm-chains']);
   expect(methodOf({ ppo: { enabled: true }, clone: { enabled: false } }, 'best')).toBe('PPO');
@@ -65,19 +65,19 @@ describe('what a checkpoint is called', () => {
   const cloned = (hash: string, more: object = {}) =>
     walker(0.3, { phase: 'clone', step: 4, hashes: { checkpoint: hash }, ...more });
 
-  test('is the clone where best points to the clone, and then the clone has no row of its own', () => {
+  test('is the clone where best points to the clone, and then the clone has no separate row', () => {
     const [set] = collect([run('a', config, [cloned('x'), cloned('x', { checkpoint: 'clone' })])]);
     expect(set!.rows.map(({ label }) => label)).toEqual(['clone (best)']);
     expect(resultOf(set!)).toContain('clone (best) has');
   });
 
-  test('is PPO where PPO wrote it, and the clone stands beside it', () => {
+  test('is PPO where PPO wrote it, with the clone next to it', () => {
     const best = walker(0.4, { phase: 'ppo', step: 60, hashes: { checkpoint: 'y' } });
     const [set] = collect([run('a', config, [best, cloned('x', { checkpoint: 'clone' })])]);
     expect(set!.rows.map(({ label }) => label)).toEqual(['PPO (best)', 'clone']);
   });
 
-  test('is either where seeds differ, and is left open where nothing tells it', () => {
+  test('is either where seeds differ, and is left open where it is not recorded', () => {
     const seeds = ['clone', 'ppo'].map((phase, seed) =>
       run(`a-s${seed}`, { ...config, seed }, [
         walker(0.3, { phase, step: 4, hashes: { checkpoint: phase }, run: `a-s${seed}` }),
@@ -198,7 +198,7 @@ describe('results', () => {
     expect(head.filter((key) => key.startsWith('ark-'))).toHaveLength(2 * 5);
   });
 
-  test('show the figures that are declared for every table, of those that somebody has', () => {
+  test('show the figures declared for every table that at least one row has', () => {
     const [set] = collect([run('r', { seed: 1 }, [walker(0.28), madeUpEvaluation('frequency', 0.2)])]);
     expect(resultTable(set!).head).toEqual([
       'agent',
@@ -240,7 +240,7 @@ describe('results', () => {
     ]);
   });
 
-  test('with other beams are other rows, told by them', () => {
+  test('with other beams are separate rows, labelled by the beams', () => {
     const config = madeUpLinkConfig(1, { algorithm: 'reinforce' });
     const [set] = collect([run('r', config, [linkWalker(0.8), linkWalker(0.7, { beamWidth: 8 })])]);
     expect(set!.rows.map(({ label }) => label)).toEqual([
@@ -271,7 +271,7 @@ describe('results', () => {
     expect(slicesTable(alone!, []).rows).toEqual([]);
   });
 
-  test('tell why samples were missed', () => {
+  test('give reasons for missed samples', () => {
     const [set] = collect([run('r', { seed: 1 }, [walker(0.28, { n: 1000, misses: { 'not-ranked': 250, cut: 0 } })])]);
     const { head, rows } = missTable(set!);
     expect(head).toEqual(['agent', 'no miss', 'not ranked']);

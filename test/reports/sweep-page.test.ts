@@ -111,7 +111,7 @@ describe('the page', () => {
     expect(html).not.toContain('<memory>');
   });
 
-  test('tells importance with how far it can be believed', async () => {
+  test('shows importance with its reliability', async () => {
     const text = textOf((await pageOf(madeUp(await planned({ trials: 6 })))).html);
     expect(text).toMatch(/functional ANOVA .* from 6 finished trials; whiskers: .*\(out of bag R² -?\d\.\d\d\)/);
   });

@@ -42,7 +42,7 @@ describe('walks drawn on the graph', () => {
     ]);
   });
 
-  test('have no probability where none is told, and are right by their answer where no gold walk tells it', () => {
+  test('have no probability if none is recorded, and are judged by their answer without a gold walk', () => {
     const [edge] = edgesOf(walkSvg({ walks: [{ walk: [starred], right: true }] }));
     expect(edge).toEqual({ kind: 'taken gold', width: 2, title: '←starring— Voska' });
     expect(walkSvg({ walks: [{ walk: [] }], start: 'Ninthe' })).toBe('');
@@ -60,7 +60,7 @@ describe('walks drawn on the graph', () => {
     expect(Math.max(...names.map(({ right }) => right))).toBeLessThanOrEqual(360);
   });
 
-  test('are text whatever their names say', () => {
+  test('are escaped as text with any names', () => {
     const evil = '</svg><script>alert(1)</script>"\u202e\u0007';
     const svg = walkSvg({ walks: [{ walk: [hop(evil, evil, evil)], share: 1 }], gold: [hop(evil, 'x', evil)] });
     expect(svg).not.toMatch(/<script|\u202e|\u0007/);

@@ -23,7 +23,7 @@ function git(...words) {
 }
 
 const [base] = git('merge-base', values.since, 'HEAD');
-// What is deleted has no tests of its own left; those of its folder are run all the same.
+// Deleted files have no tests left; those of their folder are run anyway.
 const changed = [...git('diff', '--name-only', base), ...git('ls-files', '--others', '--exclude-standard')];
 const isTest = (file) => file.endsWith('.test.ts');
 const code = changed.filter((file) => /\.(ts|mjs|js)$/.test(file));

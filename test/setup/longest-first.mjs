@@ -1,7 +1,7 @@
 /**
  * The order of test files: those that take long begin first, so that no worker waits for another at the end. Jest knows how
- * long each took the last time on this machine; a fresh clone knows it from `long-files.json`, in seconds: how
- * long they take beside each other is what counts. The first three collect garbage, which takes three times as long in a process that
+ * long each took the last time on this machine; a fresh clone knows it from `long-files.json`, in seconds: measured
+ * while they run in parallel. The first three collect garbage, which takes three times as long in a process that
  * holds the modules of other files.
  */
 import { readFileSync } from 'node:fs';

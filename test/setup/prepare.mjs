@@ -25,7 +25,7 @@ function statfs(folder) {
 
 export default async function prepare() {
   await compileKernels();
-  // What commands print is compared as a whole: progress has tests of its own.
+  // What commands print is compared as a whole: progress has separate tests.
   env.KGWALK_PROGRESS = 'off';
   // Read by `os.tmpdir()`, here and in jest's workers.
   env.TMPDIR = mkdtempSync(join(spacious(), 'kgwalk-tests-'));

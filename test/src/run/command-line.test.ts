@@ -15,7 +15,7 @@ test('words are quoted as a shell wants them', () => {
   ]);
 });
 
-test('a path below the working folder is told from there, any other as a whole', () => {
+test('a path below the working folder is printed relative to it, any other as absolute', () => {
   expect(shownPath(join(cwd(), 'runs/farm'))).toBe('runs/farm');
   expect(shownPath(cwd())).toBe('.');
   expect(shownPath('/elsewhere/farm')).toBe('/elsewhere/farm');

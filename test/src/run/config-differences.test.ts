@@ -4,7 +4,7 @@ import { configDifferences, refuseDifferences } from '../../../src/run/config.js
 const run = { seed: 1, ppo: { clipRange: 0.2, targetKl: null }, data: { subsets: 'all' }, gone: true };
 const asked = { data: { subsets: ['2-hop'] }, ppo: { clipRange: 0.1, targetKl: null }, seed: 1 };
 
-test('differences are told with both values', () => {
+test('differences are listed with both values', () => {
   expect(configDifferences(run, asked)).toEqual([
     'data.subsets: all in the run, ["2-hop"] asked for',
     'gone: true in the run, nothing asked for',

@@ -60,7 +60,7 @@ describe('a config that extends another', () => {
     expect(load(written('third.yaml', 'extends: own.yaml\nseed: 8'))).toEqual({ ...expected, seed: 8 });
   });
 
-  test('may name a preset of the package, which a file of that name beside it goes before', () => {
+  test('may name a preset of the package; a file of that name next to it takes precedence', () => {
     expect(refusal(written('own.yaml', 'extends: opendialkg'))).toContain('unknown key');
     written('opendialkg.yaml', 'seed: 5');
     expect(load(join(folder, 'own.yaml')).seed).toBe(5);
@@ -73,7 +73,7 @@ describe('a config that extends another', () => {
     expect(load(written('own.yaml', 'extends: base\nppo: {updates: 3}')).ppo.updates).toBe(3);
   });
 
-  test('tells a problem with the place in the file that gave the key', () => {
+  test('reports a problem with its place in the file', () => {
     const base = written('base.yaml', 'seed: 1\nppo:\n  updates: none\n  nested: {a: 1}');
     const file = written('own.yaml', 'extends: base\nppo:\n  clipRange: 7\n  nested:\n    c: 1');
     const message = refusal(file);

@@ -104,7 +104,7 @@ describe('a config that is refused', () => {
     expect(problem('ppo: 3')).toBe('ppo: expected a section, got 3, at x.yaml:1');
   });
 
-  test('tells a rule between keys in its own words', () => {
+  test('reports a rule between keys in its own words', () => {
     expect(problem('ppo:\n  targetKl: 0.5')).toBe('ppo.targetKl: must be below clipRange, at x.yaml:2');
   });
 
@@ -176,7 +176,7 @@ describe('comparing settings', () => {
     expect(canonicalJson({ b: [{ d: 1, c: 2 }], a: null })).toBe('{"a":null,"b":[{"c":2,"d":1}]}');
   });
 
-  test('equal settings have one hash whatever the order of keys', () => {
+  test('equal settings have one hash in any order of keys', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
         const reversed = Object.fromEntries(Object.entries(value).reverse());

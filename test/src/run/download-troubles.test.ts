@@ -8,7 +8,7 @@ import type { Answer } from '../../fixtures/file-server.js';
 const { bytes, sha256, server, file, download, failing, ranges } = useDownloads();
 
 describe('a connection that', () => {
-  test('is cut goes on from the byte where it broke', async () => {
+  test('is cut resumes from the byte where it broke', async () => {
     server.answers = [sends(bytes, 120_000, 'cut'), sends(bytes, 50_000, 'cut'), whole(bytes)];
     await download();
     expect(ranges()).toEqual([undefined, 'bytes=120000-', 'bytes=170000-']);
@@ -41,7 +41,7 @@ describe('a connection that', () => {
     expect(readdirSync(dirname(file()))).toEqual(['model.gguf']);
   });
 
-  test('is refused, as nobody listens there, is tried again too', async () => {
+  test('is refused because nothing listens there is tried again too', async () => {
     const { code, text } = await failing({ url: 'http://127.0.0.1:65535/model.gguf' });
     expect([code, text]).toEqual(['failure', expect.stringContaining('ECONNREFUSED')]);
   });
@@ -84,7 +84,7 @@ describe('a server that', () => {
     expect([code, left]).toEqual(['data', []]);
   });
 
-  test('cannot go on where we are (416) is read from the start', async () => {
+  test('cannot resume at this byte (416) is read from the start', async () => {
     server.answers = [sends(bytes, 120_000, 'cut'), says(416, { 'content-range': 'bytes */5' }), whole(bytes)];
     await download();
     expect(ranges()).toEqual([undefined, 'bytes=120000-', undefined]);
@@ -141,7 +141,7 @@ describe('a server that', () => {
 describe('a redirect', () => {
   const linked = { 'x-linked-etag': `"${sha256}"`, 'x-linked-size': String(bytes.length) };
 
-  test('is followed, and the hash and size that the first host tells are checked', async () => {
+  test('is followed, and the hash and size given by the first host are checked', async () => {
     server.answers = [says(302, { location: '/cdn/1', ...linked }), whole(bytes)];
     expect(await download({ sha256: undefined })).toMatchObject({ hashFrom: 'host', sha256 });
     expect(server.asked.map(({ url }) => url)).toEqual(['/model.gguf', '/cdn/1']);
@@ -151,7 +151,7 @@ describe('a redirect', () => {
     expect((await failing({ sha256: undefined, file: file('b') })).text).toContain('expected 300000 bytes, got 5');
   });
 
-  test('is followed again at every try, and the bytes go on', async () => {
+  test('is followed again at every try, and the bytes resume', async () => {
     const to = (path: string) => says(302, { location: path, ...linked });
     server.answers = [to('/cdn/1'), sends(bytes, 120_000, 'cut'), to('/cdn/2'), whole(bytes)];
     await download({ sha256: undefined });

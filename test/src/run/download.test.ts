@@ -10,14 +10,14 @@ import { sends, whole } from '../../fixtures/file-server.js';
 const { bytes, sha256, server, file, download, failing, ranges } = useDownloads();
 
 describe('a download', () => {
-  test('is the file of the server, checked by its hash, with nothing beside it', async () => {
+  test('is the file of the server, checked by its hash, and the only file', async () => {
     expect(await download()).toEqual({ file: file(), bytes: bytes.length, sha256, hashFrom: 'caller', kept: 0 });
     expect(readFileSync(file()).equals(bytes)).toBe(true);
     expect(readdirSync(dirname(file()))).toEqual(['model.gguf']);
     expect(server.asked[0]!.headers['accept-encoding']).toBe('identity');
   });
 
-  test('that is here already with that hash asks nobody', async () => {
+  test('that is here already with that hash sends no request', async () => {
     writeFileSync(file(), bytes);
     expect(await download()).toMatchObject({ kept: bytes.length });
     expect(server.asked).toEqual([]);
@@ -99,7 +99,7 @@ describe('an address', () => {
 });
 
 describe('a stop', () => {
-  test('keeps what has come, and says that the same command goes on', async () => {
+  test('keeps what has come, and prints that the same command resumes', async () => {
     const stop = new AbortController();
     server.answers = [sends(bytes, 120_000, 'stall')];
     let seen = 0;
@@ -116,7 +116,7 @@ describe('a stop', () => {
     expect((await download()).kept).toBeGreaterThan(0);
   });
 
-  test('two at once: the second is told who holds it', async () => {
+  test('two at once: the second reports the holder', async () => {
     server.answers = [sends(bytes, 10, 'stall')];
     const stop = new AbortController();
     const first = failing({ signal: stop.signal });

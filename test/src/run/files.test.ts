@@ -44,7 +44,7 @@ describe('an atomic write', () => {
 });
 
 describe('reading', () => {
-  test('a missing file tells what was expected and where', () => {
+  test('a missing file is an error with what was expected and where', () => {
     expect(() => readTextFile('/no/such/file', 'a preset')).toThrow('expected a preset, got nothing, at /no/such/file');
   });
 
@@ -70,7 +70,7 @@ describe('reading', () => {
 });
 
 describe('what a killed write left', () => {
-  test('is in the way of nobody, not even of a process of the same number', () => {
+  test('blocks no one, not even a process of the same number', () => {
     const place = folder();
     const file = join(place, 'a.json');
     for (let write = 1; write <= 100; write++) writeFileSync(join(place, `.a.json.${pid}.${write}.tmp`), 'half');

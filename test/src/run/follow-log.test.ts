@@ -24,7 +24,7 @@ describe('a log that grows', () => {
     expect(read(file, second.cursor)).toMatchObject({ records: [], reset: false, cursor: second.cursor });
   });
 
-  test('begins anew when it was cut', () => {
+  test('starts again when it was cut', () => {
     const file = log('1\n2\n3\n');
     const { cursor } = read(file);
     truncateSync(file, 2);
@@ -34,14 +34,14 @@ describe('a log that grows', () => {
     expect(read(file, cut.cursor)).toMatchObject({ records: [5], reset: false });
   });
 
-  test('begins anew when it was cut and has grown beyond its old length', () => {
+  test('starts again when it was cut and has grown beyond its old length', () => {
     const file = log('1\n2\n3\n');
     const { cursor } = read(file);
     writeFileSync(file, '1\n7\n8\n9\n');
     expect(read(file, cursor)).toMatchObject({ records: [1, 7, 8, 9], reset: true });
   });
 
-  test('that grew again to the same lines goes on', () => {
+  test('that grew again to the same lines continues', () => {
     const file = log('1\n2\n3\n');
     const { cursor } = read(file);
     writeFileSync(file, '1\n2\n3\n4\n');
@@ -85,7 +85,7 @@ describe('a log that grows', () => {
   });
 });
 
-test('each record is told once, also those that are written again after a cut', () => {
+test('each record is reported once, also those that are written again after a cut', () => {
   const file = log('1\n2\n3\n');
   const seen: number[] = [];
   const look = followRecords(file, numbers, (record) => seen.push(record));

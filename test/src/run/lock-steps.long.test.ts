@@ -17,13 +17,13 @@ interface World {
   lock?: string;
   claims: readonly string[];
   processes: readonly Process[];
-  /** Whether anybody ever held the lock. */
+  /** True once the lock was held. */
   held: boolean;
 }
 
 interface Model {
   links: boolean;
-  /** Whether processes die. */
+  /** Processes may die. */
   deaths: boolean;
   step: typeof lockStep;
 }
@@ -107,7 +107,7 @@ const keyOf = ({ lock, claims, processes, held }: World): string =>
     ]),
   ].join('|');
 
-/** What must hold in every world; the first thing that does not. */
+/** First violated condition of those that hold in every world. */
 function wrongIn({ processes, lock }: World): string | undefined {
   const holders = processes.filter(({ state, life }) => life === 'alive' && holds(state));
   if (holders.length > 1) return 'two hold the lock';
@@ -149,7 +149,7 @@ function explore(start: World, model: Model) {
   return { states: known.size, steps, interleavings, ends, wrong };
 }
 
-/** Whether a process that comes afterwards, alone, takes the lock. */
+/** True if a later process, alone, takes the lock. */
 function canBeTaken({ processes, ...left }: World, model: Model): boolean {
   const newcomer: Process = {
     state: { next: 'claim', claim: 'claim of a newcomer', patience: 1 },
@@ -163,7 +163,7 @@ function canBeTaken({ processes, ...left }: World, model: Model): boolean {
   }
 }
 
-const dead = 'lock of nobody';
+const dead = 'lock of a dead process';
 const cases = [undefined, dead].flatMap((lock) => [true, false].map((links) => ({ lock, links })));
 
 test.each(cases)(
@@ -176,10 +176,10 @@ test.each(cases)(
     expect(states).toBeGreaterThan(10_000);
     expect(interleavings).toBeGreaterThan(10n ** 6n);
     tally('interleavings tried', Number(interleavings));
-    // What a newcomer meets at an end are a lock and claims: nobody lives there.
+    // At an end only a lock and claims are left; no process is alive.
     const left = new Map<string, World>();
     for (const end of ends) {
-      // Where nobody died nothing of them is left; whatever is left keeps nobody from taking the lock.
+      // Without deaths nothing is left; leftovers never keep a process from taking the lock.
       const died = end.processes.some(({ life }) => life === 'dead');
       if (!died) expect([end.claims, end.lock]).toEqual([[], end.held ? undefined : lock]);
       left.set([end.lock, ...end.claims].join(), end);
@@ -209,7 +209,7 @@ describe('where several claim a dead lock', () => {
   const look = (claim: string, rivals: readonly string[]) =>
     lockStep({ next: 'look', claim, found: dead, patience: 9 }, { rivals: () => rivals } as unknown as LockDisk);
 
-  test('the first by name stays and looks again, whatever order they are met in; the others make room', () => {
+  test('the first by name stays and looks again, in any order of the claims; the others make room', () => {
     expect(look('a', ['c', 'b'])).toMatchObject({ next: 'look', patience: 8 });
     expect(look('b', ['c', 'a'])).toMatchObject({ next: 'yield', patience: 8 });
     expect(look('c', ['b', 'a'])).toMatchObject({ next: 'yield', patience: 8 });

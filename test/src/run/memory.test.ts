@@ -15,7 +15,7 @@ test('nothing is thrown while there is memory', () => {
   throwIfMemoryShort();
 });
 
-test('pages of a mapped file are told apart from what a process holds itself', () => {
+test('pages of a mapped file are counted separately from the memory of the process', () => {
   expect(mappedBytes('VmRSS:\t    2156 kB\nRssAnon:\t     148 kB\nRssFile:\t    2008 kB\n')).toBe(2008 * 1024);
   expect(mappedBytes('another system')).toBe(0);
 });

@@ -8,7 +8,7 @@ describe('packed ids', () => {
     expect(packIds(ids)).toEqual({ odd: ',0', 'train-17#': '1-3,9', 'train-2#': '10', a00: '7' });
   });
 
-  test('come back, whatever they are', () => {
+  test('come back, for any ids', () => {
     const id = fc.oneof(fc.string(), fc.constantFrom('__proto__', '__proto__1', '7', '', 'a1', 'a2', 'a03', 'a\n4'));
     fc.assert(
       fc.property(fc.uniqueArray(id), (ids) => {

@@ -49,7 +49,7 @@ test('a terminal gets one line that is redrawn', () => {
   expect(terminal.text().match(/\n/g)).toHaveLength(1);
 });
 
-test('plain lines can be had on a terminal, a bar in a log, or nothing at all', () => {
+test('plain lines can be chosen on a terminal, a bar in a log, or nothing at all', () => {
   const [plain, bar, off] = [
     written(true, { mode: 'plain' }),
     written(false, { mode: 'bar' }),

@@ -26,7 +26,7 @@ const noted = (body: () => void) => {
 };
 
 describe('notes', () => {
-  test('tell what each artifact was made from; artifacts of the same samples share a set', () => {
+  test('record what each artifact was made from; artifacts of the same samples share a set', () => {
     const record = noted(() => {
       table('two', 'a1', 'a2', 'a1');
       table('one', 'a2', 'a1');
@@ -46,7 +46,7 @@ describe('notes', () => {
 
   test('of two runs at once do not mix, and outside of any nothing is noted', async () => {
     const later = new ProvenanceNotes();
-    table('nobody', 'x1');
+    table('unused', 'x1');
     await Promise.all([
       collectProvenance(later, async () => {
         await new Promise((resolve) => setImmediate(resolve));

@@ -12,7 +12,7 @@ const runs = () => mkdtempSync(join(tmpdir(), 'kgwalk-runs-'));
 const create = (folder: string, resume = false, settings = config) =>
   createRun({ folder, config: settings, environment, resume });
 
-test('the default name tells preset, time and seed and is a safe folder name', () => {
+test('the default name has preset, time and seed and is a safe folder name', () => {
   expect(runId('open dial/kg', 3, new Date(2026, 0, 2, 3, 4, 5))).toBe('open-dial-kg-20260102-030405-s3');
 });
 
@@ -75,7 +75,7 @@ describe('a folder that holds a run', () => {
     create(folder, true).close();
   });
 
-  test('goes on with its state, and its environment records the new session', () => {
+  test('resumes with its state, and its environment records the new session', () => {
     const folder = join(runs(), 'a');
     const first = create(folder);
     first.update({ status: 'failed', reason: 'no space', phase: 'ppo', done: { clone: true } });
@@ -87,7 +87,7 @@ describe('a folder that holds a run', () => {
     second.close();
   });
 
-  test('goes on under the settings that it is resumed with, and loses what a killed write left unfinished', () => {
+  test('resumes with the new settings, and drops what a killed write left unfinished', () => {
     const folder = join(runs(), 'a');
     create(folder).close();
     const [unfinished, other] = ['.metrics.arrow.77.3.tmp', '.mine.tmp'].map((name) => join(folder, name));

@@ -1,4 +1,4 @@
-/** What lies beside a lock while it is taken, and what file systems say: a lock over a disk that is watched and that fails on demand. */
+/** Files next to a lock while it is taken, and file system errors: a lock over a watched disk that fails on demand. */
 import * as disk from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -8,7 +8,7 @@ import { folderWith } from '../../fixtures/tiny-release.js';
 
 const { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } = disk;
 
-/** What a call of the system does first; it may throw. */
+/** Runs before a system call; may throw. */
 let before: Partial<Record<'linkSync' | 'writeFileSync' | 'readFileSync', (file: string) => void>> = {};
 beforeEach(() => void (before = {}));
 
@@ -26,7 +26,7 @@ const { isLocked, lockedFile, lockFile, lockFolder } = await import('../../../sr
 
 const machine = hostname().replace(/[^\w.-]/g, '_');
 /** No process has it. */
-const nobody = 2 ** 22 + 1;
+const deadPid = 2 ** 22 + 1;
 const born = existsSync('/proc/self/stat')
   ? readFileSync('/proc/self/stat', 'utf8')
       .replace(/^.*\) /s, '')
@@ -42,16 +42,16 @@ describe('claims', () => {
   test('of processes that died while they made one go with the next lock, and nothing else does', () => {
     const lock = newLock();
     const others = [
-      `xx.lock.${nobody}-1-aaaaaaaaaaaa-${machine}`,
-      `.lock.${nobody}-1-short-${machine}`,
-      `zzzzzz${nobody}-1-aaaaaaaaaaaa-${machine}`,
+      `xx.lock.${deadPid}-1-aaaaaaaaaaaa-${machine}`,
+      `.lock.${deadPid}-1-short-${machine}`,
+      `zzzzzz${deadPid}-1-aaaaaaaaaaaa-${machine}`,
     ];
     for (const name of others) writeFileSync(join(dirname(lock), name), '');
     let claim = '';
     before.linkSync = (file) => {
       claim = basename(file);
       // As the claim of this process, by one that is gone.
-      writeFileSync(join(dirname(lock), claim.replace(`.${pid}-`, `.${nobody}-`)), '');
+      writeFileSync(join(dirname(lock), claim.replace(`.${pid}-`, `.${deadPid}-`)), '');
     };
     const release = lockFile(lock, 'a run');
     expect(claim).toMatch(new RegExp(`^\\.lock\\.${pid}-${born}-[0-9a-f]{12}-`));
@@ -62,7 +62,7 @@ describe('claims', () => {
 
   test('of a living process keep a dead lock from being taken over, and are waited for', () => {
     const lock = newLock();
-    writeFileSync(lock, JSON.stringify({ pid: nobody, host: machine, born: '1' }));
+    writeFileSync(lock, JSON.stringify({ pid: deadPid, host: machine, born: '1' }));
     const rival = `${lock}.${pid}-${born}-000000000000-${machine}`;
     writeFileSync(rival, '');
     const { message, hint } = refusalOf(() => lockFile(lock, 'a run'));
@@ -139,7 +139,7 @@ describe('in the place of a lock', () => {
     expect(readdirSync(dirname(lock))).toEqual(['.lock']);
   });
 
-  test('a file that nobody wrote is taken over while it is no longer than a lock may be', () => {
+  test('a file of unknown origin is taken over if it is no longer than a lock may be', () => {
     const lock = newLock();
     writeFileSync(lock, 'x'.repeat(4096));
     lockFile(lock, 'a run')();

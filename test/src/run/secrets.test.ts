@@ -45,7 +45,7 @@ describe('the key of a server', () => {
       const shown = masked(`got ${Buffer.from(`${before}${key}:x`).toString(form)}.`, { KGWALK_LLM_KEY: key });
       const left = shown.replace(/^got |\.$/g, '').split('***');
       expect(left).toHaveLength(2);
-      // Of what stood beside the key, at most the signs that share bits with it.
+      // Of the text around the key, at most the characters that share bits with it.
       expect(left[0]!.length).toBeLessThanOrEqual(Math.ceil((before.length * 4) / 3));
       expect(left[1]!.length).toBeLessThanOrEqual(6);
     }
