@@ -77,7 +77,7 @@ describeInBrowser('the report', (browser) => {
     'at %d pixels and %s: nothing is complained of or fetched, and nothing sticks out',
     async (width, scheme) => {
       const page = await browser().visit(url, width, scheme);
-      // What is folded is looked at, too.
+      // Folded parts are checked, too.
       await page.evaluate('document.querySelectorAll("details").forEach((one) => { one.open = true; })');
       const widest = await page.evaluate<number>('document.documentElement.scrollWidth');
       const drawn = await page.evaluate<{ alt: string; width: number; isBlank: boolean }[]>(

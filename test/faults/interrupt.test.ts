@@ -18,7 +18,7 @@ import { stopAt, tinyOverrides } from '../fixtures/tiny-training.js';
 
 const home = useReleaseHome();
 
-/** Starts a training run. @param settings that make it take hours */
+/** Starts a training run. @param settings with budgets of hours */
 function start(folder: string, ...settings: string[]) {
   const set = [...tinyOverrides, ...settings].flatMap((one) => ['--set', one]);
   const child = spawn(execPath, ['dist/cli/main.js', 'train', 'opendialkg-tiny', ...set, '--run-dir', folder], {

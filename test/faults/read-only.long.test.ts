@@ -1,4 +1,4 @@
-/** Folders in which nothing can be written: every command says so, names the place, and leaves what is there. */
+/** Folders in which nothing can be written: every command reports it with the place, and leaves the files as they are. */
 import { cpSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { env } from 'node:process';

@@ -65,7 +65,7 @@ describe('a pool of threads', () => {
     expect(await outcome({ threads: 3, jobs, abort: true })).toEqual([25, stopped, stopped, expect.anything()]);
   });
 
-  // With the thread goes all that its companions were doing.
+  // The jobs of the other threads are lost with it.
   test.each([
     ['ends the process', 'exit', died('it ended by itself with status 3')],
     ['rejects a promise that is not awaited', 'reject', died('never awaited')],
