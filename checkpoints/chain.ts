@@ -100,7 +100,7 @@ function checkFiles(runFolder: string, { files = {} }: CheckpointHeader): void {
     if (!existsSync(file)) continue;
     const found = hashOf(file);
     if (found === known) continue;
-    throw swapped(`the file that the weights were trained beside (${known.slice(0, 8)})`, found.slice(0, 8), file);
+    throw swapped(`the file that the weights were trained with (${known.slice(0, 8)})`, found.slice(0, 8), file);
   }
 }
 
@@ -154,7 +154,7 @@ export function checkEvaluations({ folder }: RunInfo): { evaluations: number; un
       'data',
       `expected an evaluation of ${entry.name} (${own.slice(0, 8)}), got one of other weights (${hashes.checkpoint.slice(0, 8)}), at ${one}`,
       {
-        hint: 'It was put there from elsewhere, or the run was trained anew since: evaluate again, or delete the folder.',
+        hint: 'It was copied from elsewhere, or the run was retrained since: evaluate again, or delete the folder.',
       },
     );
   }
@@ -172,9 +172,9 @@ export interface Verified {
 }
 
 /**
- * Compares all that a run keeps with what it knows of it: every checkpoint, every table, the settings, the log up to each checkpoint, what
- * it was made from, and its evaluations.
- * @throws WorkbenchError `data` for the first that does not fit
+ * Compares the files of a run with its records: every checkpoint, every table, the settings, the log up to each
+ * checkpoint, the sources, and the evaluations.
+ * @throws WorkbenchError `data` for the first mismatch
  */
 export function verifyRun(nameOrFolder: string): Verified {
   const run = openRun(nameOrFolder);
@@ -185,7 +185,7 @@ export function verifyRun(nameOrFolder: string): Verified {
     const { header } = readRunCheckpoint(folder, entry);
     if (run.state.status !== 'running') checkLogUntil(folder, header);
     if (entry.seal === undefined) unknown.add('the sha256 of checkpoints');
-    if (header.files === undefined && header.step > 0) unknown.add('the tables that checkpoints were trained beside');
+    if (header.files === undefined && header.step > 0) unknown.add('the tables that checkpoints were trained with');
     if (header.trainer.metricsSha256 === undefined && header.step > 0) unknown.add('the sha256 of the log');
   }
   checkLog(run);

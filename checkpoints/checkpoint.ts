@@ -49,7 +49,7 @@ const checkpointHeader = z.strictObject({
   /** Updates done in the phase: epochs when cloning or embedding, PPO iterations. */
   step: count,
   epoch: count,
-  /** Everything else needed to go on as if never stopped: generators' states, counters, schedule, offset of the metric log. */
+  /** Everything else needed to resume exactly: generators' states, counters, schedule, offset of the metric log. */
   trainer: jsonObject,
   /** Latest value of each metric by key, finite numbers. */
   metrics: z.record(z.string(), z.number()),
@@ -97,7 +97,7 @@ export function readCheckpoint(file: string, options: ReadOptions = {}): ReadChe
   return { header, tensors: record, ...(seal !== undefined && { seal }) };
 }
 
-/** Tensors under this prefix are the optimizer's state: needed to go on training, not to answer. */
+/** Tensors under this prefix are the optimizer's state: needed to resume training, not to answer. */
 export const optimizerPrefix = 'optimizer/';
 
 /** The checkpoint without what only training needs: a file to share. */

@@ -24,10 +24,10 @@ export function compareEntries(a: CheckpointEntry, b: CheckpointEntry): number {
 }
 
 /**
- * Points into the entries. `clone` is the epoch of cloning with the lowest valid loss, or the best score where none is told. `best` has the highest
- * metric of valid among the clone and all later checkpoints; ties go to the later: where a small valid part is answered whole, training has
- * still made it surer. Where nothing was scored, `best` is the clone, else the last.
- * @param entries in the order they were reached
+ * Pointers into the entries. `clone` is the cloning epoch with the lowest valid loss, or the best score if there is no loss.
+ * `best` has the highest metric on valid among the clone and all later checkpoints; ties go to the later one: if a small
+ * valid part is fully solved, later training still raises the probabilities. Without scores, `best` is the clone, else the last.
+ * @param entries in the order of training
  */
 export function choosePointers<T extends CheckpointEntry>(entries: readonly T[]): Partial<Record<Pointer, T>> {
   const last = entries.at(-1);

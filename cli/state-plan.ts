@@ -1,4 +1,4 @@
-/** What it takes to encode the text of every state that a run walks through, from a few real texts and a short measurement. */
+/** Cost of encoding the text of every state that a run visits, estimated from a few real texts and a short measurement. */
 import { StateReader } from '../agents/walker/policy.js';
 import { walkRulesOf } from '../envs/dialogue-walk/rules.js';
 import type { RunSettings } from '../presets/schema.js';

@@ -13,11 +13,11 @@ export interface TaskTexts {
   later: string[];
 }
 
-/** Tasks whose texts are looked at, and states of each beside the first. */
+/** Number of sampled tasks, and of states per task after the first. */
 const sampleSize = { tasks: 150, later: 3 };
-/** Seconds of encoding after which no further texts are encoded to see how fast it goes. */
+/** Time limit of the speed measurement, in seconds. */
 const probeSeconds = 4;
-/** Tasks whose texts are encoded together for that. */
+/** Tasks per measured batch. */
 const probeTogether = 2;
 
 /** The texts of a seeded draw of tasks, none of whose walks are over where they begin. */
@@ -46,7 +46,7 @@ export interface TextLengths {
   /** Tokens of a text, special ones aside. */
   first: number;
   later: number;
-  /** Of the tokens of a later text, those that all such texts of its task begin with, as far as a lane can keep them. */
+  /** Length of the common prefix of a task's later texts, in tokens, as far as a lane can keep it. */
   beginning: number;
   /** Characters a token. */
   characters: number;

@@ -6,21 +6,21 @@ import type { RunSettings } from '../presets/schema.js';
 import type { StateEncoder } from '../src/encoder/state-encoder.js';
 import type { PlannedWalks, TextGroup, TrainingPlan } from '../tasks/task.js';
 
-/** Texts of one kind, made when they are asked for: those of walks are many. */
+/** Texts of one kind, generated on demand: those of walks are many. */
 export interface TextList {
   count: number;
   texts(begin: number, end: number): Promise<readonly string[]>;
-  /** As the training encodes them. */
+  /** Encoding options of training. */
   options: { maxTokens?: number; overlong?: 'refuse' };
 }
 
-/** What is walked, a state. */
+/** State of a task's walk. */
 interface TaskState {
   task: WalkTask;
   state: WalkState;
 }
 
-/** @param later whether states after one step are among those that are read one by one, beside the first ones */
+/** @param later includes states after one step, in addition to the first ones, among those read one by one */
 export function textLists(
   { texts, walks }: TrainingPlan,
   settings: RunSettings,

@@ -1,4 +1,4 @@
-/** How many states the walks of a run may come to, by degrees alone, without walking. */
+/** Number of states that the walks of a run may reach, computed from degrees, without walking. */
 import type { WalkSample } from '../datasets/walk-sample.js';
 import type { RunSettings } from '../presets/schema.js';
 import type { Graph } from '../src/kg/graph.js';
@@ -7,18 +7,18 @@ import type { PlannedWalks } from '../tasks/task.js';
 
 /** States after the first ones of tasks; each is one of its task, so tasks share none. */
 export interface LaterStates {
-  /** All that there are. */
+  /** All reachable ones. */
   reachable: number;
-  /** Those at most that are met in training, and on valid. */
+  /** Upper bounds of those visited in training, and on valid. */
   training: number;
   valid: number;
-  /** Times at most that the walks of a task come to some of them, walked together. */
+  /** Upper bound of the batches in which a task's walks visit some of them. */
   visits: number;
 }
 
 /**
- * float64 [numEntities]: paths of 1 to `horizon` - 1 edges from each entity. Each is a state of its own, in which another step
- * is chosen; stays end a walk and add none.
+ * float64 [numEntities]: number of paths of 1 to `horizon` - 1 edges from each entity. Each path is a separate state with
+ * another action; stays end a walk and add none.
  */
 export function laterPaths(graph: Graph, horizon: number): Float64Array {
   const { numEntities, offsets, tails } = graph;

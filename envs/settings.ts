@@ -36,7 +36,7 @@ export const envSettings = z.strictObject({
         })
         .default('path')
         .describe(
-          'What earns the hit: `target`, ending at the gold target; `path`, walking exactly the gold path; `first-hop`, ending where the first hop of the gold path ends, which is what the code of LLM-ARK trains on (with ppo.trainHorizon=1).',
+          'Condition of a hit: `target`, ending at the gold target; `path`, walking exactly the gold path; `first-hop`, ending where the first hop of the gold path ends, as in training by the code of LLM-ARK (with ppo.trainHorizon=1).',
         ),
       hit: z.number().min(0).max(100).default(1).describe('Reward at the end of a walk that hits.'),
       miss: z
@@ -47,7 +47,7 @@ export const envSettings = z.strictObject({
         .describe('Reward at the end of any other walk: 0, or -1 as in LLM-ARK. A gold outside the graph is a miss.'),
     })
     .prefault({})
-    .describe('Terminal reward; steps before the end earn nothing but shaping.'),
+    .describe('Terminal reward; earlier steps get only the shaping reward.'),
   shaping: z
     .enum(['none', 'transe'])
     .default('none')
@@ -68,18 +68,16 @@ export const stateTextSettings = z.strictObject({
   template: z
     .enum(['normal', 'alpaca', 'none'])
     .default('normal')
-    .describe(
-      'What stands around the fields: the task and an instruction, the same under headings as Alpaca has them, or nothing.',
-    ),
-  history: z.boolean().default(true).describe('Whether the messages before the last one are told.'),
-  earlierPaths: z.boolean().default(true).describe('Whether the paths that the dialogue took before are told.'),
+    .describe('Text around the fields: the task and an instruction, the same under Alpaca’s headings, or none.'),
+  history: z.boolean().default(true).describe('Include the messages before the last one.'),
+  earlierPaths: z.boolean().default(true).describe('Include the earlier paths of the dialogue.'),
   outPaths: z
     .int()
     .min(0)
     .max(1000)
     .default(0)
     .describe(
-      'Most edges of the current entity that are told, in the graph’s order. They change at every step, so they cost.',
+      'Maximum number of listed edges of the current entity, in the graph’s order. They change at every step and so cost encoding time.',
     ),
   maxTokens: z
     .int()
@@ -94,7 +92,7 @@ export const stateTextSettings = z.strictObject({
     .min(0)
     .max(131_072)
     .default(96)
-    .describe('Of them, how many are kept free for the walk, so that all states of a task begin with the same text.'),
+    .describe('Number of these tokens reserved for the walk, so that all states of a task begin with the same text.'),
 });
 
 /** Every setting with its value. */
@@ -107,13 +105,13 @@ export const relationWalkSettings = z.strictObject({
     .enum(['learned', 'given'])
     .default('learned')
     .describe(
-      'Who ends a walk: the walker, by STOP, or the number of hops that the data set tells (MetaQA); questions of unknown length are always ended by the walker.',
+      'End of a walk: by the walker’s STOP, or by the number of hops in the data set (MetaQA); questions of unknown length are always ended by the walker.',
     ),
   reward: z
     .enum(['f1', 'exact', 'hit'])
     .default('f1')
     .describe(
-      'What the last frontier earns: F1 against the answers, 1 for the exact set, or 1 where its first entity is right (which teaches supersets: worse on long questions).',
+      'Reward of the last frontier: F1 against the answers, 1 for the exact set, or 1 if its first entity is right (which teaches supersets: worse on long questions).',
     ),
   memoryMegabytes: z
     .int()
@@ -132,7 +130,7 @@ export const linkWalkSettings = z.strictObject({
   bothDirections: z
     .boolean()
     .default(true)
-    .describe('Whether training asks for heads too, by inverse relations; else for tails alone.'),
+    .describe('Train on head queries too, by inverse relations; else on tail queries only.'),
   hide: z
     .enum(['auto', 'pairs', 'own'])
     .default('auto')
@@ -143,7 +141,7 @@ export const linkWalkSettings = z.strictObject({
     .enum(['none', 'terminal', 'potential'])
     .default('none')
     .describe(
-      'What training pays beside the hit, from the probability that a pretrained scorer gives: `terminal`: at the end of a walk that missed, that of the triple it claims (MultiHopKG); `potential`: at each step the gain in it, which leaves the best policy what it was.',
+      'Training reward in addition to the hit, from the probabilities of a pretrained scorer: `terminal`: at the end of a missed walk, the probability of its predicted triple (MultiHopKG); `potential`: at each step the gain in probability, which leaves the optimal policy unchanged.',
     ),
   shapingScorer: z
     .enum(['transe', 'bilinear'])

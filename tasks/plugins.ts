@@ -133,16 +133,16 @@ async function hostFor(file: string, registered: string[]): Promise<PluginHost> 
   };
 }
 
-/** A function whose errors name the plugin; expected ones, which have a place already, stay as they are. */
+/** Function whose errors name the plugin; expected errors already have a place and stay unchanged. */
 function named<Given extends unknown[], Result>(
   file: string,
   what: string,
   run: (...given: Given) => Result,
-  tell: (error: unknown) => unknown = (error) => failureOf(file, `failed in ${what}`, error),
+  describe: (error: unknown) => unknown = (error) => failureOf(file, `failed in ${what}`, error),
 ): (...given: Given) => Result {
   const rethrow = (thrown: unknown): never => {
     const error = memoryErrorOf(thrown);
-    throw isOurs(error) ? error : tell(error);
+    throw isOurs(error) ? error : describe(error);
   };
   return (...given) => {
     try {
@@ -157,12 +157,17 @@ function named<Given extends unknown[], Result>(
 /** Methods called on environments and agents. */
 const called = ['reset', 'step', 'render', 'close', 'prepare', 'answer', 'rank'] as const;
 
-/** Errors of the methods that it is called for name the plugin. */
-function nameErrors(file: string, what: string, made: object | undefined, tell?: (error: unknown) => unknown): void {
+/** Names the plugin in errors of the object's methods. */
+function nameErrors(
+  file: string,
+  what: string,
+  made: object | undefined,
+  describe?: (error: unknown) => unknown,
+): void {
   const methods = (made ?? {}) as Record<string, unknown>;
   for (const name of called) {
     const method = methods[name];
-    if (typeof method === 'function') methods[name] = named(file, what, method.bind(made) as () => unknown, tell);
+    if (typeof method === 'function') methods[name] = named(file, what, method.bind(made) as () => unknown, describe);
   }
 }
 
@@ -171,17 +176,17 @@ function envNaming<Made extends object>(file: string, what: string, env: Made): 
   return env;
 }
 
-/** An agent that throws on one sample has missed it, so its errors keep their kind and say in addition whose they are. */
+/** Names the plugin in an agent's errors but keeps their kind, since an agent that throws on a sample has missed it. */
 function namingAgent<Made extends object>(file: string, what: string, agent: Made): Made {
-  const tell = (thrown: unknown) => {
+  const describe = (thrown: unknown) => {
     const error = thrown instanceof Error ? thrown : new Error(String(thrown));
     const { message } = error;
     error.message = `${message} (${what} of the plugin ${placeIn(file, error)})`;
     if (error.stack !== undefined) error.stack = error.stack.replace(message, () => error.message);
     return error;
   };
-  // An agent of links is asked through its ranker.
-  for (const asked of [agent, (agent as { ranker?: object }).ranker]) nameErrors(file, what, asked, tell);
+  // An agent of links is called through its ranker.
+  for (const asked of [agent, (agent as { ranker?: object }).ranker]) nameErrors(file, what, asked, describe);
   return agent;
 }
 

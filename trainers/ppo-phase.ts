@@ -30,9 +30,9 @@ export interface PpoPhase {
   /** Settings of PPO in this phase. Default: those of the run. */
   settings?: PpoSettings;
   /** Lower bound of the first figure of `evaluate`. Default -1, below all shares. */
-  leastFigure?: number;
+  lowestFigure?: number;
   /** Progress line of a round. Default: its reward and the KL from the clone. */
-  told?: (metrics: Readonly<Record<string, number>>) => string;
+  progressText?: (metrics: Readonly<Record<string, number>>) => string;
 }
 
 /** State of early stopping: kept in checkpoints. */
@@ -64,12 +64,12 @@ export function adamOf(parameters: TrainedParameters, { adamEpsilon, maxGradNorm
   return adamWOf(parameters, { epsilon: adamEpsilon, ...(maxGradNorm > 0 && { maxGradNorm }) });
 }
 
-const nearClone = (metrics: Readonly<Record<string, number>>) =>
+const rewardAndKl = (metrics: Readonly<Record<string, number>>) =>
   `reward ${metrics['rollout/reward']!.toFixed(3)} · kl ${metrics['train/anchor_kl']!.toFixed(3)}`;
 
 /** @throws WorkbenchError `stopped` after saving, once the session's signal is aborted */
 export async function ppoPhase(session: Session, phase: PpoPhase): Promise<void> {
-  const { trainee, evaluate, train, first, from, leastFigure = -1, told = nearClone } = phase;
+  const { trainee, evaluate, train, first, from, lowestFigure = -1, progressText = rewardAndKl } = phase;
   const { logs, run, signal } = session;
   const { seed, checkpoint } = session.settings;
   const settings = phase.settings ?? session.settings.ppo;
@@ -82,7 +82,7 @@ export async function ppoPhase(session: Session, phase: PpoPhase): Promise<void>
   const begin = { startUpdate, ...(averageReturn !== undefined && { startAverage: averageReturn }) };
   const shared = { settings, seed, signal, ...begin };
   let patience = (from?.header.trainer.patience as unknown as Patience | undefined) ?? {
-    best: leastFigure,
+    best: lowestFigure,
     evaluationsWithoutGain: 0,
   };
   const line = session.progress('ppo', settings.updates, 'updates', startUpdate);
@@ -109,7 +109,7 @@ export async function ppoPhase(session: Session, phase: PpoPhase): Promise<void>
     done = update;
     averageReturn = left.averageReturn;
     logs.metrics('ppo', update, metrics);
-    line.update(update, told(metrics));
+    line.update(update, progressText(metrics));
     logs.timing('ppo', update, { 'time/env_steps': steps });
     const ends = (await session.onUpdate?.({ update, steps, metrics })) === true;
     // A callback that ends training expects the trained weights to be saved.

@@ -3,16 +3,16 @@ import { z } from 'zod';
 
 /** The `ppo` section of a configuration file. */
 export const ppoSettings = z.strictObject({
-  enabled: z.boolean().default(true).describe('Whether this phase runs.'),
+  enabled: z.boolean().default(true).describe('Run this phase.'),
   init: z
     .enum(['clone', 'scratch'])
     .default('clone')
-    .describe('Where the policy starts: from behaviour cloning, or from fresh weights (then set klCoef to 0).'),
+    .describe('Initial policy: from behaviour cloning, or newly initialized weights (then set klCoef to 0).'),
   gradient: z
     .enum(['sampled', 'exact'])
     .default('sampled')
     .describe(
-      'Where the policy gradient comes from: sampled walks (PPO), or the expected path reward in closed form, the yardstick that PPO estimates. `exact` takes the path reward, no critic and no shaping.',
+      'Estimator of the policy gradient: sampled walks (PPO), or the expected path reward in closed form, which PPO estimates. `exact` requires the path reward, no critic and no shaping.',
     ),
   algorithm: z
     .enum(['ppo', 'reinforce'])
@@ -21,32 +21,32 @@ export const ppoSettings = z.strictObject({
       "How sampled walks are learned from: PPO's clipped ratios, or REINFORCE, −A · log π in one step a round (updateEpochs 1, one minibatch), as MINERVA and MultiHopKG train.",
     ),
   updates: z.int().min(1).max(1_000_000).default(200).describe('Rollout-and-update rounds.'),
-  samplesPerUpdate: z.int().min(1).max(100_000).default(96).describe('Samples walked in a round.'),
+  samplesPerUpdate: z.int().min(1).max(100_000).default(96).describe('Samples walked per round.'),
   explorations: z
     .int()
     .min(1)
     .max(1024)
     .default(8)
-    .describe('Walks sampled from each of them; the group-mean baseline needs at least 2.'),
+    .describe('Rollouts per sample; the group-mean baseline needs at least 2.'),
   actionDropout: z
     .number()
     .min(0)
     .max(0.99)
     .default(0)
     .describe(
-      'Chance of each action to be dropped while walking in training, so that walks do not all follow the first path that paid; learning reads the probabilities without it, so that baseline=moving-average misleads. MultiHopKG: 0.5 on FB15k-237, 0.9 on UMLS and Kinship.',
+      'Probability of dropping each action during rollouts, so that walks do not all follow the first rewarded path; learning uses the probabilities without dropout, which makes baseline=moving-average misleading. MultiHopKG: 0.5 on FB15k-237, 0.9 on UMLS and Kinship.',
     ),
   minibatchSamples: z
     .int()
     .min(1)
     .max(100_000)
     .default(96)
-    .describe('Samples in a minibatch, each with all its walks; the last one may be smaller.'),
-  updateEpochs: z.int().min(1).max(100).default(2).describe('Passes over the buffer in a round.'),
+    .describe('Samples per minibatch, each with all its walks; the last minibatch may be smaller.'),
+  updateEpochs: z.int().min(1).max(100).default(2).describe('Passes over the buffer per round.'),
   learningRate: z.number().min(0).max(1).default(1e-4).describe('Peak learning rate of Adam.'),
-  lrDecay: z.enum(['linear', 'none']).default('linear').describe('How the learning rate falls after the warm-up.'),
+  lrDecay: z.enum(['linear', 'none']).default('linear').describe('Decay of the learning rate after the warm-up.'),
   warmupUpdates: z.int().min(0).default(10).describe('Rounds over which the learning rate rises linearly from zero.'),
-  finalLrShare: z.number().min(0).max(1).default(0.1).describe('Share of the learning rate left at the last round.'),
+  finalLrShare: z.number().min(0).max(1).default(0.1).describe('Share of the peak learning rate at the last round.'),
   clipRange: z.number().min(0.001).max(10).default(0.2).describe('Probability ratios are clipped to 1 ± this.'),
   dualClip: z
     .number()
@@ -55,7 +55,7 @@ export const ppoSettings = z.strictObject({
     .nullable()
     .default(null)
     .describe(
-      'Ratios of actions that did worse than expected count up to this (dual clip, 3 in its paper); null: without bound. For walks with dropped actions, which take actions that the policy had all but given up.',
+      'Upper bound of the ratios of actions with a negative advantage (dual clip, 3 in its paper); null: unbounded. For rollouts with action dropout, which take actions of very low probability.',
     ),
   clipRangeValue: z
     .number()
@@ -66,19 +66,24 @@ export const ppoSettings = z.strictObject({
     .describe(
       "How far a value may move from the collector's before its loss is clipped; in units of return; null: no clip.",
     ),
-  adamEpsilon: z.number().min(0).max(1).default(1e-8).describe('What Adam adds to the root of its second moment.'),
+  adamEpsilon: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(1e-8)
+    .describe('Epsilon that Adam adds to the root of its second moment.'),
   entropyCoef: z.number().min(0).max(10).default(0).describe('Weight of the entropy bonus, in nats.'),
   entropyDecay: z
     .enum(['none', 'linear'])
     .default('none')
-    .describe('Whether the weight of the entropy bonus stays, or falls to 0 over the updates.'),
+    .describe('Schedule of the entropy bonus: constant weight, or linear decay to 0 over the updates.'),
   feasibilityCoef: z
     .number()
     .min(0)
     .max(100)
     .default(0)
     .describe(
-      'Weight of the feasibility loss, in nats: minus the log-probability that the unmasked policy takes a legal action. It trains the scores that a mask hides, and does nothing where a walk lists legal actions only, as over edges.',
+      'Weight of the feasibility loss, in nats: minus the log-probability that the unmasked policy takes a legal action. It trains masked scores, and has no effect if only legal actions are listed, as over edges.',
     ),
   valueCoef: z.number().min(0).max(100).default(0.5).describe('Weight of the critic loss (mean squared error).'),
   maxGradNorm: z.number().min(0).default(0.5).describe('The whole gradient is scaled down to this norm; 0: no clip.'),
@@ -88,19 +93,19 @@ export const ppoSettings = z.strictObject({
     .enum(['group-mean', 'critic', 'moving-average', 'none'])
     .default('group-mean')
     .describe(
-      'What advantages are measured from: the mean return of the same sample, a learned critic with GAE, an exponential moving average of the mean return of the rounds before, or 0.',
+      'Baseline of the advantages: the mean return of the same sample, a learned critic with GAE, an exponential moving average of the mean return of earlier rounds, or 0.',
     ),
   baselineDecay: z
     .number()
     .min(0)
     .max(1)
     .default(0.95)
-    .describe('Share of the moving average that each round leaves; used by `baseline: moving-average` only.'),
+    .describe('Decay of the moving average per round; used by `baseline: moving-average` only.'),
   normalizeAdvantage: z
     .enum(['minibatch', 'buffer', 'none'])
     .default('minibatch')
     .describe(
-      'Over what advantages are divided by their standard deviation (and centred, with the critic or no baseline).',
+      'Set over which advantages are divided by their standard deviation (and centred, with the critic or no baseline).',
     ),
   targetKl: z
     .number()
@@ -114,7 +119,7 @@ export const ppoSettings = z.strictObject({
     .max(1000)
     .default(1)
     .describe(
-      'Weight of the exact KL divergence from the clone, averaged over visited states, in nats. Below 0.3 the tail of the ranking suffers.',
+      'Weight of the exact KL divergence from the clone, averaged over visited states, in nats. Below 0.3 the tail of the ranking gets worse.',
     ),
   trainHorizon: z
     .int()
@@ -123,10 +128,15 @@ export const ppoSettings = z.strictObject({
     .nullable()
     .default(null)
     .describe(
-      'Steps after which walks of training end; null: env.horizon. Evaluation always walks env.horizon. 1 is what the scripts of LLM-ARK train on.',
+      'Horizon of training walks; null: env.horizon. Evaluation always uses env.horizon. The scripts of LLM-ARK train with 1.',
     ),
   evalEvery: z.int().min(1).default(20).describe('Rounds between evaluations on valid.'),
-  evalSamples: z.int().min(1).nullable().default(500).describe('Seeded sample of valid for them; null: all of it.'),
+  evalSamples: z
+    .int()
+    .min(1)
+    .nullable()
+    .default(500)
+    .describe('Size of the seeded sample of valid for evaluations; null: all of it.'),
   patience: z
     .int()
     .min(1)

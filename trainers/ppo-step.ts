@@ -26,7 +26,7 @@ interface StepBatch<Request> {
   round: Pick<Round<Request>, 'states'>;
   minibatch: Minibatch;
   /** Log-probabilities of all actions under the frozen clone. */
-  anchored: ActionLogProbs | undefined;
+  reference: ActionLogProbs | undefined;
 }
 
 /**
@@ -70,14 +70,14 @@ export async function ppoStep<Observation, Request>(
 /** The host's share of the networks for a minibatch or a part of one. */
 function prepared<Observation, Request>(
   { actor, critic }: Learner<Observation, Request>,
-  { round, anchored }: StepBatch<Request>,
+  { round, reference }: StepBatch<Request>,
   { states, transitions }: Minibatch,
 ) {
   // States of one sample, consecutive: shared parts are read once for all of them.
   const requests = Array.from(states, (state) => round.states[state]!);
   const values = critic?.network.values(requests);
   const { offsets, masked, logits } = actor.score(requests);
-  const anchorLogProbs = anchored && gatherSegments(anchored, states);
+  const anchorLogProbs = reference && gatherSegments(reference, states);
   const objective = (scores: Float32Array, estimates: Float32Array | undefined, settings: ObjectiveSettings) =>
     ppoObjective(
       {

@@ -64,8 +64,8 @@ export async function ppo<Observation, Request>(options: PpoOptions<Observation,
       const { rollout } = experience;
       const advantages = estimateAdvantages(rollout, experience.samples, settings, averageReturn);
       experience.setAdvantages(advantages);
-      const near = anchor && settings.klCoef > 0 ? await actionLogProbs(anchor, experience.states) : undefined;
-      const steps = await learn(options, experience, near, update, rng('shuffle'));
+      const reference = anchor && settings.klCoef > 0 ? await actionLogProbs(anchor, experience.states) : undefined;
+      const steps = await learn(options, experience, reference, update, rng('shuffle'));
       actor.drop?.(undefined);
       const metrics = {
         ...experience.figures,
@@ -85,11 +85,11 @@ export async function ppo<Observation, Request>(options: PpoOptions<Observation,
   }
 }
 
-/** Optimizes over a round, epoch by epoch, in minibatches. @param near reference log-probabilities of its states */
+/** Optimizes over a round, epoch by epoch, in minibatches. @param reference log-probabilities of its states */
 async function learn<Observation, Request>(
   options: PpoOptions<Observation, Request>,
   round: Round<Request>,
-  near: ActionLogProbs | undefined,
+  reference: ActionLogProbs | undefined,
   update: number,
   shuffle: Rng,
 ): Promise<StepResult[]> {
@@ -101,7 +101,7 @@ async function learn<Observation, Request>(
     for (const minibatch of round.minibatches(shuffle)) {
       const { advantage } = minibatch.transitions;
       if (settings.normalizeAdvantage === 'minibatch') normalizeAdvantages(advantage, centres(settings));
-      const step = await ppoStep(options, { round, minibatch, anchored: near }, weighed, learningRate);
+      const step = await ppoStep(options, { round, minibatch, reference }, weighed, learningRate);
       if (steps.push(step) === 1) checkRatio(step.maxRatioDeviation, update, ratioTolerance(actor));
       if (settings.targetKl !== null && step.figures['train/approx_kl']! > 1.5 * settings.targetKl) return steps;
       // Yields to progress lines and to a second request to stop.

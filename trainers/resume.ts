@@ -24,8 +24,8 @@ export function checkpointToResume(
 ): Checkpoint | undefined {
   refuseOtherSettings(before, settings, hashes.encoder);
   const known = before.environment.hashes;
-  const told = Object.fromEntries(Object.entries(hashes).filter(([name]) => name in known));
-  checkFits({ hashes: known }, told, before.folder, 'a run');
+  const current = Object.fromEntries(Object.entries(hashes).filter(([name]) => name in known));
+  checkFits({ hashes: known }, current, before.folder, 'a run');
   if (!readIndex(before.folder).last) return undefined;
   const entry = resolveCheckpoint(before.folder, which);
   if (!isTrainedIn(settings, entry)) return undefined;

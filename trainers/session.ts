@@ -106,11 +106,11 @@ export interface Trainee {
   optimizer: KeptOptimizer;
   critic?: { network: Pick<ValueNetwork<unknown>, 'parameters'>; optimizer: Optimizer } | undefined;
   /** Further state next to the networks, such as running environments between two rounds. */
-  beside?: TrainedBeside | undefined;
+  extra?: ExtraState | undefined;
 }
 
 /** Checkpoint state in addition to networks and optimizers. */
-export interface TrainedBeside {
+export interface ExtraState {
   save(): { state: JsonObject; tensors: Record<string, Tensor> };
   /** Restores the state of a checkpoint, or starts from the weights of one, restoring only what acting needs. */
   restore(checkpoint: Checkpoint): void;
@@ -130,12 +130,12 @@ interface TraineePlace {
 /** Copy of the whole training state in host arrays. */
 async function traineeCheckpoint(
   { run, settings, hashes }: Pick<Session, 'run' | 'settings' | 'hashes'>,
-  { actor, optimizer, critic, beside }: Trainee,
+  { actor, optimizer, critic, extra }: Trainee,
   { phase, step, epoch, metrics = {}, state }: TraineePlace,
 ): Promise<Checkpoint> {
   const own = await optimizer.exportState(optimizerPrefix);
   const second = await critic?.optimizer.exportState(criticPrefix);
-  const more = beside?.save();
+  const more = extra?.save();
   const config = checkpointConfig(settings);
   return {
     header: {
@@ -179,24 +179,24 @@ export async function saveTrainee(
 }
 
 /** Restores a checkpoint's weights and optimizers. */
-export function restoreTrainee({ actor, optimizer, critic, beside }: Trainee, checkpoint: Checkpoint): void {
+export function restoreTrainee({ actor, optimizer, critic, extra }: Trainee, checkpoint: Checkpoint): void {
   const { header, tensors } = checkpoint;
   actor.parameters.import(tensors);
   actor.weightsChanged();
   optimizer.importState(optimizerPrefix, Number(header.trainer.optimizerSteps), tensors);
   critic?.network.parameters.import(tensors);
   critic?.optimizer.importState(criticPrefix, Number(header.trainer.criticSteps), tensors);
-  beside?.restore(checkpoint);
+  extra?.restore(checkpoint);
 }
 
 /** Initializes from a checkpoint's weights: those of the actor, and of the critic if it has some. */
-export function beginWith({ actor, critic, beside }: Trainee, checkpoint: Checkpoint): void {
+export function beginWith({ actor, critic, extra }: Trainee, checkpoint: Checkpoint): void {
   const { tensors } = checkpoint;
   actor.parameters.import(tensors);
   actor.weightsChanged();
   const hasCritic = critic?.network.parameters.names.every((name) => name in tensors);
   if (hasCritic) critic?.network.parameters.import(tensors);
-  beside?.restore(checkpoint);
+  extra?.restore(checkpoint);
 }
 
 /** Encoder figures since they were last logged. */

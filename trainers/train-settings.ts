@@ -31,13 +31,13 @@ export const trainSettings = z.strictObject({
     .string()
     .regex(/^[\w][\w.-]*$/)
     .default('run')
-    .describe('What to call runs of these settings; the run folder is NAME-TIME-sSEED.'),
+    .describe('Name of runs with these settings; the run folder is NAME-TIME-sSEED.'),
   seed: z
     .int()
     .min(0)
     .max(2 ** 31 - 1)
     .default(0)
-    .describe('The one seed of everything random. Same seed, same backend, same thread count: same bytes.'),
+    .describe('Seed of all random choices. Same seed, same backend, same thread count: same bytes.'),
   backend: z
     .enum(['auto', ...computerNames])
     .default('auto')
@@ -48,7 +48,7 @@ export const trainSettings = z.strictObject({
     .array(z.string().min(1))
     .optional()
     .describe(
-      'Files of your own that register environments, agents, rewards, figures or data sets, from the folder of the settings file, loaded like --plugin FILE. A run keeps FILE@sha256:HASH, which loads nothing: the run asks for the file when it is resumed or evaluated.',
+      'Custom files that register environments, agents, rewards, figures or data sets, from the folder of the settings file, loaded like --plugin FILE. A run keeps FILE@sha256:HASH, which loads nothing: the file is required when the run is resumed or evaluated.',
     ),
   data: dataSettings.prefault({}),
   env: envSettings.prefault({}),
@@ -65,19 +65,17 @@ export const trainSettings = z.strictObject({
   clone: cloneSettings.prefault({}),
   teacher: teacherSettings
     .optional()
-    .describe('Of walks over relations: whose walks are cloned. `extends: student` has the rest.'),
+    .describe('Walks over relations: source of the cloned walks. `extends: student` sets the rest.'),
   ppo: ppoSettings.prefault({}),
   reader: readerSettings
     .optional()
-    .describe('Questions: a reader is fitted in the place of a walker. `extends: readers` has the rest.'),
+    .describe('Questions: trains a reader instead of a walker. `extends: readers` sets the rest.'),
   exactWalker: exactWalkerSettings
     .optional()
-    .describe(
-      'Links: an exact walker is fitted in the place of one that draws walks. `extends: link-chains` has the rest.',
-    ),
+    .describe('Links: trains an exact walker instead of one that samples walks. `extends: link-chains` sets the rest.'),
   policy: policySettings
     .optional()
-    .describe('Policies over vectors alone: there where an environment shows vectors. `extends: policy` has it.'),
+    .describe('Policies over vectors: only for environments with vector observations. `extends: policy` sets it.'),
   evaluation: evaluationSettings.prefault({}),
   checkpoint: checkpointSettings.prefault({}),
   log: logSettings.prefault({}),

@@ -113,7 +113,7 @@ const { count, spent } = await repeatFor(
     turn = minibatches[step++ % 2]!;
     const { transitions } = turn;
     normalizeAdvantages(transitions.advantage, true);
-    const batch = { round, minibatch: { states: transitions.state, transitions }, anchored: undefined };
+    const batch = { round, minibatch: { states: transitions.state, transitions }, reference: undefined };
     await ppoStep(learner, batch, { ...learning, feasibilityCoef: 0 }, 3e-4);
     return shape.batch;
   },

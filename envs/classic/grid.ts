@@ -28,7 +28,7 @@ const moves = [
   { name: 'left', down: 0, right: -1 },
 ] as const;
 
-/** Paid for every step but the one to the goal. */
+/** Cost of every step but the one to the goal. */
 const stepCost = 0.02;
 
 /**

@@ -31,12 +31,12 @@ const seen = Array.from({ length: contexts }, (_, context) => {
  * ## Observation space
  * `observation`, float32 [4]: 1 at the context, else 0; `actionMask`, uint8 [10]: the arms that are free.
  * ## Rewards
- * What the arm pays in the context: (7 · arm + 3 · context) mod 10, over 9. The best policy pulls the best free arm, which pays
+ * Reward of the arm in the context: (7 · arm + 3 · context) mod 10, over 9. The best policy pulls the best free arm, which pays
  * Σ r · 2^(r − 10) / (1 − 2^−10) / 9 over r = 0 … 9 on average, 0.8900: 8.900 an episode of 10 pulls. A random free arm: 0.5.
  * ## Starting state
- * Context and free arms are drawn anew for each pull, from the seed.
+ * Context and free arms are redrawn for each pull, from the seed.
  * ## Episode end
- * Terminated after `pulls` pulls. Never truncated. `info.best` of a step is what the best free arm would have paid.
+ * Terminated after `pulls` pulls. Never truncated. `info.best` of a step is the reward of the best free arm.
  * ## Version history
  * v1: first version.
  */

@@ -208,11 +208,11 @@ export class DialogueWalkEnv implements Env<DialogueWalkObservation> {
     const next = applyAction(graph, state, action, rules);
     const sample = samples[this.#sampleIndex]!;
     const hit = next.done && hitsGold(graph, next, sample.gold, reward.kind);
-    let earned = next.done ? (hit ? reward.hit : reward.miss) : 0;
-    if (potential) earned += shapingReward(potential, sample, state, next, gamma);
+    let stepReward = next.done ? (hit ? reward.hit : reward.miss) : 0;
+    if (potential) stepReward += shapingReward(potential, sample, state, next, gamma);
     this.#state = next;
     const info = { ...this.#info(next), ...(next.done && { hit }) };
-    return { observation: this.#observe(next), reward: earned, terminated: next.done, truncated: false, info };
+    return { observation: this.#observe(next), reward: stepReward, terminated: next.done, truncated: false, info };
   }
 
   render(): string {

@@ -102,9 +102,9 @@ export function renderStateText(fields: StateTextFields, options: StateTextOptio
 
 /** Common prefix of all states of a task, up to the end of a line. */
 export function taskText({ messages, sender, earlierPaths }: TaskTextFields, options: StateTextOptions): string {
-  const told = options.history ? messages : messages.slice(-1);
+  const shown = options.history ? messages : messages.slice(-1);
   const lines = [...templates[options.template][0]];
-  if (told.length > 0) lines.push('Conversation:', ...told.map(messageLine));
+  if (shown.length > 0) lines.push('Conversation:', ...shown.map(messageLine));
   if (options.earlierPaths && earlierPaths.length > 0) lines.push('Earlier paths:', ...earlierPaths.map(pathLine));
   lines.push(`Next speaker: ${sender}`);
   return lines.map((line) => `${line}\n`).join('');

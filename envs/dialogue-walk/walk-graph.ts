@@ -70,11 +70,10 @@ interface ArkTable {
 const splitBits: Readonly<Record<SplitName, number>> = { train: 1, valid: 2, test: 4 };
 
 /**
- * The table of edges that LLM-ARK's code builds, for comparison with its figures: reads every path of every dialogue, whatever
- * part of them a run trains on. Edges that dialogues of all splits walk stand first, so that golds of valid and test are kept
- * where others go: whoever walks it has seen the answers. Not repeated: that code writes each of those edges twice, takes the
- * rest in the order of its file and shows the list in an order of its own. Here an edge stands once, the rest come in the order
- * of the graph, and so does the list that is shown.
+ * Edge table as built by LLM-ARK's code, for comparison with its figures: reads every path of every dialogue, for any part of
+ * them in training. Edges on paths of all splits come first, so that golds of valid and test are kept when others are cut: the
+ * table leaks the answers. Not reproduced: that code lists each of those edges twice, the rest in the order of its file, and
+ * shuffles the displayed list. Here an edge occurs once, and the rest and the displayed list are in the order of the graph.
  */
 function arkTable(graph: Graph, dataset: Pick<DialogueDataset, 'loadDialogues'>): ArkTable {
   const bits = new Uint8Array(graph.numEdges);

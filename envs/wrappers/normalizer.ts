@@ -101,16 +101,16 @@ export class Normalizer {
 export type NormalizableObservation = Float32Array | MaskedVector;
 
 /**
- * Copies whose observations and rewards are normalised, last observations in `info.final` too. Statistics take in what the copies
- * that were live show after a step, all at once. What was earned in truth: `recordEpisodeStatistics` around each single copy.
+ * Copies with normalised observations and rewards, last observations in `info.final` included. Statistics are updated once per
+ * step with the observations of all live copies. For unscaled rewards put `recordEpisodeStatistics` around each single copy.
  *
  *     const single = () => recordEpisodeStatistics(makeEnv(id, {}));
  *     const normalizer = new Normalizer(4, { gamma: 0.99 });
  *     const envs = normalized(new VectorEnv(Array.from({ length: 8 }, single), 'sameStep'), normalizer);
  *
- * `reset` forgets the discounted returns that were under way, so a resumed run that resets goes on as one that was never stopped
- * if that one resets there, too.
- * @throws WorkbenchError `usage` where observations are not vectors of the normalizer's width
+ * `reset` clears the running discounted returns, so a resumed run that resets equals an uninterrupted one only if that one
+ * resets there, too.
+ * @throws WorkbenchError `usage` if observations are not vectors of the normalizer's width
  */
 export function normalized<Observation extends NormalizableObservation>(
   envs: BatchedEnv<Observation>,

@@ -1,7 +1,7 @@
 /**
- * Notes of what artifacts are made from, taken by the code that reads the samples: a list kept beside a call can say
- * something else than what the call did. Whoever makes something asks `madeFrom` and calls what it gets for every sample
- * that it reads; a run or an evaluation collects the notes of all it does.
+ * Records of the sources of artifacts, made by the code that reads the samples: a separately kept list could differ from
+ * the samples actually read. A producer calls `madeFrom` and then the returned function for every sample that it reads; a
+ * run or an evaluation collects all records.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';

@@ -32,7 +32,7 @@ export interface DialogueEvaluationData extends Data<WalkSample> {
   settings: EvaluationSettings;
   /** Horizon of the run's environment; 2 without a run. */
   horizon: number;
-  /** Whether LLM-ARK's counts are computed next to the strict ones. */
+  /** Computes LLM-ARK's counts next to the strict ones. */
   withArk: boolean;
 }
 

@@ -39,7 +39,7 @@ import { adamWOf } from '../../src/tensor/adamw.js';
 import { clonePhase } from '../../trainers/clone-phase.js';
 import { clone } from '../../trainers/clone.js';
 import { goldWalks, shownGolds } from '../../trainers/demonstrations.js';
-import { type BesideOptions, encodeBeside } from '../../trainers/encode-beside.js';
+import { type BackgroundOptions, encodeInBackground } from '../../trainers/background-encoding.js';
 import { expectedReward } from '../../trainers/expected-reward.js';
 import { adamOf, firstWeights, ppoPhase } from '../../trainers/ppo-phase.js';
 import { ppo, type PpoUpdate } from '../../trainers/ppo.js';
@@ -88,7 +88,7 @@ async function openDialogueTraining(settings: TrainSettings): Promise<Training> 
       const { run } = session;
       const cloned = settings.clone.enabled ? (linked?.samples ?? []) : [];
       const tasks = [...train, ...cloned, ...valid].map(({ task }) => task);
-      const texts = encodeBeside(session, session.threads ?? 1, (options) =>
+      const texts = encodeInBackground(session, session.threads ?? 1, (options) =>
         encodeTexts(session, { graph, walks }, tasks, options),
       );
       let transe: Pretrained | undefined;
@@ -133,16 +133,16 @@ async function encodeTexts(
   { settings, encoder, signal }: Session,
   { graph, walks }: RunGraphs,
   tasks: readonly WalkTask[],
-  beside: BesideOptions,
+  background: BackgroundOptions,
 ): Promise<RunTexts> {
-  const options = { ...beside, settings: settings.encoder };
+  const options = { ...background, settings: settings.encoder };
   const names = await encodeNames(encoder, graph, settings.walker, options);
   if (settings.stateText.encode === 'once')
     return { names, dialogues: await encodeTasks(encoder, tasks, { ...options, walker: settings.walker }) };
   const reader = new StateReader(encoder, walks.graph, settings.stateText, signal);
   const begun = tasks.map((task) => ({ task, state: initialState(walks.graph, task.start, settings.env) }));
   const texts = await reader.texts(begun.filter(({ state }) => !state.done));
-  await encodeWithProgress(encoder, texts, { ...beside, label: 'encode first states', overlong: 'refuse' });
+  await encodeWithProgress(encoder, texts, { ...background, label: 'encode first states', overlong: 'refuse' });
   return { names, reader };
 }
 

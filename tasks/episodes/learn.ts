@@ -110,10 +110,10 @@ async function policyPpo(
   const choose = policyChooser<unknown>(actor, { normalizer });
   try {
     await ppoPhase(session, {
-      trainee: { ...learner, beside: rollout },
+      trainee: { ...learner, extra: rollout },
       settings: rounds,
-      leastFigure: -Number.MAX_VALUE,
-      told: (figures) =>
+      lowestFigure: -Number.MAX_VALUE,
+      progressText: (figures) =>
         `return ${figures['rollout/reward']!.toFixed(2)} · kl ${figures['train/approx_kl']!.toFixed(4)}`,
       async evaluate() {
         const line = session.progress('evaluate', policy.evalEpisodes, 'episodes');

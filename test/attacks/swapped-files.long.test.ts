@@ -123,7 +123,7 @@ describe.each(Object.entries(kinds))('a run on %s', (name, { preset, settings, t
         '5',
       );
       expect(err).toMatch(
-        /expected the (checkpoint whose sha256 the index names|file that the weights were trained beside)/,
+        /expected the (checkpoint whose sha256 the index names|file that the weights were trained with)/,
       );
       expect(exitCode).toBe(3);
     }
@@ -227,7 +227,7 @@ describe('a finished run', () => {
     const { exitCode, err } = await kgwalk('evaluate', 'unsealed', '--split', 'valid', '--limit', '5');
     expect([exitCode, err]).toEqual([
       3,
-      expect.stringContaining('expected the file that the weights were trained beside'),
+      expect.stringContaining('expected the file that the weights were trained with'),
     ]);
     expect(problemOf('unsealed')).toBeDefined();
   });

@@ -10,9 +10,7 @@ export const transeSettings = z.strictObject({
   imported: z
     .string()
     .optional()
-    .describe(
-      'Name of vectors of another program that `kgwalk embeddings import` keeps: they are used as they are, and nothing is trained.',
-    ),
+    .describe('Name of imported vectors (`kgwalk embeddings import`): used unchanged, without training.'),
   dim: z.int().min(1).max(4096).default(100).describe('Width of the vectors. Time and size grow with it.'),
   norm: z
     .union([z.literal(1), z.literal(2)])
@@ -22,7 +20,7 @@ export const transeSettings = z.strictObject({
     .enum(['self-adversarial', 'margin'])
     .default('self-adversarial')
     .describe(
-      'self-adversarial: log-sigmoid loss that weights negatives by how wrong the model is about them; margin: a hinge for each negative.',
+      'self-adversarial: log-sigmoid loss that weights negatives by the model’s error on them; margin: a hinge for each negative.',
     ),
   margin: z
     .number()
@@ -34,7 +32,7 @@ export const transeSettings = z.strictObject({
     .min(0)
     .default(1)
     .describe('Sharpness of the weights of negatives in the self-adversarial loss; 0 weights them alike.'),
-  negatives: z.int().min(1).max(4096).default(25).describe('Corrupted triples for each true one. Time grows with it.'),
+  negatives: z.int().min(1).max(4096).default(25).describe('Corrupted triples per true one. Time grows with it.'),
   negativeCutoff: z
     .number()
     .min(0)
@@ -47,13 +45,13 @@ export const transeSettings = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      'Choose the side to corrupt by how many tails a head and how many heads a tail has under the relation; off: each side half the time.',
+      'Choose the side to corrupt by the relation’s numbers of tails per head and heads per tail; off: each side half the time.',
     ),
   optimizer: z
     .enum(['adagrad', 'sgd'])
     .default('adagrad')
     .describe(
-      'adagrad keeps one accumulator a row (the mean of its squared gradient); sgd needs another learning rate.',
+      'adagrad keeps one accumulator per row (the mean of its squared gradient); sgd needs another learning rate.',
     ),
   learningRate: z.number().positive().max(1e6).default(0.1).describe('Step size of the first epoch.'),
   batchSize: z
@@ -62,20 +60,20 @@ export const transeSettings = z.strictObject({
     .max(65536)
     .default(1)
     .describe(
-      'True triples whose gradients are taken from the same weights. 1 learns most an epoch, on one thread at any --threads; from 64 on, threads share the work. Weights depend on it, never on the number of threads.',
+      'True triples whose gradients are taken from the same weights. 1 learns most per epoch, on one thread at any --threads; from 64 on, threads share the work. Weights depend on it, never on the number of threads.',
     ),
   schedule: z
     .enum(['linear', 'constant'])
     .default('linear')
-    .describe('linear lets the step size fall to 0 over `epochs`; constant keeps it.'),
-  epochs: z.int().min(1).default(20).describe('Most passes over the training triples.'),
+    .describe('linear decays the step size to 0 over `epochs`; constant keeps it.'),
+  epochs: z.int().min(1).default(20).describe('Maximum number of passes over the training triples.'),
   validShare: z
     .number()
     .min(0)
     .max(0.5)
     .default(0.01)
     .describe(
-      'Share of the facts held out to validate, none of them on a dialogue path of train; 0 trains all epochs unwatched.',
+      'Share of the facts held out to validate, none of them on a dialogue path of train; 0 trains all epochs without validation.',
     ),
   evalEvery: z
     .int()
@@ -86,7 +84,7 @@ export const transeSettings = z.strictObject({
     .int()
     .min(1)
     .default(3)
-    .describe('Stop after this many validations without a gain. The best weights are kept in any case.'),
+    .describe('Stop after this many validations without improvement. The best weights are always kept.'),
 });
 
 /** Every setting with its value. */

@@ -1,15 +1,15 @@
 import { expect, test } from '@jest/globals';
 import { setImmediate } from 'node:timers/promises';
 import { silentProgress, type ProgressReporter } from '../../src/run/progress.js';
-import { type BesideOptions, encodeBeside } from '../../trainers/encode-beside.js';
+import { type BackgroundOptions, encodeInBackground } from '../../trainers/background-encoding.js';
 
 /** Encoding that the test ends. */
 function encoding() {
-  const calls: BesideOptions[] = [];
+  const calls: BackgroundOptions[] = [];
   let resolve!: (vectors: string) => void;
   let reject!: (reason: unknown) => void;
   const promise = new Promise<string>((done, failed) => ([resolve, reject] = [done, failed]));
-  const encode = (options: BesideOptions) => {
+  const encode = (options: BackgroundOptions) => {
     calls.push(options);
     options.signal.addEventListener('abort', () => reject(options.signal.reason));
     return promise;
@@ -21,7 +21,7 @@ const quiet = { progress: silentProgress };
 
 test('it takes the cores that are left, then all, and is done once', async () => {
   const { calls, encode, resolve } = encoding();
-  const running = encodeBeside(quiet, 2, encode, 4);
+  const running = encodeInBackground(quiet, 2, encode, 4);
   expect(calls).toHaveLength(1);
   expect(calls[0]!.lanes!()).toBe(2);
   const joined = running.join();
@@ -33,37 +33,37 @@ test('it takes the cores that are left, then all, and is done once', async () =>
 
 test('next to work of this thread all lanes may, as they wait for it', () => {
   const { calls, encode } = encoding();
-  encodeBeside(quiet, 1, encode, 2);
+  encodeInBackground(quiet, 1, encode, 2);
   expect(calls[0]!.lanes!()).toBe(Infinity);
 });
 
 test('without a core to spare it waits until it is asked for', async () => {
   const { calls, encode, resolve } = encoding();
-  const running = encodeBeside(quiet, 2, encode, 2);
+  const running = encodeInBackground(quiet, 2, encode, 2);
   await setImmediate();
   expect(calls).toHaveLength(0);
   resolve('vectors');
   expect(await running.join()).toBe('vectors');
-  const never = encodeBeside(quiet, 2, encode, 2);
+  const never = encodeInBackground(quiet, 2, encode, 2);
   await never.stop();
   expect(calls).toHaveLength(1);
 });
 
 test('a failure rejects join(), and a stop from either side ends it', async () => {
   const failing = encoding();
-  const running = encodeBeside(quiet, 1, failing.encode, 2);
+  const running = encodeInBackground(quiet, 1, failing.encode, 2);
   failing.reject(new Error('no such model'));
   await setImmediate();
   await expect(running.join()).rejects.toThrow('no such model');
 
   const own = encoding();
-  const left = encodeBeside(quiet, 1, own.encode, 2);
+  const left = encodeInBackground(quiet, 1, own.encode, 2);
   await left.stop();
   expect(own.calls[0]!.signal.aborted).toBe(true);
 
   const outer = new AbortController();
   const run = encoding();
-  encodeBeside({ ...quiet, signal: outer.signal }, 1, run.encode, 2);
+  encodeInBackground({ ...quiet, signal: outer.signal }, 1, run.encode, 2);
   expect(run.calls[0]!.signal.aborted).toBe(false);
   outer.abort();
   expect(run.calls[0]!.signal.aborted).toBe(true);
@@ -76,7 +76,7 @@ test('its lines of progress come when the other’s are over, the finished ones 
     finish: () => shown.push(`${label} end`),
   });
   const { calls, encode } = encoding();
-  const running = encodeBeside({ progress }, 1, encode, 2);
+  const running = encodeInBackground({ progress }, 1, encode, 2);
   const [first, second] = ['entities', 'messages'].map((label) => calls[0]!.progress(label, 9, 'texts'));
   first!.update(4);
   first!.update(9);

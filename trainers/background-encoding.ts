@@ -5,13 +5,13 @@ import type { ProgressReporter } from '../src/run/progress.js';
 import type { Session } from './session.js';
 
 /** Options of the encoding. */
-export interface BesideOptions extends Pick<EncodeOptions, 'lanes'> {
+export interface BackgroundOptions extends Pick<EncodeOptions, 'lanes'> {
   progress: ProgressReporter;
   signal: AbortSignal;
 }
 
 /** Encoding in the background. */
-export interface Beside<Result> {
+export interface BackgroundEncoding<Result> {
   /** Waits for the vectors, from now on with all lanes and progress lines. @throws the encoding's errors */
   join(): Promise<Result>;
   /** Cancels it; vectors so far are kept. */
@@ -23,12 +23,12 @@ export interface Beside<Result> {
  * the run's results do not either.
  * @param busy threads of the work that runs at the same time
  */
-export function encodeBeside<Result>(
+export function encodeInBackground<Result>(
   { progress, signal }: Pick<Session, 'progress' | 'signal'>,
   busy: number,
-  encode: (options: BesideOptions) => Promise<Result>,
+  encode: (options: BackgroundOptions) => Promise<Result>,
   cores = availableParallelism(),
-): Beside<Result> {
+): BackgroundEncoding<Result> {
   const ended = new AbortController();
   const signals = AbortSignal.any(signal ? [signal, ended.signal] : [ended.signal]);
   const late = lateProgress(progress);
