@@ -1,7 +1,7 @@
 /** Tables of evaluations and comparisons for any task. */
 import type { Comparison } from '../evaluation/compare.js';
 import type { Row as SampleRow } from '../evaluation/score.js';
-import type { EvaluationSpeed } from '../evaluation/speedometer.js';
+import type { EvaluationSpeed } from '../evaluation/throughput-meter.js';
 import type { EvaluationRecord, Section } from '../src/run/evaluation.js';
 import { type Figure, intervalText, numberText, tableFigures, valueText } from '../src/run/figures.js';
 import type { NamedEvaluation } from '../tasks/evaluate.js';

@@ -14,4 +14,4 @@ export { seenUnseen, type SeenUnseen } from './leaks/seen-unseen.js';
 export * from './replay.js';
 export * from './score.js';
 export * from './settings.js';
-export * from './speedometer.js';
+export * from './throughput-meter.js';

@@ -30,7 +30,7 @@ import { lockFolder } from '../src/run/run-lock.js';
 import { evaluate, type EvaluateOptions, type Evaluation, type EvaluationSubject, type Traced } from './evaluate.js';
 import type { Asker, AskOptions, Compared, Measure, Row, Sample, Scorer } from './score.js';
 import { checkShard, removeShards, shardFolder, shardsIn } from './shards.js';
-import { type EvaluationSpeed, speedometer } from './speedometer.js';
+import { type EvaluationSpeed, throughputMeter } from './throughput-meter.js';
 
 export { evaluationFiles, type EvaluationFiles };
 
@@ -166,7 +166,7 @@ async function keepNoted<S extends Sample, Answer, R extends Row>(
     return { folder: place, files: evaluationFiles(place) };
   });
   const unlock = lockFolder(folder, 'an evaluation');
-  const speed = speedometer();
+  const speed = throughputMeter();
   let timing: TimingLog | undefined;
   let store: CompletionStore | undefined;
   let partial: JsonLines | undefined;

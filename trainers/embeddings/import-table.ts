@@ -163,7 +163,7 @@ async function rowsOf(
     let others = 0;
     const wrong = (expected: string, got: string, line: number) =>
       new WorkbenchError('data', `expected ${expected}, got ${got}, at ${names}:${line}`, {
-        hint: 'A line a row of the matrix, in its order: NAME, or ROW, a tab and NAME.',
+        hint: 'Expected one line per row of the matrix, in order: NAME, or ROW, a tab and NAME.',
       });
     await readLines(names, `names of ${what}`, (text, line) => {
       const row = line - 1;

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { speedometer } from '../../evaluation/speedometer.js';
+import { throughputMeter } from '../../evaluation/throughput-meter.js';
 
 test('processor time is reported for the whole and per lap, from the start', () => {
   let cpu = 5000;
-  const speed = speedometer(
+  const speed = throughputMeter(
     () => 0,
     () => cpu,
   );

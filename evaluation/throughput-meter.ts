@@ -23,7 +23,7 @@ export interface EvaluationSpeed {
 }
 
 /** Measures the throughput of calls and questions. */
-export interface Speedometer {
+export interface ThroughputMeter {
   called(call: CallTiming): void;
   prepared(): void;
   answered(): void;
@@ -36,7 +36,7 @@ export interface Speedometer {
  * @param now milliseconds of a monotonic clock
  * @param cpu milliseconds of processor time until now
  */
-export function speedometer(now: () => number = () => performance.now(), cpu: () => number = usedCpu): Speedometer {
+export function throughputMeter(now: () => number = () => performance.now(), cpu: () => number = usedCpu): ThroughputMeter {
   const started = now();
   const cpuStarted = cpu();
   let preparedAt = started;
