@@ -21,6 +21,26 @@ const direction = {
   },
 };
 
+const opening = /^\*\s*(What|Whether|How|Where|Who|Whom|Whose|Of|Told|As)\b/;
+const avoided = /\b(anew|afresh|whoever|whomever|nobody|somebody|slopes?|by heart|to be had|tells?|told)\b/i;
+
+/** Keeps comments in plain English: docstrings open with a noun or an imperative, and some words have plainer ones. */
+const plainWords = {
+  create({ sourceCode, report }) {
+    return {
+      Program() {
+        for (const comment of sourceCode.getAllComments()) {
+          const [, word] = opening.exec(comment.value) ?? [];
+          if (word) report({ loc: comment.loc, message: `Open with a noun or an imperative, not with “${word}”.` });
+          const [found] = avoided.exec(comment.value) ?? [];
+          if (found)
+            report({ loc: comment.loc, message: `Replace “${found}” by a plain word (CONTRIBUTING.md, Style).` });
+        }
+      },
+    };
+  },
+};
+
 const noRandom = { object: 'Math', property: 'random', message: 'Draw from an Rng of src/run/seeds.ts.' };
 const noExit = { object: 'process', property: 'exit', message: 'Only cli/ exits; throw a WorkbenchError.' };
 const noDefault = { selector: 'ExportDefaultDeclaration', message: 'Named exports only.' };
@@ -35,8 +55,9 @@ export default tseslint.config(
   },
   {
     files: ['**/*.ts'],
-    plugins: { layers: { rules: { direction } } },
+    plugins: { layers: { rules: { direction } }, plain: { rules: { words: plainWords } } },
     rules: {
+      'plain/words': 'error',
       'layers/direction': 'error',
       'max-lines': ['error', { max: 450 }],
       'no-console': 'error',

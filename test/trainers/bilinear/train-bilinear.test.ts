@@ -160,7 +160,7 @@ describe('training', () => {
     const resumeFrom = createBilinear(settings, { numEntities, numRelations, seed: 0 });
     resumeFrom.table.entities[3] = NaN;
     await expect(trainBilinear({ ...data, settings, seed: 0, resumeFrom })).rejects.toThrow(
-      'expected finite entities, got NaN, at index 3',
+      'expected finite entities, got NaN at index 3',
     );
   });
 });
