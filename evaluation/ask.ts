@@ -15,7 +15,7 @@ import { confidenceOf, watchDecisions, type WatchedDecisions } from './watch-dec
 /** So many tasks in a row that end by a failure outside the agent, such as a server that is away: the evaluation ends. */
 const failuresInARow = 8;
 
-/** Whether an error would end every other task alike: settings, a missing native part, the user, or anything `fatal`. */
+/** True if an error would end every other task alike: settings, a missing native part, the user, or anything `fatal`. */
 function concernsAllTasks(error: unknown): error is WorkbenchError {
   return (
     error instanceof WorkbenchError && (error.fatal || ['usage', 'config', 'native', 'stopped'].includes(error.code))

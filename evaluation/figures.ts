@@ -108,7 +108,7 @@ export function metricsOf<R extends Row>(
   return Object.fromEntries([...columns.keys()].map((key) => [key, found.get(key)!]));
 }
 
-/** Whether the values of a figure lie in [0, 1]. */
+/** True if the values of a figure lie in [0, 1]. */
 export const isShare = ({ unit }: Figure): boolean => unit === '%' || unit === 'mean';
 
 /** Figures by `name=value`; a name with one value only is left out, and one with more than forty. */

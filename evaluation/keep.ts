@@ -115,7 +115,7 @@ export interface KeepOptions<S extends Sample, Answer, R extends Row> extends Pi
 /** An evaluation that is whole on disk. */
 export interface KeptEvaluation<R extends Row> extends Evaluation<R> {
   folder: string;
-  /** Whether it was begun in an earlier session. */
+  /** True if it was begun in an earlier session. */
   resumed: boolean;
   speed: EvaluationSpeed;
 }

@@ -21,7 +21,7 @@ import { samplesOf } from './shards.js';
 export interface Replay<R extends Row> {
   /** Samples that were run again. */
   n: number;
-  /** Whether all compared files have equal bytes. */
+  /** True if all compared files have equal bytes. */
   identical: boolean;
   /** Ids of samples whose row or trace differs, in order. */
   different: string[];

@@ -45,7 +45,7 @@ export interface Asker<Task, Answer> {
   readonly name: string;
   /** A caveat to print next to its numbers. */
   readonly note?: string | undefined;
-  /** Whether it calls a language model. */
+  /** True if it calls a language model. */
   readonly prompted?: boolean;
   /** Learns from each task for the next: only a whole evaluation in order is valid. */
   readonly online?: boolean;

@@ -12,7 +12,7 @@ import type { SeenUnseen } from './seen-unseen.js';
 export interface NotedAgent {
   /** `run` for the run itself, else the name of an evaluation. */
   of: string;
-  /** Whether it is the checked agent, not one evaluated with it. */
+  /** True if it is the checked agent, not one evaluated with it. */
   own: boolean;
   /** Absent: nothing was noted. */
   record: ProvenanceRecord | undefined;
@@ -43,7 +43,7 @@ export interface LeakReport {
 export interface LeakReportParts {
   dataset: string;
   known: KnownSamples<WalkSample> | KnownSamples<QuestionSample>;
-  /** Whether the graph's entities may have been chosen by the dialogues: see `graphCut`. */
+  /** True if the graph's entities may have been chosen by the dialogues: see `graphCut`. */
   chosen: boolean;
   agents: readonly NotedAgent[];
   /** Kinds and names of artifacts that a run of these settings makes, such as `training: PPO`. */

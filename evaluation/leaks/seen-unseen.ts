@@ -25,7 +25,7 @@ export interface SeenUnseen {
 /** One sample of an evaluation. */
 export interface ScoredTarget {
   cluster: string;
-  /** Whether the target occurs in train. */
+  /** True if the target occurs in train. */
   seen: boolean;
   /** In [0, 1]. */
   score: number;

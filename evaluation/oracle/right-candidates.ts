@@ -19,7 +19,7 @@ function hopsOf({ chains }: QuestionFacts, { subjects }: Decision): Hop[] {
   );
 }
 
-/** Whether a candidate is a relation of the hop, or an entity that the hop leads to. */
+/** True if a candidate is a relation of the hop, or an entity that the hop leads to. */
 function fits(candidate: Candidate, { chain, depth }: Hop): boolean {
   const relation = chain.relations[depth]!;
   if (candidate.kind === 'relation') return candidate.relation === relation || candidate.inverse === relation;
@@ -52,7 +52,7 @@ export function rightHop(
   return depths.length > 0 ? Math.min(...depths) : undefined;
 }
 
-/** Whether the data set, or the shortest path, gives this relation sequence. */
+/** True if the data set, or the shortest path, gives this relation sequence. */
 export function isGoldChain({ chains }: QuestionFacts, relations: readonly number[]): boolean {
   return chains.some((chain) => chain.relations.join() === relations.join());
 }

@@ -48,7 +48,7 @@ export interface Downloaded {
   file: string;
   bytes: number;
   sha256: string;
-  /** Source of the hash; `nobody` if it was accepted unverified. */
+  /** Source of the hash; the last one if it was accepted unverified. */
   hashFrom: 'caller' | 'host' | 'nobody';
   /** Bytes reused from an earlier try; all of them if the file was already present. */
   kept: number;

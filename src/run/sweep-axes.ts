@@ -18,7 +18,7 @@ export interface SweepAxis {
 /** Ratio of ends above which numbers chosen by another program count as logarithmic. */
 const logarithmic = 50;
 
-/** Axes of a sweep in command-line order; for ask-tell sweeps, derived from the values. */
+/** Axes of a sweep in command-line order; for sweeps driven by another program, derived from the values. */
 export function axesOf(
   { dimensions }: Pick<SweepRecord, 'dimensions'>,
   trials: readonly Pick<Trial, 'set'>[],

@@ -39,7 +39,7 @@ const sweepShape = z.object({
   /** The preset with these overrides, every key with its value: the base of all trials. */
   config: z.record(text, z.unknown()),
   dimensions: z.array(dimension),
-  /** Number of trials; 0 for ask-tell sweeps. */
+  /** Number of trials; 0 for sweeps driven by another program. */
   trials: z.int().min(0),
   /** Seeds of every trial. */
   seeds: z.array(z.int()),
