@@ -113,7 +113,7 @@ describe('is refused with one clear error:', () => {
     expect(err).toMatch(
       /failed: expected what the plan was written with, got other inputs: dataset: \w+ planned, \w+ here/,
     );
-    expect(err).toContain('expected jobs that can be done, got 2 that failed');
+    expect(err).toContain('expected all jobs to finish, got 2 failed');
     const { out } = await kgwalk('plan', 'status', planFile(), ...place());
     expect(out).toContain('1/2 failed: expected what the plan was written with');
   });

@@ -1,6 +1,6 @@
 import { runsAsWritten } from './page-run.js';
 
 runsAsWritten('docs/questions.md', {
-  prints: { 'Two walks': /f1|\d/, 'A custom agent': /^$/ },
+  prints: { 'The walk': /f1|\d/, 'A custom agent': /^$/ },
   saves: { 'Your own graph and questions': ['questions.jsonl'] },
 });
