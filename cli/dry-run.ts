@@ -30,7 +30,8 @@ export async function dryRun(settings: RunSettings, { hasClone = false }: DryRun
   const { notes, before, phases, texts, walks } = plan;
   const [data, ...others] = notes;
   const works = (of: Record<string, string>) => Object.entries(of).map(([phase, work]) => ({ phase, work }));
-  const encoder = await encoderFor(plan, settings);
+  const readsTexts = texts.length > 0 || walks !== undefined;
+  const encoder = await encoderFor(readsTexts, settings);
   try {
     const { openBackend } = await import('../src/tensor/backend.js');
     const { name, why } = await openBackend(settings.backend, task.learning.networkSize(settings, encoder.dim));
@@ -39,7 +40,7 @@ export async function dryRun(settings: RunSettings, { hasClone = false }: DryRun
       ...others.map((note) => ({ phase: 'note', work: note })),
       { phase: 'networks', work: `computed on ${name}: ${why}` },
       ...works(before),
-      ...(texts.length > 0 || walks ? await encodingRows(plan, settings, encoder) : []),
+      ...(readsTexts ? await encodingRows(plan, settings, encoder) : []),
       ...works(phases),
     ];
   } finally {
@@ -47,11 +48,11 @@ export async function dryRun(settings: RunSettings, { hasClone = false }: DryRun
   }
 }
 
-async function encoderFor({ texts, walks }: TrainingPlan, settings: RunSettings): Promise<StateEncoder> {
+async function encoderFor(readsTexts: boolean, settings: RunSettings): Promise<StateEncoder> {
   const { openEncoder } = await import('../src/encoder/open-encoder.js');
   const { noEncoder } = await import('../src/encoder/state-encoder.js');
   const { cacheFolder } = await import('../src/run/locations.js');
-  return texts.length > 0 || walks ? openEncoder(settings.encoder, { cacheFolder: cacheFolder() }) : noEncoder();
+  return readsTexts ? openEncoder(settings.encoder, { cacheFolder: cacheFolder() }) : noEncoder();
 }
 
 async function encodingRows({ texts, walks }: TrainingPlan, settings: RunSettings, encoder: StateEncoder) {

@@ -57,29 +57,27 @@ export async function ppo<Observation, Request>(options: PpoOptions<Observation,
   for (let update = startUpdate; update < settings.updates; update++) {
     throwIfStopped(options.signal);
     const rng = (what: string) => Rng.named(seed, `ppo/${what}`, update);
-    const round = async (): Promise<PpoUpdate> => {
-      actor.drop?.(rng('network-dropout'));
-      const draw = actionDraw(rng('walk'), { rate: settings.actionDropout, rng: rng('dropout') });
-      const experience = await collect(update, draw);
-      const { rollout } = experience;
-      const advantages = estimateAdvantages(rollout, experience.samples, settings, averageReturn);
-      experience.setAdvantages(advantages);
-      const reference = anchor && settings.klCoef > 0 ? await actionLogProbs(anchor, experience.states) : undefined;
-      const steps = await learn(options, experience, reference, update, rng('shuffle'));
-      actor.drop?.(undefined);
-      const metrics = {
-        ...experience.figures,
-        ...meansOf(steps.map(({ figures }) => figures)),
-        'train/first_ratio_deviation': steps[0]!.maxRatioDeviation,
-        'train/learning_rate': learningRateAt(update, settings),
-        ...(critic && { 'train/explained_variance': explainedVariance(rollout.values, advantages.returns) }),
-      };
-      const done = { update: update + 1, steps: rollout.rewards.length, metrics };
-      if (settings.baseline !== 'moving-average') return done;
-      averageReturn = baselineDecay * averageReturn + (1 - baselineDecay) * meanReturn(rollout, gamma);
-      return { ...done, averageReturn };
+    actor.drop?.(rng('network-dropout'));
+    const draw = actionDraw(rng('walk'), { rate: settings.actionDropout, rng: rng('dropout') });
+    const experience = await collect(update, draw);
+    const { rollout } = experience;
+    const advantages = estimateAdvantages(rollout, experience.samples, settings, averageReturn);
+    experience.setAdvantages(advantages);
+    const reference = anchor && settings.klCoef > 0 ? await actionLogProbs(anchor, experience.states) : undefined;
+    const steps = await learn(options, experience, reference, update, rng('shuffle'));
+    actor.drop?.(undefined);
+    const metrics = {
+      ...experience.figures,
+      ...meansOf(steps.map(({ figures }) => figures)),
+      'train/first_ratio_deviation': steps[0]!.maxRatioDeviation,
+      'train/learning_rate': learningRateAt(update, settings),
+      ...(critic && { 'train/explained_variance': explainedVariance(rollout.values, advantages.returns) }),
     };
-    const done = await round();
+    const done: PpoUpdate = { update: update + 1, steps: rollout.rewards.length, metrics };
+    if (settings.baseline === 'moving-average') {
+      averageReturn = baselineDecay * averageReturn + (1 - baselineDecay) * meanReturn(rollout, gamma);
+      done.averageReturn = averageReturn;
+    }
     if (await options.onUpdate?.(done)) return;
     await setImmediate();
   }
