@@ -18,7 +18,7 @@ import type { ProgressReporter } from '../src/run/progress.js';
 import { keepProvenance } from '../src/run/provenance.js';
 import type { MetricRecord, Phase } from '../src/run/records.js';
 import type { Run } from '../src/run/run-folder.js';
-import { type EventFile, keepEvents, openEventFile } from '../src/run/tensorboard.js';
+import { type EventFile, openEventFile } from '../src/run/tensorboard.js';
 import type { NetworkSize, Tf } from '../src/tensor/backend.js';
 import type { StoredTensors } from '../src/tensor/parameters.js';
 import type { Optimizer, TrainedParameters } from '../src/tensor/trainable.js';
@@ -241,7 +241,7 @@ export interface RunLogs {
   flush(): Required<LogMark>;
   /** @throws WorkbenchError `data` if the metrics before a checkpoint are incomplete or were altered */
   check(mark: LogMark): void;
-  /** Checks, then drops metrics that were logged after a checkpoint, in TensorBoard's files too. */
+  /** Checks, then drops metrics that were logged after a checkpoint, and writes TensorBoard's events again. */
   truncateAfter(mark: LogMark): void;
   close(): void;
 }
@@ -260,15 +260,18 @@ export function openRunLogs(
   const timingLog = openTimingLog(run.files.timing);
   let events: EventFile | undefined;
   let cpu = usedCpu();
+  const toTensorboard = ({ phase, step, metrics }: MetricRecord) => {
+    if (!tensorboard) return;
+    events ??= openEventFile(run.files.tensorboard);
+    for (const [key, value] of Object.entries(metrics)) events.scalar(`${phase}/${key}`, step, value);
+  };
   onTorn?.(run.files.metrics, metricLog.tornBytes);
   onTorn?.(run.files.timing, timingLog.tornBytes);
   return {
     metrics(phase, step, values) {
       metricLog.append(phase, step, values);
       onMetrics?.({ phase, step, metrics: { ...values } });
-      if (!tensorboard) return;
-      events ??= openEventFile(run.files.tensorboard);
-      for (const { tag, value } of scalarsOf([{ phase, step, metrics: values }])) events.scalar(tag, step, value);
+      toTensorboard({ phase, step, metrics: values });
     },
     timing(phase, step, figures) {
       const now = usedCpu();
@@ -287,7 +290,7 @@ export function openRunLogs(
     check: (mark) => metricLog.check(mark),
     truncateAfter(mark) {
       metricLog.truncateAfter(mark);
-      if (tensorboard) keepEvents(run.files.tensorboard, scalarsOf(readMetrics(run.files.metrics)));
+      if (tensorboard) readMetrics(run.files.metrics).forEach(toTensorboard);
     },
     close() {
       metricLog.close();
@@ -295,11 +298,4 @@ export function openRunLogs(
       events?.close();
     },
   };
-}
-
-/** The metrics as TensorBoard names them. */
-function scalarsOf(records: readonly MetricRecord[]) {
-  return records.flatMap(({ phase, step, metrics }) =>
-    Object.entries(metrics).map(([key, value]) => ({ tag: `${phase}/${key}`, step, value })),
-  );
 }

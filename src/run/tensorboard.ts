@@ -2,12 +2,12 @@
  * TensorBoard event files with scalars, written without TensorBoard.
  * @source TFRecord framing: tensorflow/core/lib/io/record_writer; messages: tensorflow/core/util/event.proto and summary.proto
  */
-import { closeSync, existsSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { pid } from 'node:process';
 import { z } from 'zod';
-import { makeFolder, writeError, writeFileAtomic, writeFully } from './files.js';
+import { makeFolder, writeError, writeFully } from './files.js';
 
 /** The `log` section of the settings. */
 export const logSettings = z.strictObject({
@@ -23,22 +23,26 @@ export const logSettings = z.strictObject({
 export type EventFile = ReturnType<typeof openEventFile>;
 
 /**
- * Starts an event file in `folder`; a file of that name is replaced. Every scalar is written at once.
- * @param options.name file name; must contain `tfevents` to be found. Default: time, host and process, so that a resumed run adds a
- * file
- * @param options.now wall clock in seconds since 1970
+ * Starts the event file of a run; replaces what stands in `folder`. Every scalar is written at once.
+ * @param now wall clock in seconds since 1970
  * @throws WorkbenchError `failure` when the disk is full or the folder cannot be written
  */
-export function openEventFile(folder: string, options: { name?: string; now?: () => number } = {}) {
-  const now = options.now ?? (() => Date.now() / 1000);
-  const { file, descriptor } = create(folder, () => options.name ?? nextName(folder, now()));
-  const write = (...fields: Uint8Array[]) => {
+export function openEventFile(folder: string, now = () => Date.now() / 1000) {
+  const file = join(folder, `events.out.tfevents.${Math.floor(now())}.${hostname()}.${pid}`);
+  const written = <Result>(write: () => Result): Result => {
     try {
-      writeFully(descriptor, frame(Buffer.concat([doubleField(1, now()), ...fields])));
+      return write();
     } catch (error) {
       throw writeError(error, file);
     }
   };
+  const descriptor = written(() => {
+    makeFolder(folder);
+    for (const name of readdirSync(folder)) if (name.includes('tfevents')) rmSync(join(folder, name));
+    return openSync(file, 'w');
+  });
+  const write = (...fields: Uint8Array[]) =>
+    written(() => writeFully(descriptor, frame(Buffer.concat([doubleField(1, now()), ...fields]))));
   write(bytesField(3, Buffer.from('brain.Event:2')));
   return {
     file,
@@ -47,33 +51,8 @@ export function openEventFile(folder: string, options: { name?: string; now?: ()
       const entry = Buffer.concat([bytesField(1, Buffer.from(tag)), floatField(2, value)]);
       write(varintField(2, step), bytesField(5, bytesField(1, entry)));
     },
-    close(): void {
-      closeSync(descriptor);
-    },
+    close: () => closeSync(descriptor),
   };
-}
-
-function create(folder: string, name: () => string): { file: string; descriptor: number } {
-  try {
-    makeFolder(folder);
-    const file = join(folder, name());
-    return { file, descriptor: openSync(file, 'w') };
-  } catch (error) {
-    throw writeError(error, folder);
-  }
-}
-
-/** A name after those of all existing files, independent of the clock: TensorBoard reads files in name order. */
-function nextName(folder: string, now: number): string {
-  const taken = eventFiles(folder).map((name) => Number(/tfevents\.(\d+)/.exec(name)?.[1] ?? 0));
-  const seconds = Math.max(Math.floor(now), ...taken.map((second) => second + 1));
-  return `events.out.tfevents.${seconds}.${hostname()}.${pid}`;
-}
-
-/** Event files of a folder in the order TensorBoard reads them. */
-function eventFiles(folder: string): string[] {
-  const names = readdirSync(folder).filter((name) => name.includes('tfevents') && !name.startsWith('.'));
-  return names.sort();
 }
 
 /** Length, its checksum, the bytes, their checksum; little-endian. */
@@ -129,81 +108,4 @@ export function crc32c(bytes: Uint8Array): number {
 function maskedCrc32c(bytes: Uint8Array): number {
   const crc = crc32c(bytes);
   return (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0;
-}
-
-interface Scalar {
-  tag: string;
-  step: number;
-}
-
-/**
- * Removes from the event files of a resumed run what was written after its checkpoint: leaves only these scalars, each
- * as often as it is named, with their times; a torn record ends its file. A file without any is removed. TensorBoard's own remedy,
- * an event of kind `SessionLog.START`, drops every tag from a step on; steps here count in phases, so it would drop others too.
- */
-export function keepEvents(folder: string, scalars: Iterable<Scalar>): void {
-  if (!existsSync(folder)) return;
-  const nameOf = ({ tag, step }: Scalar) => `${step} ${tag}`;
-  const wanted = new Map<string, number>();
-  for (const scalar of scalars) wanted.set(nameOf(scalar), (wanted.get(nameOf(scalar)) ?? 0) + 1);
-  const isKept = (event: Buffer) => {
-    const scalar = scalarOf(event);
-    if (!scalar) return true;
-    const left = wanted.get(nameOf(scalar)) ?? 0;
-    wanted.set(nameOf(scalar), left - 1);
-    return left > 0;
-  };
-  for (const name of eventFiles(folder)) {
-    const file = join(folder, name);
-    const bytes = readFileSync(file);
-    const kept = recordsOf(bytes).filter(({ event }) => isKept(event));
-    const framed = kept.map((record) => record.framed);
-    if (!kept.some(({ event }) => scalarOf(event))) rmSync(file);
-    else if (framed.reduce((sum, { length }) => sum + length, 0) < bytes.length) writeFileAtomic(file, framed);
-  }
-}
-
-/** Complete records of a TFRecord file. */
-function recordsOf(file: Buffer): { event: Buffer; framed: Buffer }[] {
-  const records: { event: Buffer; framed: Buffer }[] = [];
-  for (let at = 0; at + 16 <= file.length;) {
-    const end = at + 16 + Number(file.readBigUInt64LE(at));
-    if (end > file.length) break;
-    records.push({ event: file.subarray(at + 12, end - 4), framed: file.subarray(at, end) });
-    at = end;
-  }
-  return records;
-}
-
-/** Tag and step of an event; undefined for the file header. */
-function scalarOf(event: Buffer): Scalar | undefined {
-  const summary = fieldsOf(event).get(5);
-  const entry = summary instanceof Buffer ? fieldsOf(summary).get(1) : undefined;
-  const tag = entry instanceof Buffer ? fieldsOf(entry).get(1) : undefined;
-  return tag instanceof Buffer ? { tag: tag.toString(), step: Number(fieldsOf(event).get(2) ?? 0) } : undefined;
-}
-
-/** Fields of a protobuf message by number: varints as bigint, the rest as bytes. */
-function fieldsOf(message: Buffer): Map<number, bigint | Buffer> {
-  const fields = new Map<number, bigint | Buffer>();
-  let at = 0;
-  const next = () => {
-    let value = 0n;
-    for (let shift = 0n; at < message.length; shift += 7n) {
-      const byte = message[at++]!;
-      value |= BigInt(byte & 127) << shift;
-      if (byte < 128) break;
-    }
-    return value;
-  };
-  while (at < message.length) {
-    const key = Number(next());
-    const kind = key & 7;
-    if (kind === wire.varint) fields.set(key >> 3, next());
-    else {
-      const length = kind === wire.fixed64 ? 8 : kind === wire.fixed32 ? 4 : Number(next());
-      fields.set(key >> 3, message.subarray(at, (at += length)));
-    }
-  }
-  return fields;
 }

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { mkdtempSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { crc32c, openEventFile } from '../../../src/run/tensorboard.js';
 import { fieldsOf, readEvents, recordsOf } from '../../fixtures/event-files.js';
+import { folderWith } from '../../fixtures/tiny-release.js';
 
 /** Bit by bit, from the polynomial: independent of the table under test. */
 function slowCrc32c(bytes: Uint8Array): number {
@@ -26,8 +26,8 @@ test('the checksum of the standard vector is the published one', () => {
 });
 
 test('a file of scalars decodes to the version, tags, steps, values and times that went in', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'kgwalk-events-'));
-  const events = openEventFile(join(folder, 'deep'), { name: 'events.out.tfevents.1', now: () => 1234.5 });
+  const folder = folderWith({});
+  const events = openEventFile(join(folder, 'deep'), () => 1234.5);
   const scalars: [string, number, number][] = [
     ['train/approx_kl', 1, 0.25],
     ['eval/path@1', 300, -1.5],
@@ -47,11 +47,13 @@ test('a file of scalars decodes to the version, tags, steps, values and times th
   expect(readEvents(events.file)).toEqual(scalars.map(([tag, step, value]) => ({ tag, step, value, time: 1234.5 })));
 });
 
-test('without a name the file is found by TensorBoard and a resumed run gets another one', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'kgwalk-events-'));
-  const [a, b] = [1, 2].map((second) => openEventFile(folder, { now: () => second }));
-  expect(a!.file).toContain('events.out.tfevents.1.');
-  expect(b!.file).not.toBe(a!.file);
-  a!.close();
-  b!.close();
+test('TensorBoard finds the file, and a second one replaces it and leaves other files', () => {
+  const folder = folderWith({ 'notes.txt': 'mine' });
+  const files = [1, 2].map((second) => {
+    const events = openEventFile(folder, () => second);
+    events.close();
+    return events.file;
+  });
+  expect(readdirSync(folder)).toEqual([basename(files[1]!), 'notes.txt']);
+  expect(files[1]).toContain('events.out.tfevents.2.');
 });
