@@ -1,12 +1,23 @@
 /** Downloads files: complete, verified by hash, and resumable. */
 import { createHash } from 'node:crypto';
-import { existsSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { env } from 'node:process';
 import { setTimeout as wait } from 'node:timers/promises';
+import { z } from 'zod';
 import { reasonOfFetch, WorkbenchError } from './errors.js';
-import { hashOfFile, makeFolder, sha256File } from './files.js';
-import { PartFile, type PartState } from './part-file.js';
+import { freeBytes, hashOfFile, makeFolder, sha256File, writeError, writeFileAtomic, writeFully } from './files.js';
 import { silentProgress, type ProgressReporter } from './progress.js';
 import { lockFolder } from './run-lock.js';
 import { masked } from './secrets.js';
@@ -64,30 +75,31 @@ export async function downloadFile(options: DownloadOptions): Promise<Downloaded
   const { file, gitBlob, progress = silentProgress } = options;
   const sha256 = options.sha256?.toLowerCase();
   const address = downloadAddress(options.url);
-  // Address for messages and records; a signature in it changes between tries.
+  // For messages and records: a signature in an address changes between tries.
   const url = masked(options.url);
-  const here = await existing({ ...options, sha256 });
-  if (here) return here;
+  if (existsSync(file) && (sha256 ?? gitBlob) !== undefined) {
+    const found = await sha256File(file);
+    const same = (sha256 ?? found) === found && (gitBlob === undefined || (await gitBlobOf(file)) === gitBlob);
+    const { size } = statSync(file);
+    if (same) return { file, bytes: size, sha256: found, hashFrom: 'caller', kept: size };
+  }
   const folder = `${file}.download`;
   makeFolder(folder);
   const unlock = lockFolder(folder, 'a download');
-  let part: PartFile | undefined;
-  let keep = true;
+  let part: Part | undefined;
+  let done = false;
   try {
-    part = await PartFile.open(folder, url);
+    part = openPart(folder, url);
     if (sha256 !== undefined && part.state?.sha256 !== sha256) part.drop();
     const kept = part.length;
     let line: ReturnType<ProgressReporter> | undefined;
-    const show = ({ length, state }: PartFile, note?: string) => {
+    const show = ({ length, state }: Part, note?: string) => {
       line ??= progress(options.label, megabytes(state?.bytes ?? 0), 'MB', megabytes(length));
       line.update(megabytes(length), note);
     };
-    try {
-      await persist(part, { ...options, sha256, url, address, show });
-    } finally {
-      line?.finish();
-    }
-    const found = part.finish();
+    await persist(part, { ...options, sha256, url, address, show }).finally(() => line?.finish());
+    fsyncSync(part.descriptor);
+    const found = await sha256File(part.path);
     const expected = sha256 ?? part.state?.sha256;
     try {
       if (expected !== undefined) confirm(expected, found, 'sha256', url);
@@ -97,27 +109,80 @@ export async function downloadFile(options: DownloadOptions): Promise<Downloaded
       part.drop();
       throw error;
     }
-    const bytes = part.length;
-    part.close();
     renameSync(part.path, file);
-    keep = false;
+    done = true;
     const hashFrom = (sha256 ?? gitBlob) ? 'caller' : expected === undefined ? 'nobody' : 'host';
-    return { file, bytes, sha256: found, hashFrom, kept };
+    return { file, bytes: part.length, sha256: found, hashFrom, kept };
   } finally {
-    part?.close();
+    if (part) closeSync(part.descriptor);
     unlock();
-    if (!keep || part?.length === 0) rmSync(folder, { recursive: true, force: true });
+    if (done || part?.length === 0) rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** The requested file as the tries need it: `url` is recorded, `address` is requested (a mirror's if there is one). */
+const stateSchema = z.strictObject({
+  /** The requested address. */
+  url: z.string(),
+  /** Expected hash of the complete file; absent if unknown. */
+  sha256: z.string().optional(),
+  bytes: z.int().min(0),
+  /** Strong ETag: changes with the bytes. */
+  etag: z.string().optional(),
+});
+
+type Part = ReturnType<typeof openPart>;
+
+/** Opens the file `part` of a folder for more bytes. Bytes of another origin than `state.json` names are dropped. */
+function openPart(folder: string, url: string) {
+  const [path, stateFile] = [join(folder, 'part'), join(folder, 'state.json')];
+  const descriptor = openSync(path, 'a');
+  const part = {
+    ...{ path, descriptor },
+    /** Bytes received. */
+    length: fstatSync(descriptor).size,
+    /** Origin of the bytes. */
+    state: readState(stateFile),
+    append(chunk: Uint8Array): void {
+      try {
+        writeFully(descriptor, chunk);
+      } catch (error) {
+        throw writeError(error, path);
+      }
+      part.length += chunk.byteLength;
+    },
+    drop(): void {
+      ftruncateSync(descriptor, 0);
+      rmSync(stateFile, { force: true });
+      part.state = undefined;
+      part.length = 0;
+    },
+    /** Empties the part for a new origin. */
+    begin(state: z.output<typeof stateSchema>): void {
+      part.drop();
+      writeFileAtomic(stateFile, JSON.stringify(state));
+      part.state = state;
+    },
+  };
+  if (part.state?.url !== url || part.length > part.state.bytes) part.drop();
+  return part;
+}
+
+function readState(file: string): z.output<typeof stateSchema> | undefined {
+  try {
+    return stateSchema.safeParse(JSON.parse(readFileSync(file, 'utf8'))).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The requested file: `url` is recorded, `address` is requested (a mirror's if there is one). */
 interface Wanted extends DownloadOptions {
   address: URL;
-  show: (part: PartFile, note?: string) => void;
+  show: (part: Part, note?: string) => void;
 }
 
 /** Tries until one succeeds, or too many in a row made no progress. */
-async function persist(part: PartFile, wanted: Wanted): Promise<void> {
+async function persist(part: Part, wanted: Wanted): Promise<void> {
   const { signal, show } = wanted;
   const { stall, tries, pause } = { ...defaultPatience, ...wanted.patience };
   let furthest = part.length;
@@ -126,14 +191,21 @@ async function persist(part: PartFile, wanted: Wanted): Promise<void> {
       if (signal?.aborted) throw signal.reason;
       return await transfer(part, wanted, stall);
     } catch (error) {
-      if (signal?.aborted) throw stopped(part);
+      const { length, state } = part;
+      const here = `${megabytes(length)} of ${megabytes(state?.bytes ?? 0)} MB are here`;
+      const soFar = `${length === 0 ? 'nothing has come yet' : here}, at ${dirname(part.path)}`;
+      const hint = 'The same command resumes it.';
+      if (signal?.aborted) throw new WorkbenchError('stopped', `stopped, ${soFar}`, { hint });
       if (!(error instanceof PassingTrouble)) throw error;
-      if (part.length > furthest) failed = 0;
-      furthest = Math.max(furthest, part.length);
-      if (++failed >= tries) throw gaveUp(part, error);
+      if (length > furthest) failed = 0;
+      furthest = Math.max(furthest, length);
+      if (++failed >= tries) {
+        const expected = length === 0 ? 'a file' : 'the rest of a file';
+        throw new WorkbenchError('failure', `expected ${expected}, got trouble (${error.message}), ${soFar}`, { hint });
+      }
       show(part, `${error.message}; trying again`);
       const time = Math.min(longestPause, Math.max(error.wait ?? 0, pause * 2 ** (failed - 1)));
-      await wait(time, undefined, signal && { signal }).catch(() => {});
+      await wait(time, undefined, { signal }).catch(() => {});
     }
   }
 }
@@ -153,13 +225,21 @@ class PassingTrouble extends Error {
  * One try: appends to `part` until the file is complete, or restarts if the server cannot resume or has another file
  * now.
  */
-async function transfer(part: PartFile, wanted: Wanted, stall: number): Promise<void> {
+async function transfer(part: Part, wanted: Wanted, stall: number): Promise<void> {
   if (part.state && part.length === part.state.bytes) return;
   const stalled = new AbortController();
   const watch = setTimeout(() => stalled.abort(new PassingTrouble(`no bytes for ${stall / 1000} s`)), stall);
   const signal = wanted.signal ? AbortSignal.any([wanted.signal, stalled.signal]) : stalled.signal;
   try {
-    const { response, hostHeaders } = await openResponse(wanted.address, headersFor(part), signal);
+    const { length, state } = part;
+    const headers = {
+      // Lengths and ranges refer to the file, not to a compressed copy.
+      'accept-encoding': 'identity',
+      'user-agent': 'kgwalk',
+      ...(length > 0 && { range: `bytes=${length}-` }),
+      ...(length > 0 && state?.etag !== undefined && { 'if-range': state.etag }),
+    };
+    const { response, hostHeaders } = await openResponse(wanted.address, headers, signal);
     try {
       place(part, response, hostHeaders, wanted);
     } catch (error) {
@@ -181,16 +261,6 @@ async function transfer(part: PartFile, wanted: Wanted, stall: number): Promise<
     clearTimeout(watch);
   }
   if (part.length < part.state!.bytes) throw new PassingTrouble('the connection was cut');
-}
-
-function headersFor({ length, state }: PartFile): Record<string, string> {
-  return {
-    // Lengths and ranges refer to the file, not to a compressed copy.
-    'accept-encoding': 'identity',
-    'user-agent': 'kgwalk',
-    ...(length > 0 && { range: `bytes=${length}-` }),
-    ...(length > 0 && state?.etag !== undefined && { 'if-range': state.etag }),
-  };
 }
 
 /** Headers of the first host before a redirect, as Hugging Face sends for large files. */
@@ -247,71 +317,52 @@ function refusal({ status, headers }: Response, at: URL): Error {
 }
 
 /** Prepares the part for the response: kept if the response continues it, emptied if it starts from the beginning. */
-function place(part: PartFile, { headers, status }: Response, hostHeaders: HostHeaders, wanted: Wanted): void {
+function place(part: Part, { headers, status }: Response, hostHeaders: HostHeaders, wanted: Wanted): void {
   const tag = headers.get('etag');
   // A weak ETag may stay while bytes change.
   const etag = tag?.startsWith('W/') ? undefined : (tag ?? undefined);
   const sha256 = wanted.sha256 ?? hostHeaders.sha256;
-  const total = status === 206 ? rangeOf(headers, part.length) : lengthOf(headers);
-  const same =
-    part.state?.bytes === total &&
-    part.state?.sha256 === sha256 &&
-    (etag === undefined || (part.state?.etag ?? etag) === etag);
+  const packed = headers.get('content-encoding') ?? 'identity';
+  const length = (packed === 'identity' && /^\d{1,15}$/.exec(headers.get('content-length') ?? '')?.[0]) || NaN;
+  const total = status === 206 ? rangeOf(headers, part.length) : Number(length);
+  const { state } = part;
+  const same = state?.bytes === total && state.sha256 === sha256 && (etag ?? state.etag) === (state.etag ?? etag);
   if (status === 206 && same) return;
   if (status !== 200) {
     part.drop();
     throw new PassingTrouble('the file is another than it was');
   }
-  const known = wanted.bytes ?? hostHeaders.bytes;
-  if (total === undefined || (known !== undefined && total !== known)) {
-    const got = `${known ?? 'a number of'} bytes, got ${total ?? 'none announced'}`;
-    const hint = 'The file there is another than the one that is meant.';
-    throw new WorkbenchError('data', `expected ${got}, at ${wanted.url}`, { hint });
+  const known = wanted.bytes ?? hostHeaders.bytes ?? total;
+  if (total !== known) {
+    const got = Number.isNaN(total) ? 'none announced' : total;
+    throw new WorkbenchError('data', `expected ${known || 'a number of'} bytes, got ${got}, at ${wanted.url}`, {
+      hint: 'The file there is another than the one that is meant.',
+    });
   }
   if (sha256 === undefined && wanted.gitBlob === undefined && !wanted.acceptUnverified) {
     const message = `expected a sha256 to check the file by, got none from the host, at ${wanted.url}`;
     const hint = 'Give --sha256 HASH from a source you trust, or --accept-unverified to accept any content.';
     throw new WorkbenchError('usage', message, { hint });
   }
-  checkSpace(dirname(part.path), total);
-  const state: PartState = { url: wanted.url, bytes: total };
-  part.begin({ ...state, ...(sha256 !== undefined && { sha256 }), ...(etag !== undefined && { etag }) });
+  const free = freeBytes(dirname(part.path));
+  if (free < total + spareBytes) {
+    const [mb, here] = [total + spareBytes, free].map((size) => `${Math.ceil(size / 1e6)} MB`);
+    const message = `expected ${mb} of free space, got ${here}, at ${dirname(part.path)}`;
+    throw new WorkbenchError('failure', message, { hint: 'Free some space, or move the folder with KGWALK_HOME.' });
+  }
+  part.begin({ url: wanted.url, bytes: total, sha256, etag });
 }
 
-function lengthOf(headers: Headers): number | undefined {
-  const packed = headers.get('content-encoding') ?? 'identity';
-  const length = headers.get('content-length') ?? '';
-  return packed === 'identity' && /^\d{1,15}$/.test(length) ? Number(length) : undefined;
-}
-
-/** Size of the complete file, if the response continues from `start`. */
-function rangeOf(headers: Headers, start: number): number | undefined {
+/** Bytes of the complete file; NaN if the response does not continue from `start`. */
+function rangeOf(headers: Headers, start: number): number {
   const [, from, total] = /^bytes (\d{1,15})-\d+\/(\d{1,15})$/.exec(headers.get('content-range') ?? '') ?? [];
-  return Number(from) === start ? Number(total) : undefined;
-}
-
-function checkSpace(folder: string, bytes: number): void {
-  const { bavail, bsize } = statfsSync(folder);
-  const free = bavail * bsize;
-  if (free >= bytes + spareBytes) return;
-  const mb = (size: number) => `${Math.ceil(size / 1e6)} MB`;
-  const message = `expected ${mb(bytes + spareBytes)} of free space, got ${mb(free)}, at ${folder}`;
-  throw new WorkbenchError('failure', message, { hint: 'Free some space, or move the folder with KGWALK_HOME.' });
+  return Number(from) === start ? Number(total) : NaN;
 }
 
 /** `fetch` and its body throw a TypeError with a cause for any network failure. */
 function isNetworkError(error: unknown): error is Error {
   const { name, cause } = error as Error;
   return name === 'TypeError' && cause !== undefined;
-}
-
-async function existing({ file, sha256, gitBlob }: DownloadOptions): Promise<Downloaded | undefined> {
-  if (!existsSync(file) || (sha256 === undefined && gitBlob === undefined)) return undefined;
-  const found = await sha256File(file);
-  if (sha256 !== undefined && found !== sha256) return undefined;
-  if (gitBlob !== undefined && (await gitBlobOf(file)) !== gitBlob) return undefined;
-  const { size } = statSync(file);
-  return { file, bytes: size, sha256: found, hashFrom: 'caller', kept: size };
 }
 
 function confirm(expected: string, found: string, what: string, url: string): void {
@@ -327,24 +378,6 @@ function confirm(expected: string, found: string, what: string, url: string): vo
  */
 async function gitBlobOf(path: string): Promise<string> {
   return (await hashOfFile(path, createHash('sha1').update(`blob ${statSync(path).size}\0`))).digest('hex');
-}
-
-const resumeHint = 'The same command resumes it.';
-
-function stopped(part: PartFile): WorkbenchError {
-  return new WorkbenchError('stopped', `stopped, ${soFar(part)}, at ${dirname(part.path)}`, { hint: resumeHint });
-}
-
-function gaveUp(part: PartFile, { message }: PassingTrouble): WorkbenchError {
-  const expected = part.length === 0 ? 'a file' : 'the rest of a file';
-  const got = `trouble (${message}), ${soFar(part)}`;
-  return new WorkbenchError('failure', `expected ${expected}, got ${got}, at ${dirname(part.path)}`, {
-    hint: resumeHint,
-  });
-}
-
-function soFar({ length, state }: PartFile): string {
-  return length === 0 ? 'nothing has come yet' : `${megabytes(length)} of ${megabytes(state?.bytes ?? 0)} MB are here`;
 }
 
 /** With one decimal. */
