@@ -16,7 +16,7 @@ import type { QuestionAgent } from '../agents/question-agent.js';
 import { readerAgent } from '../agents/readers/load-reader.js';
 import { readerKind } from '../agents/readers/registry.js';
 import type { QuestionSample } from '../datasets/question.js';
-import { drawHeldTypes } from '../datasets/questions/held-types.js';
+import { drawHeldTypes } from '../datasets/questions/question-dataset.js';
 import { loadQuestionDataset } from '../datasets/questions/question-dataset.js';
 import { drawOfTypes, splitsOf } from '../datasets/questions/question-manifest.js';
 import { sampleOf } from '../datasets/questions/stored-question.js';

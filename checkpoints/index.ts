@@ -7,5 +7,4 @@ export * from './checkpoint.js';
 export * from './keeper.js';
 export * from './model-card.js';
 export * from './safetensors.js';
-export * from './settings.js';
 export * from './store.js';

@@ -1,5 +1,5 @@
 /** Plan of a training run: work, backend and time, without training. */
-import type { RunSettings } from '../presets/schema.js';
+import type { RunSettings } from '../presets/index.js';
 import type { TextGroup, TrainingPlan } from '../tasks/task.js';
 import type { StateEncoder } from '../src/encoder/state-encoder.js';
 import type { Row } from './output.js';

@@ -1,7 +1,7 @@
 /** Cost of encoding the text of every state that a run visits, estimated from a few real texts and a short measurement. */
 import { StateReader } from '../agents/walker/policy.js';
 import { walkRulesOf } from '../envs/dialogue-walk/rules.js';
-import type { RunSettings } from '../presets/schema.js';
+import type { RunSettings } from '../presets/index.js';
 import type { StateEncoder } from '../src/encoder/state-encoder.js';
 import type { PlannedWalks } from '../tasks/task.js';
 import type { Row } from './output.js';

@@ -2,7 +2,7 @@
 import { StateReader } from '../agents/walker/policy.js';
 import type { WalkTask } from '../datasets/walk-sample.js';
 import { applyAction, initialState, walkRulesOf, type WalkState } from '../envs/dialogue-walk/rules.js';
-import type { RunSettings } from '../presets/schema.js';
+import type { RunSettings } from '../presets/index.js';
 import type { StateEncoder } from '../src/encoder/state-encoder.js';
 import type { PlannedWalks, TextGroup, TrainingPlan } from '../tasks/task.js';
 

@@ -1,6 +1,6 @@
 /** Number of states that the walks of a run may reach, computed from degrees, without walking. */
 import type { WalkSample } from '../datasets/walk-sample.js';
-import type { RunSettings } from '../presets/schema.js';
+import type { RunSettings } from '../presets/index.js';
 import type { Graph } from '../src/kg/graph.js';
 import { sampled } from '../src/run/seeds.js';
 import type { PlannedWalks } from '../tasks/task.js';

@@ -6,7 +6,7 @@ import { isPlain, parseOverride, readConfigFile } from '../src/run/config-source
 import { applyOverrides, loadConfig } from '../src/run/config.js';
 import { resolvePreset } from '../src/run/locations.js';
 import { loadPluginsOf } from '../tasks/plugins.js';
-import { runSettings, type RunSettings } from './schema.js';
+import { trainSettings as runSettings, type TrainSettings as RunSettings } from '../trainers/train-settings.js';
 
 export { runSettings, type RunSettings };
 

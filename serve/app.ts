@@ -1,4 +1,5 @@
 /** Routes of the live page: the page, its data as JSON, and live events. Read-only. */
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { getCookie, setCookie } from 'hono/cookie';
@@ -7,14 +8,12 @@ import { streamSSE } from 'hono/streaming';
 import { type ErrorCode, WorkbenchError } from '../src/run/errors.js';
 import { parseJson } from '../src/run/read-json.js';
 import { masked } from '../src/run/secrets.js';
-import { isOwnName, isToken } from './access.js';
 import type { ShownRun } from './api.js';
 import { askedOf, Busy, longestQuestion, openAsker } from './asker.js';
 import { followedLogs, mostStreams, type Pace, sendLive } from './live.js';
 import { openPageFiles } from './page-files.js';
 import { openResults } from './results.js';
-import { checkpointNames, settingsByKey, readPlacedRun, settingDifferences } from './runs.js';
-import type { World } from './world.js';
+import { checkpointNames, settingsByKey, readPlacedRun, settingDifferences, type World } from './runs.js';
 
 /** Dependencies of the routes. */
 export interface AppOptions {
@@ -208,4 +207,28 @@ function withToken(token: string): MiddlewareHandler {
       401,
     );
   };
+}
+
+/** True for loopback addresses: `localhost`, 127.0.0.0/8, `::1`. */
+export function isLoopback(host: string): boolean {
+  return /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host);
+}
+
+/** A random secret of 192 bits, URL-safe. */
+export const newToken = (): string => randomBytes(24).toString('base64url');
+
+/** Compares a text with the token in constant time. */
+export function isToken(given: string | undefined, token: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return given !== undefined && timingSafeEqual(digest(given), digest(token));
+}
+
+/**
+ * Checks the `Host` header of a request. Another site can point its own name at 127.0.0.1 (DNS rebinding), so a
+ * loopback server answers to loopback names only.
+ * @param bound listening address; beyond loopback every name is accepted, because the token protects it
+ */
+export function isOwnName(header: string | undefined, bound: string): boolean {
+  if (header === undefined) return false;
+  return !isLoopback(bound) || isLoopback(header.replace(/:\d{1,5}$/, ''));
 }

@@ -12,8 +12,7 @@ import { readsFlag } from '../tasks/index.js';
 import { resolve, taskOf } from '../tasks/named.js';
 import type { OpenedAsk, Work } from '../tasks/task.js';
 import type { Answered } from './api.js';
-import { readPlacedRun, stampOfRun } from './runs.js';
-import type { World } from './world.js';
+import { readPlacedRun, stampOfRun, type World } from './runs.js';
 
 /** Maximum bytes of a request. */
 export const longestQuestion = 64 * 1024;

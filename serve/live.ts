@@ -7,7 +7,7 @@ import { type Cursor, logStart, readOn } from '../src/run/follow-log.js';
 import { metricRecord, timingRecord } from '../src/run/records.js';
 import { runFiles } from '../src/run/run-folder.js';
 import { plainFile } from './places.js';
-import type { World } from './world.js';
+import type { World } from './runs.js';
 
 const logs = { metrics: metricRecord as z.ZodType<object>, timing: timingRecord as z.ZodType<object> };
 type LogName = keyof typeof logs;

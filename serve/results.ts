@@ -11,8 +11,7 @@ import { evaluationFiles } from '../src/run/run-folder.js';
 import { loadTask, type TaskName, taskNames } from '../tasks/index.js';
 import type { ShownComparison, ShownExample, ShownSet } from './api.js';
 import { type Place, plainFile, refuseLinks } from './places.js';
-import { readPlacedRun } from './runs.js';
-import type { World } from './world.js';
+import { readPlacedRun, type World } from './runs.js';
 
 /** Reads evaluations and caches each until it changes; keep one per server. */
 export function openResults(world: World) {

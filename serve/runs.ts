@@ -1,4 +1,4 @@
-/** Progress of each run, and the settings in which runs differ. */
+/** Snapshot of the served folders, progress of each run, and the settings in which runs differ. */
 import { basename } from 'node:path';
 import { readIndex } from '../checkpoints/store.js';
 import { datasetOf } from '../reports/run-data.js';
@@ -9,10 +9,52 @@ import { readJsonFile } from '../src/run/read-json.js';
 import { type RunInfo, runState } from '../src/run/records.js';
 import { openRun, runFiles } from '../src/run/run-folder.js';
 import type { RunSummary, SettingDifference } from './api.js';
-import { type Place, plainFile, refuseLinks } from './places.js';
+import { findPlaces, type Place, plainFile, refuseLinks } from './places.js';
+
+/** A snapshot of the folders. */
+export interface View {
+  places: ReadonlyMap<string, Place>;
+  runs: readonly RunSummary[];
+  /** Equal for equal lists. */
+  stamp: string;
+}
+
+/** See `openWorld`. */
+export type World = ReturnType<typeof openWorld>;
+
+/**
+ * @param roots folders to serve
+ * @param lookEveryMs maximum age of a snapshot. Default 1000
+ */
+export function openWorld(roots: readonly string[], lookEveryMs = 1000) {
+  const list = openRunList();
+  let view: (View & { at: number }) | undefined;
+
+  const look = (): View => {
+    if (view && performance.now() - view.at < lookEveryMs) return view;
+    const places = findPlaces(roots);
+    const runs = list(places.values());
+    const others = [...places.values()].filter(({ kind }) => kind !== 'run').map(({ key }) => key);
+    view = { places, runs, stamp: JSON.stringify([runs, others]), at: performance.now() };
+    return view;
+  };
+
+  return {
+    roots,
+    look,
+    /** @throws WorkbenchError `usage` for an unknown key */
+    place(key: string, kind: Place['kind']): Place {
+      const found = look().places.get(key);
+      if (found?.kind === kind) return found;
+      throw new WorkbenchError('usage', `expected a key of one ${kind} that is served, got ${JSON.stringify(key)}`, {
+        hint: 'GET /api/list names them all.',
+      });
+    },
+  };
+}
 
 /** Reads runs and caches each until its files change; keep one per server. */
-export function openRunList() {
+function openRunList() {
   const known = new Map<string, { at: string; summary: RunSummary }>();
   return (places: Iterable<Place>): RunSummary[] => {
     const runs = [...places].filter(({ kind }) => kind === 'run');

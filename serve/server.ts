@@ -2,9 +2,8 @@
 import type { Server } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
 import { WorkbenchError } from '../src/run/errors.js';
-import { isLoopback, newToken } from './access.js';
-import { createApp } from './app.js';
-import { openWorld } from './world.js';
+import { createApp, isLoopback, newToken } from './app.js';
+import { openWorld } from './runs.js';
 
 /** Listening address and content. */
 export interface ServeOptions {

@@ -9,7 +9,7 @@ import { exactWalkerSettings } from '../agents/exact-walker/settings.js';
 import { linkWalkerSettings } from '../agents/link-walker/settings.js';
 import { policySettings } from '../agents/policy/settings.js';
 import { walkerSettings } from '../agents/walker/settings.js';
-import { checkpointSettings } from '../checkpoints/settings.js';
+import { checkpointSettings } from '../checkpoints/keeper.js';
 import { dataSettings } from '../datasets/settings.js';
 import { envSettings, linkWalkSettings, relationWalkSettings, stateTextSettings } from '../envs/settings.js';
 import { evaluationSettings } from '../evaluation/settings.js';

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { datasetFolder, manifestFileName } from '../../datasets/imported-dataset.js';
-import type { RunSettings } from '../../presets/schema.js';
+import type { RunSettings } from '../../presets/index.js';
 import { embeddedModelName, lastingModelName, modelFile } from '../../src/llm/model-files.js';
 import { configDifferences, refuseDifferences } from '../../src/run/config.js';
 import { WorkbenchError } from '../../src/run/errors.js';

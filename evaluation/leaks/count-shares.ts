@@ -4,6 +4,8 @@
  */
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import type { Graph } from '../../src/kg/graph.js';
+import type { ProvenanceRecord } from '../../src/run/provenance.js';
+import type { KnownSamples } from './known-samples.js';
 
 /** Candidates with one count. */
 export interface CountShare {
@@ -128,4 +130,40 @@ function shareOf(golds: number, n: number): Pick<CountShare, 'goldShare' | 'low'
 function isBelow(a: CountShare, b: CountShare): boolean {
   const variance = ({ goldShare, candidates: n }: CountShare) => (goldShare * (1 - goldShare)) / n;
   return b.goldShare - a.goldShare > 2 * Math.sqrt(variance(a) + variance(b));
+}
+
+/** P(gold | count) of one count, and who uses it. */
+export interface CountCheck extends LeakCheck {
+  /** Name in `countsByName`. */
+  count: string;
+  /** Candidates that are ranked by it. */
+  over: 'edges' | 'relations';
+  /** Owners of tables with this count: `run`, or agents evaluated with it. Empty: none; reported because the graph contains it. */
+  usedBy: string[];
+}
+
+/** Counts that an agent uses according to its record. */
+export interface NotedCounts {
+  of: string;
+  record: ProvenanceRecord;
+}
+
+/** Every count that is known, on the asked split, counted in train. Those that are used come first. */
+export function countChecks(
+  { graph, splits, asked }: KnownSamples<WalkSample>,
+  noted: readonly NotedCounts[],
+): CountCheck[] {
+  const train = splits.flatMap(({ role, samples }) => (role === 'train' ? samples : []));
+  const usersOf = (count: string) => noted.flatMap(({ of, record }) => (countsIn(record).has(count) ? [of] : []));
+  const checks = Object.entries(countsByName).map(([count, { of, over }]) => ({
+    count,
+    over,
+    usedBy: usersOf(count),
+    ...goldShareByCount(asked.samples, graph, of(train), undefined, over),
+  }));
+  return checks.sort((a, b) => Number(b.usedBy.length > 0) - Number(a.usedBy.length > 0));
+}
+
+function countsIn({ artifacts }: ProvenanceRecord): Set<string> {
+  return new Set(artifacts.flatMap(({ facts }) => (Array.isArray(facts?.counts) ? facts.counts : [])));
 }

@@ -3,7 +3,7 @@ import type { QuestionSample } from '../../datasets/question.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import type { ProvenanceRecord } from '../../src/run/provenance.js';
 import { artifactRows, type ArtifactRow } from './artifact-rows.js';
-import { countChecks, type CountCheck } from './count-checks.js';
+import { countChecks, type CountCheck } from './count-shares.js';
 import { graphCut, type GraphCut } from './graph-cut.js';
 import type { KnownSamples } from './known-samples.js';
 import type { SeenUnseen } from './seen-unseen.js';

@@ -16,8 +16,7 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { Rng } from '../../src/run/seeds.js';
 import { throwIfStopped } from '../../src/run/stop.js';
 import { type QuestionFacts, questionFacts } from './question-facts.js';
-import { rightTexts } from './right-texts.js';
-import { rightReply } from './right-reply.js';
+import { rightReply, rightTexts } from './right-reply.js';
 import { wrongReply } from './wrong-reply.js';
 
 /** Changes with the rules, so that completions of older ones are not taken for its own. */

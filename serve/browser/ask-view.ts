@@ -1,7 +1,6 @@
 /** Custom questions to a trained run. */
 import type { Answered, ShownRun, ShownSection } from '../api.js';
-import { choice, drawing, h, table, trouble } from './dom.js';
-import { get, post } from './server.js';
+import { choice, drawing, get, h, post, table, trouble } from './dom.js';
 import type { State } from './state.js';
 
 const fieldTitles: Readonly<Record<string, readonly [title: string, example: string]>> = {

@@ -1,7 +1,6 @@
 /** Worked examples: the question, and the agent's ranked walks drawn on the graph. */
 import type { ShownExample, ShownSet } from '../api.js';
-import { choice, drawing, h, trouble } from './dom.js';
-import { get } from './server.js';
+import { choice, drawing, get, h, trouble } from './dom.js';
 import type { State } from './state.js';
 
 type Wanted = 'all' | 'right' | 'wrong';

@@ -1,7 +1,6 @@
 /** Agents on the same samples, with significance tests of their differences. */
 import type { ShownComparison, ShownDifference, ShownEstimate, ShownFigure, ShownRow, ShownSet } from '../api.js';
-import { choice, h, table, trouble } from './dom.js';
-import { get } from './server.js';
+import { choice, get, h, table, trouble } from './dom.js';
 import type { State } from './state.js';
 
 /** A test takes about a second per agent. */

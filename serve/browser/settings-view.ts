@@ -1,7 +1,6 @@
 /** Settings in which the selected runs differ, and all settings of one run. */
 import type { SettingDifference, ShownRun } from '../api.js';
-import { choice, h, table, trouble } from './dom.js';
-import { get } from './server.js';
+import { choice, get, h, table, trouble } from './dom.js';
 import type { State } from './state.js';
 
 /** Fills the view; reads again when the selection changes. */

@@ -2,7 +2,7 @@
 import type { LiveEvents, RunSummary } from '../api.js';
 import { addRecords, emptyLog, type RunLog } from './logs.js';
 import type { CurveOptions } from './plots.js';
-import { addressOf, get } from './server.js';
+import { addressOf, get } from './dom.js';
 
 /** Kinds of changes. */
 export type Change = 'list' | 'shown' | 'logs' | 'connection';

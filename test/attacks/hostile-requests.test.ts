@@ -5,7 +5,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import { mostStreams } from '../../serve/live.js';
 import { mostWaiting, openAsker } from '../../serve/asker.js';
 import { mostConnections, serve, type Serving } from '../../serve/server.js';
-import { openWorld } from '../../serve/world.js';
+import { openWorld } from '../../serve/runs.js';
 import { openEvents } from '../fixtures/event-stream.js';
 import { madeUpCurves, writeMadeUpRun } from '../fixtures/made-up-runs.js';
 import { folderWith } from '../fixtures/tiny-release.js';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { runSettings } from '../../presets/schema.js';
+import { runSettings } from '../../presets/index.js';
 import { loadConfig } from '../../src/run/config.js';
 import { links } from '../../tasks/links/index.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';

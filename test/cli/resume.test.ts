@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { readCheckpoint } from '../../checkpoints/checkpoint.js';
 import { readIndex } from '../../checkpoints/store.js';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
-import type { RunSettings } from '../../presets/schema.js';
+import type { RunSettings } from '../../presets/index.js';
 import { openRun } from '../../src/run/run-folder.js';
 import { train } from '../../tasks/train.js';
 import { kgwalk } from '../fixtures/command-line.js';

@@ -9,7 +9,7 @@ import { expect, test } from '@jest/globals';
 import { tableFromIPC } from 'apache-arrow';
 import { readSafetensors } from '../../checkpoints/safetensors.js';
 import { readIndex } from '../../checkpoints/store.js';
-import { runSettings } from '../../presets/schema.js';
+import { runSettings } from '../../presets/index.js';
 import { readMetrics } from '../../src/run/metric-log.js';
 import { openRun, runFiles } from '../../src/run/run-folder.js';
 import { train } from '../../tasks/train.js';

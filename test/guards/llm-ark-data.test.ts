@@ -10,7 +10,7 @@ import { emptyCounts, parseMessages } from '../../datasets/opendialkg/read-dialo
 import { locatedTopic } from '../../datasets/questions/stored-question.js';
 import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { walkSamples, type WalkTask } from '../../datasets/walk-sample.js';
-import { runSettings } from '../../presets/schema.js';
+import { runSettings } from '../../presets/index.js';
 import { GraphBuilder } from '../../src/kg/build-graph.js';
 import { createClients } from '../../src/llm/client/create-clients.js';
 import { openCompletionStore } from '../../src/llm/client/completion-store.js';

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { arkAgent, arkPrompts } from '../../agents/prompted/ark/ark-agent.js';
 import { questionAgents } from '../../agents/question-agents.js';
 import type { WalkTask } from '../../datasets/walk-sample.js';
-import { runSettings } from '../../presets/schema.js';
+import { runSettings } from '../../presets/index.js';
 import type { Decision } from '../../src/llm/decision.js';
 import { checkExamples } from '../fixtures/check-examples.js';
 import { readReply } from '../../src/llm/decisions/read-reply.js';

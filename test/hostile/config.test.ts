@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { stringify } from 'yaml';
-import { runSettings } from '../../presets/schema.js';
+import { runSettings } from '../../presets/index.js';
 import { loadConfig } from '../../src/run/config.js';
 import { parseConfigText } from '../../src/run/config-source.js';
 import { packageRoot, presetNames } from '../../src/run/locations.js';

@@ -3,7 +3,7 @@ import { nothingEvaluated, reservationsOf, resultOf } from '../../reports/intro.
 import { collectResults, facetsOf, withDifferences } from '../../reports/results.js';
 import { groupRuns, subjectsOf, type EvaluationData, type RunData } from '../../reports/run-data.js';
 import { missTable, resultTable, sliceTable, slicesTable, wholeTable } from '../../reports/tables.js';
-import { tilesOf } from '../../reports/summary-cards.js';
+import { tilesOf } from '../../reports/intro.js';
 import { methodOf, plainName, settingsKey } from '../../reports/format.js';
 import type { EvaluationRecord } from '../../src/run/evaluation.js';
 import type { RunInfo } from '../../src/run/records.js';

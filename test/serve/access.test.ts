@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { isLoopback, isOwnName, isToken, newToken } from '../../serve/access.js';
+import { isLoopback, isOwnName, isToken, newToken } from '../../serve/app.js';
 
 describe('who may read', () => {
   test.each(['localhost', 'LOCALHOST', '127.0.0.1', '127.8.0.1', '::1', '[::1]'])('%s is this machine', (host) =>

@@ -4,7 +4,7 @@ import { env } from 'node:process';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { readIndex } from '../../checkpoints/store.js';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
-import type { RunSettings } from '../../presets/schema.js';
+import type { RunSettings } from '../../presets/index.js';
 import { openRun } from '../../src/run/run-folder.js';
 import { train } from '../../tasks/train.js';
 import { changeSaved } from '../fixtures/changed-checkpoint.js';

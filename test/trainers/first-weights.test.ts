@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import { readCheckpoint } from '../../checkpoints/checkpoint.js';
 import { readIndex } from '../../checkpoints/store.js';
-import type { RunSettings } from '../../presets/schema.js';
+import type { RunSettings } from '../../presets/index.js';
 import { openRun } from '../../src/run/run-folder.js';
 import { forkSettings, train } from '../../tasks/train.js';
 import { useReleaseHome } from '../fixtures/release-home.js';

@@ -2,7 +2,7 @@ import { memoryUsage } from 'node:process';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
-import type { RunSettings } from '../../presets/schema.js';
+import type { RunSettings } from '../../presets/index.js';
 import { openBackend, type Tf } from '../../src/tensor/backend.js';
 import { train } from '../../tasks/train.js';
 import { collectGarbage } from '../fixtures/collect-garbage.js';

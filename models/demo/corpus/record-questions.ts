@@ -3,7 +3,7 @@ import type { QuestionAgent } from '../../../agents/question-agent.js';
 import { questionAgents } from '../../../agents/question-agents.js';
 import type { QuestionAgentResources } from '../../../agents/question-agent.js';
 import { questionFacts } from '../../../evaluation/oracle/question-facts.js';
-import { rightTexts } from '../../../evaluation/oracle/right-texts.js';
+import { rightTexts } from '../../../evaluation/oracle/right-reply.js';
 import { visibleTask } from '../../../evaluation/ask.js';
 import { pickWeighted } from '../../../datasets/demo/words.js';
 import type { QuestionSample } from '../../../datasets/question.js';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { drawHeldTypes } from '../../../datasets/questions/held-types.js';
+import { drawHeldTypes } from '../../../datasets/questions/question-dataset.js';
 import { chainOfType, heldTypes } from '../../../datasets/metaqa/import.js';
 import type { StoredQuestion } from '../../../datasets/questions/stored-question.js';
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { shortestChains } from '../../../evaluation/oracle/shortest-chains.js';
+import { shortestChains } from '../../../evaluation/oracle/question-facts.js';
 import { graphOf } from '../../fixtures/toy-walks.js';
 import { films, id } from './film-oracle.js';
 

@@ -8,7 +8,7 @@ import { readIndex } from '../../../checkpoints/store.js';
 import { loadQuestionDataset } from '../../../datasets/questions/question-dataset.js';
 import { questionsHash } from '../../../datasets/questions/question-manifest.js';
 import { evaluationFiles } from '../../../evaluation/keep.js';
-import { runSettings } from '../../../presets/schema.js';
+import { runSettings } from '../../../presets/index.js';
 import { loadConfig } from '../../../src/run/config.js';
 import { resolvePreset } from '../../../src/run/locations.js';
 import { readMetrics } from '../../../src/run/metric-log.js';

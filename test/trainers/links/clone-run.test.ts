@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { importLinks } from '../../../datasets/links/import-links.js';
 import { loadPreset } from '../../../presets/index.js';
-import { runSettings } from '../../../presets/schema.js';
+import { runSettings } from '../../../presets/index.js';
 import { readIndex } from '../../../checkpoints/store.js';
 import { loadConfig } from '../../../src/run/config.js';
 import { train } from '../../../tasks/train.js';
