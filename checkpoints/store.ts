@@ -9,7 +9,14 @@ import { phases } from '../src/run/records.js';
 import { runFiles } from '../src/run/run-folder.js';
 import { type Checkpoint, writeCheckpoint } from './checkpoint.js';
 import { statedSealOf } from './safetensors.js';
-import { type CheckpointEntry, type CheckpointSettings, choosePointers, compareEntries, type Pointer, survivors } from './keeper.js';
+import {
+  type CheckpointEntry,
+  type CheckpointSettings,
+  choosePointers,
+  compareEntries,
+  type Pointer,
+  survivors,
+} from './keeper.js';
 
 /** A checkpoint of a run and where it lies. */
 export interface StoredCheckpoint extends CheckpointEntry {
