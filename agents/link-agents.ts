@@ -8,7 +8,7 @@ import {
   type LinkLists,
   type ReachedEntities,
 } from './link-walker/beam.js';
-import { type AgentEntry, AgentRegistry } from './registry.js';
+import { type AgentEntry, AgentRegistry, choice } from './registry.js';
 
 /** Ranking of one question. */
 export interface RankedQuestion {
@@ -159,7 +159,7 @@ const ruleSwitches = z.strictObject({ from: z.string().default('') });
 /** Several rankers as one. */
 const ensembleSwitches = z.strictObject({
   of: z.string().default(''),
-  weights: z.enum(['valid', 'equal']).default('valid'),
+  weights: choice(['valid', 'equal'], 'valid'),
 });
 
 /** Rankers without a run; an embedding that is not cached is trained. */

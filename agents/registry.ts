@@ -5,6 +5,20 @@ import { parseOverride } from '../src/run/config-source.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { nearestName } from '../src/run/printable.js';
 
+/** A whole number from `least` to `most`, as a setting with its default. */
+export const whole = (least: number, most: number, standard: number) => z.int().min(least).max(most).default(standard);
+
+/** A number from `least` to `most`, the same. */
+export const real = (least: number, most: number, standard: number) =>
+  z.number().min(least).max(most).default(standard);
+
+/** One of some names, the same. */
+export const choice = <const Names extends readonly [string, ...string[]]>(names: Names, standard: Names[number]) =>
+  z.enum(names).default(standard as never);
+
+/** On or off, the same. */
+export const flag = (standard: boolean) => z.boolean().default(standard);
+
 /** An agent with the switches that it understands. */
 export interface AgentEntry<Resources, Made, Settings extends z.ZodType = z.ZodType> {
   /** An object whose keys all have defaults. Default: no switches. */

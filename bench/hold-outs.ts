@@ -13,8 +13,7 @@ import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs
 import { parseArgs } from 'node:util';
 import { questionAgents } from '../agents/question-agents.js';
 import type { QuestionAgent } from '../agents/question-agent.js';
-import { readerAgent } from '../agents/readers/load-reader.js';
-import { readerKind } from '../agents/readers/registry.js';
+import { readerAgent, readerKind } from '../agents/readers/load-reader.js';
 import type { QuestionSample } from '../datasets/question.js';
 import { drawHeldTypes } from '../datasets/questions/question-dataset.js';
 import { loadQuestionDataset } from '../datasets/questions/question-dataset.js';

@@ -11,7 +11,7 @@ import {
   type VectorObservationEnv,
 } from '../agents/policy/spaces.js';
 import { scaledBy } from '../agents/policy/play.js';
-import { readStatistics, statisticsTensors } from '../agents/policy/statistics.js';
+import { readStatistics, statisticsTensors } from '../agents/policy/policy.js';
 import { WatchedEnv } from '../agents/policy/watched-env.js';
 import type { Checkpoint, JsonObject } from '../checkpoints/checkpoint.js';
 import type { Tensor } from '../checkpoints/safetensors.js';

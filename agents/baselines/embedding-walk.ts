@@ -1,5 +1,6 @@
 /** Follows, at each hop, the relation most similar to the question: a baseline for sentence vectors alone. */
 import { z } from 'zod';
+import { choice, whole } from '../registry.js';
 import { frontierTrie } from '../../envs/relation-walk/frontier-trie.js';
 import { questionRoot } from '../../envs/relation-walk/relation-walk-env.js';
 import { applyRelation, initialRelationState, relationActionMask } from '../../envs/relation-walk/rules.js';
@@ -8,8 +9,8 @@ import { openPrefilter } from '../prompted/prefilter/prefilter.js';
 import { chainAnswer, noAnswer, type QuestionAgentEntry } from '../question-agent.js';
 
 const settings = z.strictObject({
-  source: z.enum(['embedding', 'bm25']).default('embedding').describe('Similarity measure: sentence vectors or words.'),
-  horizon: z.int().min(1).max(8).default(3).describe('Walk length if the number of hops is unknown.'),
+  source: choice(['embedding', 'bm25'], 'embedding').describe('Similarity measure: sentence vectors or words.'),
+  horizon: whole(1, 8, 3).describe('Walk length if the number of hops is unknown.'),
   hops: hopsSwitch,
 });
 

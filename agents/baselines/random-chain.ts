@@ -1,5 +1,6 @@
 /** Random relations: the floor for scores on questions. */
 import { z } from 'zod';
+import { choice, whole } from '../registry.js';
 import { frontierTrie } from '../../envs/relation-walk/frontier-trie.js';
 import { applyRelation, initialRelationState, relationActionMask } from '../../envs/relation-walk/rules.js';
 import { questionRoot } from '../../envs/relation-walk/relation-walk-env.js';
@@ -7,11 +8,10 @@ import { Rng } from '../../src/run/seeds.js';
 import { chainAnswer, noAnswer, type QuestionAgentEntry } from '../question-agent.js';
 
 const settings = z.strictObject({
-  horizon: z.int().min(1).max(8).default(3).describe('Maximum walk length.'),
-  hops: z
-    .enum(['learned', 'given'])
-    .default('learned')
-    .describe('How a walk ends: STOP is drawn like a relation, or at the hop count of the data set.'),
+  horizon: whole(1, 8, 3).describe('Maximum walk length.'),
+  hops: choice(['learned', 'given'], 'learned').describe(
+    'How a walk ends: STOP is drawn like a relation, or at the hop count of the data set.',
+  ),
 });
 
 /**

@@ -1,27 +1,26 @@
 /** Lookup of question templates: the part of a benchmark that needs no learning. */
 import { z } from 'zod';
-import { maskedQuestion, type QuestionSample, type QuestionTask } from '../../datasets/question.js';
+import { choice, whole } from '../registry.js';
+import { excludedTopics, maskedQuestion, type QuestionSample, type QuestionTask } from '../../datasets/question.js';
 import { madeFromSamples } from '../../datasets/sample-source.js';
-import { goldSet, type GoldSet, scoreFrontier } from '../../envs/relation-walk/rules.js';
-import { type FrontierNode, frontierTrie } from '../../envs/relation-walk/frontier-trie.js';
+import { goldSet, scoreFrontier } from '../../envs/relation-walk/rules.js';
+import { frontierTrie } from '../../envs/relation-walk/frontier-trie.js';
 import { questionRoot } from '../../envs/relation-walk/relation-walk-env.js';
 import { dot, type StateEncoder, unitVectors } from '../../src/encoder/state-encoder.js';
+import { executeChain } from '../../src/kg/frontier.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { chainAnswer, noAnswer, type QuestionAgentEntry } from '../question-agent.js';
+import { ChainFinder } from '../readers/chains/feasible.js';
 
 const settings = z.strictObject({
-  horizon: z.int().min(1).max(4).default(3).describe('Maximum length of relation sequences.'),
-  screened: z
-    .int()
-    .min(1)
-    .max(1_000_000)
-    .default(8)
-    .describe('Questions per template for screening all relation sequences; the best four are scored on all.'),
+  horizon: whole(1, 4, 3).describe('Maximum length of relation sequences.'),
+  screened: whole(1, 1_000_000, 8).describe(
+    'Questions per template for screening all relation sequences; the best four are scored on all.',
+  ),
   widest: z.int().min(1).default(1000).describe('Maximum frontier size; sequences are not extended beyond it.'),
-  unseen: z
-    .enum(['nearest', 'abstain'])
-    .default('nearest')
-    .describe('Unseen templates: use the sequence of the nearest train template by vector, or give no answer.'),
+  unseen: choice(['nearest', 'abstain'], 'nearest').describe(
+    'Unseen templates: use the sequence of the nearest train template by vector, or give no answer.',
+  ),
 });
 
 /**
@@ -78,9 +77,6 @@ export const templateLookupEntry: QuestionAgentEntry<typeof settings> = {
 /** Sequences kept after the screening. */
 const finalists = 4;
 
-/** Maximum sequences per question: graphs with thousands of relations have too many. */
-const mostTried = 20_000;
-
 interface Candidate {
   relations: Int32Array;
   /** Sum of F1. */
@@ -108,59 +104,32 @@ export function bestTemplateChains(
     if (questions) questions.push(sample);
     else questionsOf.set(template, [sample]);
   }
-  // No cache: every sequence is visited once.
-  const trie = frontierTrie(graph, 0);
-  const rootOf = ({ task }: QuestionSample) => questionRoot(trie, task);
+  const finder = new ChainFinder(graph);
   const chains = new Map<string, Int32Array>();
   for (const [template, questions] of questionsOf) {
     const candidates = new Map<string, Candidate>();
-    for (const question of questions.slice(0, screened)) {
-      addScores(rootOf(question), goldSet(question.gold), { horizon, widest }, candidates);
+    for (const { task, gold } of questions.slice(0, screened)) {
+      const { relations, offsets, f1 } = finder.find(task, goldSet(gold), { horizon, widest });
+      f1.forEach((score, c) => {
+        if (score === 0) return;
+        const chain = relations.slice(offsets[c], offsets[c + 1]);
+        const candidate = candidates.get(chain.join()) ?? { relations: chain, sum: 0 };
+        candidates.set(chain.join(), candidate);
+        candidate.sum += score;
+      });
     }
     const best = [...candidates.values()].sort(better).slice(0, finalists);
-    for (const question of questions.slice(screened)) {
-      const gold = goldSet(question.gold);
+    for (const { task, gold } of questions.slice(screened)) {
+      const topics = task.topics.map(({ entity }) => entity);
       for (const candidate of best) {
-        let node = rootOf(question);
-        for (const relation of candidate.relations) node = node.follow(relation);
-        candidate.sum += scoreFrontier(node.frontier, gold).f1;
+        const frontier = executeChain(graph, topics, [...candidate.relations], excludedTopics(task));
+        candidate.sum += scoreFrontier(frontier, goldSet(gold)).f1;
       }
     }
     const [first] = best.sort(better);
     if (first) chains.set(template, first.relations);
   }
   return chains;
-}
-
-/** Scores all feasible sequences on one question, shorter ones first. */
-function addScores(
-  root: FrontierNode,
-  gold: GoldSet,
-  { horizon, widest }: { horizon: number; widest: number },
-  candidates: Map<string, Candidate>,
-): void {
-  let tried = 0;
-  let level = [root];
-  for (let length = 1; length <= horizon && level.length > 0; length++) {
-    const longer: FrontierNode[] = [];
-    for (const node of level) {
-      const choices = node.choices();
-      for (let relation = 0; relation + 1 < choices.length; relation++) {
-        if (choices[relation] === 0) continue;
-        if (++tried > mostTried) return;
-        const next = node.follow(relation);
-        const { f1 } = scoreFrontier(next.frontier, gold);
-        if (f1 > 0) {
-          const key = next.relations.join();
-          const candidate = candidates.get(key);
-          if (candidate) candidate.sum += f1;
-          else candidates.set(key, { relations: next.relations, sum: f1 });
-        }
-        if (next.frontier.entities.length <= widest) longer.push(next);
-      }
-    }
-    level = longer;
-  }
 }
 
 /** Compares sums to nine digits, to ignore rounding. */

@@ -53,16 +53,6 @@ export function policyShapeOf({
   });
 }
 
-/** True where a policy over vectors fits. */
-export function fitsPolicy(env: Pick<VectorObservationEnv, 'spec' | 'observationSpace' | 'actionSpace'>): boolean {
-  try {
-    policyShapeOf(env);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 const formOf = (space: unknown): SpaceForm | undefined => (space as Space<unknown> | undefined)?.form;
 
 function saidOf(form: SpaceForm | undefined): string {

@@ -1,5 +1,6 @@
 /** Answering from the model's memory alone, in one call: what IO and CoT prompting share. */
 import { z } from 'zod';
+import { choice } from '../registry.js';
 import type { AnswerDecision } from '../../src/llm/decision.js';
 import type { QuestionAgent, QuestionAgentEntry } from '../question-agent.js';
 import { domains, exemplarsFor, truthExemplars } from './exemplars.js';
@@ -7,12 +8,9 @@ import { groundNames, truthOf, unlessSpent } from './facts.js';
 import type { AnswerPrompts } from './frontier-steps.js';
 
 const settings = z.strictObject({
-  exemplars: z
-    .enum(['auto', 'none', ...domains])
-    .default('auto')
-    .describe(
-      'Domain of the solved questions in the prompt; auto chooses by the data set, none shows none (zero shots).',
-    ),
+  exemplars: choice(['auto', 'none', ...domains], 'auto').describe(
+    'Domain of the solved questions in the prompt; auto chooses by the data set, none shows none (zero shots).',
+  ),
 });
 
 const tasks = {

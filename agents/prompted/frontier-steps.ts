@@ -2,7 +2,8 @@
  * What agents that walk whole sets of entities share: the walk so far, the relations that may follow as candidates with
  * the path walked, and the answer of the walk, taken from its frontier or written by the model.
  */
-import { z } from 'zod';
+import type { z } from 'zod';
+import { choice } from '../registry.js';
 import { excludedTopics, maskedQuestion, type QuestionTask } from '../../datasets/question.js';
 import {
   canonicalOrder,
@@ -176,12 +177,9 @@ export function frontierAnswers(
 }
 
 /** The switch of agents that can answer either way. */
-export const answersSwitch = z
-  .enum(['auto', 'model', 'frontier'])
-  .default('auto')
-  .describe(
-    'Where answers come from: what the model writes, or everything that the walk leads to; auto is the latter where candidates are scored by likelihood.',
-  );
+export const answersSwitch = choice(['auto', 'model', 'frontier'], 'auto').describe(
+  'Where answers come from: what the model writes, or everything that the walk leads to; auto is the latter where candidates are scored by likelihood.',
+);
 
 /** True when answers come from the frontier. */
 export function fromFrontier(

@@ -1,4 +1,4 @@
-/** Readers out of their runs, as agents that answer questions. */
+/** Readers by kind, and out of their runs, as agents that answer questions. */
 import { z } from 'zod';
 import { dataSettings } from '../../datasets/settings.js';
 import { frontierTrie } from '../../envs/relation-walk/frontier-trie.js';
@@ -8,10 +8,31 @@ import { type ComputerName, openBackend } from '../../src/tensor/backend.js';
 import type { QuestionAgent } from '../question-agent.js';
 import { relationWalkerSettings } from '../relation-walker/settings.js';
 import { type LoadedQuestionWalker, loadQuestionWalker, type OpenQuestionWalker } from '../trained-run.js';
+import { nsmChains, transferNetChains } from './chains/attention.js';
+import { independent } from './chains/independent.js';
+import { uniKgqa } from './chains/uni-kgqa.js';
+import { walkerChains } from './chains/walker.js';
+import { embedKgqa } from './embed-kgqa/embed-kgqa.js';
+import { kvMem } from './entities/kv-mem.js';
+import { nsm } from './entities/nsm.js';
 import { readBasis, type ReaderFacts } from './facts.js';
 import type { Reader, ReaderKind } from './reader.js';
-import { readerKind } from './registry.js';
-import { readerSettings } from './settings.js';
+import { type ReaderKindName, readerSettings } from './settings.js';
+
+/** A line for each kind. */
+const kinds: Readonly<Record<ReaderKindName, ReaderKind>> = {
+  'nsm-chains': nsmChains,
+  'transfernet-chains': transferNetChains,
+  independent,
+  'walker-chains': walkerChains,
+  'uni-kgqa': uniKgqa,
+  'embed-kgqa': embedKgqa,
+  nsm,
+  'kv-mem': kvMem,
+};
+
+/** A kind of reader by the name that settings have for it. */
+export const readerKind = (name: ReaderKindName): ReaderKind => kinds[name];
 
 /** The settings of a run that loading needs; others may be there. */
 const runConfig = z.object({
@@ -25,7 +46,7 @@ const runConfig = z.object({
 });
 
 /** Which checkpoint, and on what tensors are computed where a reader has some. */
-export type OpenReader = OpenQuestionWalker & { backend?: ComputerName | 'auto' | undefined };
+type OpenReader = OpenQuestionWalker & { backend?: ComputerName | 'auto' | undefined };
 
 /** @throws as `loadQuestionWalker`, and WorkbenchError `data` for a run that has trained nothing */
 export function loadReaderRun(runFolder: string, options: OpenReader): Promise<LoadedQuestionWalker> {

@@ -1,8 +1,12 @@
 /** The contract of readers: question agents that are fitted to questions and answers, step by step, without walking by PPO. */
+import { optimizerPrefix } from '../../checkpoints/checkpoint.js';
 import type { Tensor } from '../../checkpoints/safetensors.js';
 import type { QuestionSample, QuestionTask } from '../../datasets/question.js';
 import type { NetworkSize } from '../../src/tensor/backend.js';
-import type { StoredTensors } from '../../src/tensor/parameters.js';
+import { HostAdamW } from '../../src/tensor/host/host-adamw.js';
+import { HostParameters } from '../../src/tensor/host/host-parameters.js';
+import { Tape } from '../../src/tensor/host/tape.js';
+import type { HostTensor, StoredTensors } from '../../src/tensor/parameters.js';
 import type { QuestionAnswer, QuestionSession } from '../question-agent.js';
 import type { ReaderBasis, ReaderFacts } from './facts.js';
 import type { ReaderSettings } from './settings.js';
@@ -26,7 +30,7 @@ export interface ReaderStep {
 }
 
 /** Checkpointed state of a reader. */
-export interface ReaderState {
+interface ReaderState {
   /** Steps that its optimizer has done. */
   steps: number;
   /** Weights, and optimizer state under names that begin with `optimizerPrefix`. */
@@ -63,7 +67,37 @@ export interface Reader {
   dispose(): void;
 }
 
-/** A kind of reader: a line in `registry.ts`. */
+/** A network on a tape with its optimizer. @throws WorkbenchError `native` without WebAssembly SIMD */
+export class Trainee {
+  readonly parameters: HostParameters;
+  readonly optimizer: HostAdamW;
+  readonly tape: Tape;
+
+  /** @param memory arena and kernels to share; default its own */
+  constructor(
+    starts: Readonly<Record<string, HostTensor>>,
+    maxGradNorm: number,
+    memory: Partial<Pick<HostParameters, 'arena' | 'kernels'>> = {},
+  ) {
+    this.parameters = new HostParameters(starts, memory.arena, memory.kernels);
+    this.optimizer = new HostAdamW(this.parameters, { maxGradNorm });
+    this.tape = new Tape(this.parameters);
+  }
+
+  /** `Reader.state` of this network alone. */
+  async state(): Promise<ReaderState> {
+    const { steps, tensors } = await this.optimizer.exportState(optimizerPrefix);
+    return { steps, tensors: { ...(await this.parameters.export()), ...tensors } };
+  }
+
+  /** Load of weights and, with `steps`, moments. */
+  restore(tensors: StoredTensors, steps?: number): void {
+    this.parameters.import(tensors);
+    if (steps !== undefined) this.optimizer.importState(optimizerPrefix, steps, tensors);
+  }
+}
+
+/** A kind of reader: a line in `load-reader.ts`. */
 export interface ReaderKind {
   /** Its row's name in tables, such as `NSM chains`. */
   title: string;

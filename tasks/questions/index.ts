@@ -1,7 +1,7 @@
 /** Questions: answer from a graph, by relation chains or edges, with answers alone to learn from. */
 import type { QuestionAnswer } from '../../agents/question-agent.js';
 import { questionAgents } from '../../agents/question-agents.js';
-import { readerKind } from '../../agents/readers/registry.js';
+import { readerKind } from '../../agents/readers/load-reader.js';
 import { wordTexts } from '../../agents/readers/words/inputs.js';
 import { questionText } from '../../agents/relation-walker/question-vectors.js';
 import { wordSettings } from '../../agents/relation-walker/word-network.js';

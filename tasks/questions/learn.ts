@@ -1,6 +1,6 @@
 /** Training of a walker over questions, from questions and answers alone: text vectors, PPO, and the best on valid. */
 import type { Actor, TaskRequest } from '../../agents/actor.js';
-import { readerKind } from '../../agents/readers/registry.js';
+import { readerKind } from '../../agents/readers/load-reader.js';
 import type { Checkpoint } from '../../checkpoints/checkpoint.js';
 import type { QuestionSample } from '../../datasets/question.js';
 import { questionsHash } from '../../datasets/questions/question-manifest.js';

@@ -1,7 +1,7 @@
 /** Training of readers: what they make of train, their fit to its questions, and how they are judged on valid. */
 import { type ReaderFacts, readBasis, writeBasis } from '../../agents/readers/facts.js';
 import type { Reader } from '../../agents/readers/reader.js';
-import { readerKind } from '../../agents/readers/registry.js';
+import { readerKind } from '../../agents/readers/load-reader.js';
 import type { ReaderSettings } from '../../agents/readers/settings.js';
 import { maskedQuestion, type QuestionSample } from '../../datasets/question.js';
 import { questionsHash } from '../../datasets/questions/question-manifest.js';

@@ -11,6 +11,7 @@
  * @source Luo et al. 2025, "Graph-constrained reasoning: faithful reasoning on knowledge graphs with large language models"
  */
 import { z } from 'zod';
+import { choice, whole } from '../../registry.js';
 import { excludedTopics, type QuestionTask } from '../../../datasets/question.js';
 import type { Example, PathsReply } from '../../../src/llm/decision.js';
 import type { QuestionAgentResources, QuestionAnswer, QuestionSession } from '../../question-agent.js';
@@ -41,28 +42,21 @@ const pathsExamples: readonly Example<PathsReply>[] = [
 
 /** The switches of `gcr`, with their defaults. */
 const gcrSettings = z.strictObject({
-  beams: z.int().min(1).max(50).default(10).describe('Paths that the model names.'),
-  level: z
-    .enum(['chain', 'path'])
-    .default('chain')
-    .describe('Meaning of a named path: all ends of its relations, or the path itself (the reference).'),
+  beams: whole(1, 50, 10).describe('Paths that the model names.'),
+  level: choice(['chain', 'path'], 'chain').describe(
+    'Meaning of a named path: all ends of its relations, or the path itself (the reference).',
+  ),
   hops: hopsSwitch,
-  maxHops: z.int().min(1).max(4).default(2).describe('Longest path where the length is not given.'),
-  maxChains: z.int().min(1).max(50_000).default(2000).describe('Relation sequences that are walked.'),
-  maxCandidates: z
-    .int()
-    .min(1)
-    .max(5000)
-    .default(200)
-    .describe('Paths that may be named: each relation sequence gives one in turn until there are so many.'),
-  hub: z
-    .int()
-    .min(1)
-    .max(10_000_000)
-    .default(10_000)
-    .describe('Real paths beyond which relation sequences are chosen first, and paths of these alone.'),
-  sequences: z.int().min(1).max(20).default(3).describe('Relation sequences that are chosen at a hub.'),
-  maxPaths: z.int().min(1).max(1000).default(60).describe('Facts of each sequence that the answer is read from.'),
+  maxHops: whole(1, 4, 2).describe('Longest path where the length is not given.'),
+  maxChains: whole(1, 50_000, 2000).describe('Relation sequences that are walked.'),
+  maxCandidates: whole(1, 5000, 200).describe(
+    'Paths that may be named: each relation sequence gives one in turn until there are so many.',
+  ),
+  hub: whole(1, 10_000_000, 10_000).describe(
+    'Real paths beyond which relation sequences are chosen first, and paths of these alone.',
+  ),
+  sequences: whole(1, 20, 3).describe('Relation sequences that are chosen at a hub.'),
+  maxPaths: whole(1, 1000, 60).describe('Facts of each sequence that the answer is read from.'),
   answers: answersSwitch,
   ...prefilterSettings,
 });

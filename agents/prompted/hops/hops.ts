@@ -1,5 +1,6 @@
 /** Number of relations in a question (hops): the switch for its source, and the sources. */
-import { z } from 'zod';
+import type { z } from 'zod';
+import { choice } from '../../registry.js';
 import type { QuestionTask } from '../../../datasets/question.js';
 import { openBackend } from '../../../src/tensor/backend.js';
 import type { HopsTeller, QuestionAgentResources, QuestionSession } from '../../question-agent.js';
@@ -7,20 +8,14 @@ import type { HopsTeller, QuestionAgentResources, QuestionSession } from '../../
 const sources = ['given', 'predicted', 'none'] as const;
 
 /** Switch of agents that walk every length if the hop count is unknown. */
-export const hopsSwitch = z
-  .enum(sources)
-  .default('given')
-  .describe(
-    'Source of the hop count: given (the data set), predicted (a classifier trained on train), or none: all lengths up to the longest count.',
-  );
+export const hopsSwitch = choice(sources, 'given').describe(
+  'Source of the hop count: given (the data set), predicted (a classifier trained on train), or none: all lengths up to the longest count.',
+);
 
 /** Switch of agents with their own stopping rule. */
-export const hopsOrEndSwitch = z
-  .enum(['auto', ...sources])
-  .default('auto')
-  .describe(
-    'Source of the hop count: given (the data set), predicted (a classifier trained on train), or none: the agent stops as in its paper. auto is none, or given when candidates are scored by likelihood.',
-  );
+export const hopsOrEndSwitch = choice(['auto', ...sources], 'auto').describe(
+  'Source of the hop count: given (the data set), predicted (a classifier trained on train), or none: the agent stops as in its paper. auto is none, or given when candidates are scored by likelihood.',
+);
 
 /** Values of either switch. */
 export type HopsSetting = z.output<typeof hopsOrEndSwitch>;

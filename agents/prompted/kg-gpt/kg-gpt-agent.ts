@@ -13,6 +13,7 @@
  * @source Kim et al. 2023, "KG-GPT: A general framework for reasoning on knowledge graphs using large language models"
  */
 import { z } from 'zod';
+import { choice, whole } from '../../registry.js';
 import type { QuestionTask } from '../../../datasets/question.js';
 import type { ContextBlock, DecisionClient } from '../../../src/llm/decision.js';
 import type { QuestionAnswer, QuestionSession } from '../../question-agent.js';
@@ -45,37 +46,22 @@ import * as prompts from './prompts.js';
 
 /** The switches of `kg-gpt`, with their defaults. */
 const kgGptSettings = z.strictObject({
-  relations: z.int().min(1).max(20).default(3).describe('Relations chosen for a part of the question, at most (K).'),
-  split: z
-    .enum(['auto', 'model', 'question'])
-    .default('auto')
-    .describe(
-      'What each hop is asked with: a part of the question as the model splits it, or the question itself; auto is the latter where candidates are scored by likelihood.',
-    ),
+  relations: whole(1, 20, 3).describe('Relations chosen for a part of the question, at most (K).'),
+  split: choice(['auto', 'model', 'question'], 'auto').describe(
+    'What each hop is asked with: a part of the question as the model splits it, or the question itself; auto is the latter where candidates are scored by likelihood.',
+  ),
   hops: hopsSwitch,
-  maxHops: z
-    .int()
-    .min(1)
-    .max(8)
-    .default(3)
-    .describe('Maximum parts, and so the longest walk, if the hop count is unknown.'),
-  direction: z
-    .enum(['dropped', 'kept'])
-    .default('dropped')
-    .describe(
-      'Whether relations are offered by their bare names, either way (as in the paper), or each way for itself.',
-    ),
-  offered: z
-    .enum(['hop', 'reached'])
-    .default('hop')
-    .describe(
-      'What a later part may choose among: relations at that many steps from the topic (as in the paper), or those that lead on from what the parts before it reached.',
-    ),
-  evidence: z
-    .enum(['all', 'reference'])
-    .default('all')
-    .describe('Which facts the walks give: all, or from the second hop on one tail a node, as in the reference.'),
-  facts: z.int().min(1).max(1000).default(60).describe('Facts in the answer prompt, one way to each entity reached.'),
+  maxHops: whole(1, 8, 3).describe('Maximum parts, and so the longest walk, if the hop count is unknown.'),
+  direction: choice(['dropped', 'kept'], 'dropped').describe(
+    'Whether relations are offered by their bare names, either way (as in the paper), or each way for itself.',
+  ),
+  offered: choice(['hop', 'reached'], 'hop').describe(
+    'What a later part may choose among: relations at that many steps from the topic (as in the paper), or those that lead on from what the parts before it reached.',
+  ),
+  evidence: choice(['all', 'reference'], 'all').describe(
+    'Which facts the walks give: all, or from the second hop on one tail a node, as in the reference.',
+  ),
+  facts: whole(1, 1000, 60).describe('Facts in the answer prompt, one way to each entity reached.'),
   answers: answersSwitch,
   ...prefilterSettings,
 });

@@ -4,6 +4,7 @@
  * relation left, agents need none either.
  */
 import { z } from 'zod';
+import { whole } from '../../registry.js';
 import { maskedQuestion, type QuestionTask } from '../../../datasets/question.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
@@ -21,7 +22,7 @@ export const prefilterSettings = {
     .describe(
       'Relation pre-filter, without model calls: none, word overlap (bm25), sentence vectors (embedding), or a trained relation walker (walker:RUN, walker:RUN@clone).',
     ),
-  keep: z.int().min(1).max(1000).default(3).describe('Relations that the pre-filter leaves, best first.'),
+  keep: whole(1, 1000, 3).describe('Relations that the pre-filter leaves, best first.'),
   mass: z
     .number()
     .positive()

@@ -9,6 +9,7 @@
  * @source Mavromatis and Karypis 2025, "GNN-RAG: graph neural retrieval for efficient large language model reasoning on knowledge graphs"
  */
 import { z } from 'zod';
+import { whole } from '../../registry.js';
 import { excludedTopics, type QuestionTask } from '../../../datasets/question.js';
 import { chainFrontiers } from '../../../src/kg/frontier.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
@@ -33,7 +34,7 @@ export const readerSettings = z.strictObject({
     .string()
     .default('')
     .describe('Name or folder of the run of a trained relation walker, a checkpoint behind an @; must be given.'),
-  beams: z.int().min(1).max(50).default(3).describe('Walks that the walker follows at once and hands on.'),
+  beams: whole(1, 50, 3).describe('Walks that the walker follows at once and hands on.'),
   hops: hopsSwitch,
   mass: z
     .number()
@@ -41,7 +42,7 @@ export const readerSettings = z.strictObject({
     .max(1)
     .default(1)
     .describe('Of these, as many as have this much probability together, one at least; 1 leaves them all.'),
-  maxPaths: z.int().min(1).max(1000).default(60).describe('Facts of each walk that the answer is read from.'),
+  maxPaths: whole(1, 1000, 60).describe('Facts of each walk that the answer is read from.'),
   answers: answersSwitch,
 });
 

@@ -10,6 +10,7 @@
  * @source Luo et al. 2024, "Reasoning on graphs: faithful and interpretable large language model reasoning"
  */
 import { z } from 'zod';
+import { choice, whole } from '../../registry.js';
 import { excludedTopics, type QuestionTask } from '../../../datasets/question.js';
 import {
   chainEvidence,
@@ -59,17 +60,14 @@ const answerPrompts: AnswerPrompts = {
 
 /** The switches of `rog`, with their defaults. */
 const rogSettings = z.strictObject({
-  plans: z.int().min(1).max(20).default(3).describe('Relation sequences that are planned.'),
-  vocabulary: z
-    .enum(['reachable', 'graph', 'free'])
-    .default('reachable')
-    .describe(
-      'What a plan may hold: relations that lead on from the topic, all of the graph, or what the model writes (the paper); where words are scored free is graph.',
-    ),
+  plans: whole(1, 20, 3).describe('Relation sequences that are planned.'),
+  vocabulary: choice(['reachable', 'graph', 'free'], 'reachable').describe(
+    'What a plan may hold: relations that lead on from the topic, all of the graph, or what the model writes (the paper); where words are scored free is graph.',
+  ),
   hops: hopsSwitch,
-  maxHops: z.int().min(1).max(4).default(2).describe('Longest plan where the length is not given.'),
-  maxChains: z.int().min(1).max(50_000).default(6000).describe('Sequences that the grammar may hold.'),
-  maxPaths: z.int().min(1).max(1000).default(60).describe('Facts of each plan that the answer is read from.'),
+  maxHops: whole(1, 4, 2).describe('Longest plan where the length is not given.'),
+  maxChains: whole(1, 50_000, 6000).describe('Sequences that the grammar may hold.'),
+  maxPaths: whole(1, 1000, 60).describe('Facts of each plan that the answer is read from.'),
   answers: answersSwitch,
   ...prefilterSettings,
 });

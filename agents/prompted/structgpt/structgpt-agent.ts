@@ -13,6 +13,7 @@
  * @source Jiang et al. 2023, "StructGPT", section 4.2; RUCAIBox/StructGPT
  */
 import { z } from 'zod';
+import { flag, whole } from '../../registry.js';
 import type { QuestionTask } from '../../../datasets/question.js';
 import { canonicalOrder, type Frontier, frontierAt } from '../../../src/kg/frontier.js';
 import type { Graph } from '../../../src/kg/graph.js';
@@ -44,14 +45,13 @@ import * as prompts from './prompts.js';
 
 /** The switches of `structgpt`, with their defaults. */
 const structGptSettings = z.strictObject({
-  maxHops: z.int().min(1).max(8).default(3).describe('Longest walk where nothing ends it before.'),
+  maxHops: whole(1, 8, 3).describe('Longest walk where nothing ends it before.'),
   hops: hopsOrEndSwitch,
   answers: answersSwitch,
-  facts: z.int().min(1).max(1000).default(60).describe('Facts in a prompt, one way to each entity reached.'),
-  constraints: z
-    .boolean()
-    .default(true)
-    .describe('On nodes that stand for an event: keep those whose facts hold what the question names.'),
+  facts: whole(1, 1000, 60).describe('Facts in a prompt, one way to each entity reached.'),
+  constraints: flag(true).describe(
+    'On nodes that stand for an event: keep those whose facts hold what the question names.',
+  ),
   ...prefilterSettings,
 });
 

@@ -1,18 +1,14 @@
 /** A reader whose network scores chains of relations: trained by the chain objective, answers by the best chain that leads somewhere. */
-import { optimizerPrefix } from '../../../checkpoints/checkpoint.js';
-import { maskedQuestion, type QuestionSample, type QuestionTask } from '../../../datasets/question.js';
+import { maskedQuestion, type QuestionTask } from '../../../datasets/question.js';
 import { questionRoot } from '../../../envs/relation-walk/relation-walk-env.js';
 import { goldSet } from '../../../envs/relation-walk/rules.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { distinctTexts } from '../../../src/encoder/state-encoder.js';
-import { HostAdamW } from '../../../src/tensor/host/host-adamw.js';
-import { HostParameters } from '../../../src/tensor/host/host-parameters.js';
-import { Tape } from '../../../src/tensor/host/tape.js';
 import { chainAnswer, noAnswer } from '../../question-agent.js';
 import type { ReaderFacts } from '../facts.js';
-import type { Reader, ReaderCourse, ReaderStep } from '../reader.js';
+import { type Reader, type ReaderStep, Trainee } from '../reader.js';
 import { bestChain } from './decode.js';
-import { chainFinder, type FeasibleChains } from './feasible.js';
+import { ChainFinder, type FeasibleChains } from './feasible.js';
 import { type ChainNetwork, type ChainScores, rowsOf } from './network.js';
 import { chainLoss, type ChainLoss } from './objective.js';
 
@@ -24,10 +20,10 @@ export function chainReader(facts: ReaderFacts, network: ChainNetwork): Reader {
   const { graph, frontiers, horizon, seed, settings } = facts;
   const { fit, widest, pretrain } = settings;
   const given = settings.hops === 'given';
-  const parameters = new HostParameters(network.starts((name) => Rng.named(seed, `reader/${name}`)));
-  const optimizer = new HostAdamW(parameters, { maxGradNorm: fit.maxGradNorm });
-  const tape = new Tape(parameters);
-  const chainsOf = chainFinder(graph);
+  const starts = network.starts((name) => Rng.named(seed, `reader/${name}`));
+  const trainee = new Trainee(starts, fit.maxGradNorm);
+  const { parameters, optimizer, tape } = trainee;
+  const finder = new ChainFinder(graph);
   const kept = new Map<string, ChainScores>();
   let version = parameters.version;
   const lengthOf = ({ hops }: QuestionTask) => (given ? hops : undefined);
@@ -46,7 +42,7 @@ export function chainReader(facts: ReaderFacts, network: ChainNetwork): Reader {
   return {
     prepare: (tasks, signal) => network.prepare(tasks.map(maskedQuestion), signal),
 
-    async step(batch: readonly QuestionSample[], { step, learningRate }: ReaderCourse): Promise<ReaderStep> {
+    async step(batch, { step, learningRate }): Promise<ReaderStep> {
       const texts = batch.map(({ task }) => maskedQuestion(task));
       await network.prepare(texts);
       // By text and id, so that sums do not depend on the order in which questions come.
@@ -54,11 +50,7 @@ export function chainReader(facts: ReaderFacts, network: ChainNetwork): Reader {
         .map(({ task, gold }, i) => ({
           task,
           text: texts[i]!,
-          feasible: chainsOf(task, goldSet(gold), {
-            horizon,
-            widest,
-            length: lengthOf(task),
-          }),
+          feasible: finder.find(task, goldSet(gold), { horizon, widest, length: lengthOf(task) }),
         }))
         .filter(({ feasible }) => feasible.f1.length > 0)
         .sort((a, b) => compare(a.text, b.text) || compare(a.task.id, b.task.id));
@@ -106,16 +98,8 @@ export function chainReader(facts: ReaderFacts, network: ChainNetwork): Reader {
       return chainAnswer(graph, node, { stop, confidence: Math.exp(logProb), cost: { encodes: 1, graphReads: tried } });
     },
 
-    async state() {
-      const { steps, tensors } = await optimizer.exportState(optimizerPrefix);
-      return { steps, tensors: { ...(await parameters.export()), ...tensors } };
-    },
-
-    restore(tensors, steps) {
-      parameters.import(tensors);
-      if (steps !== undefined) optimizer.importState(optimizerPrefix, steps, tensors);
-    },
-
+    state: () => trainee.state(),
+    restore: (tensors, steps) => trainee.restore(tensors, steps),
     dispose: () => parameters.dispose(),
   };
 }

@@ -9,14 +9,15 @@ import { optimizerPrefix } from '../../../checkpoints/checkpoint.js';
 import { excludedTopics, maskedQuestion, type QuestionSample, type QuestionTask } from '../../../datasets/question.js';
 import { madeFromSamples } from '../../../datasets/sample-source.js';
 import { Rng } from '../../../src/run/seeds.js';
-import { HostAdamW } from '../../../src/tensor/host/host-adamw.js';
-import { noAnswer } from '../../question-agent.js';
+import type { StoredTensors } from '../../../src/tensor/parameters.js';
+import type { BilinearWeights } from '../../embeddings/bilinear-step.js';
+import { noAnswer, type QuestionSession } from '../../question-agent.js';
 import type { ReaderBasis, ReaderFacts } from '../facts.js';
-import type { Reader, ReaderKind } from '../reader.js';
+import type { Reader, ReaderCourse, ReaderKind, ReaderStep } from '../reader.js';
 import { ScaledTexts, scaleOf, sentenceBasis } from '../words/inputs.js';
 import { emptyWeights, factsBatch, factsStep, fillTable, fittedTable, memory, tableTensors } from './fitted-table.js';
-import { questionSide } from './question-side.js';
-import { type AskedBatch, questionStep } from './question-step.js';
+import { QuestionSide } from './question-side.js';
+import { type AskedBatch, QuestionStep } from './question-step.js';
 import { answerRanking } from './ranking.js';
 import { ShortestRelations } from './shortest-relations.js';
 
@@ -47,38 +48,44 @@ export const embedKgqa: ReaderKind = {
     const weights = await fittedTable(graph, settings.table, seed, signal);
     return { state, tensors: { ...tensors, ...tableTensors(weights, squares) } };
   },
-  create: (facts, basis) => Promise.resolve(embedKgqaReader(facts, basis)),
+  create: (facts, basis) => Promise.resolve(new EmbedKgqaReader(facts, basis)),
 };
 
 /** The entity that a question is about: its first topic that the graph has. */
 const topicOf = ({ topics }: QuestionTask) => topics.find(({ entity }) => entity >= 0)?.entity;
 
-function embedKgqaReader(
-  { graph, settings, horizon, maxTokens, encoder, seed }: ReaderFacts,
-  basis: ReaderBasis,
-): Reader {
-  const { matching, negatives, questionWidth: width, table: tableSettings, fit } = settings;
-  const { arena, kernels } = memory();
-  const weights = arena.hold(emptyWeights(graph, tableSettings.dim));
-  fillTable(weights, basis.tensors, squares);
-  const texts = new ScaledTexts(encoder, scaleOf(basis, encoder.dim), maxTokens);
-  const matched = matching > 0 ? graph.numRelations : 0;
-  const { dim } = weights.table;
-  const network = questionSide({ inputs: encoder.dim, width, dim, matched }, arena, kernels, seed);
-  const optimizer = new HostAdamW(network.parameters, { maxGradNorm: fit.maxGradNorm });
-  let steps: ReturnType<typeof training> | undefined;
-  let rank: ReturnType<typeof answerRanking> | undefined;
-  const note = madeFromSamples('training', 'EmbedKGQA');
+class EmbedKgqaReader implements Reader {
+  readonly #facts: ReaderFacts;
+  readonly #weights: BilinearWeights;
+  readonly #texts: ScaledTexts;
+  readonly #network: QuestionSide;
+  readonly #room = memory();
+  readonly #note = madeFromSamples('training', 'EmbedKGQA');
+  /** Made when they are first needed: their memory is of no use to one that only answers, or only trains. */
+  #training: ReturnType<EmbedKgqaReader['train']> | undefined;
+  #rank: ReturnType<typeof answerRanking> | undefined;
 
-  /** Made when it is first needed: who answers only has no use for the memory. */
-  function training() {
+  constructor(facts: ReaderFacts, basis: ReaderBasis) {
+    const { graph, settings, maxTokens, encoder, seed } = facts;
+    this.#facts = facts;
+    this.#weights = this.#room.arena.hold(emptyWeights(graph, settings.table.dim));
+    fillTable(this.#weights, basis.tensors, squares);
+    this.#texts = new ScaledTexts(encoder, scaleOf(basis, encoder.dim), maxTokens);
+    const { questionWidth: width, fit } = settings;
+    const { dim } = this.#weights.table;
+    const matched = settings.matching > 0 ? graph.numRelations : 0;
+    this.#network = new QuestionSide({ inputs: encoder.dim, width, dim, matched }, seed, fit.maxGradNorm, this.#room);
+  }
+
+  private train() {
+    const { graph, settings, horizon } = this.#facts;
     const around = new ShortestRelations(graph);
     const known = new Map<string, Float32Array>();
     return {
-      facts: factsStep(graph, weights, tableSettings, arena, kernels),
-      questions: questionStep(weights, network, optimizer, negatives),
+      facts: factsStep(graph, this.#weights, settings.table, this.#room.arena, this.#room.kernels),
+      questions: new QuestionStep(this.#weights, this.#network, settings.negatives),
       /** For each relation the share of a question's answers that have it on a shortest path from the topic: no gold chain is read. */
-      relationsOf({ task: { id } }: QuestionSample, topic: number, answers: readonly number[]) {
+      relationsOf({ id, topic, answers }: Asked) {
         let shares = known.get(id);
         if (!shares) known.set(id, (shares = around.onPaths(topic, horizon, answers)));
         return shares;
@@ -86,87 +93,92 @@ function embedKgqaReader(
     };
   }
 
-  return {
-    prepare: (tasks, signal) => texts.prepare(tasks.map(maskedQuestion), signal),
-    async step(samples, { step, learningRate }) {
-      steps ??= training();
-      const { facts, questions, relationsOf } = steps;
-      const batch: AskedBatch = { vectors: new Float32Array(0), topics: [], answers: [], relations: [] };
-      const asked: QuestionSample[] = [];
-      const topics: number[] = [];
-      const answers: number[][] = [];
-      for (const sample of samples) {
-        note(sample);
-        const topic = topicOf(sample.task);
-        const some = [...new Set(sample.gold.answers.map(({ entity }) => entity).filter((entity) => entity >= 0))];
-        if (topic === undefined || some.length === 0) continue;
-        asked.push(sample);
-        topics.push(topic);
-        answers.push(some);
-      }
-      if (asked.length === 0) return { loss: 0, gradNorm: 0, figures: { 'train/asked': 0 } };
-      const masked = asked.map(({ task }) => maskedQuestion(task));
-      await texts.prepare(masked);
-      const relations = matched > 0 ? asked.map((sample, i) => relationsOf(sample, topics[i]!, answers[i]!)) : [];
-      Object.assign(batch, { vectors: texts.matrix(masked), topics, answers, relations });
+  prepare(tasks: readonly QuestionTask[], signal?: AbortSignal): Promise<void> {
+    return this.#texts.prepare(tasks.map(maskedQuestion), signal);
+  }
 
-      const tableRate = (tableSettings.trainedOn * learningRate) / fit.learningRate;
-      const withFacts = tableSettings.factsWeight > 0 && tableRate > 0;
-      const rng = Rng.named(seed, 'embed-kgqa/step', step);
-      const drawn = Int32Array.from({ length: withFacts ? factsBatch : 0 }, () => rng.integer(facts.count));
-      const ofFacts = withFacts ? facts.step.grad(drawn, rng) : 0;
-      const figures = await questions.train(batch, { network: learningRate, table: tableRate }, rng);
-      if (withFacts) facts.step.move(tableRate, tableSettings.factsWeight);
-      return {
-        loss: figures.ranking + figures.matching,
-        gradNorm: figures.gradNorm,
-        figures: {
-          'train/asked': asked.length / samples.length,
-          ...(withFacts && { 'train/facts_loss': ofFacts }),
-          ...(matched > 0 && { 'train/matching_loss': figures.matching }),
-        },
-      };
-    },
-    async answer(task, { trace, signal }) {
-      if (task.form !== 'entities') return noAnswer('form');
-      const topic = topicOf(task);
-      if (topic === undefined) return noAnswer('no topic');
-      trace({ event: 'start', entities: [topic] });
-      const text = maskedQuestion(task);
-      await texts.prepare([text], signal);
-      const { values } = network.outputs(texts.matrix([text]), 1);
-      rank ??= answerRanking(weights.table, graph, settings, horizon, arena, kernels);
-      const question = { vector: values.subarray(0, dim), relations: values.subarray(dim, dim + matched) };
-      const { entities, confidence, wanted } = rank(question, topic, excludedTopics(task));
-      if (entities.length === 0) return noAnswer('no candidate');
-      if (wanted.length > 0) {
-        trace({ event: 'note', text: `matches ${wanted.map((relation) => graph.relationNames[relation]).join(', ')}` });
-      }
-      trace({ event: 'stop', reason: 'ranked' });
-      return {
-        entities,
-        literals: [],
-        evidence: [],
-        degraded: false,
-        confidence,
-        stop: 'ranked',
-        cost: { encodes: 1 },
-      };
-    },
-    async state() {
-      const { steps: done, tensors } = await optimizer.exportState(optimizerPrefix);
-      return {
-        steps: done,
-        tensors: { ...(await network.parameters.export()), ...tensors, ...tableTensors(weights, squares) },
-      };
-    },
-    restore(tensors, done) {
-      network.parameters.import(tensors);
-      fillTable(weights, tensors, done === undefined ? undefined : squares);
-      if (done !== undefined) optimizer.importState(optimizerPrefix, done, tensors);
-    },
-    dispose() {
-      // Its memory goes when nothing refers to it any more.
-    },
-  };
+  async step(samples: readonly QuestionSample[], { step, learningRate }: ReaderCourse): Promise<ReaderStep> {
+    const { facts, questions, relationsOf } = (this.#training ??= this.train());
+    const { settings, seed } = this.#facts;
+    const { table, fit } = settings;
+    samples.forEach(this.#note);
+    const asked = samples.flatMap(askedOf);
+    if (asked.length === 0) return { loss: 0, gradNorm: 0, figures: { 'train/asked': 0 } };
+    const masked = asked.map(({ text }) => text);
+    await this.#texts.prepare(masked);
+    const batch: AskedBatch = {
+      vectors: this.#texts.matrix(masked),
+      topics: asked.map(({ topic }) => topic),
+      answers: asked.map(({ answers }) => answers),
+      relations: settings.matching > 0 ? asked.map(relationsOf) : [],
+    };
+    const tableRate = (table.trainedOn * learningRate) / fit.learningRate;
+    const withFacts = table.factsWeight > 0 && tableRate > 0;
+    const rng = Rng.named(seed, 'embed-kgqa/step', step);
+    const drawn = Int32Array.from({ length: withFacts ? factsBatch : 0 }, () => rng.integer(facts.count));
+    const ofFacts = withFacts ? facts.step.grad(drawn, rng) : 0;
+    const { ranking, matching, gradNorm } = await questions.train(
+      batch,
+      { network: learningRate, table: tableRate },
+      rng,
+    );
+    if (withFacts) facts.step.move(tableRate, table.factsWeight);
+    const figures = {
+      'train/asked': asked.length / samples.length,
+      ...(withFacts && { 'train/facts_loss': ofFacts }),
+      ...(settings.matching > 0 && { 'train/matching_loss': matching }),
+    };
+    return { loss: ranking + matching, gradNorm, figures };
+  }
+
+  async answer(task: QuestionTask, { trace, signal }: Pick<QuestionSession, 'trace' | 'signal'>) {
+    if (task.form !== 'entities') return noAnswer('form');
+    const topic = topicOf(task);
+    if (topic === undefined) return noAnswer('no topic');
+    trace({ event: 'start', entities: [topic] });
+    const text = maskedQuestion(task);
+    await this.#texts.prepare([text], signal);
+    const { graph, settings, horizon } = this.#facts;
+    const { table } = this.#weights;
+    const { values } = this.#network.outputs(this.#texts.matrix([text]));
+    this.#rank ??= answerRanking(table, graph, settings, horizon, this.#room.arena, this.#room.kernels);
+    const [vector, relations] = [values.subarray(0, table.dim), values.subarray(table.dim)];
+    const { entities, confidence, wanted } = this.#rank(vector, relations, topic, excludedTopics(task));
+    if (entities.length === 0) return noAnswer('no candidate');
+    if (wanted.length > 0) {
+      trace({ event: 'note', text: `matches ${wanted.map((relation) => graph.relationNames[relation]).join(', ')}` });
+    }
+    trace({ event: 'stop', reason: 'ranked' });
+    return { ...noAnswer('ranked'), entities, confidence, cost: { encodes: 1 } };
+  }
+
+  async state() {
+    const { steps, tensors } = await this.#network.state();
+    return { steps, tensors: { ...tensors, ...tableTensors(this.#weights, squares) } };
+  }
+
+  restore(tensors: StoredTensors, steps?: number): void {
+    this.#network.restore(tensors, steps);
+    fillTable(this.#weights, tensors, steps === undefined ? undefined : squares);
+  }
+
+  dispose(): void {
+    // Its memory goes when nothing refers to it any more.
+  }
+}
+
+/** A question with a topic and answers in the graph. */
+interface Asked {
+  id: string;
+  text: string;
+  topic: number;
+  answers: number[];
+}
+
+function askedOf({ task, gold }: QuestionSample): Asked[] {
+  const topic = topicOf(task);
+  const answers = [...new Set(gold.answers.map(({ entity }) => entity).filter((entity) => entity >= 0))];
+  return topic === undefined || answers.length === 0
+    ? []
+    : [{ id: task.id, text: maskedQuestion(task), topic, answers }];
 }

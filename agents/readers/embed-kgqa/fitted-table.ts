@@ -16,9 +16,9 @@ import {
   freshBilinear,
   graphQueries,
 } from '../../embeddings/bilinear-step.js';
-import type { EmbedKgqaSettings } from './settings.js';
+import type { ReaderSettings } from '../settings.js';
 
-type TableSettings = EmbedKgqaSettings['table'];
+type TableSettings = ReaderSettings['table'];
 
 /** Graph queries per batch of questions. */
 export const factsBatch = 64;

@@ -1,45 +1,26 @@
 /** Answers of EmbedKGQA: entities by their score, with what relation matching adds. */
-import { composeQuery } from '../../../src/embedding/bilinear.js';
-import type { BilinearTable } from '../../../src/embedding/bilinear.js';
+import { type BilinearTable, composeQuery } from '../../../src/embedding/bilinear.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import type { Kernels } from '../../../src/simd/kernels.js';
 import type { Arena } from '../../../src/simd/arena.js';
-import type { EmbedKgqaSettings } from './settings.js';
+import type { ReaderSettings } from '../settings.js';
 import { mostMatched, ShortestRelations } from './shortest-relations.js';
 
-/** Outputs of the question network. */
-export interface ReadQuestion {
-  /** float32 [dim] */
-  vector: Float32Array;
-  /** float32 [numRelations]: logits; empty without matching. */
-  relations: Float32Array;
-}
-
-/** Entities that answer, likeliest first. */
-export interface RankedAnswers {
-  entities: number[];
-  /** Their share of the probability of all candidates. */
-  confidence: number;
-  /** Relations that the question is taken to ask for. */
-  wanted: number[];
-}
-
-/** Ranks all candidates of a question. @param excluded entities that are none */
-export type RankAnswers = (question: ReadQuestion, topic: number, excluded: readonly number[]) => RankedAnswers;
-
 /**
- * Prepares the room for one question at a time.
+ * Prepares the buffers for one question at a time.
  * @param table in the arena of the kernels
  * @param horizon edges that are walked from the topic
+ * @returns ranks the candidates of a question by its relation vector and its logits of relations, float32 [numRelations], empty without
+ *   matching: the likeliest first, their share of the probability of all candidates, and the relations that it seems to ask for
  */
 export function answerRanking(
   table: BilinearTable,
   graph: Graph,
-  { candidates, matching, keep }: Pick<EmbedKgqaSettings, 'candidates' | 'matching' | 'keep'>,
+  { candidates, matching, keep }: Pick<ReaderSettings, 'candidates' | 'matching' | 'keep'>,
   horizon: number,
   arena: Arena,
   kernels: Kernels,
-): RankAnswers {
+) {
   const { dim, numEntities, entities } = table;
   const query = arena.float32(dim);
   const scores = arena.float32(numEntities);
@@ -48,7 +29,7 @@ export function answerRanking(
   const each = arena.int32(numEntities);
   each.forEach((_, entity) => (each[entity] = entity));
   const around = new ShortestRelations(graph);
-  return ({ vector, relations }, topic, excluded) => {
+  return (vector: Float32Array, relations: Float32Array, topic: number, excluded: readonly number[]) => {
     composeQuery({ ...table, numRelations: 1, relations: vector }, topic, 0, query, 0);
     scores.fill(0);
     kernels.addDots(

@@ -1,14 +1,14 @@
 /** A reader whose network scores the entities of a question's subgraph: trained towards equal shares for the answers. */
 import { optimizerPrefix } from '../../../checkpoints/checkpoint.js';
-import { maskedQuestion, type QuestionTask } from '../../../datasets/question.js';
+import { maskedQuestion, type QuestionSample, type QuestionTask } from '../../../datasets/question.js';
 import { type Subgraph, type Subgraphs, subgraphsOf } from '../../../src/kg/subgraphs.js';
 import { Rng } from '../../../src/run/seeds.js';
-import { HostAdamW } from '../../../src/tensor/host/host-adamw.js';
-import { HostParameters } from '../../../src/tensor/host/host-parameters.js';
-import { Tape, type Taped } from '../../../src/tensor/host/tape.js';
-import { noAnswer, type QuestionAnswer } from '../../question-agent.js';
+import type { Tape, Taped } from '../../../src/tensor/host/tape.js';
+import type { StoredTensors } from '../../../src/tensor/parameters.js';
+import { noAnswer, type QuestionAnswer, type QuestionSession } from '../../question-agent.js';
 import type { ReaderFacts } from '../facts.js';
-import type { Reader } from '../reader.js';
+import { type Reader, type ReaderCourse, type ReaderStep, Trainee } from '../reader.js';
+import type { ReaderSettings } from '../settings.js';
 import type { Starts, WordInput } from '../words/inputs.js';
 import type { EntityTable } from './entity-table.js';
 import { answerRows, type LaidQuestions, partsOf, topicsOf } from './laid-questions.js';
@@ -16,7 +16,7 @@ import { softmaxOfReached } from './reasoning.js';
 import { shareLoss } from './share-loss.js';
 
 /** Training data of a batch. */
-export interface Lesson {
+interface Lesson {
   /** Generator of dropout. */
   rng: Rng;
   /** Rows of each question's answers. */
@@ -60,134 +60,137 @@ const rowsAtOnce = 2048;
 
 const teacherPrefix = `${optimizerPrefix}teacher/`;
 
-function traineeOf(starts: Starts, maxGradNorm: number) {
-  const parameters = new HostParameters(starts);
-  return { parameters, optimizer: new HostAdamW(parameters, { maxGradNorm }), tape: new Tape(parameters) };
-}
-
 /** @throws WorkbenchError `native` without WebAssembly SIMD */
-export function entityReader<Batch extends LaidQuestions>(
-  { graph, settings: { entities: of, fit }, seed }: ReaderFacts,
+export const entityReader = <Batch extends LaidQuestions>(
+  facts: ReaderFacts,
   networkOf: (subgraphs: Subgraphs) => EntityNetwork<Batch>,
-): Reader {
-  const subgraphs = subgraphsOf(graph, of.most);
-  const network = networkOf(subgraphs);
-  const { table } = network;
-  const student = { ...traineeOf(network.starts, fit.maxGradNorm), compute: network.compute.bind(network) };
-  const teacher = network.teacher && {
-    ...traineeOf(network.teacher.starts, fit.maxGradNorm),
-    ...network.teacher,
-    steps: of.teacherSteps,
-  };
-  const prepare: NonNullable<Reader['prepare']> = async (tasks, signal) =>
-    network.prepare?.(tasks.map(maskedQuestion), signal);
+): Reader => {
+  const subgraphs = subgraphsOf(facts.graph, facts.settings.entities.most);
+  return new EntityReader(facts, subgraphs, networkOf(subgraphs));
+};
 
-  const labelsOf = (tasks: readonly QuestionTask[], laid: Batch, answers: Lesson['answers']) => {
-    teacher?.tape.begin();
-    return teacher?.labels(teacher.tape, tasks, laid, answers);
-  };
+class EntityReader<Batch extends LaidQuestions> implements Reader {
+  readonly restartsAt?: number;
+  readonly #student: Trainee;
+  readonly #teacher: (Trainee & { of: Teacher<Batch> }) | undefined;
+  readonly #settings: ReaderSettings;
+  readonly #seed: number;
 
-  return {
-    prepare,
-    restartsAt: teacher?.steps,
+  constructor(
+    { settings, seed }: ReaderFacts,
+    readonly subgraphs: Subgraphs,
+    readonly network: EntityNetwork<Batch>,
+  ) {
+    const { maxGradNorm } = settings.fit;
+    this.#settings = settings;
+    this.#seed = seed;
+    this.#student = new Trainee(network.starts, maxGradNorm);
+    const of = network.teacher;
+    if (!of) return;
+    this.#teacher = Object.assign(new Trainee(of.starts, maxGradNorm), { of });
+    this.restartsAt = settings.entities.teacherSteps;
+  }
 
-    async step(batch, { step, learningRate }) {
-      await prepare(batch.map(({ task }) => task));
-      let [loss, right, covered] = [0, 0, 0];
-      const share = 1 / batch.length;
-      const taught = teacher && step < teacher.steps ? teacher : student;
-      const { tape, optimizer } = taught;
-      try {
-        const gradNorm = await optimizer.step(async (goForward) => {
-          let part = 0;
-          for (const { samples, cut } of partsOf(subgraphs, batch, rowsAtOnce)) {
-            const tasks = samples.map(({ task }) => task);
-            const laid = network.lay(tasks, cut);
-            const rng = Rng.named(seed, 'reader/dropout', step, part++);
-            const answers = samples.map(({ gold }, q) => answerRows(gold, laid, q));
-            const labels = taught === student ? labelsOf(tasks, laid, answers) : undefined;
-            const { values, back } = await goForward(() => {
-              tape.begin();
-              const { scores, more = [] } = taught.compute(tape, tasks, laid, { rng, answers, labels });
-              return tape.outputs([scores, ...more]);
-            });
-            const rows = laid.entities.length;
-            const ofScores = values.subarray(0, rows);
-            const one = shareLoss(ofScores, laid.bounds, laid.candidates, answers, share);
-            const grad = new Float32Array(values.length).fill(share);
-            grad.set(one.grad);
-            back(grad);
-            loss += share * values.subarray(rows).reduce((sum, more) => sum + more, one.loss);
-            right += share * one.right;
-            samples.forEach(({ gold }, q) => {
-              const held = answers[q]!.filter((row) => laid.candidates[row] === 1).length;
-              covered += (share * held) / Math.max(1, gold.answers.length);
-            });
-          }
-          table?.check();
-        }, learningRate);
-        table?.move(of.learningRate * (learningRate / fit.learningRate));
-        return { loss, gradNorm, figures: { 'train/right': right, 'train/covered': covered } };
-      } finally {
-        table?.clear();
-      }
-    },
+  async prepare(tasks: readonly QuestionTask[], signal?: AbortSignal): Promise<void> {
+    await this.network.prepare?.(tasks.map(maskedQuestion), signal);
+  }
 
-    async answer(task, { trace, signal }) {
-      if (task.form !== 'entities') return noAnswer('form');
-      await prepare([task], signal);
-      const topics = topicsOf(task);
-      trace({ event: 'start', entities: topics });
-      const subgraph = subgraphs.around(topics);
-      const reads = subgraph.tails.length;
-      trace({ event: 'graph', operation: `subgraph of ${subgraph.entities.length} entities`, reads });
-      if (reads === 0) return noAnswer('no topic');
-      const batch = network.lay([task], [subgraph]);
-      const { tape } = student;
-      tape.begin();
-      const { values } = network.compute(tape, [task], batch).scores;
-      const shares = new Float32Array(values.length);
-      softmaxOfReached(values, batch.bounds, batch.candidates, shares);
-      return rankedAnswer(batch.entities, shares, of.setShare, reads);
-    },
+  async step(batch: readonly QuestionSample[], { step, learningRate }: ReaderCourse): Promise<ReaderStep> {
+    await this.prepare(batch.map(({ task }) => task));
+    const { network, subgraphs } = this;
+    const { table } = network;
+    const { entities: of, fit } = this.#settings;
+    const teacher = this.#teacher && step < of.teacherSteps ? this.#teacher : undefined;
+    const { tape, optimizer } = teacher ?? this.#student;
+    const figures = { 'train/right': 0, 'train/covered': 0 };
+    const share = 1 / batch.length;
+    let loss = 0;
+    try {
+      const gradNorm = await optimizer.step(async (goForward) => {
+        let part = 0;
+        for (const { samples, cut } of partsOf(subgraphs, batch, rowsAtOnce)) {
+          const tasks = samples.map(({ task }) => task);
+          const laid = network.lay(tasks, cut);
+          const rng = Rng.named(this.#seed, 'reader/dropout', step, part++);
+          const answers = samples.map(({ gold }, q) => answerRows(gold, laid, q));
+          const labels = teacher ? undefined : this.#labels(tasks, laid, answers);
+          const { values, back } = await goForward(() => {
+            tape.begin();
+            const { scores, more = [] } = (teacher?.of ?? network).compute(tape, tasks, laid, { rng, answers, labels });
+            return tape.outputs([scores, ...more]);
+          });
+          const rows = laid.entities.length;
+          const one = shareLoss(values.subarray(0, rows), laid.bounds, laid.candidates, answers, share);
+          const grad = new Float32Array(values.length).fill(share);
+          grad.set(one.grad);
+          back(grad);
+          loss += share * values.subarray(rows).reduce((sum, more) => sum + more, one.loss);
+          figures['train/right'] += share * one.right;
+          samples.forEach(({ gold }, q) => {
+            const held = answers[q]!.filter((row) => laid.candidates[row] === 1).length;
+            figures['train/covered'] += (share * held) / Math.max(1, gold.answers.length);
+          });
+        }
+        table?.check();
+      }, learningRate);
+      table?.move(of.learningRate * (learningRate / fit.learningRate));
+      return { loss, gradNorm, figures };
+    } finally {
+      table?.clear();
+    }
+  }
 
-    async state() {
-      const { steps, tensors } = await student.optimizer.exportState(optimizerPrefix);
-      const own = { ...(await student.parameters.export()), ...table?.tensors(), ...tensors };
-      if (!teacher) return { steps, tensors: own };
-      const before = await teacher.optimizer.exportState(teacherPrefix);
-      const weights = Object.entries(await teacher.parameters.export());
-      return {
-        steps: before.steps + steps,
-        tensors: {
-          ...own,
-          ...Object.fromEntries(weights.map(([name, tensor]) => [teacherPrefix + name, tensor])),
-          ...before.tensors,
-        },
-      };
-    },
+  #labels(tasks: readonly QuestionTask[], laid: Batch, answers: Lesson['answers']) {
+    this.#teacher?.tape.begin();
+    return this.#teacher?.of.labels(this.#teacher.tape, tasks, laid, answers);
+  }
 
-    restore(tensors, steps) {
-      student.parameters.import(tensors);
-      table?.import(tensors, steps !== undefined);
-      if (steps === undefined) return;
-      const taught = Math.min(steps, teacher?.steps ?? 0);
-      student.optimizer.importState(optimizerPrefix, steps - taught, tensors);
-      if (!teacher) return;
-      const named = teacher.parameters.names.map((name) => [name, tensors[teacherPrefix + name]] as const);
-      teacher.parameters.import(
-        Object.fromEntries(named.flatMap(([name, tensor]) => (tensor ? [[name, tensor]] : []))),
-      );
-      teacher.optimizer.importState(teacherPrefix, taught, tensors);
-    },
+  async answer(task: QuestionTask, { trace, signal }: Pick<QuestionSession, 'trace' | 'signal'>) {
+    if (task.form !== 'entities') return noAnswer('form');
+    await this.prepare([task], signal);
+    const topics = topicsOf(task);
+    trace({ event: 'start', entities: topics });
+    const subgraph = this.subgraphs.around(topics);
+    const reads = subgraph.tails.length;
+    trace({ event: 'graph', operation: `subgraph of ${subgraph.entities.length} entities`, reads });
+    if (reads === 0) return noAnswer('no topic');
+    const batch = this.network.lay([task], [subgraph]);
+    const { tape } = this.#student;
+    tape.begin();
+    const { values } = this.network.compute(tape, [task], batch).scores;
+    const shares = new Float32Array(values.length);
+    softmaxOfReached(values, batch.bounds, batch.candidates, shares);
+    return rankedAnswer(batch.entities, shares, this.#settings.entities.setShare, reads);
+  }
 
-    dispose() {
-      for (const one of [student, teacher]) {
-        one?.optimizer.dispose();
-        one?.parameters.dispose();
-      }
-    },
-  };
+  async state() {
+    const { steps, tensors } = await this.#student.state();
+    const own = { ...tensors, ...this.network.table?.tensors() };
+    const teacher = this.#teacher;
+    if (!teacher) return { steps, tensors: own };
+    const before = await teacher.optimizer.exportState(teacherPrefix);
+    const weights = Object.entries(await teacher.parameters.export());
+    const named = Object.fromEntries(weights.map(([name, tensor]) => [teacherPrefix + name, tensor]));
+    return { steps: before.steps + steps, tensors: { ...own, ...named, ...before.tensors } };
+  }
+
+  restore(tensors: StoredTensors, steps?: number): void {
+    const teacher = this.#teacher;
+    const taught = Math.min(steps ?? 0, this.restartsAt ?? 0);
+    this.#student.restore(tensors, steps === undefined ? undefined : steps - taught);
+    this.network.table?.import(tensors, steps !== undefined);
+    if (steps === undefined || !teacher) return;
+    const named = Object.entries(tensors).flatMap(([name, tensor]) =>
+      name.startsWith(teacherPrefix) ? [[name.slice(teacherPrefix.length), tensor]] : [],
+    );
+    teacher.parameters.import(Object.fromEntries(named));
+    teacher.optimizer.importState(teacherPrefix, taught, tensors);
+  }
+
+  dispose(): void {
+    this.#student.parameters.dispose();
+    this.#teacher?.parameters.dispose();
+  }
 }
 
 /**
@@ -205,13 +208,11 @@ export function rankedAnswer(
   if (best === 0) return noAnswer('nothing reached');
   const places = Array.from(shares.keys()).filter((place) => shares[place]! > 0 && shares[place]! >= setShare * best);
   places.sort((a, b) => shares[b]! - shares[a]! || a - b);
+  const ranked = places.map((place) => entities[place]!);
   return {
-    entities: places.map((place) => entities[place]!),
-    literals: [],
-    evidence: [],
+    ...noAnswer('ranked'),
+    entities: ranked,
     confidence: Math.min(1, best),
-    degraded: false,
-    stop: 'ranked',
     cost: { encodes: 1, graphReads },
   };
 }

@@ -23,13 +23,13 @@ import {
   ScaledTexts,
   vocabularyIn,
   wordBasis,
+  wordsOf,
   wordTexts,
 } from '../words/inputs.js';
-import { wordsOf } from '../words/vocabulary.js';
 import { entityReader, type EntityNetwork } from './entity-reader.js';
 import { EntityTable } from './entity-table.js';
 import { questionOfRows } from './laid-questions.js';
-import { addressed, memoryBatch, type MemoryBatch, rowDots } from './memory.js';
+import { addressed, memoryBatch, type MemoryBatch } from './memory.js';
 import { sums } from './reasoning.js';
 
 /** Its line of the registry. */
@@ -103,12 +103,12 @@ function memoryNetwork(
       const read = (weights: Taped) => sums(tape, { weights, table: entities, rows, tableRows }, tasks.length);
       let query = tape.add(question(tape, tasks), read(tape.constant(batch.starts, 1)));
       for (const name of hops) {
-        const ofHead = rowDots(tape, entities, tableRows, query, rows);
-        const ofRelation = rowDots(tape, relation, slots, query, questionOf);
+        const ofHead = tape.dots(entities, tableRows, query, rows);
+        const ofRelation = tape.dots(relation, slots, query, questionOf);
         const heard = tape.add(query, read(addressed(tape, ofHead, ofRelation, batch)));
         query = tape.product(heard, tape.parameter(name, dim));
       }
-      return { scores: rowDots(tape, entities, tableRows, query, rows) };
+      return { scores: tape.dots(entities, tableRows, query, rows) };
     },
   };
 }

@@ -49,20 +49,6 @@ export function memoryBatch(
   };
 }
 
-/** Dot products of rows: `x[xRows[i]] · y[yRows[i]]`, [pairs, 1]. */
-export function rowDots(tape: Tape, x: Taped, xRows: Int32Array, y: Taped, yRows: Int32Array): Taped {
-  const { kernels } = tape.parameters;
-  const [ofX, ofY] = [tape.index(xRows).byteOffset, tape.index(yRows).byteOffset];
-  const { width } = x;
-  const count = xRows.length;
-  const out = tape.buffer(count).fill(0);
-  kernels.addDots(out.byteOffset, x.values.byteOffset, ofX, y.values.byteOffset, ofY, width, count, 1);
-  return tape.taped(out, 1, ({ byteOffset: by }) => {
-    if (x.grads) kernels.addScaledRows(x.grads.byteOffset, ofX, by, 1, y.values.byteOffset, ofY, width, count);
-    if (y.grads) kernels.addScaledRows(y.grads.byteOffset, ofY, by, 1, x.values.byteOffset, ofX, width, count);
-  });
-}
-
 /**
  * Attention of a question to each entity as a tail: p = softmax over its facts of `ofHead + ofRelation`, summed by tail.
  * @param ofHead [rows, 1] @param ofRelation [questions · relations, 1]

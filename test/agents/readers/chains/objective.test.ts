@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { bestChain } from '../../../../agents/readers/chains/decode.js';
-import { type ChainBounds, chainFinder, type FeasibleChains } from '../../../../agents/readers/chains/feasible.js';
+import { type ChainBounds, ChainFinder, type FeasibleChains } from '../../../../agents/readers/chains/feasible.js';
 import { type ChainScores, factoredNetwork, rowsOf } from '../../../../agents/readers/chains/network.js';
 import {
   chainLoss,
@@ -77,8 +77,8 @@ describe('feasible chains', () => {
   const graph = filmGraph();
   const [, , question] = filmQuestions(graph);
   const root = frontierTrie(graph).root(question!.task.topics.map(({ entity }) => entity));
-  const find = chainFinder(graph);
-  const found = (bounds: ChainBounds) => listed(find(question!.task, goldSet(question!.gold), bounds));
+  const finder = new ChainFinder(graph);
+  const found = (bounds: ChainBounds) => listed(finder.find(question!.task, goldSet(question!.gold), bounds));
 
   test('are all that lead somewhere, each with the F1 of where it leads', () => {
     const { chains, f1, cut } = found({ horizon: 2, widest: 100 });
@@ -112,7 +112,7 @@ describe('feasible chains', () => {
         const names = Array.from({ length: 8 }, (_, i) => `e${i}`);
         const column = (k: 0 | 1 | 2) => Int32Array.from(triples, (triple) => triple[k]);
         const small = new Graph('g', names, ['a', 'b'], { heads: column(0), relations: column(1), tails: column(2) });
-        const findSmall = chainFinder(small);
+        const smallFinder = new ChainFinder(small);
         for (const { topics, golds, topicsReturn } of questions) {
           const gold: GoldSet = { entities: Int32Array.from(golds).sort(), size: golds.length + 1 };
           const walked: (readonly [string, number])[] = [];
@@ -126,7 +126,7 @@ describe('feasible chains', () => {
             cut ||= hop < 3 && level.length < some.length;
           }
           const task = { topics: topics.map((entity) => ({ name: names[entity]!, entity })), topicsReturn };
-          const ours = listed(findSmall(task, gold, { horizon: 3, widest }));
+          const ours = listed(smallFinder.find(task, gold, { horizon: 3, widest }));
           expect(ours.chains.map((chain, c) => [chain.join(), ours.f1[c]])).toEqual(walked);
           expect(ours.cut).toBe(cut);
         }
@@ -172,7 +172,7 @@ describe('feasible chains', () => {
     };
     const none = { prepare: () => Promise.resolve(), starts: () => ({}) };
     const network = factoredNetwork({ horizon: 3, order: backward ? 'backward' : 'forward' }, { ...none, compute });
-    const chains = find(question!.task, goldSet(question!.gold), { horizon: 3, widest: 100 });
+    const chains = finder.find(question!.task, goldSet(question!.gold), { horizon: 3, widest: 100 });
     const { parts, choicesOf } = network.record(tape, { texts: ['', 'x'], textOf: [1], chains: [chains] });
     const { choices, offsets } = choicesOf(0);
     const begins = rowsOf(parts);

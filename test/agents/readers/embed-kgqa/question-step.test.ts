@@ -1,23 +1,22 @@
 import { describe, expect, test } from '@jest/globals';
 import { freshBilinear } from '../../../../agents/embeddings/bilinear-step.js';
 import { memory } from '../../../../agents/readers/embed-kgqa/fitted-table.js';
-import { questionSide } from '../../../../agents/readers/embed-kgqa/question-side.js';
-import { type AskedBatch, questionStep } from '../../../../agents/readers/embed-kgqa/question-step.js';
+import { QuestionSide } from '../../../../agents/readers/embed-kgqa/question-side.js';
+import { type AskedBatch, QuestionStep } from '../../../../agents/readers/embed-kgqa/question-step.js';
 import { composeQuery } from '../../../../src/embedding/bilinear.js';
 import { Rng } from '../../../../src/run/seeds.js';
-import { HostAdamW } from '../../../../src/tensor/host/host-adamw.js';
 
 const numEntities = 9;
 const shape = { inputs: 5, width: 6, dim: 8, matched: 3 };
 
 /** Three questions over a small table of numbers large enough for differences in float32. */
 function world(negatives: number) {
-  const { arena, kernels } = memory();
-  const weights = arena.hold(
+  const room = memory();
+  const weights = room.arena.hold(
     freshBilinear({ model: 'complex', dim: shape.dim }, { numEntities, numRelations: 4, seed: 2 }),
   );
   weights.table.entities.forEach((value, i) => (weights.table.entities[i] = 10 * value));
-  const network = questionSide(shape, arena, kernels, 3);
+  const network = new QuestionSide(shape, 3, Infinity, room);
   const rng = Rng.named(4, 'questions');
   const batch: AskedBatch = {
     vectors: Float32Array.from({ length: 3 * shape.inputs }, () => rng.normal()),
@@ -25,8 +24,7 @@ function world(negatives: number) {
     answers: [[1, 2], [3], [8, 0, 4]],
     relations: [Float32Array.of(1, 0, 0.5), Float32Array.of(0, 0, 1), Float32Array.of(0.25, 1, 0)],
   };
-  const optimizer = new HostAdamW(network.parameters);
-  return { weights, network, batch, optimizer, step: questionStep(weights, network, optimizer, negatives) };
+  return { weights, network, batch, step: new QuestionStep(weights, network, negatives) };
 }
 
 /** The loss as it is defined, against all entities, in float64. */
@@ -35,7 +33,7 @@ function lossOf({
   network,
   batch,
 }: Pick<ReturnType<typeof world>, 'weights' | 'network' | 'batch'>) {
-  const values = network.outputs(batch.vectors, 3).values.slice();
+  const values = network.outputs(batch.vectors).values;
   let ranking = 0;
   let matching = 0;
   batch.topics.forEach((topic, i) => {

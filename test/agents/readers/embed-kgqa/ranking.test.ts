@@ -36,7 +36,7 @@ const ranked = (
     hops,
     arena,
     kernels,
-  )({ vector, relations }, 0, [0]);
+  )(vector, relations, 0, [0]);
 
 test('all entities but those that are excluded are ranked by ComplEx', () => {
   expect(ranked({}).entities).toEqual(byScore([1, 2, 3, 4]));

@@ -3,7 +3,7 @@ import { entityBatch, type EntityBatch, walkedBack } from '../../../../agents/re
 import { EntityTable } from '../../../../agents/readers/entities/entity-table.js';
 import { kvMem } from '../../../../agents/readers/entities/kv-mem.js';
 import { answerRows, partsOf, topicsOf } from '../../../../agents/readers/entities/laid-questions.js';
-import { addressed, memoryBatch, rowDots } from '../../../../agents/readers/entities/memory.js';
+import { addressed, memoryBatch } from '../../../../agents/readers/entities/memory.js';
 import { instructions, nsmStarts, reason } from '../../../../agents/readers/entities/nsm-network.js';
 import { nsmTeacher } from '../../../../agents/readers/entities/nsm-teacher.js';
 import { reachedShares, sums } from '../../../../agents/readers/entities/reasoning.js';
@@ -305,11 +305,11 @@ describe('KV-Mem', () => {
   const scores = (tape: Tape) => {
     const entities = table.rows(tape, memory.entities);
     const query = tape.parameter('query', dim);
-    const ofHead = rowDots(tape, entities, places, query, rows);
-    const ofRelation = rowDots(tape, tape.parameter('relation', dim), slots, query, questionOf);
+    const ofHead = tape.dots(entities, places, query, rows);
+    const ofRelation = tape.dots(tape.parameter('relation', dim), slots, query, questionOf);
     const weights = addressed(tape, ofHead, ofRelation, memory);
     const heard = tape.add(query, sums(tape, { weights, table: entities, rows, tableRows: places }, 4));
-    return rowDots(tape, entities, places, heard, rows);
+    return tape.dots(entities, places, heard, rows);
   };
 
   test('reads what a softmax over facts says, fact by fact', () => {
