@@ -4,8 +4,8 @@ import { WorkbenchError } from '../run/errors.js';
 import type { EncoderCache } from './encoder-cache.js';
 import {
   distinctTexts,
-  type EncodedTexts,
   type EncodeOptions,
+  type EncoderCounters,
   isBlank,
   noCounts,
   normalizeL2,
@@ -25,8 +25,8 @@ export interface TextEvaluator extends Pick<StateEncoder, 'id' | 'name' | 'dim' 
   readonly contextLength: number;
   /** Tokens never available for text: special ones, and one that stays free. */
   readonly reserved: number;
-  /** Maximum tokens of a text without special ones, and the count of those. */
-  limits(): Promise<{ most: number; special: number }>;
+  /** Maximum tokens of a text without special ones. */
+  mostTokens(): Promise<number>;
   countTokens(text: string): Promise<number>;
   /**
    * Evaluates texts in any order, of each its newest tokens up to the budget.
@@ -57,6 +57,8 @@ const turnSize = 256;
 /** Milliseconds between polls for vectors that another process is making. */
 const lookEvery = 200;
 
+type VectorStore = ReturnType<EncoderCache['space']>;
+
 /**
  * A vector depends on the text and on the evaluator's `id` alone, not on the cache. What another
  * call or process is encoding is waited for rather than encoded twice.
@@ -67,6 +69,7 @@ export function cachedEncoder(evaluator: TextEvaluator, cache: EncoderCache, nor
   const { id, name, mode, dim, contextLength, reserved, prefixBlock } = evaluator;
   const store = cache.space({ encoder: id, name, mode, dim });
   const counters = noCounts();
+  const budgetOf = (maxTokens = contextLength) => Math.min(maxTokens, contextLength);
 
   async function countTokens(texts: readonly string[]): Promise<Int32Array> {
     const { distinct, rows } = distinctTexts(texts);
@@ -78,135 +81,156 @@ export function cachedEncoder(evaluator: TextEvaluator, cache: EncoderCache, nor
     return rows.map((row) => counts[row]!);
   }
 
-  function held(texts: readonly string[], { maxTokens }: Pick<EncodeOptions, 'maxTokens'> = {}): Uint8Array {
-    const budget = Math.min(maxTokens ?? contextLength, contextLength);
-    const row = new Float32Array(dim);
-    return Uint8Array.from(texts, (text) => Number(isBlank(text) || store.read(text, budgetKey(text, budget), row)));
-  }
-
-  async function encode(texts: readonly string[], options: EncodeOptions = {}) {
-    const { maxTokens, overlong, onProgress, signal, lanes: most } = options;
-    const { distinct, rows } = distinctTexts(texts);
-    const budget = Math.min(maxTokens ?? contextLength, contextLength);
-    if (overlong === 'refuse' && distinct.some((text) => !surelyFits(text, budget - reserved))) {
-      const limit = Math.min(budget, (await evaluator.limits()).most);
-      const where = Number.isFinite(contextLength) ? ` (context of ${contextLength} tokens)` : '';
-      await refuseOverlong(distinct, limit, evaluator.place + where, countTokens);
-    }
-    const matrix = new Float32Array(distinct.length * dim);
-    const rowOf = (place: number) => matrix.subarray(place * dim, (place + 1) * dim);
-    const keyOf = (place: number) => ({ text: distinct[place]!, budget: budgetKey(distinct[place]!, budget) });
-    let done = 0;
-    const spent = { tokens: 0, reused: 0 };
-    /** Tokens of each text's input, special ones included; -1 while not counted. */
-    const inputTokens = Int32Array.from(distinct, (text) => (isBlank(text) ? 0 : -1));
-    let reported = -1;
-    const report = () => {
-      if (reported !== done) onProgress?.((reported = done), distinct.length, spent.tokens, spent.reused);
-    };
-
-    /** Those of the places that the cache does not hold; the others' rows are filled. */
-    function missingOf(places: readonly number[]): number[] {
-      const missing = places.filter((place) => {
-        const { text, budget: kept } = keyOf(place);
-        if (isBlank(text)) return false;
-        if (!store.read(text, kept, rowOf(place))) return true;
-        inputTokens[place] = store.readTokens(text, kept) ?? -1;
-        counters.cacheHits++;
-        return false;
-      });
-      counters.damaged = store.damaged;
-      done += places.length - missing.length;
-      report();
-      return missing;
-    }
-
-    /** Encodes and stores the indices that no other process has leased. */
-    async function encodeOwn(places: readonly number[]): Promise<void> {
-      const evaluated = places.map((place) => distinct[place]!);
-      try {
-        await evaluator.evaluate(evaluated, {
-          ...{ budget, signal, lanes: most?.() },
-          stopped: () => signal?.aborted ?? false,
-          onSeconds: (seconds) => (counters.seconds += seconds),
-          onVector(i, { vector, evaluated: tokens, reused }) {
-            const row = rowOf(places[i]!);
-            fill(row, vector, normalize, evaluator.place);
-            const { text, budget: kept } = keyOf(places[i]!);
-            store.write(text, kept, row);
-            store.writeTokens(text, kept, (inputTokens[places[i]!] = tokens + reused));
-            counters.encodes++;
-            counters.tokens += tokens;
-            counters.reusedTokens += reused;
-            spent.tokens += tokens;
-            spent.reused += reused;
-            done++;
-            report();
-          },
-        });
-      } finally {
-        // It must be known that the id still names what encoded.
-        await evaluator.check();
-        await store.commit();
-      }
-    }
-
-    /** Returns the indices leased by other processes. */
-    async function encodeFree(places: readonly number[]): Promise<number[]> {
-      const { had, release } = await store.lease(places.map(keyOf));
-      try {
-        // The process that held them may have finished.
-        const own = missingOf(places.filter((_, i) => had[i]));
-        if (own.length > 0) await encodeOwn(own);
-      } finally {
-        await release();
-      }
-      return places.filter((_, i) => !had[i]);
-    }
-
-    /** Counts the tokens of vectors that an earlier version left in the cache, once and for all. */
-    async function countUncounted(): Promise<void> {
-      const places = [...inputTokens.keys()].filter((place) => inputTokens[place] === -1);
-      if (places.length === 0) return;
-      const { most: fit, special } = await evaluator.limits();
-      const counts = await countTokens(places.map((place) => distinct[place]!));
-      places.forEach((place, i) => {
-        const { text, budget: kept } = keyOf(place);
-        store.writeTokens(text, kept, (inputTokens[place] = Math.min(counts[i]!, budget, fit) + special));
-      });
-      await store.commit();
-    }
-
-    counters.requests += texts.length;
-    let missing = missingOf(distinct.map((_, place) => place));
-    // Texts that begin alike come into one turn.
-    if (prefixBlock > 0) missing.sort((a, b) => (distinct[a]! < distinct[b]! ? -1 : 1));
-    while (missing.length > 0 && !signal?.aborted) {
-      const elsewhere: number[] = [];
-      for (let at = 0; at < missing.length && !signal?.aborted; at += turnSize) {
-        elsewhere.push(...(await encodeFree(missing.slice(at, at + turnSize))));
-      }
-      missing = elsewhere;
-      if (missing.length > 0) await setTimeout(lookEvery);
-      if (!signal?.aborted) missing = missingOf(missing);
-    }
-    if (done < distinct.length) {
-      throw new WorkbenchError('stopped', `stopped after ${done} of ${distinct.length} texts`, {
-        hint: 'The vectors so far are kept; the same command resumes from there.',
-      });
-    }
-    await countUncounted();
-    timesAsked(rows, distinct.length).forEach((times, place) => (counters.askedTokens += times * inputTokens[place]!));
-    return { matrix, rows, dim } satisfies EncodedTexts;
-  }
-
   return {
-    ...{ id, name, dim, prefixBlock, counters, encode, held, countTokens },
+    ...{ id, name, dim, prefixBlock, counters, countTokens },
+    held(texts, { maxTokens } = {}) {
+      const row = new Float32Array(dim);
+      const isHeld = (text: string) => store.read(text, budgetKey(text, budgetOf(maxTokens)), row) !== undefined;
+      return Uint8Array.from(texts, (text) => Number(isBlank(text) || isHeld(text)));
+    },
+    async encode(texts, options = {}) {
+      const { distinct, rows } = distinctTexts(texts);
+      const budget = budgetOf(options.maxTokens);
+      if (options.overlong === 'refuse' && distinct.some((text) => !surelyFits(text, budget - reserved))) {
+        const where = Number.isFinite(contextLength) ? ` (context of ${contextLength} tokens)` : '';
+        const limit = Math.min(budget, await evaluator.mostTokens());
+        await refuseOverlong(distinct, limit, evaluator.place + where, countTokens);
+      }
+      counters.requests += texts.length;
+      const encoding = new Encoding(distinct, budget, { evaluator, store, normalize, counters }, options);
+      await encoding.run();
+      const asked = timesAsked(rows, distinct.length);
+      asked.forEach((times, place) => (counters.askedTokens += times * encoding.inputTokens[place]!));
+      return { matrix: encoding.matrix, rows, dim };
+    },
     async dispose() {
       await evaluator.dispose();
       await cache.close();
     },
   };
+}
+
+/** One call: fills a matrix with the vectors of distinct texts. */
+class Encoding {
+  /** float32 [texts, dim]. */
+  readonly matrix: Float32Array;
+  /** Tokens of each text's input, special ones included; 0 for blank texts. */
+  readonly inputTokens: Int32Array;
+  #done = 0;
+  #reported = -1;
+  #tokens = 0;
+  #reusedTokens = 0;
+
+  constructor(
+    readonly texts: readonly string[],
+    readonly budget: number,
+    readonly own: { evaluator: TextEvaluator; store: VectorStore; normalize: boolean; counters: EncoderCounters },
+    readonly options: EncodeOptions,
+  ) {
+    this.matrix = new Float32Array(texts.length * own.evaluator.dim);
+    this.inputTokens = new Int32Array(texts.length);
+  }
+
+  /** @throws WorkbenchError `stopped`; errors of the evaluator. The vectors until then are kept */
+  async run(): Promise<void> {
+    const { texts } = this;
+    const { signal } = this.options;
+    let missing = this.#missingOf([...texts.keys()]);
+    // Texts that begin alike come into one turn.
+    if (this.own.evaluator.prefixBlock > 0) missing.sort((a, b) => (texts[a]! < texts[b]! ? -1 : 1));
+    while (missing.length > 0 && !signal?.aborted) {
+      const elsewhere: number[] = [];
+      for (let at = 0; at < missing.length && !signal?.aborted; at += turnSize) {
+        elsewhere.push(...(await this.#encodeFree(missing.slice(at, at + turnSize))));
+      }
+      missing = elsewhere;
+      if (missing.length > 0) await setTimeout(lookEvery);
+      if (!signal?.aborted) missing = this.#missingOf(missing);
+    }
+    if (this.#done === texts.length) return;
+    throw new WorkbenchError('stopped', `stopped after ${this.#done} of ${texts.length} texts`, {
+      hint: 'The vectors so far are kept; the same command resumes from there.',
+    });
+  }
+
+  /** Those of the places that the cache does not hold; the others' rows are filled. */
+  #missingOf(places: readonly number[]): number[] {
+    const { store, counters } = this.own;
+    const missing = places.filter((place) => {
+      if (isBlank(this.texts[place]!)) return false;
+      const { text, budget } = this.#keyOf(place);
+      const tokens = store.read(text, budget, this.#rowOf(place));
+      if (tokens === undefined) return true;
+      this.inputTokens[place] = tokens;
+      counters.cacheHits++;
+      return false;
+    });
+    counters.damaged = store.damaged;
+    this.#report(places.length - missing.length);
+    return missing;
+  }
+
+  /** Returns the places leased by other processes. */
+  async #encodeFree(places: readonly number[]): Promise<number[]> {
+    const { had, release } = await this.own.store.lease(places.map((place) => this.#keyOf(place)));
+    try {
+      // The process that held them may have finished.
+      const own = this.#missingOf(places.filter((_, i) => had[i]));
+      if (own.length > 0) await this.#encodeOwn(own);
+    } finally {
+      await release();
+    }
+    return places.filter((_, i) => !had[i]);
+  }
+
+  async #encodeOwn(places: readonly number[]): Promise<void> {
+    const { evaluator, store, normalize, counters } = this.own;
+    const { signal, lanes } = this.options;
+    try {
+      await evaluator.evaluate(
+        places.map((place) => this.texts[place]!),
+        {
+          ...{ budget: this.budget, signal, lanes: lanes?.() },
+          stopped: () => signal?.aborted ?? false,
+          onSeconds: (seconds) => (counters.seconds += seconds),
+          onVector: (i, { vector, evaluated, reused }) => {
+            const place = places[i]!;
+            const row = this.#rowOf(place);
+            fill(row, vector, normalize, evaluator.place);
+            const { text, budget } = this.#keyOf(place);
+            store.write(text, budget, row, (this.inputTokens[place] = evaluated + reused));
+            counters.encodes++;
+            counters.tokens += evaluated;
+            counters.reusedTokens += reused;
+            this.#tokens += evaluated;
+            this.#reusedTokens += reused;
+            this.#report(1);
+          },
+        },
+      );
+    } finally {
+      // It must be known that the id still names what encoded.
+      await evaluator.check();
+      await store.commit();
+    }
+  }
+
+  #rowOf(place: number): Float32Array {
+    const { dim } = this.own.evaluator;
+    return this.matrix.subarray(place * dim, (place + 1) * dim);
+  }
+
+  #keyOf(place: number): { text: string; budget: string } {
+    const text = this.texts[place]!;
+    return { text, budget: budgetKey(text, this.budget) };
+  }
+
+  #report(more: number): void {
+    this.#done += more;
+    if (this.#reported === this.#done) return;
+    this.#reported = this.#done;
+    this.options.onProgress?.(this.#done, this.texts.length, this.#tokens, this.#reusedTokens);
+  }
 }
 
 /** Effective token budget: a short text has the same vector under every budget, so all budgets share it. */

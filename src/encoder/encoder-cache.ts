@@ -136,24 +136,12 @@ function spaceStore({ folder, opened, leases, failCommit, commitError }: OpenCac
   const read = (table: typeof vectors, key: Buffer, length: number) => readSealed(folder, table, key, length);
   const prefix = sha256(JSON.stringify([space.encoder, space.mode, space.dim])).subarray(0, prefixBytes);
   const waiting = { vectors: new Map<string, Buffer>(), tokens: new Map<string, Buffer>() };
-  // A vector and its tokens are read one after the other.
-  let last: { text: string; budget: string; key: Buffer } | undefined;
-  const keyOf = (text: string, budget: string) => {
-    if (text !== last?.text || budget !== last.budget) {
-      const key = Buffer.concat([prefix, sha256(`${budget}\0${text}`).subarray(0, keyBytes)]);
-      last = { text, budget, key };
-    }
-    return last.key;
-  };
+  const keyOf = (text: string, budget: string) =>
+    Buffer.concat([prefix, sha256(`${budget}\0${text}`).subarray(0, keyBytes)]);
   const put = (puts: Map<string, Buffer>, key: Buffer, bytes: Uint8Array) => {
     const sum = Buffer.alloc(checksumBytes);
     sum.writeUInt32LE(crc32(bytes, crc32(key)));
     puts.set(key.toString('hex'), Buffer.concat([bytes, sum]));
-  };
-  const putTokens = (key: Buffer, count: number) => {
-    const bytes = Buffer.alloc(4);
-    bytes.writeUInt32LE(count);
-    put(waiting.tokens, key, bytes);
   };
   let damaged = 0;
   return {
@@ -161,28 +149,29 @@ function spaceStore({ folder, opened, leases, failCommit, commitError }: OpenCac
     get damaged() {
       return damaged;
     },
-    /** Copies the text's vector into `into` (float32 [dim]) and returns true, or returns false. */
-    read(text: string, budget: string, into: Float32Array): boolean {
-      const bytes = read(vectors, keyOf(text, budget), into.byteLength);
+    /**
+     * Copies the text's vector into `into` (float32 [dim]).
+     * @returns tokens of the text's input, special ones included; undefined without a vector, or without its tokens
+     */
+    read(text: string, budget: string, into: Float32Array): number | undefined {
+      const key = keyOf(text, budget);
+      const bytes = read(vectors, key, into.byteLength);
       if (bytes === 'damaged' && ++damaged === 1) {
         process.emitWarning(`a damaged vector is computed again, at ${folder}`, 'KgwalkWarning');
       }
-      if (bytes === 'damaged' || bytes === undefined) return false;
+      if (bytes === 'damaged' || bytes === undefined) return undefined;
       new Uint8Array(into.buffer, into.byteOffset, into.byteLength).set(bytes);
-      return true;
+      const counted = read(tokens, key, 4);
+      return counted === 'damaged' ? undefined : counted?.readUInt32LE(0);
     },
-    /** Keeps a copy of a vector (float32 [dim]) for the next commit. */
-    write(text: string, budget: string, vector: Float32Array): void {
-      const bytes = new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
-      put(waiting.vectors, keyOf(text, budget), bytes);
+    /** Keeps a copy of a vector (float32 [dim]) and the tokens of its text's input for the next commit. */
+    write(text: string, budget: string, vector: Float32Array, count: number): void {
+      const key = keyOf(text, budget);
+      put(waiting.vectors, key, new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength));
+      const bytes = Buffer.alloc(4);
+      bytes.writeUInt32LE(count);
+      put(waiting.tokens, key, bytes);
     },
-    /** Tokens of the text's input, special ones included, if stored: earlier versions did not. */
-    readTokens(text: string, budget: string): number | undefined {
-      const bytes = read(tokens, keyOf(text, budget), 4);
-      return bytes === 'damaged' ? undefined : bytes?.readUInt32LE(0);
-    },
-    /** Keeps how many tokens a text's input has, for the next commit. */
-    writeTokens: (text: string, budget: string, count: number): void => putTokens(keyOf(text, budget), count),
     /**
      * Leases texts for encoding. `had` is false for texts leased by another encoder or process: their vectors can
      * be read later. Call `release` after the vectors are committed.
@@ -201,9 +190,9 @@ function spaceStore({ folder, opened, leases, failCommit, commitError }: OpenCac
     },
     /** Commits what was written; durable when it resolves. @throws WorkbenchError `failure` when the disk is full */
     async commit(): Promise<void> {
-      if (waiting.vectors.size + waiting.tokens.size === 0) return;
+      if (waiting.vectors.size === 0) return;
       // Pages are copied on write, several per key.
-      requireSpace(folder, 4 * (waiting.vectors.size * (space.dim * 4 + 64) + waiting.tokens.size * 64));
+      requireSpace(folder, 4 * waiting.vectors.size * (space.dim * 4 + 128));
       // One turn of the event loop, so one transaction.
       const puts = [spaces.put(prefix.toString('hex'), space)];
       for (const table of ['vectors', 'tokens'] as const) {

@@ -66,7 +66,7 @@ export async function openLlamaEncoder(options: LlamaEncoderOptions): Promise<St
     mode: settings.gpu === 'off' ? 'cpu' : 'gpu',
     place: modelPath,
     ...{ dim, contextLength, reserved: reservedPlaces, prefixBlock: reuse ? blockTokens : 0 },
-    limits: openVocabulary,
+    mostTokens: async () => (await openVocabulary()).most,
     async countTokens(text) {
       return (await openVocabulary()).tokenize(text).length;
     },

@@ -119,7 +119,7 @@ function evaluatorOf(servers: readonly Server[], looks: Probe, normalize: boolea
     mode: 'server',
     place: servers.map((server) => server.name).join(','),
     ...{ dim: looks[0]!.length, contextLength: Infinity, reserved: 0, prefixBlock: 0 },
-    limits: () => Promise.resolve({ most: Infinity, special: 0 }),
+    mostTokens: () => Promise.resolve(Infinity),
     countTokens: (text) => Promise.resolve(text.match(wordPattern)?.length ?? 0),
     async evaluate(texts, { budget, signal, stopped, onVector, onSeconds }) {
       const batches = Array.from({ length: Math.ceil(texts.length / textsAtOnce) }, (_, i) => i * textsAtOnce);

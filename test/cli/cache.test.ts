@@ -31,7 +31,7 @@ async function kgwalk(...args: string[]): Promise<string> {
 async function fill(): Promise<void> {
   const cache = await openEncoderCache(join(home, 'cache'));
   const store = cache.space({ encoder: 'id', name: 'M.gguf', mode: 'cpu', dim: 2 });
-  store.write('a', '96', new Float32Array(2));
+  store.write('a', '96', new Float32Array(2), 7);
   await store.commit();
   await cache.close();
 }

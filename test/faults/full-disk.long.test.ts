@@ -116,7 +116,7 @@ disk.describe('without space', () => {
   test('vectors that found no space are kept by the next commit that finds some', async () => {
     const cache = await openEncoderCache(join(small, 'cache'));
     const store = cache.space({ encoder: 'a', name: 'a', mode: 'cpu', dim: 2 });
-    store.write('who?', '96', Float32Array.of(1, 2));
+    store.write('who?', '96', Float32Array.of(1, 2), 7);
     disk.fill(100);
     await expect(store.commit()).rejects.toMatchObject({
       message: expect.stringContaining('no space left'),

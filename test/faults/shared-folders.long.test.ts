@@ -51,17 +51,17 @@ test('a cache that a process opened twice is still its own when another process 
   const place = join(env.KGWALK_HOME!, 'cache');
   const first = await openEncoderCache(place);
   const space = first.space({ encoder: 'one', name: 'one', mode: '', dim: 2 });
-  space.write('text', '8', Float32Array.of(1, 2));
+  space.write('text', '8', Float32Array.of(1, 2), 7);
   await space.commit();
   const into = new Float32Array(2);
-  expect(space.read('text', '8', into)).toBe(true);
+  expect(space.read('text', '8', into)).toBe(7);
   // As the evaluation at the end of a run does, while the run's own is open.
   const second = await openEncoderCache(place);
   await second.close();
   expect((await start(['cache', 'info']).ended).code).toBe(0);
   // A reader requests its slot again in another turn.
   await setTimeout(1);
-  expect(space.read('text', '8', into)).toBe(true);
+  expect(space.read('text', '8', into)).toBe(7);
   expect([...into]).toEqual([1, 2]);
   await first.close();
 });

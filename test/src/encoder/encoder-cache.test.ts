@@ -27,13 +27,13 @@ afterEach(() => cache.close());
 
 async function keep(space: typeof spaceA, text: string, ...values: number[]): Promise<void> {
   const store = cache.space(space);
-  store.write(text, '96', Float32Array.from(values));
+  store.write(text, '96', Float32Array.from(values), 7);
   await store.commit();
 }
 
 function read(space: typeof spaceA, text: string, budget = '96'): number[] | undefined {
   const into = new Float32Array(space.dim);
-  return cache.space(space).read(text, budget, into) ? [...into] : undefined;
+  return cache.space(space).read(text, budget, into) === 7 ? [...into] : undefined;
 }
 
 test('a vector comes back bit for bit, in another session too', async () => {
@@ -53,7 +53,7 @@ test('text, budget, encoder and mode distinguish vectors', async () => {
 
 test('what was written and not committed is lost, and nothing else', async () => {
   await keep(spaceA, 'kept', 1, 2, 3);
-  cache.space(spaceA).write('lost', '96', new Float32Array(3));
+  cache.space(spaceA).write('lost', '96', new Float32Array(3), 7);
   expect(read(spaceA, 'kept')).toEqual([1, 2, 3]);
   expect(read(spaceA, 'lost')).toBeUndefined();
 });
@@ -61,7 +61,7 @@ test('what was written and not committed is lost, and nothing else', async () =>
 test('a second handle on the same folder sees commits', async () => {
   const other = await openEncoderCache(folder);
   await keep(spaceA, 'shared', 1, 2, 3);
-  expect(other.space(spaceA).read('shared', '96', new Float32Array(3))).toBe(true);
+  expect(other.space(spaceA).read('shared', '96', new Float32Array(3))).toBe(7);
   await other.close();
 });
 
@@ -101,7 +101,7 @@ test('what many texts were taken on and given back leaves a database that opens 
     const asked = Array.from({ length: 300 }, (_, i) => ({ text: `text ${round} ${i}`, budget: '96' }));
     const store = cache.space({ ...spaceA, dim: 576 });
     const { release } = await store.lease(asked);
-    for (const { text, budget } of asked) store.write(text, budget, new Float32Array(576).fill(round));
+    for (const { text, budget } of asked) store.write(text, budget, new Float32Array(576).fill(round), 7);
     await store.commit();
     await release();
     await (await openEncoderCache(folder)).close();
@@ -152,21 +152,25 @@ test('a vector that is not what was written counts as absent, and so does one fr
   const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
   const store = cache.space(spaceA);
   const into = new Float32Array(3);
-  expect([store.read('whole', '96', into), store.read('damaged', '96', into), store.damaged]).toEqual([true, false, 1]);
-  expect(store.read('damaged', '96', into)).toBe(false);
+  expect([store.read('whole', '96', into), store.read('damaged', '96', into), store.damaged]).toEqual([
+    7,
+    undefined,
+    1,
+  ]);
+  expect(store.read('damaged', '96', into)).toBeUndefined();
   expect(warned.mock.calls).toEqual([
     [`a damaged vector is computed again, at ${join(folder, 'vectors')}`, 'KgwalkWarning'],
   ]);
   warned.mockRestore();
-  store.write('damaged', '96', Float32Array.of(4, 5, 6));
+  store.write('damaged', '96', Float32Array.of(4, 5, 6), 7);
   await store.commit();
   expect(read(spaceA, 'damaged')).toEqual([4, 5, 6]);
 });
 
 test('a database that lost its end is one clear error at any length', async () => {
-  for (let i = 0; i < 40; i++) cache.space(spaceA).write(`text ${i}`, '96', Float32Array.of(i, 0, 0));
+  for (let i = 0; i < 40; i++) cache.space(spaceA).write(`text ${i}`, '96', Float32Array.of(i, 0, 0), 7);
   const store = cache.space({ ...spaceA, dim: 700 });
-  for (let i = 0; i < 40; i++) store.write(`text ${i}`, '96', new Float32Array(700).fill(i));
+  for (let i = 0; i < 40; i++) store.write(`text ${i}`, '96', new Float32Array(700).fill(i), 7);
   await store.commit();
   await cache.close();
   const bytes = readFileSync(join(folder, 'vectors/data.mdb'));
