@@ -2,43 +2,34 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { env } from 'node:process';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { readCheckpoint, type Checkpoint } from '../../checkpoints/checkpoint.js';
 import { readIndex, resolveCheckpoint } from '../../checkpoints/store.js';
-import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { readMetrics } from '../../src/run/metric-log.js';
 import { runsFolder } from '../../src/run/locations.js';
 import { openRun } from '../../src/run/run-folder.js';
 import { lockFolder } from '../../src/run/run-lock.js';
 import { forkSettings, train } from '../../tasks/train.js';
 import { kgwalk } from '../fixtures/command-line.js';
-import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
+import { useReleaseHome } from '../fixtures/release-home.js';
+import { folderWith } from '../fixtures/tiny-release.js';
 import { runHashes, stopAt, tinySettings } from '../fixtures/tiny-training.js';
 import { filmSettings, importFilms } from '../fixtures/toy-question-training.js';
 
-const previousHome = env.KGWALK_HOME;
-const home = folderWith({});
-const walks = join(home, 'walks');
-const critic = join(home, 'critic');
-const films = join(home, 'films');
-let forks = 0;
-const newFolder = () => join(home, `fork-${++forks}`);
+useReleaseHome();
+const [walks, critic, films] = ['walks', 'critic', 'films'].map((name) => join(folderWith({}), name)) as [
+  string,
+  string,
+  string,
+];
+const newFolder = () => join(folderWith({}), 'fork');
 
 beforeAll(async () => {
-  env.KGWALK_HOME = home;
-  await importOpenDialKg({ from: folderWith(releaseFiles) });
   await train({ settings: tinySettings(), folder: walks });
   const scratch = ['ppo.baseline=critic', 'ppo.klCoef=0', 'ppo.init=scratch', 'clone.enabled=false'];
   await train({ settings: tinySettings(...scratch, 'transe.enabled=false'), folder: critic });
   await importFilms();
   await train({ settings: filmSettings('ppo.updates=4'), folder: films });
-});
-
-afterAll(() => {
-  rmSync(home, { recursive: true });
-  if (previousHome === undefined) delete env.KGWALK_HOME;
-  else env.KGWALK_HOME = previousHome;
 });
 
 const fork = (from: string, which: string, folder: string, ...overrides: string[]) =>

@@ -2,50 +2,35 @@
 import { appendFileSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { env } from 'node:process';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { readCheckpoint } from '../../checkpoints/checkpoint.js';
 import { readIndex } from '../../checkpoints/store.js';
-import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import type { RunSettings } from '../../presets/index.js';
 import { openRun } from '../../src/run/run-folder.js';
 import { train } from '../../tasks/train.js';
 import { kgwalk } from '../fixtures/command-line.js';
 import { readEvents } from '../fixtures/event-files.js';
-import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
-import { rewriteConfig, runHashes, stopAt, tinySettings } from '../fixtures/tiny-training.js';
+import { useReleaseHome } from '../fixtures/release-home.js';
+import { folderWith } from '../fixtures/tiny-release.js';
+import { rewriteConfig, runHashes, stopAt, stoppedRun, tinySettings } from '../fixtures/tiny-training.js';
 
-const previousHome = env.KGWALK_HOME;
-const home = folderWith({});
+const home = useReleaseHome();
 const settings = tinySettings('log.tensorboard=true', 'checkpoint.keepEvery=1');
-const unbroken = join(home, 'unbroken');
-const stopped = join(home, 'stopped');
-let copies = 0;
+let unbroken: string;
+let stopped: string;
 
 beforeAll(async () => {
-  env.KGWALK_HOME = home;
-  await importOpenDialKg({ from: folderWith(releaseFiles) });
+  unbroken = join(home(), 'unbroken');
   await train({ settings, folder: unbroken });
   // After the third update, in the evaluation that the fourth owes.
-  const stop = stopAt('evaluate on valid', 1, 4);
-  await expect(train({ settings, folder: stopped, ...stop })).rejects.toMatchObject({ code: 'stopped' });
-});
-
-afterAll(() => {
-  rmSync(home, { recursive: true });
-  if (previousHome === undefined) delete env.KGWALK_HOME;
-  else env.KGWALK_HOME = previousHome;
+  stopped = await stoppedRun(settings, 'evaluate on valid', 1, 4);
 });
 
 function copyOf(folder: string): string {
-  const copy = join(home, `copy-${++copies}`);
+  const copy = join(folderWith({}), 'run');
   cpSync(folder, copy, { recursive: true });
   return copy;
 }
-
-/** Contents that equal runs share; events are left out since they hold the clock. */
-const hashesOf = (folder: string) =>
-  Object.fromEntries(Object.entries(runHashes(folder)).filter(([name]) => !name.startsWith('tensorboard')));
 
 /** Tags, steps and values of all events, in the order TensorBoard reads them. */
 const eventsOf = (folder: string) =>
@@ -66,7 +51,7 @@ describe('train --resume', () => {
         0,
         expect.stringMatching(new RegExp(`run ${folder}\\n[^]*texts encoded by hashed:32\\n`)),
       ]);
-      expect(hashesOf(folder)).toEqual(hashesOf(unbroken));
+      expect(runHashes(folder)).toEqual(runHashes(unbroken));
       expect(eventsOf(folder)).toEqual(eventsOf(unbroken));
     },
   );
@@ -77,7 +62,7 @@ describe('train --resume', () => {
     await expect(again).rejects.toMatchObject({ code: 'stopped' });
     expect(readIndex(folder).last!.name).toBe('ppo-000001');
     expect((await resume(folder)).exitCode).toBe(0);
-    expect(hashesOf(folder)).toEqual(hashesOf(unbroken));
+    expect(runHashes(folder)).toEqual(runHashes(unbroken));
   });
 
   test('of a finished run does nothing, but for the lock of a process that was killed at its end', async () => {
@@ -94,7 +79,7 @@ describe('train --resume', () => {
     appendFileSync(join(folder, 'metrics.jsonl'), '{"phase": "pp');
     const { exitCode, err } = await resume(folder);
     expect([exitCode, err]).toEqual([0, expect.stringMatching(/metrics\.jsonl: cut off .+ \(13 bytes\)/)]);
-    expect(hashesOf(folder)).toEqual(hashesOf(unbroken));
+    expect(runHashes(folder)).toEqual(runHashes(unbroken));
   });
 
   test('with other settings is refused, with both values of each, and the run stays as it is', async () => {
@@ -145,8 +130,8 @@ describe('train --resume', () => {
     expect(other.err).toContain('ppo.feasibilityCoef: 0 in the run, 1 asked for');
     expect(await resume(folder)).toMatchObject({ exitCode: 0 });
     expect(openRun(folder).state.status).toBe('finished');
-    const { 'config.yaml': _config, ...same } = hashesOf(unbroken);
-    expect(hashesOf(folder)).toMatchObject(same);
+    const { 'config.yaml': _config, ...same } = runHashes(unbroken);
+    expect(runHashes(folder)).toMatchObject(same);
   });
 
   test('of a metric log that is not the checkpoint’s leaves every checkpoint where it is', async () => {
@@ -165,8 +150,7 @@ describe('train --resume', () => {
       exitCode: 2,
       err: expect.stringContaining('--run-dir'),
     });
-    const folder = join(home, 'typo');
-    const nothing = await resume(folder);
+    const nothing = await resume(join(home(), 'typo'));
     expect(nothing).toMatchObject({
       exitCode: 2,
       err: expect.stringContaining('expected a run to resume, got none'),
@@ -174,9 +158,7 @@ describe('train --resume', () => {
   });
 
   test('resumes on the backend it was begun on, not on the first one available here', async () => {
-    const folder = join(home, 'backend');
-    const begun = train({ settings: tinySettings('backend=auto'), folder, ...stopAt('clone', 1) });
-    await expect(begun).rejects.toMatchObject({ code: 'stopped' });
+    const folder = await stoppedRun(tinySettings('backend=auto'), 'clone', 1);
     const file = join(folder, 'environment.json');
     const environment = JSON.parse(readFileSync(file, 'utf8')) as object;
     writeFileSync(file, JSON.stringify({ ...environment, backend: 'cpu' }));

@@ -6,6 +6,10 @@ const mainJob = [
   'kgwalk train opendialkg --model MODEL.gguf --run-dir runs/first',
 ];
 
+runsAsWritten('README.md', {
+  before: [...quickstartLeft, 'kgwalk datasets import opendialkg --from DIR'],
+  prints: { 'As a library': /^.+ → .+ \(\d+\.\d ms\)$/m },
+});
 runsAsWritten('CONTRIBUTING.md', {
   before: quickstartLeft,
   saves: {

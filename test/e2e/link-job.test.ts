@@ -1,12 +1,12 @@
 /** The job on link queries on an invented graph, command by command, as a user would do it. */
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { env } from 'node:process';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
 import type { EvaluationRecord } from '../../src/run/evaluation.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
 import { tinyLinkFiles } from '../fixtures/tiny-links.js';
+import { useSharedHome } from '../fixtures/own-home.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 
 /** Settings of a user, with smaller budgets. */
@@ -29,29 +29,21 @@ const preset = {
   evaluation: { beamWidth: 32 },
 };
 
-const previousHome = env.KGWALK_HOME;
-let home: string;
+const home = useSharedHome(() =>
+  kgwalk('datasets', 'import', 'triples', '--name', 'tiny', '--from', folderWith(tinyLinkFiles)),
+);
 let settings: string;
 let runs: string[];
 let kept: string[];
-const among = (name: string) => join(home, name);
+const among = (name: string) => join(home(), name);
 const others = () => ['--evaluations', among('evaluations')];
 
 beforeAll(async () => {
-  home = folderWith({});
-  env.KGWALK_HOME = home;
   settings = among('tiny-walk.yaml');
   writeFileSync(settings, stringify(preset));
-  await kgwalkJson('datasets', 'import', 'triples', '--name', 'tiny', '--from', folderWith(tinyLinkFiles));
   const trained = await kgwalkJson<{ runs: string[] }>('train', settings, '--seeds', '1,2', '--run-dir', among('walk'));
   runs = trained.runs;
   kept = [];
-});
-
-afterAll(() => {
-  rmSync(home, { recursive: true });
-  if (previousHome === undefined) delete env.KGWALK_HOME;
-  else env.KGWALK_HOME = previousHome;
 });
 
 describe('kgwalk on link queries', () => {

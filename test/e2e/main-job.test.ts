@@ -1,31 +1,23 @@
 /** The main job on a made-up release, command by command, as a user would do it. */
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { env } from 'node:process';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { EvaluationRecord } from '../../src/run/evaluation.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
+import { useSharedHome } from '../fixtures/own-home.js';
 import { csvOf, folderWith, longDialogue, releaseFiles, shortDialogue } from '../fixtures/tiny-release.js';
 import { evaluationOf, runHashes, tinyOverrides } from '../fixtures/tiny-training.js';
 
-const previousHome = env.KGWALK_HOME;
+const released = useSharedHome(() => kgwalk('datasets', 'import', 'opendialkg', '--from', folderWith(releaseFiles)));
 let home: string;
 let runs: string[];
 const set = (...overrides: string[]) => [...tinyOverrides.slice(1), ...overrides].flatMap((one) => ['--set', one]);
 const tiny = ['train', 'opendialkg-tiny', '--model', 'hashed:32', ...set()];
 
 beforeAll(async () => {
-  home = folderWith({});
-  env.KGWALK_HOME = home;
-  await kgwalk('datasets', 'import', 'opendialkg', '--from', folderWith(releaseFiles));
+  home = released();
   const trained = await kgwalkJson<{ runs: string[] }>(...tiny, '--seeds', '1,2', '--run-dir', join(home, 'tiny'));
   runs = trained.runs;
-});
-
-afterAll(() => {
-  rmSync(home, { recursive: true });
-  if (previousHome === undefined) delete env.KGWALK_HOME;
-  else env.KGWALK_HOME = previousHome;
 });
 
 describe('kgwalk train', () => {

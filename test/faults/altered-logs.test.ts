@@ -1,32 +1,24 @@
 /** Logs torn by a crash or altered by hand: a torn tail is cut and reported, anything else is refused. */
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { env } from 'node:process';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { openCompletionStore } from '../../src/llm/client/completion-store.js';
 import { openJsonLines } from '../../src/run/json-lines.js';
 import { Rng } from '../../src/run/seeds.js';
 import { train } from '../../tasks/train.js';
 import { kgwalk } from '../fixtures/command-line.js';
 import { often, tally } from '../fixtures/long-tests.js';
-import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
-import { runHashes, stopAt, tinySettings } from '../fixtures/tiny-training.js';
+import { useReleaseHome } from '../fixtures/release-home.js';
+import { folderWith } from '../fixtures/tiny-release.js';
+import { runHashes, stoppedRun, tinySettings } from '../fixtures/tiny-training.js';
 
-const previousHome = env.KGWALK_HOME;
-beforeAll(async () => {
-  env.KGWALK_HOME = folderWith({});
-  await kgwalk('datasets', 'import', 'opendialkg', '--from', folderWith(releaseFiles));
-});
-afterAll(() => {
-  if (previousHome === undefined) delete env.KGWALK_HOME;
-  else env.KGWALK_HOME = previousHome;
-});
+useReleaseHome();
 
 test('a run with torn logs resumes and reports it, and refuses a metric log that was altered before its checkpoint', async () => {
   const settings = tinySettings();
-  const [whole, folder] = [join(folderWith({}), 'run'), join(folderWith({}), 'run')];
+  const whole = join(folderWith({}), 'run');
   await train({ settings, folder: whole });
-  await expect(train({ settings, folder, ...stopAt('ppo', 2) })).rejects.toMatchObject({ code: 'stopped' });
+  const folder = await stoppedRun(settings, 'ppo', 2);
   const log = join(folder, 'metrics.jsonl');
   const before = readFileSync(log, 'utf8');
   writeFileSync(

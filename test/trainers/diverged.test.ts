@@ -1,32 +1,18 @@
 /** Steps with numbers that are not finite: the run fails with the step and a remedy, and its checkpoints stay as they were. */
 import { join } from 'node:path';
-import { env } from 'node:process';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { readIndex } from '../../checkpoints/store.js';
-import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import type { RunSettings } from '../../presets/index.js';
 import { openRun } from '../../src/run/run-folder.js';
 import { train } from '../../tasks/train.js';
 import { changeSaved } from '../fixtures/changed-checkpoint.js';
-import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
-import { runHashes, stopAt, tinySettings } from '../fixtures/tiny-training.js';
+import { useReleaseHome } from '../fixtures/release-home.js';
+import { folderWith } from '../fixtures/tiny-release.js';
+import { runHashes, type Stop, stoppedRun, tinySettings } from '../fixtures/tiny-training.js';
 import { filmSettings, importFilms } from '../fixtures/toy-question-training.js';
 
-const previousHome = env.KGWALK_HOME;
-let runs: string;
-let made = 0;
-const newFolder = () => join(runs, `run-${made++}`);
-
-beforeAll(async () => {
-  runs = folderWith({});
-  env.KGWALK_HOME = runs;
-  await importOpenDialKg({ from: folderWith(releaseFiles) });
-});
-
-afterAll(() => {
-  if (previousHome === undefined) delete env.KGWALK_HOME;
-  else env.KGWALK_HOME = previousHome;
-});
+useReleaseHome();
+const newFolder = () => join(folderWith({}), 'run');
 
 /** Trains until it fails; returns message and hint. */
 async function failureOf(folder: string, settings: RunSettings, resume?: string) {
@@ -40,9 +26,8 @@ async function failureOf(folder: string, settings: RunSettings, resume?: string)
 }
 
 /** A run that was stopped after some updates of a phase, with huge weights in its last checkpoint. */
-async function poisonedRun(settings: RunSettings, tensor: string, ...stop: Parameters<typeof stopAt>): Promise<string> {
-  const folder = newFolder();
-  await expect(train({ settings, folder, ...stopAt(...stop) })).rejects.toMatchObject({ code: 'stopped' });
+async function poisonedRun(settings: RunSettings, tensor: string, ...stop: Stop): Promise<string> {
+  const folder = await stoppedRun(settings, ...stop);
   changeSaved(folder, readIndex(folder).last!, ({ tensors }) => (tensors[tensor]!.data as Float32Array).fill(3e38));
   return folder;
 }

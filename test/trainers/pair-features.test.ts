@@ -1,4 +1,4 @@
-/** Runs with linked turns and pair features: stopped, resumed, refused. */
+/** Runs with linked turns and pair features: what they read, and what is refused. */
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { edgeFeatureNames } from '../../agents/walker/features/edge-features.js';
@@ -9,7 +9,7 @@ import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { train } from '../../tasks/train.js';
 import { useReleaseHome } from '../fixtures/release-home.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
-import { runHashes, stopAt, tinySettings } from '../fixtures/tiny-training.js';
+import { tinySettings } from '../fixtures/tiny-training.js';
 
 const settings = (...more: string[]) =>
   tinySettings('transe.enabled=false', 'clone.linkedTurns={}', 'walker.pairFeatures=wide', ...more);
@@ -20,14 +20,6 @@ let unbroken: string;
 beforeAll(async () => {
   unbroken = join(home(), 'unbroken');
   await train({ settings: settings(), folder: unbroken });
-});
-
-test('a run stopped while cloning and in PPO resumes to the same bytes', async () => {
-  const folder = join(home(), 'stopped');
-  await expect(train({ settings: settings(), folder, ...stopAt('clone', 2) })).rejects.toThrow('stopped');
-  await expect(train({ settings: settings(), folder, resume: 'last', ...stopAt('ppo', 2) })).rejects.toThrow('stopped');
-  await train({ settings: settings(), folder, resume: 'last' });
-  expect(runHashes(folder)).toEqual(runHashes(unbroken));
 });
 
 test('its network reads the features and one more scalar, those of a run without read neither', async () => {

@@ -7,7 +7,7 @@ import { walkSamples } from '../../datasets/walk-sample.js';
 import { readTimings } from '../../src/run/metric-log.js';
 import { train } from '../../tasks/train.js';
 import { useReleaseHome } from '../fixtures/release-home.js';
-import { runHashes, stopAt, tinySettings } from '../fixtures/tiny-training.js';
+import { tinySettings } from '../fixtures/tiny-training.js';
 
 const home = useReleaseHome();
 const overrides = ['stateText.encode=per-step', 'walker.head=pa-mlp', 'walker.placeVectors=false'];
@@ -19,20 +19,6 @@ const everyPart = [
   'walker.stateNorm=layer',
   'walker.precision=bf16',
 ];
-
-test.each([
-  ['by cloning and PPO', []],
-  ['by PPO from scratch with a critic', fromScratch],
-  ['by PPO with every part of LLM-ARK’s network', [...fromScratch, ...everyPart]],
-])('trains %s, and resumes where it was stopped, byte for byte', async (name, more) => {
-  const [whole, broken] = [join(home(), `${name}-whole`), join(home(), `${name}-broken`)];
-  await train({ settings: settings(...more), folder: whole });
-  await expect(train({ settings: settings(...more), folder: broken, ...stopAt('ppo', 3) })).rejects.toMatchObject({
-    code: 'stopped',
-  });
-  await train({ settings: settings(...more), folder: broken, resume: 'last' });
-  expect(runHashes(broken)).toEqual(runHashes(whole));
-});
 
 test.each([
   ['float32', []],

@@ -1,7 +1,6 @@
-import { cpSync, existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { env } from 'node:process';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { readCheckpoint } from '../../checkpoints/checkpoint.js';
 import { readIndex } from '../../checkpoints/store.js';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
@@ -9,27 +8,18 @@ import { readMetrics, readTimings } from '../../src/run/metric-log.js';
 import { openRun } from '../../src/run/run-folder.js';
 import { lockFolder } from '../../src/run/run-lock.js';
 import { train } from '../../tasks/train.js';
+import { useReleaseHome } from '../fixtures/release-home.js';
 import { csvOf, folderWith, missDialogue, releaseFiles } from '../fixtures/tiny-release.js';
-import { evaluationOf, rewriteConfig, runHashes, stopAt, tinySettings } from '../fixtures/tiny-training.js';
+import { evaluationOf, rewriteConfig, runHashes, stoppedRun, tinySettings } from '../fixtures/tiny-training.js';
 
-const previousHome = env.KGWALK_HOME;
-let home: string;
+const home = useReleaseHome();
 let unbroken: string;
 let runs = 0;
-const newFolder = () => join(home, `run-${++runs}`);
+const newFolder = () => join(home(), `run-${++runs}`);
 
 beforeAll(async () => {
-  home = folderWith({});
-  env.KGWALK_HOME = home;
-  await importOpenDialKg({ from: folderWith(releaseFiles) });
   unbroken = newFolder();
   await train({ settings: tinySettings(), folder: unbroken });
-});
-
-afterAll(() => {
-  rmSync(home, { recursive: true });
-  if (previousHome === undefined) delete env.KGWALK_HOME;
-  else env.KGWALK_HOME = previousHome;
 });
 
 describe('a training run', () => {
@@ -60,7 +50,7 @@ describe('a training run', () => {
     expect(environment).toMatchObject({ backend: 'wasm', hashes: { encoder: 'hashed:32:l2:v1' } });
     // Neither the place of the run nor the time is in what must be equal between equal runs.
     const bytes = readFileSync(join(unbroken, 'checkpoints/ppo-000004.safetensors'), 'latin1');
-    expect(bytes).not.toContain(home);
+    expect(bytes).not.toContain(home());
     expect(bytes).not.toContain('hashed:32"');
   });
 
@@ -107,56 +97,9 @@ describe('a training run', () => {
     expect(Object.keys(tensors).filter((name) => name.startsWith('optimizer/'))).not.toHaveLength(0);
   });
 
-  test.each([
-    ['in TransE', 'transe', 1, 1],
-    ['while texts are encoded', 'encode messages', 0, 1],
-    ['between two updates of cloning', 'clone', 4, 2],
-    ['in the evaluation of the first epoch', 'evaluate on valid', 1, 1],
-    ['in the evaluation of the last epoch', 'evaluate on valid', 1, 2],
-    ['in PPO', 'ppo', 1, 1],
-    ['in PPO before an evaluation', 'ppo', 3, 1],
-    ['in an evaluation of PPO', 'evaluate on valid', 1, 3],
-    ['in the last evaluation of PPO', 'evaluate on valid', 1, 4],
-    ['in the evaluation of the best', 'evaluate the best on valid', 1, 1],
-  ])('that was stopped %s ends as if it never was', async (_where, label, done, nth) => {
-    rmSync(join(home, 'embeddings'), { recursive: true, force: true });
-    const folder = newFolder();
-    const settings = tinySettings();
-    await expect(train({ settings, folder, ...stopAt(label, done, nth) })).rejects.toMatchObject({ code: 'stopped' });
-    expect(openRun(folder).state.status).toBe('stopped');
-    await train({ settings, folder, resume: 'last' });
-    expect(runHashes(folder)).toEqual(runHashes(unbroken));
-    expect(openRun(folder).environment.resumed).toHaveLength(1);
-  });
-
-  test('with a critic saves and restores it too', async () => {
-    const overrides = [
-      'ppo.baseline=critic',
-      'ppo.klCoef=0',
-      'ppo.init=scratch',
-      'clone.enabled=false',
-      'log.tensorboard=true',
-    ];
-    const settings = tinySettings(...overrides, 'transe.enabled=false', 'walker.head=pa-mlp');
-    const [whole, broken] = [newFolder(), newFolder()];
-    await train({ settings, folder: whole });
-    await expect(train({ settings, folder: broken, ...stopAt('ppo', 3) })).rejects.toMatchObject({ code: 'stopped' });
-    await train({ settings, folder: broken, resume: 'last' });
-    const hashesOf = (folder: string) =>
-      Object.fromEntries(Object.entries(runHashes(folder)).filter(([name]) => !name.startsWith('tensorboard')));
-    expect(hashesOf(broken)).toEqual(hashesOf(whole));
-    const { metrics } = readMetrics(join(whole, 'metrics.jsonl')).at(-2)!;
-    expect(metrics['train/explained_variance']).toBeLessThanOrEqual(1);
-    expect(readdirSync(join(whole, 'tensorboard'))).toHaveLength(1);
-    const names = Object.keys(readCheckpoint(readIndex(whole).last!.file).tensors);
-    expect(names).toEqual(expect.arrayContaining(['critic.1', 'optimizer/critic/first/critic.1']));
-  });
-
   test('that stopped early for lack of gain trains no further when it is resumed', async () => {
     const settings = tinySettings('transe.enabled=false', 'ppo.patience=1', 'ppo.evalEvery=1', 'ppo.learningRate=0');
-    const folder = newFolder();
-    const interrupted = train({ settings, folder, ...stopAt('evaluate the best on valid', 1) });
-    await expect(interrupted).rejects.toMatchObject({ code: 'stopped' });
+    const folder = await stoppedRun(settings, 'evaluate the best on valid', 1);
     expect(readIndex(folder).last!.name).toBe('ppo-000002');
     await train({ settings, folder, resume: 'last' });
     expect(readIndex(folder).last!.name).toBe('ppo-000002');

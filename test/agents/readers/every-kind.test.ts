@@ -20,7 +20,7 @@ import { kgwalk, kgwalkJson } from '../../fixtures/command-line.js';
 import { inTurn, often } from '../../fixtures/long-tests.js';
 import { useSharedHome } from '../../fixtures/own-home.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
-import { evaluationOf, runHashes, stopAt } from '../../fixtures/tiny-training.js';
+import { evaluationOf, runHashes, type Stop, stoppedRun } from '../../fixtures/tiny-training.js';
 import { importFilms } from '../../fixtures/toy-question-training.js';
 
 const home = useSharedHome(async () => {
@@ -57,7 +57,7 @@ const taught = (teacher: string) => [
   'reader.entities.teacherSteps=1',
 ];
 
-const stops: [what: string, place: Parameters<typeof stopAt>][] = [
+const stops: [what: string, place: Stop][] = [
   ['between two checkpoints', ['fit', 13]],
   ['at an evaluation', ['fit', 16]],
   ['in an evaluation', ['evaluate on valid', 1, 2]],
@@ -97,9 +97,7 @@ describe.each(tried.map(([what, of], turn) => [what, of, turn] as const))('the r
   });
 
   test.each(inTurn(stops, turn))('stopped %s and resumed equals one that was not', async (_, place) => {
-    const folder = newFolder();
-    const { progress, signal } = stopAt(...place);
-    await expect(train({ settings: settings(), folder, progress, signal })).rejects.toMatchObject({ code: 'stopped' });
+    const folder = await stoppedRun(settings(), ...place);
     const before: unknown[] = [];
     const noted: ProgressReporter = (label, total, unit, ...done) => {
       if (label === 'fit') before.push(done[0]);

@@ -12,7 +12,7 @@ import { train } from '../../../tasks/train.js';
 import { kgwalk, kgwalkJson } from '../../fixtures/command-line.js';
 import { inTurn, often } from '../../fixtures/long-tests.js';
 import { useReleaseHome } from '../../fixtures/release-home.js';
-import { runHashes, stopAt, tinySettings } from '../../fixtures/tiny-training.js';
+import { expectExactResume, tinySettings } from '../../fixtures/tiny-training.js';
 
 const home = useReleaseHome();
 const heads = walkerSettings.shape.head.unwrap().options;
@@ -41,13 +41,7 @@ describe.each(tried.map((head, turn) => [head, turn] as const))('the head %s', (
       ['clone', 2],
       ['ppo', 1],
     ] as const;
-    for (const [phase, done] of inTurn(stops, turn)) {
-      const folder = join(home(), `${head}-${phase}`);
-      const stopped = train({ settings: settings(), folder, ...stopAt(phase, done) });
-      await expect(stopped).rejects.toMatchObject({ code: 'stopped' });
-      await train({ settings: settings(), folder, resume: 'last' });
-      expect(runHashes(folder)).toEqual(runHashes(whole()));
-    }
+    for (const [phase, done] of inTurn(stops, turn)) await expectExactResume(settings(), whole(), phase, done);
   });
 
   test('is evaluated, compared with what its training took, and asked', async () => {
@@ -82,12 +76,7 @@ describe('the decoder that writes freely', () => {
 
   test('is cloned, and a stopped run resumes to the same bytes', async () => {
     await train({ settings: settings(), folder: whole() });
-    const folder = join(home(), 'free-stopped');
-    await expect(train({ settings: settings(), folder, ...stopAt('clone', 2) })).rejects.toMatchObject({
-      code: 'stopped',
-    });
-    await train({ settings: settings(), folder, resume: 'last' });
-    expect(runHashes(folder)).toEqual(runHashes(whole()));
+    await expectExactResume(settings(), whole(), 'clone', 2);
   });
 
   test('is evaluated, compared, and asked for walks that may leave the graph', async () => {

@@ -18,7 +18,7 @@ import type { TaughtRecord } from '../../../tasks/questions/teacher.js';
 import { forkSettings, train } from '../../../tasks/train.js';
 import { kgwalk, kgwalkJson } from '../../fixtures/command-line.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
-import { runHashes, stopAt, tinySettings } from '../../fixtures/tiny-training.js';
+import { expectExactResume, stoppedRun, tinySettings } from '../../fixtures/tiny-training.js';
 import { filmOverrides, importFilms } from '../../fixtures/toy-question-training.js';
 
 const previousHome = env.KGWALK_HOME;
@@ -144,11 +144,7 @@ describe('a walker that is cloned from an agent', () => {
   ] as const)(
     'that was stopped in "%s" at %i, line %i, and resumed equals one that was not',
     async (label, done, nth) => {
-      const folder = newFolder();
-      const settings = settingsFrom(taught);
-      await expect(train({ settings, folder, ...stopAt(label, done, nth) })).rejects.toMatchObject({ code: 'stopped' });
-      await train({ settings, folder, resume: 'last' });
-      expect(runHashes(folder)).toEqual(runHashes(student));
+      await expectExactResume(settingsFrom(taught), student, label, done, nth);
     },
   );
 });
@@ -157,15 +153,13 @@ describe('PPO on top of the clone', () => {
   const onTop = ['ppo.enabled=true', 'ppo.updates=4', 'ppo.evalEvery=2', 'ppo.klCoef=0.1', 'clone.epochs=2'];
 
   test('begins with it, is kept near it, and resumes where it was stopped', async () => {
-    const [whole, broken] = [newFolder(), newFolder()];
+    const whole = newFolder();
     const settings = settingsFrom(taught, ...onTop);
     await train({ settings, folder: whole });
     const [first] = readMetrics(runFiles(whole).metrics).filter(({ phase }) => phase === 'ppo');
     expect(first!.metrics['train/anchor_kl']).toBeGreaterThanOrEqual(0);
     expect(readIndex(whole)).toMatchObject({ clone: { phase: 'clone' }, last: { phase: 'ppo', step: 4 } });
-    await expect(train({ settings, folder: broken, ...stopAt('ppo', 3) })).rejects.toMatchObject({ code: 'stopped' });
-    await train({ settings, folder: broken, resume: 'last' });
-    expect(runHashes(broken)).toEqual(runHashes(whole));
+    await expectExactResume(settings, whole, 'ppo', 3);
   });
 
   test('may come later, as a fork', async () => {
@@ -317,10 +311,9 @@ describe('refused before anything is written', () => {
 });
 
 test('a run is not resumed after its walks changed', async () => {
-  const folder = newFolder();
   const copy = withRows(taught, (row) => row);
   const settings = settingsFrom(copy);
-  await expect(train({ settings, folder, ...stopAt('clone', 3, 2) })).rejects.toMatchObject({ code: 'stopped' });
+  const folder = await stoppedRun(settings, 'clone', 3, 2);
   const { answers } = evaluationFiles(copy);
   writeFileSync(answers, readFileSync(answers, 'utf8').replace('"verified":true', '"verified":false'));
   await expect(train({ settings, folder, resume: 'last' })).rejects.toMatchObject({

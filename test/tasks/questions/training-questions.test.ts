@@ -1,19 +1,10 @@
-import { env } from 'node:process';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { dataSettings } from '../../../datasets/settings.js';
 import { loadTrainingQuestions } from '../../../tasks/questions/training-data.js';
-import { folderWith } from '../../fixtures/tiny-release.js';
+import { useSharedHome } from '../../fixtures/own-home.js';
 import { importFilms } from '../../fixtures/toy-question-training.js';
 
-const previousHome = env.KGWALK_HOME;
-beforeAll(async () => {
-  env.KGWALK_HOME = folderWith({});
-  await importFilms();
-});
-afterAll(() => {
-  if (previousHome === undefined) delete env.KGWALK_HOME;
-  else env.KGWALK_HOME = previousHome;
-});
+useSharedHome(importFilms);
 
 const questionsWith = async (given: object) => {
   const data = dataSettings.parse({ dataset: 'films', ...given });

@@ -8,25 +8,9 @@ import { readMetrics } from '../../../src/run/metric-log.js';
 import { runFiles } from '../../../src/run/run-folder.js';
 import { train } from '../../../tasks/train.js';
 import { useReleaseHome } from '../../fixtures/release-home.js';
-import { runHashes, stopAt, tinySettings } from '../../fixtures/tiny-training.js';
+import { tinySettings } from '../../fixtures/tiny-training.js';
 
 const home = useReleaseHome();
-const onHost = (...overrides: string[]) => tinySettings('backend=host', ...overrides);
-
-test.each([
-  ['the clone', 'clone', 2, []],
-  ['PPO, near the clone', 'ppo', 3, []],
-  ['PPO with a critic', 'ppo', 3, ['ppo.baseline=critic', 'ppo.init=scratch', 'ppo.klCoef=0', 'clone.enabled=false']],
-  ['PPO by the exact gradient', 'ppo', 3, ['ppo.gradient=exact']],
-] as const)('resume where they were stopped in %s, byte for byte', async (what, phase, step, overrides) => {
-  const [whole, broken] = ['whole', 'broken'].map((name) => join(home(), `${what} ${name}`)) as [string, string];
-  const settings = onHost(...overrides);
-  await train({ settings, folder: whole });
-  await expect(train({ settings, folder: broken, ...stopAt(phase, step) })).rejects.toMatchObject({ code: 'stopped' });
-  await train({ settings, folder: broken, resume: 'last' });
-  expect(runHashes(broken)).toEqual(runHashes(whole));
-});
-
 test('are taken by size, are those of a tensor library but for rounding, and open on either', async () => {
   const taken: string[] = [];
   const folders = ['auto', 'wasm'].map((backend) => join(home(), `by ${backend}`));
@@ -55,7 +39,9 @@ test('are taken by size, are those of a tensor library but for rounding, and ope
 });
 
 test('of another head are refused', async () => {
-  await expect(train({ settings: onHost('walker.head=kg-cruse'), folder: join(home(), 'other') })).rejects.toThrow(
+  await expect(
+    train({ settings: tinySettings('backend=host', 'walker.head=kg-cruse'), folder: join(home(), 'other') }),
+  ).rejects.toThrow(
     'expected backend=host with policies over vectors, or walks of dialogues with walker.head=candidate and walker.text=frozen, alone',
   );
 });

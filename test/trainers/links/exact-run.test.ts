@@ -11,23 +11,16 @@ import { train } from '../../../tasks/train.js';
 import { useOwnHome } from '../../fixtures/own-home.js';
 import { tinyLinkFiles } from '../../fixtures/tiny-links.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
-import { runHashes, stopAt } from '../../fixtures/tiny-training.js';
 
 useOwnHome();
 
 const settings = (...overrides: string[]) =>
   loadPreset('link-chains', ['data.dataset=tiny', 'exactWalker.chains.steps=60', ...overrides]);
 
-test('resume where they were stopped, byte for byte, and rank better than before training', async () => {
+test('rank better than before training', async () => {
   await importLinks({ name: 'tiny', from: folderWith(tinyLinkFiles) });
-  const [whole, broken] = [join(folderWith({}), 'whole'), join(folderWith({}), 'broken')];
+  const whole = join(folderWith({}), 'whole');
   await train({ settings: settings(), folder: whole });
-  await expect(train({ settings: settings(), folder: broken, ...stopAt('fit', 3) })).rejects.toMatchObject({
-    code: 'stopped',
-  });
-  expect(readIndex(broken)).toMatchObject({ last: { phase: 'fit', step: 3 } });
-  await train({ settings: settings(), folder: broken, resume: 'last' });
-  expect(runHashes(broken)).toEqual(runHashes(whole));
   expect(readIndex(whole)).toMatchObject({ last: { phase: 'fit', step: 8 } });
   const records = readMetrics(join(whole, 'metrics.jsonl'));
   const ranks = records.flatMap(({ metrics }) => metrics['eval/mrr'] ?? []);

@@ -1,6 +1,5 @@
 import { join, relative } from 'node:path';
-import { env } from 'node:process';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { loadRelationWalkers } from '../../../agents/relation-walker/relation-walker-agent.js';
 import { loadQuestionRun } from '../../../agents/question-agents.js';
 import { readIndex } from '../../../checkpoints/store.js';
@@ -10,31 +9,22 @@ import { readMetrics } from '../../../src/run/metric-log.js';
 import { openRun } from '../../../src/run/run-folder.js';
 import { questionMeasure } from '../../../tasks/questions/score.js';
 import { train } from '../../../tasks/train.js';
-import { folderWith } from '../../fixtures/tiny-release.js';
-import { evaluationOf, runHashes, stopAt } from '../../fixtures/tiny-training.js';
+import { useSharedHome } from '../../fixtures/own-home.js';
+import { evaluationOf, expectExactResume, runHashes } from '../../fixtures/tiny-training.js';
 import { filmSettings, importFilms } from '../../fixtures/toy-question-training.js';
 
-const previousHome = env.KGWALK_HOME;
-let home: string;
+const home = useSharedHome(importFilms);
 let unbroken: string;
 let runs = 0;
 const noModel = {
   client: { remaining: 0, byLikelihood: false, decide: () => Promise.reject(new Error('no model')) },
   trace() {},
 };
-const newFolder = () => join(home, `run-${++runs}`);
+const newFolder = () => join(home(), `run-${++runs}`);
 
 beforeAll(async () => {
-  home = folderWith({});
-  env.KGWALK_HOME = home;
-  await importFilms();
   unbroken = newFolder();
   await train({ settings: filmSettings(), folder: unbroken });
-});
-
-afterAll(() => {
-  if (previousHome === undefined) delete env.KGWALK_HOME;
-  else env.KGWALK_HOME = previousHome;
 });
 
 describe('a training run on questions', () => {
@@ -119,16 +109,13 @@ describe('a training run on questions', () => {
       'relationWalker.wordWidth=16',
       ...['ppo.samplesPerUpdate=16', 'ppo.entropyCoef=0.5', 'ppo.learningRate=0.01'],
     );
-    const [whole, stopped] = [newFolder(), newFolder()];
+    const whole = newFolder();
     await train({ settings, folder: whole });
     const { best } = readIndex(whole);
     expect(best!.metrics['eval/f1']).toBeGreaterThan(0.9);
     const { record } = readEvaluation(evaluationOf(whole, 'valid-best'), questionMeasure);
     expect(record.metrics['hit@1']!.value).toBeCloseTo(best!.metrics['eval/hit@1']!, 12);
-    const { signal, progress } = stopAt('ppo', 7);
-    await expect(train({ settings, folder: stopped, progress, signal })).rejects.toMatchObject({ code: 'stopped' });
-    await train({ settings, folder: stopped, resume: 'last' });
-    expect(runHashes(stopped)).toEqual(runHashes(whole));
+    await expectExactResume(settings, whole, 'ppo', 7);
 
     // Twice the same one is that one; with one that reads sentences it is both.
     const answersOf = async (folders: string[]) => {
@@ -153,19 +140,6 @@ describe('a training run on questions', () => {
       expect(confidence).not.toBe(words[i]!.confidence);
       expect(confidence).not.toBe(sentence[i]!.confidence);
     });
-  });
-
-  test.each([
-    ['between two checkpoints', stopAt('ppo', 7)],
-    ['at an evaluation', stopAt('ppo', 10)],
-    ['in an evaluation', stopAt('evaluate on valid', 1, 2)],
-  ])('that was stopped %s and resumed equals one that was not', async (_, { progress, signal }) => {
-    const folder = newFolder();
-    const settings = filmSettings();
-    await expect(train({ settings, folder, progress, signal })).rejects.toMatchObject({ code: 'stopped' });
-    expect(openRun(folder).state.status).toBe('stopped');
-    await train({ settings, folder, resume: 'last' });
-    expect(runHashes(folder)).toEqual(runHashes(unbroken));
   });
 
   test.each([

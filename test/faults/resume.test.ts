@@ -1,0 +1,128 @@
+/** Exact resume, by task and phase: a run that is stopped anywhere and resumed ends byte for byte as the unbroken run. */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, test } from '@jest/globals';
+import { loadPreset, type RunSettings } from '../../presets/index.js';
+import { train } from '../../tasks/train.js';
+import { often } from '../fixtures/long-tests.js';
+import { useReleaseHome } from '../fixtures/release-home.js';
+import { importTinyLinks, tinyLinkSettings } from '../fixtures/tiny-link-training.js';
+import { expectExactResume, tinySettings, type Stop } from '../fixtures/tiny-training.js';
+import { filmSettings, importFilms } from '../fixtures/toy-question-training.js';
+
+const home = useReleaseHome();
+beforeAll(async () => {
+  await importFilms();
+  await importTinyLinks();
+});
+
+const critic = ['ppo.baseline=critic', 'ppo.init=scratch', 'ppo.klCoef=0', 'clone.enabled=false'];
+const perStep = ['stateText.encode=per-step', 'walker.head=pa-mlp', 'walker.placeVectors=false'];
+const arkNetwork = [
+  'walker.critic=plain',
+  'walker.stepEncoding=concat',
+  'walker.stateNorm=layer',
+  'walker.precision=bf16',
+];
+const ablated = ['walker.head=pa-mlp', 'transe.enabled=false', 'ppo.baseline=critic', 'ppo.learningRate=0.05'];
+const withoutTransE = ['walker.entityInit=random-trainable', 'walker.placeVectors=false', 'walker.componentDim=6'];
+const withoutPaths = ['walker.pathAware=false', 'env.edgePolicy=topk-degree', 'env.maxOut=3'];
+const pairs = ['transe.enabled=false', 'clone.linkedTurns={}', 'walker.pairFeatures=wide'];
+const links = ['demonstrations.paths=2', 'clone.epochs=2', 'ppo.updates=4'];
+const chains = () => loadPreset('link-chains', ['data.dataset=tiny', 'exactWalker.chains.steps=60']);
+
+/** Runs with the places that each is stopped at, of which `npm test` tries the first `quick`. */
+const cases: [what: string, settings: () => RunSettings, quick: number, stops: Stop[]][] = [
+  [
+    'dialogues',
+    () => tinySettings(),
+    6,
+    [
+      ['transe', 1],
+      ['encode messages', 0],
+      ['clone', 4, 2],
+      ['evaluate on valid', 1, 2],
+      ['ppo', 3],
+      ['evaluate the best on valid', 1],
+      ['evaluate on valid', 1],
+      ['ppo', 1],
+      ['evaluate on valid', 1, 3],
+      ['evaluate on valid', 1, 4],
+    ],
+  ],
+  ['a critic', () => tinySettings(...critic, 'log.tensorboard=true', 'walker.head=pa-mlp'), 1, [['ppo', 3]]],
+  ['texts of every step, cloned', () => tinySettings(...perStep), 0, [['ppo', 3]]],
+  ['texts of every step, with a critic', () => tinySettings(...perStep, ...critic), 0, [['ppo', 3]]],
+  ['LLM-ARK’s whole network', () => tinySettings(...perStep, ...critic, ...arkNetwork), 1, [['ppo', 3]]],
+  ...([withoutTransE, withoutPaths].map((one) => [
+    `LLM-ARK’s ablation, ${one[0]}`,
+    () => tinySettings(...ablated, ...one),
+    1,
+    [
+      ['ppo', 3],
+      ['clone', 4, 2],
+    ],
+  ]) as typeof cases),
+  [
+    'pair features and linked turns',
+    () => tinySettings(...pairs),
+    1,
+    [
+      ['clone', 2],
+      ['ppo', 2],
+    ],
+  ],
+  [
+    'a network on the host',
+    () => tinySettings('backend=host'),
+    1,
+    [
+      ['ppo', 3],
+      ['clone', 2],
+    ],
+  ],
+  ['a critic on the host', () => tinySettings('backend=host', ...critic), 0, [['ppo', 3]]],
+  ['the exact gradient on the host', () => tinySettings('backend=host', 'ppo.gradient=exact'), 1, [['ppo', 3]]],
+  [
+    'questions',
+    () => filmSettings(),
+    2,
+    [
+      ['ppo', 7],
+      ['evaluate on valid', 1, 2],
+      ['ppo', 10],
+    ],
+  ],
+  [
+    'links',
+    () => tinyLinkSettings(...links),
+    2,
+    [
+      ['clone', 3],
+      ['ppo', 3],
+    ],
+  ],
+  [
+    'links, over means of paths with a critic',
+    () => tinyLinkSettings(...links, 'linkWalker.pathEncoder=mean', 'ppo.baseline=critic'),
+    1,
+    [['ppo', 3]],
+  ],
+  ['chains of links', chains, 1, [['fit', 3]]],
+];
+
+describe.each(cases.filter(([, , quick, stops]) => often(quick, stops.length) > 0))(
+  'a run on %s',
+  (what, settingsOf, quick, stops) => {
+    const unbroken = () => join(home(), what);
+    beforeAll(() => train({ settings: settingsOf(), folder: unbroken() }));
+
+    test.each(stops.slice(0, often(quick, stops.length)))(
+      'stopped in “%s” at %j ends as if it never was',
+      async (...stop) => {
+        rmSync(join(home(), 'embeddings'), { recursive: true, force: true });
+        await expectExactResume(settingsOf(), unbroken(), ...stop);
+      },
+    );
+  },
+);
