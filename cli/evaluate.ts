@@ -2,13 +2,13 @@
 import { type Command, Option } from 'commander';
 import { resolve } from 'node:path';
 import type { AskedEvaluation } from '../evaluation/keep.js';
+import type { Job } from '../jobs/job.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import type { RunInfo } from '../src/run/records.js';
-import type { Shard } from '../src/run/shards.js';
 import type { EvaluationFlags } from '../tasks/flags.js';
-import { addInputOptions, addShardOption, addThreadsOption, groupOptions } from './options.js';
+import { addInputOptions, addThreadsOption, groupOptions } from './options.js';
 import { printJson, printLine } from './output.js';
-import { addPlanOptions, type PlanFlags, refuseOtherInputs, writeCommandPlan } from './plan.js';
+import { carriedPreset, inputsOption, refuseOtherInputs, writeJobs } from './plan.js';
 
 /** Adds `kgwalk evaluate`. */
 export function register(program: Command): void {
@@ -26,14 +26,13 @@ export function register(program: Command): void {
         '--count <how>',
         'dialogues: strict, or ark, which adds the counts of LLM-ARK’s published code, for comparison with its paper only',
       ).choices(['strict', 'ark']),
-    );
-  addShardOption(
-    command,
-    'evaluate the i-th of n parts, on one of n machines that share the folder; without it: the whole, reusing finished parts',
-  );
-  addPlanOptions(command, 'parts of it, by --parts,')
+    )
+    .option('--write <file>', 'evaluate nothing; write parts of it as a plan for `kgwalk work`: docs/scale-out.md')
     .option('--parts <n>', 'with --write: how many')
-    .option('--store <store>', 'with --write, for a run: where its files are put for the workers');
+    .option('--store <store>', 'with --write, for a run: where its files are put for the workers')
+    // Of a job: the part it evaluates.
+    .addOption(new Option('--part <i/n>').hideHelp())
+    .addOption(inputsOption());
   addThreadsOption(
     addInputOptions(command),
     'the walks of a run on dialogues, or for links the training of an embedding',
@@ -41,29 +40,33 @@ export function register(program: Command): void {
   groupOptions(command).action((run: string | undefined, flags: Flags) => evaluate(command, run, flags));
 }
 
-type Flags = EvaluationFlags &
-  PlanFlags & { json?: boolean; maxMinutes?: number; shard?: Shard; parts?: string; store?: string };
+interface Flags extends EvaluationFlags {
+  json?: boolean;
+  maxMinutes?: number;
+  write?: string;
+  parts?: string;
+  store?: string;
+  part?: string;
+  inputs?: string;
+}
 
-async function evaluate(command: Command, run: string | undefined, { shard, ...flags }: Flags): Promise<void> {
+async function evaluate(command: Command, run: string | undefined, flags: Flags): Promise<void> {
   if ((run === undefined) === (flags.agent === undefined)) {
     throw new WorkbenchError('usage', `expected a run or --agent NAME, got ${run === undefined ? 'neither' : 'both'}`, {
       hint: 'kgwalk evaluate RUN, or kgwalk evaluate --agent frequency',
-    });
-  }
-  if (shard && flags.predictions !== undefined) {
-    throw new WorkbenchError('usage', 'expected --shard or --predictions, got both', {
-      hint: 'A whole evaluation writes them: leave --shard out once all parts are done.',
     });
   }
   if (flags.write !== undefined) return plan(command, run, flags);
   const { taskFor, terminalWork } = await import('./terminal.js');
   const { evaluateNamed } = await import('../tasks/evaluate.js');
   const { evaluationFiles } = await import('../evaluation/keep.js');
+  const { shardOf } = await import('../evaluation/shards.js');
   const named = { name: (run ?? flags.agent)!, isRun: run !== undefined };
   const task = await taskFor([named], flags);
   const predictions = flags.predictions === undefined ? undefined : task.predictions!(flags.predictions);
   const [evaluation] = await evaluateNamed(task, [named], flags, terminalWork(flags.maxMinutes), {
-    ...{ shard, ...(predictions && { onAttempt: predictions.take }) },
+    shard: flags.part === undefined ? undefined : shardOf(flags.part),
+    onAttempt: predictions?.take,
     ...(flags.inputs !== undefined && {
       async onAsked(asked) {
         await refuseOtherInputs(flags.inputs!, inputsOf(asked));
@@ -80,7 +83,6 @@ async function evaluate(command: Command, run: string | undefined, { shard, ...f
   const { printEvaluation } = await import('./evaluation-tables.js');
   printEvaluation(record, speed);
   printLine(`saved: ${folder}`);
-  if (shard) printLine('once all parts are done: the same command without --shard');
 }
 
 /** Hashes of the inputs of an evaluation. */
@@ -107,21 +109,65 @@ async function plan(command: Command, run: string | undefined, flags: Flags): Pr
   const task = await taskFor([named], flags);
   const { trained, switches } = resolveAgent(task, named, flags);
   const members = trained && membersOf(trained);
+  const { options, presets } = await carriedOptions(command);
   const folders = await putRuns(members?.map((one) => one.run) ?? runsNamedBy(switches), flags);
-  const args = members && [
-    members
-      .map((one) => (one.checkpoint === flags.checkpoint ? one.run.id : `${one.run.id}@${one.checkpoint}`))
-      .join('+'),
-  ];
+  const names = members?.map(({ run: { id }, checkpoint }) =>
+    checkpoint === flags.checkpoint ? id : `${id}@${checkpoint}`,
+  );
+  const { jobOf, pluginsRefused } = await import('../jobs/job.js');
   await evaluateNamed(task, [named], flags, terminalWork(), {
     async onAsked(asked, samples) {
       if (parts > samples) {
         throw new WorkbenchError('usage', `expected at most ${samples} parts, a sample each, got ${parts}, at --parts`);
       }
-      await writeCommandPlan(command, { flags, args: args ?? [], inputs: inputsOf(asked), parts, folders });
+      const inputs = inputsOf(asked);
+      const plugin = Object.keys(inputs).find((one) => one.startsWith('plugin:'));
+      if (plugin !== undefined) throw pluginsRefused(plugin);
+      const all = {
+        command: 'evaluate' as const,
+        args: names ? [names.join('+')] : [],
+        options,
+        presets,
+        folders,
+        inputs,
+      };
+      const jobs = Array.from({ length: parts }, (_, i) => jobOf({ ...all, part: `${i + 1}/${parts}` }));
+      await writeJobs(flags.write!, { jobs });
       return false;
     },
   });
+}
+
+/** Options that only affect where, how or how long this machine works. */
+const ofThisMachine = ['write', 'parts', 'store', 'json', 'threads', 'max-minutes'];
+
+/**
+ * The given options as jobs hold them.
+ * @throws WorkbenchError `usage` for options that other machines cannot use
+ */
+async function carriedOptions(command: Command): Promise<Pick<Job, 'options' | 'presets'>> {
+  const { mayHold, pluginsRefused } = await import('../jobs/job.js');
+  const { isModelPath, lastingModelName } = await import('../src/llm/model-files.js');
+  if ((command.parent?.getOptionValue('plugin') as string[] | undefined)?.length) throw pluginsRefused('--plugin');
+  const options: Job['options'] = {};
+  for (const option of command.options) {
+    const name = option.attributeName();
+    const long = option.long!.slice(2);
+    if (command.getOptionValueSource(name) !== 'cli' || ofThisMachine.includes(long)) continue;
+    if (!mayHold('evaluate', long)) {
+      throw new WorkbenchError('usage', `expected options that any machine can do, got --${long}, with --write`);
+    }
+    const value = command.getOptionValue(name) as string | string[] | true;
+    options[long] = value === true ? value : [value].flat();
+  }
+  for (const long of ['model', 'encoder']) {
+    const given = options[long];
+    if (given && given !== true) options[long] = given.map((one) => (isModelPath(one) ? lastingModelName(one) : one));
+  }
+  const { config } = options;
+  if (!config || config === true) return { options, presets: {} };
+  const { name, presets } = await carriedPreset(config[0]!);
+  return { options: { ...options, config: [name] }, presets };
 }
 
 /** Uploads runs to the store. @returns manifests of their files, by the path inside jobs */

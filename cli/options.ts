@@ -5,7 +5,6 @@ import { type Command, Option } from 'commander';
 import type { HoldOut } from '../datasets/questions/question-manifest.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { printable } from '../src/run/printable.js';
-import { shardOf } from '../src/run/shards.js';
 import { type Choices, choiceModes } from '../tasks/flags.js';
 
 /** Adds the options shared by `evaluate` and `compare`. @param several true if agents may choose in several ways */
@@ -185,11 +184,6 @@ export function addThreadsOption(command: Command, what: string): Command {
     '--threads <n>',
     `number of threads that share ${what} (default 1); the result does not depend on it`,
   );
-}
-
-/** Adds `--shard i/n`. @param what meaning of a part, for the help */
-export function addShardOption(command: Command, what: string): Command {
-  return command.option('--shard <i/n>', what, shardOf);
 }
 
 /**

@@ -1,9 +1,10 @@
-/** `kgwalk plan status|collect`, and the planning of commands: their parts as jobs for any machine. */
-import type { Command } from 'commander';
+/** `kgwalk plan status|collect`, and what commands need to write plans. */
+import { type Command, Option } from 'commander';
 import { basename, resolve } from 'node:path';
-import type { Job, Planned, PlannedCommand } from '../jobs/job.js';
+import type { Job, Plan } from '../jobs/job.js';
 import { commandLine, shownPath } from '../src/run/command-line.js';
 import { WorkbenchError } from '../src/run/errors.js';
+import type { SweepRecord } from '../src/run/sweep.js';
 import { printJson, printLine, printTable } from './output.js';
 
 /** Adds `kgwalk plan`. */
@@ -33,7 +34,7 @@ async function status(file: string, { store: address, json }: StoreFlags): Promi
   const { readPlan } = await import('../jobs/job.js');
   const { openStore } = await import('../jobs/store.js');
   const { heldBy, readFailure } = await import('../jobs/results.js');
-  const jobs = readPlan(file);
+  const { jobs } = readPlan(file);
   const store = await openStore(address);
   const { results, progress, failed, rivals } = await heldBy(store);
   const stateOf = ({ key }: Job) =>
@@ -57,130 +58,71 @@ async function status(file: string, { store: address, json }: StoreFlags): Promi
 async function collect(file: string, { store: address, to, json }: StoreFlags & { to: string }): Promise<void> {
   const { readPlan, wordsOf } = await import('../jobs/job.js');
   const { openStore } = await import('../jobs/store.js');
-  const { takeResult } = await import('../jobs/results.js');
+  const { readFailure, takeResult } = await import('../jobs/results.js');
   const { terminalWork } = await import('./terminal.js');
   const { throwIfStopped } = await import('../src/run/stop.js');
   const { signal, progress } = terminalWork();
-  const jobs = readPlan(file);
-  const [first] = jobs as [Job];
+  const { jobs, sweep } = readPlan(file);
   const store = await openStore(address);
   const bar = progress('collect', jobs.length, 'jobs');
+  const folder = resolve(to);
+  const failures = new Map<string, string | undefined>();
   let done = 0;
   for (const [i, job] of jobs.entries()) {
     throwIfStopped(signal);
-    if (await takeResult(store, job, resolve(to))) done++;
+    if (await takeResult(store, job, folder)) done++;
+    else failures.set(job.part, await readFailure(store, job));
     bar.update(i + 1);
   }
   bar.finish();
+  if (sweep) await collectSweep(folder, sweep, failures);
   const missing = jobs.length - done;
-  const next =
-    first.command === 'sweep'
-      ? commandLine('report', shownPath(resolve(to)))
-      : commandLine(...wordsOf(first, '--evaluations', shownPath(resolve(to))));
-  if (json) printJson({ folder: resolve(to), jobs: jobs.length, done, missing, next });
+  const next = sweep
+    ? commandLine('report', shownPath(folder))
+    : commandLine(...wordsOf(jobs[0]!, '--evaluations', shownPath(folder)));
+  if (json) printJson({ folder, jobs: jobs.length, done, missing, next });
   else {
     printLine(`${done} of ${jobs.length} results in ${to}${missing > 0 ? `; ${missing} are missing` : ''}`);
     printLine(next);
   }
 }
 
-/** Options of commands that can be planned. */
-export interface PlanFlags {
-  write?: string;
-  inputs?: string;
-}
-
-/** Adds them. @param parts meaning of a part, for the help */
-export function addPlanOptions(command: Command, parts: string): Command {
-  return command
-    .option('--write <file>', `do nothing, and write ${parts} as a plan for \`kgwalk work\`: docs/scale-out.md`)
-    .option('--inputs <json>', 'hashes of planned inputs: refuse other data and models');
-}
-
-/** The planned part of a command line. */
-interface Asked {
-  flags: PlanFlags;
-  /** Arguments after the command. */
-  args: readonly string[];
-  inputs: Readonly<Record<string, string>>;
-  parts: number;
-  folders?: Readonly<Record<string, string>>;
-}
-
-/** Options that only affect where, how or how long this machine works. */
-const ofThisMachine = [
-  'write',
-  'parts',
-  'store',
-  'inputs',
-  'json',
-  'jobs',
-  'threads',
-  'max-minutes',
-  'name',
-  'run-dir',
-  'resume',
-];
-
-/**
- * Writes the plan of a command line.
- * @throws WorkbenchError `usage` for options that other machines cannot use
- */
-export async function writeCommandPlan(
-  command: Command,
-  { flags, args, inputs, parts, folders = {} }: Asked,
-): Promise<void> {
-  const { jobsOf, mayHold, pluginsRefused, writePlan } = await import('../jobs/job.js');
-  const { isModelPath, lastingModelName } = await import('../src/llm/model-files.js');
-  const name = command.name() as PlannedCommand;
-  if ((command.parent?.getOptionValue('plugin') as string[] | undefined)?.length) throw pluginsRefused('--plugin');
-  const plugin = Object.keys(inputs).find((one) => one.startsWith('plugin:'));
-  if (plugin !== undefined) throw pluginsRefused(plugin);
-  const planned: Planned = {
-    command: name,
-    args: [...args],
-    options: {},
-    presets: {},
-    folders: { ...folders },
-    inputs: { ...inputs },
-  };
-  for (const option of command.options) {
-    const long = option.long!.slice(2);
-    if (command.getOptionValueSource(option.attributeName()) !== 'cli' || ofThisMachine.includes(long)) continue;
-    if (!mayHold(name, long)) {
-      throw new WorkbenchError('usage', `expected options that any machine can do, got --${long}, with --write`);
-    }
-    const value = command.getOptionValue(option.attributeName()) as string | string[] | true;
-    planned.options[long] = value === true ? value : [value].flat();
+/** Records collected runs as the sweep that made them on one machine would have. */
+async function collectSweep(folder: string, record: SweepRecord, failures: ReadonlyMap<string, string | undefined>) {
+  const { openSweep } = await import('../sweep/plan.js');
+  const { runSweep } = await import('../sweep/run-sweep.js');
+  const { collectedTrials } = await import('../sweep/trial-process.js');
+  const open = openSweep(folder, record, true);
+  try {
+    await runSweep(open, { jobs: 1, run: collectedTrials(failures), retryFailed: true });
+  } finally {
+    open.close();
   }
-  for (const long of ['model', 'encoder']) {
-    const given = planned.options[long];
-    if (given && given !== true)
-      planned.options[long] = given.map((one) => (isModelPath(one) ? lastingModelName(one) : one));
-  }
-  if (name === 'sweep') planned.args = [await carried(planned, args[0]!)];
-  const { config } = planned.options;
-  if (config && config !== true) planned.options.config = [await carried(planned, config[0]!)];
-  const jobs = jobsOf(planned, parts);
-  writePlan(flags.write!, jobs);
-  printLine(`${jobs.length} jobs in ${flags.write}`);
-  printLine(commandLine('work', '--plan', flags.write!, '--store', 'STORE'));
 }
 
-/** Name of a preset inside jobs: a bundled one, or a file carried by the job with all that it extends. */
-async function carried(planned: Planned, preset: string): Promise<string> {
+/** Writes a plan and says how to run it. */
+export async function writeJobs(file: string, plan: Plan): Promise<void> {
+  const { writePlan } = await import('../jobs/job.js');
+  writePlan(file, plan);
+  printLine(`${plan.jobs.length} jobs in ${file}`);
+  printLine(commandLine('work', '--plan', file, '--store', 'STORE'));
+}
+
+/** A preset as jobs name it: a bundled one, or a file that they carry, with all that it extends. */
+export async function carriedPreset(preset: string): Promise<{ name: string; presets: Job['presets'] }> {
   const { presetNames, resolvePreset } = await import('../src/run/locations.js');
-  if (presetNames().includes(preset)) return preset;
+  if (presetNames().includes(preset)) return { name: preset, presets: {} };
   const { readConfigFile } = await import('../src/run/config-source.js');
   const { pluginsRefused } = await import('../jobs/job.js');
-  const name = `${basename(preset)
-    .replace(/\.(ya?ml|json)$/, '')
-    .replace(/[^\w.-]/g, '-')}.yaml`;
+  const stem = basename(preset).replace(/\.(ya?ml|json)$/, '');
+  const name = `${stem.replace(/[^\w.-]/g, '-')}.yaml`;
   const settings = readConfigFile(resolvePreset(preset)).value as Record<string, unknown>;
   if (settings.plugins !== undefined) throw pluginsRefused(preset);
-  planned.presets[name] = settings;
-  return name;
+  return { name, presets: { [name]: settings } };
 }
+
+/** `--inputs`: hashes by which a job refuses other data and models than it was planned with. */
+export const inputsOption = () => new Option('--inputs <json>').hideHelp();
 
 /**
  * Checks that the inputs of a plan equal those here.

@@ -26,6 +26,7 @@ export interface TrainFlags {
   follow?: boolean;
   maxMinutes?: number;
   json?: boolean;
+  inputs?: string;
 }
 
 /** One run, ready to start or resume. */

@@ -5,17 +5,16 @@ import { stdin } from 'node:process';
 import { commandLine, shownPath } from '../src/run/command-line.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { wholeNumber } from '../tasks/flags.js';
-import { addPlanOptions, type PlanFlags, refuseOtherInputs, writeCommandPlan } from './plan.js';
-import { addShardOption, addThreadsOption, minutesOf, repeatable } from './options.js';
+import { addThreadsOption, minutesOf, repeatable } from './options.js';
 import { printJson, printLine, printNote, printTable, type Row } from './output.js';
+import { carriedPreset, writeJobs } from './plan.js';
 import type { ProgressReporter } from '../src/run/progress.js';
 import type { OpenSweep } from '../sweep/plan.js';
 import type { SweepResults } from '../sweep/results.js';
 import type { SweepWork } from '../sweep/run-sweep.js';
-import type { Shard } from '../src/run/shards.js';
 import type { SweepRecord } from '../src/run/sweep.js';
 
-interface SweepFlags extends PlanFlags {
+interface SweepFlags {
   grid: string[];
   sample: string[];
   trials?: string;
@@ -35,7 +34,7 @@ interface SweepFlags extends PlanFlags {
   resume?: boolean;
   retryFailed?: boolean;
   askTell?: boolean;
-  shard?: Shard;
+  write?: string;
   maxMinutes?: number;
   threads?: string;
   json?: boolean;
@@ -79,39 +78,29 @@ export function register(program: Command): void {
     .option('--retry-failed', 'with --resume: run again what failed')
     .option('--ask-tell', 'ask/tell: read trials as JSON lines from standard input and answer on standard output')
     .option('--max-minutes <n>', 'time limit; --resume continues', minutesOf)
+    .option('--write <file>', 'run nothing; write the runs as a plan for `kgwalk work`: docs/scale-out.md')
     .option('--json', 'print the results as JSON');
-  addShardOption(command, 'run the i-th of n parts of the runs, on one of n machines that share the folder');
-  addPlanOptions(command, 'its runs');
   addThreadsOption(command, 'TransE of a trial').action((preset: string, flags: SweepFlags) =>
-    sweep(command, preset, flags, program.opts<{ plugin?: string[] }>().plugin ?? []),
+    sweep(preset, flags, program.opts<{ plugin?: string[] }>().plugin ?? []),
   );
 }
 
-async function sweep(command: Command, preset: string, flags: SweepFlags, plugins: readonly string[]): Promise<void> {
+async function sweep(preset: string, flags: SweepFlags, plugins: readonly string[]): Promise<void> {
   const jobs = wholeNumber(flags.jobs, '--jobs', 1);
-  const apart = flags.shard ? '--shard' : flags.write === undefined ? undefined : '--write';
-  if (apart && (flags.halving !== undefined || flags.askTell)) {
-    const other = flags.askTell ? '--ask-tell' : '--halving';
-    throw new WorkbenchError('usage', `expected ${apart} without ${other}, got both`, {
-      hint: 'What is stopped, or asked next, follows from the runs before: one process must see them all.',
-    });
-  }
-  const { checkData, inputsOf, openSweep, plannedSweep, sweepName } = await import('../sweep/plan.js');
+  const { checkData, jobsOf, openSweep, plannedSweep, sweepName } = await import('../sweep/plan.js');
+  if (flags.write !== undefined) await refuseToPlan(flags, plugins);
   const record = await plannedSweep(await planOf(preset, flags, plugins));
   if (flags.write !== undefined) {
-    const parts = record.trials * record.seeds.length;
-    return writeCommandPlan(command, { flags, args: [preset], inputs: await inputsOf(record), parts });
+    return writeJobs(flags.write, { jobs: await jobsOf(record, await carriedPreset(preset)), sweep: record });
   }
   const folder = await folderOf(flags, sweepName(record));
   const { sweepIn } = await import('../src/run/sweep.js');
-  // Each machine has its own data.
-  if (flags.inputs !== undefined) await refuseOtherInputs(flags.inputs, await inputsOf(record));
-  else if (!flags.askTell && (flags.shard || !sweepIn(folder))) await checkData(record);
+  if (!flags.askTell && !sweepIn(folder)) await checkData(record);
   const { terminalWork } = await import('./terminal.js');
   const { trialProcesses } = await import('../sweep/trial-process.js');
   // Before the lock: afterwards others see a running sweep, which an interrupt must stop in order.
   const { signal, progress } = terminalWork(flags.maxMinutes);
-  const open = openSweep(folder, record, flags.resume ?? false, flags.shard);
+  const open = openSweep(folder, record, flags.resume ?? false);
   const run = trialProcesses({ preset, plugins: plugins.map((file) => resolve(file)), threads: flags.threads });
   const { sweepResults } = await import('../sweep/results.js');
   const work = { jobs, run, signal, retryFailed: flags.retryFailed };
@@ -133,16 +122,26 @@ async function sweep(command: Command, preset: string, flags: SweepFlags, plugin
   printNote(`\n${commandLine('report', shownPath(folder))}`);
 }
 
+/** Refuses a plan of runs that depend on each other, or on code. */
+async function refuseToPlan({ halving, askTell, retryFailed }: SweepFlags, plugins: readonly string[]): Promise<void> {
+  const other =
+    (askTell && '--ask-tell') || (halving !== undefined && '--halving') || (retryFailed && '--retry-failed');
+  if (other) {
+    throw new WorkbenchError('usage', `expected --write without ${other}, got both`, {
+      hint: 'The jobs of a plan are independent: what follows from earlier runs needs one process that sees them all.',
+    });
+  }
+  if (plugins.length > 0) throw (await import('../jobs/job.js')).pluginsRefused('--plugin');
+}
+
 /** All trials of a list. */
 async function planned(open: OpenSweep, work: SweepWork, progress: ProgressReporter): Promise<void> {
   const { runSweep } = await import('../sweep/run-sweep.js');
-  const { record, folder, events, isOurs } = open;
+  const { record, folder, events } = open;
   const { trials, seeds } = record;
-  const runs = Array.from({ length: trials }, (_, i) => seeds.filter((seed) => isOurs(i + 1, seed))).flat().length;
-  const share = runs < trials * seeds.length ? `, ${runs} of ${trials * seeds.length} runs here` : '';
-  printNote(`sweep ${folder}: ${trials} trials${seeds.length > 1 ? `, ${seeds.length} seeds each` : ''}${share}`);
-  let done = events.filter((event) => event.kind === 'end' && isOurs(event.trial, event.seed)).length;
-  const bar = progress('sweep', runs, 'runs', done);
+  printNote(`sweep ${folder}: ${trials} trials${seeds.length > 1 ? `, ${seeds.length} seeds each` : ''}`);
+  let done = events.filter((event) => event.kind === 'end').length;
+  const bar = progress('sweep', trials * seeds.length, 'runs', done);
   const onEnd: SweepWork['onEnd'] = ({ trial, seed, state, value, metric, reason }) => {
     const figure = value === undefined ? '' : ` · ${metric} ${figureText(value)}`;
     const why = reason === undefined ? '' : ` · ${reason}`;

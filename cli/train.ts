@@ -5,6 +5,7 @@ import { WorkbenchError } from '../src/run/errors.js';
 import { printJson, printLine, printNote, printTable } from './output.js';
 import type { PlannedRun, TrainFlags } from './planned-runs.js';
 import { addThreadsOption, minutesOf, repeatable } from './options.js';
+import { inputsOption, refuseOtherInputs } from './plan.js';
 import { threadsOf } from '../tasks/flags.js';
 import { follow } from './serve.js';
 
@@ -34,7 +35,8 @@ export function register(program: Command): void {
     .option('--dry-run', 'print the plan and exit: samples, texts, tokens, updates and time')
     .option('--follow', 'show the run in a browser while it trains, as `kgwalk serve` does; ends with it')
     .option('--max-minutes <n>', 'stop after this many minutes, with a checkpoint to resume from', minutesOf)
-    .option('--json', 'print the run folders as JSON');
+    .option('--json', 'print the run folders as JSON')
+    .addOption(inputsOption());
   addThreadsOption(command, 'TransE’s batches (transe.batchSize above 1) and validation').action(train);
 }
 
@@ -46,6 +48,10 @@ async function train(preset: string | undefined, flags: TrainFlags): Promise<voi
     const { dryRun } = await import('./dry-run.js');
     const rows = await dryRun(runs[0]!.settings, { hasClone: flags.fork !== undefined });
     return flags.json ? printJson(rows) : printTable(rows);
+  }
+  if (flags.inputs !== undefined) {
+    const { inputsOf } = await import('../sweep/plan.js');
+    await refuseOtherInputs(flags.inputs, await inputsOf(runs[0]!.settings));
   }
   const { train: trainRun } = await import('../tasks/train.js');
   const { tellTorn, terminalWork } = await import('./terminal.js');

@@ -1,9 +1,10 @@
 /** `kgwalk work`: runs jobs of a plan, on any number of machines. */
 import type { Command } from 'commander';
 import { WorkbenchError } from '../src/run/errors.js';
-import type { Shard } from '../src/run/shards.js';
+import type { WorkOptions } from '../jobs/work.js';
+import type { Blocker } from '../src/run/run-lock.js';
 import { wholeNumber } from '../tasks/flags.js';
-import { addShardOption, minutesOf } from './options.js';
+import { minutesOf } from './options.js';
 import { printJson, printLine, printNote } from './output.js';
 
 interface WorkFlags {
@@ -11,7 +12,6 @@ interface WorkFlags {
   store: string;
   queue?: string;
   wait?: boolean;
-  shard?: Shard;
   jobs: string;
   maxMinutes?: number;
   json?: boolean;
@@ -19,7 +19,7 @@ interface WorkFlags {
 
 /** Adds `kgwalk work`. */
 export function register(program: Command): void {
-  const command = program
+  program
     .command('work')
     .description('run jobs of a plan; results are stored exactly once')
     .option('--plan <file>', 'plan written by `--write` of sweep or evaluate; with --queue its jobs are enqueued first')
@@ -28,8 +28,8 @@ export function register(program: Command): void {
     .option('--wait', 'with --queue: wait for more jobs where there are none')
     .option('--jobs <n>', 'number of concurrent jobs', '1')
     .option('--max-minutes <n>', 'stop after that long; what was done so far is kept in the store', minutesOf)
-    .option('--json', 'print JSON');
-  addShardOption(command, 'without --queue: every n-th job from the i-th on, one of n machines').action(work);
+    .option('--json', 'print JSON')
+    .action(work);
 }
 
 async function work({
@@ -37,7 +37,6 @@ async function work({
   store: address,
   queue: at,
   wait,
-  shard,
   maxMinutes,
   json,
   ...flags
@@ -48,10 +47,9 @@ async function work({
       hint: 'A plan is written by --write of `kgwalk sweep` or `kgwalk evaluate`.',
     });
   }
-  const conflict = at === undefined ? wait && '--wait' : shard && '--shard';
-  if (conflict) {
-    throw new WorkbenchError('usage', `expected ${conflict} ${at === undefined ? 'with' : 'without'} --queue`, {
-      hint: 'A queue hands out jobs by itself; without one a plan is all there is.',
+  if (wait && at === undefined) {
+    throw new WorkbenchError('usage', 'expected --wait with --queue, got none', {
+      hint: 'Without a queue a plan is all there is.',
     });
   }
   const { readPlan } = await import('../jobs/job.js');
@@ -59,11 +57,11 @@ async function work({
   const { workOn, workThrough } = await import('../jobs/work.js');
   const { terminalWork } = await import('./terminal.js');
   const { throwIfStopped } = await import('../src/run/stop.js');
-  const plan = file === undefined ? undefined : readPlan(file);
+  const plan = file === undefined ? undefined : readPlan(file).jobs;
   const { signal } = terminalWork(maxMinutes);
   const store = await openStore(address);
   const counts = { published: 0, known: 0, failed: 0, stopped: 0 };
-  const options: Parameters<typeof workThrough>[2] = {
+  const options: WorkOptions = {
     ...{ store, jobs, signal },
     onEnd({ command, part, key }, ended) {
       counts[ended.state]++;
@@ -71,7 +69,8 @@ async function work({
       printNote(`${command} ${part} (${key.slice(0, 8)}): ${ended.state}${why}`);
     },
   };
-  if (at === undefined) await workThrough(plan!, shard ?? { part: 1, of: 1 }, options);
+  let held: Blocker[] = [];
+  if (at === undefined) held = await workThrough(plan!, options);
   else {
     const { openQueue } = await import('../jobs/queue.js');
     const queue = await openQueue(at, (why) => printNote(`queue unreachable, retrying: ${why}`));
@@ -83,7 +82,12 @@ async function work({
     }
   }
   throwIfStopped(signal);
-  if (json) printJson(counts);
+  const [other] = held;
+  if (other) {
+    const who = `process ${other.pid} on ${other.host}`;
+    printNote(`${held.length} jobs are held by other workers, such as ${who}; if it is gone, delete ${other.file}`);
+  }
+  if (json) printJson({ ...counts, held: held.length });
   else printLine(`${counts.published} results made here, ${counts.known} were there, ${counts.failed} tries failed`);
   // A queue retries failed jobs on any worker.
   if (counts.failed === 0 || at !== undefined) return;

@@ -13,6 +13,7 @@ import { randomUUID } from 'node:crypto';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { makeFolder, writeError } from '../src/run/files.js';
 import { confined } from '../src/run/locations.js';
+import { type Blocker, tryLockFile } from '../src/run/run-lock.js';
 
 /** Bytes, or a file of them: files may be larger than memory. */
 export type Content = string | { file: string };
@@ -33,6 +34,8 @@ export interface Store {
   list(prefix: string): Promise<string[]>;
   /** Removes an object, if present. */
   remove(name: string): Promise<void>;
+  /** Claims work for this process while it lives, where a store can tell. @returns a release function, or the holder */
+  readonly claim?: ((name: string) => (() => void) | Blocker) | undefined;
 }
 
 /** Opens the folder; created if missing. */
@@ -84,5 +87,6 @@ export function openFolderStore(address: string): Store {
       return names.sort();
     },
     remove: async (name) => rmSync(place(name), { force: true }),
+    claim: (name) => tryLockFile(place(name)),
   };
 }

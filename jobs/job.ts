@@ -1,6 +1,6 @@
 /**
- * Jobs: parts of a command that any machine may run. A plan is a file with one job per line; the line determines the
- * result, so its hash is the result's name.
+ * Jobs that any machine may run: a run of a sweep, or a part of an evaluation. A plan is a file with one job per line,
+ * after the sweep it belongs to, if any; the line determines the result, so its hash is the result's name.
  */
 import { z } from 'zod';
 import { canonicalJson, configHash } from '../src/run/config.js';
@@ -8,6 +8,7 @@ import { kgwalkVersion } from '../src/run/environment.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { readTextFile, writeFileAtomic } from '../src/run/files.js';
 import { ofShape, parseJson } from '../src/run/read-json.js';
+import { type SweepRecord, sweepRecord } from '../src/run/sweep.js';
 
 const text = z.string().max(100_000);
 const digest = z.string().regex(/^[0-9a-f]{64}$/);
@@ -20,25 +21,22 @@ const path = z
 
 /** Options allowed in a job, by command: no output path, no plugin, nothing machine-specific. */
 const optionsOf = {
-  sweep: 'grid sample trials seeds sampler seed metric minimize set model backend',
+  train: 'set seed',
   evaluate:
     'agent count dataset split limit checkpoint encoder backend graph turns beam-width two-hop-bonus direction config ' +
     'model model-set budget budget-mode choices hold-out set seed withhold-hops',
 } as const;
 
-/** Commands that can be planned. */
-export type PlannedCommand = keyof typeof optionsOf;
-
 const content = z.strictObject({
   kind: z.literal('kgwalk job'),
   /** Version of the program: another may compute something else. */
   version: text,
-  command: z.enum(['sweep', 'evaluate']),
+  command: z.enum(['train', 'evaluate']),
   /** Arguments and options of the command. */
   args: z.array(text).max(20),
   options: z.record(text, z.union([z.literal(true), z.array(text).max(2000)])),
-  /** Part of the command, e.g. `2/8`. */
-  part: z.string().regex(/^\d{1,6}\/\d{1,6}$/),
+  /** Part of an evaluation, e.g. `2/8`, or name of a run of a sweep. */
+  part: z.string().regex(/^(\d{1,6}\/\d{1,6}|trial-\d{3,9}-s\d{1,10})$/),
   /** Contents of the settings files named in the arguments: users' presets with all that they extend. */
   presets: z.record(
     path,
@@ -51,35 +49,44 @@ const content = z.strictObject({
 });
 const schema = content.extend({ key: digest });
 
-/** One part of a command. */
+/** One unit of work. */
 export type Job = z.output<typeof schema>;
 
-/** A command in parts, before it is split into jobs. */
-export type Planned = Pick<Job, 'command' | 'args' | 'options' | 'presets' | 'folders' | 'inputs'>;
+/** A job for this version of the program, under its key. */
+export function jobOf(planned: Omit<Job, 'key' | 'kind' | 'version'>): Job {
+  const job = { kind: 'kgwalk job' as const, version: kgwalkVersion(), ...planned };
+  return { key: configHash(job), ...job };
+}
 
-/** Its jobs, in part order. */
-export function jobsOf(planned: Planned, parts: number): Job[] {
-  return Array.from({ length: parts }, (_, i) => {
-    const job = { kind: 'kgwalk job' as const, version: kgwalkVersion(), ...planned, part: `${i + 1}/${parts}` };
-    return { key: configHash(job), ...job };
-  });
+/** Jobs of a command, and the sweep whose runs they are. */
+export interface Plan {
+  jobs: Job[];
+  sweep?: SweepRecord | undefined;
 }
 
 /** Writes a plan, one job per line. */
-export function writePlan(file: string, jobs: readonly Job[]): void {
-  writeFileAtomic(file, jobs.map((job) => `${canonicalJson(job)}\n`).join(''));
+export function writePlan(file: string, { jobs, sweep }: Plan): void {
+  // Not in canonical order: `sweep.json` is written from it.
+  const first = sweep ? `${JSON.stringify({ sweep })}\n` : '';
+  writeFileAtomic(file, first + jobs.map((job) => `${canonicalJson(job)}\n`).join(''));
 }
 
 /**
- * Jobs of a plan.
+ * Reads a plan.
  * @throws WorkbenchError `data` for an invalid or altered line; `usage` for a plan of another version
  */
-export function readPlan(file: string): Job[] {
-  const lines = readTextFile(file, 'a plan').split('\n');
-  const jobs = lines.flatMap((line, i) =>
-    line === '' ? [] : [jobFrom(parseJson(line, { what: 'a job', place: `${file}:${i + 1}` }), `${file}:${i + 1}`)],
-  );
-  if (jobs.length > 0) return jobs;
+export function readPlan(file: string): Plan {
+  const jobs: Job[] = [];
+  let sweep: SweepRecord | undefined;
+  for (const [i, line] of readTextFile(file, 'a plan').split('\n').entries()) {
+    if (line === '') continue;
+    const place = `${file}:${i + 1}`;
+    const value = parseJson(line, { what: 'a job', place });
+    if (i === 0 && value !== null && typeof value === 'object' && 'sweep' in value) {
+      sweep = ofShape(value.sweep, sweepRecord, { what: 'a sweep', place });
+    } else jobs.push(jobFrom(value, place));
+  }
+  if (jobs.length > 0) return { jobs, sweep };
   throw new WorkbenchError('data', `expected a plan, a job a line, got no line, at ${file}`, {
     hint: 'Write one by --write of `kgwalk sweep` or `kgwalk evaluate`.',
   });
@@ -113,7 +120,7 @@ const namesPlugins = (setting: string) => /^\s*plugins\b/.test(setting);
 /** The error for a plan that would load code. */
 export function pluginsRefused(place: string): WorkbenchError {
   return new WorkbenchError('usage', `expected work without plugins, got some, at ${place}`, {
-    hint: 'A job brings no code: use --shard on machines that have the plugin.',
+    hint: 'A job brings no code: do it on one machine, without a plan.',
   });
 }
 
@@ -125,7 +132,7 @@ export function otherVersion(version: string, place: string): WorkbenchError {
 }
 
 /** True if a plan may contain an option. */
-export const mayHold = (command: PlannedCommand, option: string): boolean =>
+export const mayHold = (command: Job['command'], option: string): boolean =>
   optionsOf[command].split(' ').includes(option);
 
 /** Arguments of a job after the program's name, without its part. @param more options added by this machine */

@@ -93,6 +93,8 @@ export async function runJob(job: Job, { store, scratch, signal }: JobOptions): 
 }
 
 function programWords(job: Job): string[] {
-  const place = job.command === 'sweep' ? ['--run-dir', out, '--resume'] : ['--evaluations', out];
-  return wordsOf(job, '--shard', job.part, '--inputs', JSON.stringify(job.inputs), ...place);
+  const { command, part, inputs } = job;
+  const place =
+    command === 'train' ? ['--run-dir', join(out, part), '--resume', 'last'] : ['--part', part, '--evaluations', out];
+  return wordsOf(job, '--inputs', JSON.stringify(inputs), ...place);
 }

@@ -7,8 +7,24 @@ import { pipeline } from 'node:stream/promises';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { WorkbenchError } from '../src/run/errors.js';
 import { makeFolder } from '../src/run/files.js';
-import { withPackage } from './optional-package.js';
 import type { Content, Store } from './folder-store.js';
+
+/**
+ * Loads optional packages, which the user installs.
+ * @param what feature that needs them, with its article
+ * @throws WorkbenchError `usage` with the command that installs them, if one is missing
+ */
+export async function withPackage<T>(what: string, names: readonly string[], load: () => Promise<T>): Promise<T> {
+  try {
+    return await load();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    throw new WorkbenchError('usage', `expected the packages that ${what} needs, got none`, {
+      hint: `Run npm install ${names.join(' ')}.`,
+      cause: error,
+    });
+  }
+}
 
 /**
  * Opens a bucket. Credentials and region come from the usual variables of AWS: `AWS_ACCESS_KEY_ID`, `AWS_PROFILE`, roles of machines,

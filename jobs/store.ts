@@ -61,6 +61,7 @@ function patient(store: Store, tries: number): Store {
   }
   return {
     address: store.address,
+    claim: store.claim,
     read: (name) => again(`reading ${name}`, () => store.read(name)),
     download: (name, file) => again(`reading ${name}`, () => store.download(name, file)),
     write: (name, content) => again(`writing ${name}`, () => store.write(name, content)),

@@ -9,7 +9,7 @@ import { ofShape, parseJson } from '../src/run/read-json.js';
 import { throwIfStopped } from '../src/run/stop.js';
 import { trialsOf, type Trial } from '../src/run/sweep.js';
 import { checkTrial, type OpenSweep, sameTrial } from './plan.js';
-import { beginTrial, openQueue, type SweepWork } from './run-sweep.js';
+import { beginTrial, type SweepWork, TrialQueue } from './run-sweep.js';
 
 const id = z.union([z.string().min(1), z.number()]);
 
@@ -57,7 +57,7 @@ export async function answerAsks(sweep: OpenSweep, work: SweepWork, { lines, say
   const { record, events, folder } = sweep;
   const trials = () => trialsOf(record, events);
   const idOf = (number: number) => trials().find(({ trial }) => trial === number)!.id!;
-  const queue = openQueue(sweep, {
+  const queue = new TrialQueue(sweep, {
     ...work,
     onReport({ trial, seed, step, value }) {
       say({ id: idOf(trial), seed, step, value });

@@ -1,18 +1,18 @@
 /** Definition of a sweep, all checked before anything starts; and the folder in which it is done. */
 import { existsSync } from 'node:fs';
+import { type Job, jobOf } from '../jobs/job.js';
 import { loadPreset } from '../presets/index.js';
 import { canonicalJson, configDifferences, configHash, refuseDifferences } from '../src/run/config.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { writeFileAtomic } from '../src/run/files.js';
 import { openJsonLines } from '../src/run/json-lines.js';
 import { collectProvenance, ProvenanceNotes } from '../src/run/provenance.js';
-import { isHeld, lockFile } from '../src/run/run-lock.js';
-import type { Shard } from '../src/run/shards.js';
-import { shardsIn, sweepFiles, sweepIn, type SweepRecord, type TrialEvent } from '../src/run/sweep.js';
+import { lockFile } from '../src/run/run-lock.js';
+import { sweepFiles, sweepIn, type SweepRecord, type TrialEvent, trialName } from '../src/run/sweep.js';
 import { taskOfSettings } from '../tasks/index.js';
 import { checkTrainSettings } from '../trainers/check-settings.js';
 import { encoderOf, hashesOf } from '../trainers/train.js';
-import { plainSettings, withUsualModel } from '../trainers/train-settings.js';
+import { plainSettings, type TrainSettings, withUsualModel } from '../trainers/train-settings.js';
 import { trialCount, trialSettings } from './draws.js';
 import { checkSpace, dimensionText, overridesOf } from './space.js';
 
@@ -49,13 +49,8 @@ export async function checkTrial(
     checkTrainSettings(learning, settings, false);
   } catch (error) {
     if (!(error instanceof WorkbenchError) || trial === undefined) throw error;
-    const { hint } = error;
-    const which = overridesOf(set).join(' ');
-    throw new WorkbenchError(
-      'config',
-      `trial ${trial} (${which}): ${error.message}`,
-      hint === undefined ? {} : { hint },
-    );
+    const { hint, message } = error;
+    throw new WorkbenchError('config', `trial ${trial} (${overridesOf(set).join(' ')}): ${message}`, { hint });
   }
 }
 
@@ -64,12 +59,12 @@ export async function checkTrial(
  * @throws WorkbenchError `data` for data that is not there or does not fit
  */
 export async function checkData(record: SweepRecord): Promise<void> {
-  await openedFirst(record);
+  await opened(loadPreset(record.preset, trialOverrides(record, trialSettings(record, 1))));
 }
 
-/** Hashes of what the first trial works on: data, and what encodes its texts. @throws as `checkData` */
-export async function inputsOf(record: SweepRecord): Promise<Record<string, string>> {
-  const { training, settings } = await openedFirst(record);
+/** Hashes of what a run works on: data, and what encodes its texts. @throws as `checkData` */
+export async function inputsOf(settings: TrainSettings): Promise<Record<string, string>> {
+  const training = await opened(settings);
   const encoder = await encoderOf(training, withUsualModel(settings));
   try {
     return Object.fromEntries(Object.entries(hashesOf(training, encoder)).filter(([, hash]) => hash !== undefined));
@@ -78,10 +73,49 @@ export async function inputsOf(record: SweepRecord): Promise<Record<string, stri
   }
 }
 
-async function openedFirst(record: SweepRecord) {
-  const settings = loadPreset(record.preset, [...record.overrides, ...overridesOf(trialSettings(record, 1))]);
+async function opened(settings: TrainSettings) {
   const { learning } = await taskOfSettings(settings);
-  return { settings, training: await collectProvenance(new ProvenanceNotes(), () => learning.open(settings)) };
+  return collectProvenance(new ProvenanceNotes(), () => learning.open(settings));
+}
+
+/** Overrides of the preset in a trial. */
+export const trialOverrides = (
+  { overrides }: Pick<SweepRecord, 'overrides'>,
+  set: Readonly<Record<string, unknown>>,
+) => [...overrides, ...overridesOf(set)];
+
+/** Settings that change neither data nor encoder. */
+const ofTraining = /^(ppo|clone|fit|transe)\./;
+
+/**
+ * The runs of a sweep as jobs.
+ * @param preset its name and the files in jobs
+ * @throws as `checkData`
+ */
+export async function jobsOf(record: SweepRecord, preset: { name: string; presets: Job['presets'] }): Promise<Job[]> {
+  const jobs: Job[] = [];
+  const inputs = new Map<string, Record<string, string>>();
+  for (let trial = 1; trial <= record.trials; trial++) {
+    const set = trialSettings(record, trial);
+    const overrides = trialOverrides(record, set);
+    const data = canonicalJson(Object.fromEntries(Object.entries(set).filter(([key]) => !ofTraining.test(key))));
+    const found = inputs.get(data) ?? (await inputsOf(loadPreset(record.preset, overrides)));
+    inputs.set(data, found);
+    for (const seed of record.seeds) {
+      jobs.push(
+        jobOf({
+          command: 'train',
+          args: [preset.name],
+          options: { set: overrides, seed: [String(seed)] },
+          part: trialName(trial, seed),
+          presets: preset.presets,
+          folders: {},
+          inputs: found,
+        }),
+      );
+    }
+  }
+  return jobs;
 }
 
 /** A name that follows from what is swept, and not from how many trials: more of them continue in the same folder. */
@@ -93,24 +127,20 @@ export function sweepName({ trials: _more, ...record }: SweepRecord): string {
 export type OpenSweep = ReturnType<typeof openSweep>;
 
 /**
- * Starts or resumes a sweep in a folder, and locks it, or the shard of it; close it after use.
+ * Starts or resumes a sweep in a folder, and locks it; close it after use.
  * @param resume resume; start if there is none
- * @param shard the part of the runs that is done here; others do theirs in the same folder, or in one that is put together with it later
- * @throws WorkbenchError `usage` where the folder holds a sweep, or the shard's log, and `resume` is false, or another process works
- *   on it; `config` that names what differs from the sweep there
+ * @throws WorkbenchError `usage` where the folder holds a sweep and `resume` is false, or another process works on it;
+ *   `config` that names what differs from the sweep there
  */
-export function openSweep(folder: string, record: SweepRecord, resume: boolean, shard: Shard = { part: 1, of: 1 }) {
-  const files = sweepFiles(folder, shard);
-  const hint = 'Resume it by --resume, or choose another --name.';
-  if (existsSync(shard.of === 1 ? files.sweep : files.trials) && !resume) {
+export function openSweep(folder: string, record: SweepRecord, resume: boolean) {
+  const files = sweepFiles(folder);
+  if (existsSync(files.sweep) && !resume) {
     throw new WorkbenchError('usage', `expected a folder without a sweep, got one that holds a sweep, at ${folder}`, {
-      hint,
+      hint: 'Resume it by --resume, or choose another --name.',
     });
   }
   const release = lockFile(files.lock, 'a sweep');
   try {
-    // Who counts other parts may do the same runs; each looks after it has its own lock, so that of two one sees the other.
-    for (const { of, lock } of shardsIn(folder)) if (of !== shard.of && isHeld(lock)) lockFile(lock, 'a sweep')();
     const before = sweepIn(folder);
     if (before) refuseOtherSweep(folder, before.record, record);
     if (!before || before.record.trials < record.trials) {
@@ -123,9 +153,6 @@ export function openSweep(folder: string, record: SweepRecord, resume: boolean, 
       files,
       record,
       events: events as readonly TrialEvent[],
-      /** True if a run belongs to this shard. */
-      isOurs: (trial: number, seed: number) =>
-        ((trial - 1) * record.seeds.length + record.seeds.indexOf(seed)) % shard.of === shard.part - 1,
       /** Keeps a line, on disk at once. */
       append(event: TrialEvent): void {
         log.append(event);

@@ -1,13 +1,13 @@
 /** The loop of a sweep: starts runs, so many at once, keeps how each ended, and stops those that halving gives up. */
 import { join } from 'node:path';
+import { WorkbenchError } from '../src/run/errors.js';
+import type { MetricRecord } from '../src/run/records.js';
 import { throwIfStopped } from '../src/run/stop.js';
-import { trialsOf, type Trial, type TrialEvent, type TrialRun } from '../src/run/sweep.js';
+import { trialsOf, type Trial, type TrialEnd, type TrialRun } from '../src/run/sweep.js';
 import { trialSettings } from './draws.js';
-import { type OpenSweep, sameTrial } from './plan.js';
-import { overridesOf } from './space.js';
+import { type OpenSweep, sameTrial, trialOverrides } from './plan.js';
 import type { RunTrial } from './trial-process.js';
 import { type Evaluated, evaluatedIn, goesOn, isBetter, rungsUpTo } from './trials.js';
-import { WorkbenchError } from '../src/run/errors.js';
 
 /** Execution options of a sweep; none changes the results, but for the order in which halving sees its runs. */
 export interface SweepWork {
@@ -19,19 +19,9 @@ export interface SweepWork {
   /** Runs that failed before are run again. */
   retryFailed?: boolean | undefined;
   /** Called after every run. */
-  onEnd?: ((end: Extract<TrialEvent, { kind: 'end' }>) => void) | undefined;
+  onEnd?: ((end: TrialEnd) => void) | undefined;
   /** Called after every evaluation of PPO, in the order of its updates. */
   onReport?: ((report: { trial: number; seed: number } & Evaluated) => void) | undefined;
-}
-
-/** Runs that wait or are under way. */
-export interface TrialQueue {
-  /** Puts the runs of a trial in line that have not ended. @param over called when none of them is left */
-  add(trial: Trial, over?: () => void): void;
-  /** Ends the runs of a trial, as stopped. */
-  stop(trial: number, reason: string): void;
-  /** Resolves when nothing is left, or when the signal stopped everything. @throws what a run or a log threw */
-  idle(): Promise<void>;
 }
 
 /**
@@ -50,9 +40,8 @@ export async function runSweep(sweep: OpenSweep, work: SweepWork): Promise<void>
       },
     );
   }
-  const queue = openQueue(sweep, work);
+  const queue = new TrialQueue(sweep, work);
   for (let trial = 1; trial <= record.trials; trial++) {
-    if (!record.seeds.some((seed) => sweep.isOurs(trial, seed))) continue;
     queue.add(beginTrial(sweep, trial, trialSettings(record, trial)));
   }
   await queue.idle();
@@ -71,170 +60,171 @@ export function beginTrial(
   return known()!;
 }
 
-/** Opens a queue over a sweep. */
-export function openQueue(
-  sweep: OpenSweep,
-  { jobs, run, signal, retryFailed, onEnd, onReport }: SweepWork,
-): TrialQueue {
-  const { record, folder, files, events } = sweep;
-  const { halving, better } = record;
-  interface Entry {
-    trial: Trial;
-    at: TrialRun;
-    over: () => void;
-  }
-  const waiting: Entry[] = [];
-  const running = new Map<Promise<void>, { trial: number; controller: AbortController }>();
-  /** Trials that are given up, by another seed of theirs or from outside. */
-  const givenUp = new Map<number, string>();
-  let thrown: { error: unknown } | undefined;
-  let wake: (() => void) | undefined;
+/** A run that waits. */
+interface Entry {
+  trial: Trial;
+  at: TrialRun;
+  /** Called when no run of the trial is left. */
+  over: () => void;
+}
 
-  const stopAll = () => {
-    for (const { controller } of running.values()) controller.abort();
-    wake?.();
+/** Runs that wait or are under way. */
+export class TrialQueue {
+  readonly #sweep: OpenSweep;
+  readonly #work: SweepWork;
+  readonly #waiting: Entry[] = [];
+  readonly #running = new Map<Promise<void>, { trial: number; controller: AbortController }>();
+  /** Trials that are given up from outside. */
+  readonly #givenUp = new Map<number, string>();
+  #thrown: { error: unknown } | undefined;
+  #wake: (() => void) | undefined;
+
+  constructor(sweep: OpenSweep, work: SweepWork) {
+    this.#sweep = sweep;
+    this.#work = work;
+    work.signal?.addEventListener('abort', this.#stopAll);
+  }
+
+  /** Puts the runs of a trial in line that have not ended. @param over called when none of them is left */
+  add(trial: Trial, over: () => void = () => {}): void {
+    const { halving } = this.#sweep.record;
+    const [first, ...others] = trial.runs;
+    const open = (halving ? [first!] : trial.runs).filter((at) => this.#isOpen(trial, at));
+    if (open.length === 0 && halving && this.#endOf(trial, first!)?.state === 'finished') {
+      open.push(...others.filter((at) => this.#isOpen(trial, at)));
+    }
+    this.#waiting.push(...open.map((at) => ({ trial, at, over })));
+    if (open.length === 0) over();
+    this.#start();
+  }
+
+  /** Ends the runs of a trial, as stopped. */
+  stop(trial: number, reason: string): void {
+    this.#givenUp.set(trial, reason);
+    for (const one of this.#running.values()) if (one.trial === trial) one.controller.abort();
+    for (const one of this.#waiting.filter((entry) => entry.trial.trial === trial)) {
+      this.#waiting.splice(this.#waiting.indexOf(one), 1);
+      this.#end(one, 'stopped', undefined, reason);
+      this.#follow(one);
+    }
+  }
+
+  /** Resolves when nothing is left, or when the signal stopped everything. @throws what a run or a log threw */
+  async idle(): Promise<void> {
+    const { signal } = this.#work;
+    const isDone = () =>
+      this.#running.size === 0 && (this.#waiting.length === 0 || signal?.aborted || this.#thrown !== undefined);
+    this.#start();
+    while (!isDone()) await new Promise<void>((resolve) => (this.#wake = resolve));
+    signal?.removeEventListener('abort', this.#stopAll);
+    if (this.#thrown) throw this.#thrown.error;
+  }
+
+  readonly #stopAll = () => {
+    for (const { controller } of this.#running.values()) controller.abort();
+    this.#wake?.();
   };
-  signal?.addEventListener('abort', stopAll);
 
-  function end(
-    trial: Trial,
-    { seed }: TrialRun,
-    state: 'finished' | 'stopped' | 'failed',
-    best?: Evaluated,
-    reason?: string,
-  ) {
-    const event = {
-      kind: 'end' as const,
-      trial: trial.trial,
-      seed,
-      state,
-      ...best,
-      ...(reason !== undefined && { reason }),
-    };
-    sweep.append(event);
-    onEnd?.(event);
+  #start(): void {
+    const { jobs, signal } = this.#work;
+    while (!signal?.aborted && !this.#thrown && this.#running.size < jobs && this.#waiting.length > 0) {
+      const entry = this.#waiting.shift()!;
+      const controller = new AbortController();
+      const promise = this.#run(entry, controller)
+        .finally(() => this.#running.delete(promise))
+        .then(() => this.#follow(entry))
+        .catch((error: unknown) => {
+          this.#thrown ??= { error };
+          this.#stopAll();
+        })
+        .finally(() => {
+          this.#start();
+          this.#wake?.();
+        });
+      this.#running.set(promise, { trial: entry.trial.trial, controller });
+    }
   }
 
-  async function work(trial: Trial, at: TrialRun, controller: AbortController): Promise<void> {
-    const { seed } = at;
-    const number = trial.trial;
+  async #run(entry: Entry, controller: AbortController): Promise<void> {
+    const { record, folder, files } = this.#sweep;
+    const { trial, at } = entry;
     let best: Evaluated | undefined;
     let stoppedAt: string | undefined;
-    const decisions = new Map(at.rungs.map((rung) => [rung.rung, rung.kept]));
-    const isHalved = halving !== undefined && trial.runs[0] === at;
-    const onMetrics = (metrics: Parameters<typeof evaluatedIn>[0]) => {
-      // What a run still logs while it stops counts no more: so it is worth the same however fast it stopped.
+    const onMetrics = (metrics: MetricRecord) => {
+      // Evaluations logged while a run stops do not count: its value does not depend on how fast it stopped.
       const now = stoppedAt === undefined ? evaluatedIn(metrics, record) : undefined;
       if (!now) return;
-      if (!best || isBetter(now.value, best.value, better)) best = now;
+      if (!best || isBetter(now.value, best.value, record.better)) best = now;
       if (now.phase === 'clone') return;
-      onReport?.({ trial: number, seed, ...now });
-      if (!isHalved) return;
-      for (const rung of rungsUpTo(now.step, halving)) {
-        let kept = decisions.get(rung);
-        if (kept === undefined) {
-          const others = events.flatMap((event) => (event.kind === 'rung' && event.rung === rung ? [event.value] : []));
-          kept = goesOn(best.value, others, halving.eta, better);
-          sweep.append({ kind: 'rung', trial: number, seed, rung, value: best.value, kept });
-          decisions.set(rung, kept);
-        }
-        if (kept) continue;
-        stoppedAt = `not among the best 1/${halving.eta} at update ${rung}`;
-        controller.abort();
-        return;
-      }
+      this.#work.onReport?.({ trial: trial.trial, seed: at.seed, ...now });
+      const rung = trial.runs[0] === at ? this.#failedRung(entry, now.step, best.value) : undefined;
+      if (rung === undefined) return;
+      stoppedAt = `not among the best 1/${record.halving!.eta} at update ${rung}`;
+      controller.abort();
     };
     const job = {
       folder: join(folder, at.name),
       log: join(files.logs, `${at.name}.log`),
-      seed,
-      overrides: [...record.overrides, ...overridesOf(trial.set)],
+      seed: at.seed,
+      overrides: trialOverrides(record, trial.set),
     };
-    const ended = await run(job, { onMetrics, signal: controller.signal });
-    const outside = givenUp.get(number);
-    if (stoppedAt !== undefined) return end(trial, at, 'stopped', best, stoppedAt);
-    if (ended.state === 'failed') return end(trial, at, 'failed', best, ended.reason);
-    if (ended.state === 'finished' && !best) return end(trial, at, 'failed', undefined, noFigure(record.metric));
-    if (ended.state === 'finished') return end(trial, at, 'finished', best);
-    if (outside !== undefined) return end(trial, at, 'stopped', best, outside);
+    const ended = await this.#work.run(job, { onMetrics, signal: controller.signal });
+    if (stoppedAt !== undefined) return this.#end(entry, 'stopped', best, stoppedAt);
+    if (ended.state === 'failed') return this.#end(entry, 'failed', best, ended.reason);
+    if (ended.state === 'finished' && !best) return this.#end(entry, 'failed', undefined, noFigure(record.metric));
+    if (ended.state === 'finished') return this.#end(entry, 'finished', best);
+    const outside = this.#givenUp.get(trial.trial);
+    if (outside !== undefined) return this.#end(entry, 'stopped', best, outside);
     // The sweep itself is being stopped: the run resumes with it.
   }
 
-  const hasEnded = ({ trial }: Trial, { seed }: TrialRun) =>
-    trialsOf(record, events)
+  /** Decides the rungs up to a step, each once. @returns the first at which the run does not continue */
+  #failedRung({ trial: { trial }, at }: Entry, step: number, value: number): number | undefined {
+    const { record, events } = this.#sweep;
+    if (!record.halving) return undefined;
+    return rungsUpTo(step, record.halving).find((rung) => {
+      const reached = events.flatMap((event) => (event.kind === 'rung' && event.rung === rung ? [event] : []));
+      const known = reached.find((event) => event.trial === trial && event.seed === at.seed);
+      if (known) return !known.kept;
+      const others = reached.map((event) => event.value);
+      const kept = goesOn(value, others, record.halving!.eta, record.better);
+      this.#sweep.append({ kind: 'rung', trial, seed: at.seed, rung, value, kept });
+      return !kept;
+    });
+  }
+
+  #end({ trial, at }: Entry, state: TrialEnd['state'], best?: Evaluated, reason?: string): void {
+    const event: TrialEnd = { kind: 'end', trial: trial.trial, seed: at.seed, state, ...best, reason };
+    this.#sweep.append(event);
+    this.#work.onEnd?.(event);
+  }
+
+  #endOf({ trial }: Trial, { seed }: TrialRun): TrialEnd | undefined {
+    return trialsOf(this.#sweep.record, this.#sweep.events)
       .find((one) => one.trial === trial)!
       .runs.find((one) => one.seed === seed)!.end;
+  }
 
-  /** Work that waits for the end of a run: the other seeds of a trial that halving kept, and callers that wait for the trial. */
-  function follow({ trial, at, over }: Entry): void {
-    const isFirst = halving !== undefined && at === trial.runs[0];
-    if (isFirst && hasEnded(trial, at)?.state === 'finished') {
-      const rest = trial.runs.slice(1).filter((other) => isOpen(trial, other));
-      waiting.unshift(...rest.map((other) => ({ trial, at: other, over })));
+  /** Starts what waits for the end of a run: the other seeds of a trial that halving kept, and callers that wait for the trial. */
+  #follow({ trial, at, over }: Entry): void {
+    const isFirst = this.#sweep.record.halving !== undefined && at === trial.runs[0];
+    if (isFirst && this.#endOf(trial, at)?.state === 'finished') {
+      const rest = trial.runs.slice(1).filter((other) => this.#isOpen(trial, other));
+      this.#waiting.unshift(...rest.map((other) => ({ trial, at: other, over })));
     }
     const isLeft =
-      waiting.some((entry) => entry.trial === trial) || [...running.values()].some((one) => one.trial === trial.trial);
-    if (!isLeft && hasEnded(trial, at)) over();
+      this.#waiting.some((entry) => entry.trial === trial) ||
+      [...this.#running.values()].some((one) => one.trial === trial.trial);
+    if (!isLeft && this.#endOf(trial, at)) over();
   }
 
-  function isOpen(trial: Trial, at: TrialRun): boolean {
-    const before = hasEnded(trial, at);
+  #isOpen(trial: Trial, at: TrialRun): boolean {
+    const before = this.#endOf(trial, at);
     if (!before) return true;
-    if (before.state !== 'failed' || !retryFailed) return false;
-    sweep.append({ kind: 'retry', trial: trial.trial, seed: at.seed });
+    if (before.state !== 'failed' || !this.#work.retryFailed) return false;
+    this.#sweep.append({ kind: 'retry', trial: trial.trial, seed: at.seed });
     return true;
   }
-
-  function start(): void {
-    while (!signal?.aborted && !thrown && running.size < jobs && waiting.length > 0) {
-      const entry = waiting.shift()!;
-      const { trial, at } = entry;
-      const controller = new AbortController();
-      const promise = work(trial, at, controller)
-        .finally(() => running.delete(promise))
-        .then(() => follow(entry))
-        .catch((error: unknown) => {
-          thrown ??= { error };
-          stopAll();
-        })
-        .finally(() => {
-          start();
-          wake?.();
-        });
-      running.set(promise, { trial: trial.trial, controller });
-    }
-  }
-
-  return {
-    add(trial, over = () => {}) {
-      const [first, ...others] = trial.runs;
-      const begins =
-        halving === undefined ? trial.runs.filter(({ seed }) => sweep.isOurs(trial.trial, seed)) : [first!];
-      const open = begins.filter((at) => isOpen(trial, at));
-      if (open.length === 0 && halving !== undefined && hasEnded(trial, first!)?.state === 'finished') {
-        open.push(...others.filter((at) => isOpen(trial, at)));
-      }
-      waiting.push(...open.map((at) => ({ trial, at, over })));
-      if (open.length === 0) over();
-      start();
-    },
-    stop(trial, reason) {
-      givenUp.set(trial, reason);
-      for (const one of running.values()) if (one.trial === trial) one.controller.abort();
-      for (const one of waiting.filter((entry) => entry.trial.trial === trial)) {
-        waiting.splice(waiting.indexOf(one), 1);
-        end(one.trial, one.at, 'stopped', undefined, reason);
-        follow(one);
-      }
-    },
-    async idle() {
-      const isDone = () => running.size === 0 && (waiting.length === 0 || signal?.aborted || thrown !== undefined);
-      start();
-      while (!isDone()) await new Promise<void>((resolve) => (wake = resolve));
-      signal?.removeEventListener('abort', stopAll);
-      if (thrown) throw thrown.error;
-    },
-  };
 }
 
 function noFigure(metric: string | undefined): string {

@@ -1,4 +1,5 @@
 /** A run of a trial as a child process: `kgwalk train` with an ordinary run folder. */
+import { basename } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { type ProgramEnd, runProgram } from '../jobs/program.js';
 import { WorkbenchError } from '../src/run/errors.js';
@@ -26,21 +27,32 @@ export type RunTrial = (
   listeners: { onMetrics: (record: MetricRecord) => void; signal: AbortSignal },
 ) => Promise<ProgramEnd>;
 
-/** Options shared by all trials. */
-interface TrialProcesses {
+/** Reads a run that has finished, perhaps elsewhere. @returns false for any other */
+function wasFinished(folder: string, onMetrics: (record: MetricRecord) => void): boolean {
+  if (runIn(folder)?.state.status !== 'finished') return false;
+  followRecords(runFiles(folder).metrics, metricRecord, onMetrics)();
+  return true;
+}
+
+/** Takes runs that jobs have made. @param failures reasons of those that failed, by name */
+export function collectedTrials(failures: ReadonlyMap<string, string | undefined>): RunTrial {
+  return async ({ folder }, { onMetrics }) => {
+    if (wasFinished(folder, onMetrics)) return { state: 'finished' };
+    const reason = failures.get(basename(folder));
+    return reason === undefined ? { state: 'stopped' } : { state: 'failed', reason };
+  };
+}
+
+/** Runs trials as child processes, which save and end with this one. @param options shared by all trials */
+export function trialProcesses(options: {
   preset: string;
   plugins: readonly string[];
   threads?: string | undefined;
-}
-
-/** Runs trials as child processes, which save and end with this one. */
-export function trialProcesses({ preset, plugins, threads }: TrialProcesses): RunTrial {
+}): RunTrial {
+  const { preset, plugins, threads } = options;
   return async ({ folder, log, seed, overrides }, { onMetrics, signal }) => {
+    if (wasFinished(folder, onMetrics)) return { state: 'finished' };
     const look = followRecords(runFiles(folder).metrics, metricRecord, onMetrics);
-    if (runIn(folder)?.state.status === 'finished') {
-      look();
-      return { state: 'finished' };
-    }
     if (!(await isFree(folder, signal))) return { state: 'stopped' };
     const words = [
       ...plugins.flatMap((file) => ['--plugin', file]),

@@ -7,7 +7,7 @@ import { refuseOthers } from '../evaluation/compare.js';
 import type { AskedEvaluation, KeptEvaluation } from '../evaluation/keep.js';
 import { evaluationFolder, foundEvaluation, keepEvaluation, readEvaluation } from '../evaluation/keep.js';
 import type { Attempt, Compared, Row, Sample } from '../evaluation/score.js';
-import { askedOfShard, samplesOf, shardFolder, shardsIn } from '../evaluation/shards.js';
+import { askedOfShard, samplesOf, type Shard, shardFolder, shardsIn } from '../evaluation/shards.js';
 import type { CallTiming } from '../src/llm/client/ask-model.js';
 import type { LanguageModel } from '../src/llm/language-model.js';
 import { WorkbenchError } from '../src/run/errors.js';
@@ -20,7 +20,6 @@ import type { Progress } from '../src/run/progress.js';
 import { runFiles } from '../src/run/run-folder.js';
 import { collectProvenance, ProvenanceNotes } from '../src/run/provenance.js';
 import type { RunInfo } from '../src/run/records.js';
-import type { Shard } from '../src/run/shards.js';
 import type { Choices, EvaluationFlags } from './flags.js';
 import { embeddedChatModel, openRealModel } from './language-model.js';
 import { resolve } from './named.js';
@@ -66,7 +65,7 @@ export interface EvaluateNamedOptions<S extends Sample, Answer, D, R extends Row
   comparedWith?: readonly Compared<R>[];
   /** The part that is evaluated here; an evaluation of the whole resumes from all parts. */
   shard?: Shard | undefined;
-  /** Called before an evaluation; `false` skips it. @param samples number of samples */
+  /** Called before an evaluation that is planned in parts; `false` skips it. @param samples number of samples */
   onAsked?: (asked: AskedEvaluation, samples: number) => Promise<boolean>;
   /** Called after each sample. */
   onAttempt?: (sample: S, attempt: Attempt<Answer> | undefined, data: D) => void;
@@ -114,7 +113,7 @@ export async function evaluateNamed<S extends Sample, Answer, R extends Row, D e
         ...(flags.evaluations !== undefined && { root: flags.evaluations }),
         ...(runFolder !== undefined && { runFolder }),
       });
-      if (shard && opened.asker.online) throw learnsInOrder(which.name, shard);
+      if ((shard ?? onAsked) && opened.asker.online) throw learnsInOrder(which.name);
       if (onAsked && !(await onAsked(whole, data.samples.length))) continue;
       const asked = shard ? askedOfShard(whole, shard) : whole;
       const folder = shard ? shardFolder(wholeFolder, shard) : wholeFolder;
@@ -287,9 +286,9 @@ function runName({ id, folder }: RunInfo): string {
   return resolvePath(runsFolder(), id) === folder ? id : folder;
 }
 
-function learnsInOrder(agent: string, { part, of }: Shard): WorkbenchError {
-  return new WorkbenchError('usage', `expected --shard with an agent that learns nothing as it answers, got ${agent}`, {
-    hint: `What it learned from one question serves the next, so part ${part} of ${of} would be another evaluation. Leave --shard out.`,
+function learnsInOrder(agent: string): WorkbenchError {
+  return new WorkbenchError('usage', `expected --parts with an agent that learns nothing as it answers, got ${agent}`, {
+    hint: 'What it learned from one question serves the next: evaluate it on one machine, without a plan.',
   });
 }
 

@@ -44,8 +44,11 @@ export function lockFile(lock: string, what: string): () => void {
   throw lockedError(lock, what, taken);
 }
 
+/** As `lockFile`; a process that holds it is returned instead of thrown. */
+export const tryLockFile = (lock: string): (() => void) | Blocker => take(lock);
+
 /** The process that blocks a lock, and the file that names it. */
-type Blocker = Pick<Holder, 'pid' | 'host'> & { file: string };
+export type Blocker = Pick<Holder, 'pid' | 'host'> & { file: string };
 
 /** Number and length (milliseconds) of waits for others that take over the same dead lock. */
 const [patience, pause] = [400, 5];

@@ -7,7 +7,6 @@ import { readJsonLines } from './json-lines.js';
 import { asWritten, furtherKey, openObject, readJsonFile } from './read-json.js';
 import { anyNumber } from './records.js';
 import { isHeld } from './run-lock.js';
-import { type Shard, shardName, shardNamed } from './shards.js';
 
 const text = z.string();
 const range = { low: anyNumber, high: anyNumber };
@@ -56,7 +55,8 @@ const sweepShape = z.object({
 });
 /** `sweep.json`: definition of a sweep. No time and no path, so that equal sweeps have equal files. */
 export type SweepRecord = z.output<typeof sweepShape>;
-const sweepRecord: z.ZodType<SweepRecord> = asWritten(openObject(sweepShape.shape));
+/** Its shape. */
+export const sweepRecord: z.ZodType<SweepRecord> = asWritten(openObject(sweepShape.shape));
 
 const at = { trial: z.int().min(1), seed: z.int() };
 
@@ -97,21 +97,15 @@ const trialEvent = z.discriminatedUnion('kind', [
 /** One line of `trials.jsonl`. No wall clock. */
 export type TrialEvent = z.output<typeof trialEvent>;
 
-/**
- * Where a sweep keeps what; a run of a trial has a folder like every run. Each shard has its own lock and log: part 1 of 3
- * does the 1st, 4th, 7th … run.
- */
-export function sweepFiles(folder: string, shard: Shard = { part: 1, of: 1 }) {
-  const own = shard.of === 1 ? '' : `-${shardName(shard)}`;
-  return {
-    sweep: join(folder, 'sweep.json'),
-    trials: join(folder, `trials${own}.jsonl`),
-    lock: join(folder, `.lock${own}`),
-    /** Output of the trial processes, one file each. */
-    logs: join(folder, 'logs'),
-    report: join(folder, 'report'),
-  };
-}
+/** Files of a sweep; a run of a trial has a folder like every run. */
+export const sweepFiles = (folder: string) => ({
+  sweep: join(folder, 'sweep.json'),
+  trials: join(folder, 'trials.jsonl'),
+  lock: join(folder, '.lock'),
+  /** Output of the trial processes, one file each. */
+  logs: join(folder, 'logs'),
+  report: join(folder, 'report'),
+});
 
 /** The name of a trial's run: `trial-007-s2`. */
 export function trialName(trial: number, seed: number): string {
@@ -129,32 +123,17 @@ export interface SweepInfo {
   running: boolean;
 }
 
-/** The whole, and the shards that have written here or are at work, each with its log and its lock. */
-export function shardsIn(folder: string): (Shard & ReturnType<typeof sweepFiles>)[] {
-  const shards = new Map<string, Shard>([['whole', { part: 1, of: 1 }]]);
-  for (const name of readdirSync(folder).sort()) {
-    const [, own = ''] = /^(?:trials|\.lock)-(.*?)(?:\.jsonl)?$/.exec(name) ?? [];
-    const shard = shardNamed(own);
-    if (shard) shards.set(own, shard);
-  }
-  return [...shards.values()].map((shard) => ({ ...shard, ...sweepFiles(folder, shard) }));
-}
-
-/**
- * The sweep in a folder, read without locking; undefined if there is none. @throws WorkbenchError `data` for a broken
- * one
- */
+/** The sweep in a folder, read without locking; undefined if there is none. @throws WorkbenchError `data` for a broken one */
 export function sweepIn(folder: string): SweepInfo | undefined {
   const place = resolve(folder);
-  const { sweep } = sweepFiles(place);
+  const { sweep, trials, lock } = sweepFiles(place);
   if (!existsSync(sweep)) return undefined;
-  const shards = shardsIn(place);
   return {
     id: basename(place),
     folder: place,
     record: readJsonFile(sweep, sweepRecord, 'a sweep'),
-    events: shards.flatMap(({ trials }) => (existsSync(trials) ? readJsonLines(trials, trialEvent) : [])),
-    running: shards.some(({ lock }) => isHeld(lock)),
+    events: existsSync(trials) ? readJsonLines(trials, trialEvent) : [],
+    running: isHeld(lock),
   };
 }
 
@@ -178,7 +157,8 @@ export function listSweeps(runs: string): ListedSweep[] {
     });
 }
 
-type EndEvent = Extract<TrialEvent, { kind: 'end' }>;
+/** End of a run. */
+export type TrialEnd = Extract<TrialEvent, { kind: 'end' }>;
 
 /** One run of a trial; a trial has one per seed. */
 export interface TrialRun {
@@ -186,7 +166,7 @@ export interface TrialRun {
   /** Name of its folder inside the sweep's. */
   name: string;
   /** Final state; undefined while it waits or trains. */
-  end?: EndEvent | undefined;
+  end?: TrialEnd | undefined;
   /** Decisions on its rungs, in order. */
   rungs: Extract<TrialEvent, { kind: 'rung' }>[];
 }
@@ -205,7 +185,7 @@ export interface Trial {
   reason?: string | undefined;
 }
 
-/** Started trials by number from the lines of the logs, shard after shard: a trial may start in any. */
+/** Started trials by number, from the lines of the log. */
 export function trialsOf({ seeds, halving }: SweepRecord, events: readonly TrialEvent[]): Trial[] {
   const trials = new Map<number, Trial>();
   const runOf = ({ trial, seed }: { trial: number; seed: number }) =>
@@ -220,8 +200,7 @@ export function trialsOf({ seeds, halving }: SweepRecord, events: readonly Trial
     if (event.kind === 'trial') continue;
     const run = runOf(event);
     if (event.kind === 'rung') run?.rungs.push(event);
-    // A shard's failure may be logged after the end in another shard's log, which tried again.
-    else if (run && run.end?.state !== 'finished') run.end = event.kind === 'end' ? event : undefined;
+    else if (run) run.end = event.kind === 'end' ? event : undefined;
   }
   return [...trials.values()]
     .sort((a, b) => a.trial - b.trial)
@@ -232,7 +211,7 @@ function outcomeOf(runs: readonly TrialRun[], halves: boolean): Pick<Trial, 'sta
   const ends = runs.flatMap(({ end }) => end ?? []);
   const values = ends.flatMap(({ value }) => (value === undefined ? [] : [value]));
   const value = values.length === 0 ? undefined : values.reduce((sum, one) => sum + one, 0) / values.length;
-  const first = (state: EndEvent['state']) => ends.find((end) => end.state === state);
+  const first = (state: TrialEnd['state']) => ends.find((end) => end.state === state);
   const [stopped, failed] = [first('stopped'), first('failed')];
   // With halving, a trial whose first seed is stopped or fails gets no other seeds.
   const over =

@@ -89,12 +89,7 @@ describe('kgwalk evaluate', () => {
     [['evaluate', '--agent', 'random', '--beam-width', '10'], 'beam'],
     [['evaluate', '--agent', 'random', '--turns', 'nobody'], 'turns'],
     [['evaluate', '--agent', 'random', '--graph', 'huge'], 'expected a graph of toy'],
-    [['evaluate', '--agent', 'random', '--shard', '3/2'], 'expected a part and how many, such as 2/8'],
-    [['evaluate', '--agent', 'random', '--shard', '1/3'], 'expected at most 2 parts, a sample each, got 3'],
-    [
-      ['evaluate', '--agent', 'random', '--shard', '1/2', '--predictions', 'x.jsonl'],
-      'expected --shard or --predictions',
-    ],
+    [['evaluate', '--agent', 'random', '--part', '3/2'], 'expected a part such as 2/8, got "3/2", at --part'],
   ])('%j is refused', async (words, message) => {
     await expect(kgwalk(...words)).rejects.toThrow(message);
     expect(captured.text).toBe('');
@@ -104,7 +99,7 @@ describe('kgwalk evaluate', () => {
     const whole = await evaluateJson('--agent', 'memory');
     kept = folderWith({});
     for (const shard of ['2/2', '1/2']) {
-      expect(await evaluateJson('--agent', 'memory', '--shard', shard)).toMatchObject({ n: 1, shard });
+      expect(await evaluateJson('--agent', 'memory', '--part', shard)).toMatchObject({ n: 1, shard });
     }
     const text = await kgwalk('evaluate', '--agent', 'memory');
     const { saved: _, speed: __, ...first } = whole as EvaluationRecord & Record<string, unknown>;

@@ -61,16 +61,16 @@ describe('kgwalk evaluate on questions', () => {
     const whole = await evaluate(...words);
     const again = onFilms();
     const parts = [];
-    for (const shard of ['1/3', '2/3', '3/3']) parts.push(await again.evaluate(...words, '--shard', shard));
+    for (const shard of ['1/3', '2/3', '3/3']) parts.push(await again.evaluate(...words, '--part', shard));
     const asked = parts.reduce((sum, { speed }) => sum + speed.asked, 0);
     expect(asked).toBe(whole.speed.asked);
     const joined = await again.evaluate(...words);
     expect(joined.speed).toMatchObject({ asked: 0 });
     expect(readFileSync(joined.saved, 'utf8')).toBe(readFileSync(whole.saved, 'utf8'));
-    const learning = ['--agent', 'self-veqa', '--set', 'memory=online', '--model', 'oracle:0', '--shard', '1/2'];
+    const learning = ['--agent', 'self-veqa', '--set', 'memory=online', '--model', 'oracle:0', '--part', '1/2'];
     expect(await run('evaluate', ...learning)).toMatchObject({
       ...{ exitCode: 2, out: '' },
-      err: expect.stringContaining('expected --shard with an agent that learns nothing as it answers, got self-veqa'),
+      err: expect.stringContaining('expected --parts with an agent that learns nothing as it answers, got self-veqa'),
     });
   });
 

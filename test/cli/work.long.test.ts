@@ -1,8 +1,10 @@
 /** Plans done by workers that share a folder, on the built program: `npm test` builds it first. Queues and kills: test/faults/killed-workers.long.test.ts. */
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { env } from 'node:process';
+import { env, pid } from 'node:process';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { readPlan } from '../../jobs/job.js';
+import { tryLockFile } from '../../src/run/run-lock.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
 import { useSharedHome } from '../fixtures/own-home.js';
 import { folderWith } from '../fixtures/tiny-release.js';
@@ -50,17 +52,24 @@ test('a sweep over two workers has the runs of one machine, from a preset that o
   expect((await kgwalk(...sweep(), '--write', planFile())).out).toContain('2 jobs in ');
   rmSync(join(folder, 'films.yaml'));
   const work = ['work', '--plan', planFile(), ...place()];
-  const first = await kgwalk(...work, '--shard', '1/2');
+  // Another worker, which lives as long as this process, holds the second job.
+  const { jobs } = readPlan(planFile());
+  const release = tryLockFile(join(folder, 'store', 'locks', jobs[1]!.key)) as () => void;
+  const first = await kgwalk(...work);
   expect([first.exitCode, first.out]).toEqual([0, '1 results made here, 0 were there, 0 tries failed\n']);
+  expect(first.err).toContain(`1 jobs are held by other workers, such as process ${pid} on`);
   expect(await kgwalkJson('plan', 'status', planFile(), ...place())).toMatchObject({ jobs: 2, done: 1, waiting: 1 });
-  // Without parts: the rest.
-  expect(await kgwalkJson(...work)).toEqual({ published: 1, known: 1, failed: 0, stopped: 0 });
+  release();
+  expect(await kgwalkJson(...work)).toEqual({ published: 1, known: 1, failed: 0, stopped: 0, held: 0 });
   const [collected, whole] = [join(folder, 'collected'), join(folder, 'whole')];
   await kgwalk('plan', 'collect', planFile(), ...place(), '--to', collected);
   expect((await kgwalk(...sweep(), '--run-dir', whole)).exitCode).toBe(0);
   const runs = readdirSync(whole).filter((name) => /^trial-\d+-s/.test(name));
   expect(runs).toHaveLength(2);
   for (const run of runs) expect(runHashes(join(collected, run))).toEqual(runHashes(join(whole, run)));
+  for (const file of ['sweep.json', 'trials.jsonl']) {
+    expect(readFileSync(join(collected, file), 'utf8')).toBe(readFileSync(join(whole, file), 'utf8'));
+  }
   const listed = await kgwalkJson<{ run: string; status: string }[]>('runs', 'list', folder);
   expect(listed.filter(({ run }) => run === 'collected')).toEqual([expect.objectContaining({ status: 'finished' })]);
 });
@@ -129,15 +138,15 @@ describe('is refused with one clear error:', () => {
     [
       'what one machine does',
       ['sweep', 'metaqa', ...setWords, '--grid', 'ppo.gamma=0.9,1', '--retry-failed', '--write', 'p'],
-      'expected options that any machine can do, got --retry-failed, with --write',
+      'expected --write without --retry-failed',
+    ],
+    [
+      'what one machine writes',
+      [...evaluate, '--evaluations', 'x', '--parts', '2', '--write', 'p'],
+      'expected options that any machine can do, got --evaluations, with --write',
     ],
     ['neither plan nor queue', ['work', '--store', 's'], 'expected --plan or --queue, got neither'],
     ['waiting without a queue', ['work', '--plan', 'p', '--wait', '--store', 's'], 'expected --wait with --queue'],
-    [
-      'parts of a queue',
-      ['work', '--queue', 'redis://x', '--shard', '1/2', '--store', 's'],
-      'expected --shard without --queue',
-    ],
     ['no store', ['work', '--plan', 'p'], "required option '--store <store>' not specified"],
     ['hashes that are none', [...evaluate, '--inputs', '{"a":1}'], 'expected hashes of a plan, got a: Invalid input'],
   ])('%s', async (_, words, message) => {

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { env, execPath } from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { jobsOf, readPlan } from '../../jobs/job.js';
+import { jobOf, readPlan } from '../../jobs/job.js';
 import { openQueue } from '../../jobs/queue.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
 import { often, tally } from '../fixtures/long-tests.js';
@@ -93,7 +93,7 @@ withRedis('every result is there once, none is lost, and all equal those of one 
   const evaluate = ['evaluate', '--agent', 'fiske', '--dataset', 'films', '--model', 'oracle:0.1', '--split', 'train'];
   await kgwalk(...trained, '--write', runs);
   await kgwalk(...evaluate, '--parts', String(often(3, 20)), '--write', rows);
-  const jobs = [...readPlan(runs), ...readPlan(rows)];
+  const jobs = [...readPlan(runs).jobs, ...readPlan(rows).jobs];
   const all = await openQueue(queue()[1]!);
   await all.submit(jobs);
   // Again: equal jobs are one.
@@ -165,14 +165,13 @@ withRedis(
     const list = [...store.held].find(([name]) => /^films\/progress\/\w+\.json$/.test(name))![1];
     expect(String(list)).toContain('checkpoints/index.json');
 
-    const [job] = readPlan(file) as [ReturnType<typeof readPlan>[number]];
-    const { key: _, part: _part, kind: _kind, version: _version, ...planned } = job;
+    const { key: _, kind: _kind, version: _version, ...planned } = readPlan(file).jobs[0]!;
     const all = await openQueue(queue()[1]!);
-    await all.submit(jobsOf({ ...planned, options: { grid: ['nonsense=1'] } }, 1));
+    await all.submit([jobOf({ ...planned, options: { set: ['nonsense=1'] } })]);
     await all.close();
     const { exitCode, out, err: failed } = await kgwalk(...work);
     expect([exitCode, out]).toEqual([0, '2 results made here, 0 were there, 3 tries failed\n']);
-    expect(failed).toContain('sweep 1/1');
+    expect(failed).toContain('train trial-001-s0');
     const [collected, whole] = [join(folder, 'collected'), join(folder, 'whole')];
     await kgwalk('plan', 'collect', file, ...place, '--to', collected);
     expect((await kgwalk(...long, '--run-dir', whole)).exitCode).toBe(0);

@@ -2,12 +2,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { type Job, jobFrom, jobsOf, type Planned, readPlan, wordsOf, writePlan } from '../../jobs/job.js';
+import { jobFrom, jobOf, readPlan, wordsOf, writePlan } from '../../jobs/job.js';
 import { configHash } from '../../src/run/config.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 
-const planned: Planned = {
-  ...{ command: 'sweep', args: ['my.yaml'], options: { grid: ['a=1,2', 'b=-3'], minimize: true } },
+const planned = {
+  command: 'evaluate' as const,
+  args: ['films'],
+  options: { set: ['a=1', 'b=-3'], 'withhold-hops': true as const },
   ...{ presets: { 'my.yaml': { extends: 'demo' } }, folders: {}, inputs: { dataset: 'abc' } },
 };
 let file: string;
@@ -16,18 +18,17 @@ beforeEach(() => {
 });
 
 test('comes back as it was written, each part under a key that depends on that part only', () => {
-  const jobs = jobsOf(planned, 3);
-  writePlan(file, jobs);
-  expect(readPlan(file)).toEqual(jobs);
-  expect(jobs.map(({ part }) => part)).toEqual(['1/3', '2/3', '3/3']);
-  expect(new Set(jobs.map(({ key }) => key)).size).toBe(3);
-  expect(jobsOf({ ...planned }, 3)).toEqual(jobs);
-  expect(jobsOf({ ...planned, inputs: { dataset: 'abd' } }, 3)[0]!.key).not.toBe(jobs[0]!.key);
-  expect(wordsOf(jobs[0]!)).toEqual(['sweep', '--grid=a=1,2', '--grid=b=-3', '--minimize', '--', 'my.yaml']);
+  const jobs = ['1/2', '2/2'].map((part) => jobOf({ ...planned, part }));
+  writePlan(file, { jobs });
+  expect(readPlan(file)).toEqual({ jobs, sweep: undefined });
+  expect(new Set(jobs.map(({ key }) => key)).size).toBe(2);
+  expect(jobOf({ ...planned, part: '1/2' })).toEqual(jobs[0]);
+  expect(jobOf({ ...planned, part: '1/2', inputs: { dataset: 'abd' } }).key).not.toBe(jobs[0]!.key);
+  expect(wordsOf(jobs[0]!)).toEqual(['evaluate', '--set=a=1', '--set=b=-3', '--withhold-hops', '--', 'films']);
 });
 
 describe('is refused, with the line:', () => {
-  const [job] = jobsOf(planned, 1) as [Job];
+  const job = jobOf({ ...planned, part: '1/1' });
   const keyed = (change: object) => {
     const { key: _, ...content } = { ...job, ...change };
     return { key: configHash(content), ...content };
@@ -43,6 +44,7 @@ describe('is refused, with the line:', () => {
     ['a file elsewhere', keyed({ presets: { '../my.yaml': {} } }), 'presets'],
     ['a folder elsewhere', keyed({ folders: { 'runs/../../x': 'a'.repeat(64) } }), 'folders'],
     ['further keys', keyed({ shell: 'rm' }), 'Unrecognized key'],
+    ['a part that leads out', keyed({ part: 'trial-001-s1/../..' }), 'part'],
     ['something else', 'text', 'expected a job, got'],
   ])('%s', (_, value, message) => {
     writeFileSync(file, `${JSON.stringify(job)}\n${JSON.stringify(value)}\n`);
@@ -54,7 +56,7 @@ describe('is refused, with the line:', () => {
   test('a file without a line, and one of broken JSON', () => {
     writeFileSync(file, '\n');
     expect(() => readPlan(file)).toThrow(`expected a plan, a job a line, got no line, at ${file}`);
-    writePlan(file, [job]);
+    writePlan(file, { jobs: [job] });
     writeFileSync(file, readFileSync(file, 'utf8').slice(0, 40));
     expect(() => readPlan(file)).toThrow(`broken JSON`);
   });

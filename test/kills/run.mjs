@@ -114,7 +114,7 @@ const commands = {
   ],
   'evaluation of a run': [['evaluate', 'runs/d', '--split', 'test', '--predictions', 'walks.jsonl']],
   'evaluation of a prompted agent': [fiske],
-  'part of an evaluation': [[...fiske, '--shard', '1/2']],
+  'part of an evaluation': [[...fiske, '--part', '1/2']],
   'evaluation from its parts': [parted],
   comparison: [['compare', 'random', 'frequency', 'runs/d', '--split', 'test']],
   'a report': [['report', 'runs/d']],
@@ -167,7 +167,7 @@ must([...world, '--write', 'release'], base);
 must(['datasets', 'import', 'triples', '--from', 'release/triples.txt', '--name', 'links'], base);
 must(['datasets', 'import', 'triples', '--from', 'release/triples.txt', '--name', 'demo-links'], base);
 must([...dialogues, '--run-dir', 'runs/d'], base);
-for (const shard of ['1/2', '2/2']) must([...parted, '--shard', shard], base);
+for (const shard of ['1/2', '2/2']) must([...parted, '--part', shard], base);
 
 const names = Object.keys(commands).filter((name) => name.includes(values.only));
 const each = Math.ceil(Number(values.kills) / names.length);

@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import type { MetricRecord } from '../../src/run/records.js';
-import type { Shard } from '../../src/run/shards.js';
 import { sweepIn, type SweepRecord, trialsOf } from '../../src/run/sweep.js';
 import { openSweep, plannedSweep, sweepName, type SweepPlan } from '../../sweep/plan.js';
 import { sweepResults } from '../../sweep/results.js';
@@ -61,9 +60,8 @@ async function swept(
   record: SweepRecord,
   work: Partial<SweepWork> & { run: RunTrial },
   resume = false,
-  shard?: Shard,
 ) {
-  const sweep = openSweep(folder, record, resume, shard);
+  const sweep = openSweep(folder, record, resume);
   try {
     await runSweep(sweep, { jobs: 1, ...work });
   } finally {
@@ -166,55 +164,6 @@ test('stopped and resumed, every run ends once', async () => {
   expect(rest.started.length).toBeLessThan(8);
 });
 
-describe('shards', () => {
-  const shard = (part: number, of = 3): Shard => ({ part, of });
-
-  test('in one folder do every run once, and what came of it is that of the whole', async () => {
-    const record = await plannedSweep(plan({ seeds: [0, 1] }));
-    const scripts = {
-      'trial-002-s1': [evaluation(1, 0.9)],
-      'trial-003-s0': { state: 'failed', reason: 'lost' } as const,
-    };
-    const { trials: wanted, ...restOfWhole } = await swept(newFolder(), record, madeUp(scripts));
-    const folder = newFolder();
-    const parts = [3, 1, 2].map((part) => ({ part, ...madeUp(scripts) }));
-    await Promise.all(parts.map(({ part, run }) => swept(folder, record, { run }, false, shard(part))));
-    expect(parts.map(({ started }) => started.length)).toEqual([2, 3, 3]);
-    expect(new Set(parts.flatMap(({ started }) => started)).size).toBe(8);
-    const { trials, ...rest } = sweepResults(sweepIn(folder)!);
-    expect(rest).toEqual(restOfWhole);
-    expect(trials.map((trial) => ({ ...trial, folders: [] }))).toEqual(
-      wanted.map((trial) => ({ ...trial, folders: [] })),
-    );
-  });
-
-  test('are not restarted, and can be resumed in any number of parts', async () => {
-    const record = await plannedSweep(plan({ seeds: [0, 1] }));
-    const folder = newFolder();
-    await swept(folder, record, madeUp({ 'trial-001-s0': { state: 'failed', reason: 'lost' } }), false, shard(1));
-    await expect(swept(folder, record, madeUp({}), false, shard(1))).rejects.toThrow('got one that holds a sweep');
-    const others = madeUp({});
-    const results = await swept(folder, record, { ...others, retryFailed: true }, true);
-    expect(others.started).toHaveLength(6);
-    expect(others.started).toContain('trial-001-s0');
-    expect(results.counts).toMatchObject({ finished: 4, failed: 0 });
-  });
-
-  test('of another number of parts, or the whole, are refused while one is at work', async () => {
-    const record = await plannedSweep(plan());
-    const folder = newFolder();
-    const open = openSweep(folder, record, false, shard(1));
-    expect(sweepIn(folder)!.running).toBe(true);
-    for (const other of [shard(1), shard(1, 2), shard(1, 1)]) {
-      expect(() => openSweep(folder, record, true, other)).toThrow('expected a sweep without another writer');
-    }
-    openSweep(folder, record, false, shard(2)).close();
-    open.close();
-    expect(sweepIn(folder)!.running).toBe(false);
-    openSweep(folder, record, true, shard(1, 2)).close();
-  });
-});
-
 test('what a run throws ends the sweep, and the other runs with it', async () => {
   const record = await plannedSweep(plan());
   const { run } = madeUp({});
@@ -287,8 +236,10 @@ describe('a folder that holds a sweep', () => {
     const folder = newFolder();
     const record = await plannedSweep(plan());
     const sweep = openSweep(folder, record, false);
+    expect(sweepIn(folder)!.running).toBe(true);
     expect(() => openSweep(folder, record, true)).toThrow('expected a sweep without another writer');
     sweep.close();
+    expect(sweepIn(folder)!.running).toBe(false);
     expect(() => openSweep(folder, record, false)).toThrow(
       'expected a folder without a sweep, got one that holds a sweep',
     );
