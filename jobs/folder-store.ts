@@ -34,7 +34,7 @@ export interface Store {
   list(prefix: string): Promise<string[]>;
   /** Removes an object, if present. */
   remove(name: string): Promise<void>;
-  /** Claims work for this process while it lives, where a store can tell. @returns a release function, or the holder */
+  /** Claims work for this process while it lives; absent where dead processes are unknown. @returns a release function, or the holder */
   readonly claim?: ((name: string) => (() => void) | Blocker) | undefined;
 }
 

@@ -44,7 +44,7 @@ export function lockFile(lock: string, what: string): () => void {
   throw lockedError(lock, what, taken);
 }
 
-/** As `lockFile`; a process that holds it is returned instead of thrown. */
+/** Tries `lockFile`. @returns a release function, or the process that holds it */
 export const tryLockFile = (lock: string): (() => void) | Blocker => take(lock);
 
 /** The process that blocks a lock, and the file that names it. */

@@ -12,7 +12,6 @@ import type { Asker, Row, Sample, Scorer } from '../../evaluation/score.js';
 import { evaluationSettings } from '../../evaluation/settings.js';
 import { knownAnswers, withInverses } from '../../src/embedding/known-answers.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import { lockFolder } from '../../src/run/run-lock.js';
 import { dialogueScorer } from '../../tasks/dialogues/score.js';
 import { linkQuestions, rankerAsker } from '../../tasks/links/data.js';
 import { linkScorer } from '../../tasks/links/score.js';
