@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { openEncoder } from '../../src/encoder/open-encoder.js';
 import { encoderSettings } from '../../src/encoder/settings.js';
 import type { AnswerDecision } from '../../src/llm/decision.js';
-import { readChatModelFile } from '../../src/llm/gguf/text-model.js';
+import { readChatModelFile } from '../../src/llm/gguf/model-facts.js';
 import type { CompletionRequest, LanguageModel } from '../../src/llm/language-model.js';
 import { openLlamaModel } from '../../src/llm/llama-model.js';
 import { modelFile } from '../../src/llm/model-files.js';

@@ -1,14 +1,8 @@
 /** `kgwalk models list`, `get` and `info`. */
 import { existsSync, statSync } from 'node:fs';
 import { poolingsOf } from '../../src/encoder/embedding-model.js';
-import {
-  downloadModel,
-  modelRecord,
-  registeredAddress,
-  wantedModel,
-  type WantedModel,
-} from '../../src/llm/download-model.js';
-import { describeModel } from '../../src/llm/gguf/describe-model.js';
+import { downloadModel, modelRecord, wantedModel, type WantedModel } from '../../src/llm/download-model.js';
+import { describeModel } from '../../src/llm/gguf/model-facts.js';
 import {
   downloadedModelFile,
   downloadedModels,
@@ -55,9 +49,9 @@ function embedded(): Listed[] {
 
 function registered(): Listed[] {
   return modelRegistry.map((model) => {
-    const { name, use, licence, about } = model;
+    const { name, use, licence, url, about } = model;
     const file = downloadedModelFile(name);
-    const facts = { name, use, licence, url: registeredAddress(model), about };
+    const facts = { name, use, licence, url, about };
     if (existsSync(file)) return { ...facts, state: 'here', ...sizes(file) };
     return { ...facts, state: existsSync(`${file}.download`) ? 'in part' : 'to get', megabytes: model.megabytes };
   });

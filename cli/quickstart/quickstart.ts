@@ -234,7 +234,7 @@ async function refuseOtherModel({ folder, environment }: RunInfo, settings: RunS
  * @throws WorkbenchError `usage` or `data` for a missing model, or one without both abilities
  */
 export async function usableModel(spec: string = embeddedModelName): Promise<string> {
-  const { readChatModelFile } = await import('../../src/llm/gguf/text-model.js');
+  const { readChatModelFile } = await import('../../src/llm/gguf/model-facts.js');
   const { readEmbeddingModel } = await import('../../src/encoder/embedding-model.js');
   const file = modelFile(spec);
   await readChatModelFile(file);

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { NameTable } from '../../src/kg/name-table.js';
-import type { Delay } from '../../src/llm/server-trouble.js';
+import type { Delay } from '../../src/llm/server-connection.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { readTextFile, writeFileAtomic } from '../../src/run/files.js';
 import { silentProgress, type ProgressReporter } from '../../src/run/progress.js';

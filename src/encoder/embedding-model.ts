@@ -1,5 +1,5 @@
 /** Facts of a GGUF file that matter for text vectors. */
-import { readTextModel } from '../llm/gguf/text-model.js';
+import { readTextModel } from '../llm/gguf/model-facts.js';
 import { WorkbenchError } from '../run/errors.js';
 
 /** Pooling of token vectors into one vector; `last` when the file names none. */

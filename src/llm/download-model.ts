@@ -8,7 +8,7 @@ import { nearestName } from '../run/printable.js';
 import { masked } from '../run/secrets.js';
 import { checkGguf } from './gguf/read-header.js';
 import { downloadedModelFile, newModelFile } from './model-files.js';
-import { modelRegistry, type RegisteredModel } from './model-registry.js';
+import { modelRegistry } from './model-registry.js';
 
 const recordSchema = z.strictObject({
   schemaVersion: z.literal(1),
@@ -50,17 +50,11 @@ export function wantedModel(spec: string, { name, sha256 }: { name?: string; sha
   return kept;
 }
 
-/** Download URL of a registered model. */
-export function registeredAddress({ repository, revision, file }: RegisteredModel): string {
-  return `https://huggingface.co/${repository}/resolve/${revision}/${file}`;
-}
-
 function fromRegistry(name: string): WantedModel {
   const found = modelRegistry.find((model) => model.name === name);
   if (found) {
-    const { repository, sha256, licence, licenceToAccept } = found;
-    const page = `https://huggingface.co/${repository}`;
-    return { name, url: registeredAddress(found), page, sha256, licence, licenceToAccept };
+    const { url, sha256, licence, licenceToAccept } = found;
+    return { name, url, page: url.slice(0, url.indexOf('/resolve/')), sha256, licence, licenceToAccept };
   }
   const known = modelRegistry.map((model) => model.name);
   const near = nearestName(name, known);
@@ -116,20 +110,11 @@ export async function downloadModel(
       hint: 'Choose another with --name, or delete that file.',
     });
   }
-  const expected = sha256 ?? before?.sha256;
-  const { kept, ...found } = await downloadFile({
-    ...options,
-    url: address,
-    file,
-    check: checkGguf,
-    label: name,
-    sha256: expected,
-  });
+  const download = { url: address, file, check: checkGguf, label: name, sha256: sha256 ?? before?.sha256 };
+  const { kept, ...found } = await downloadFile({ ...options, ...download });
   const hashFrom = sha256 === undefined ? (before?.hashFrom ?? found.hashFrom) : found.hashFrom;
-  const written: ModelRecord = {
-    ...{ schemaVersion: 1, name, url, sha256: found.sha256, bytes: found.bytes, hashFrom },
-    licence,
-  };
+  const { bytes } = found;
+  const written: ModelRecord = { schemaVersion: 1, name, url, sha256: found.sha256, bytes, hashFrom, licence };
   writeFileAtomic(recordFile(name), `${JSON.stringify(written, null, 2)}\n`);
   return { ...written, file, kept };
 }

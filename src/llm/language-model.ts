@@ -42,6 +42,20 @@ export interface Completion {
   constrained?: boolean;
 }
 
+/** Token counts of a call. */
+export type Usage = Pick<Completion, 'promptTokens' | 'cachedTokens' | 'completionTokens'>;
+
+/** Sums over calls. */
+export function sumUsage(calls: readonly Usage[]): Usage {
+  const total: Usage = { promptTokens: 0, cachedTokens: 0, completionTokens: 0 };
+  for (const { promptTokens, cachedTokens, completionTokens } of calls) {
+    total.promptTokens += promptTokens;
+    total.cachedTokens += cachedTokens;
+    total.completionTokens += completionTokens;
+  }
+  return total;
+}
+
 /** Plain text whose continuations are scored: `head + body + text`, without a chat template. */
 export interface ScoreRequest {
   /** Worked examples, the same for every question. Its tokens are evaluated once and kept. */
@@ -70,7 +84,7 @@ export interface TextScores {
    * Prompt tokens are those of head and body, once a list or, of a server, with every text, and of every text as a whole. Cached are
    * those that were not evaluated again: the head, and what texts begin with in common. Nothing is completed, but where a server must.
    */
-  usage: Omit<Completion, 'text' | 'stop'>;
+  usage: Usage;
 }
 
 /** Completes prompts; dispose it after use. */

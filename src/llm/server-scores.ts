@@ -5,8 +5,8 @@
  */
 import { z } from 'zod';
 import { WorkbenchError } from '../run/errors.js';
-import type { LanguageModel, ScoreRequest, TextScores } from './language-model.js';
-import { ServerBusy } from './server-trouble.js';
+import { type LanguageModel, type ScoreRequest, sumUsage, type TextScores, type Usage } from './language-model.js';
+import { ServerBusy } from './server-connection.js';
 
 /** One request: prompts that are repeated with their log-probabilities. */
 export interface EchoRequest {
@@ -109,8 +109,6 @@ function behind(before: Echoed, { tokens, logProbs }: Echoed): { logProb: number
   return { logProb, tokens: tokens.length - shared };
 }
 
-type Usage = TextScores['usage'];
-
 /** The prompts in as few requests as the form allows. */
 async function ask(
   server: Server,
@@ -125,15 +123,7 @@ async function ask(
       return readEcho(server, await server.echo({ prompt, maxTokens, ...options }), batch, maxTokens);
     }),
   );
-  const sum = (of: (usage: Usage) => number) => replies.reduce((total, { usage }) => total + of(usage), 0);
-  return {
-    echoed: replies.flatMap(({ echoed }) => echoed),
-    usage: {
-      promptTokens: sum(({ promptTokens }) => promptTokens),
-      cachedTokens: sum(({ cachedTokens }) => cachedTokens),
-      completionTokens: sum(({ completionTokens }) => completionTokens),
-    },
-  };
+  return { echoed: replies.flatMap(({ echoed }) => echoed), usage: sumUsage(replies.map(({ usage }) => usage)) };
 }
 
 function inBatches(prompts: readonly string[]): string[][] {

@@ -3,7 +3,7 @@
  */
 import { z } from 'zod';
 import { semaphore } from '../llm/concurrency.js';
-import { backOff, type Delay, realDelay } from '../llm/server-trouble.js';
+import { backOff, type Delay, realDelay } from '../llm/server-connection.js';
 import { reasonOfFetch, WorkbenchError } from '../run/errors.js';
 import { printable } from '../run/printable.js';
 import { Rng } from '../run/seeds.js';

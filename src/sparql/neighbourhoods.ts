@@ -5,7 +5,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { openStore } from '../encoder/lmdb-store.js';
-import type { Delay } from '../llm/server-trouble.js';
+import type { Delay } from '../llm/server-connection.js';
 import { runInterleaved } from '../llm/concurrency.js';
 import { configHash } from '../run/config.js';
 import { WorkbenchError } from '../run/errors.js';

@@ -4,7 +4,7 @@ import type { RelationColumn } from '../kg/adjacency.js';
 import { Graph, inverseName, unknownId } from '../kg/graph.js';
 import { NameTable } from '../kg/name-table.js';
 import { semaphore } from '../llm/concurrency.js';
-import type { Delay } from '../llm/server-trouble.js';
+import type { Delay } from '../llm/server-connection.js';
 import { type KeptRelation, type Neighbourhoods, openNeighbourhoods } from './neighbourhoods.js';
 import { parseSparqlSource, type SparqlSource } from './source.js';
 import { nameOfTerm, termOfName } from './terms.js';

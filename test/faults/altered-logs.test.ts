@@ -74,7 +74,7 @@ test('completions with one changed byte: the line is named, or, where it is the 
   const store = openCompletionStore(file);
   const usage = { promptTokens: 9, cachedTokens: 0, completionTokens: 2 };
   for (let i = 0; i < 20; i++) {
-    const about = { question: `q${i}`, phase: 'answer' };
+    const about = { questionId: `q${i}`, phase: 'answer' };
     store.addCompletion(`key ${i}`, { system: 's', head: `h${i % 3}` }, about, {
       text: `reply ${i}`,
       stop: 'end',

@@ -21,7 +21,7 @@ const completion = {
   store.describeModel({
     ...{ id: 'm', name: 'm', simulated: false, constrained: true, contextLength: 512, scoresChoices: false },
   });
-  store.addCompletion('k', head, { question: '2-17', phase: 'explore' }, { ...completion, constrained: true });
+  store.addCompletion('k', head, { questionId: '2-17', phase: 'explore' }, { ...completion, constrained: true });
   store.addFailure('f', { code: 'data', message: 'too long' });
   store.close();
 }

@@ -1,8 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { describeModel } from '../../src/llm/gguf/describe-model.js';
+import { describeModel, readTextModel } from '../../src/llm/gguf/model-facts.js';
 import { checkGguf, readGgufHeader } from '../../src/llm/gguf/read-header.js';
-import { readTextModel } from '../../src/llm/gguf/text-model.js';
 import { hostileFile, withstands } from '../fixtures/hostile.js';
 import { noise, spoiltBytes } from '../fixtures/spoilt.js';
 import { plainEntries, tinyGguf } from '../fixtures/tiny-gguf.js';

@@ -4,8 +4,7 @@
  * asked how likely words are by themselves.
  */
 import { textQueries, type TextQuery } from '../../../src/llm/decisions/likelihood/by-likelihood.js';
-import { plainContinuation } from '../../../src/llm/decisions/likelihood/plain-text.js';
-import { plainHead } from '../../../src/llm/decisions/likelihood/worked-examples.js';
+import { plainContinuation, plainHead } from '../../../src/llm/decisions/likelihood/plain-text.js';
 import type { Rng } from '../../../src/run/seeds.js';
 import type { CorpusDraft, CorpusSource } from './draft.js';
 import type { SourcedDecision } from './record-questions.js';

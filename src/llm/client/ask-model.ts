@@ -1,5 +1,6 @@
 /** One request, answered from the store where it was answered before. */
 import { WorkbenchError } from '../../run/errors.js';
+import type { Decision } from '../decision.js';
 import type { Completion, CompletionRequest, LanguageModel } from '../language-model.js';
 import { completionKey, type CompletionStore, type StoredFailure } from './completion-store.js';
 
@@ -15,53 +16,57 @@ export interface CallTiming {
 }
 
 /**
- * Calls the model for completions missing from the store, and stores them. Equal concurrent requests share one call.
- * @throws WorkbenchError `data` in a replay for a completion that was not stored; what the model throws, which is stored
+ * Takes answers from the store or from the model; equal concurrent calls are one.
+ * @param completionOf an answer as it is timed
  */
-export type AskModel = (
-  request: CompletionRequest,
-) => Promise<{ /** Key in the store. */ key: string; completion: Completion }>;
-
-/** @param onTiming called after every call */
-export function modelAsker(
-  model: LanguageModel,
+export function rememberedCalls<Answer>(
   store: CompletionStore,
-  onTiming: (timing: CallTiming) => void = () => {},
-): AskModel {
-  const underWay = new Map<string, Promise<Completion>>();
-
-  async function ask(key: string, request: CompletionRequest) {
-    const { phase, questionId: question } = request.decision;
-    try {
-      const completion = await model.complete(request);
-      store.addCompletion(key, request, { question, phase }, completion);
-      return completion;
-    } catch (error) {
-      const failure = failureOf(error);
-      const ends = failure.code === 'stopped' || (error instanceof WorkbenchError && error.fatal);
-      if (!ends) store.addFailure(key, failure);
-      throw error;
-    } finally {
-      underWay.delete(key);
-    }
-  }
-
-  return async (request) => {
-    const { decision, signal: _, ...parts } = request;
-    const key = completionKey({ ...parts, model: model.id, salt: model.simulated ? saltOf(request) : '' });
+  onTiming: ((timing: CallTiming) => void) | undefined,
+  completionOf: (answer: Answer) => Completion,
+) {
+  const underWay = new Map<string, Promise<Answer>>();
+  /** @param ask calls the model and stores its answer; errors are stored here */
+  return async (key: string, decision: Decision, stored: Answer | undefined, ask: () => Promise<Answer>) => {
     const started = performance.now();
-    const stored = store.completion(key);
-    const shared = stored ?? underWay.get(key);
-    if (!shared && store.readOnly) throw replayError(request, store.failure(key));
-    let asking: Promise<Completion> | undefined;
-    if (!shared) {
-      asking = ask(key, request);
-      underWay.set(key, asking);
+    let answer = stored ?? underWay.get(key);
+    const cacheHit = answer !== undefined;
+    if (answer === undefined) {
+      if (store.readOnly) throw replayError(decision, store.failure(key));
+      answer = ask()
+        .catch((error: unknown) => {
+          const failure = failureOf(error);
+          const ends = failure.code === 'stopped' || (error instanceof WorkbenchError && error.fatal);
+          if (!ends) store.addFailure(key, failure);
+          throw error;
+        })
+        .finally(() => underWay.delete(key));
+      underWay.set(key, answer);
     }
-    const completion = await (shared ?? asking!);
+    const answered = await answer;
     const { questionId, phase } = decision;
-    onTiming({ questionId, phase, ms: performance.now() - started, cacheHit: !asking, completion });
-    return { key, completion };
+    onTiming?.({ questionId, phase, ms: performance.now() - started, cacheHit, completion: completionOf(answered) });
+    return answered;
+  };
+}
+
+export type AskModel = ReturnType<typeof modelAsker>;
+
+/**
+ * Calls the model for completions missing from the store, and stores them.
+ * @param onTiming called after every call
+ * @returns asks; throws WorkbenchError `data` in a replay for a completion that was not stored; what the model throws, which is stored
+ */
+export function modelAsker(model: LanguageModel, store: CompletionStore, onTiming?: (timing: CallTiming) => void) {
+  const remembered = rememberedCalls<Completion>(store, onTiming, (completion) => completion);
+  return async (request: CompletionRequest) => {
+    const { decision, signal: _, ...parts } = request;
+    const key = completionKey({ ...parts, model: model.id, salt: model.simulated ? saltOf(decision) : '' });
+    const completion = await remembered(key, decision, store.completion(key), async () => {
+      const completed = await model.complete(request);
+      store.addCompletion(key, request, decision, completed);
+      return completed;
+    });
+    return { /** Key in the store. */ key, completion };
   };
 }
 
@@ -70,15 +75,12 @@ export function failureOf(error: unknown): StoredFailure {
     return { code: 'failure', message: error instanceof Error ? error.message : String(error) };
   }
   const { code, message, hint } = error;
-  return { code, message, ...(hint !== undefined && { hint }) };
+  return { code, message, hint };
 }
 
 /** Error of a replay: the stored error of the model, or that the store lacks the completion. */
-export function replayError(
-  { decision: { questionId, phase } }: Pick<CompletionRequest, 'decision'>,
-  failure?: StoredFailure,
-): WorkbenchError {
-  if (failure) return new WorkbenchError(failure.code, failure.message, failure.hint ? { hint: failure.hint } : {});
+export function replayError({ questionId, phase }: Decision, failure?: StoredFailure): WorkbenchError {
+  if (failure) return new WorkbenchError(failure.code, failure.message, { hint: failure.hint });
   const place = `question ${questionId} (${phase})`;
   return new WorkbenchError('data', `expected a stored completion, got none, at ${place}`, {
     hint: 'Graph, questions, prompts or settings differ from those of the evaluation.',
@@ -86,8 +88,6 @@ export function replayError(
 }
 
 /** A simulated model knows the question and its entities by id, which equal prompts may not show. */
-export function saltOf({
-  decision: { questionId, phase, subjects = [] },
-}: Pick<CompletionRequest, 'decision'>): string {
+export function saltOf({ questionId, phase, subjects = [] }: Decision): string {
   return JSON.stringify([questionId, phase, ...subjects]);
 }

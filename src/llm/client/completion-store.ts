@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { canonicalJson } from '../../run/config.js';
 import { type ErrorCode, exitCodes, WorkbenchError } from '../../run/errors.js';
 import { ofShape } from '../../run/read-json.js';
+import type { Decision } from '../decision.js';
 import type { Dropped } from '../decisions/fit-to-context.js';
 import type { Prompt } from '../decisions/render-prompt.js';
 import type { Completion, CompletionRequest, LanguageModel } from '../language-model.js';
@@ -111,10 +112,9 @@ export function openCompletionStore(file: string, { readOnly = false } = {}) {
   const lines = openCheckedLines(file, { readOnly }, (value, position, place) => keep(lineOf(value, place), position));
 
   function keep(line: StoredLine, position: LinePosition): void {
-    if (line.line === 'scores') {
-      line.priors?.texts.forEach((one, i) => {
-        priors.set(`${line.priors!.of} ${one}`, [line.priors!.logProbs[i]!, line.priors!.tokens[i]!]);
-      });
+    if (line.line === 'scores' && line.priors) {
+      const { of, texts, logProbs, tokens } = line.priors;
+      texts.forEach((one, i) => priors.set(`${of} ${one}`, [logProbs[i]!, tokens[i]!]));
     }
     if (line.line === 'completion' || line.line === 'scores') {
       completions.set(line.key, position);
@@ -133,8 +133,9 @@ export function openCompletionStore(file: string, { readOnly = false } = {}) {
 
   function has(line: StoredLine): boolean {
     if (line.line === 'model') return canonicalJson(cardShape.parse(line)) === canonicalJson(model ?? {});
-    if (line.line === 'head') return heads.has(line.key);
-    return { completion: completions, scores: completions, cut: cuts, failure: failures }[line.line].has(line.key);
+    return { completion: completions, scores: completions, cut: cuts, failure: failures, head: heads }[line.line].has(
+      line.key,
+    );
   }
 
   /** The key of a head, which is written where it is new. */
@@ -159,29 +160,17 @@ export function openCompletionStore(file: string, { readOnly = false } = {}) {
       const position = completions.get(key);
       return position && completionShape.parse(lines.read(position));
     },
-    /** @param about for people who read the file */
-    addCompletion(
-      key: string,
-      { system, head }: PromptHead,
-      about: { question: string; phase: string },
-      completion: Completion,
-    ): void {
-      add({ line: 'completion', key, head: headLine({ system, head }), ...about, ...completion });
+    addCompletion(key: string, { system, head }: PromptHead, about: About, completion: Completion): void {
+      add({ line: 'completion', key, head: headLine({ system, head }), ...named(about), ...completion });
     },
     scores(key: string): StoredScores | undefined {
       const position = completions.get(key);
       return position && scoresShape.parse(lines.read(position));
     },
     /** One line, so that a kill leaves either both or none: what priors cost is part of what the scores cost. */
-    addScores(
-      key: string,
-      head: string,
-      about: { question: string; phase: string },
-      scores: StoredScores,
-      newPriors: StoredPriors | undefined,
-    ): void {
-      const common = { key, head: headLine({ system: '', head, plain: true }), ...about, ...scores };
-      add({ line: 'scores', ...common, priors: newPriors });
+    addScores(key: string, head: string, about: About, scores: StoredScores, priors: StoredPriors | undefined): void {
+      const headKey = headLine({ system: '', head, plain: true });
+      add({ line: 'scores', key, head: headKey, ...named(about), ...scores, priors });
     },
     /** Stored prior of a text: log p and tokens. */
     prior: (of: string, one: string) => priors.get(`${of} ${one}`),
@@ -192,8 +181,8 @@ export function openCompletionStore(file: string, { readOnly = false } = {}) {
     failure: (key: string) => failures.get(key),
     addFailure: (key: string, failure: StoredFailure) => add({ line: 'failure', key, ...failureShape.parse(failure) }),
     describeModel(described: ModelCard): void {
-      const card = cardShape.parse(described);
-      if (canonicalJson(card) !== canonicalJson(model ?? {})) add({ line: 'model', ...card });
+      const line = { line: 'model' as const, ...cardShape.parse(described) };
+      if (!has(line)) add(line);
     },
     /** Takes over what another store has and this one has not. @throws WorkbenchError `data` for a broken line before its last */
     takeOver(other: string): void {
@@ -211,6 +200,11 @@ export function openCompletionStore(file: string, { readOnly = false } = {}) {
     close: () => lines.close(),
   };
 }
+
+/** Question and step of a line, for people who read the file. */
+type About = Pick<Decision, 'questionId' | 'phase'>;
+
+const named = ({ questionId: question, phase }: About) => ({ question, phase });
 
 const lineOf = (value: unknown, place: string): StoredLine =>
   ofShape(value, storedLine, { what: 'a line of completions', place, hint: brokenLineHint });

@@ -8,7 +8,7 @@ import { byLikelihood, isChoice, plainPrompt, plainSize, textQueries } from '../
 import { readReply } from '../decisions/read-reply.js';
 import { reAskReminder, renderPrompt } from '../decisions/render-prompt.js';
 import { maxReplyTokens, replyFormat } from '../decisions/reply-forms.js';
-import type { CompletionRequest, LanguageModel } from '../language-model.js';
+import { type CompletionRequest, type LanguageModel, sumUsage, type Usage } from '../language-model.js';
 import { type AskModel, type CallTiming, failureOf, modelAsker, replayError } from './ask-model.js';
 import { type CompletionStore, type ModelCard, promptKey } from './completion-store.js';
 import { type ScoreTexts, textScorer } from './score-texts.js';
@@ -136,19 +136,19 @@ function questionClient(
   /** One call however many lists are scored; none where nothing is offered. */
   async function scored<D extends Decision>(whole: D, shown: D, seq: number, cut: Dropped): Promise<Decided<D>> {
     const { phase } = whole;
-    const usage = { promptTokens: 0, cachedTokens: 0, completionTokens: 0 };
+    const usages: Usage[] = [];
     let first: string | undefined;
     if (textQueries(shown)!.length > 0) begun++;
     const { reply, confidence, text } = await byLikelihood(shown, async (query) => {
-      const { key, above, usage: own } = await score(query, shown, signal);
+      const { key, above, usage } = await score(query, shown, signal);
       first ??= key;
-      usage.promptTokens += own.promptTokens;
-      usage.cachedTokens += own.cachedTokens;
-      usage.completionTokens += own.completionTokens;
+      usages.push(usage);
       return above;
     });
     const stage = reply ? 'constrained' : 'unparsed';
-    if (first !== undefined) records.push({ phase, seq, attempt: 0, ...usage, stage, temperature: 0, key: first, cut });
+    if (first !== undefined) {
+      records.push({ phase, seq, attempt: 0, ...sumUsage(usages), stage, temperature: 0, key: first, cut });
+    }
     return reply ? { reply: uncutReply(whole, reply), stage, text, confidence } : { stage, text };
   }
 
@@ -167,16 +167,12 @@ function questionClient(
 }
 
 /** One call: one request to a model, the retry after an unreadable reply is a separate call. */
-export interface CallRecord {
+export interface CallRecord extends Usage {
   phase: string;
   /** Decision of the question, from 0. */
   seq: number;
   /** 1 for the re-ask. */
   attempt: number;
-  promptTokens: number;
-  /** Reported by the model at the call. */
-  cachedTokens: number;
-  completionTokens: number;
   /** Parse stage: `asked-again` for a readable retry, `unparsed` for any unreadable reply. */
   stage: ParseStage;
   temperature: number;
@@ -187,26 +183,20 @@ export interface CallRecord {
 }
 
 /** Sums over calls. */
-export interface CallTotals {
+export interface CallTotals extends Usage {
   calls: number;
-  promptTokens: number;
-  cachedTokens: number;
-  completionTokens: number;
   /** Calls by phase, and by how their replies were read. */
   phases: Record<string, { calls: number; stages: Record<string, number> }>;
 }
 
 function totalsOf(calls: readonly CallRecord[]): CallTotals {
-  const totals: CallTotals = { calls: calls.length, promptTokens: 0, cachedTokens: 0, completionTokens: 0, phases: {} };
-  for (const { phase, stage, promptTokens, cachedTokens, completionTokens } of calls) {
-    totals.promptTokens += promptTokens;
-    totals.cachedTokens += cachedTokens;
-    totals.completionTokens += completionTokens;
-    const own = (totals.phases[phase] ??= { calls: 0, stages: {} });
+  const phases: CallTotals['phases'] = {};
+  for (const { phase, stage } of calls) {
+    const own = (phases[phase] ??= { calls: 0, stages: {} });
     own.calls++;
     own.stages[stage] = (own.stages[stage] ?? 0) + 1;
   }
-  return totals;
+  return { calls: calls.length, ...sumUsage(calls), phases };
 }
 
 /** Tokens that a chat template puts around a prompt, at most. */
@@ -228,7 +218,7 @@ function fitted<D extends Decision>(
   if (store.readOnly) {
     const whole = key();
     const failure = store.failure(whole);
-    if (failure) throw replayError({ decision }, failure);
+    if (failure) throw replayError(decision, failure);
     const dropped = store.cut(whole);
     if (!dropped) return { decision, dropped: nothingDropped };
     return { decision: withoutDropped(decision, dropped), dropped };
@@ -237,10 +227,8 @@ function fitted<D extends Decision>(
   const countTokens = (text: string) => model.countTokens(text);
   const maxPromptTokens = model.contextLength - apart - templateTokens;
   try {
-    const fit = fitToContext(decision, {
-      ...{ maxPromptTokens, countTokens },
-      ...(plain && { sizeOf: (one: D) => plainSize(one, countTokens) }),
-    });
+    const sizeOf = plain ? (one: D) => plainSize(one, countTokens) : undefined;
+    const fit = fitToContext(decision, { maxPromptTokens, countTokens, sizeOf });
     if (fit.decision !== decision && !store.cut(key())) store.addCut(key(), fit.dropped);
     return fit;
   } catch (error) {

@@ -1,32 +1,11 @@
 /** Scores of a list of texts above their priors; both are stored. */
 import type { Decision } from '../decision.js';
 import type { TextQuery } from '../decisions/likelihood/by-likelihood.js';
-import { plainContinuation } from '../decisions/likelihood/plain-text.js';
-import { plainHead } from '../decisions/likelihood/worked-examples.js';
-import type { LanguageModel, ScoreRequest, TextScores } from '../language-model.js';
+import { plainContinuation, plainHead } from '../decisions/likelihood/plain-text.js';
+import { type LanguageModel, type ScoreRequest, sumUsage, type TextScores, type Usage } from '../language-model.js';
 import { WorkbenchError } from '../../run/errors.js';
-import { type CallTiming, failureOf, replayError, saltOf } from './ask-model.js';
+import { type CallTiming, rememberedCalls, replayError, saltOf } from './ask-model.js';
 import { type CompletionStore, type StoredPriors, type StoredScores, scoresKey } from './completion-store.js';
-
-/** Scores of texts, with token counts. */
-export interface ScoredTexts {
-  /** Key in the store. */
-  key: string;
-  /** (log p − log prior) / tokens, [texts]; of uneven ones by their mean tokens. */
-  above: Float64Array;
-  usage: TextScores['usage'];
-}
-
-/**
- * Scores what the store does not have, and stores it. Equal lists under way at once are one.
- * @throws WorkbenchError `data` in a replay for scores that were not stored, or for a model that gives no number; what
- *   the model throws, which is stored
- */
-export type ScoreTexts = (
-  query: TextQuery,
-  decision: Decision,
-  signal: AbortSignal | undefined,
-) => Promise<ScoredTexts>;
 
 /**
  * Log-probability that a simulated model gives a wrong text; a right one has 0. Its priors equal this value,
@@ -34,73 +13,51 @@ export type ScoreTexts = (
  */
 export const simulatedPrior = -4;
 
-/** @param onTiming called after every list */
-export function textScorer(
-  model: LanguageModel,
-  store: CompletionStore,
-  onTiming: (timing: CallTiming) => void = () => {},
-): ScoreTexts {
-  const underWay = new Map<string, Promise<StoredScores>>();
-  const priors = priorAsker(model, store);
-  const priorsOf = (query: TextQuery) => scoresKey({ model: model.id, before: plainHead(query.chosen) + query.prior });
+export type ScoreTexts = ReturnType<typeof textScorer>;
 
-  async function ask(key: string, query: TextQuery, decision: Decision, signal: AbortSignal | undefined) {
-    const { chosen, body, texts, meant, target } = query;
+/**
+ * Scores what the store does not have, and stores it.
+ * @param onTiming called after every list
+ * @returns scores a list: above its priors, (log p − log prior) / tokens, [texts], of uneven ones by their mean tokens. Throws
+ *   WorkbenchError `data` in a replay for scores that were not stored, or for a model that gives no number; what the model throws
+ */
+export function textScorer(model: LanguageModel, store: CompletionStore, onTiming?: (timing: CallTiming) => void) {
+  const priors = priorAsker(model, store);
+  const remembered = rememberedCalls<StoredScores>(store, onTiming, (scores) => ({
+    ...{ text: '', stop: 'end' },
+    ...sumUsage([scores]),
+  }));
+
+  return async (query: TextQuery, decision: Decision, signal: AbortSignal | undefined) => {
+    const { chosen, body, texts, target, uneven, meant } = query;
     const head = plainHead(chosen);
-    const common = { head, decision, signal };
-    try {
-      const of = priorsOf(query);
+    const of = scoresKey({ model: model.id, before: head + query.prior });
+    const salt = model.simulated ? JSON.stringify([saltOf(decision), target]) : '';
+    const key = scoresKey({ model: model.id, before: head + body, texts, salt });
+    const scores = await remembered(key, decision, store.scores(key), async () => {
+      const common = { head, decision, signal };
       if (!model.simulated) await priors.need(of, texts, { ...common, body: query.prior });
       const request = { ...common, body, meant, target };
-      const scores = checked(await model.scoreTexts!(request, texts.map(plainContinuation)), decision);
+      const asked = checked(await model.scoreTexts!(request, texts.map(plainContinuation)), decision);
       const { usages, newPriors } = priors.take(of, texts);
-      const stored = { ...listsOf(scores), ...usageOf([scores, ...usages]) };
-      const { phase, questionId: question } = decision;
-      store.addScores(key, head, { question, phase }, stored, newPriors);
+      const stored = { ...listsOf(asked), ...sumUsage([asked.usage, ...usages]) };
+      store.addScores(key, head, decision, stored, newPriors);
       return stored;
-    } catch (error) {
-      const failure = failureOf(error);
-      const ends = failure.code === 'stopped' || (error instanceof WorkbenchError && error.fatal);
-      if (!ends) store.addFailure(key, failure);
-      throw error;
-    } finally {
-      underWay.delete(key);
-    }
-  }
-
-  return async (query, decision, signal) => {
-    const { chosen, body, texts, target, uneven } = query;
-    const before = plainHead(chosen) + body;
-    const salt = model.simulated ? JSON.stringify([saltOf({ decision }), target]) : '';
-    const key = scoresKey({ model: model.id, before, texts, salt });
-    const started = performance.now();
-    const known = store.scores(key) ?? underWay.get(key);
-    if (!known && store.readOnly) throw replayError({ decision }, store.failure(key));
-    let asking: Promise<StoredScores> | undefined;
-    if (!known) {
-      asking = ask(key, query, decision, signal);
-      underWay.set(key, asking);
-    }
-    const scores = await (known ?? asking!);
-    const usage = usageOf([{ usage: scores }]);
-    const { questionId, phase } = decision;
-    const completion = { text: '', ...usage, stop: 'end' as const };
-    onTiming({ questionId, phase, ms: performance.now() - started, cacheHit: !asking, completion });
-    const of = priorsOf(query);
+    });
     const mean = scores.tokens.reduce((sum, tokens) => sum + tokens, 0) / texts.length;
     const above = Float64Array.from(texts, (text, i) => {
       const alone = model.simulated ? ([simulatedPrior, 1] as const) : priors.known(of, text);
-      if (!alone) throw replayError({ decision });
+      if (!alone) throw replayError(decision);
       if (uneven) return (scores.logProbs[i]! - alone[0]) / mean;
       return scores.logProbs[i]! / scores.tokens[i]! - alone[0] / alone[1];
     });
-    return { key, above, usage };
+    return { /** Key in the store. */ key, above, usage: sumUsage([scores]) };
   };
 }
 
 /** An answered request for priors, not stored yet. */
 interface AnsweredPriors extends StoredPriors {
-  usage: TextScores['usage'];
+  usage: Usage;
 }
 
 /**
@@ -148,27 +105,18 @@ function priorAsker(model: LanguageModel, store: CompletionStore) {
       }
     },
     /** Answered but not yet stored requests for these texts, merged. */
-    take(of: string, texts: readonly string[]): { usages: { usage: TextScores['usage'] }[]; newPriors?: StoredPriors } {
+    take(of: string, texts: readonly string[]): { usages: Usage[]; newPriors?: StoredPriors } {
       const batches = [...new Set(texts.flatMap((text) => answered.get(keyOf(of, text)) ?? []))];
       for (const batch of batches) for (const text of batch.texts) answered.delete(keyOf(of, text));
       if (batches.length === 0) return { usages: [] };
       const all = <One>(list: (batch: AnsweredPriors) => readonly One[]) => batches.flatMap(list);
       const [taken, logProbs, tokens] = [all((one) => one.texts), all((one) => one.logProbs), all((one) => one.tokens)];
-      return { usages: batches, newPriors: { of, texts: taken, logProbs, tokens } };
+      return { usages: batches.map(({ usage }) => usage), newPriors: { of, texts: taken, logProbs, tokens } };
     },
   };
 }
 
 const listsOf = ({ logProbs, tokens }: TextScores) => ({ logProbs: [...logProbs], tokens: [...tokens] });
-
-function usageOf(all: readonly { usage: TextScores['usage'] }[]): TextScores['usage'] {
-  const sum = (of: (usage: TextScores['usage']) => number) => all.reduce((total, { usage }) => total + of(usage), 0);
-  return {
-    promptTokens: sum(({ promptTokens }) => promptTokens),
-    cachedTokens: sum(({ cachedTokens }) => cachedTokens),
-    completionTokens: sum(({ completionTokens }) => completionTokens),
-  };
-}
 
 /** @throws WorkbenchError `data` for what is no log-probability */
 function checked(scores: TextScores, { questionId, phase }: Decision): TextScores {

@@ -38,7 +38,7 @@ export function fitToContext<D extends Decision>(
     maxPromptTokens,
     countTokens,
     sizeOf = (one) => countTokens(promptText(one)),
-  }: { maxPromptTokens: number; countTokens: (text: string) => number; sizeOf?: (decision: D) => number },
+  }: { maxPromptTokens: number; countTokens: (text: string) => number; sizeOf?: ((decision: D) => number) | undefined },
 ): Fitted<D> {
   const size = (dropped: Dropped) => sizeOf(withoutDropped(decision, dropped));
   const dropped: Dropped = { history: 0, examples: 0, evidence: 0, candidates: 0 };

@@ -2,13 +2,10 @@
 import type { Decision, DecisionKind, ReplyOf } from '../decision.js';
 import type { ReplyFormat } from '../language-model.js';
 import { answerForm, extractForm, judgeForm } from './forms/answer.js';
-import { chainsForm } from './forms/chains.js';
-import { chooseManyForm, chooseOneForm } from './forms/choose.js';
-import { pathsForm } from './forms/paths.js';
+import { chainsForm, pathsForm } from './forms/routes.js';
+import { chooseManyForm, chooseOneForm, matchForm, scoreForm } from './forms/candidates.js';
 import { rewriteForm } from './forms/rewrite.js';
-import { matchForm, scoreForm } from './forms/score.js';
-import { type ReplyForm, shapeSchema, shapeTokens } from './reply-form.js';
-import { shapeGrammar } from './reply-grammar.js';
+import { type ReplyForm, shapeGrammar, shapeSchema, shapeTokens } from './reply-form.js';
 
 const replyForms: { [Kind in DecisionKind]: ReplyForm<Extract<Decision, { kind: Kind }>> } = {
   extract: extractForm,

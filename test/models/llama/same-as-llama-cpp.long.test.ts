@@ -12,7 +12,7 @@ import { openBackend } from '../../../src/tensor/backend.js';
 import { documentTokens } from '../../../models/llama/token-corpus.js';
 import { openEncoder } from '../../../src/encoder/open-encoder.js';
 import { encoderSettings } from '../../../src/encoder/settings.js';
-import { chatLayout } from '../../../src/llm/llama/chat-layout.js';
+import { chatLayout } from '../../../src/llm/llama/layouts.js';
 import { llamaLibrary, openLlama } from '../../../src/llm/llama-library.js';
 import { centredCosine, llamaForward } from '../../fixtures/llama-forward.js';
 import { type OpenedLlama, openLlamaFile, tinyLlama } from '../../fixtures/tiny-llama.js';

@@ -6,7 +6,7 @@ import { env, stderr } from 'node:process';
 import type { LlamaModel } from 'node-llama-cpp';
 import type { Decision } from '../../../src/llm/decision.js';
 import type { LanguageModel } from '../../../src/llm/language-model.js';
-import { plainTokens } from '../../../src/llm/llama/plain-layout.js';
+import { plainTokens } from '../../../src/llm/llama/layouts.js';
 import { llamaLibrary, openLlama } from '../../../src/llm/llama-library.js';
 import { openLlamaModel } from '../../../src/llm/llama-model.js';
 import { embeddedModelFile } from '../../../src/llm/model-files.js';

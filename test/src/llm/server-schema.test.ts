@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { withinLimits } from '../../../src/llm/server-schema.js';
+import { withinLimits } from '../../../src/llm/server-model.js';
 
 const names = (count: number, length = 5) => Array.from({ length: count }, (_, i) => String(i).padStart(length, 'x'));
 const one = (values: readonly unknown[]) => ({

@@ -234,7 +234,7 @@ describe('a replay', () => {
     const { key, ...completion } = JSON.parse(line) as Completion & { key: string };
     const store = openCompletionStore(files.completions);
     const head = { system: 'another', head: 'another' };
-    store.addCompletion(key, head, { question: 'q3', phase: 'last' }, { ...completion, text: '{"answers":["Ivo"]}' });
+    store.addCompletion(key, head, { questionId: 'q3', phase: 'last' }, { ...completion, text: '{"answers":["Ivo"]}' });
     store.close();
     const replay = await replayOf(folder);
     expect(replay).toMatchObject({ identical: false, different: ['q3'], first: { id: 'q3', file: 'answers.jsonl' } });

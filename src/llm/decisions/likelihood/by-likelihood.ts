@@ -15,17 +15,17 @@ import type {
 import { oneLine, pathText } from '../prompt-text.js';
 import type { Prompt } from '../render-prompt.js';
 import {
+  type Chosen,
   plainBody,
   plainCandidate,
   plainChain,
   plainContinuation,
+  plainHead,
   plainLine,
   plainRelation,
-  plainTask,
   type PlainTask,
   then,
 } from './plain-text.js';
-import { type Chosen, plainHead } from './worked-examples.js';
 
 /** Texts of one list: they follow the same body, and are compared with each other. */
 export interface TextQuery {
@@ -48,12 +48,12 @@ export interface TextQuery {
  * by the mean of their tokens: `, then` and what follows says less a token than the first link, so by its own length a whole
  * chain would lose to its beginning.
  */
-export type AskTexts = (query: TextQuery) => Promise<Float64Array>;
+type AskTexts = (query: TextQuery) => Promise<Float64Array>;
 
 /** A decision that was taken. */
-export interface Taken<Reply> {
+interface Taken<Reply> {
   /** Absent where nothing was offered that the reply could be. */
-  reply?: Reply;
+  reply?: Reply | undefined;
   /** Softmax share of what was chosen, in (0, 1]. */
   confidence: number;
   /** Text of the choice. */
@@ -89,87 +89,40 @@ interface Way<D extends Decision> {
   queries: (decision: D) => TextQuery[];
   /** The reply where nothing is offered; absent where there is none. */
   empty?: ReplyOf<D>;
-  /** @param scores of each query, none empty */
-  take: (decision: D, queries: readonly TextQuery[], scores: readonly Float64Array[]) => Taken<ReplyOf<D>>;
+  /** @returns the reply, and how many of the best it names: default 1 */
+  take: (decision: D, ranked: Ranked, query: TextQuery) => { reply: ReplyOf<D>; count?: number };
 }
 
 const chooseOne: Way<ChooseOneDecision> = {
   queries: (decision) => candidateQueries(decision, decision.allowNone),
-  take: (_, [query], [scores]) => {
-    const ranked = rankedBy(query!, scores!);
-    return { reply: { choice: query!.meant[ranked.order[0]!]! }, ...chosenOf(query!, ranked) };
-  },
+  take: (_, { order }, { meant }) => ({ reply: { choice: meant[order[0]!]! } }),
 };
 
 const chooseMany: Way<ChooseManyDecision> = {
   queries: (decision) => (decision.maxChoices < 1 ? [] : candidateQueries(decision, false)),
   empty: { choices: [] },
-  take: ({ maxChoices }, [query], [scores]) => {
-    const ranked = rankedBy(query!, scores!);
-    const choices = nearBest(scores!, ranked).slice(0, maxChoices);
-    return { reply: { choices }, ...chosenOf(query!, ranked, choices.length) };
+  take({ maxChoices }, ranked) {
+    const choices = nearBest(ranked).slice(0, maxChoices);
+    return { reply: { choices }, count: choices.length };
   },
 };
 
 const score: Way<ScoreDecision> = {
   queries: (decision) => candidateQueries(decision, false),
   empty: { scores: [] },
-  take: (_, [query], [scores]) => {
-    const ranked = rankedBy(query!, scores!);
-    // Never 0: the agent decides how many to follow, and the order of unlikely ones matters too.
-    const replied = ranked.shares.map((share) => Math.max(share * 10, Number.MIN_VALUE));
-    return { reply: { scores: replied }, ...chosenOf(query!, ranked) };
-  },
-};
-
-/** Targets are scored one by one: a candidate may match several. Confidence is the lead of the clearest candidate over the others. */
-const match: Way<MatchDecision> = {
-  queries: ({ candidates, targets }) =>
-    candidates.length === 0
-      ? []
-      : targets.map((clue, target) => ({
-          ...queryOf('clue', { question: clue }, candidates.map(plainCandidate)),
-          target,
-        })),
-  empty: { matches: [] },
-  take(_, queries, scores) {
-    const highest = (values: Iterable<number>) => {
-      let most = -Infinity;
-      for (const value of values) most = Math.max(most, value);
-      return most;
-    };
-    const likeliest = highest(scores.map(highest));
-    // Not rounded: what speaks most clearly must not tie with what speaks clearly.
-    const matches = queries.flatMap(({ texts, chosen }, target) =>
-      texts.flatMap((text, candidate) => {
-        const above = scores[target]![candidate]!;
-        const probability = 1 / (1 + Math.exp(-sharpness[chosen] * (above - matchThreshold)));
-        // The lift by related words varies between models: the best candidate matches if it is above its prior at all.
-        const fits = probability > 0.5 || (above === likeliest && above > 0);
-        return fits ? [{ candidate, target, score: Math.max(5, 10 * probability), text }] : [];
-      }),
-    );
-    const clearest = queries[0]!.texts.map((_, candidate) => highest(scores.map((own) => own[candidate]!)));
-    const { confidence } = chosenOf(queries[0]!, rankedBy(queries[0]!, Float64Array.from(clearest)));
-    const text = [...new Set(matches.map((one) => one.text))].join('; ');
-    return {
-      reply: { matches: matches.map(({ candidate, target, score }) => ({ candidate, target, score })) },
-      ...{ confidence, text },
-    };
-  },
+  // Never 0: the agent decides how many to follow, and the order of unlikely ones matters too.
+  take: (_, { shares }) => ({ reply: { scores: shares.map((share) => Math.max(share * 10, Number.MIN_VALUE)) } }),
 };
 
 const chains: Way<ChainsDecision> = {
   queries(decision) {
     const { allowed, relationName, count } = decision;
     const texts = allowed.map((chain) => plainChain(chain.map(relationName)));
-    return texts.length === 0 || count < 1 ? [] : [queryOf('chain', plainTask(decision), texts)];
+    return texts.length === 0 || count < 1 ? [] : [queryOf('chain', decision, texts)];
   },
-  take({ allowed, count }, [query], [scores]) {
-    const ranked = rankedBy(query!, scores!);
-    const best = ranked.order.slice(0, count);
-    return { reply: { chains: best.map((i) => [...allowed[i]!]) }, ...chosenOf(query!, ranked) };
-  },
+  take: ({ allowed, count }, { order }) => ({
+    reply: { chains: order.slice(0, count).map((i) => [...allowed[i]!]) },
+  }),
 };
 
 const paths: Way<PathsDecision> = {
@@ -177,13 +130,10 @@ const paths: Way<PathsDecision> = {
     const { allowed, entityName, relationName, count } = decision;
     const naming = { entityName, relationName: (relation: number) => plainRelation(relationName(relation)) };
     const texts = allowed.map((path) => pathText(naming, path));
-    return texts.length === 0 || count < 1 ? [] : [queryOf('path', plainTask(decision), texts)];
+    return texts.length === 0 || count < 1 ? [] : [queryOf('path', decision, texts)];
   },
   empty: { paths: [] },
-  take({ count }, [query], [scores]) {
-    const ranked = rankedBy(query!, scores!);
-    return { reply: { paths: ranked.order.slice(0, count) }, ...chosenOf(query!, ranked) };
-  },
+  take: ({ count }, { order }) => ({ reply: { paths: order.slice(0, count) } }),
 };
 
 const judge: Way<JudgeDecision> = {
@@ -192,29 +142,65 @@ const judge: Way<JudgeDecision> = {
       ? // The candidates contain the findings: facts would repeat them.
         candidateQueries({ ...decision, evidence: [] }, false)
       : [verdictQuery('verdict', decision, ['yes', 'no'])],
-  take(_, [query], [scores]) {
-    const ranked = rankedBy(query!, scores!);
-    const choice = query!.meant[ranked.order[0]!]!;
-    return { reply: { choice, reason: '', answers: [] }, ...chosenOf(query!, ranked) };
-  },
+  take: (_, { order }, { meant }) => ({ reply: { choice: meant[order[0]!]!, reason: '', answers: [] } }),
 };
 
 const answer: Way<AnswerDecision> = {
   queries(decision) {
     const { form, allowed = [] } = decision;
     if (form === 'truth') return [verdictQuery('truth', decision, ['true', 'false'])];
-    return allowed.length === 0 ? [] : [queryOf('entity', plainTask(decision), allowed.map(plainLine))];
+    return allowed.length === 0 ? [] : [queryOf('entity', decision, allowed.map(plainLine))];
   },
   empty: { answers: [] },
-  take({ form, allowed }, [query], [scores]) {
-    const ranked = rankedBy(query!, scores!);
-    const offered = form === 'truth' ? query!.texts : allowed!;
-    const best = form === 'truth' ? ranked.order.slice(0, 1) : nearBest(scores!, ranked);
-    return { reply: { answers: best.map((i) => offered[i]!) }, ...chosenOf(query!, ranked, best.length) };
+  take({ form, allowed }, ranked, { texts }) {
+    const best = form === 'truth' ? ranked.order.slice(0, 1) : nearBest(ranked);
+    const offered = form === 'truth' ? texts : allowed!;
+    return { reply: { answers: best.map((i) => offered[i]!) }, count: best.length };
   },
 };
 
-const ways: { [Kind in DecisionKind]?: Way<Extract<Decision, { kind: Kind }>> } = {
+/** Targets are scored one by one: a candidate may match several. */
+const match: Pick<Way<MatchDecision>, 'queries' | 'empty'> = {
+  queries: ({ candidates, targets }) =>
+    candidates.length === 0
+      ? []
+      : targets.map((clue, target) => ({
+          ...queryOf('clue', { question: clue }, candidates.map(plainCandidate)),
+          target,
+        })),
+  empty: { matches: [] },
+};
+
+/** Confidence is the lead of the clearest candidate over the others. */
+function matched(queries: readonly TextQuery[], scores: readonly Float64Array[]): Taken<ReplyOf<MatchDecision>> {
+  const highest = (values: Iterable<number>) => {
+    let most = -Infinity;
+    for (const value of values) most = Math.max(most, value);
+    return most;
+  };
+  const likeliest = highest(scores.map(highest));
+  // Not rounded: what speaks most clearly must not tie with what speaks clearly.
+  const matches = queries.flatMap(({ texts, chosen }, target) =>
+    texts.flatMap((text, candidate) => {
+      const above = scores[target]![candidate]!;
+      const probability = 1 / (1 + Math.exp(-sharpness[chosen] * (above - matchThreshold)));
+      // The lift by related words varies between models: the best candidate matches if it is above its prior at all.
+      const fits = probability > 0.5 || (above === likeliest && above > 0);
+      return fits ? [{ candidate, target, score: Math.max(5, 10 * probability), text }] : [];
+    }),
+  );
+  const clearest = queries[0]!.texts.map((_, candidate) => highest(scores.map((own) => own[candidate]!)));
+  const { confidence } = chosenOf(queries[0]!, rankedBy(queries[0]!, Float64Array.from(clearest)));
+  return {
+    reply: { matches: matches.map(({ candidate, target, score }) => ({ candidate, target, score })) },
+    confidence,
+    text: [...new Set(matches.map((one) => one.text))].join('; '),
+  };
+}
+
+type Queries<D extends Decision> = Pick<Way<D>, 'queries' | 'empty'> & Partial<Way<D>>;
+
+const ways: { [Kind in DecisionKind]?: Queries<Extract<Decision, { kind: Kind }>> } = {
   'choose-one': chooseOne,
   'choose-many': chooseMany,
   score,
@@ -226,11 +212,11 @@ const ways: { [Kind in DecisionKind]?: Way<Extract<Decision, { kind: Kind }>> } 
 };
 
 /** Undefined for a decision whose reply is free text: it is written in every mode. */
-function wayOf<D extends Decision>(decision: D): Way<D> | undefined {
+function wayOf<D extends Decision>(decision: D): Queries<D> | undefined {
   const written =
     (decision.kind === 'judge' && decision.withAnswers) ||
     (decision.kind === 'answer' && decision.form === 'entities' && !decision.allowed);
-  return written ? undefined : (ways[decision.kind] as Way<D> | undefined);
+  return written ? undefined : (ways[decision.kind] as Queries<D> | undefined);
 }
 
 /** True for a decision that chooses among candidates, which is scored. */
@@ -273,10 +259,13 @@ export async function byLikelihood<D extends Decision>(decision: D, ask: AskText
   const way = wayOf(decision);
   if (!way) throw new TypeError(`expected a decision that is chosen, got one that is written, ${decision.kind}`);
   const queries = way.queries(decision);
-  if (queries.length === 0) return { ...('empty' in way && { reply: way.empty }), confidence: 1, text: '' };
+  if (queries.length === 0) return { reply: way.empty, confidence: 1, text: '' };
   const scores: Float64Array[] = [];
   for (const query of queries) scores.push(await ask(query));
-  return way.take(decision, queries, scores);
+  if (!way.take) return matched(queries, scores) as Taken<ReplyOf<D>>;
+  const [query, ranked] = [queries[0]!, rankedBy(queries[0]!, scores[0]!)];
+  const { reply, count } = way.take(decision, ranked, query);
+  return { reply, ...chosenOf(query, ranked, count) };
 }
 
 function candidateQueries(
@@ -286,7 +275,7 @@ function candidateQueries(
   const { candidates } = decision;
   if (candidates.length === 0) return [];
   const { kind } = candidates[0]!;
-  const query = queryOf(kind === 'text' ? 'entity' : kind, plainTask(decision), candidates.map(plainCandidate));
+  const query = queryOf(kind === 'text' ? 'entity' : kind, decision, candidates.map(plainCandidate));
   return [withNone ? { ...query, texts: [...query.texts, none], meant: [...query.meant, -1] } : query];
 }
 
@@ -299,10 +288,11 @@ function queryOf(chosen: Chosen, task: PlainTask, texts: readonly string[]): Tex
 
 /** @param texts what says yes, then what says no */
 function verdictQuery(chosen: Chosen, decision: Decision, texts: readonly string[]): TextQuery {
-  return { ...queryOf(chosen, plainTask(decision), texts), meant: [0, -1] };
+  return { ...queryOf(chosen, decision, texts), meant: [0, -1] };
 }
 
 interface Ranked {
+  scores: Float64Array;
   /** Best first; equal texts, which score alike, in the order in which they were offered. */
   order: number[];
   /** Softmax shares, [texts]. */
@@ -314,23 +304,19 @@ function rankedBy({ chosen }: TextQuery, scores: Float64Array): Ranked {
   const weights = Array.from(scores, (score) => Math.exp(sharpness[chosen] * (score - best)));
   const sum = weights.reduce((total, weight) => total + weight, 0);
   return {
+    scores,
     order: weights.map((_, i) => i).sort((a, b) => scores[b]! - scores[a]! || a - b),
     shares: weights.map((weight) => weight / sum),
   };
 }
 
 /** Best first, all that are hardly less likely than the best. */
-function nearBest(scores: Float64Array, { order }: Ranked): number[] {
+function nearBest({ scores, order }: Ranked): number[] {
   return order.filter((i) => scores[order[0]!]! - scores[i]! <= within);
 }
 
 function chosenOf({ texts }: TextQuery, { order, shares }: Ranked, count = 1): { confidence: number; text: string } {
   const chosen = order.slice(0, count);
-  return {
-    confidence: Math.min(
-      1,
-      chosen.reduce((sum, i) => sum + shares[i]!, 0),
-    ),
-    text: chosen.map((i) => texts[i]!).join('; '),
-  };
+  const share = chosen.reduce((sum, i) => sum + shares[i]!, 0);
+  return { confidence: Math.min(1, share), text: chosen.map((i) => texts[i]!).join('; ') };
 }

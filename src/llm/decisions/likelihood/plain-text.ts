@@ -3,9 +3,8 @@
  * do not look lines up. A question is a line `question? = chain`, behind solved lines of the same form (`plainHead`);
  * relations are its next link: `question? = directed by, then`. The embedded model is trained on the same form.
  */
-import type { ContextBlock, Decision, NamedTriple } from '../../decision.js';
+import type { ContextBlock, Decision } from '../../decision.js';
 import { oneLine, shownName } from '../prompt-text.js';
-import { type Chosen, sign } from './worked-examples.js';
 
 /** Between the steps of a path, in names as in prompts. */
 const arrow = ' → ';
@@ -16,25 +15,14 @@ const topicWord = 'it';
 /** The context block that holds the path walked. */
 const pathLabel = 'Path';
 
-/** Optional parts of a body. */
-export interface PlainTask {
-  question: string;
-  context?: readonly ContextBlock[];
-  evidence?: readonly NamedTriple[];
-}
-
-/** A body, and the same without question, history and facts, for priors. */
-export interface PlainBody {
-  body: string;
-  /** Depends on the path walked alone: what usually follows it is no merit of a relation. */
-  prior: string;
-}
+/** Parts of a decision that a body shows. */
+export type PlainTask = Pick<Decision, 'question' | 'context'> & Partial<Pick<Decision, 'evidence'>>;
 
 /**
  * What a chosen text follows: an empty beginning of a line, other context and facts a line each, then the question. Of
  * relations and chains the question has `it` for its topic, followed by the path walked.
  */
-export function plainBody(chosen: Chosen, { question, context = [], evidence = [] }: PlainTask): PlainBody {
+export function plainBody(chosen: Chosen, { question, context = [], evidence = [] }: PlainTask) {
   const [topic = '', ...walked] = pathOf(context);
   const chainForm = chosen === 'relation' || chosen === 'chain';
   const facts = evidence.map(([head, relation, tail]) =>
@@ -46,6 +34,7 @@ export function plainBody(chosen: Chosen, { question, context = [], evidence = [
   const asked = asksFor(chainForm ? withoutTopic(question, topic) : oneLine(question));
   return {
     body: ['', ...before, `${asked}${sign}${links}`].join('\n'),
+    /** For priors: without question, history and facts. What usually follows a path is no merit of a relation. */
     prior: `\n?${sign}${links}`,
   };
 }
@@ -91,11 +80,6 @@ export function plainCandidate({ kind, text }: { kind: string; text: string }): 
   return kind === 'chain' ? plainChain(text.split(arrow)) : plainLine(text);
 }
 
-/** Task parts of a decision. */
-export function plainTask({ question, context, evidence }: Decision): PlainTask {
-  return { question, ...(context && { context }), evidence };
-}
-
 /** The topic, or several with commas between them, and the relations walked. */
 function pathOf(context: readonly ContextBlock[]): string[] {
   const [line] = context.find(({ label }) => label === pathLabel)?.lines ?? [];
@@ -139,4 +123,63 @@ function withoutNames(text: string, topics: readonly string[]): string {
     seen.add(name);
     return topicWord;
   });
+}
+
+/**
+ * Kind of choice, each with its solved lines, the same for all agents, from invented worlds. In questions about relations the topic
+ * is `it`. Relations and chains share a form: a relation continues a chain.
+ */
+export type Chosen = 'relation' | 'chain' | 'entity' | 'path' | 'clue' | 'verdict' | 'truth';
+
+/** Separator of a question and its result. */
+const sign = ' =';
+
+const chains = [
+  'in which harbours were the ships designed by it built? = designed by, then built in',
+  'when were the songs that it sang recorded? = sung by, then recording year',
+  'which songs have the same singer as it? = sung by, then sung by',
+  'who sailed on it? = crew members',
+  'which people sailed on the ships designed by it? = designed by, then crew members',
+  'who designed the ships that were built in it? = built in, then designed by',
+];
+
+const examples: Readonly<Record<Chosen, readonly string[]>> = {
+  relation: chains,
+  chain: chains,
+  entity: [
+    'who designed the Grey Heron? = Ivo Marr',
+    'in which harbour was the Lark built? = Port Vell',
+    'what sort of instrument is the Long Reed? = flute',
+    'when did the Old Brindle sink? = 1731',
+  ],
+  path: [
+    'who designed the Grey Heron? = Grey Heron → designed by → Ivo Marr',
+    'in which harbours were the ships designed by Ivo Marr built? = Ivo Marr → designed by → Lark → built in → Port Vell',
+    'what sort of instrument is the Long Reed? = Long Reed → has kind → flute',
+    'when did the ship of Ada Finch sink? = Ada Finch → captain → Old Brindle → year of sinking → 1731',
+  ],
+  clue: [
+    'designer? = designed by',
+    'songs? = sung by',
+    'when recorded? = recording year',
+    'crew? = crew members',
+    'harbour? = built in',
+  ],
+  verdict: [
+    'Facts: Grey Heron designed by Ivo Marr\nwho designed the Grey Heron? = yes',
+    'Facts: Lark designed by Ivo Marr\nin which harbours were the ships designed by Ivo Marr built? = no',
+    'Facts: Long Reed tuned by Ada Finch\nwhat sort of instrument is the Long Reed? = no',
+    'Facts: Old Brindle captain Ada Finch; Old Brindle year of sinking 1731\nwhen did the ship of Ada Finch sink? = yes',
+  ],
+  truth: [
+    'Facts: Grey Heron designed by Ivo Marr\nthe Grey Heron was designed by Ivo Marr? = true',
+    'Facts: Lark built in Port Vell\nthe Lark was built in Sund? = false',
+    'Facts: Long Reed has kind flute\nthe Long Reed is a drum? = false',
+    'Facts: Old Brindle year of sinking 1731\nthe Old Brindle sank in 1731? = true',
+  ],
+};
+
+/** The worked examples of what is chosen: the beginning of every text that is scored, up to the end of the last line. */
+export function plainHead(chosen: Chosen): string {
+  return examples[chosen].join('\n');
 }

@@ -10,7 +10,7 @@ const completion = (text: string) =>
   ({ text, promptTokens: 12, cachedTokens: 4, completionTokens: 3, stop: 'end' }) as const;
 const head = (text: string) => ({ system: 'be brief', head: text });
 const add = (store: CompletionStore, key: string, text: string, at = 'task') =>
-  store.addCompletion(key, head(at), { question: 'q', phase: 'p' }, completion(text));
+  store.addCompletion(key, head(at), { questionId: 'q', phase: 'p' }, completion(text));
 const written = (...texts: string[]) => {
   const file = storeFile();
   const store = openCompletionStore(file);

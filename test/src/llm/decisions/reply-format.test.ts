@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { renderPrompt } from '../../../../src/llm/decisions/render-prompt.js';
 import { maxReplyTokens, replyFormat, writeReply } from '../../../../src/llm/decisions/reply-forms.js';
-import { trieGrammar } from '../../../../src/llm/decisions/reply-grammar.js';
+import { trieGrammar } from '../../../../src/llm/decisions/reply-form.js';
 import { openLlama } from '../../../../src/llm/llama-library.js';
 import { anyDecisionAndReply } from '../../../fixtures/any-decision.js';
 import { grammarAccepts } from '../../../fixtures/gbnf-acceptor.js';
