@@ -1,69 +1,187 @@
 /**
- * The relation walker's network: it reads the question and the relations walked, never the graph or an entity, so the
- * same question is walked alike from any topic. It scores every relation and STOP; what is legal is the mask's business.
+ * Networks of relation walkers: they read the question and the relations walked, never the graph or an entity, so the same question is
+ * walked alike from any topic. They score every relation and STOP; what is legal is the mask's business. Computed on the host.
+ */
+import type { QuestionTask } from '../../datasets/question.js';
+import type { RelationWalkObservation } from '../../envs/relation-walk/relation-walk-env.js';
+import { distinctTexts } from '../../src/encoder/state-encoder.js';
+import { Rng } from '../../src/run/seeds.js';
+import { type HostOutputs, HostParameters } from '../../src/tensor/host/host-parameters.js';
+import { Tape, type Taped } from '../../src/tensor/host/tape.js';
+import { type HostTensor, orthogonalValues } from '../../src/tensor/parameters.js';
+import type { Actor } from '../actor.js';
+import { questionText, type ScaledTexts } from './question-vectors.js';
+import type { RelationWalkerSettings } from './settings.js';
+
+export interface RelationShape {
+  numRelations: number;
+  /** Relations a walk may take. */
+  horizon: number;
+}
+
+/** A state of one question's walk. */
+export interface RelationRequest {
+  task: QuestionTask;
+  /** int32 [step]: relations walked. */
+  relations: Int32Array;
+  /** uint8 [numRelations + 1], 1 = legal; a running walk has at least one. */
+  mask: Uint8Array;
+}
+
+/** A network over a question and the relations walked. */
+export interface RelationNetwork {
+  readonly parameters: HostParameters;
+  readonly shape: RelationShape;
+  /** Encodes questions; required before `scores` and `recorded`. */
+  prepare(tasks: readonly QuestionTask[], signal?: AbortSignal): Promise<void>;
+  /** float32 [S · (numRelations + 1)]: scores of all actions, illegal ones included. */
+  scores(requests: readonly RelationRequest[]): Float32Array;
+  /** The same with the backward pass. @param dropout instead of the masks of `drop` */
+  recorded(requests: readonly RelationRequest[], dropout?: Rng): HostOutputs;
+  /** Sets the seed of dropout masks by text; undefined: no dropout. */
+  drop?(seed: number | undefined): void;
+}
+
+/**
+ * The network that reads the vector of a question's text.
  *
  *   x = relu(T · [relu(Q·question + b) ; onehot(first) ; onehot(second) … ; onehot(step)] + b),   scores = O·x + b
  *
  * @source the recipe was measured on MetaQA (docs/decisions/questions.md); orthogonal starts, gain √2 and 0.01
  */
-import type * as tfTypes from '@tensorflow/tfjs-core';
-import type { QuestionTask } from '../../datasets/question.js';
-import type { RelationWalkObservation } from '../../envs/relation-walk/relation-walk-env.js';
-import { WorkbenchError } from '../../src/run/errors.js';
-import { Rng } from '../../src/run/seeds.js';
-import type { Tf } from '../../src/tensor/backend.js';
-import { gatherSum, matMul, matMulConst, relu } from '../../src/tensor/ops.js';
-import { orthogonalValues, ParameterSet } from '../../src/tensor/parameters.js';
-import type { Actor } from '../actor.js';
-import type { QuestionVectors } from './question-vectors.js';
-import type { RelationWalkerSettings } from './settings.js';
+export class SentenceNetwork implements RelationNetwork {
+  readonly parameters: HostParameters;
+  readonly #recording: Tape;
+  readonly #reading: Tape;
 
-type Tensor2D = tfTypes.Tensor2D;
+  /** @param seed of the initial weights; zeros without it, for weights to be imported */
+  constructor(
+    readonly settings: Pick<RelationWalkerSettings, 'questionWidth' | 'width' | 'keepName'>,
+    readonly shape: RelationShape,
+    readonly texts: ScaledTexts,
+    seed?: number,
+  ) {
+    const { questionWidth, width } = settings;
+    const rngOf = seed === undefined ? undefined : (name: string) => Rng.named(seed, `relation-walker/${name}`);
+    this.parameters = new HostParameters({
+      ...orthogonalLayer('question', texts.dim, questionWidth, Math.SQRT2, rngOf),
+      ...orthogonalLayer('trunk', questionWidth + oneHots(shape), width, Math.SQRT2, rngOf),
+      ...orthogonalLayer('out', width, shape.numRelations + 1, 0.01, rngOf),
+    });
+    this.#recording = new Tape(this.parameters);
+    this.#reading = new Tape(this.parameters, false);
+  }
 
-export interface RelationNetwork {
-  readonly parameters: ParameterSet;
-  readonly shape: RelationShape;
-  /** float32 [S · (numRelations + 1)]: scores of all actions, illegal ones included; differentiable, owned by the caller. */
-  scores(batch: RelationBatch): tfTypes.Tensor1D;
-  dispose(): void;
+  prepare(tasks: readonly QuestionTask[], signal?: AbortSignal): Promise<void> {
+    return this.texts.prepare(this.#textsOf(tasks), signal);
+  }
+
+  scores(requests: readonly RelationRequest[]): Float32Array {
+    return this.#scored(this.#reading, requests).values.slice();
+  }
+
+  recorded(requests: readonly RelationRequest[]): HostOutputs {
+    return this.#recording.outputs([this.#scored(this.#recording, requests)]);
+  }
+
+  #scored(tape: Tape, requests: readonly RelationRequest[]): Taped {
+    tape.begin();
+    const { questionWidth, width } = this.settings;
+    const { distinct, rows } = distinctTexts(this.#textsOf(requests.map(({ task }) => task)));
+    const input = tape.constant(this.texts.matrix(distinct), this.texts.dim);
+    const read = tape.dense(input, 'question', questionWidth, 'question.bias', 'relu');
+    const trunk = tape.parameter('trunk', width);
+    const part = (begin: number, end?: number): Taped => {
+      const [values, grads] = [trunk.values, trunk.grads].map((all) =>
+        all?.subarray(begin * width, end && end * width),
+      );
+      return { rows: values!.length / width, width, values: values!, grads };
+    };
+    const bias = tape.rows(tape.parameter('trunk.bias', width), new Int32Array(distinct.length));
+    const ofTexts = tape.add(tape.product(read, part(0, questionWidth)), bias);
+    const chains = requests.map(({ relations }) => relations);
+    return trunkScores(tape, this.shape, [ofTexts, rows], part(questionWidth), chains);
+  }
+
+  #textsOf(tasks: readonly QuestionTask[]): string[] {
+    return tasks.map((task) => questionText(task, this.settings.keepName));
+  }
 }
 
-/** Builds the network, initialised from `seed`. */
-export function createRelationNetwork(
-  tf: Tf,
-  { questionWidth, width }: Pick<RelationWalkerSettings, 'questionWidth' | 'width'>,
-  shape: RelationShape,
-  seed: number,
-): RelationNetwork {
-  const { dim, numRelations, horizon } = shape;
-  const numActions = numRelations + 1;
-  const parameters = new ParameterSet(tf);
-  const layer = (name: string, rows: number, columns: number, gain: number) => {
-    const values = orthogonalValues(Rng.named(seed, `relation-walker/${name}`), rows, columns, gain);
-    parameters.add(name, [rows, columns], values);
-    parameters.add(`${name}.bias`, [columns], new Float32Array(columns));
-  };
-  layer('question', dim, questionWidth, Math.SQRT2);
-  layer('trunk', questionWidth + (horizon - 1) * numActions + horizon, width, Math.SQRT2);
-  layer('out', width, numActions, 0.01);
-  const weight = (name: string) => parameters.get(name) as unknown as Tensor2D;
+/** Length of the one-hots: a slot for each relation walked, which has a place for none yet, and the step. */
+export const oneHots = ({ numRelations, horizon }: RelationShape): number =>
+  (horizon - 1) * (numRelations + 1) + horizon;
 
+/**
+ * Scores of all relations and STOP behind some chains, by the layer `out`.
+ * @param texts the question's share of the sum, and the row of each chain's
+ * @param tables [oneHots, width]: a one-hot picks a row
+ */
+export function trunkScores(
+  tape: Tape,
+  { numRelations, horizon }: RelationShape,
+  texts: readonly [Taped, Int32Array],
+  tables: Taped,
+  chains: readonly Int32Array[],
+): Taped {
+  const numActions = numRelations + 1;
+  const indices = Array.from({ length: horizon - 1 }, (_, slot) =>
+    Int32Array.from(chains, (chain) => slot * numActions + (chain[slot] ?? numRelations)),
+  );
+  indices.push(Int32Array.from(chains, ({ length }) => (horizon - 1) * numActions + length));
+  const sums = tape.reluOfSums([texts, ...indices.map((index) => [tables, index] as const)]);
+  return tape.dense(sums, 'out', numActions);
+}
+
+/** An orthogonal matrix, or zeros without a generator, and a bias of zeros. */
+export function orthogonalLayer(
+  name: string,
+  rows: number,
+  width: number,
+  gain: number,
+  rngOf?: (name: string) => Rng,
+): Record<string, HostTensor> {
+  const data = rngOf ? orthogonalValues(rngOf(name), rows, width, gain) : new Float32Array(rows * width);
+  return {
+    [name]: { shape: [rows, width], data },
+    [`${name}.bias`]: { shape: [width], data: new Float32Array(width) },
+  };
+}
+
+/** Wraps a network; disposing one disposes the other. */
+export function relationActor(network: RelationNetwork): Actor<RelationWalkObservation, RelationRequest> {
+  const { parameters, shape } = network;
+  const numActions = shape.numRelations + 1;
   return {
     parameters,
-    shape,
-    scores: ({ questions, numQuestions, questionOf, slots, steps }) => {
-      const trunk = weight('trunk');
-      const rows = (begin: number, count: number) => tf.slice(trunk, [begin, 0], [count, width]);
-      const input = tf.tensor2d(questions, [numQuestions, dim]);
-      const read = relu(tf, tf.add(matMulConst(tf, input, weight('question')), weight('question.bias'))) as Tensor2D;
-      // The question's share of the sum is made once a text; a one-hot picks a row.
-      const ofQuestion = tf.add(matMul(tf, read, rows(0, questionWidth)), weight('trunk.bias')) as Tensor2D;
-      const ofSlots = slots.map((_, slot) => rows(questionWidth + slot * numActions, numActions));
-      const ofStep = rows(questionWidth + slots.length * numActions, horizon);
-      const sums = gatherSum(tf, [ofQuestion, ...ofSlots, ofStep], [questionOf, ...slots, steps]);
-      const scores = tf.add(matMul(tf, relu(tf, sums) as Tensor2D, weight('out')), weight('out.bias'));
-      return tf.reshape(scores, [-1]);
+    requestOf: ({ task, relations, actionMask }) => ({ task, relations, mask: actionMask }),
+    stateKey: ({ relations }) => relations.join(),
+    numScores: () => numActions,
+    // 8,192 states: bounds memory.
+    scoresReadAtOnce: 8192 * numActions,
+    prepare: (requests) => network.prepare(requests.map(({ task }) => task)),
+    score(requests) {
+      const offsets = new Int32Array(requests.length + 1);
+      const legal: number[] = [];
+      requests.forEach(({ mask }, s) => {
+        for (let action = 0; action < numActions; action++) if (mask[action] === 1) legal.push(s * numActions + action);
+        offsets[s + 1] = legal.length;
+      });
+      const scoredOffsets = offsets.map((_, s) => s * numActions);
+      return {
+        offsets,
+        masked: { scoredOffsets, legal: Int32Array.from(legal) },
+        logits: (dropout) => network.recorded(requests, dropout),
+        infer: () => Promise.resolve(network.scores(requests)),
+      };
     },
+    envAction: ({ mask }, place) => {
+      let action = mask.indexOf(1);
+      for (let skip = place; skip > 0; skip--) action = mask.indexOf(1, action + 1);
+      return action;
+    },
+    drop: network.drop && ((rng) => network.drop!(rng?.uint32())),
+    weightsChanged: () => {},
     dispose: () => parameters.dispose(),
   };
 }
@@ -76,139 +194,11 @@ export interface RelationReader {
   of(task: QuestionTask, signal?: AbortSignal): Promise<(relations: ArrayLike<number>) => Float32Array>;
 }
 
-/** A state of one question's walk. */
-export interface RelationRequest {
-  task: QuestionTask;
-  /** int32 [step]: relations walked. */
-  relations: Int32Array;
-  /** uint8 [numRelations + 1], 1 = legal; a running walk has at least one. */
-  mask: Uint8Array;
-}
-
-/** Sizes of what a relation network is made for: width of a relation’s vector, relations of the graph, length of a walk. */
-export interface RelationShape {
-  dim: number;
-  numRelations: number;
-  /** Relations a walk may take. */
-  horizon: number;
-}
-
-/** Legal actions of S states, N in all. */
-interface LegalActions {
-  /** int32 [S + 1]: legal actions of state `s` are `offsets[s] .. offsets[s + 1] - 1` of `legal`. */
-  offsets: Int32Array;
-  /** int32 [N]: place of each legal action among the S · (numRelations + 1) scores, ascending. */
-  legal: Int32Array;
-  /** int32 [S + 1]: multiples of numRelations + 1. */
-  scoredOffsets: Int32Array;
-}
-
-/** S states over Q distinct questions. Every array is row-major. */
-interface RelationBatch extends LegalActions {
-  numStates: number;
-  numQuestions: number;
-  /** float32 [Q, dim]: each text once, however many states ask it. */
-  questions: Float32Array;
-  /** int32 [S]: row of `questions`. */
-  questionOf: Int32Array;
-  /** `horizon − 1` times int32 [S]: the first relation, the second …; `numRelations` where there is none yet. */
-  slots: Int32Array[];
-  /** int32 [S]: relations walked, 0 … horizon − 1. */
-  steps: Int32Array;
-}
-
-/** Legal actions by the masks of states. */
-export function legalActions(requests: readonly RelationRequest[], numRelations: number): LegalActions {
-  const numActions = numRelations + 1;
-  const offsets = new Int32Array(requests.length + 1);
-  const legal: number[] = [];
-  requests.forEach(({ mask }, s) => {
-    for (let action = 0; action < numActions; action++) if (mask[action] === 1) legal.push(s * numActions + action);
-    offsets[s + 1] = legal.length;
-  });
-  const scoredOffsets = Int32Array.from({ length: requests.length + 1 }, (_, s) => s * numActions);
-  return { offsets, legal: Int32Array.from(legal), scoredOffsets };
-}
-
-/** @throws WorkbenchError `failure` for a task that `vectors` does not hold */
-export function relationBatch(
-  requests: readonly RelationRequest[],
-  { matrix, dim, rowOf }: QuestionVectors,
-  { numRelations, horizon }: RelationShape,
-): RelationBatch {
-  const places = new Map<number, number>();
-  const questionOf = Int32Array.from(requests, ({ task }) => {
-    const row = rowOf.get(task.id);
-    if (row === undefined) {
-      throw new WorkbenchError('failure', `expected a vector of question ${task.id}, got none, at relationBatch`);
-    }
-    if (!places.has(row)) places.set(row, places.size);
-    return places.get(row)!;
-  });
-  const questions = new Float32Array(places.size * dim);
-  for (const [row, place] of places) questions.set(matrix.subarray(row * dim, (row + 1) * dim), place * dim);
-
-  return {
-    ...legalActions(requests, numRelations),
-    numStates: requests.length,
-    numQuestions: places.size,
-    questions,
-    questionOf,
-    slots: Array.from({ length: horizon - 1 }, (_, slot) =>
-      Int32Array.from(requests, ({ relations }) => relations[slot] ?? numRelations),
-    ),
-    steps: Int32Array.from(requests, ({ relations }) => relations.length),
-  };
-}
-
-/** An actor whose question vectors are set once they are known. */
-interface RelationActor extends Actor<RelationWalkObservation, RelationRequest> {
-  readonly network: RelationNetwork;
-  /** Vectors of all its questions. */
-  vectors: QuestionVectors | undefined;
-}
-
-/** Common part of actors over relations. */
-export function relationSteps(
-  numRelations: number,
-): Pick<
-  Actor<RelationWalkObservation, RelationRequest>,
-  'requestOf' | 'stateKey' | 'numScores' | 'scoresReadAtOnce' | 'envAction'
-> {
-  const numActions = numRelations + 1;
-  return {
-    requestOf: ({ task, relations, actionMask }) => ({ task, relations, mask: actionMask }),
-    stateKey: ({ relations }) => relations.join(),
-    numScores: () => numActions,
-    // 8,192 states: bounds memory.
-    scoresReadAtOnce: 8192 * numActions,
-    envAction: ({ mask }, place) => {
-      let action = mask.indexOf(1);
-      for (let skip = place; skip > 0; skip--) action = mask.indexOf(1, action + 1);
-      return action;
-    },
-  };
-}
-
-/** Wraps a network; disposing one disposes the other. */
-export function relationActor(network: RelationNetwork, vectors?: QuestionVectors): RelationActor {
-  const { parameters, shape } = network;
-  const actor: RelationActor = {
-    ...relationSteps(shape.numRelations),
-    network,
-    parameters,
-    vectors,
-    score: (requests) => {
-      const batch = batchOf(requests);
-      const { offsets, legal, scoredOffsets } = batch;
-      return { offsets, masked: { scoredOffsets, legal }, logits: () => network.scores(batch) };
-    },
-    weightsChanged: () => {},
-    dispose: () => network.dispose(),
-  };
-  const batchOf = (requests: readonly RelationRequest[]) => {
-    if (actor.vectors) return relationBatch(requests, actor.vectors, shape);
-    throw new WorkbenchError('failure', 'expected question vectors, got none, at relationActor');
-  };
-  return actor;
-}
+/** Reader with the network's scores, question by question. */
+export const relationReader = (network: RelationNetwork): RelationReader => ({
+  prepare: (tasks, signal) => network.prepare(tasks, signal),
+  async of(task, signal) {
+    await network.prepare([task], signal);
+    return (relations) => network.scores([{ task, relations: Int32Array.from(relations), mask: new Uint8Array(0) }]);
+  },
+});

@@ -20,15 +20,6 @@ export interface VectorScale {
   deviation: Float32Array;
 }
 
-/** Scaled vectors of questions; questions of one text share a row. */
-export interface QuestionVectors {
-  /** float32 [number of texts, dim], row-major. */
-  matrix: Float32Array;
-  dim: number;
-  /** Row by task id. */
-  rowOf: ReadonlyMap<string, number>;
-}
-
 interface EncodeQuestionsOptions {
   settings: Pick<RelationWalkerSettings, 'keepName' | 'maxTokens'>;
   progress?: ProgressReporter;
@@ -80,14 +71,73 @@ export function unitScale(dim: number): VectorScale {
   return { mean: new Float32Array(dim), deviation: new Float32Array(dim).fill(1) };
 }
 
-/** Scales encoded questions. @param tasks those that were encoded, in the same order */
-export function scaledVectors(
-  tasks: readonly QuestionTask[],
-  { matrix, rows, dim }: EncodedTexts,
-  { mean, deviation }: VectorScale,
-): QuestionVectors {
-  const scaled = matrix.map((value, i) => (value - mean[i % dim]!) / deviation[i % dim]!);
-  return { matrix: scaled, dim, rowOf: new Map(tasks.map((task, i) => [task.id, rows[i]!])) };
+/** Cached vectors in addition to those prepared last, for long-running servers. */
+const mostKnown = 2 ** 14;
+
+/** Frozen vectors of texts, scaled by what train looks like; each text is encoded once while it is kept. */
+export class ScaledTexts {
+  readonly dim: number;
+  /** Longest unused first. */
+  readonly #known = new Map<string, Float32Array>();
+
+  /** @param most cached texts in addition to those prepared last; default 16,384 */
+  constructor(
+    readonly encoder: Pick<StateEncoder, 'encode' | 'dim'>,
+    readonly scale: VectorScale,
+    readonly maxTokens: number,
+    readonly most = mostKnown,
+  ) {
+    this.dim = encoder.dim;
+  }
+
+  /** Texts that are kept now. */
+  get kept(): number {
+    return this.#known.size;
+  }
+
+  /** Encodes texts that are not cached, and evicts the least recently used. */
+  async prepare(texts: readonly string[], signal?: AbortSignal): Promise<void> {
+    // References are kept here, since a concurrent call may evict them.
+    const asked = new Map([...new Set(texts)].map((text) => [text, this.#known.get(text)]));
+    const missing = [...asked.keys()].filter((text) => !asked.get(text));
+    if (missing.length > 0) {
+      const { maxTokens } = this;
+      this.keep(missing, await this.encoder.encode(missing, { maxTokens, signal }));
+    }
+    for (const [text, vector] of asked) {
+      const own = vector ?? this.#known.get(text)!;
+      this.#known.delete(text);
+      this.#known.set(text, own);
+    }
+    for (const text of this.#known.keys()) {
+      if (this.#known.size <= this.most + asked.size) break;
+      this.#known.delete(text);
+    }
+  }
+
+  /** Scales vectors that were encoded before and keeps them. */
+  keep(texts: readonly string[], { matrix, rows, dim }: EncodedTexts): void {
+    const { mean, deviation } = this.scale;
+    texts.forEach((text, i) => {
+      if (this.#known.has(text)) return;
+      const vector = matrix.slice(rows[i]! * dim, (rows[i]! + 1) * dim);
+      this.#known.set(
+        text,
+        vector.map((value, k) => (value - mean[k]!) / deviation[k]!),
+      );
+    });
+  }
+
+  /** float32 [texts, dim]. @throws WorkbenchError `failure` for a text that was not prepared */
+  matrix(texts: readonly string[]): Float32Array {
+    const all = new Float32Array(texts.length * this.dim);
+    texts.forEach((text, i) => {
+      const vector = this.#known.get(text);
+      if (!vector) throw new WorkbenchError('failure', `expected a prepared text, got ${JSON.stringify(text)}`);
+      all.set(vector, i * this.dim);
+    });
+    return all;
+  }
 }
 
 function scaleFile(runFolder: string): string {
@@ -103,10 +153,14 @@ export function writeScale(runFolder: string, { mean, deviation }: VectorScale):
   writeFileAtomic(scaleFile(runFolder), encodeSafetensors({ tensors, metadata: new Map() }));
 }
 
-/** The scale of a run, or undefined where it has none yet. @throws WorkbenchError `data` for a damaged file */
-export function readScale(runFolder: string): VectorScale | undefined {
+/** The scale of a run. @throws WorkbenchError `data` where it has none yet, or a damaged one */
+export function readScale(runFolder: string): VectorScale {
   const file = scaleFile(runFolder);
-  if (!existsSync(file)) return undefined;
+  if (!existsSync(file)) {
+    throw new WorkbenchError('data', `expected the scale of question vectors, got none, at ${runFolder}`, {
+      hint: 'The run stopped before it trained anything; resume it: `kgwalk train --resume --run-dir DIR`.',
+    });
+  }
   const { tensors } = readSafetensors(file, { own: true });
   const mean = tensors.get('mean')?.data;
   const deviation = tensors.get('deviation')?.data;

@@ -23,13 +23,16 @@ import type { StoredTensors } from '../../src/tensor/parameters.js';
 import { chainAnswer, noAnswer, type QuestionAgent, type RelationRanker } from '../question-agent.js';
 import { type LoadedQuestionWalker, loadQuestionWalker, type OpenQuestionWalker } from '../trained-run.js';
 import { readBasis } from '../readers/facts.js';
-import type { RelationReader, RelationShape } from './network.js';
-import { encodeQuestions, type QuestionVectors, readScale, scaledVectors } from './question-vectors.js';
+import {
+  type RelationNetwork,
+  type RelationReader,
+  relationReader,
+  type RelationShape,
+  SentenceNetwork,
+} from './network.js';
+import { readScale, ScaledTexts } from './question-vectors.js';
 import { type RelationWalkerSettings, relationWalkerSettings } from './settings.js';
-import { wordFacts, WordNetwork, wordReader } from './word-network.js';
-
-/** Scaled vectors of some questions, scaled as in training: encoded together, each text once. */
-type VectorsOf = (tasks: readonly QuestionTask[], signal?: AbortSignal) => Promise<QuestionVectors>;
+import { wordFacts, WordNetwork } from './word-network.js';
 
 interface RelationWalkerAgentOptions {
   name: string;
@@ -73,25 +76,6 @@ export function relationWalkerAgent(options: RelationWalkerAgentOptions): Questi
       const stop = stopped ? 'stop' : 'depth';
       trace({ event: 'stop', reason: stop });
       return chainAnswer(graph, node, { stop, confidence: Math.exp(logProb), cost: { encodes: 1, graphReads } });
-    },
-  };
-}
-
-/** Reader of sentences: caches outputs by row of the vectors of `prepare`; other questions are encoded on demand. */
-export function sentenceReader(network: HostNetwork, vectors: VectorsOf): RelationReader {
-  let known: { vectors: QuestionVectors; reads: Map<number, Float64Array> } | undefined;
-  return {
-    async prepare(tasks, signal) {
-      known = { vectors: await vectors(tasks, signal), reads: new Map() };
-    },
-    async of(task, signal) {
-      let held = known?.vectors.rowOf.has(task.id) ? known : undefined;
-      held ??= { vectors: await vectors([task], signal), reads: new Map() };
-      const { matrix, dim, rowOf } = held.vectors;
-      const row = rowOf.get(task.id)!;
-      let read = held.reads.get(row);
-      if (!read) held.reads.set(row, (read = network.read(matrix.subarray(row * dim, (row + 1) * dim))));
-      return (relations) => network.scores(read, relations);
     },
   };
 }
@@ -201,70 +185,6 @@ export async function decodeChains(
   return beam.map(({ state: { node }, logProb, stopped }) => ({ node, logProb, stopped }));
 }
 
-/** A snapshot of weights; later updates do not reach it. */
-interface HostNetwork {
-  /** Question part of the trunk. @param vector float32 [dim], scaled @returns float64 [width] */
-  read(vector: Float32Array): Float64Array;
-  /**
-   * Scores of all actions, equal to the tfjs network's to 1e-5.
-   * @param question from `read`
-   * @param relations walked so far, fewer than the horizon
-   * @returns float32 [numRelations + 1], new
-   */
-  scores(question: Float64Array, relations: ArrayLike<number>): Float32Array;
-}
-
-/**
- * @param tensors as `ParameterSet.export` or a checkpoint gives them
- * @throws WorkbenchError `data` where a tensor is missing or does not fit the shape
- */
-export function hostNetwork(tensors: StoredTensors, shape: RelationShape): HostNetwork {
-  const { dim, numRelations, horizon } = shape;
-  const numActions = numRelations + 1;
-  const width = tensors['trunk']?.shape[1] ?? 0;
-  const questionWidth = tensors['question']?.shape[1] ?? 0;
-  const data = (name: string, ...expected: number[]) => {
-    const tensor = tensors[name];
-    if (tensor?.data instanceof Float32Array && tensor.shape.join() === expected.join()) return tensor.data;
-    const got = tensor ? `[${tensor.shape.join()}]` : 'none';
-    throw new WorkbenchError('data', `expected float32 ${name} of shape [${expected.join()}], got ${got}`, {
-      hint: 'The weights belong to another graph, encoder or walker; use the configuration they were trained with.',
-    });
-  };
-  const question = data('question', dim, questionWidth);
-  const questionBias = data('question.bias', questionWidth);
-  const trunk = data('trunk', questionWidth + (horizon - 1) * numActions + horizon, width);
-  const trunkBias = data('trunk.bias', width);
-  const out = data('out', width, numActions);
-  const outBias = data('out.bias', numActions);
-
-  return {
-    read(vector) {
-      const hidden = Float64Array.from(questionBias);
-      for (let i = 0; i < dim; i++) addRow(hidden, question, i, vector[i]!);
-      const sum = Float64Array.from(trunkBias);
-      for (let i = 0; i < questionWidth; i++) if (hidden[i]! > 0) addRow(sum, trunk, i, hidden[i]!);
-      return sum;
-    },
-    scores(read, relations) {
-      const sum = read.slice();
-      for (let slot = 0; slot < horizon - 1; slot++) {
-        addRow(sum, trunk, questionWidth + slot * numActions + (relations[slot] ?? numRelations), 1);
-      }
-      addRow(sum, trunk, questionWidth + (horizon - 1) * numActions + relations.length, 1);
-      const scores = Float64Array.from(outBias);
-      for (let i = 0; i < width; i++) if (sum[i]! > 0) addRow(scores, out, i, sum[i]!);
-      return Float32Array.from(scores);
-    },
-  };
-}
-
-/** into += factor · row of a row-major matrix whose rows are as long as `into`. */
-function addRow(into: Float64Array, matrix: Float32Array, row: number, factor: number): void {
-  const begin = row * into.length;
-  for (let j = 0; j < into.length; j++) into[j]! += factor * matrix[begin + j]!;
-}
-
 /** The settings of a run that loading needs; others may be there. */
 const runConfig = z.object({
   name: z.string(),
@@ -291,11 +211,10 @@ export function loadRelationWalkerRun(runFolder: string, options: OpenQuestionWa
   return loadQuestionWalker(runFolder, runConfig, options, async ({ folder, settings, tensors, graph, encoder }) => {
     const { name, relationWalk, relationWalker } = settings;
     const { horizon, hops, memoryMegabytes } = relationWalk;
-    const readerOf = relationWalker.reads === 'words' ? loadWordReader : loadSentenceReader;
     const shape = { numRelations: graph.local.numRelations, horizon };
     const walking = {
       graph,
-      reader: readerOf({ folder, settings: relationWalker, tensors, encoder, shape }),
+      reader: relationReader(loadNetwork({ folder, settings: relationWalker, tensors, encoder, shape })),
       rules: { horizon, hops },
       frontiers: frontierTrie(graph, memoryMegabytes * 2 ** 20),
     };
@@ -357,32 +276,22 @@ const meanReader = (readers: readonly RelationReader[]): RelationReader => ({
   },
 });
 
-/** Stored network. */
+/** Weights and inputs of a run. */
 interface KeptNetwork {
   folder: string;
   settings: RelationWalkerSettings;
   tensors: StoredTensors;
   encoder: StateEncoder;
-  shape: Omit<RelationShape, 'dim'>;
+  shape: RelationShape;
 }
 
-function loadSentenceReader({ folder, settings, tensors, encoder, shape }: KeptNetwork): RelationReader {
-  const scale = readScale(folder);
-  if (!scale) {
-    throw new WorkbenchError('data', `expected the scale of question vectors, got none, at ${folder}`, {
-      hint: 'The run stopped before it trained anything; resume it: `kgwalk train --resume --run-dir DIR`.',
-    });
-  }
-  const network = hostNetwork(tensors, { dim: scale.mean.length, ...shape });
-  return sentenceReader(network, async (tasks, signal) =>
-    scaledVectors(tasks, await encodeQuestions(encoder, tasks, { settings, signal }), scale),
-  );
-}
-
-function loadWordReader({ folder, settings, tensors, encoder, shape }: KeptNetwork): RelationReader {
-  const network = new WordNetwork(wordFacts(settings, encoder), shape, readBasis(folder), 0);
+function loadNetwork({ folder, settings, tensors, encoder, shape }: KeptNetwork): RelationNetwork {
+  const network =
+    settings.reads === 'words'
+      ? new WordNetwork(wordFacts(settings, encoder), shape, readBasis(folder), 0)
+      : new SentenceNetwork(settings, shape, new ScaledTexts(encoder, readScale(folder), settings.maxTokens));
   network.parameters.import(tensors);
-  return wordReader(network);
+  return network;
 }
 
 /**

@@ -10,25 +10,17 @@
  * @source the network: as `attention.ts`. Dropout that is the same in walking and in learning: Hausknecht and Wagener 2022, arXiv:2202.11818
  */
 import { maskedQuestion, type QuestionTask } from '../../datasets/question.js';
-import type { RelationWalkObservation } from '../../envs/relation-walk/relation-walk-env.js';
 import { distinctTexts, type StateEncoder } from '../../src/encoder/state-encoder.js';
 import { Rng } from '../../src/run/seeds.js';
 import { type HostOutputs, HostParameters } from '../../src/tensor/host/host-parameters.js';
 import { Tape } from '../../src/tensor/host/tape.js';
-import type { Actor } from '../actor.js';
 import { type AttentionFacts, attentionScores } from '../readers/chains/attention.js';
 import type { ReaderBasis } from '../readers/facts.js';
-import { legalActions, type RelationReader, type RelationRequest, relationSteps } from './network.js';
+import type { RelationNetwork, RelationRequest, RelationShape } from './network.js';
 import type { RelationWalkerSettings } from './settings.js';
 
 /** Scores of a text: float32 [horizon · numRelations + horizon], logits l_1 … l_H, then g. */
 type TextScores = Float32Array;
-
-interface WordShape {
-  numRelations: number;
-  /** Relations a walk may take. */
-  horizon: number;
-}
 
 /** Texts whose scores are kept between updates. */
 const mostKept = 4096;
@@ -49,7 +41,7 @@ export const wordFacts = (
 ): AttentionFacts => ({ ...wordSettings(settings), encoder, maxTokens: settings.maxTokens });
 
 /** Weights, and cached scores of texts. */
-export class WordNetwork {
+export class WordNetwork implements RelationNetwork {
   readonly parameters: HostParameters;
   readonly #tape: Tape;
   readonly #network: ReturnType<typeof attentionScores>;
@@ -60,7 +52,7 @@ export class WordNetwork {
   /** @param basis from `wordBasis` of train */
   constructor(
     facts: AttentionFacts,
-    readonly shape: WordShape,
+    readonly shape: RelationShape,
     basis: ReaderBasis,
     seed: number,
   ) {
@@ -71,39 +63,36 @@ export class WordNetwork {
     this.#tape = new Tape(this.parameters);
   }
 
-  /** Encodes the words of questions; required before `scores` and `recorded`. */
   prepare(tasks: readonly QuestionTask[], signal?: AbortSignal): Promise<void> {
     return this.#network.prepare([...new Set(tasks.map(maskedQuestion))], signal);
   }
 
-  /** Sets the seed of dropout masks by text; undefined: no dropout. */
   drop(seed: number | undefined): void {
     this.#dropped = seed;
     this.#known.clear();
   }
 
-  /** float32 [S · (numRelations + 1)]: scores of all actions, kept by text until weights change. */
+  /** Kept by text until weights change. */
   scores(requests: readonly RelationRequest[]): Float32Array {
     const texts = requests.map(({ task }) => maskedQuestion(task));
     this.#know(texts);
     return this.#actions(requests, (i) => this.#known.get(texts[i]!)!);
   }
 
-  /** The same with the backward pass. @param dropout instead of the masks of `drop` */
   recorded(requests: readonly RelationRequest[], dropout?: Rng): HostOutputs {
     const { distinct, rows } = distinctTexts(requests.map(({ task }) => maskedQuestion(task)));
     const { values, back } = this.#compute(distinct, dropout);
-    const said = this.#cut(values, distinct.length);
+    const said = (i: number, all: Float32Array) => all.subarray(rows[i]! * this.#width, (rows[i]! + 1) * this.#width);
     return {
-      values: this.#actions(requests, (i) => said[rows[i]!]!),
+      values: this.#actions(requests, (i) => said(i, values)),
       back: (grad) => {
-        const grads = said.map(({ length }) => new Float32Array(length));
+        const grads = new Float32Array(values.length);
         const size = this.shape.numRelations + 1;
         requests.forEach(({ relations }, i) => {
           const of = grad.subarray(i * size, (i + 1) * size);
-          actionGrads(said[rows[i]!]!, relations.length, this.shape, of, grads[rows[i]!]!);
+          actionGrads(said(i, values), relations.length, this.shape, of, said(i, grads));
         });
-        back(this.#joined(grads));
+        back(grads);
       },
     };
   }
@@ -122,9 +111,8 @@ export class WordNetwork {
     this.#version = this.parameters.version;
     const { distinct } = distinctTexts(texts.filter((text) => !this.#known.has(text)));
     if (distinct.length === 0) return;
-    this.#cut(this.#compute(distinct).values, distinct.length).forEach((said, i) => {
-      this.#known.set(distinct[i]!, said);
-    });
+    const { values } = this.#compute(distinct);
+    distinct.forEach((text, i) => this.#known.set(text, values.slice(i * this.#width, (i + 1) * this.#width)));
   }
 
   #compute(texts: readonly string[], dropout?: Rng): HostOutputs {
@@ -133,40 +121,12 @@ export class WordNetwork {
     const seed = this.#dropped;
     const own = seed === undefined ? undefined : texts.map((text) => Rng.named(seed, text));
     const { steps, hops } = this.#network.compute(this.#tape, texts, dropout ?? own);
-    return this.#tape.outputs([...steps, hops!]);
+    return this.#tape.outputs([this.#tape.concat([...steps, hops!])]);
   }
 
-  /** Widths of the parts that stand one behind the other, each of all texts. */
-  get #widths(): number[] {
-    const { numRelations, horizon } = this.shape;
-    return [...Array.from({ length: horizon }, () => numRelations), horizon];
-  }
-
-  #cut(values: Float32Array, texts: number): TextScores[] {
-    const widths = this.#widths;
-    return Array.from({ length: texts }, (_, i) => {
-      const said = new Float32Array(widths.reduce((sum, width) => sum + width));
-      let begin = 0;
-      for (const width of widths) {
-        const from = begin * texts + i * width;
-        said.set(values.subarray(from, from + width), begin);
-        begin += width;
-      }
-      return said;
-    });
-  }
-
-  #joined(grads: readonly TextScores[]): Float32Array {
-    const widths = this.#widths;
-    const all = new Float32Array(grads.length * grads[0]!.length);
-    grads.forEach((grad, i) => {
-      let begin = 0;
-      for (const width of widths) {
-        all.set(grad.subarray(begin, begin + width), begin * grads.length + i * width);
-        begin += width;
-      }
-    });
-    return all;
+  /** Numbers of `TextScores`. */
+  get #width(): number {
+    return this.shape.horizon * (this.shape.numRelations + 1);
   }
 }
 
@@ -174,7 +134,7 @@ export class WordNetwork {
 const never = -1e4;
 
 /** Logits of a step and of lengths in the scores of a text. */
-function partsOf(said: TextScores, step: number, { numRelations, horizon }: WordShape) {
+function partsOf(said: TextScores, step: number, { numRelations, horizon }: RelationShape) {
   return {
     relations: said.subarray(step * numRelations, (step + 1) * numRelations),
     lengths: said.subarray(horizon * numRelations),
@@ -182,7 +142,7 @@ function partsOf(said: TextScores, step: number, { numRelations, horizon }: Word
 }
 
 /** Log-probabilities of all actions behind `step` relations, where nothing is masked; STOP comes last. */
-function actionScores(said: TextScores, step: number, shape: WordShape, into: Float32Array): void {
+function actionScores(said: TextScores, step: number, shape: RelationShape, into: Float32Array): void {
   const { relations, lengths } = partsOf(said, step, shape);
   const goesOn = logSum(lengths, step);
   const ofAll = logSum(relations, 0);
@@ -192,7 +152,13 @@ function actionScores(said: TextScores, step: number, shape: WordShape, into: Fl
 }
 
 /** Adds the gradients of a text's scores to `into`. @param grad of the scores of all actions after `step` relations */
-function actionGrads(said: TextScores, step: number, shape: WordShape, grad: Float32Array, into: Float32Array): void {
+function actionGrads(
+  said: TextScores,
+  step: number,
+  shape: RelationShape,
+  grad: Float32Array,
+  into: Float32Array,
+): void {
   const { relations, lengths } = partsOf(said, step, shape);
   const { relations: byRelations, lengths: byLengths } = partsOf(into, step, shape);
   const stop = step === 0 ? 0 : grad[relations.length]!;
@@ -218,34 +184,3 @@ function logSum(values: Float32Array, begin: number): number {
   for (let i = begin; i < values.length; i++) sum += Math.exp(values[i]! - most);
   return most + Math.log(sum);
 }
-
-/** Wraps a network; disposing one disposes the other. */
-export function wordActor(network: WordNetwork): Actor<RelationWalkObservation, RelationRequest> {
-  const { parameters, shape } = network;
-  return {
-    ...relationSteps(shape.numRelations),
-    parameters,
-    prepare: (requests) => network.prepare(requests.map(({ task }) => task)),
-    score(requests) {
-      const { offsets, legal, scoredOffsets } = legalActions(requests, shape.numRelations);
-      return {
-        offsets,
-        masked: { scoredOffsets, legal },
-        logits: (dropout) => network.recorded(requests, dropout),
-        infer: () => Promise.resolve(network.scores(requests)),
-      };
-    },
-    drop: (rng) => network.drop(rng?.uint32()),
-    weightsChanged: () => {},
-    dispose: () => parameters.dispose(),
-  };
-}
-
-/** Reader with the same scores, question by question. */
-export const wordReader = (network: WordNetwork): RelationReader => ({
-  prepare: (tasks, signal) => network.prepare(tasks, signal),
-  async of(task, signal) {
-    await network.prepare([task], signal);
-    return (relations) => network.scores([{ task, relations: Int32Array.from(relations), mask: new Uint8Array(0) }]);
-  },
-});

@@ -38,7 +38,12 @@ export const questionLearning: Learning = {
     if (reads === 'words') {
       return { rows: ppo.minibatchSamples * 16, inputs: 2 * wordWidth, units: 3 * wordWidth, onHost: true };
     }
-    return { rows: walksPerStep({ clone, ppo }) * relationWalk.horizon, inputs: textDim, units: questionWidth };
+    return {
+      rows: walksPerStep({ clone, ppo }) * relationWalk.horizon,
+      inputs: textDim,
+      units: questionWidth,
+      onHost: true,
+    };
   },
   open: openQuestionTraining,
 };

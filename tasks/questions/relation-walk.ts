@@ -3,19 +3,20 @@ import type { Actor } from '../../agents/actor.js';
 import { writeBasis } from '../../agents/readers/facts.js';
 import { wordBasis } from '../../agents/readers/words/inputs.js';
 import {
-  createRelationNetwork,
   relationActor,
   type RelationRequest,
   type RelationShape,
+  SentenceNetwork,
 } from '../../agents/relation-walker/network.js';
 import {
   encodeQuestions,
-  scaledVectors,
+  questionText,
+  ScaledTexts,
   scaleOfSamples,
   unitScale,
   writeScale,
 } from '../../agents/relation-walker/question-vectors.js';
-import { wordActor, wordFacts, WordNetwork } from '../../agents/relation-walker/word-network.js';
+import { wordFacts, WordNetwork } from '../../agents/relation-walker/word-network.js';
 import type { QuestionSample } from '../../datasets/question.js';
 import { frontierTrie } from '../../envs/relation-walk/frontier-trie.js';
 import {
@@ -80,14 +81,13 @@ export function relationWalk(
 type Actors = (
   session: Session,
   questions: Pick<TrainingQuestions, 'train' | 'valid'>,
-  shape: Omit<RelationShape, 'dim'>,
+  shape: RelationShape,
 ) => Promise<() => Actor<RelationWalkObservation, RelationRequest>>;
 
 const sentenceActors: Actors = async (session, questions, shape) => {
-  const { tf, settings } = session;
-  const vectors = await encode(session, questions);
-  const whole = { dim: vectors.dim, ...shape };
-  return () => relationActor(createRelationNetwork(tf, settings.relationWalker, whole, settings.seed), vectors);
+  const { relationWalker, seed } = session.settings;
+  const texts = await encode(session, questions);
+  return () => relationActor(new SentenceNetwork(relationWalker, shape, texts, seed));
 };
 
 const wordActors: Actors = async ({ run, encoder, settings, signal }, { train, valid }, shape) => {
@@ -99,7 +99,7 @@ const wordActors: Actors = async ({ run, encoder, settings, signal }, { train, v
     [...train, ...valid].map(({ task }) => task),
     signal,
   );
-  return () => wordActor(newNetwork());
+  return () => relationActor(newNetwork());
 };
 
 async function encode(
@@ -110,5 +110,11 @@ async function encode(
   const encoded = await encodeQuestions(encoder, tasks, { settings: relationWalker, progress, signal });
   const scale = relationWalker.standardize ? scaleOfSamples(encoded, train) : unitScale(encoded.dim);
   writeScale(run.folder, scale);
-  return scaledVectors(tasks, encoded, scale);
+  // All stay: the states of a round are scored again and again.
+  const texts = new ScaledTexts(encoder, scale, relationWalker.maxTokens, Infinity);
+  texts.keep(
+    tasks.map((task) => questionText(task, relationWalker.keepName)),
+    encoded,
+  );
+  return texts;
 }

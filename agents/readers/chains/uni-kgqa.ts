@@ -15,10 +15,10 @@
 import type { Tape, Taped } from '../../../src/tensor/host/tape.js';
 import { uniformFanIn } from '../../../src/tensor/parameters.js';
 import { relationTexts } from '../../walker/vectors.js';
-import { vectorScale } from '../../relation-walker/question-vectors.js';
+import { ScaledTexts, vectorScale } from '../../relation-walker/question-vectors.js';
 import type { ReaderBasis, ReaderFacts } from '../facts.js';
 import type { ReaderKind } from '../reader.js';
-import { denseStarts, questionBasis, questionInput, questionTexts, ScaledTexts } from '../words/inputs.js';
+import { denseStarts, questionBasis, questionInput, questionTexts } from '../words/inputs.js';
 import { chainReader } from './chain-reader.js';
 import { noInstructions } from './independent.js';
 import { type ChainNetwork, factoredNetwork } from './network.js';

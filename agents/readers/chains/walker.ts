@@ -10,6 +10,7 @@
 import type { Rng } from '../../../src/run/seeds.js';
 import type { Tape, Taped } from '../../../src/tensor/host/tape.js';
 import { orthogonalValues } from '../../../src/tensor/parameters.js';
+import { oneHots, orthogonalLayer, trunkScores } from '../../relation-walker/network.js';
 import type { ReaderBasis, ReaderFacts } from '../facts.js';
 import type { ReaderKind } from '../reader.js';
 import { questionBasis, questionInput, questionTexts, type RngOf, type Starts } from '../words/inputs.js';
@@ -23,21 +24,11 @@ function walkerNetwork(facts: ReaderFacts, basis: ReaderBasis): ChainNetwork {
   const { hidden, hops, fit } = settings;
   const stop = graph.numRelations;
   const numActions = stop + 1;
+  const shape = { numRelations: stop, horizon };
   const question = questionInput(facts, basis);
 
-  /** Scores behind some chains. @param textOf place of each chain's text in `read` */
-  const scored = (tape: Tape, ofText: Taped, textOf: Int32Array, chains: readonly Int32Array[]): Taped => {
-    const tables = tape.parameter('trunk.tables', hidden);
-    // A one-hot picks a row: those of the slots, which have one for no relation yet, then those of the steps.
-    const indices = Array.from({ length: horizon - 1 }, (_, slot) =>
-      Int32Array.from(chains, (chain) => slot * numActions + (chain[slot] ?? stop)),
-    );
-    indices.push(Int32Array.from(chains, ({ length }) => (horizon - 1) * numActions + length));
-    const sum = indices
-      .map((index) => tape.rows(tables, index))
-      .reduce((a, b) => tape.add(a, b), tape.rows(ofText, textOf));
-    return tape.dense(tape.relu(sum), 'out', numActions);
-  };
+  const scored = (tape: Tape, ofTexts: Taped, textOf: Int32Array, chains: readonly Int32Array[]): Taped =>
+    trunkScores(tape, shape, [ofTexts, textOf], tape.parameter('trunk.tables', hidden), chains);
   const textsRead = (tape: Tape, texts: readonly string[], dropout?: Rng) => {
     const q = tape.dropout(question.read(tape, texts, dropout), fit.dropout, dropout);
     const read = tape.relu(tape.dense(q, 'question', hidden));
@@ -48,9 +39,9 @@ function walkerNetwork(facts: ReaderFacts, basis: ReaderBasis): ChainNetwork {
     prepare: question.prepare,
     starts: (rngOf) => ({
       ...question.starts(rngOf),
-      ...orthogonalStarts('question', question.dim, hidden, Math.SQRT2, rngOf),
-      ...trunkStarts(hidden, (horizon - 1) * numActions + horizon, rngOf),
-      ...orthogonalStarts('out', hidden, numActions, 0.01, rngOf),
+      ...orthogonalLayer('question', question.dim, hidden, Math.SQRT2, rngOf),
+      ...trunkStarts(hidden, oneHots(shape), rngOf),
+      ...orthogonalLayer('out', hidden, numActions, 0.01, rngOf),
     }),
     record(tape, { texts, textOf, chains }, dropout) {
       const placeOf = new Map<string, number>();
@@ -100,13 +91,6 @@ function walkerNetwork(facts: ReaderFacts, basis: ReaderBasis): ChainNetwork {
         mostEnd: () => 0,
       };
     },
-  };
-}
-
-function orthogonalStarts(name: string, rows: number, width: number, gain: number, rngOf: RngOf): Starts {
-  return {
-    [name]: { shape: [rows, width], data: orthogonalValues(rngOf(name), rows, width, gain) },
-    [`${name}.bias`]: { shape: [width], data: new Float32Array(width) },
   };
 }
 

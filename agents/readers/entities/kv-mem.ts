@@ -16,11 +16,11 @@ import type { Tape, Taped } from '../../../src/tensor/host/tape.js';
 import { normalValues } from '../../../src/tensor/parameters.js';
 import type { ReaderBasis, ReaderFacts } from '../facts.js';
 import type { ReaderKind } from '../reader.js';
+import { ScaledTexts } from '../../relation-walker/question-vectors.js';
 import {
   frozenWords,
   learnedWords,
   scaleOf,
-  ScaledTexts,
   vocabularyIn,
   wordBasis,
   wordsOf,

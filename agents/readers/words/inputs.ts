@@ -8,7 +8,7 @@ import type { Rng } from '../../../src/run/seeds.js';
 import type { Dropping, Tape, Taped } from '../../../src/tensor/host/tape.js';
 import { bidirectionalStarts, type ReadBothWays, readBothWays } from '../../../src/tensor/bidirectional.js';
 import { type HostTensor, normalValues, uniformFanIn } from '../../../src/tensor/parameters.js';
-import { scaleOfSamples, type VectorScale, vectorScale } from '../../relation-walker/question-vectors.js';
+import { scaleOfSamples, ScaledTexts, type VectorScale, vectorScale } from '../../relation-walker/question-vectors.js';
 import type { ReaderBasis, ReaderFacts } from '../facts.js';
 import type { ReaderSettings } from '../settings.js';
 
@@ -46,71 +46,6 @@ export function denseStarts(name: string, inputs: number, width: number, rngOf: 
     [name]: { shape: [inputs, width], data: uniformFanIn(rngOf(name), inputs, inputs * width) },
     [`${name}.bias`]: { shape: [width], data: uniformFanIn(rngOf(`${name}.bias`), inputs, width) },
   };
-}
-
-/** Cached vectors in addition to those prepared last, for long-running servers. */
-const mostKnown = 2 ** 14;
-
-/** Frozen vectors of texts, scaled by what train looks like; each text is encoded once while it is kept. */
-export class ScaledTexts {
-  readonly dim: number;
-  /** Longest unused first. */
-  readonly #known = new Map<string, Float32Array>();
-
-  /** @param most cached texts in addition to those prepared last; default 16,384 */
-  constructor(
-    readonly encoder: Pick<StateEncoder, 'encode' | 'dim'>,
-    readonly scale: VectorScale,
-    readonly maxTokens: number,
-    readonly most = mostKnown,
-  ) {
-    this.dim = encoder.dim;
-  }
-
-  /** Texts that are kept now. */
-  get kept(): number {
-    return this.#known.size;
-  }
-
-  /** Encodes texts that are not cached, and evicts the least recently used. */
-  async prepare(texts: readonly string[], signal?: AbortSignal): Promise<void> {
-    // References are kept here, since a concurrent call may evict them.
-    const asked = new Map([...new Set(texts)].map((text) => [text, this.#known.get(text)]));
-    const missing = [...asked.keys()].filter((text) => !asked.get(text));
-    if (missing.length > 0) {
-      const { matrix, rows, dim } = await this.encoder.encode(missing, {
-        maxTokens: this.maxTokens,
-        signal,
-      });
-      const { mean, deviation } = this.scale;
-      missing.forEach((text, i) => {
-        const vector = matrix.slice(rows[i]! * dim, (rows[i]! + 1) * dim);
-        asked.set(
-          text,
-          vector.map((value, k) => (value - mean[k]!) / deviation[k]!),
-        );
-      });
-    }
-    for (const [text, vector] of asked) {
-      this.#known.delete(text);
-      this.#known.set(text, vector!);
-    }
-    for (const text of this.#known.keys()) {
-      if (this.#known.size <= this.most + asked.size) break;
-      this.#known.delete(text);
-    }
-  }
-
-  /** float32 [texts, dim]. @throws WorkbenchError `failure` for a text that was not prepared */
-  matrix(texts: readonly string[]): Float32Array {
-    const all = new Float32Array(texts.length * this.dim);
-    texts.forEach((text, i) => {
-      const vector = this.#known.get(text);
-      if (!vector) throw new WorkbenchError('failure', `expected a prepared text, got ${JSON.stringify(text)}`);
-      all.set(vector, i * this.dim);
-    });
-    return all;
-  }
 }
 
 /** Settings and encoder of word inputs, of readers or of a walker. */

@@ -1,15 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import {
-  hostNetwork,
-  relationWalkerAgent,
-  sentenceReader,
-} from '../../../agents/relation-walker/relation-walker-agent.js';
-import { createRelationNetwork, relationActor } from '../../../agents/relation-walker/network.js';
+import { relationWalkerAgent } from '../../../agents/relation-walker/relation-walker-agent.js';
+import { relationActor, relationReader } from '../../../agents/relation-walker/network.js';
 import { actionLogProbs } from '../../../agents/actor.js';
 import type { TraceEvent } from '../../../agents/question-agent.js';
 import { defaultRelationRules, frontierTrie, makeVectorEnv } from '../../../envs/index.js';
 import { Rng } from '../../../src/run/seeds.js';
-import { adamWOf } from '../../../src/tensor/adamw.js';
+import { HostAdamW } from '../../../src/tensor/host/host-adamw.js';
 import { actionDraw, collectRollouts, RolloutBuffer, wholeWalks } from '../../../trainers/rollout.js';
 import { ppo } from '../../../trainers/ppo.js';
 import { ppoSettings } from '../../../trainers/ppo-settings.js';
@@ -18,8 +14,7 @@ import { questionOf } from '../../fixtures/toy-questions.js';
 import { shake, toyRelationWalker } from '../../fixtures/toy-relation-walker.js';
 
 const toy = await toyRelationWalker();
-const { tf, graph, samples, vectors, encode } = toy;
-const settings = { questionWidth: 12, width: 16 };
+const { graph, samples } = toy;
 const stop = graph.numRelations;
 
 const session = (events: TraceEvent[] = []) => ({
@@ -29,8 +24,9 @@ const session = (events: TraceEvent[] = []) => ({
 
 describe('the relation walker as an actor', () => {
   test('gives log-probabilities of the legal actions alone, equal to those it is trained on', async () => {
-    const actor = relationActor(createRelationNetwork(tf, settings, toy.network.shape, 2), vectors);
-    await shake(actor.network);
+    const network = toy.networkOf(2);
+    await shake(network);
+    const actor = relationActor(network);
     const mask = Uint8Array.from({ length: stop + 1 }, (_, action) => Number(action === 1 || action > 3));
     const requests = samples.map(({ task }, i) => ({ task, relations: Int32Array.from(i % 2 ? [2] : []), mask }));
     const { logProbs, offsets } = await actionLogProbs(actor, requests);
@@ -50,14 +46,9 @@ describe('the relation walker as an actor', () => {
     actor.dispose();
   });
 
-  test('asks for vectors where none are set', () => {
-    const actor = relationActor(toy.network);
-    const mask = new Uint8Array(stop + 1).fill(1);
-    expect(() => actor.score([{ task: samples[0]!.task, relations: new Int32Array(0), mask }])).toThrow(/got none/);
-  });
-
   test('learns from answers alone what to walk, by the PPO of the main job', async () => {
-    const actor = relationActor(createRelationNetwork(tf, settings, toy.network.shape, 1), vectors);
+    const network = toy.networkOf(1);
+    const actor = relationActor(network);
     const explorations = 8;
     const envs = makeVectorEnv('kgwalk/RelationWalk-v1', { graph, samples }, samples.length * explorations);
     const learning = ppoSettings.parse({
@@ -75,7 +66,7 @@ describe('the relation walker as an actor', () => {
     const rewards: number[] = [];
     await ppo({
       actor,
-      optimizer: adamWOf(actor.parameters, { maxGradNorm: 0.5 }),
+      optimizer: new HostAdamW(network.parameters, { maxGradNorm: 0.5 }),
       collect: wholeWalks(envs, Int32Array.from(samples.keys())),
       settings: learning,
       seed: 6,
@@ -92,7 +83,7 @@ describe('the relation walker as an actor', () => {
       graph,
       frontiers: frontierTrie(graph),
       rules: defaultRelationRules,
-      reader: sentenceReader(hostNetwork(await actor.parameters.export(), actor.network.shape), encode),
+      reader: relationReader(network),
     });
     await agent.prepare!(samples.map(({ task }) => task));
     for (const { task, gold } of samples) {
@@ -103,7 +94,7 @@ describe('the relation walker as an actor', () => {
   });
 
   test('collects the same walks from equal seeds', async () => {
-    const actor = relationActor(toy.network, vectors);
+    const actor = relationActor(toy.network);
     const collect = async () => {
       const envs = makeVectorEnv('kgwalk/RelationWalk-v1', { graph, samples }, 16);
       const buffer = new RolloutBuffer<ReturnType<typeof actor.requestOf>>(48);
@@ -123,19 +114,19 @@ describe('the relation walker as an actor', () => {
 });
 
 describe('the relation walker as an agent', () => {
-  const agentOf = async (beamWidth = 1) =>
+  const agentOf = (beamWidth = 1) =>
     relationWalkerAgent({
       name: 'walker',
       graph,
       frontiers: frontierTrie(graph),
       rules: defaultRelationRules,
-      reader: sentenceReader(hostNetwork(await toy.network.parameters.export(), toy.network.shape), encode),
+      reader: relationReader(toy.network),
       beamWidth,
     });
 
   test('answers with the whole frontier, the relations, the facts and how sure it is', async () => {
     const events: TraceEvent[] = [];
-    const answer = await (await agentOf(1000)).answer(samples[2]!.task, session(events));
+    const answer = await agentOf(1000).answer(samples[2]!.task, session(events));
     expect(answer.confidence).toBeGreaterThan(0);
     expect(answer.confidence).toBeLessThanOrEqual(1);
     expect(answer).toMatchObject({ literals: [], degraded: false, cost: { encodes: 1 } });
@@ -151,8 +142,8 @@ describe('the relation walker as an agent', () => {
   });
 
   test('answers alike alone and prepared, independently of earlier questions', async () => {
-    const alone = await Promise.all(samples.map(async ({ task }) => (await agentOf()).answer(task, session())));
-    const agent = await agentOf();
+    const alone = await Promise.all(samples.map(async ({ task }) => agentOf().answer(task, session())));
+    const agent = agentOf();
     await agent.prepare!(samples.map(({ task }) => task));
     const prepared = [];
     for (const { task } of [...samples].reverse()) prepared.unshift(await agent.answer(task, session()));
@@ -161,8 +152,8 @@ describe('the relation walker as an agent', () => {
 
   test('gives nothing for a topic that the graph lacks and for questions of another form', async () => {
     const lost = questionOf(graph, 'x', 'who directed [atlantis]', ['directed_by'], []);
-    expect(await (await agentOf()).answer(lost.task, session())).toMatchObject({ entities: [], stop: 'no topic' });
+    expect(await agentOf().answer(lost.task, session())).toMatchObject({ entities: [], stop: 'no topic' });
     const truth = { ...samples[0]!.task, form: 'truth' as const };
-    expect(await (await agentOf()).answer(truth, session())).toMatchObject({ entities: [], stop: 'form' });
+    expect(await agentOf().answer(truth, session())).toMatchObject({ entities: [], stop: 'form' });
   });
 });

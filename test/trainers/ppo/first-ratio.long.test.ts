@@ -1,15 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Actor, TaskRequest } from '../../../agents/actor.js';
-import { createRelationNetwork, relationActor } from '../../../agents/relation-walker/network.js';
+import { relationActor, type RelationNetwork } from '../../../agents/relation-walker/network.js';
 import { relationWalkerSettings } from '../../../agents/relation-walker/settings.js';
-import { wordActor, wordFacts, WordNetwork } from '../../../agents/relation-walker/word-network.js';
+import { wordFacts, WordNetwork } from '../../../agents/relation-walker/word-network.js';
 import { wordBasis } from '../../../agents/readers/words/inputs.js';
 import { walkerActor } from '../../../agents/walker/policy.js';
 import { walkerSettings } from '../../../agents/walker/settings.js';
 import { makeVectorEnv } from '../../../envs/index.js';
 import type { BatchedEnv } from '../../../envs/vector-env.js';
 import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
-import { openBackend } from '../../../src/tensor/backend.js';
 import { adamOf } from '../../../trainers/ppo-phase.js';
 import { ppo } from '../../../trainers/ppo.js';
 import { wholeWalks } from '../../../trainers/rollout.js';
@@ -24,6 +23,8 @@ import { toyTwoHop } from '../../fixtures/toy-walks.js';
 
 const rules = { horizon: 2, equalAtStep1: false };
 const explorations = 6;
+const graph = filmGraph();
+const samples = filmQuestions(graph);
 
 /** Largest |ratio − 1| before the first step of each update, of a policy that moves far in every update. */
 async function deviations<Observation, Request extends TaskRequest>(
@@ -50,16 +51,21 @@ async function deviations<Observation, Request extends TaskRequest>(
 // Kernels of GPUs and of native TensorFlow round by the shape of a batch; the others do not.
 const backends = await backendsHere(['tensorflow-gpu', 'webgpu', 'tensorflow']);
 
-test('the first minibatch of an update has ratios of 1 under the relation walker that reads words, with its dropout', async () => {
-  const graph = filmGraph();
-  const samples = filmQuestions(graph);
+test.each([
+  ['the sentence', async () => (await toyRelationWalker()).networkOf(5)],
+  ['words, with its dropout', wordNetwork],
+])('the first minibatch of an update has ratios of 1 under the relation walker that reads %s', async (_, make) => {
+  const network: RelationNetwork = await make();
+  await shake(network);
+  const envs = makeVectorEnv('kgwalk/RelationWalk-v1', { graph, samples }, 4 * explorations);
+  expect(Math.max(...(await deviations(relationActor(network), envs, samples.length)))).toBe(0);
+});
+
+async function wordNetwork() {
   const settings = relationWalkerSettings.parse({ reads: 'words', wordDim: 6, wordWidth: 5, dropout: 0.3 });
   const facts = wordFacts(settings, hashedEncoder(12));
-  const basis = await wordBasis(facts, samples);
-  const actor = wordActor(new WordNetwork(facts, { numRelations: graph.numRelations, horizon: 3 }, basis, 1));
-  const envs = makeVectorEnv('kgwalk/RelationWalk-v1', { graph, samples }, 4 * explorations);
-  expect(Math.max(...(await deviations(actor, envs, samples.length)))).toBe(0);
-});
+  return new WordNetwork(facts, { numRelations: graph.numRelations, horizon: 3 }, await wordBasis(facts, samples), 1);
+}
 
 const heads = walkerSettings.shape.head.unwrap().options;
 
@@ -80,17 +86,5 @@ describe.each(backends)('the first minibatch of an update has ratios of 1 ± 1e-
     const seen = await deviations(walkerActor(policy), envs, world.samples.length);
     expect(toy.tf.getBackend()).toBe(backend);
     expect(Math.max(...seen)).toBeLessThanOrEqual(1e-6);
-  });
-
-  test('under the relation walker', async () => {
-    const { tf, graph, samples, vectors, network } = await toyRelationWalker();
-    await openBackend(backend);
-    const here = createRelationNetwork(tf, { questionWidth: 12, width: 16 }, network.shape, 5);
-    await shake(here);
-    const envs = makeVectorEnv('kgwalk/RelationWalk-v1', { graph, samples }, 4 * explorations);
-    const seen = await deviations(relationActor(here, vectors), envs, samples.length);
-    expect(tf.getBackend()).toBe(backend);
-    expect(Math.max(...seen)).toBeLessThanOrEqual(1e-6);
-    network.dispose();
   });
 });

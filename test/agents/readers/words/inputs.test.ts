@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { ScaledTexts } from '../../../../agents/readers/words/inputs.js';
+import { ScaledTexts } from '../../../../agents/relation-walker/question-vectors.js';
 import { hashedEncoder } from '../../../../src/encoder/hashed-encoder.js';
 
 const dim = 8;
