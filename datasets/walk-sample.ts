@@ -30,8 +30,6 @@ export interface WalkGold {
   target: number;
   /** True if every triple of the path is an edge of the graph; otherwise the sample counts as a miss. */
   inGraph: boolean;
-  /** All correct ends, if there may be several, as for questions; default: `target` alone. */
-  targets?: readonly number[];
 }
 
 /** A task with its gold. */

@@ -8,7 +8,7 @@ import { madeFromSamples } from '../datasets/sample-source.js';
 import type { WalkSample } from '../datasets/walk-sample.js';
 import { LinkQueryBatch } from '../envs/link-query/link-query-batch.js';
 import { type LinkQueryObservation, type LinkQueryWorld, placeOfEdge } from '../envs/link-query/world.js';
-import { legalActions, numActions, stepsAlong, type WalkRules, type WalkState } from '../envs/dialogue-walk/rules.js';
+import { numActions, stepsAlong, type WalkRules, type WalkState } from '../envs/dialogue-walk/rules.js';
 import type { Graph } from '../src/kg/graph.js';
 import { ShortestPaths } from '../src/kg/shortest-paths.js';
 import { Rng } from '../src/run/seeds.js';
@@ -134,10 +134,8 @@ export function withNode(gold: GoldState, graph: Graph, rules: WalkRules): GoldS
   const [begin, degree] = [graph.offsets[current]!, graph.degree(current)];
   const tailOf = (action: number) => (action < degree ? graph.tails[begin + action]! : current);
   const node = tailOf(gold.gold);
-  const legal =
-    legalActions(graph, gold.state, rules) ??
-    Int32Array.from({ length: numActions(graph, gold.state, rules) }, (_, i) => i);
-  return { ...gold, alike: legal.filter((action) => tailOf(action) === node) };
+  const all = Int32Array.from({ length: numActions(graph, gold.state, rules) }, (_, i) => i);
+  return { ...gold, alike: all.filter((action) => tailOf(action) === node) };
 }
 
 /**

@@ -13,6 +13,7 @@ import type { Actor } from '../actor.js';
 import { questionText, type ScaledTexts } from './question-vectors.js';
 import type { RelationWalkerSettings } from './settings.js';
 
+/** Relations of the graph, and length of a walk. */
 export interface RelationShape {
   numRelations: number;
   /** Relations a walk may take. */

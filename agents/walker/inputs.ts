@@ -165,10 +165,10 @@ export function createPolicy<Computer extends WalkerComputer>(
 export function networkShape({ graph, tables, featurizer, vocabulary, maxActions }: WalkerInputs): HeadShape {
   const { contextDim, numScalars, numEdgeFeatures, parts } = featurizer;
   const { numEntities, numRelations } = graph;
-  const { horizon, noReturn } = parts.rules;
+  const { horizon } = parts.rules;
   const numWords = vocabulary ? vocabulary.length + 1 : 0;
   const sizes = { contextDim, numScalars, numEdgeFeatures, horizon, numEntities, numRelations, numWords };
-  return { ...sizes, rows: parts.graph, noReturn, tables, maxActions };
+  return { ...sizes, rows: parts.graph, tables, maxActions };
 }
 
 /** A policy with the weights of a checkpoint. @throws WorkbenchError `data` for weights of other settings */

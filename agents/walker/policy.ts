@@ -1,7 +1,7 @@
 /** A walker's network with its featurizer, for trainers and beams. */
 import type { WalkTask } from '../../datasets/walk-sample.js';
 import type { DialogueWalkObservation } from '../../envs/dialogue-walk/dialogue-walk-env.js';
-import { legalActions, numActions, type WalkRules } from '../../envs/dialogue-walk/rules.js';
+import { numActions, type WalkRules } from '../../envs/dialogue-walk/rules.js';
 import {
   taskLines,
   taskText,
@@ -58,7 +58,6 @@ export function walkerActor(policy: Policy, forRanking = false): Actor<DialogueW
         infer: () => (forRanking && head.rank ? head.rank(batch) : head.infer(batch)),
       };
     },
-    envAction: ({ state }, place) => legalActions(graph, state, rules)?.[place] ?? place,
     weightsChanged: () => head.weightsChanged(),
     dispose: () => head.dispose(),
   };

@@ -1,6 +1,6 @@
 /** Log-probabilities of given walks. */
 import { setImmediate } from 'node:timers/promises';
-import { legalActions, stepsAlong } from '../../envs/dialogue-walk/rules.js';
+import { stepsAlong } from '../../envs/dialogue-walk/rules.js';
 import { pathKey } from '../../src/kg/graph.js';
 import { actionLogProbs } from '../actor.js';
 import type { GivenWalks } from '../agent.js';
@@ -36,8 +36,7 @@ export async function walkLogProbs(by: Policy | WalkScorer, given: readonly Give
     for (let i = 1; i < offsets.length; i++) byState.push(logProbs.slice(offsets[i - 1], offsets[i]));
     await setImmediate(); // lets interrupts through
   }
-  const placeOf = ({ state, actions }: StateRequest, action: number) =>
-    (actions ?? legalActions(graph, state, rules))?.indexOf(action) ?? action;
+  const placeOf = ({ actions }: StateRequest, action: number) => actions?.indexOf(action) ?? action;
   return walks.map((paths) =>
     paths.map((steps) =>
       steps ? steps.reduce((sum, { at, action }) => sum + byState[at]![placeOf(states[at]!, action)]!, 0) : NaN,

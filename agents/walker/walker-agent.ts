@@ -1,7 +1,7 @@
 /** A trained walker as an agent: answers by beam search, which ranks every complete walk that is met. */
 import { setImmediate } from 'node:timers/promises';
 import type { WalkTask } from '../../datasets/walk-sample.js';
-import { applyAction, initialState, legalActions, type WalkState } from '../../envs/dialogue-walk/rules.js';
+import { applyAction, initialState, type WalkState } from '../../envs/dialogue-walk/rules.js';
 import type { Graph, Path } from '../../src/kg/graph.js';
 import type { ArkBeam } from '../../src/metrics/ark-ranks.js';
 import { actionLogProbs, type ActionLogProbs } from '../actor.js';
@@ -124,7 +124,7 @@ export async function beamSearch(
     const { logProbs, offsets } = await actionLogProbs(actor, requests);
     let request = 0;
     for (const walk of walks) {
-      if (withArkBeam && hop === 1) walk.arkBeam = arkBeamOf({ graph, rules }, walk, { logProbs, offsets }, request);
+      if (withArkBeam && hop === 1) walk.arkBeam = arkBeamOf(graph, walk, { logProbs, offsets }, request);
       const open = boundedHeap(beamWidth);
       for (const i of walk.live) {
         const partial = walk.all[i]!;
@@ -132,10 +132,8 @@ export async function beamSearch(
         const count = offsets[++request]! - begin;
         const degree = graph.degree(partial.state.current);
         const ends = hop + 1 >= rules.horizon;
-        const legal = legalActions(graph, partial.state, rules);
-        for (let place = 0; place < count; place++) {
-          const action = legal?.[place] ?? place;
-          const logProb = partial.logProb + logProbs[begin + place]!;
+        for (let action = 0; action < count; action++) {
+          const logProb = partial.logProb + logProbs[begin + action]!;
           if (action === degree) walk.complete.push({ prefix: partial.parent, edge: partial.edge, logProb });
           else if (ends)
             walk.complete.push({ prefix: i, edge: graph.offsets[partial.state.current]! + action, logProb });
@@ -163,7 +161,7 @@ export async function beamSearch(
  * @param request position in `offsets` of the first of its live walks
  */
 function arkBeamOf(
-  { graph, rules }: Pick<WalkScorer, 'graph' | 'rules'>,
+  graph: Graph,
   { task, all, live }: TaskWalks,
   { logProbs, offsets }: ActionLogProbs,
   request: number,
@@ -172,12 +170,10 @@ function arkBeamOf(
   return arkBeam(graph, task, firsts, (slot, offer) => {
     const { state, logProb } = all[live[slot]!]!;
     const begin = offsets[request + slot]!;
-    const legal = legalActions(graph, state, rules);
     const degree = graph.degree(state.current);
-    for (let place = 0; place < offsets[request + slot + 1]! - begin; place++) {
-      const action = legal?.[place] ?? place;
+    for (let action = 0; action < offsets[request + slot + 1]! - begin; action++) {
       const edge = action === degree ? -1 : graph.offsets[state.current]! + action;
-      offer(edge, logProb + logProbs[begin + place]!);
+      offer(edge, logProb + logProbs[begin + action]!);
     }
   });
 }

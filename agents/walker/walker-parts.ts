@@ -9,7 +9,7 @@ import { encoderSettings } from '../../src/encoder/settings.js';
 import type { AdjacencyRows } from '../../src/kg/adjacency.js';
 import { Graph, type SharedGraph } from '../../src/kg/graph.js';
 import { inSharedMemory } from '../../src/run/shared-memory.js';
-import { startWorkers } from '../../src/run/worker-pool.js';
+import { serveJobs, startWorkers } from '../../src/run/worker-pool.js';
 import { type ComputerName, computerNames, type NetworkSize, openBackend } from '../../src/tensor/backend.js';
 import type { StoredTensors } from '../../src/tensor/parameters.js';
 import type { Agent, Answer, GivenWalks } from '../agent.js';
@@ -132,7 +132,7 @@ export function threadedWalker(
 ): { agent: Agent; close(): Promise<void> } {
   const pool = startWorkers<WalkerJob, Answer[] | number[][]>({
     work: 'the evaluation',
-    module: new URL('./walker-worker.js', import.meta.url),
+    module: new URL(import.meta.url),
     threads,
     // The graph lies in shared memory already.
     data: {
@@ -177,3 +177,11 @@ export function threadedWalker(
   };
   return { agent, close: () => pool.close() };
 }
+
+serveJobs(import.meta.url, async (parts: WalkerParts) => {
+  const { agent, policy } = await walkerOf(parts);
+  return ({ texts, ...job }: WalkerJob): Promise<Answer[] | number[][]> => {
+    policy.featurizer.texts = texts;
+    return 'given' in job ? agent.logProbs!(job.given) : agent.answer(job.tasks);
+  };
+});

@@ -14,15 +14,7 @@ import {
   type ResetResult,
   type StepResult,
 } from '../env.js';
-import {
-  applyAction,
-  defaultWalkRules,
-  initialState,
-  legalActions,
-  numActions,
-  type WalkRules,
-  type WalkState,
-} from './rules.js';
+import { applyAction, defaultWalkRules, initialState, numActions, type WalkRules, type WalkState } from './rules.js';
 import type { EnvSettings } from '../settings.js';
 import { dict, discrete, ids, multiBinary, oneOf, relationIds, sequence, type Space, text } from '../spaces.js';
 import { renderStateText, type StateTextFields, verbalizePath } from './state-text.js';
@@ -62,7 +54,7 @@ export interface DialogueWalkObservation extends StateTextFields {
   relations: RelationColumn;
   /** int32 [degree]: entity ids at their ends, a view into the graph. */
   tails: Int32Array;
-  /** uint8 [length of the action list], 1 = legal, all ones but with `noReturn`: action `degree`, where it exists, is staying. */
+  /** uint8 [length of the action list], all ones: every action is legal; `degree`, where it exists, is staying. */
   actionMask: Uint8Array;
 }
 
@@ -197,13 +189,8 @@ export class DialogueWalkEnv implements Env<DialogueWalkObservation> {
     const state = this.#state;
     if (!state || state.done) throw new ResetNeeded(id);
     const count = numActions(graph, state, rules);
-    const legal = legalActions(graph, state, rules);
-    if (!Number.isInteger(action) || action < 0 || action >= count || legal?.includes(action) === false) {
-      throw new InvalidAction(
-        id,
-        action,
-        `an action in [0, ${count})${legal ? ' that does not lead to the start' : ''}`,
-      );
+    if (!Number.isInteger(action) || action < 0 || action >= count) {
+      throw new InvalidAction(id, action, `an action in [0, ${count})`);
     }
     const next = applyAction(graph, state, action, rules);
     const sample = samples[this.#sampleIndex]!;
@@ -229,7 +216,7 @@ export class DialogueWalkEnv implements Env<DialogueWalkObservation> {
   }
 
   #observe(state: WalkState): DialogueWalkObservation {
-    const { graph, samples } = this.#world;
+    const { graph, samples, rules, ones } = this.#world;
     const { task } = samples[this.#sampleIndex]!;
     const { start, current, hop, path } = state;
     const begin = current < 0 ? 0 : graph.offsets[current]!;
@@ -253,17 +240,7 @@ export class DialogueWalkEnv implements Env<DialogueWalkObservation> {
       path,
       relations: graph.relations.subarray(begin, end),
       tails: graph.tails.subarray(begin, end),
-      actionMask: this.#mask(state),
+      actionMask: ones.subarray(0, numActions(graph, state, rules)),
     };
-  }
-
-  #mask(state: WalkState): Uint8Array {
-    const { graph, rules, ones } = this.#world;
-    const count = numActions(graph, state, rules);
-    const legal = legalActions(graph, state, rules);
-    if (!legal) return ones.subarray(0, count);
-    const mask = new Uint8Array(count);
-    for (const action of legal) mask[action] = 1;
-    return mask;
   }
 }

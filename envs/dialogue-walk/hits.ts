@@ -12,7 +12,7 @@ interface EndedWalk {
 type HitRule = (graph: Graph, state: EndedWalk, gold: WalkGold) => boolean;
 
 const hitRules = new Map<string, HitRule>([
-  ['target', (_, { current }, { target, targets = [target] }) => targets.includes(current)],
+  ['target', (_, { current }, { target }) => current === target],
   [
     'path',
     ({ equalRelation }, { path }, gold) => {

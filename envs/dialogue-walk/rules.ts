@@ -4,8 +4,7 @@
  * are to choose from is said by the graph that they are given: `walkGraph` cuts it where settings ask for shorter lists.
  *
  * Actions of a state: action `i < degree` walks edge `graph.offsets[current] + i`; action `degree`, where it exists,
- * is Equal: staying. Every index below `numActions` is legal and no other is, so there is nothing to mask or pad; with
- * `noReturn` alone some of them are not, and `legalActions` lists those that are.
+ * is Equal: staying. Every index below `numActions` is legal and no other is, so there is nothing to mask or pad.
  */
 import type { Graph, Path, Triple } from '../../src/kg/graph.js';
 import type { EnvSettings } from '../settings.js';
@@ -16,8 +15,6 @@ export interface WalkRules {
   horizon: number;
   /** True if staying is legal at the first step; from the second step on it always is. */
   equalAtStep1: boolean;
-  /** True if edges into the start are illegal: the start is not its own answer. Default false. */
-  noReturn?: boolean;
 }
 
 /** Two steps, no stay at the first: the setting of every published OpenDialKG walker. */
@@ -45,8 +42,7 @@ export interface WalkState {
 /** The state before the first step; already `done` when the start has no legal action (no edges, not in the graph). */
 export function initialState(graph: Graph, start: number, rules: WalkRules): WalkState {
   const state = { start, current: start, hop: 0, path: [], done: false };
-  const legal = legalActions(graph, state, rules)?.length ?? numActions(graph, state, rules);
-  return { ...state, done: legal === 0 };
+  return { ...state, done: numActions(graph, state, rules) === 0 };
 }
 
 /** True if staying is legal in `state`. */
@@ -57,16 +53,6 @@ export function mayStay(state: WalkState, rules: WalkRules): boolean {
 /** Length of the action list: out-edges, plus one where staying is legal; 0 once the walk is over. O(1). */
 export function numActions(graph: Graph, state: WalkState, rules: WalkRules): number {
   return state.done ? 0 : graph.degree(state.current) + Number(mayStay(state, rules));
-}
-
-/** int32: the legal ones of the action list, ascending; undefined where all are. O(1), with `noReturn` O(degree). */
-export function legalActions(graph: Graph, state: WalkState, rules: WalkRules): Int32Array | undefined {
-  if (!rules.noReturn || state.done || state.current < 0) return undefined;
-  const begin = graph.offsets[state.current]!;
-  const end = graph.offsets[state.current + 1]!;
-  if (graph.tails.subarray(begin, end).indexOf(state.start) < 0) return undefined;
-  const all = Int32Array.from({ length: numActions(graph, state, rules) }, (_, action) => action);
-  return all.filter((action) => action === end - begin || graph.tails[begin + action] !== state.start);
 }
 
 /**
@@ -97,7 +83,6 @@ export function applyAction(graph: Graph, state: WalkState, action: number, rule
 export function actionOf(graph: Graph, state: WalkState, [head, relation, tail]: Triple, rules: WalkRules): number {
   if (state.done || head !== state.current) return -1;
   if (relation === graph.equalRelation) return tail === head && mayStay(state, rules) ? graph.degree(head) : -1;
-  if (rules.noReturn && tail === state.start) return -1;
   const edge = graph.edgeIndex(head, relation, tail);
   return edge < 0 ? -1 : edge - graph.offsets[head]!;
 }

@@ -8,7 +8,7 @@ import { memoryErrorOf, throwIfStopped } from './stop.js';
 interface WorkerPoolOptions {
   /** Name of the work for messages, such as `training TransE`. */
   work: string;
-  /** The compiled module that calls `serveJobs`. Node loads no TypeScript: sources under test have no such module. */
+  /** The compiled module that calls `serveJobs`: that of the work itself. Sources under test have no such module. */
   module: URL;
   /** Number of threads, 1 or more. */
   threads: number;
@@ -64,7 +64,7 @@ export function startWorkers<Job, Result>(options: WorkerPoolOptions) {
 
   for (let i = 0; i < threads; i++) {
     const worker = new Worker(module, {
-      workerData: data,
+      workerData: { module: module.href, data },
       ...(memoryMb !== undefined && { resourceLimits: { maxOldGenerationSizeMb: memoryMb } }),
     });
     running.set(worker, undefined);
@@ -143,16 +143,21 @@ type SentError = Pick<Error, 'name' | 'message' | 'stack'> &
   Partial<Pick<WorkbenchError, 'code' | 'hint' | 'fatal' | 'resumable'>>;
 
 /**
- * Answers jobs one after the other. Errors of `open` or a job fail that job and are returned to the caller.
+ * In a thread that a pool started with this module, answers jobs one after the other; elsewhere does nothing. Errors of `open` or a
+ * job fail that job and are returned to the caller.
+ * @param module `import.meta.url`
  * @param open prepares the thread from what the pool was given; returns what answers a job
  */
 export function serveJobs<Data, Job, Result>(
+  module: string,
   open: (data: Data) => Promise<(job: Job) => Result | Promise<Result>>,
 ): void {
-  const port = parentPort!;
+  const given = workerData as { module: string; data: Data } | null;
+  if (!parentPort || given?.module !== module) return;
+  const port = parentPort;
   let last: Promise<unknown> = Promise.resolve();
   const notes = new ProvenanceNotes();
-  const opened = collectProvenance(notes, () => open(workerData as Data)).then((answer) => {
+  const opened = collectProvenance(notes, () => open(given.data)).then((answer) => {
     port.postMessage({ madeFrom: notes.record() } satisfies Prepared);
     return answer;
   });

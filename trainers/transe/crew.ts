@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { knownAnswers, type KnownAnswers } from '../../src/embedding/known-answers.js';
 import { rankShare } from '../../src/embedding/rank-links.js';
 import { createBarrier } from '../../src/run/shared-memory.js';
-import { startWorkers } from '../../src/run/worker-pool.js';
+import { serveJobs, startWorkers } from '../../src/run/worker-pool.js';
 import { divergedAt } from '../../src/tensor/diverged.js';
 import { transEKernel } from './kernel.js';
 import { lossEvery, type Share, type TransEWork } from './work.js';
@@ -114,7 +114,7 @@ function alone(work: TransEWork): Crew {
 function several(work: TransEWork, threads: number): Crew {
   const pool = startWorkers<TransEJob, void>({
     work: 'training TransE',
-    module: new URL('./transe-worker.js', import.meta.url),
+    module: new URL(import.meta.url),
     threads,
     data: work,
     memoryHint: 'Lower --threads, transe.dim or transe.batchSize.',
@@ -140,3 +140,11 @@ function several(work: TransEWork, threads: number): Crew {
     close: () => pool.close(),
   };
 }
+
+serveJobs(import.meta.url, async (work: TransEWork) => {
+  const share = openShare(work);
+  return (job: TransEJob) => {
+    if (job.do === 'rank') share.rank(job);
+    else for (const done of share.train(job, job.epoch, job.learningRate)) Atomics.store(work.done, 0, done);
+  };
+});

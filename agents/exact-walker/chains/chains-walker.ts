@@ -163,7 +163,7 @@ function chainLearner(
       ? undefined
       : startWorkers<number, LearnedRelation>({
           work: 'learning chains',
-          module: new URL('./relation-thread.js', import.meta.url),
+          module: new URL('./learn-relation.js', import.meta.url),
           threads,
           data: work,
           memoryHint: 'Lower --threads or exactWalker.chains.queries.',

@@ -6,6 +6,7 @@ import { int32Column } from '../../../src/kg/adjacency.js';
 import { numTails, type RelationRows, relationRows, rowOf } from '../../../src/kg/relation-rows.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
 import { Rng } from '../../../src/run/seeds.js';
+import { serveJobs } from '../../../src/run/worker-pool.js';
 import type { ChainSettings } from '../settings.js';
 import { mostRelations } from './chain-counts.js';
 import { ChainWalk, endMarks, type HiddenEdges, mostHops } from './chain-walk.js';
@@ -192,3 +193,5 @@ export function relationLearner(
     return { chains, theta: kept, queries: table.queries, firstLoss, loss: meanLoss(table, Float64Array.from(kept)) };
   };
 }
+
+serveJobs(import.meta.url, (work: ChainWork) => Promise.resolve(relationLearner(work)));

@@ -4,6 +4,7 @@
 import { Graph, type SharedGraph, type TripleColumns } from '../../../src/kg/graph.js';
 import { numTails, type RelationRows, rowOf } from '../../../src/kg/relation-rows.js';
 import { Rng } from '../../../src/run/seeds.js';
+import { serveJobs } from '../../../src/run/worker-pool.js';
 import type { MessageSettings } from '../settings.js';
 import { MessageNetwork } from './message-network.js';
 
@@ -115,3 +116,5 @@ function candidateDrawer(
     return Int32Array.from(chosen);
   };
 }
+
+serveJobs(import.meta.url, (work: MessageWork) => Promise.resolve(partLearner(work)));

@@ -99,7 +99,7 @@ function messageLearner(
       ? undefined
       : startWorkers<BatchPart, number>({
           work: 'learning from messages',
-          module: new URL('./batch-thread.js', import.meta.url),
+          module: new URL('./learn-batch.js', import.meta.url),
           threads: Math.min(threads, parts),
           data: work,
           memoryHint: 'Lower --threads.',

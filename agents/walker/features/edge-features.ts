@@ -146,23 +146,28 @@ interface EdgeStatistics {
 /** Computes them in O(edges). */
 export function edgeStatistics(graph: Graph): EdgeStatistics {
   const logDegree = Float32Array.from({ length: graph.numEntities }, (_, entity) => Math.log(1 + graph.degree(entity)));
-  const logFanOut = new Float32Array(graph.numEdges);
   const logParallel = new Float32Array(graph.numEdges);
   const toTail = new Int32Array(graph.numEntities);
   for (let head = 0; head < graph.numEntities; head++) {
     const begin = graph.offsets[head]!;
     const end = graph.offsets[head + 1]!;
     for (let edge = begin; edge < end; edge++) toTail[graph.tails[edge]!]!++;
-    for (let edge = begin, runEnd = begin; edge < end; edge++) {
-      if (edge === runEnd) {
-        while (runEnd < end && graph.relations[runEnd] === graph.relations[edge]) runEnd++;
-        logFanOut.fill(Math.log(runEnd - edge), edge, runEnd);
-      }
-      logParallel[edge] = Math.log(toTail[graph.tails[edge]!]!);
-    }
+    for (let edge = begin; edge < end; edge++) logParallel[edge] = Math.log(toTail[graph.tails[edge]!]!);
     for (let edge = begin; edge < end; edge++) toTail[graph.tails[edge]!] = 0;
   }
-  return { logDegree, logFanOut, logParallel };
+  return { logDegree, logFanOut: logFanOut(graph), logParallel };
+}
+
+/** float32 [edges]: ln of the number of edges of the same head and relation. */
+export function logFanOut({ offsets, relations }: Pick<Graph, 'offsets' | 'relations'>): Float32Array {
+  const logs = new Float32Array(relations.length);
+  for (let head = 0; head + 1 < offsets.length; head++) {
+    for (let begin = offsets[head]!, end = begin; begin < offsets[head + 1]!; begin = end) {
+      while (end < offsets[head + 1]! && relations[end] === relations[begin]) end++;
+      logs.fill(Math.log(end - begin), begin, end);
+    }
+  }
+  return logs;
 }
 
 /** Names of the counts as in `evaluation/leaks/count-shares`, which checks whether a count reveals the answer. */

@@ -1,11 +1,10 @@
 /** Turns walk states into the batches that networks read. */
 import type { WalkTask } from '../../../datasets/walk-sample.js';
-import { legalActions, numActions, type WalkRules, type WalkState } from '../../../envs/dialogue-walk/rules.js';
+import { numActions, type WalkRules, type WalkState } from '../../../envs/dialogue-walk/rules.js';
 import { type Graph, unknownId } from '../../../src/kg/graph.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
 import type { EncodedTexts } from '../../../src/encoder/state-encoder.js';
 import { allocateBatch, scalarNames, type StateBatch } from '../heads/head.js';
-import { copyRows, RowCache } from './row-cache.js';
 import { DialogueScratch, type FrozenVectors, NameIndex } from './dialogue-scratch.js';
 import { type PairFeatures, pairFeatureNames } from './pair-features.js';
 import type { WordReader } from '../words/said-words.js';
@@ -105,9 +104,8 @@ export class Featurizer {
     return other;
   }
 
-  batch(asked: readonly StateRequest[]): StateBatch {
+  batch(requests: readonly StateRequest[]): StateBatch {
     const { graph, rules } = this.parts;
-    const requests = rules.noReturn ? asked.map((request) => this.#listed(request)) : asked;
     const counts = requests.map(({ state, actions }) => actions?.length ?? numActions(graph, state, rules));
     const total = counts.reduce((sum, count) => sum + count, 0);
     const { contextDim, numScalars, numEdgeFeatures } = this;
@@ -129,13 +127,6 @@ export class Featurizer {
     }
     const { words } = this.parts;
     return words ? { ...batch, words: words.of(requests.map(({ task }) => task)) } : batch;
-  }
-
-  /** The request with its legal actions spelled out, where not all are. */
-  #listed(request: StateRequest): StateRequest {
-    if (request.actions) return request;
-    const actions = legalActions(this.parts.graph, request.state, this.parts.rules);
-    return actions ? { ...request, actions } : request;
   }
 
   #writeTask(batch: StateBatch, requests: readonly StateRequest[], begin: number, end: number, task: WalkTask): void {
@@ -286,6 +277,41 @@ export class Featurizer {
 function stateVector({ task, vector }: StateRequest): Float32Array {
   if (vector) return vector;
   throw new WorkbenchError('failure', `expected an encoded state of task ${task.id}, got none, at Featurizer.batch`);
+}
+
+/** Rows of edge features by state, such as those of gold walks, which recur in every epoch. Rows that do not fit are computed again. */
+class RowCache {
+  readonly #kept = new WeakMap<WalkState, { task: WalkTask; rows: Float32Array }>();
+  #bytesLeft: number;
+
+  /** @param bytes memory limit of all rows; nothing is evicted */
+  constructor(bytes: number) {
+    this.#bytesLeft = bytes;
+  }
+
+  /** float32: what was kept of a state in a task. */
+  of(task: WalkTask, state: WalkState): Float32Array | undefined {
+    const kept = this.#kept.get(state);
+    return kept?.task === task ? kept.rows : undefined;
+  }
+
+  /** Zeros to be filled with what to keep of a state; undefined where they would be too much. */
+  room(task: WalkTask, state: WalkState, length: number): Float32Array | undefined {
+    const bytes = 4 * length;
+    if (bytes > this.#bytesLeft) return undefined;
+    this.#bytesLeft -= bytes;
+    const rows = new Float32Array(length);
+    this.#kept.set(state, { task, rows });
+    return rows;
+  }
+}
+
+/** Rows of some actions out of those of all, from a place of `out` on. */
+function copyRows(rows: Float32Array, actions: Int32Array, width: number, out: Float32Array, at: number): void {
+  for (let i = 0; i < actions.length; i++) {
+    const from = actions[i]! * width;
+    for (let j = 0; j < width; j++) out[at++] = rows[from + j]!;
+  }
 }
 
 let integers = Int32Array.from({ length: 1024 }, (_, i) => i);

@@ -11,21 +11,22 @@
  * @source Tuan et al. 2022 (DiffKG), Findings of ACL; Pascalson/DiffKG-Dialog
  */
 import type * as tfTypes from '@tensorflow/tfjs-core';
-import type { AdjacencyRows } from '../../../src/kg/adjacency.js';
 import type { Tf } from '../../../src/tensor/backend.js';
 import { gatherRows } from '../../../src/tensor/ops.js';
 import type { WalkerSettings } from '../settings.js';
-import { type HeadShape, hopOf, type StateBatch } from './head.js';
+import { logFanOut } from '../features/edge-features.js';
+import { type HeadShape, hopOf } from './head.js';
 import type { EmbeddedNetwork, Layers } from './network.js';
 
 export function diffKgNetwork(
   tf: Tf,
   { width, fanOut }: WalkerSettings,
-  { numRelations, horizon, rows, noReturn }: HeadShape,
+  { numRelations, horizon, rows }: HeadShape,
   { add, dense }: Layers,
 ): EmbeddedNetwork {
   // Staying is the relation after the graph's own.
   const choices = numRelations + 1;
+  const fans = fanOut === 'ignored' ? undefined : logFanOut(rows);
   add('hops', width, horizon * choices, true);
   return {
     scores({ batch, text, dropped }) {
@@ -34,43 +35,12 @@ export function diffKgNetwork(
         (state, i) => (state * horizon + hopOf(batch, state)) * choices + batch.relations[i]!,
       );
       const logits = tf.reshape(gatherRows(tf, tf.reshape(all, [-1, 1]), ofHops), [-1]) as tfTypes.Tensor1D;
-      return fanOut === 'ignored'
-        ? logits
-        : (tf.sub(logits, tf.tensor1d(logFanOut(rows, batch, noReturn))) as tfTypes.Tensor1D);
+      if (!fans) return logits;
+      const { stateOf, current, actions, relations } = batch;
+      const ofActions = Float32Array.from(actions, (action, i) =>
+        relations[i] === numRelations ? 0 : fans[rows.offsets[current[stateOf[i]!]!]! + action]!,
+      );
+      return tf.sub(logits, tf.tensor1d(ofActions)) as tfTypes.Tensor1D;
     },
   };
-}
-
-/**
- * float32 [N]: ln of how many legal edges with an action's relation leave where its state stands; 0 for staying.
- * @param noReturn whether edges into the start are illegal
- */
-export function logFanOut(
-  { offsets, relations, tails }: AdjacencyRows,
-  { start, current, stateOf, relations: chosen }: Pick<StateBatch, 'start' | 'current' | 'stateOf' | 'relations'>,
-  noReturn = false,
-): Float32Array {
-  /** First edge of an entity with that relation or one above. */
-  const firstOf = (entity: number, relation: number) => {
-    let [low, high] = [offsets[entity] ?? 0, offsets[entity + 1] ?? 0];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (relations[middle]! < relation) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  };
-  const logs = new Float32Array(stateOf.length);
-  for (let i = 0; i < logs.length; i++) {
-    const entity = current[stateOf[i]!]!;
-    if (i > 0 && stateOf[i - 1] === stateOf[i] && chosen[i - 1] === chosen[i]) {
-      logs[i] = logs[i - 1]!;
-      continue;
-    }
-    const [first, end] = [firstOf(entity, chosen[i]!), firstOf(entity, chosen[i]! + 1)];
-    let fan = end - first;
-    for (let edge = first; noReturn && edge < end; edge++) if (tails[edge] === start[stateOf[i]!]) fan--;
-    logs[i] = Math.log(Math.max(1, fan));
-  }
-  return logs;
 }

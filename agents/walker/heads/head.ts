@@ -87,8 +87,6 @@ export interface HeadShape {
   numRelations: number;
   /** The edges that walks may take. */
   rows: AdjacencyRows;
-  /** Forbids edges into the start of a walk, as in `WalkRules`. Default false. */
-  noReturn?: boolean | undefined;
   /** Rows of the table of words, that of unknown ones included; 0 where none are read. */
   numWords: number;
   /** Width 0 if the network reads none. */
@@ -255,7 +253,7 @@ export function createStateRows(
 const hop = usualScalars.indexOf('hop');
 
 /** Steps that state `s` has taken. */
-export function hopOf({ numStates, scalars }: StateBatch, s: number): number {
+export function hopOf({ numStates, scalars }: Pick<StateBatch, 'numStates' | 'scalars'>, s: number): number {
   return scalars[s * (scalars.length / numStates) + hop]!;
 }
 

@@ -28,7 +28,7 @@ type Tensor2D = tfTypes.Tensor2D;
 export function hitkgNetwork(
   tf: Tf,
   { width, embeddingDim: d, transformerLayers, transformerHeads: heads, text: read }: WalkerSettings,
-  { contextDim, horizon, numRelations, rows, noReturn = false }: HeadShape,
+  { contextDim, horizon, numRelations, rows }: HeadShape,
   layers: Layers,
   seed = 0,
 ): EmbeddedNetwork {
@@ -128,7 +128,7 @@ export function hitkgNetwork(
 
   const outOf = new WeakMap<StateBatch, OutEdges>();
   const out = (batch: StateBatch) => {
-    if (!outOf.has(batch)) outOf.set(batch, outEdges(rows, batch, noReturn));
+    if (!outOf.has(batch)) outOf.set(batch, outEdges(rows, batch));
     return outOf.get(batch)!;
   };
 
@@ -138,7 +138,7 @@ export function hitkgNetwork(
       entities: (vectors) => matMul(tf, vectors, weight('edge.tail')),
       relations: (vectors) => dense(vectors, 'edge.relation'),
     },
-    others: (batch) => joined(out(batch).tails, batch.earlierTails),
+    others: (batch) => Int32Array.from([...out(batch).tails, ...batch.earlierTails]),
     scores(scene) {
       const { batch, local } = scene;
       const edges = out(batch);
@@ -167,13 +167,6 @@ export function hitkgNetwork(
 
 const hopsOf = (batch: StateBatch) => Int32Array.from({ length: batch.numStates }, (_, s) => hopOf(batch, s));
 
-function joined(a: Int32Array, b: Int32Array): Int32Array {
-  const all = new Int32Array(a.length + b.length);
-  all.set(a);
-  all.set(b, a.length);
-  return all;
-}
-
 /** All legal edges where states stand, those included that a batch does not list. */
 interface OutEdges {
   /** int32 [states with edges + 1] */
@@ -188,39 +181,30 @@ interface OutEdges {
   mayStay: Uint8Array;
 }
 
-function outEdges(rows: AdjacencyRows, batch: StateBatch, noReturn: boolean): OutEdges {
-  const { numStates, start, current, offsets, actions } = batch;
-  const first = (s: number) => rows.offsets[current[s]!] ?? 0;
-  const end = (s: number) => rows.offsets[current[s]! + 1] ?? 0;
-  let count = 0;
-  for (let s = 0; s < numStates; s++) count += end(s) - first(s);
-  const placeAt: number[] = [];
-  const edges = { stateOf: new Int32Array(count), relations: new Int32Array(count), tails: new Int32Array(count) };
-  const starts = [0];
+function outEdges(rows: AdjacencyRows, { numStates, current, offsets, actions, ...batch }: StateBatch): OutEdges {
+  const edges = { stateOf: [] as number[], relations: [] as number[], tails: [] as number[], offsets: [0] };
   const placeOf = new Int32Array(actions.length);
   const mayStay = new Uint8Array(numStates);
-  let at = 0;
   for (let s = 0; s < numStates; s++) {
-    const [begin, degree] = [first(s), end(s) - first(s)];
-    for (let action = 0; action < degree; action++) {
-      const tail = rows.tails[begin + action]!;
-      placeAt[action] = at;
-      if (noReturn && tail === start[s]) continue;
-      edges.stateOf[at] = s;
-      edges.relations[at] = rows.relations[begin + action]!;
-      edges.tails[at++] = tail;
+    const [begin, end] = [rows.offsets[current[s]!] ?? 0, rows.offsets[current[s]! + 1] ?? 0];
+    const first = edges.tails.length;
+    for (let edge = begin; edge < end; edge++) {
+      edges.stateOf.push(s);
+      edges.relations.push(rows.relations[edge]!);
+      edges.tails.push(rows.tails[edge]!);
     }
-    for (let i = offsets[s]!; i < offsets[s + 1]!; i++) placeOf[i] = actions[i]! < degree ? placeAt[actions[i]!]! : -1;
+    for (let i = offsets[s]!; i < offsets[s + 1]!; i++)
+      placeOf[i] = actions[i]! < end - begin ? first + actions[i]! : -1;
     // Always from the second step on; at the first where the list ends with it.
     const ends = offsets[s + 1]! > offsets[s]! && placeOf[offsets[s + 1]! - 1] === -1;
-    mayStay[s] = Number(hopOf(batch, s) > 0 || ends);
-    if (at > starts.at(-1)!) starts.push(at);
+    mayStay[s] = Number(hopOf({ numStates, ...batch }, s) > 0 || ends);
+    if (end > begin) edges.offsets.push(edges.tails.length);
   }
   return {
-    stateOf: edges.stateOf.subarray(0, at),
-    relations: edges.relations.subarray(0, at),
-    tails: edges.tails.subarray(0, at),
-    offsets: Int32Array.from(starts),
+    offsets: Int32Array.from(edges.offsets),
+    stateOf: Int32Array.from(edges.stateOf),
+    relations: Int32Array.from(edges.relations),
+    tails: Int32Array.from(edges.tails),
     placeOf,
     mayStay,
   };

@@ -27,13 +27,11 @@ export interface RelationRuns {
 /**
  * Reads the rows where the states stand: all their legal edges, though the batch may list but some of them.
  * @param equal the relation of staying
- * @param noReturn whether edges into the start are illegal
  */
 export function relationRuns(
   { offsets, relations, tails }: AdjacencyRows,
   batch: StateBatch,
   equal: number,
-  noReturn = false,
 ): RelationRuns {
   const runs = {
     offsets: [0],
@@ -46,31 +44,26 @@ export function relationRuns(
   };
   const relationOf = new Int32Array(batch.tails.length);
   const tailOf = new Int32Array(batch.tails.length).fill(-1);
-  const tailAt: number[] = [];
   for (let s = 0; s < batch.numStates; s++) {
     const [first, end] = [offsets[batch.current[s]!] ?? 0, offsets[batch.current[s]! + 1] ?? 0];
-    const isLegal = (edge: number) => !noReturn || tails[edge] !== batch.start[s];
     let listed = batch.offsets[s]!;
     for (let begin = first, next = begin; begin < end; begin = next) {
       while (next < end && relations[next] === relations[begin]) next++;
-      let choices = 0;
-      for (let edge = begin; edge < next; edge++) if (isLegal(edge)) choices++;
-      if (choices === 0) continue;
       const place = runs.relations.push(relations[begin]!) - 1;
       runs.stateOf.push(s);
-      const isFork = choices > 1 && listed < batch.offsets[s + 1]! && first + batch.actions[listed]! < next;
+      const isFork = next - begin > 1 && listed < batch.offsets[s + 1]! && first + batch.actions[listed]! < next;
+      const firstTail = runs.tails.length;
       if (isFork) {
         const fork = runs.forks.push(place) - 1;
         for (let edge = begin; edge < next; edge++) {
-          if (!isLegal(edge)) continue;
-          tailAt[edge - begin] = runs.tails.push(tails[edge]!) - 1;
+          runs.tails.push(tails[edge]!);
           runs.forkOf.push(fork);
         }
         runs.tailOffsets.push(runs.tails.length);
       }
       for (; listed < batch.offsets[s + 1]! && first + batch.actions[listed]! < next; listed++) {
         relationOf[listed] = place;
-        if (isFork) tailOf[listed] = tailAt[first + batch.actions[listed]! - begin]!;
+        if (isFork) tailOf[listed] = firstTail + first + batch.actions[listed]! - begin;
       }
     }
     // Staying ends the list where it is there; from the second step on it is legal though it may not be listed.

@@ -25,7 +25,7 @@ type Tensor2D = tfTypes.Tensor2D;
 export function seq2PathNetwork(
   tf: Tf,
   { width, embeddingDim: d, recurrentUnits: units, decoder }: WalkerSettings,
-  { numRelations, rows, noReturn }: HeadShape,
+  { numRelations, rows }: HeadShape,
   layers: Layers,
 ): EmbeddedNetwork {
   const { dense } = layers;
@@ -37,7 +37,7 @@ export function seq2PathNetwork(
   const tailDots = trainedDots(tf);
   const runsOf = new WeakMap<StateBatch, RelationRuns>();
   const runs = (batch: StateBatch) => {
-    if (!runsOf.has(batch)) runsOf.set(batch, relationRuns(rows, batch, numRelations, noReturn));
+    if (!runsOf.has(batch)) runsOf.set(batch, relationRuns(rows, batch, numRelations));
     return runsOf.get(batch)!;
   };
 

@@ -7,10 +7,8 @@ import {
   applyAction,
   defaultWalkRules,
   initialState,
-  legalActions,
   mayStay,
   numActions,
-  stepsAlong,
   type WalkRules,
   type WalkState,
 } from '../../../envs/dialogue-walk/rules.js';
@@ -77,32 +75,6 @@ describe('rules of a walk', () => {
     expect(actionOf(chain, state, [1, 1, 2], defaultWalkRules)).toBe(-1);
     expect(actionOf(chain, state, [0, 1, 1], defaultWalkRules)).toBe(-1);
     expect(actionOf(chain, state, [0, chain.equalRelation, 0], defaultWalkRules)).toBe(-1);
-  });
-
-  test('noReturn refuses edges into the start, and no other', () => {
-    const there = graphOf('there', [
-      ['a', 'r', 'b'],
-      ['a', 'r', 'a'],
-      ['b', 's', 'a'],
-      ['b', 's', 'c'],
-    ]);
-    const rules: WalkRules = { horizon: 3, equalAtStep1: false, noReturn: true };
-    const state = initialState(there, 0, rules);
-    expect([...legalActions(there, state, rules)!].map((action) => actionTriple(there, state, action))).toEqual([
-      [0, 0, 1],
-    ]);
-    expect(actionOf(there, state, [0, 0, 0], rules)).toBe(-1);
-    const second = applyAction(there, state, actionOf(there, state, [0, 0, 1], rules), rules);
-    expect(actionOf(there, second, [1, 1, 0], rules)).toBe(-1);
-    expect(actionOf(there, second, [1, 1, 0], { ...rules, noReturn: false })).toBeGreaterThanOrEqual(0);
-    expect(actionTriple(there, second, actionOf(there, second, [1, 1, 2], rules))).toEqual([1, 1, 2]);
-    // From c nothing leads back, though elsewhere an edge does: all of the list is legal.
-    expect(legalActions(there, applyAction(there, second, 1, rules), rules)).toBeUndefined();
-    const onlyBack = graphOf('only back', [['a', 'r', 'a']]);
-    expect(initialState(onlyBack, 0, rules).done).toBe(true);
-    expect(initialState(onlyBack, 0, { ...rules, noReturn: false }).done).toBe(false);
-    expect(stepsAlong(there, 0, [[0, 0, 1], [1, 1, 0]], rules)).toBeUndefined(); // prettier-ignore
-    expect(stepsAlong(there, 0, [[0, 0, 1], [1, 1, 0]], { ...rules, noReturn: false })).toHaveLength(3); // prettier-ignore
   });
 });
 
