@@ -17,15 +17,7 @@ import { normalValues } from '../../../src/tensor/parameters.js';
 import type { ReaderBasis, ReaderFacts } from '../facts.js';
 import type { ReaderKind } from '../reader.js';
 import { ScaledTexts } from '../../relation-walker/question-vectors.js';
-import {
-  frozenWords,
-  learnedWords,
-  scaleOf,
-  vocabularyIn,
-  wordBasis,
-  wordsOf,
-  wordTexts,
-} from '../words/inputs.js';
+import { frozenWords, learnedWords, scaleOf, vocabularyIn, wordBasis, wordsOf, wordTexts } from '../words/inputs.js';
 import { entityReader, type EntityNetwork } from './entity-reader.js';
 import { EntityTable } from './entity-table.js';
 import { questionOfRows } from './laid-questions.js';
