@@ -1,11 +1,10 @@
 /** Answering from the model's memory alone, in one call: what IO and CoT prompting share. */
 import { z } from 'zod';
 import { choice } from '../registry.js';
-import type { AnswerDecision } from '../../src/llm/decision.js';
 import type { QuestionAgent, QuestionAgentEntry } from '../question-agent.js';
 import { domains, exemplarsFor, truthExemplars } from './exemplars.js';
-import { groundNames, truthOf, unlessSpent } from './facts.js';
-import type { AnswerPrompts } from './frontier-steps.js';
+import { unlessSpent } from './facts.js';
+import { type AnswerPrompts, decideAnswer, saidAnswers } from './frontier-steps.js';
 
 const settings = z.strictObject({
   exemplars: choice(['auto', 'none', ...domains], 'auto').describe(
@@ -22,50 +21,39 @@ const truthTasks = {
   cot: 'Think about the statement in one short sentence, then say whether it is true or false.',
 };
 
-/** Question with reasoning before the answer, for agents without findings. */
-export function alonePrompts(dataset: string): AnswerPrompts {
+function promptsOf(name: 'io' | 'cot', dataset: string, exemplars: z.output<typeof settings>['exemplars']) {
+  const withReasoning = name === 'cot';
   return {
-    task: tasks.cot,
-    examples: exemplarsFor(dataset, 'auto', true),
-    truthTask: truthTasks.cot,
-    truthExamples: truthExemplars(true),
+    task: tasks[name],
+    examples: exemplars === 'none' ? [] : exemplarsFor(dataset, exemplars, withReasoning),
+    truthTask: truthTasks[name],
+    truthExamples: exemplars === 'none' ? [] : truthExemplars(withReasoning),
   };
 }
 
+/** Question with reasoning before the answer, for agents without findings. */
+export const alonePrompts = (dataset: string): AnswerPrompts => promptsOf('cot', dataset, 'auto');
+
 /** @param name `io` or `cot`: without or with the reasoning before the answer */
 function directAnswerEntry(name: 'io' | 'cot'): QuestionAgentEntry<typeof settings> {
-  const withReasoning = name === 'cot';
   return {
     settings,
     needs: ['model'],
     create({ dataset, names }, { exemplars }): QuestionAgent {
-      const examples = exemplars === 'none' ? [] : exemplarsFor(dataset, exemplars, withReasoning);
+      const prompts = promptsOf(name, dataset, exemplars);
       return {
         name,
         note: 'answers from the model alone, without the graph',
         topicGiven: false,
         prompted: true,
-        async answer({ id, question, form }, { client, trace }) {
-          const truth = form === 'truth';
-          const decision: AnswerDecision = {
-            kind: 'answer',
-            phase: name,
-            questionId: id,
-            question,
-            task: (truth ? truthTasks : tasks)[name],
-            examples: truth && exemplars !== 'none' ? truthExemplars(withReasoning) : examples,
-            evidence: [],
-            form,
-            withReasoning,
-            final: true,
-          };
-          const decided = await unlessSpent(client.decide(decision));
-          const answers = decided?.reply?.answers ?? [];
+        async answer(task, { client, trace }) {
+          const options = { phase: name, withReasoning: name === 'cot' };
+          const decided = await unlessSpent(decideAnswer(task, client, [], prompts, options));
           const stop = decided === undefined ? 'budget' : decided.reply ? 'answered' : 'unparsed';
           trace({ event: 'stop', reason: stop });
           return {
-            ...(truth ? { entities: [], literals: [], ...truthOf(answers) } : groundNames(answers, names)),
-            ...(decided && { text: decided.text }),
+            ...saidAnswers(task, decided?.reply?.answers ?? [], { names }),
+            text: decided?.text,
             evidence: [],
             degraded: decided?.reply === undefined,
             stop,

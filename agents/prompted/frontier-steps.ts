@@ -16,6 +16,7 @@ import {
 import type { Graph } from '../../src/kg/graph.js';
 import { type NameIndex, normalizeName } from '../../src/kg/name-index.js';
 import type {
+  AnswerDecision,
   AnswerReply,
   Candidate,
   ContextBlock,
@@ -197,9 +198,26 @@ export interface AnswerPrompts {
   truthExamples: readonly Example<AnswerReply>[];
 }
 
+/** Task and examples for a question, or for a statement. */
+export function promptsFor(
+  form: QuestionTask['form'],
+  { task, examples, truthTask, truthExamples }: AnswerPrompts,
+): Pick<AnswerDecision, 'task' | 'examples'> {
+  return form === 'truth' ? { task: truthTask, examples: truthExamples } : { task, examples };
+}
+
 /** Examples of a verdict with the answers, where the verdict alone is asked for: an answer would be a reply that cannot be given. */
 export function verdictsAlone(examples: readonly Example<JudgeReply>[]): readonly Example<JudgeReply>[] {
   return examples.map(({ reply, ...example }) => ({ ...example, reply: { ...reply, answers: [] } }));
+}
+
+/** Options of the request for the answer. */
+interface AnswerOptions {
+  /** Default `answer`. */
+  phase?: string;
+  /** Default false. */
+  withReasoning?: boolean;
+  joinFacts?: boolean;
 }
 
 /** Requests the answer, on the call reserved by the budget. Undefined for an unreadable reply or a spent budget. */
@@ -212,29 +230,26 @@ export function decideAnswer(
   { id: questionId, question, form }: QuestionTask,
   client: DecisionClient,
   evidence: readonly NamedTriple[],
-  { task, examples, truthTask, truthExamples }: AnswerPrompts,
-  withReasoning = false,
-  joinFacts = false,
+  prompts: AnswerPrompts,
+  { phase = 'answer', withReasoning = false, joinFacts }: AnswerOptions = {},
 ) {
-  const truth = form === 'truth';
   return client.decide({
-    ...{ kind: 'answer', phase: 'answer', questionId, question, evidence, form, withReasoning, final: true },
+    ...{ kind: 'answer', phase, questionId, question, evidence, form, withReasoning, final: true },
     ...(joinFacts && { joinFacts }),
-    task: truth ? truthTask : task,
-    examples: truth ? truthExamples : examples,
+    ...promptsFor(form, prompts),
   });
 }
 
 /**
  * What the model said as answers: entities by their names, ends of the walk before others of the name that were met, these
  * before all others. A list of as many names as a reply may hold, all of them ends of the walk, stands for all of its ends: the form cut it.
- * @param ends of the walk, best first
- * @param met entities of the facts that were shown
+ * @param ends of the walk, best first; default none
+ * @param met entities of the facts that were shown; default none
  */
 export function saidAnswers(
   task: QuestionTask,
   said: readonly string[],
-  { names, met, ends }: { names: Pick<NameIndex, 'lookup'>; met: ReadonlySet<number>; ends: readonly number[] },
+  { names, met, ends = [] }: { names: Pick<NameIndex, 'lookup'>; met?: ReadonlySet<number>; ends?: readonly number[] },
 ): Pick<QuestionAnswer, 'entities' | 'literals' | 'truth' | 'text'> {
   const text = said.join('; ');
   if (task.form === 'truth') return { entities: [], literals: [], ...truthOf(said), text };

@@ -1,34 +1,26 @@
 /** Branches of an exploration, their ways, and the steps out of them. At one entity with the same clues covered there is one. */
 import type { QuestionTask } from '../../../datasets/question.js';
-import type { Graph, Path } from '../../../src/kg/graph.js';
+import type { Path } from '../../../src/kg/graph.js';
 import { normalizeName } from '../../../src/kg/name-index.js';
-import type { QuestionSession } from '../../question-agent.js';
-import type { Prefilter } from '../prefilter/prefilter.js';
-import { clueCount, type Clues, type ClueSet } from './clues.js';
+import type { Attempt, WalkingParts } from '../walking-agent.js';
+import { clueCount, type Clues, type ClueSet, type WordIndex } from './clues.js';
 import type { FiskeSettings } from './settings.js';
 
-export interface Exploration {
-  graph: Graph;
-  settings: FiskeSettings;
-  task: QuestionTask;
-  session: QuestionSession;
+export type FiskeAttempt = Attempt<WalkingParts<FiskeSettings> & { words: WordIndex }>;
+
+/** A question with its clues. */
+export interface Exploration extends FiskeAttempt {
   clues: Clues;
-  /** Thins out the relations of each branch. */
-  prefilter: Prefilter;
   /** Question with its mentions marked, for the pre-filter. */
   ranked: QuestionTask;
   /** Follow all tails of a mapped relation, without a question for each entity. */
   wholeSets: boolean;
   /** Number of relations to walk, if given and whole sets are followed; else coverage decides. */
-  hops: number | undefined;
+  hopsWanted: number | undefined;
   /** Clues that name an entity. */
   namedBy: ReadonlyMap<number, ClueSet>;
   /** Allow reaching an entity that no clue was mapped to; entities of the question only if topics return. */
   mayEnd: (entity: number) => boolean;
-  /** Counts reads of the graph. */
-  read: (edges: number) => void;
-  /** Called where a reply could not be read. */
-  degrade: () => void;
 }
 
 /** A last step: over `relation` from another branch, in `walks` different ways. */
@@ -159,7 +151,8 @@ export interface AcceptedStep extends Step {
 const namingRelation = /^~?type\.object\.name$|sameAs/;
 
 /** Every edge that leaves a branch, save those that `backtracking` forbids. */
-export function stepsOf(from: Branch, { graph, settings, read }: Exploration): Step[] {
+export function stepsOf(from: Branch, exploration: Exploration): Step[] {
+  const { graph, settings } = exploration;
   const steps: Step[] = [];
   const begin = graph.offsets[from.head]!;
   const degree = graph.degree(from.head);
@@ -173,7 +166,7 @@ export function stepsOf(from: Branch, { graph, settings, read }: Exploration): S
     });
     if (walks > 0 && !namingRelation.test(graph.relationNames[relation]!)) steps.push({ from, relation, tail, walks });
   }
-  read(degree);
+  exploration.graphReads += degree;
   return steps;
 }
 
@@ -181,10 +174,10 @@ export function stepsOf(from: Branch, { graph, settings, read }: Exploration): S
 export async function filteredSteps(
   from: Branch,
   steps: readonly Step[],
-  { prefilter, ranked }: Exploration,
+  { parts, ranked }: Exploration,
 ): Promise<Step[]> {
   const walked = pathTo(from).map(([, relation]) => relation);
-  const kept = new Set(await prefilter.keep(ranked, walked, [...new Set(steps.map(({ relation }) => relation))]));
+  const kept = new Set(await parts.prefilter.keep(ranked, walked, [...new Set(steps.map(({ relation }) => relation))]));
   return steps.filter(({ relation }) => kept.has(relation));
 }
 

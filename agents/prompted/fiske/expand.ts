@@ -124,35 +124,24 @@ interface MappingQuery {
  * @throws what the client throws, `BudgetSpent` among it
  */
 async function mapToClues(query: MappingQuery, exploration: Exploration): Promise<Mapped[]> {
-  const { settings, task, session, clues } = exploration;
+  const { settings, session, client, clues } = exploration;
   const asked = clueIndices(query.clues);
   const matched: Mapped[] = query.candidates.map(() => ({ clues: 0, score: 0, best: 0 }));
   for (let begin = 0; begin < query.candidates.length; begin += settings.batchSize) {
     const candidates = query.candidates.slice(begin, begin + settings.batchSize);
-    const { reply } = await session.client.decide({
-      kind: 'match',
-      phase: query.phase,
-      questionId: task.id,
-      question: task.question,
-      task: query.task,
-      examples: query.examples,
-      evidence: [],
-      subjects: query.heads,
-      candidates,
-      targets: asked.map((clue) => clues.texts[clue]!),
+    const { reply } = await client.decide({
+      ...{ ...exploration.about('match', query.phase), task: query.task, examples: query.examples },
+      ...{ subjects: query.heads, candidates, targets: asked.map((clue) => clues.texts[clue]!) },
     });
-    if (!reply) exploration.degrade();
+    if (!reply) exploration.degraded = true;
     for (const { candidate, target, score } of reply?.matches ?? []) {
       const mapped = matched[begin + candidate]!;
       if (score >= query.threshold) mapped.clues |= 1 << asked[target]!;
       if (score >= query.threshold && score > mapped.score) Object.assign(mapped, { score, best: 1 << asked[target]! });
     }
     const hits = matched.slice(begin, begin + candidates.length).filter((mapped) => mapped.clues !== 0).length;
-    session.trace({
-      event: 'decision',
-      phase: query.phase,
-      summary: `${hits} of ${candidates.length} candidates mapped to clues`,
-    });
+    const summary = `${hits} of ${candidates.length} candidates mapped to clues`;
+    session.trace({ event: 'decision', phase: query.phase, summary });
   }
   return matched;
 }

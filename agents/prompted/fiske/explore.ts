@@ -33,7 +33,7 @@ export async function explore(starts: readonly StartNode[], exploration: Explora
   let spent = false;
   // With a given number of hops, coverage does not end the exploration early.
   const arrived = (branch: Branch) =>
-    exploration.hops === undefined ? isComplete(branch, clues) : branch.depth === exploration.hops;
+    exploration.hopsWanted === undefined ? isComplete(branch, clues) : branch.depth === exploration.hopsWanted;
   const complete = () => seen.filter(arrived).sort(byCoverage);
   const done = () => settings.earlyStop && seen.some(arrived);
 
@@ -57,7 +57,7 @@ export async function explore(starts: readonly StartNode[], exploration: Explora
       accept(named);
       const open = clues.all & ~(settings.stateful ? branch.covered : 0);
       // When covered early, any clue may support the remaining steps.
-      const asked = open === 0 && exploration.hops !== undefined ? clues.all : open;
+      const asked = open === 0 && exploration.hopsWanted !== undefined ? clues.all : open;
       if (named.length > 0 || steps.length === 0 || asked === 0) continue;
       const key = groupKey(branch, steps, asked, exploration);
       const group = groups.get(key);
@@ -75,11 +75,11 @@ export async function explore(starts: readonly StartNode[], exploration: Explora
   }
 
   async function exploreFrom(nodes: readonly StartNode[]): Promise<void> {
-    const limit = exploration.hops ?? Math.min(settings.maxHops, clues.texts.length);
+    const limit = exploration.hopsWanted ?? Math.min(settings.maxHops, clues.texts.length);
     let waiting = nodes.map(({ entity, covered }) => startBranch(entity, covered));
     while (waiting.length > 0 && !done()) {
       // What a budget in the reference's mode goes by: it is looked at here and nowhere else.
-      spent ||= exploration.session.client.remaining < 1;
+      spent ||= exploration.client.remaining < 1;
       if (spent) return;
       const ready = waiting.sort(byCoverage).filter(({ depth }) => depth < limit);
       const batch = nextBatch(ready, exploration);

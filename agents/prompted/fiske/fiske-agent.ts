@@ -13,20 +13,15 @@
  */
 import type { QuestionTask } from '../../../datasets/question.js';
 import { askedQuestion } from '../../../datasets/questions/asked-question.js';
-import { type AnswerReply, BudgetSpent, type NamedTriple } from '../../../src/llm/decision.js';
-import type {
-  QuestionAgent,
-  QuestionAgentEntry,
-  QuestionAgentResources,
-  QuestionAnswer,
-  QuestionSession,
-} from '../../question-agent.js';
-import { fromFrontier } from '../frontier-steps.js';
-import { type HopsOf, hopsTeller, openHops } from '../hops/hops.js';
-import { openPrefilter, type Prefilter } from '../prefilter/prefilter.js';
-import { exemplarsFor, truthExemplars } from '../exemplars.js';
-import { distinctFacts, factOf, groundNames, truthOf, unlessSpent } from '../facts.js';
-import { type Branch, mergePartial, pathTo, walksTo } from './branch.js';
+import { BudgetSpent } from '../../../src/llm/decision.js';
+import type { QuestionAgent, QuestionAgentEntry, QuestionAnswer } from '../../question-agent.js';
+import { alonePrompts } from '../direct-answer.js';
+import { distinctFacts, factOf, unlessSpent } from '../facts.js';
+import { type AnswerPrompts, fromFrontier, promptsFor, saidAnswers } from '../frontier-steps.js';
+import { hopsTeller, openHops } from '../hops/hops.js';
+import { openPrefilter } from '../prefilter/prefilter.js';
+import { Attempt } from '../walking-agent.js';
+import { type Branch, type FiskeAttempt, mergePartial, pathTo, walksTo } from './branch.js';
 import {
   clueCount,
   type Clues,
@@ -36,11 +31,9 @@ import {
   properNames,
   rewrittenQuestion,
   wordIndex,
-  type WordIndex,
 } from './clues.js';
 import { explore, type Explored } from './explore.js';
 import * as prompts from './prompts.js';
-import { clueExamples, clueTask } from './prompts.js';
 import { fiskeSettings, type FiskeSettings } from './settings.js';
 
 /** The agent `fiske` with its switches. */
@@ -58,92 +51,80 @@ export const fiskeEntry: QuestionAgentEntry<typeof fiskeSettings> = {
       topicGiven: false,
       hopsTold: (byLikelihood) => toldBy(settings, byLikelihood),
       prompted: true,
-      answer: (task, session) => answer(task, session, { resources, settings, words, prefilter, hopsOf }),
+      answer: (task, session) => answer(new Attempt(task, session, { resources, settings, words, prefilter, hopsOf })),
     };
   },
 };
-
-interface Parts {
-  resources: QuestionAgentResources;
-  settings: FiskeSettings;
-  words: WordIndex;
-  prefilter: Prefilter;
-  hopsOf: HopsOf;
-}
 
 /** Source of the hops: used with whole sets only, else coverage decides. */
 function toldBy({ hops, answers }: FiskeSettings, byLikelihood: boolean): ReturnType<typeof hopsTeller> {
   return fromFrontier(answers, { byLikelihood }) ? hopsTeller(hops, byLikelihood) : 'none';
 }
 
-async function answer(task: QuestionTask, session: QuestionSession, parts: Parts): Promise<QuestionAnswer> {
-  const { resources, settings, words, prefilter, hopsOf } = parts;
-  const { graph, names } = resources;
-  let graphReads = 0;
-  const extracted = await extractClues(task, session, parts);
-  let degraded = !extracted.read;
+async function answer(attempt: FiskeAttempt): Promise<QuestionAnswer> {
+  const { task, session, settings, graph, parts } = attempt;
+  const { dataset, names } = parts.resources;
+  const extracted = await extractClues(attempt);
+  attempt.degraded = !extracted.read;
   const { clues, naming } = extracted;
   const fromEnds = fromFrontier(settings.answers, session.client);
-  const { starts, namedBy, cut } = findStartNodes(clues, names, words, settings, naming);
+  const { starts, namedBy, cut } = findStartNodes(clues, names, parts.words, settings, naming);
   if (cut > 0) session.trace({ event: 'note', text: `${cut} homonyms left out` });
   session.trace({ event: 'start', entities: starts.map(({ entity }) => entity) });
 
   const explored: Explored =
     extracted.spent || starts.length === 0
       ? { complete: [], partial: [], stop: extracted.spent ? 'budget' : 'no-start' }
-      : await explore(starts, {
-          ...{ graph, settings, task, session, clues, namedBy, prefilter },
-          ranked: settings.prefilter === 'none' ? task : topicsFound(task, parts),
-          wholeSets: fromEnds,
-          hops: fromEnds ? await hopsOf(task, session) : undefined,
-          mayEnd: (entity) => task.topicsReturn === true || !namedBy.has(entity),
-          read: (edges) => (graphReads += edges),
-          degrade: () => (degraded = true),
-        });
-  session.trace({ event: 'graph', operation: 'exploration', reads: graphReads });
+      : await explore(
+          starts,
+          Object.assign(attempt, {
+            ...{ clues, namedBy, wholeSets: fromEnds },
+            ranked: settings.prefilter === 'none' ? task : topicsFound(attempt),
+            hopsWanted: fromEnds ? await attempt.hops() : undefined,
+            mayEnd: (entity: number) => task.topicsReturn === true || !namedBy.has(entity),
+          }),
+        );
+  session.trace({ event: 'graph', operation: 'exploration', reads: attempt.graphReads });
+  const { stop } = explored;
   const complete = explored.complete.length > 0;
-  const verified = explored.stop === 'covered';
+  const verified = stop === 'covered';
   const ends = complete || !fromEnds ? furthest(explored.complete, fromEnds) : furthest(explored.partial);
   const triples = ends.length > 0 ? ends.flatMap(pathTo) : mergePartial(explored.partial).triples;
   const evidence = distinctFacts(triples.map((triple) => factOf(graph, triple))).slice(0, settings.maxTriples);
   const fromFacts = complete || ends.length > 0 || (!settings.gateAnswer && evidence.length > 0);
   if (fromEnds && ends.length > 0 && task.form === 'entities') {
-    session.trace({ event: 'stop', reason: explored.stop });
-    const entities = groundedAnswers(ends);
-    return {
-      ...{ entities, literals: [], evidence, verified, degraded, stop: explored.stop, cost: { graphReads } },
-    };
+    return { entities: groundedAnswers(ends), literals: [], evidence, verified, ...attempt.ended(stop) };
   }
-  const reply = fromFacts
-    ? await answerFromFacts(task, evidence, session)
-    : await answerAlone(task, resources.dataset, session);
-  degraded ||= reply === undefined;
-  session.trace({ event: 'stop', reason: explored.stop });
+  const { id: questionId, question, form } = task;
+  const asked = promptsFor(form, fromFacts ? prompts.answerPrompts : aloneAsked(dataset));
+  const decided = await unlessSpent(
+    session.client.decide({
+      ...{ kind: 'answer', questionId, question, form, final: true, ...asked },
+      phase: fromFacts ? 'answer' : 'direct-answer',
+      evidence: fromFacts ? evidence : [],
+      withReasoning: !fromFacts,
+    }),
+  );
+  const said = decided?.reply?.answers;
+  attempt.degraded ||= said === undefined;
 
-  const said = reply?.answers ?? [];
-  const grounded = groundedAnswers(explored.complete);
+  // Findings of the graph come before answers of the model.
+  const grounded = task.form === 'truth' ? [] : groundedAnswers(explored.complete);
   const met = new Set(triples.flatMap(([head, , tail]) => [head, tail]));
   return {
-    ...answersOf(task, grounded, said, () => groundNames(said, names, met)),
-    text: said.join('; '),
+    ...saidAnswers(task, said ?? [], { names, met }),
+    ...(grounded.length > 0 && { entities: grounded, literals: [] }),
     evidence: fromFacts ? evidence : [],
     verified,
-    degraded,
-    stop: explored.stop,
-    cost: { graphReads },
+    ...attempt.ended(stop),
   };
 }
 
-/** Findings of the graph come before answers of the model. */
-function answersOf(
-  { form }: QuestionTask,
-  grounded: number[],
-  said: readonly string[],
-  named: () => Pick<QuestionAnswer, 'entities' | 'literals'>,
-): Pick<QuestionAnswer, 'entities' | 'literals' | 'truth'> {
-  if (form === 'truth') return { entities: [], literals: [], ...truthOf(said) };
-  return grounded.length > 0 ? { entities: grounded, literals: [] } : named();
-}
+/** The question without facts, answered step by step. @param dataset what the worked examples are chosen by */
+const aloneAsked = (dataset: string): AnswerPrompts => {
+  const { examples, truthExamples } = alonePrompts(dataset);
+  return { ...prompts.aloneTasks, examples: examples.slice(0, 2), truthExamples };
+};
 
 interface Extracted {
   clues: Clues;
@@ -155,32 +136,25 @@ interface Extracted {
   spent: boolean;
 }
 
-async function extractClues(
-  task: QuestionTask,
-  { client, trace }: QuestionSession,
-  { resources, settings }: Parts,
-): Promise<Extracted> {
+async function extractClues(attempt: FiskeAttempt): Promise<Extracted> {
+  const { task, client, session, settings, parts } = attempt;
+  const { trace } = session;
+  const { names } = parts.resources;
   const question = rewrittenQuestion(task.question);
   const known = settings.clues === 'names' || (settings.clues === 'auto' && client.byLikelihood);
-  const fallback = () => cluesOf(heuristicClues(task.question, resources.names), settings.maxClues);
+  const fallback = () => cluesOf(heuristicClues(task.question, names), settings.maxClues);
   if (known) {
     const clues = fallback();
     trace({ event: 'decision', phase: 'clues', summary: clues.texts.join('; ') });
-    const named = clues.texts.filter((text) => resources.names.lookup(text).length > 0);
+    const named = clues.texts.filter((text) => names.lookup(text).length > 0);
     // A statement names what it claims, which may be written small.
     const naming = task.form === 'truth' ? named : properNames(named);
     return { clues, naming, read: true, spent: false };
   }
   try {
     const { reply } = await client.decide({
-      kind: 'extract',
-      phase: 'clues',
-      questionId: task.id,
-      question,
-      task: clueTask,
-      examples: clueExamples,
-      evidence: [],
-      maxItems: settings.maxClues,
+      ...{ ...attempt.about('extract', 'clues'), question, maxItems: settings.maxClues },
+      ...{ task: prompts.clueTask, examples: prompts.clueExamples },
     });
     const said = cluesOf(reply?.items ?? [], settings.maxClues);
     const read = said.texts.length > 0;
@@ -194,7 +168,8 @@ async function extractClues(
 }
 
 /** The question with the longest name of the graph in it as its topic, so that it can be masked: none is given. */
-function topicsFound(task: QuestionTask, { resources: { graph, names } }: Parts): QuestionTask {
+function topicsFound({ task, graph, parts }: FiskeAttempt): QuestionTask {
+  const { names } = parts.resources;
   const { topics } = askedQuestion(task.question, graph, { names, needsTopic: false }).task;
   return { ...task, topics };
 }
@@ -218,47 +193,4 @@ function groundedAnswers(complete: readonly Branch[]): number[] {
     else for (const { from, walks: ways } of branch.arrivals) if (!from.named) add(from.head, ways);
   }
   return [...walks].sort(([a, left], [b, right]) => right - left || a - b).map(([entity]) => entity);
-}
-
-/** The model's answer from the facts. Undefined where nothing could be asked or read. */
-function answerFromFacts(
-  task: QuestionTask,
-  evidence: readonly NamedTriple[],
-  session: QuestionSession,
-): Promise<AnswerReply | undefined> {
-  const truth = task.form === 'truth';
-  return lastCall(task, session, {
-    phase: 'answer',
-    task: truth ? prompts.truthTask : prompts.answerTask,
-    examples: truth ? prompts.truthExamples : prompts.answerExamples,
-    evidence,
-    withReasoning: false,
-  });
-}
-
-/** The model's answer from memory, step by step. Undefined as above. @param dataset what the worked examples are chosen by */
-function answerAlone(task: QuestionTask, dataset: string, session: QuestionSession): Promise<AnswerReply | undefined> {
-  const truth = task.form === 'truth';
-  return lastCall(task, session, {
-    phase: 'direct-answer',
-    task: truth ? prompts.aloneTruthTask : prompts.aloneTask,
-    examples: truth ? truthExemplars(true) : exemplarsFor(dataset, 'auto', true).slice(0, 2),
-    evidence: [],
-    withReasoning: true,
-  });
-}
-
-async function lastCall(
-  { id, question, form }: QuestionTask,
-  { client }: QuestionSession,
-  parts: {
-    phase: string;
-    task: string;
-    examples: ReturnType<typeof exemplarsFor> | typeof prompts.answerExamples;
-    evidence: readonly NamedTriple[];
-    withReasoning: boolean;
-  },
-): Promise<AnswerReply | undefined> {
-  const decision = { kind: 'answer', questionId: id, question, form, final: true, ...parts } as const;
-  return (await unlessSpent(client.decide(decision)))?.reply;
 }

@@ -1,5 +1,6 @@
 /** Prompts of FiSKE, with solved instances from a made-up town: the answers follow from the instances alone. */
-import type { AnswerReply, Example, ExtractReply, MatchReply } from '../../../src/llm/decision.js';
+import type { Example, ExtractReply, MatchReply } from '../../../src/llm/decision.js';
+import type { AnswerPrompts } from '../frontier-steps.js';
 
 export const clueTask =
   'List the key phrases of the question: the names in it, and the words that say how things are related. Copy them from the question.';
@@ -36,32 +37,30 @@ export const entityExamples: readonly Example<MatchReply>[] = [
   },
 ];
 
-export const answerTask = 'Answer the question from the facts, by name. Give every answer that they show, best first.';
+export const answerPrompts: AnswerPrompts = {
+  task: 'Answer the question from the facts, by name. Give every answer that they show, best first.',
+  examples: [
+    {
+      question: 'which person repaired the clocks that Orla Brandt bought',
+      evidence: [
+        ['Harbour clock', 'purchased_by', 'Orla Brandt'],
+        ['Harbour clock', 'repaired_by', 'Jon Weil'],
+      ],
+      reply: { answers: ['Jon Weil'] },
+    },
+  ],
+  truthTask: 'Say whether the statement is true or false, from the facts.',
+  truthExamples: [
+    {
+      question: 'true or false: Jon Weil repaired the Harbour clock',
+      evidence: [['Harbour clock', 'repaired_by', 'Jon Weil']],
+      reply: { answers: ['true'] },
+    },
+  ],
+};
 
-export const answerExamples: readonly Example<AnswerReply>[] = [
-  {
-    question: 'which person repaired the clocks that Orla Brandt bought',
-    evidence: [
-      ['Harbour clock', 'purchased_by', 'Orla Brandt'],
-      ['Harbour clock', 'repaired_by', 'Jon Weil'],
-    ],
-    reply: { answers: ['Jon Weil'] },
-  },
-];
-
-export const truthTask = 'Say whether the statement is true or false, from the facts.';
-
-export const truthExamples: readonly Example<AnswerReply>[] = [
-  {
-    question: 'true or false: Jon Weil repaired the Harbour clock',
-    evidence: [['Harbour clock', 'repaired_by', 'Jon Weil']],
-    reply: { answers: ['true'] },
-  },
-];
-
-/** Task of the phase `direct-answer` for a question, without facts. */
-export const aloneTask =
-  'Answer the question. Think in one or two short sentences, then give names only: every answer, best first, or an empty list if you do not know.';
-
-/** Task of the phase `direct-answer` for a statement, without facts. */
-export const aloneTruthTask = 'Think about the statement in one short sentence, then say whether it is true or false.';
+/** Tasks of the phase `direct-answer`, without facts. */
+export const aloneTasks = {
+  task: 'Answer the question. Think in one or two short sentences, then give names only: every answer, best first, or an empty list if you do not know.',
+  truthTask: 'Think about the statement in one short sentence, then say whether it is true or false.',
+};

@@ -14,27 +14,15 @@
  */
 import { z } from 'zod';
 import { choice, whole } from '../../registry.js';
-import type { QuestionTask } from '../../../datasets/question.js';
-import type { ContextBlock, DecisionClient } from '../../../src/llm/decision.js';
-import type { QuestionAnswer, QuestionSession } from '../../question-agent.js';
-import { unlessSpent } from '../facts.js';
-import {
-  answersSwitch,
-  fromFrontier,
-  frontierDegree,
-  frontierOf,
-  pathBlock,
-  startWalk,
-  type Walk,
-} from '../frontier-steps.js';
+import type { QuestionAnswer } from '../../question-agent.js';
+import { answersSwitch, fromFrontier, frontierDegree, frontierOf, pathBlock, type Walk } from '../frontier-steps.js';
 import { hopsSwitch } from '../hops/hops.js';
 import { prefilterSettings, shareOf } from '../prefilter/prefilter.js';
-import { chooseSome } from '../walk-choice.js';
-import { walkingAgent, type WalkingParts } from '../walking-agent.js';
-import { chosenAnswer, writtenAnswer } from '../walks-answer.js';
-import { grownWalks } from './evidence.js';
+import { chooseSome, chosenAnswer, writtenAnswer } from '../walk-choice.js';
+import { Attempt, walkingAgent, type WalkingParts } from '../walking-agent.js';
 import {
   anyStep,
+  grownWalks,
   offeredCandidates,
   type OfferedRelation,
   offeredRelations,
@@ -66,140 +54,96 @@ const kgGptSettings = z.strictObject({
   ...prefilterSettings,
 });
 
-type KgGptSettings = z.output<typeof kgGptSettings>;
-
 /** The agent `kg-gpt` with its switches. */
 export const kgGptEntry = walkingAgent(
   'kg-gpt',
   kgGptSettings,
-  (parts) => (task, session) => answerQuestion(task, session, parts),
+  (parts) => (task, session) => answerQuestion(new KgGptAttempt(task, session, parts)),
 );
 
-type Parts = WalkingParts<KgGptSettings>;
-
-/** State after the hops, also when the budget ends early. */
-interface Found {
+class KgGptAttempt extends Attempt<WalkingParts<z.output<typeof kgGptSettings>>> {
   /** The longest walks, best first; the start alone before the first hop. */
-  walks: readonly Walk[];
+  walks: readonly Walk[] = [this.start];
   /** Those of every length from one hop on. */
-  all: Walk[];
+  all: Walk[] = [];
   /** Walks of every length may hold the answer. */
-  open: boolean;
-  degraded: boolean;
-  graphReads: number;
-  /** Product of the shares of what was chosen; undefined from the first choice that was written. */
-  confidence: number | undefined;
+  open = false;
 }
 
 /** @throws what the client throws, save `BudgetSpent` */
-async function answerQuestion(task: QuestionTask, session: QuestionSession, parts: Parts): Promise<QuestionAnswer> {
-  const { client, trace } = session;
-  const start = startWalk(task);
-  trace({ event: 'start', entities: start.topics });
-
-  const found: Found = {
-    ...{ walks: [start], all: [], open: false, degraded: false, graphReads: 0, confidence: 1 },
-  };
-  const ended =
-    start.topics.length > 0 ? ((await unlessSpent(walkParts(task, session, parts, found))) ?? 'budget') : 'no-topic';
-  trace({ event: 'graph', operation: `${found.walks.length} walks`, reads: found.graphReads });
-  const walks = found.open ? found.all.toReversed() : found.walks.filter(({ relations }) => relations.length > 0);
-  const answered = fromFrontier(parts.settings.answers, client)
-    ? await chosenAnswer(task, session, parts.resources, walks, {
-        facts: parts.settings.facts,
-        sure: (_, judged) => (judged ? undefined : found.confidence),
-      })
-    : await writtenAnswer(task, session, parts.resources, walks, {
-        prompts: prompts.answerPrompts,
-        facts: parts.settings.facts,
-      });
-  const stop = ended === 'answered' ? answered.stop : ended;
-  trace({ event: 'stop', reason: stop });
-  return {
-    ...answered,
-    degraded: answered.degraded || found.degraded,
-    stop,
-    cost: { graphReads: found.graphReads },
-  };
+async function answerQuestion(attempt: KgGptAttempt): Promise<QuestionAnswer> {
+  const { client, session, settings } = attempt;
+  const stop = await attempt.explored(() => walkParts(attempt));
+  session.trace({ event: 'graph', operation: `${attempt.walks.length} walks`, reads: attempt.graphReads });
+  const { open, all } = attempt;
+  const walks = open ? all.toReversed() : attempt.walks.filter(({ relations }) => relations.length > 0);
+  const answered = fromFrontier(settings.answers, client)
+    ? await chosenAnswer(attempt, walks, (_, judged) => (judged ? undefined : attempt.confidence))
+    : await writtenAnswer(attempt, walks, { prompts: prompts.answerPrompts });
+  attempt.degraded ||= answered.degraded;
+  return { ...answered, ...attempt.ended(stop === 'answered' ? answered.stop : stop) };
 }
 
 /** Splits the question and walks along the relations that its parts choose; says what ended it. */
-async function walkParts(task: QuestionTask, session: QuestionSession, parts: Parts, found: Found): Promise<string> {
-  const { resources, settings, prefilter, hopsOf } = parts;
-  const { graph } = resources;
-  const { client, trace, signal } = session;
-  const hops = await hopsOf(task, session);
+async function walkParts(attempt: KgGptAttempt): Promise<string> {
+  const { task, graph, settings, client, session, start } = attempt;
+  const { prefilter } = attempt.parts;
+  const { trace, signal } = session;
+  const hops = await attempt.hops();
   const asks = settings.split === 'model' || (settings.split === 'auto' && !client.byLikelihood);
-  const texts = asks ? await splitQuestion(task, hops ?? settings.maxHops, client) : undefined;
+  const texts = asks ? await splitQuestion(attempt, hops ?? settings.maxHops) : undefined;
   const segments = segmentsOf(task, texts, { hops, maxHops: settings.maxHops });
-  found.open = segments.open;
+  attempt.open = segments.open;
   // A question that was to be split and was not is answered all the same, but with less to go by.
-  if (asks && !segments.split) found.degraded = true;
+  if (asks && !segments.split) attempt.degraded = true;
   trace({ event: 'decision', phase: 'split', summary: segments.split ? segments.parts.join('; ') : 'not split' });
 
-  const { excluded } = found.walks[0]!;
-  let level = frontierOf(found.walks[0]!);
+  const { excluded } = start;
+  let level = frontierOf(start);
   for (const [hop, part] of segments.parts.entries()) {
     const from =
-      settings.offered === 'hop' ? level : setOf(found.walks.flatMap((walk) => [...frontierOf(walk).entities]));
-    found.graphReads += frontierDegree(graph, from);
+      settings.offered === 'hop' ? level : setOf(attempt.walks.flatMap((walk) => [...frontierOf(walk).entities]));
+    attempt.graphReads += frontierDegree(graph, from);
     const offered = offeredRelations(graph, from, excluded, settings.direction);
-    const best = found.walks[0]!;
+    const best = attempt.walks[0]!;
     const kept = await thinned(prefilter, task, best.relations, offered, signal);
-    const context = [...(segments.split ? [{ label: 'Part', lines: [part] }] : []), pathBlock(graph, best)];
-    const { chosen, confidence } =
-      kept.length < 2
-        ? { chosen: kept, confidence: await shareOf(prefilter, task, best.relations, ids(offered), ids(kept), signal) }
-        : await chooseRelations(task, client, settings, kept, { context, subjects: [...from.entities] });
-    if (!chosen) found.degraded = true;
-    found.confidence =
-      found.confidence === undefined || confidence === undefined ? undefined : found.confidence * confidence;
-    trace({
-      ...{ event: 'decision', phase: 'relations' },
-      summary: `hop ${hop + 1}: ${(chosen ?? []).map(({ text }) => text).join('; ')}`,
-    });
-    const grown = grownWalks(graph, found.walks, chosen ?? [], settings.evidence);
+    let chosen: readonly OfferedRelation[] | undefined = kept;
+    if (kept.length < 2) {
+      attempt.chose(await shareOf(prefilter, task, best.relations, ids(offered), ids(kept), signal));
+    } else {
+      const context = [...(segments.split ? [{ label: 'Part', lines: [part] }] : []), pathBlock(graph, best)];
+      const { choices, confidence } = await chooseSome(client, {
+        ...{ kind: 'choose-many', phase: 'relations', evidence: [], maxChoices: settings.relations },
+        ...{ context, subjects: [...from.entities], questionId: task.id, question: task.question },
+        task: settings.direction === 'dropped' ? prompts.relationTask : prompts.directedRelationTask,
+        examples: prompts.relationExamples,
+        candidates: offeredCandidates(kept),
+      });
+      attempt.chose(confidence);
+      chosen = choices?.map((choice) => kept[choice]!);
+    }
+    if (!chosen) attempt.degraded = true;
+    const summary = `hop ${hop + 1}: ${(chosen ?? []).map(({ text }) => text).join('; ')}`;
+    trace({ event: 'decision', phase: 'relations', summary });
+    // Choices of earlier parts are not reused for a reply that cannot be read.
+    const grown = grownWalks(graph, attempt.walks, chosen ?? [], settings.evidence);
     if (grown.length === 0) return 'dead-end';
-    found.walks = grown;
-    found.all.push(...grown.toReversed());
+    attempt.walks = grown;
+    attempt.all.push(...grown.toReversed());
     if (hop < segments.parts.length - 1) level = anyStep(graph, level, excluded);
   }
   return 'answered';
 }
 
-/** Walks in all directions of the relations. */
+/** Relations in all their directions. */
 const ids = (offered: readonly OfferedRelation[]) => offered.flatMap(({ ways }) => [...ways]);
 
 /** Undefined where the reply cannot be read. */
-async function splitQuestion(
-  task: QuestionTask,
-  count: number,
-  client: DecisionClient,
-): Promise<readonly string[] | undefined> {
+async function splitQuestion({ task, client }: KgGptAttempt, count: number): Promise<readonly string[] | undefined> {
+  const { splitTask, splitExamples: examples } = prompts;
   const { reply } = await client.decide({
     ...{ kind: 'rewrite', about: 'sub-question', phase: 'split', evidence: [] },
-    ...{ questionId: task.id, question: task.question },
-    task: prompts.splitTask,
-    examples: prompts.splitExamples,
-    count,
+    ...{ questionId: task.id, question: task.question, task: splitTask, examples, count },
   });
   return reply?.texts;
-}
-
-/** Best first; empty for an unreadable reply: choices of earlier parts are not reused. */
-async function chooseRelations(
-  task: QuestionTask,
-  client: DecisionClient,
-  { relations, direction }: KgGptSettings,
-  offered: readonly OfferedRelation[],
-  shown: { context: readonly ContextBlock[]; subjects: readonly number[] },
-): Promise<{ chosen?: OfferedRelation[] | undefined; confidence?: number | undefined }> {
-  const { choices, confidence } = await chooseSome(client, {
-    ...{ kind: 'choose-many', phase: 'relations', evidence: [], maxChoices: relations, ...shown },
-    ...{ questionId: task.id, question: task.question },
-    task: direction === 'dropped' ? prompts.relationTask : prompts.directedRelationTask,
-    examples: prompts.relationExamples,
-    candidates: offeredCandidates(offered),
-  });
-  return { chosen: choices?.map((choice) => offered[choice]!), confidence };
 }

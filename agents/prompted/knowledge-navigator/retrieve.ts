@@ -1,9 +1,6 @@
 /** One hop of KnowledgeNavigator: entities that are asked about together, the vote on each such set, and the walks that it makes. */
-import type { QuestionTask } from '../../../datasets/question.js';
 import type { Frontier } from '../../../src/kg/frontier.js';
-import type { Graph } from '../../../src/kg/graph.js';
 import type { ContextBlock } from '../../../src/llm/decision.js';
-import type { QuestionSession } from '../../question-agent.js';
 import {
   frontierDegree,
   frontierOf,
@@ -13,8 +10,15 @@ import {
   stepWalk,
   type Walk,
 } from '../frontier-steps.js';
-import { offeredCandidates, type OfferedRelation, offeredRelations, setOf, thinned } from '../kg-gpt/segments.js';
-import type { Prefilter } from '../prefilter/prefilter.js';
+import {
+  mostWalks,
+  offeredCandidates,
+  type OfferedRelation,
+  offeredRelations,
+  setOf,
+  thinned,
+} from '../kg-gpt/segments.js';
+import { Attempt, type WalkingParts } from '../walking-agent.js';
 import { directionNote } from './prompts.js';
 import type { KnowledgeNavigatorSettings } from './settings.js';
 import { vote, type Voter } from './vote.js';
@@ -26,48 +30,41 @@ export interface WeighedWalk {
   weight: number;
 }
 
-export interface Retrieval {
-  graph: Graph;
-  settings: KnowledgeNavigatorSettings;
-  prefilter: Prefilter;
-  task: QuestionTask;
-  session: QuestionSession;
-  voters: readonly Voter[];
+/** A question with the walks so far. */
+export class Retrieval extends Attempt<WalkingParts<KnowledgeNavigatorSettings>> {
+  voters: readonly Voter[] = [];
   /** Expanded entities. */
-  seen: Set<number>;
-  /** Counts reads of the graph. */
-  read: (edges: number) => void;
-  /** Called where a vote could not be read. */
-  degrade: () => void;
+  readonly seen = new Set<number>();
+  /** The longest walks, most votes first. */
+  walks: readonly WeighedWalk[] = [];
+  /** Those of every length, the longest first. */
+  all: readonly WeighedWalk[] = [];
+  /** Walks of every length may hold the answer. */
+  open = false;
 }
 
-/** Maximum relation sequences kept after a hop. */
-const mostWalks = 216;
-
 /**
- * The walks one relation further, those with most votes behind them first; empty where no way leads on or no vote could be read.
- * @param keep called with the state when the budget ends, before its error is rethrown
+ * The walks one relation further, those with most votes behind them first; empty where no way leads on or no vote could be read. They are
+ * kept with the question, also when the budget ends.
  */
-export async function hopFurther(
-  walks: readonly WeighedWalk[],
-  retrieval: Retrieval,
-  keep: (walks: WeighedWalk[]) => void,
-): Promise<WeighedWalk[]> {
+export async function hopFurther(walks: readonly WeighedWalk[], retrieval: Retrieval): Promise<WeighedWalk[]> {
   const { graph, settings, seen } = retrieval;
   const all = new Set(walks.flatMap(({ walk }) => [...frontierOf(walk).entities]));
   const standing = setOf(settings.noReturn === 'seen' ? [...all].filter((entity) => !seen.has(entity)) : all);
   for (const entity of standing.entities) seen.add(entity);
-  retrieval.read(frontierDegree(graph, standing));
+  retrieval.graphReads += frontierDegree(graph, standing);
   const grown: WeighedWalk[] = [];
   try {
     for (const group of unionsOf(standing, walks[0]!.walk, retrieval)) {
       grown.push(...(await walksFrom(group, walks, retrieval)));
     }
-  } catch (error) {
-    keep(bySequence(grown));
-    throw error;
+  } finally {
+    if (grown.length > 0) {
+      retrieval.walks = bySequence(grown);
+      retrieval.all = [...retrieval.walks, ...retrieval.all];
+    }
   }
-  return bySequence(grown);
+  return grown.length > 0 ? [...retrieval.walks] : [];
 }
 
 /** A walk a relation sequence, most weight first. */
@@ -120,25 +117,28 @@ async function walksFrom(group: Frontier, walks: readonly WeighedWalk[], retriev
 async function relationsFor(
   group: Frontier,
   walk: Walk,
-  { graph, settings, prefilter, task, session, voters, degrade }: Retrieval,
+  retrieval: Retrieval,
 ): Promise<{ relation: OfferedRelation; share: number }[]> {
+  const { graph, settings, task, session, client, voters } = retrieval;
   const { best, union, direction } = settings;
   const offered = offeredRelations(graph, group, walk.excluded, direction);
-  const kept = await thinned(prefilter, task, walk.relations, offered, session.signal);
+  const kept = await thinned(retrieval.parts.prefilter, task, walk.relations, offered, session.signal);
   if (kept.length <= best) return kept.map((relation) => ({ relation, share: 1 / kept.length }));
   const context: ContextBlock[] = [pathBlock(graph, walk)];
   // Scored texts get only the path, next to the question.
-  if (union === 'entity' && !session.client.byLikelihood) {
+  if (union === 'entity' && !client.byLikelihood) {
     context.push({ label: 'Entity', lines: [graph.entityNames[group.entities[0]!]!] });
   }
-  const ballot = { questionId: task.id, evidence: [], context, subjects: [...group.entities] };
-  const { elected, unread } = await vote(
-    session.client,
-    voters,
-    { ...ballot, candidates: offeredCandidates(kept) },
-    { best, note: direction === 'kept' ? directionNote : '' },
-  );
-  if (unread) degrade();
+  const ballot = {
+    questionId: task.id,
+    evidence: [],
+    context,
+    subjects: [...group.entities],
+    candidates: offeredCandidates(kept),
+  };
+  const note = direction === 'kept' ? directionNote : '';
+  const { elected, unread } = await vote(client, voters, ballot, { best, note });
+  if (unread) retrieval.degraded = true;
   const chosen = elected.map(({ place, share }) => ({ relation: kept[place]!, share }));
   const names = chosen.map(({ relation: { text }, share }) => `${text} (${share.toFixed(2)})`);
   session.trace({ event: 'decision', phase: 'relation', summary: names.join('; ') });

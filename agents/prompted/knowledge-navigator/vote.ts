@@ -14,23 +14,16 @@ export interface Voter {
   phase: string;
 }
 
-/** The voters of a question, itself first. */
-export interface Voters {
-  voters: readonly Voter[];
-  /** No paraphrase of use was written, where some were asked for. */
-  degraded: boolean;
-}
-
 /**
  * The question and, by one call, the given number of paraphrases. A paraphrase without a topic is discarded.
- * The question votes for discarded ones, with their weight; where
- * none is, it votes alone.
+ * The question votes for discarded ones, with their weight; where none is, it votes alone.
+ * @returns `degraded` where no paraphrase of use was written, but some were asked for
  */
 export async function votersOf(
   task: QuestionTask,
   client: DecisionClient,
   { paraphrases, weight }: { paraphrases: number; weight: number },
-): Promise<Voters> {
+): Promise<{ voters: readonly Voter[]; degraded: boolean }> {
   const { id: questionId, question } = task;
   const itself: Voter = { text: question, weight: 1, phase: 'relation' };
   if (paraphrases === 0) return { voters: [itself], degraded: false };
@@ -48,28 +41,14 @@ export async function votersOf(
   return { voters: [itself, ...others], degraded: false };
 }
 
-/** A candidate that was voted for. */
-export interface Elected {
-  /** Place in the candidates. */
-  place: number;
-  /** Share of the weight of all votes that were read, each vote as sure as its model was; in (0, 1]. */
-  share: number;
-}
-
-/** Result of a vote. */
-export interface Vote {
-  /** At most the given number, most votes first, the earlier voter's choice of equals. Empty where no vote could be read. */
-  elected: Elected[];
-  /** Some vote could not be read. */
-  unread: boolean;
-}
-
 /** Common fields of all ballots. */
-export type Ballot = Omit<ChooseOneDecision, 'kind' | 'phase' | 'question' | 'task' | 'examples' | 'allowNone'>;
+type Ballot = Omit<ChooseOneDecision, 'kind' | 'phase' | 'question' | 'task' | 'examples' | 'allowNone'>;
 
 /**
  * Lets each voter choose up to the given number of candidates. A vote that cannot be read counts for nothing; where the budget ends,
  * those count that were cast.
+ * @returns candidates by their place, at most the given number, most votes first, the earlier voter's choice of equals, with their share of
+ *   the weight of all votes that were read, each vote as sure as its model was; and if some vote could not be read
  * @throws BudgetSpent where not one vote could be cast
  */
 export async function vote(
@@ -77,7 +56,7 @@ export async function vote(
   voters: readonly Voter[],
   ballot: Ballot,
   { best, note = '' }: { best: number; /** Addition to the task. */ note?: string },
-): Promise<Vote> {
+) {
   const tally = new Map<number, { votes: number; sure: number }>();
   let [cast, unread] = [0, false];
   for (const [place, voter] of voters.entries()) {
@@ -117,5 +96,5 @@ async function ask(
     ...{ ...common, task, examples },
     ...{ kind: 'choose-one', allowNone: false },
   });
-  return { ...(reply && { choices: [reply.choice] }), confidence };
+  return { choices: reply && [reply.choice], confidence };
 }

@@ -1,28 +1,20 @@
 /** One depth of Plan-on-Graph: extends walks by one relation and selects the entities to expand next. */
-import type { QuestionTask } from '../../../datasets/question.js';
 import { canonicalOrder } from '../../../src/kg/frontier.js';
-import type { Graph } from '../../../src/kg/graph.js';
 import { Rng } from '../../../src/run/seeds.js';
-import type { QuestionSession } from '../../question-agent.js';
 import {
-  frontierDegree,
   frontierOf,
   namedInQuestion,
   narrowed,
-  onwardRelations,
   putTogether,
   relationChoice,
   stepWalk,
   takenApart,
   type Walk,
 } from '../frontier-steps.js';
-import { type Prefilter, shareOf } from '../prefilter/prefilter.js';
 import { overlapSource } from '../prefilter/text-source.js';
 import { chooseSome } from '../walk-choice.js';
-import { type Notes, noteBlocks } from './memory.js';
+import { noteBlocks, type PogAttempt } from './notes.js';
 import { entityExamples, entityTask, relationExamples, relationTask } from './prompts.js';
-import type { Pool } from './reflect.js';
-import type { PogSettings } from './settings.js';
 
 /** An extended walk. */
 export interface Standing {
@@ -31,36 +23,17 @@ export interface Standing {
   returned: boolean;
 }
 
-export interface Exploration {
-  graph: Graph;
-  settings: PogSettings;
-  prefilter: Prefilter;
-  seed: number;
-  task: QuestionTask;
-  session: QuestionSession;
-  pool: Pool;
-  notes: Notes;
-  /** `entity/relation` of all that was followed. */
-  followed: Set<string>;
-  /** Counts reads of the graph. */
-  read: (edges: number) => void;
-  /** Called where a reply could not be read. */
-  degrade: () => void;
-  /** Called with the share of what was chosen; undefined of what was written. */
-  chose: (confidence: number | undefined) => void;
-}
-
 /** The walks one relation further, best first, one a relation sequence; empty where no way leads on. */
-export async function explored(standing: readonly Standing[], exploration: Exploration): Promise<Walk[]> {
-  const { settings } = exploration;
+export async function explored(standing: readonly Standing[], attempt: PogAttempt): Promise<Walk[]> {
+  const { settings } = attempt;
   const heads =
     settings.calls === 'frontier'
       ? standing
       : standing.flatMap(({ walk, returned }) => takenApart(walk).map((one) => ({ walk: one, returned })));
   const grown: { rank: number; walk: Walk }[] = [];
   for (const [place, head] of heads.entries()) {
-    for (const [own, relation] of (await chosenRelations(head, exploration)).entries()) {
-      const walk = await alongRelation(head.walk, relation, exploration);
+    for (const [own, relation] of (await chosenRelations(head, attempt)).entries()) {
+      const walk = await alongRelation(head.walk, relation, attempt);
       if (frontierOf(walk).entities.length > 0) {
         grown.push({ rank: own + (settings.calls === 'frontier' ? place : 0), walk });
       }
@@ -70,20 +43,17 @@ export async function explored(standing: readonly Standing[], exploration: Explo
 }
 
 /** At most `relations`, best first. One alone costs no call; none where the reply cannot be read. */
-async function chosenRelations({ walk, returned }: Standing, exploration: Exploration): Promise<number[]> {
-  const { graph, settings, prefilter, task, session, notes, followed } = exploration;
+async function chosenRelations({ walk, returned }: Standing, attempt: PogAttempt): Promise<number[]> {
+  const { graph, settings, task, session, notes, followed } = attempt;
   const frontier = frontierOf(walk);
   await graph.ensure(frontier.entities, session.signal);
-  exploration.read(frontierDegree(graph, frontier));
   const last = walk.relations.at(-1);
   const back = settings.noReturn === 'relation' && last !== undefined ? graph.inverseOf[last] : undefined;
   const isNew = (relation: number) =>
     relation !== back && (!returned || [...frontier.entities].some((entity) => !followed.has(`${entity}/${relation}`)));
-  const onward = onwardRelations(graph, frontier, walk.excluded).filter(isNew);
-  const relations = await prefilter.keep(task, walk.relations, onward, session.signal);
+  const { relations, share } = await attempt.onward(walk, isNew);
   let chosen = relations;
-  if (relations.length === 1)
-    exploration.chose(await shareOf(prefilter, task, walk.relations, onward, relations, session.signal));
+  if (relations.length === 1) attempt.chose(share);
   if (relations.length > 1) {
     const choice = relationChoice(graph, task, walk, relations);
     const { choices, confidence } = await chooseSome(session.client, {
@@ -92,8 +62,8 @@ async function chosenRelations({ walk, returned }: Standing, exploration: Explor
       ...{ task: relationTask, examples: relationExamples },
       context: [...noteBlocks(notes), ...choice.context],
     });
-    exploration.chose(confidence);
-    if (!choices) exploration.degrade();
+    attempt.chose(confidence);
+    if (!choices) attempt.degraded = true;
     chosen = (choices ?? []).map((place) => relations[place]!);
   }
   for (const relation of chosen) for (const entity of frontier.entities) followed.add(`${entity}/${relation}`);
@@ -101,24 +71,24 @@ async function chosenRelations({ walk, returned }: Standing, exploration: Explor
 }
 
 /** The walk along a relation, to the entities that the model keeps. All that it leads to may be come back to. */
-async function alongRelation(walk: Walk, relation: number, exploration: Exploration): Promise<Walk> {
-  const { graph, task, session, notes } = exploration;
+async function alongRelation(walk: Walk, relation: number, attempt: PogAttempt): Promise<Walk> {
+  const { graph, task, client, notes } = attempt;
   const whole = stepWalk(graph, walk, relation);
   const tails = canonicalOrder(frontierOf(whole));
-  exploration.read(tails.length);
-  exploration.pool.add(whole);
-  const listed = await listedTails(tails, whole, exploration);
-  if (!asks(listed, tails, exploration)) return narrowed(whole, new Set(listed));
+  attempt.graphReads += tails.length;
+  attempt.pool.add(whole);
+  const listed = await listedTails(tails, whole, attempt);
+  if (!asks(listed, tails, attempt)) return narrowed(whole, new Set(listed));
   const { context, subjects } = relationChoice(graph, task, walk, [relation]);
   const way = `${context[0]!.lines[0]!} → ${graph.relationNames[relation]!}`;
-  const { reply, confidence } = await session.client.decide({
-    ...{ kind: 'choose-many', phase: 'entities', questionId: task.id, question: task.question, evidence: [] },
+  const { reply, confidence } = await client.decide({
+    ...attempt.about('choose-many', 'entities'),
     ...{ task: entityTask, examples: entityExamples, maxChoices: listed.length, subjects },
     context: [...noteBlocks(notes), { label: 'Path', lines: [way] }],
     candidates: listed.map((entity) => ({ kind: 'entity', entity, relation, text: graph.entityNames[entity]! })),
   });
-  exploration.chose(confidence);
-  if (!reply) exploration.degrade();
+  attempt.chose(confidence);
+  if (!reply) attempt.degraded = true;
   return narrowed(whole, new Set(reply ? reply.choices.map((place) => listed[place]!) : listed));
 }
 
@@ -126,24 +96,20 @@ async function alongRelation(walk: Walk, relation: number, exploration: Explorat
  * A single entity, a long list that is kept whole and names of digits only, such as years, are not asked about; nor, where
  * words are scored, equals: entities none of which the question names.
  */
-function asks(listed: readonly number[], tails: readonly number[], exploration: Exploration): boolean {
-  const { graph, settings, task, session } = exploration;
+function asks(listed: readonly number[], tails: readonly number[], attempt: PogAttempt): boolean {
+  const { graph, settings, task, session } = attempt;
   if (listed.length < 2 || listed.length > settings.listed) return false;
   if (listed.every((entity) => /^\d+$/.test(graph.entityNames[entity]!))) return false;
   return !session.client.byLikelihood || namedInQuestion(graph, task, tails).length > 0;
 }
 
 /** The tails, or of more than `listed` those that the overflow rule leaves. */
-async function listedTails(
-  tails: readonly number[],
-  whole: Walk,
-  exploration: Exploration,
-): Promise<readonly number[]> {
-  const { graph, settings, seed, task } = exploration;
+async function listedTails(tails: readonly number[], whole: Walk, attempt: PogAttempt): Promise<readonly number[]> {
+  const { graph, settings, task } = attempt;
   const { listed, overflow } = settings;
   if (tails.length <= listed || overflow === 'whole') return tails;
   if (overflow === 'sample') {
-    const rng = Rng.named(seed, `pog/sample/${task.id}/${whole.relations.join()}/${tails[0]}`);
+    const rng = Rng.named(attempt.parts.resources.seed, `pog/sample/${task.id}/${whole.relations.join()}/${tails[0]}`);
     return [...rng.shuffle(Int32Array.from(tails)).subarray(0, listed)];
   }
   const likeness = await overlapSource(

@@ -2,12 +2,12 @@
 import type { QuestionTask } from '../../../datasets/question.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import { normalizeName } from '../../../src/kg/name-index.js';
-import type { Candidate, ContextBlock, DecisionClient, JudgeDecision, NamedTriple } from '../../../src/llm/decision.js';
+import type { Candidate, ContextBlock, DecisionClient, JudgeReply, NamedTriple } from '../../../src/llm/decision.js';
 import { plainSolved } from '../../../src/llm/decisions/likelihood/plain-text.js';
+import type { Attempt, WalkingParts } from '../walking-agent.js';
 import type { MemoryEntry } from './chain-memory.js';
 import { chainText, type ExecutedChain, integratedText, plainCritique } from './chains.js';
 import * as prompts from './prompts.js';
-import { exampleRelations, proposeExamples, proposeTask } from './prompts.js';
 
 interface ProposeQuery {
   graph: Graph;
@@ -63,15 +63,16 @@ export async function propose(query: ProposeQuery): Promise<Proposed | undefined
     phase: 'propose',
     questionId: task.id,
     question: task.question,
-    task: proposeTask,
-    examples: proposeExamples(graph.numRelations),
+    task: prompts.proposeTask,
+    examples: prompts.proposeExamples(graph.numRelations),
     evidence: [],
     context: blocks.filter(({ lines }) => lines.length > 0),
     subjects: task.topics.flatMap(({ entity }) => (entity >= 0 ? [entity] : [])),
     hops,
     count,
     allowed,
-    relationName: (relation) => graph.relationNames[relation] ?? exampleRelations[relation - graph.numRelations]!,
+    relationName: (relation) =>
+      graph.relationNames[relation] ?? prompts.exampleRelations[relation - graph.numRelations]!,
     final,
   });
   if (!reply) return undefined;
@@ -80,9 +81,7 @@ export async function propose(query: ProposeQuery): Promise<Proposed | undefined
 }
 
 interface VerifyQuery {
-  graph: Graph;
-  client: DecisionClient;
-  task: QuestionTask;
+  attempt: Attempt<WalkingParts<unknown>>;
   /** Chains that lead somewhere, at least one. */
   chains: readonly ExecutedChain[];
   evidence: readonly NamedTriple[];
@@ -94,13 +93,12 @@ interface Verdict {
   /** The chain that answers the question, with the answers that count. */
   accepted?: ExecutedChain;
   critique: string;
-  /** True when the reply was readable. */
-  read: boolean;
 }
 
 /** The verifier names a chain by its number, so no answer can be miscopied. */
 export async function verifyByChoice(query: VerifyQuery): Promise<Verdict> {
-  const { graph, client, chains } = query;
+  const { chains } = query;
+  const { graph, client } = query.attempt;
   const candidates: Candidate[] = chains.map((one) => ({
     kind: 'chain',
     relations: one.chain,
@@ -119,8 +117,7 @@ export async function verifyByChoice(query: VerifyQuery): Promise<Verdict> {
     withAnswers: false,
   });
   const accepted = chains[reply?.choice ?? -1];
-  const critique = reply?.reason.trim() || plainCritique(graph, chains);
-  return { accepted, critique, read: reply !== undefined };
+  return verdictOf(query, reply, accepted);
 }
 
 /**
@@ -128,7 +125,8 @@ export async function verifyByChoice(query: VerifyQuery): Promise<Verdict> {
  * rejection, and so do answers of which no single chain has all.
  */
 export async function verifyByAnswers(query: VerifyQuery): Promise<Verdict> {
-  const { graph, client, chains } = query;
+  const { chains } = query;
+  const { graph, client } = query.attempt;
   const { reply } = await client.decide({
     ...judgement(query),
     task: prompts.writtenTask,
@@ -146,24 +144,18 @@ export async function verifyByAnswers(query: VerifyQuery): Promise<Verdict> {
     return names.size === named.size ? [{ ...one, answers }] : [];
   });
   const accepted = reply?.choice === 0 && named.size > 0 ? sourced[0] : undefined;
-  const critique = reply?.reason.trim() || plainCritique(graph, chains);
-  return { accepted, critique, read: reply !== undefined };
+  return verdictOf(query, reply, accepted);
 }
 
-const topicOf = ({ task }: VerifyQuery) => task.topics.map(({ name }) => name).join(', ');
+/** An unreadable reply degrades the answer. */
+function verdictOf({ attempt, chains }: VerifyQuery, reply?: JudgeReply, accepted?: ExecutedChain): Verdict {
+  if (!reply) attempt.degraded = true;
+  return { accepted, critique: reply?.reason.trim() || plainCritique(attempt.graph, chains) };
+}
 
-function judgement({
-  task,
-  evidence,
-  final,
-}: VerifyQuery): Omit<JudgeDecision, 'task' | 'examples' | 'candidates' | 'withAnswers'> {
-  return {
-    kind: 'judge',
-    phase: 'verify',
-    questionId: task.id,
-    question: task.question,
-    evidence,
-    subjects: task.topics.flatMap(({ entity }) => (entity >= 0 ? [entity] : [])),
-    final,
-  };
+const topicOf = ({ attempt }: VerifyQuery) => attempt.task.topics.map(({ name }) => name).join(', ');
+
+function judgement({ attempt, evidence, final }: VerifyQuery) {
+  const subjects = attempt.task.topics.flatMap(({ entity }) => (entity >= 0 ? [entity] : []));
+  return { ...attempt.about('judge', 'verify'), evidence, subjects, final };
 }

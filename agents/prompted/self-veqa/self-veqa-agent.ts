@@ -12,21 +12,20 @@
  * docs/decisions/prompted-agents.md.
  * @source "Self-VEQA: Self-verification enhanced question answering agent", section 3
  */
-import { excludedTopics, maskedQuestion, type QuestionTask } from '../../../datasets/question.js';
+import { maskedQuestion, type QuestionTask } from '../../../datasets/question.js';
 import { dot, type StateEncoder, textVectors, type TextVectors } from '../../../src/encoder/state-encoder.js';
 import type { Graph } from '../../../src/kg/graph.js';
-import { normalizeName } from '../../../src/kg/name-index.js';
-import { BudgetSpent, type NamedTriple } from '../../../src/llm/decision.js';
+import type { NamedTriple } from '../../../src/llm/decision.js';
 import {
   chainEvidence,
   type QuestionAgent,
   type QuestionAgentEntry,
-  type QuestionAgentResources,
   type QuestionAnswer,
-  type QuestionSession,
 } from '../../question-agent.js';
-import { type HopsOf, hopsTeller, openHops } from '../hops/hops.js';
-import { openPrefilter, type Prefilter } from '../prefilter/prefilter.js';
+import { frontierAnswers } from '../frontier-steps.js';
+import { hopsTeller, openHops } from '../hops/hops.js';
+import { openPrefilter } from '../prefilter/prefilter.js';
+import { Attempt, type WalkingParts } from '../walking-agent.js';
 import { chainMemory, type ChainMemory, trainEntries } from './chain-memory.js';
 import { brokenCritique, chainChoice, chainText, executed, type ExecutedChain, mostVoted } from './chains.js';
 import { propose, verifyByAnswers, verifyByChoice } from './roles.js';
@@ -49,7 +48,7 @@ export const selfVeqaEntry: QuestionAgentEntry<typeof selfVeqaSettings> = {
         : undefined;
     const hopsOf = await openHops(resources, settings.hops);
     const prefilter = await openPrefilter(resources, settings);
-    const parts: Parts = { resources, settings, encoder, vectors, memory, hopsOf, prefilter };
+    const parts = { resources, settings, encoder, vectors, memory, hopsOf, prefilter };
     return {
       name: 'self-veqa',
       topicGiven: true,
@@ -61,99 +60,50 @@ export const selfVeqaEntry: QuestionAgentEntry<typeof selfVeqaSettings> = {
         await memory?.encode(signal);
         await vectors?.of(tasks.map(maskedQuestion), signal);
       },
-      answer: (task, session) => answerQuestion(task, session, parts),
+      answer: (task, session) => answerQuestion(new SelfVeqaAttempt(task, session, parts)),
     };
   },
 };
 
-/** Inputs for answering one question; undefined when switched off. */
-interface Parts {
-  resources: QuestionAgentResources;
-  settings: SelfVeqaSettings;
-  /** Absent where neither memory nor facts are asked for. */
+/** Inputs of the agent; undefined when switched off. */
+interface Parts extends WalkingParts<SelfVeqaSettings> {
   encoder: StateEncoder | undefined;
   vectors: TextVectors | undefined;
   memory: ChainMemory | undefined;
-  /** Length of the question's chain. */
-  hopsOf: HopsOf;
-  prefilter: Prefilter;
+}
+
+/** A question with the chains that were tried; its confidence is that of the last proposal, when texts are scored. */
+class SelfVeqaAttempt extends Attempt<Parts> {
+  tried: ExecutedChain[] = [];
+  accepted?: ExecutedChain;
 }
 
 const mostEvidence = 50;
 
 /** @throws what the client throws, save `BudgetSpent` */
-async function answerQuestion(task: QuestionTask, session: QuestionSession, parts: Parts): Promise<QuestionAnswer> {
-  const { resources, settings } = parts;
-  const { graph } = resources;
-  const { trace } = session;
-  const topics = task.topics.flatMap(({ entity }) => (entity >= 0 ? [entity] : []));
-  trace({ event: 'start', entities: topics });
-  const round: Rounds = { tried: [], degraded: false, graphReads: 0 };
-  let stop = 'no-topic';
-  let accepted: ExecutedChain | undefined;
-  if (topics.length > 0) {
-    try {
-      ({ stop, accepted } = await runRounds(task, topics, session, parts, round));
-    } catch (error) {
-      if (!(error instanceof BudgetSpent)) throw error;
-      stop = 'budget';
-    }
-  }
-  trace({ event: 'stop', reason: stop });
-  const chosen = accepted ?? mostVoted(round.tried);
-  const { chain, answers } = chosen ?? { answers: [] };
+async function answerQuestion(attempt: SelfVeqaAttempt): Promise<QuestionAnswer> {
+  const { task, graph, settings, start } = attempt;
+  const stop = await attempt.explored(() => runRounds(attempt));
+  const { accepted, confidence } = attempt;
+  const { chain, answers } = accepted ?? mostVoted(attempt.tried) ?? { answers: [] };
   return {
-    ...answersOf(task, graph, chosen),
-    literals: [],
-    ...(chain && { chain }),
-    evidence: chain ? chainEvidence(graph, topics, chain, answers, mostEvidence, excludedTopics(task)) : [],
-    ...(settings.verify && { verified: accepted !== undefined }),
-    degraded: round.degraded,
-    stop,
-    ...(accepted && round.confidence !== undefined && { confidence: round.confidence }),
-    cost: { graphReads: round.graphReads },
+    ...frontierAnswers(graph, task, answers),
+    chain,
+    evidence: chain ? chainEvidence(graph, start.topics, chain, answers, mostEvidence, start.excluded) : [],
+    verified: settings.verify ? accepted !== undefined : undefined,
+    confidence: accepted && confidence,
+    ...attempt.ended(stop),
   };
 }
 
-/** Everything the chain leads to. A statement holds where it names one of these, fails where it names none. */
-function answersOf(
-  { form, question, topics }: QuestionTask,
-  graph: Graph,
-  chosen: ExecutedChain | undefined,
-): Pick<QuestionAnswer, 'entities' | 'truth'> {
-  if (form === 'entities' || !chosen) return { entities: chosen?.answers ?? [] };
-  const masked = maskedQuestion({ question, topics });
-  const said = ` ${normalizeName(masked)} `;
-  return {
-    entities: [],
-    truth: chosen.answers.some((entity) => {
-      const name = normalizeName(graph.entityNames[entity]!);
-      return name !== '' && said.includes(` ${name} `);
-    }),
-  };
-}
-
-/** State after the rounds, also when the budget ends early. */
-interface Rounds {
-  tried: ExecutedChain[];
-  degraded: boolean;
-  graphReads: number;
-  /** Confidence of the last proposal, when texts are scored. */
-  confidence?: number | undefined;
-}
-
-async function runRounds(
-  task: QuestionTask,
-  topics: readonly number[],
-  session: QuestionSession,
-  { resources, settings, encoder, vectors, memory, hopsOf, prefilter }: Parts,
-  rounds: Rounds,
-): Promise<{ stop: string; accepted?: ExecutedChain }> {
-  const { graph } = resources;
+async function runRounds(attempt: SelfVeqaAttempt): Promise<string> {
+  const { task, graph, client, session, settings, start, tried } = attempt;
+  const { encoder, vectors, memory, prefilter } = attempt.parts;
+  const { topics, excluded } = start;
   const masked = maskedQuestion(task);
-  const { client, trace, signal } = session;
-  const hops = await hopsOf(task, session);
-  const likeness = await relationLikeness(task, resources, vectors);
+  const { trace, signal } = session;
+  const hops = await attempt.hops();
+  const likeness = await relationLikeness(task, graph, vectors);
   const shots = (await memory?.select(masked, { ...settings, hops })) ?? [];
   const choice = await chainChoice(graph, task, hops, shots, vectors && likeness, prefilter, settings, signal);
   if (choice.note) trace({ event: 'note', text: choice.note });
@@ -163,21 +113,21 @@ async function runRounds(
   const final = () => client.remaining < 1;
 
   for (let round = 1; round <= settings.rounds; round++) {
-    const known = new Set(rounds.tried.map(({ chain }) => chain.join()));
+    const known = new Set(tried.map(({ chain }) => chain.join()));
     const allowed = choice.allowed.filter((chain) => !known.has(chain.join()));
-    if (allowed.length === 0) return { stop: 'exhausted' };
+    if (allowed.length === 0) return 'exhausted';
     // A further proposal without a verdict changes nothing.
-    if (round > 1 && settings.verify && client.remaining < 1) return { stop: 'budget' };
+    if (round > 1 && settings.verify && client.remaining < 1) return 'budget';
     const proposal = await propose({
-      ...{ graph, client, task, allowed, shots, critique, tried: rounds.tried, final: final() },
+      ...{ graph, client, task, allowed, shots, critique, tried, final: final() },
       ...{ hops: choice.hops, vocabulary: choice.vocabulary, count: Math.min(settings.chains, allowed.length) },
     });
-    if (!proposal) rounds.degraded = true;
-    rounds.confidence = client.byLikelihood ? proposal?.confidence : undefined;
+    if (!proposal) attempt.degraded = true;
+    attempt.confidence = client.byLikelihood ? proposal?.confidence : undefined;
     const proposed = await Promise.all(
-      (proposal?.chains ?? []).map((chain) => executed(graph, topics, chain, excludedTopics(task), signal)),
+      (proposal?.chains ?? []).map((chain) => executed(graph, topics, chain, excluded, signal)),
     );
-    rounds.tried.push(...proposed);
+    tried.push(...proposed);
     const leading = proposed.filter(({ answers }) => answers.length > 0);
     const summary = proposed.map(({ chain, answers }) => `${chainText(graph, chain)} (${answers.length})`).join('; ');
     trace({ event: 'decision', phase: 'propose', summary });
@@ -185,44 +135,42 @@ async function runRounds(
       critique = brokenCritique(graph, proposed);
       continue;
     }
-    if (!settings.verify) return { stop: 'unverified', accepted: leading[0]! };
+    if (!settings.verify) {
+      attempt.accepted = leading[0]!;
+      return 'unverified';
+    }
 
     facts ??=
       encoder && settings.triples > 0
         ? await similarFacts(graph, encoder, {
             ...{ question: task.question, topics, hops: choice.hops, likeness, signal },
             ...{ triples: settings.triples, candidates: settings.tripleCandidates },
-            read: (edges) => (rounds.graphReads += edges),
+            read: (edges) => (attempt.graphReads += edges),
           })
         : [];
     const verify = settings.verifier === 'choice' ? verifyByChoice : verifyByAnswers;
-    const verdict = await verify({
-      ...{ graph, client, task, chains: leading, evidence: facts },
-      ...{ answersShown: settings.answersShown, final: final() },
-    });
-    if (!verdict.read) rounds.degraded = true;
+    const { answersShown } = settings;
+    const verdict = await verify({ attempt, chains: leading, evidence: facts, answersShown, final: final() });
     const { accepted } = verdict;
-    trace({
-      event: 'decision',
-      phase: 'verify',
-      summary: accepted ? chainText(graph, accepted.chain) : verdict.critique,
-    });
+    const said = accepted ? chainText(graph, accepted.chain) : verdict.critique;
+    trace({ event: 'decision', phase: 'verify', summary: said });
     if (accepted) {
+      attempt.accepted = accepted;
       const entry = { masked, chain: accepted.chain, source: { kind: 'online', questionId: task.id, round } } as const;
       if (settings.memory === 'online' && memory?.add(entry)) {
         trace({ event: 'memory-write', key: masked, chain: accepted.chain });
       }
-      return { stop: 'verified', accepted };
+      return 'verified';
     }
     critique = verdict.critique;
   }
-  return { stop: 'rounds' };
+  return 'rounds';
 }
 
 /** Cosine of the question and each relation's words; 0 for all without an encoder. */
 async function relationLikeness(
   task: QuestionTask,
-  { graph }: QuestionAgentResources,
+  graph: Graph,
   vectors: TextVectors | undefined,
 ): Promise<(relation: number) => number> {
   if (!vectors) return () => 0;

@@ -14,14 +14,12 @@
  */
 import { z } from 'zod';
 import { flag, whole } from '../../registry.js';
-import type { QuestionTask } from '../../../datasets/question.js';
 import { canonicalOrder, type Frontier, frontierAt } from '../../../src/kg/frontier.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import { normalizeName } from '../../../src/kg/name-index.js';
-import type { DecisionClient, JudgeDecision } from '../../../src/llm/decision.js';
-import type { QuestionAnswer, QuestionSession } from '../../question-agent.js';
+import type { JudgeDecision } from '../../../src/llm/decision.js';
+import type { QuestionAnswer } from '../../question-agent.js';
 import { alonePrompts } from '../direct-answer.js';
-import { unlessSpent } from '../facts.js';
 import {
   answersSwitch,
   askAnswer,
@@ -29,18 +27,15 @@ import {
   frontierAnswers,
   frontierDegree,
   frontierOf,
-  onwardRelations,
   pathText,
   relationChoice,
   saidAnswers,
-  startWalk,
   stepWalk,
-  type Walk,
   walkFacts,
 } from '../frontier-steps.js';
 import { hopsOrEndSwitch } from '../hops/hops.js';
-import { prefilterSettings, shareOf } from '../prefilter/prefilter.js';
-import { walkingAgent, type WalkingParts } from '../walking-agent.js';
+import { prefilterSettings } from '../prefilter/prefilter.js';
+import { Attempt, walkingAgent, type WalkingParts } from '../walking-agent.js';
 import * as prompts from './prompts.js';
 
 /** The switches of `structgpt`, with their defaults. */
@@ -55,98 +50,70 @@ const structGptSettings = z.strictObject({
   ...prefilterSettings,
 });
 
-type StructGptSettings = z.output<typeof structGptSettings>;
-
 /** The agent `structgpt` with its switches. */
 export const structGptEntry = walkingAgent(
   'structgpt',
   structGptSettings,
-  (parts) => (task, session) => answer(task, session, parts),
+  (parts) => (task, session) => answer(new StructGptAttempt(task, session, parts)),
   { walksRemote: true },
 );
 
-type Parts = WalkingParts<StructGptSettings>;
-
-/** State after the walk, also when the budget ends early. */
-interface Progress {
-  walk: Walk;
+class StructGptAttempt extends Attempt<WalkingParts<z.output<typeof structGptSettings>>> {
+  walk = this.start;
   /** Answers of a verdict that the facts suffice. */
   answers?: readonly string[];
-  degraded: boolean;
-  graphReads: number;
-  /** Product of the shares of what was chosen; undefined from the first choice that was written. */
-  confidence: number | undefined;
 }
 
-async function answer(task: QuestionTask, session: QuestionSession, parts: Parts): Promise<QuestionAnswer> {
-  const { resources, settings } = parts;
-  const { graph } = resources;
-  const progress: Progress = { walk: startWalk(task), degraded: false, graphReads: 0, confidence: 1 };
-  session.trace({ event: 'start', entities: progress.walk.topics });
-  const stop =
-    progress.walk.topics.length > 0
-      ? ((await unlessSpent(walkOn(task, session, parts, progress))) ?? 'budget')
-      : 'no-topic';
-  const { walk, graphReads, confidence } = progress;
+async function answer(attempt: StructGptAttempt): Promise<QuestionAnswer> {
+  const { task, graph, settings, client } = attempt;
+  const stop = await attempt.explored(() => walkOn(attempt));
+  const { walk, confidence } = attempt;
   const walked = walk.relations.length > 0;
   const ends = walked ? canonicalOrder(frontierOf(walk)) : [];
   const evidence = walked ? walkFacts(graph, task, walk, settings.facts) : [];
-  const answered = await answersOf(task, session.client, { ...parts, progress, ends, evidence });
-  session.trace({ event: 'stop', reason: stop });
+  const answered = await answersOf(attempt, ends, evidence);
   return {
     ...answered,
-    ...(walked && { chain: walk.relations }),
+    chain: walked ? walk.relations : undefined,
     // Of words that were written the walk's shares say nothing.
-    ...(confidence !== undefined && walked && fromFrontier(settings.answers, session.client) && { confidence }),
+    confidence: walked && fromFrontier(settings.answers, client) ? confidence : undefined,
     evidence,
-    ...(stop === 'answered' && { verified: true }),
-    degraded: progress.degraded,
-    stop,
-    cost: { graphReads },
+    verified: stop === 'answered' || undefined,
+    ...attempt.ended(stop),
   };
 }
 
 /** Walks until something ends it, and says what. */
-async function walkOn(task: QuestionTask, session: QuestionSession, parts: Parts, progress: Progress): Promise<string> {
-  const { resources, settings, hopsOf } = parts;
-  const { graph } = resources;
-  const { client, trace, signal } = session;
-  const hops = await hopsOf(task, session);
-  const constraints = constraintsOnce(task, client);
+async function walkOn(attempt: StructGptAttempt): Promise<string> {
+  const { graph, settings, session } = attempt;
+  const hops = await attempt.hops();
+  const constraints = constraintsOnce(attempt);
   for (let hop = 1; hop <= (hops ?? settings.maxHops); hop++) {
-    const relation = await nextRelation(task, session, parts, progress);
+    const relation = await nextRelation(attempt);
     if (typeof relation === 'string') return relation;
-    const walk = stepWalk(graph, progress.walk, relation);
-    progress.walk = walk;
-    trace({ event: 'decision', phase: 'relation', summary: pathText(graph, walk) });
+    const walk = stepWalk(graph, attempt.walk, relation);
+    attempt.walk = walk;
+    session.trace({ event: 'decision', phase: 'relation', summary: pathText(graph, walk) });
     if (settings.constraints && frontierOf(walk).entities.some((entity) => isMediator(graph, entity))) {
-      await graph.ensure(frontierOf(walk).entities, signal);
+      await graph.ensure(frontierOf(walk).entities, session.signal);
       const narrowed = heldBy(graph, frontierOf(walk), await constraints());
-      progress.graphReads += frontierDegree(graph, frontierOf(walk));
-      progress.walk = { ...walk, frontiers: [...walk.frontiers.slice(0, -1), narrowed] };
+      attempt.graphReads += frontierDegree(graph, frontierOf(walk));
+      attempt.walk = { ...walk, frontiers: [...walk.frontiers.slice(0, -1), narrowed] };
     }
-    if (hops === undefined && (await suffices(task, client, parts, progress))) return 'answered';
+    if (hops === undefined && (await suffices(attempt))) return 'answered';
   }
   return hops === undefined ? 'depth' : 'hops';
 }
 
 /** The relation to follow, or why there is none. */
-async function nextRelation(
-  task: QuestionTask,
-  { client, signal }: QuestionSession,
-  { resources: { graph }, prefilter }: Parts,
-  progress: Progress,
-): Promise<number | 'no-way' | 'unread'> {
-  const { walk } = progress;
-  await graph.ensure(frontierOf(walk).entities, signal);
-  progress.graphReads += frontierDegree(graph, frontierOf(walk));
-  const onward = onwardRelations(graph, frontierOf(walk), walk.excluded);
-  const relations = await prefilter.keep(task, walk.relations, onward, signal);
+async function nextRelation(attempt: StructGptAttempt): Promise<number | 'no-way' | 'unread'> {
+  const { walk, graph, task, client, session } = attempt;
+  await graph.ensure(frontierOf(walk).entities, session.signal);
+  const { relations, share } = await attempt.onward(walk);
   const [first] = relations;
   if (first === undefined) return 'no-way';
   if (relations.length === 1) {
-    const share = await shareOf(prefilter, task, walk.relations, onward, relations, signal);
-    progress.confidence = product(progress.confidence, share);
+    attempt.chose(share);
     return first;
   }
   const { reply, confidence } = await client.decide({
@@ -154,14 +121,14 @@ async function nextRelation(
     ...{ kind: 'choose-one', phase: 'relation', allowNone: false },
     ...{ task: prompts.relationTask, examples: prompts.relationExamples },
   });
-  progress.confidence = product(progress.confidence, confidence);
+  attempt.chose(confidence);
   if (reply) return relations[reply.choice]!;
-  progress.degraded = true;
+  attempt.degraded = true;
   return 'unread';
 }
 
 /** Constraints on the answer, requested once. */
-function constraintsOnce(task: QuestionTask, client: DecisionClient): () => Promise<readonly string[]> {
+function constraintsOnce({ task, client }: StructGptAttempt): () => Promise<readonly string[]> {
   let asked: Promise<readonly string[]> | undefined;
   const ask = async () => {
     const { reply } = await client.decide({
@@ -174,55 +141,38 @@ function constraintsOnce(task: QuestionTask, client: DecisionClient): () => Prom
 }
 
 /** True when the model finds the facts sufficient; its answers are kept. */
-async function suffices(
-  task: QuestionTask,
-  client: DecisionClient,
-  { resources: { graph }, settings }: Parts,
-  progress: Progress,
-): Promise<boolean> {
-  const { walk } = progress;
+async function suffices(attempt: StructGptAttempt): Promise<boolean> {
+  const { walk, graph, task, client, settings } = attempt;
   const ends = canonicalOrder(frontierOf(walk));
   const withAnswers = !fromFrontier(settings.answers, client);
-  const path = `${pathText(graph, walk)} (${ends.length})`;
-  const candidate = { kind: 'chain', relations: walk.relations, answers: ends, text: path } as const;
+  const text = `${pathText(graph, walk)} (${ends.length})`;
   const decision: JudgeDecision = {
     ...{ kind: 'judge', phase: 'judge', questionId: task.id, question: task.question, withAnswers },
     task: withAnswers ? prompts.judgeTask : prompts.verdictTask,
     examples: withAnswers ? prompts.judgeExamples : prompts.verdictExamples,
     evidence: walkFacts(graph, task, walk, settings.facts),
     // Of one candidate alone a likelihood says nothing: there the facts are judged, by yes and no.
-    candidates: client.byLikelihood ? [] : [candidate],
+    candidates: client.byLikelihood ? [] : [{ kind: 'chain', relations: walk.relations, answers: ends, text }],
     subjects: walk.topics,
   };
   const { reply, confidence } = await client.decide(decision);
-  progress.confidence = product(progress.confidence, confidence);
-  if (!reply) progress.degraded = true;
+  attempt.chose(confidence);
+  if (!reply) attempt.degraded = true;
   if (reply?.choice !== 0) return false;
-  progress.answers = reply.answers;
+  attempt.answers = reply.answers;
   return true;
 }
 
-function product(sum: number | undefined, share: number | undefined): number | undefined {
-  return sum === undefined || share === undefined ? undefined : sum * share;
-}
-
-type Answered = Pick<QuestionAnswer, 'entities' | 'literals' | 'truth' | 'text'>;
-
 /** The verdict's answers, or everything reached, or what the model says to the facts in the end. */
 async function answersOf(
-  task: QuestionTask,
-  client: DecisionClient,
-  {
-    resources: { dataset, graph, names },
-    settings,
-    progress,
-    ends,
-    evidence,
-  }: Parts & { progress: Progress; ends: readonly number[]; evidence: QuestionAnswer['evidence'] },
-): Promise<Answered> {
-  const { answers } = progress;
+  attempt: StructGptAttempt,
+  ends: readonly number[],
+  evidence: QuestionAnswer['evidence'],
+): Promise<Pick<QuestionAnswer, 'entities' | 'literals' | 'truth' | 'text'>> {
+  const { answers, task, client, graph, settings, walk } = attempt;
+  const { dataset, names } = attempt.parts.resources;
   if (fromFrontier(settings.answers, client) || answers?.length === 0) return frontierAnswers(graph, task, ends);
-  const met = new Set(progress.walk.frontiers.flatMap(({ entities }) => [...entities]));
+  const met = new Set(walk.frontiers.flatMap(({ entities }) => [...entities]));
   if (answers) {
     const nameOf = (entity: number) => normalizeName(graph.entityNames[entity]!);
     // A name that nothing reached bears was not read off the facts: it counts as text alone.
@@ -231,8 +181,8 @@ async function answersOf(
   }
   const alone = evidence.length === 0;
   const asked = alone ? alonePrompts(dataset) : prompts.answerPrompts;
-  const reply = await askAnswer(task, client, evidence, asked, alone);
-  progress.degraded ||= reply === undefined;
+  const reply = await askAnswer(task, client, evidence, asked, { withReasoning: alone });
+  attempt.degraded ||= reply === undefined;
   return saidAnswers(task, reply?.answers ?? [], { names, met, ends });
 }
 

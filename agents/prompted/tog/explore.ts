@@ -1,16 +1,14 @@
 /** One depth of Think-on-Graph: from the beams that stand to the best of those one edge longer. */
-import type { QuestionTask } from '../../../datasets/question.js';
 import { relationRange } from '../../../src/kg/frontier.js';
 import type { Graph, Path } from '../../../src/kg/graph.js';
 import type { Candidate } from '../../../src/llm/decision.js';
 import { Rng } from '../../../src/run/seeds.js';
-import type { QuestionSession } from '../../question-agent.js';
 import { pathText, relationCandidates } from '../frontier-steps.js';
-import type { Prefilter } from '../prefilter/prefilter.js';
+import type { Attempt, WalkingParts } from '../walking-agent.js';
 import type { Scorer } from './scorer.js';
 import type { TogSettings } from './settings.js';
 
-/** A path under exploration: a real one, edge by edge, with its own last relation. */
+/** A path under attempt: a real one, edge by edge, with its own last relation. */
 export interface Beam {
   entity: number;
   path: Path;
@@ -18,39 +16,27 @@ export interface Beam {
   score: number;
 }
 
-interface Exploration {
-  graph: Graph;
-  settings: TogSettings;
-  scorer: Scorer;
-  prefilter: Prefilter;
-  seed: number;
-  task: QuestionTask;
-  session: QuestionSession;
-  /** Counts reads of the graph. */
-  read: (edges: number) => void;
-  /** Called where a reply could not be read. */
-  degrade: () => void;
-}
+export type TogAttempt = Attempt<WalkingParts<TogSettings> & { scorer: Scorer }>;
 
 /** Schema relations of Freebase that say nothing about the world. */
 const schemaRelation = /^~?(?:type\.object\.(?:type|name)|common\.|freebase\.)|sameAs/;
 
 /** The beams one edge further, best first, at most `width`; empty where no way leads on. */
-export async function explore(beams: readonly Beam[], exploration: Exploration): Promise<Beam[]> {
+export async function explore(beams: readonly Beam[], attempt: TogAttempt): Promise<Beam[]> {
   const standing = beams.map(({ entity }) => entity);
-  await exploration.graph.ensure(standing, exploration.session.signal);
+  await attempt.graph.ensure(standing, attempt.session.signal);
   const grown: Beam[] = [];
-  const shared = exploration.settings.share === 'beams' && beams.length > 1;
-  const ways = shared ? await scoredWays(beams, exploration) : [];
+  const shared = attempt.settings.share === 'beams' && beams.length > 1;
+  const ways = shared ? await scoredWays(beams, attempt) : [];
   for (const [i, beam] of beams.entries()) {
-    const [way] = shared ? [ways[i]!] : await scoredWays([beam], exploration);
-    for (const relation of keptRelations(way!, exploration)) grown.push(...(await grow(beam, relation, exploration)));
+    const [way] = shared ? [ways[i]!] : await scoredWays([beam], attempt);
+    for (const relation of keptRelations(way!, attempt)) grown.push(...(await grow(beam, relation, attempt)));
   }
   const ordered = grown.filter(({ score }) => score > 0).sort(byScore);
   // Two ways to one entity are one candidate: the better way.
   const reached = new Map<number, Beam>();
   for (const beam of ordered) if (!reached.has(beam.entity)) reached.set(beam.entity, beam);
-  return [...reached.values()].slice(0, exploration.settings.width);
+  return [...reached.values()].slice(0, attempt.settings.width);
 }
 
 interface Weighted {
@@ -59,11 +45,12 @@ interface Weighted {
 }
 
 /** Relations that each beam may follow with their scores, asked for together. */
-async function scoredWays(beams: readonly Beam[], exploration: Exploration): Promise<Weighted[][]> {
-  const { graph, settings, scorer, prefilter, task, session } = exploration;
+async function scoredWays(beams: readonly Beam[], attempt: TogAttempt): Promise<Weighted[][]> {
+  const { graph, settings, task, session } = attempt;
+  const { scorer, prefilter } = attempt.parts;
   const offered: number[][] = [];
   for (const beam of beams) {
-    exploration.read(graph.degree(beam.entity));
+    attempt.graphReads += graph.degree(beam.entity);
     offered.push(await prefilter.keep(task, relationsOn(beam), relationsOf(graph, beam, settings), session.signal));
   }
   const relations = [...new Set(offered.flat())];
@@ -89,18 +76,19 @@ async function scoredWays(beams: readonly Beam[], exploration: Exploration): Pro
     session.client,
   );
   // A reply that cannot be read contributes nothing, as in the reference.
-  if (!scored) exploration.degrade();
+  if (!scored) attempt.degraded = true;
   const score = new Map(relations.map((relation, i) => [relation, scored?.scores[i] ?? 0]));
   return weigh((relation) => score.get(relation)!);
 }
 
 /** At most `width` of a beam's relations, with their shares. */
-function keptRelations(scored: readonly Weighted[], { settings }: Exploration): Weighted[] {
+function keptRelations(scored: readonly Weighted[], { settings }: TogAttempt): Weighted[] {
   const kept = scored
     .filter(({ share }) => share > 0)
     .sort((a, b) => b.share - a.share || a.relation - b.relation)
     .slice(0, settings.width);
-  return shares(kept);
+  const sum = kept.reduce((total, { share }) => total + share, 0);
+  return kept.map(({ relation, share }) => ({ relation, share: share / sum }));
 }
 
 const relationsOn = ({ path }: Beam) => path.map(([, relation]) => relation);
@@ -120,10 +108,10 @@ function relationsOf(graph: Graph, beam: Beam, settings: TogSettings): number[] 
 }
 
 /** The beam along one relation, to each of the entities that were scored above 0. */
-async function grow(beam: Beam, { relation, share }: Weighted, exploration: Exploration): Promise<Beam[]> {
-  const { graph, scorer, task, session } = exploration;
-  const tails = reduced(tailsOf(graph, beam, relation, exploration.settings), beam, relation, exploration);
-  exploration.read(tails.length);
+async function grow(beam: Beam, { relation, share }: Weighted, attempt: TogAttempt): Promise<Beam[]> {
+  const { graph, task, session } = attempt;
+  const tails = reduced(tailsOf(graph, beam, relation, attempt.settings), beam, relation, attempt);
+  attempt.graphReads += tails.length;
   let weights: readonly number[] = tails.map(() => 1);
   if (tails.length > 1) {
     const candidates: Candidate[] = tails.map((entity) => ({
@@ -133,7 +121,7 @@ async function grow(beam: Beam, { relation, share }: Weighted, exploration: Expl
       text: graph.entityNames[entity]!,
     }));
     const way = `${graph.entityNames[beam.entity]!} → ${graph.relationNames[relation]!}`;
-    const scored = await scorer(
+    const scored = await attempt.parts.scorer(
       {
         ...{ task, what: 'entities', subjects: [beam.entity], walked: [], candidates },
         context: [{ label: 'Path', lines: [way] }],
@@ -141,7 +129,7 @@ async function grow(beam: Beam, { relation, share }: Weighted, exploration: Expl
       session.client,
     );
     if (scored) weights = scored.scores;
-    else exploration.degrade();
+    else attempt.degraded = true;
   }
   const sum = weights.reduce((total, weight) => total + weight, 0);
   return tails.map((entity, i) => ({
@@ -161,17 +149,12 @@ function tailsOf(graph: Graph, { entity, path }: Beam, relation: number, { noRet
 }
 
 /** At most `maxCandidates` of them, the same ones every time. */
-function reduced(tails: number[], beam: Beam, relation: number, { settings, seed, task }: Exploration): number[] {
+function reduced(tails: number[], beam: Beam, relation: number, { settings, task, parts }: TogAttempt): number[] {
   const { maxCandidates, reduction, retain } = settings;
   if (tails.length <= maxCandidates) return tails;
   if (reduction === 'first') return tails.slice(0, maxCandidates);
-  const rng = Rng.named(seed, `tog/sample/${task.id}/${beam.entity}/${relation}`);
+  const rng = Rng.named(parts.resources.seed, `tog/sample/${task.id}/${beam.entity}/${relation}`);
   return [...rng.shuffle(Int32Array.from(tails)).subarray(0, retain)].sort((a, b) => a - b);
-}
-
-function shares(kept: readonly Weighted[]): Weighted[] {
-  const sum = kept.reduce((total, { share }) => total + share, 0);
-  return kept.map(({ relation, share }) => ({ relation, share: share / sum }));
 }
 
 function byScore(a: Beam, b: Beam): number {

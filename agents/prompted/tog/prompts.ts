@@ -1,5 +1,6 @@
 /** Prompts of Think-on-Graph, with worked examples of an invented archipelago. */
-import type { AnswerReply, Example, JudgeReply, ScoreReply } from '../../../src/llm/decision.js';
+import type { Example, JudgeReply, ScoreReply } from '../../../src/llm/decision.js';
+import type { AnswerPrompts } from '../frontier-steps.js';
 
 export const relationTask =
   'Score each relation from 0 to 10 by how much following it, where the path ends, helps to answer the question. 0 means that it does not help.';
@@ -58,32 +59,32 @@ export const bestWays: readonly Example<JudgeReply>[] = [
   },
 ];
 
-export const answerTask = 'Answer the question from the facts, by name. Give every answer that they show, best first.';
+export const answerPrompts: AnswerPrompts = {
+  task: 'Answer the question from the facts, by name. Give every answer that they show, best first.',
+  examples: [
+    {
+      question: 'who built the ships that Tamsin Orrel sailed',
+      evidence: [
+        ['Tamsin Orrel', 'sailed', 'Grey Heron'],
+        ['Grey Heron', 'built_by', 'Ivo Marr'],
+        ['Tamsin Orrel', 'sailed', 'Lark'],
+        ['Lark', 'built_by', 'Ada Finch'],
+      ],
+      reply: { answers: ['Ivo Marr', 'Ada Finch'] },
+    },
+  ],
+  truthTask: 'Say whether the statement is true or false, from the facts.',
+  truthExamples: [
+    {
+      question: 'true or false: Ivo Marr built the Grey Heron',
+      evidence: [['Grey Heron', 'built_by', 'Ivo Marr']],
+      reply: { answers: ['true'] },
+    },
+  ],
+};
 
-export const answerExamples: readonly Example<AnswerReply>[] = [
-  {
-    question: 'who built the ships that Tamsin Orrel sailed',
-    evidence: [
-      ['Tamsin Orrel', 'sailed', 'Grey Heron'],
-      ['Grey Heron', 'built_by', 'Ivo Marr'],
-      ['Tamsin Orrel', 'sailed', 'Lark'],
-      ['Lark', 'built_by', 'Ada Finch'],
-    ],
-    reply: { answers: ['Ivo Marr', 'Ada Finch'] },
-  },
-];
-
-export const truthAnswerTask = 'Say whether the statement is true or false, from the facts.';
-
-export const truthAnswerExamples: readonly Example<AnswerReply>[] = [
-  {
-    question: 'true or false: Ivo Marr built the Grey Heron',
-    evidence: [['Grey Heron', 'built_by', 'Ivo Marr']],
-    reply: { answers: ['true'] },
-  },
-];
-
-/** Without facts: task of `finalPolicy: cot` when the depth is exhausted. */
-export const aloneTask = 'Answer the question. Think in one or two short sentences first.';
-
-export const aloneTruthTask = 'Say whether the statement is true or false. Think in one or two short sentences first.';
+/** Without facts: tasks of `finalPolicy: cot` when the depth is exhausted. */
+export const aloneTasks = {
+  task: 'Answer the question. Think in one or two short sentences first.',
+  truthTask: 'Say whether the statement is true or false. Think in one or two short sentences first.',
+};

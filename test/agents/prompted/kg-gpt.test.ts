@@ -1,6 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { grownWalks } from '../../../agents/prompted/kg-gpt/evidence.js';
-import { offeredCandidates, offeredRelations, segmentsOf } from '../../../agents/prompted/kg-gpt/segments.js';
+import {
+  grownWalks,
+  offeredCandidates,
+  offeredRelations,
+  segmentsOf,
+} from '../../../agents/prompted/kg-gpt/segments.js';
 import { frontierOf, startWalk } from '../../../agents/prompted/frontier-steps.js';
 import { questionAgents } from '../../../agents/question-agents.js';
 import type { Graph } from '../../../src/kg/graph.js';

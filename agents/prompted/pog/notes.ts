@@ -1,0 +1,110 @@
+/** State of an exploration: sub-objectives and known facts, in words, and entities that may be revisited. */
+import type { QuestionTask } from '../../../datasets/question.js';
+import type { Graph } from '../../../src/kg/graph.js';
+import type { ContextBlock, NamedTriple, RewriteDecision } from '../../../src/llm/decision.js';
+import { frontierOf, namedInQuestion, narrowed, pathText, putTogether, type Walk } from '../frontier-steps.js';
+import { Attempt, type WalkingParts } from '../walking-agent.js';
+import * as prompts from './prompts.js';
+import type { PogSettings } from './settings.js';
+
+/** A question's own: nothing of it is kept in a file, or goes from one question to the next. */
+interface Notes {
+  objectives: readonly string[];
+  memory: readonly string[];
+}
+
+/** All visited entities, with a path to each. Homonyms are separate entities: names are not compared. */
+export class Pool {
+  readonly #ways = new Map<number, Walk>();
+  readonly #visited = new Set<number>();
+
+  /** All ends of the walk, expanded or not. */
+  add(walk: Walk): void {
+    for (const entity of frontierOf(walk).entities) if (!this.#ways.has(entity)) this.#ways.set(entity, walk);
+  }
+
+  /** Entities at no walk's end and not revisited: those named in the question first, then the most recent. */
+  leftBehind(graph: Graph, task: QuestionTask, walks: readonly Walk[]): number[] {
+    for (const walk of walks) for (const entity of frontierOf(walk).entities) this.#visited.add(entity);
+    const left = [...this.#ways.keys()].filter((entity) => !this.#visited.has(entity)).reverse();
+    return [...new Set([...namedInQuestion(graph, task, left), ...left])];
+  }
+
+  /** The ways to some of them. */
+  comeBack(entities: readonly number[]): Walk[] {
+    for (const entity of entities) this.#visited.add(entity);
+    return putTogether(entities.map((entity) => narrowed(this.#ways.get(entity)!, new Set([entity]))));
+  }
+}
+
+/** A question with what was found so far. */
+export class PogAttempt extends Attempt<WalkingParts<PogSettings>> {
+  /** Walks of the last depth, best first. */
+  walks: readonly Walk[] = [];
+  /** Walks of all depths, the deepest first. */
+  all: readonly Walk[] = [];
+  /** A good verdict. */
+  verdict?: { walk: Walk; answers: readonly string[] };
+  /** Walks of every length may hold the answer. */
+  open = false;
+  readonly pool = new Pool();
+  readonly notes: Notes = { objectives: [], memory: [] };
+  /** `entity/relation` of all that was followed. */
+  readonly followed = new Set<string>();
+}
+
+/** A walk as `Topic → relation (entities)`. */
+export const sizedPath = (graph: Graph, walk: Walk): string =>
+  `${pathText(graph, walk)} (${frontierOf(walk).entities.length})`;
+
+/** Context blocks of a decision; empty ones are not shown. Model output of any length, so cut first. */
+export function noteBlocks({ objectives, memory }: Notes): ContextBlock[] {
+  return [
+    { label: 'Objectives', lines: objectives },
+    { label: 'Memory', lines: memory },
+  ].flatMap((block) => (block.lines.length > 0 ? [{ ...block, role: 'notes' as const }] : []));
+}
+
+/** At most four, one for every step on the way to the answer. Undefined where the reply cannot be read. */
+export const splitIntoObjectives = (attempt: PogAttempt) =>
+  rewritten(attempt, 'sub-objective', {
+    ...{
+      phase: 'objectives',
+      evidence: [],
+      task: prompts.objectiveTask,
+      examples: prompts.objectiveExamples,
+      count: 4,
+    },
+  });
+
+/** Memory after new facts, at most six texts. Undefined when the reply is unreadable: the old memory stays. */
+export const renewedMemory = (attempt: PogAttempt, evidence: readonly NamedTriple[]) =>
+  rewritten(attempt, 'memory', {
+    ...{ phase: 'memory', evidence, task: prompts.memoryTask, examples: prompts.memoryExamples, count: 6 },
+    context: noteBlocks(attempt.notes),
+  });
+
+async function rewritten(
+  attempt: PogAttempt,
+  about: RewriteDecision['about'],
+  { phase, ...asked }: Pick<RewriteDecision, 'phase' | 'evidence' | 'task' | 'examples' | 'count' | 'context'>,
+): Promise<readonly string[] | undefined> {
+  const { id: questionId, question } = attempt.task;
+  const decision: RewriteDecision = { kind: 'rewrite', about, phase, questionId, question, ...asked };
+  const { reply } = await attempt.client.decide(decision);
+  if (!reply) attempt.degraded = true;
+  return reply?.texts;
+}
+
+/** Which of the entities left behind to come back to, by one call; empty also where the reply cannot be read. */
+export async function reflect(attempt: PogAttempt, walks: readonly Walk[], left: readonly number[]): Promise<number[]> {
+  const { graph, client, notes } = attempt;
+  const { reflectTask: task, reflectExamples: examples } = prompts;
+  const { reply } = await client.decide({
+    ...{ ...attempt.about('choose-many', 'reflect'), task, examples, maxChoices: left.length },
+    context: [...noteBlocks(notes), { label: 'Paths', lines: walks.map((walk) => sizedPath(graph, walk)) }],
+    candidates: left.map((entity) => ({ kind: 'entity', entity, text: graph.entityNames[entity]! })),
+  });
+  if (!reply) attempt.degraded = true;
+  return (reply?.choices ?? []).map((choice) => left[choice]!);
+}
