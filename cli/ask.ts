@@ -60,7 +60,7 @@ async function ask(first: string, second: string | undefined, third: string | un
   const { changedPluginsOf } = await import('../src/run/plugins.js');
   const byAgent = flags.agent !== undefined;
   // `--agent` may name a run, too: `--agent RUN HEAD RELATION`.
-  const named = { name: flags.agent ?? first, ...(!byAgent && { isRun: true }) };
+  const named = { name: flags.agent ?? first, isRun: byAgent ? undefined : true };
   if (!byAgent && second === undefined) {
     throw new WorkbenchError(
       'usage',

@@ -7,17 +7,11 @@ import { register as compare } from './compare.js';
 import { register as completion } from './completion.js';
 import { register as config } from './config.js';
 import { register as datasets } from './datasets.js';
-import { register as doctor } from './doctor.js';
-import { register as embeddings } from './embeddings.js';
-import { register as encode } from './encode.js';
 import { register as evaluate } from './evaluate.js';
+import { refuseEmptyWords, registerPlugins, registerProgress } from './global-options.js';
+import { registerDoctor, registerNative } from './machine.js';
 import { register as models } from './models.js';
-import { register as native } from './native.js';
-import { refuseEmptyWords } from './options.js';
-import { register as plan } from './plan.js';
-import { register as plugins } from './plugins.js';
-import { register as pretrain } from './pretrain.js';
-import { register as progress } from './progress.js';
+import { registerPlan, registerWork } from './plan.js';
 import { register as quickstart } from './quickstart.js';
 import { register as replay } from './replay.js';
 import { register as report } from './report.js';
@@ -25,24 +19,24 @@ import { register as runs } from './runs.js';
 import { register as serve } from './serve.js';
 import { register as sweep } from './sweep.js';
 import { register as train } from './train.js';
-import { register as work } from './work.js';
+import { registerEmbeddings, registerEncode, registerPretrain } from './vectors.js';
 
 /** Each adds itself to a program and loads its heavy parts only when it runs. */
 export const commands: readonly ((program: Command) => void)[] = [
-  plugins,
-  progress,
+  registerPlugins,
+  registerProgress,
   refuseEmptyWords,
   quickstart,
   datasets,
   models,
-  pretrain,
-  embeddings,
-  encode,
+  registerPretrain,
+  registerEmbeddings,
+  registerEncode,
   train,
   sweep,
   evaluate,
-  work,
-  plan,
+  registerWork,
+  registerPlan,
   ask,
   compare,
   replay,
@@ -52,7 +46,7 @@ export const commands: readonly ((program: Command) => void)[] = [
   checkpoint,
   config,
   cache,
-  doctor,
-  native,
+  registerDoctor,
+  registerNative,
   completion,
 ];

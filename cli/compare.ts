@@ -39,8 +39,7 @@ async function compare(
   const { compareEvaluations } = await import('../evaluation/compare.js');
   const { trainingCostOf } = await import('../tasks/training-cost.js');
   const { foundEvaluation, readEvaluation } = await import('../evaluation/keep.js');
-  const [first] = choices;
-  const flags: EvaluationFlags = { ...given, ...(first && { choices: first }) };
+  const flags: EvaluationFlags = { ...given, choices: choices[0] };
   const spelled = words.flatMap(withoutBraces);
   const task = await taskFor(
     spelled.map((name) => ({ name })),

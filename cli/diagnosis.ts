@@ -62,9 +62,7 @@ async function backends(): Promise<Finding[]> {
   return [
     ...probes.map(({ name, found, reason, onlyAsked, remedy }): Finding => {
       const finding = { part: `backend ${name}`, detail: onlyAsked ?? reason };
-      return found
-        ? { ...finding, status: 'ok' }
-        : { ...finding, status: 'missing', ...(remedy !== undefined && { remedy }) };
+      return found ? { ...finding, status: 'ok' } : { ...finding, status: 'missing', remedy };
     }),
     { part: 'backend auto', status: 'ok', detail: `${choices.join(', ')} networks` },
   ];

@@ -140,18 +140,6 @@ export function addQuestionOptions(command: Command, several = false): Command {
     .option('--withhold-hops', 'questions: withhold the hop count from agents, even where the data set says so');
 }
 
-/** For every command: an empty word is an unset shell variable, never a name or folder. */
-export function refuseEmptyWords(program: Command): void {
-  program.hook('preAction', (_, command) => {
-    const given = command.options.filter((option) => command.getOptionValue(option.attributeName()) === '');
-    const empty = given[0]?.long ?? (command.args.includes('') ? command.name() : undefined);
-    if (empty === undefined) return;
-    throw new WorkbenchError('usage', `expected a word, got an empty one, at ${empty}`, {
-      hint: 'Is a variable of the shell not set?',
-    });
-  });
-}
-
 /** For commander: collects the values of a repeatable option in order. */
 export function repeatable(value: string, earlier: string[]): string[] {
   return [...earlier, value];

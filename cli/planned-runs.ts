@@ -77,7 +77,7 @@ async function plannedRun(
   } else if (folder !== undefined) refuseRunIn(folder);
   const settings = withUsualModel(await openPreset(preset ?? 'opendialkg', overrides));
   const place = folder ?? join(runsFolder(), runId(settings.name, settings.seed));
-  return { settings, folder: place, ...(resume !== undefined && { resume }) };
+  return { settings, folder: place, resume };
 }
 
 async function plannedFork(flags: TrainFlags): Promise<PlannedRun> {

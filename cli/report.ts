@@ -72,7 +72,7 @@ async function report(names: string[], { to, title, evaluations: root, json }: R
       evaluations: named.flatMap(({ evaluation }) => evaluation ?? []),
       compare: pairedFolders,
       settingsOf: settingsOfAgent,
-      ...(title !== undefined && { title }),
+      title,
     },
   );
   if (json) printJson(written);
@@ -95,7 +95,7 @@ async function reportSweep(sweep: SweepInfo, to: string | undefined, title: stri
   const { sweepResults } = await import('../sweep/results.js');
   const { sweepFiles } = await import('../src/run/sweep.js');
   const place = to === undefined ? sweepFiles(sweep.folder).report : resolve(to);
-  return writeSweepPage(sweep, sweepResults(sweep), { to: place, ...(title !== undefined && { title }) });
+  return writeSweepPage(sweep, sweepResults(sweep), { to: place, title });
 }
 
 /** `report-first-second`; for long or many names, prefixes and a hash of all. */

@@ -35,6 +35,9 @@ interface ServeFlags {
 
 async function serve(runs: string[], { port, host, open, json }: ServeFlags): Promise<void> {
   const { runsFolder } = await import('../src/run/locations.js');
+  const { stopSignals } = await import('./terminal.js');
+  // Ctrl-C, SIGTERM and a closed terminal are the ordinary end of a server, from its first moment on.
+  const stopped = new Promise<void>((resolve) => stopSignals.forEach((one) => process.once(one, () => resolve())));
   const roots = runs.length > 0 ? await Promise.all(runs.map(folderOf)) : [runsFolder()];
   const serving = await listen({ roots, host, port: portOf(port) });
   const { url } = serving;
@@ -42,7 +45,7 @@ async function serve(runs: string[], { port, host, open, json }: ServeFlags): Pr
   else printLine(url);
   if (!json) printNote(`shows ${roots.join(', ')}; Ctrl-C ends it`);
   if (open && !(await opened(url))) printNote('no desktop to open it on: open the address in a browser');
-  await interrupted();
+  await stopped;
   await serving.close();
 }
 
@@ -84,12 +87,4 @@ export const portOf = (text: string): number => wholeNumber(text, '--port', 0, 6
 async function opened(url: string): Promise<boolean> {
   const { openPage } = await import('./quickstart/shown.js');
   return openPage(url);
-}
-
-/** Ctrl-C, SIGTERM and a closed terminal are the ordinary end of a server. */
-async function interrupted(): Promise<void> {
-  const { stopSignals } = await import('./terminal.js');
-  await new Promise<void>((resolve) => {
-    for (const asked of stopSignals) process.once(asked, () => resolve());
-  });
 }

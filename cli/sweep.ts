@@ -176,27 +176,26 @@ async function planOf(preset: string, flags: SweepFlags, plugins: readonly strin
   const dimensions = flags.askTell ? [] : parseSpace(flags.grid, flags.sample);
   const { seed } = loadPreset(preset, overrides);
   return {
-    ...{ preset, overrides, dimensions, seeds: seedsOf(flags.seeds, seed), sampler: flags.sampler },
+    preset,
+    overrides,
+    dimensions,
+    seeds: seedsOf(flags.seeds, seed),
+    sampler: flags.sampler,
     seed: wholeNumber(flags.seed, '--seed', 0),
-    ...(plugins.length > 0 && { plugins: [...plugins] }),
-    ...(flags.trials !== undefined && { trials: wholeNumber(flags.trials, '--trials', 1) }),
-    ...(flags.metric !== undefined && { metric: metricOf(flags.metric) }),
+    plugins: plugins.length > 0 ? [...plugins] : undefined,
+    trials: wholeNumber(flags.trials, '--trials', 1),
+    metric: flags.metric === undefined ? undefined : metricOf(flags.metric),
     better: flags.minimize || flags.metric?.endsWith('loss') ? ('low' as const) : ('high' as const),
-    ...halvingOf(flags),
-    ...(flags.askTell && { asked: true }),
+    halving: halvingOf(flags),
+    asked: flags.askTell ? true : undefined,
   };
 }
 
-function halvingOf({ halving, eta }: SweepFlags): { halving?: { first: number; eta: number } } {
+function halvingOf({ halving, eta }: SweepFlags): SweepRecord['halving'] {
   if (halving !== undefined) {
-    return {
-      halving: {
-        first: wholeNumber(halving, '--halving', 1),
-        eta: eta === undefined ? 3 : wholeNumber(eta, '--eta', 2),
-      },
-    };
+    return { first: wholeNumber(halving, '--halving', 1), eta: wholeNumber(eta, '--eta', 2) ?? 3 };
   }
-  if (eta === undefined) return {};
+  if (eta === undefined) return undefined;
   throw new WorkbenchError('usage', 'expected --halving with --eta, got none', {
     hint: 'Such as --halving 10 --eta 3.',
   });

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import process, { stderr } from 'node:process';
 import { exitCodes, WorkbenchError } from '../src/run/errors.js';
 import { timeLimit } from './options.js';
-import { commandProgress } from './progress.js';
+import { commandProgress } from './global-options.js';
 import type { EvaluationFlags } from '../tasks/flags.js';
 import { type AnyTask, refuseOtherFlags } from '../tasks/index.js';
 import type { Named, Work } from '../tasks/task.js';

@@ -8,31 +8,26 @@ import { exitCodes } from '../src/run/errors.js';
 import { makeFolder } from '../src/run/files.js';
 import { packageRoot } from '../src/run/locations.js';
 
-/** Options of a process. */
-export interface ProgramOptions {
-  /** File for its output, appended. */
-  log: string;
-  /** Aborted: the child saves and stops. */
-  signal: AbortSignal;
-  cwd?: string;
-  variables?: NodeJS.ProcessEnv;
-}
-
 /** End of a process: `reason` if it failed. */
 export type ProgramEnd = { state: 'finished' | 'stopped' } | { state: 'failed'; reason: string };
 
-/** Runs `kgwalk WORDS`. */
+/**
+ * Runs `kgwalk WORDS`.
+ * @param process.log file for its output, appended
+ * @param process.signal aborted: the child saves and stops
+ */
 export async function runProgram(
   words: readonly string[],
-  { log, signal, cwd, variables }: ProgramOptions,
+  process: { log: string; signal: AbortSignal; cwd?: string; variables?: NodeJS.ProcessEnv },
 ): Promise<ProgramEnd> {
+  const { log, signal, cwd, variables } = process;
   makeFolder(dirname(log));
   const output = openSync(log, 'a');
   // A separate process group: Ctrl-C at the terminal reaches only the parent, which asks the child once. The IPC
   // channel shows the child that the parent is gone.
   const child = spawn(execPath, [join(packageRoot(), 'dist', 'cli', 'main.js'), ...words], {
     env: { ...env, ...variables },
-    ...(cwd !== undefined && { cwd }),
+    cwd,
     detached: true,
     stdio: ['ignore', output, output, 'ipc'],
   });

@@ -19,32 +19,22 @@ import {
 } from './results.js';
 import type { Store } from './store.js';
 
-/** Options of a worker. */
-export interface JobOptions {
-  store: Store;
-  /** Private folder of this worker, with a folder for each running job. */
-  scratch: string;
-  /** Aborted: the job saves and stops. */
-  signal: AbortSignal;
-}
-
 /** Milliseconds between two uploads of progress. */
 const saveEvery = 60_000;
 
 /** End of a job here; `known` if its result was already there, or came from another worker meanwhile. */
 export type JobEnd = { state: Published | 'stopped' } | { state: 'failed'; reason: string };
 
-/** Output folder of a command, inside the job's folder. */
-const out = 'out';
-
 /**
  * Runs or resumes a job.
+ * @param scratch private folder of this worker, with a folder for each running job
+ * @param signal aborted: the job saves and stops
  * @throws WorkbenchError if the store fails, or has another result
  */
-export async function runJob(job: Job, { store, scratch, signal }: JobOptions): Promise<JobEnd> {
+export async function runJob(job: Job, store: Store, scratch: string, signal: AbortSignal): Promise<JobEnd> {
   if (await hasResult(store, job)) return { state: 'known' };
   const folder = join(scratch, job.key);
-  const made = join(folder, out);
+  const made = join(folder, 'out');
   try {
     rmSync(folder, { recursive: true, force: true });
     makeFolder(made);
@@ -69,8 +59,14 @@ export async function runJob(job: Job, { store, scratch, signal }: JobOptions): 
         .catch(() => {});
     }, saveEvery);
     const log = join(folder, 'log.txt');
-    const ended = await runProgram(programWords(job), {
-      ...{ log, signal, cwd: folder },
+    const place =
+      job.command === 'train'
+        ? ['--run-dir', join(made, job.part), '--resume', 'last']
+        : ['--part', job.part, '--evaluations', made];
+    const ended = await runProgram(wordsOf(job, '--inputs', JSON.stringify(job.inputs), ...place), {
+      log,
+      signal,
+      cwd: folder,
       // Data and models are this machine's; runs and evaluations are the job's.
       variables: { KGWALK_HOME: kgwalkHome(), KGWALK_RUNS: join(folder, 'runs'), KGWALK_PROGRESS: 'off' },
     }).finally(() => clearInterval(ticking));
@@ -90,11 +86,4 @@ export async function runJob(job: Job, { store, scratch, signal }: JobOptions): 
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-function programWords(job: Job): string[] {
-  const { command, part, inputs } = job;
-  const place =
-    command === 'train' ? ['--run-dir', join(out, part), '--resume', 'last'] : ['--part', part, '--evaluations', out];
-  return wordsOf(job, '--inputs', JSON.stringify(inputs), ...place);
 }

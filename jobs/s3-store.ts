@@ -60,7 +60,7 @@ export async function openS3Store(address: string): Promise<Store> {
         ? { Body: content }
         : { Body: createReadStream(content.file), ContentLength: statSync(content.file).size };
     try {
-      await client.send(new s3.PutObjectCommand({ ...at(name), ...body, ...(once && { IfNoneMatch: '*' }) }));
+      await client.send(new s3.PutObjectCommand({ ...at(name), ...body, IfNoneMatch: once ? '*' : undefined }));
       return true;
     } catch (error) {
       if (once && statusOf(error) === 412) return false;
@@ -120,8 +120,8 @@ export async function openS3Store(address: string): Promise<Store> {
     async list(start) {
       const names: string[] = [];
       for (let ContinuationToken: string | undefined; ;) {
-        const asked = { Bucket: bucket, Prefix: prefix + start, ...(ContinuationToken && { ContinuationToken }) };
-        const page = await client.send(new s3.ListObjectsV2Command(asked)).catch(refuse);
+        const asked = new s3.ListObjectsV2Command({ Bucket: bucket, Prefix: prefix + start, ContinuationToken });
+        const page = await client.send(asked).catch(refuse);
         names.push(
           ...(page.Contents ?? []).flatMap(({ Key }) => (Key === undefined ? [] : [Key.slice(prefix.length)])),
         );

@@ -52,7 +52,7 @@ async function inScratch(
   const scratch = temporaryFolder('work');
   try {
     await work(async (job) => {
-      const ended = await runJob(job, { store, scratch, signal });
+      const ended = await runJob(job, store, scratch, signal);
       onEnd(job, ended);
       return ended;
     });

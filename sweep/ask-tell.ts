@@ -72,9 +72,9 @@ export async function answerAsks(sweep: OpenSweep, work: SweepWork, { lines, say
       state: state as Exclude<Trial['state'], 'waiting'>,
       value: state === 'failed' ? null : (value ?? null),
       values: runs.map(({ end }) => end?.value ?? null),
-      ...(reason !== undefined && { reason }),
+      reason,
       folder: folders[0]!,
-      ...(folders.length > 1 && { folders }),
+      folders: folders.length > 1 ? folders : undefined,
     });
   }
 
@@ -97,7 +97,7 @@ export async function answerAsks(sweep: OpenSweep, work: SweepWork, { lines, say
       return refuse(error.message);
     }
     const number = known?.trial ?? trials().length + 1;
-    const trial = beginTrial(sweep, number, whole, { id: asked, ...(seeds && { seeds }) });
+    const trial = beginTrial(sweep, number, whole, { id: asked, seeds });
     queue.add(trial, () => answer(number));
   }
 

@@ -17,7 +17,7 @@ const drawn = ({ dimensions }: Pick<Draws, 'dimensions'>) =>
   dimensions.filter((one): one is Drawn => one.kind !== 'grid');
 
 /** Points of the grid: the product of its values; 1 without a grid. */
-export function gridPoints(space: Pick<Draws, 'dimensions'>): number {
+function gridPoints(space: Pick<Draws, 'dimensions'>): number {
   return grids(space).reduce((product, { values }) => product * values.length, 1);
 }
 

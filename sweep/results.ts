@@ -8,7 +8,7 @@ import { axesOf } from '../src/run/sweep-axes.js';
 import { overridesOf } from './space.js';
 
 /** The trial that won, on valid. */
-export interface BestTrial {
+interface BestTrial {
   trial: number;
   set: Record<string, unknown>;
   /** Mean over the seeds, with its 95 % interval by Student's t; NaN ends with one seed. */
@@ -22,7 +22,7 @@ export interface BestTrial {
 }
 
 /** Share of the differences between finished trials each setting explains alone, by functional ANOVA over a random forest. */
-export interface SettingImportance {
+interface SettingImportance {
   settings: { key: string; share: number; deviation: number }[];
   /** Out of bag R² of the forest: at 0 or below the shares say nothing. */
   foretold: number;
@@ -50,7 +50,6 @@ export function sweepResults({
   const trials = trialsOf(record, events);
   const ranked = rankedTrials(trials, record.better);
   const [first] = ranked;
-  const importance = importanceOf(record, ranked);
   const count = (state: Trial['state']) => trials.filter((trial) => trial.state === state).length;
   return {
     metric: record.metric ?? events.flatMap((event) => (event.kind === 'end' ? (event.metric ?? []) : []))[0],
@@ -62,8 +61,8 @@ export function sweepResults({
       stopped: count('stopped'),
       failed: count('failed'),
     },
-    ...(first && { best: bestOf(first, record) }),
-    ...(importance && { importance }),
+    best: first && bestOf(first, record),
+    importance: importanceOf(record, ranked),
   };
 }
 

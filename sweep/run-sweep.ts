@@ -1,13 +1,13 @@
 /** The loop of a sweep: starts runs, so many at once, keeps how each ended, and stops those that halving gives up. */
 import { join } from 'node:path';
 import { WorkbenchError } from '../src/run/errors.js';
-import type { MetricRecord } from '../src/run/records.js';
+import type { MetricRecord, Phase } from '../src/run/records.js';
 import { throwIfStopped } from '../src/run/stop.js';
-import { trialsOf, type Trial, type TrialEnd, type TrialRun } from '../src/run/sweep.js';
+import { trialsOf, type Trial, type TrialEnd, type TrialRun, type SweepRecord } from '../src/run/sweep.js';
 import { trialSettings } from './draws.js';
 import { type OpenSweep, sameTrial, trialOverrides } from './plan.js';
 import type { RunTrial } from './trial-process.js';
-import { type Evaluated, evaluatedIn, goesOn, isBetter, rungsUpTo } from './trials.js';
+import { mainFigureOf } from '../checkpoints/keeper.js';
 
 /** Execution options of a sweep; none changes the results, but for the order in which halving sees its runs. */
 export interface SweepWork {
@@ -53,7 +53,7 @@ export function beginTrial(
   sweep: OpenSweep,
   trial: number,
   set: Record<string, unknown>,
-  asked: { id?: string | number; seeds?: number[] } = {},
+  asked: { id?: string | number; seeds?: number[] | undefined } = {},
 ): Trial {
   const known = () => trialsOf(sweep.record, sweep.events).find((one) => one.trial === trial);
   if (!known()) sweep.append({ kind: 'trial', trial, set, ...asked });
@@ -229,4 +229,53 @@ export class TrialQueue {
 
 function noFigure(metric: string | undefined): string {
   return `expected ${metric ?? 'a figure under eval/'} in the evaluations on valid, got none`;
+}
+
+/** Rungs up to a number of updates, ascending: `first`, `first`·η, `first`·η² … */
+function rungsUpTo(updates: number, { first, eta }: NonNullable<SweepRecord['halving']>): number[] {
+  const rungs: number[] = [];
+  for (let rung = first; rung <= updates; rung *= eta) rungs.push(rung);
+  return rungs;
+}
+
+/**
+ * True if a run that reaches a rung continues: it is among the best ⌊n/η⌋ of the n that have reached it, itself included, and
+ * always where it is the best. As good as the last of these is good enough.
+ * @param others values of the runs that reached the rung before
+ * @source Li et al. 2020, "A system for massively parallel hyperparameter tuning" (ASHA), in the form that stops runs rather than
+ *   pausing them, as Optuna's SuccessiveHalvingPruner does
+ */
+function goesOn(value: number, others: readonly number[], eta: number, better: SweepRecord['better']): boolean {
+  const all = [...others, value].sort((a, b) => (better === 'high' ? b - a : a - b));
+  const last = all[Math.max(1, Math.floor(all.length / eta)) - 1]!;
+  return better === 'high' ? value >= last : value <= last;
+}
+
+/** Phases with evaluations of the walker on valid; embeddings log separate figures. */
+const trained: readonly string[] = ['clone', 'fit', 'ppo'] satisfies Phase[];
+
+/** An evaluation on valid. */
+interface Evaluated {
+  phase: string;
+  step: number;
+  metric: string;
+  value: number;
+}
+
+/** The figure of a sweep in a log record; undefined if absent or NaN. */
+function evaluatedIn(
+  { phase, step, metrics }: MetricRecord,
+  { metric: wanted }: Pick<SweepRecord, 'metric'>,
+): Evaluated | undefined {
+  if (!trained.includes(phase)) return undefined;
+  const metric = wanted ?? mainFigureOf(metrics);
+  const value = metric === undefined ? undefined : metrics[metric];
+  return metric === undefined || value === undefined || Number.isNaN(value)
+    ? undefined
+    : { phase, step, metric, value };
+}
+
+/** True if `a` is strictly better than `b`. */
+function isBetter(a: number, b: number, better: SweepRecord['better']): boolean {
+  return better === 'high' ? a > b : a < b;
 }

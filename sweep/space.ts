@@ -159,5 +159,5 @@ export function checkSpace(dimensions: readonly Dimension[], preset: string, ove
   const list = [...problems];
   const message =
     list.length === 1 ? list[0]! : `${list.length} problems:\n${list.map((one) => `  ${one}`).join('\n')}`;
-  throw new WorkbenchError('config', message, hint === undefined ? {} : { hint });
+  throw new WorkbenchError('config', message, { hint });
 }

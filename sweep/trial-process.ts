@@ -12,7 +12,7 @@ import { isLocked } from '../src/run/run-lock.js';
 const lookEvery = 100;
 
 /** Run and folder of a trial. */
-export interface TrialJob {
+interface TrialJob {
   folder: string;
   /** File for the process's output, appended. */
   log: string;

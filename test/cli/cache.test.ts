@@ -1,32 +1,21 @@
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { Command } from 'commander';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { env } from 'node:process';
-import { register } from '../../cli/cache.js';
 import { openEncoderCache } from '../../src/encoder/encoder-cache.js';
+import { printed } from '../fixtures/command-line.js';
 
-let printed: string;
 let home: string;
 beforeEach(() => {
-  printed = '';
   home = mkdtempSync(join(tmpdir(), 'kgwalk-home-'));
   env.KGWALK_HOME = home;
-  jest.spyOn(process.stdout, 'write').mockImplementation((text) => Boolean((printed += String(text))));
 });
 afterEach(() => {
   delete env.KGWALK_HOME;
-  jest.restoreAllMocks();
 });
 
-async function kgwalk(...args: string[]): Promise<string> {
-  printed = '';
-  const program = new Command().exitOverride();
-  register(program);
-  await program.parseAsync(['cache', ...args], { from: 'user' });
-  return printed;
-}
+const kgwalk = (...words: string[]) => printed('cache', ...words);
 
 async function fill(): Promise<void> {
   const cache = await openEncoderCache(join(home, 'cache'));

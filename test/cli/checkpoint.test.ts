@@ -1,19 +1,14 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { Command } from 'commander';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { readCheckpoint } from '../../checkpoints/checkpoint.js';
 import { saveCheckpoint } from '../../checkpoints/store.js';
-import { register as registerCheckpoint } from '../../cli/checkpoint.js';
-import { register as registerReport } from '../../cli/report.js';
 import { madeUpCurves, writeMadeUpRun } from '../fixtures/made-up-runs.js';
+import { printed } from '../fixtures/command-line.js';
 
-let printed: string;
 let run: string;
 beforeEach(() => {
-  printed = '';
-  jest.spyOn(process.stdout, 'write').mockImplementation((text) => Boolean((printed += String(text))));
   run = join(mkdtempSync(join(tmpdir(), 'kgwalk-cli-')), 'tiny');
   writeMadeUpRun(run, { config: { seed: 1 }, metrics: madeUpCurves(1, 4) });
   for (const [step, path1] of [
@@ -38,20 +33,11 @@ beforeEach(() => {
   }
 });
 afterEach(() => {
-  jest.restoreAllMocks();
   rmSync(join(run, '..'), { recursive: true });
 });
 
-async function kgwalk(...args: string[]): Promise<string> {
-  const program = new Command().exitOverride();
-  registerCheckpoint(program);
-  registerReport(program);
-  await program.parseAsync(args, { from: 'user' });
-  return printed;
-}
-
 test('checkpoint list shows what was kept and what best and last are', async () => {
-  const lines = (await kgwalk('checkpoint', 'list', run)).trimEnd().split('\n');
+  const lines = (await printed('checkpoint', 'list', run)).trimEnd().split('\n');
   expect(lines.map((line) => line.split(/\s+/))).toEqual([
     ['name', 'phase', 'step', 'eval/path@1', 'eval/path@5', 'eval/mrr', 'eval/loss', 'is'],
     ['ppo-000010', 'ppo', '10', '0.3', '0.6', '0.4', '1.5', 'best'],
@@ -60,29 +46,28 @@ test('checkpoint list shows what was kept and what best and last are', async () 
 });
 
 test('checkpoint show takes the best by default, as a card or as JSON', async () => {
-  const short = await kgwalk('checkpoint', 'show', run);
+  const short = await printed('checkpoint', 'show', run);
   expect(short).toContain('# `ppo-000010`');
   expect(short).not.toMatch(/## (Tensors|Settings)/);
-  expect(await kgwalk('checkpoint', 'show', run, '--tensors')).toMatch(/## Tensors\n/);
-  expect(await kgwalk('checkpoint', 'show', run, '--settings')).toMatch(/## Settings\n/);
-  printed = '';
-  const shown = JSON.parse(await kgwalk('checkpoint', 'show', run, '20', '--json')) as { header: { step: number } };
+  expect(await printed('checkpoint', 'show', run, '--tensors')).toMatch(/## Tensors\n/);
+  expect(await printed('checkpoint', 'show', run, '--settings')).toMatch(/## Settings\n/);
+  const shown = JSON.parse(await printed('checkpoint', 'show', run, '20', '--json')) as { header: { step: number } };
   expect(shown).toMatchObject({ name: 'ppo-000020', header: { step: 20 }, tensors: { w: [1], 'optimizer/m': [1] } });
 });
 
 test('checkpoint export writes weights without the training state, with a card next to them', async () => {
   const to = join(run, 'shared.safetensors');
-  const paths = JSON.parse(await kgwalk('checkpoint', 'export', run, '--to', to, '--json')) as Record<string, string>;
+  const paths = JSON.parse(await printed('checkpoint', 'export', run, '--to', to, '--json')) as Record<string, string>;
   const { header, tensors } = readCheckpoint(paths.weights!);
   expect([Object.keys(tensors), header.trainer, header.step]).toEqual([['w'], {}, 10]);
   expect(readFileSync(paths.card!, 'utf8')).toMatch(/^---\n[^]*library_name: kgwalk\n[^]*\n---\n\n# [^]*`g`/);
-  await expect(kgwalk('checkpoint', 'export', run, '--to', join(run, 'x.bin'))).rejects.toThrow('.safetensors');
+  await expect(printed('checkpoint', 'export', run, '--to', join(run, 'x.bin'))).rejects.toThrow('.safetensors');
 });
 
 test('report prints where the page of a run is', async () => {
-  const page = (await kgwalk('report', run)).trim();
+  const page = (await printed('report', run)).trim();
   expect(page).toBe(join(run, 'report', 'index.html'));
   expect(existsSync(join(run, 'report', 'ppo-eval-path@1.png'))).toBe(false);
   expect(existsSync(join(run, 'report', 'ppo-train-entropy.png'))).toBe(true);
-  await expect(kgwalk('report', join(run, 'none'))).rejects.toThrow('expected a run');
+  await expect(printed('report', join(run, 'none'))).rejects.toThrow('expected a run');
 });

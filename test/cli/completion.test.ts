@@ -6,7 +6,7 @@ import { env, execPath } from 'node:process';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { Command } from 'commander';
 import { commands } from '../../cli/commands.js';
-import { completions } from '../../cli/completions.js';
+import { completions } from '../../cli/completion.js';
 import { presetNames } from '../../src/run/locations.js';
 import { kgwalk } from '../fixtures/command-line.js';
 import { folderWith } from '../fixtures/tiny-release.js';

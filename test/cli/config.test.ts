@@ -1,17 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { Command } from 'commander';
 import { parse } from 'yaml';
-import { register } from '../../cli/config.js';
-import { captureOutput } from '../fixtures/captured-output.js';
+import { printed } from '../fixtures/command-line.js';
 
-const captured = captureOutput();
-
-async function kgwalk(...args: string[]): Promise<string> {
-  const program = new Command().exitOverride();
-  register(program);
-  await program.parseAsync(['config', ...args], { from: 'user' });
-  return captured.text;
-}
+const kgwalk = (...words: string[]) => printed('config', ...words);
 
 describe('config explain', () => {
   test('prints what one key takes, its default and what it does', async () => {

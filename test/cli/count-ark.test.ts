@@ -1,32 +1,25 @@
 /** `kgwalk evaluate --count ark`: LLM-ARK's counts next to the strict ones, of runs and of baselines. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { stderr } from 'node:process';
-import { describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { tableFromIPC } from 'apache-arrow';
-import { Command } from 'commander';
-import { register } from '../../cli/evaluate.js';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import type { EvaluationRecord } from '../../src/run/evaluation.js';
 import { refuseOtherFlags } from '../../tasks/index.js';
 import { train } from '../../tasks/train.js';
-import { captureOutput } from '../fixtures/captured-output.js';
+import { kgwalk, printed } from '../fixtures/command-line.js';
 import { useSharedHome } from '../fixtures/own-home.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
 import { rewriteConfig, tinySettings } from '../fixtures/tiny-training.js';
 
 useSharedHome(() => importOpenDialKg({ from: folderWith(releaseFiles), name: 'toy' }));
-const captured = captureOutput();
 let warned = '';
 
 async function evaluate(...words: string[]): Promise<string> {
-  captured.text = warned = '';
-  jest.spyOn(stderr, 'write').mockImplementation((text) => Boolean((warned += String(text))));
-  const program = new Command().exitOverride().configureOutput({ writeErr: () => {} });
-  register(program);
-  program.commands.forEach((command) => command.exitOverride().configureOutput({ writeErr: () => {} }));
-  await program.parseAsync(['node', 'kgwalk', 'evaluate', ...words]);
-  return captured.text;
+  const { exitCode, out, err } = await kgwalk('evaluate', ...words);
+  expect([exitCode, exitCode === 0 ? '' : err]).toEqual([0, '']);
+  warned = err;
+  return out;
 }
 const recordOf = async (...words: string[]) =>
   JSON.parse(await evaluate(...words, '--json')) as EvaluationRecord & { saved: string; speed: object };
@@ -79,7 +72,7 @@ describe('kgwalk evaluate --count ark', () => {
     expect(readFileSync(file, 'utf8')).toBe(saved);
 
     rewriteConfig(folder, (config) => ({ ...config, env: { ...config.env, horizon: 1 } }));
-    await expect(evaluate(folder, '--count', 'ark')).rejects.toMatchObject({
+    await expect(printed('evaluate', folder, '--count', 'ark')).rejects.toMatchObject({
       code: 'usage',
       message: 'expected walks of two steps, got env.horizon 1, at --count ark',
     });
@@ -107,8 +100,8 @@ describe('kgwalk evaluate --count ark', () => {
       /expected an agent that walks step by step, got ark-opa, at --count ark/,
     ],
   ])('%j is refused before any work', async (words, message) => {
-    await expect(evaluate(...words, '--dataset', 'toy')).rejects.toThrow(message);
-    expect([captured.text, warned]).toEqual(['', '']);
+    const { exitCode, out, err } = await kgwalk('evaluate', ...words, '--dataset', 'toy');
+    expect([exitCode, out, err]).toEqual([2, '', expect.stringMatching(message)]);
   });
 
   test('questions have no such counting', () => {

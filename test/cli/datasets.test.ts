@@ -1,24 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { Command } from 'commander';
-import { register } from '../../cli/datasets.js';
 import { choose, csvOf, folderWith, releaseFiles, say } from '../fixtures/tiny-release.js';
-import { captureOutput } from '../fixtures/captured-output.js';
 import { useOwnHome } from '../fixtures/own-home.js';
+import { printed } from '../fixtures/command-line.js';
 
 useOwnHome();
-const captured = captureOutput();
 
-async function kgwalk(...words: string[]): Promise<string> {
-  captured.text = '';
-  const program = new Command().exitOverride();
-  program.configureOutput({ writeErr: () => {} });
-  register(program);
-  program.commands.forEach((command) =>
-    command.commands.forEach((sub) => sub.exitOverride().configureOutput({ writeErr: () => {} })),
-  );
-  await program.parseAsync(['node', 'kgwalk', 'datasets', ...words]);
-  return captured.text;
-}
+const kgwalk = (...words: string[]) => printed('datasets', ...words);
 
 describe('kgwalk datasets', () => {
   test('import shows the licence, the counts and what the graph is', async () => {

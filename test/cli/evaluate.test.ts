@@ -2,28 +2,16 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { env } from 'node:process';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { Command } from 'commander';
-import { register as compare } from '../../cli/compare.js';
-import { register as evaluate } from '../../cli/evaluate.js';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import type { EvaluationRecord } from '../../src/run/evaluation.js';
 import { csvOf, folderWith, longDialogue, missDialogue, releaseFiles } from '../fixtures/tiny-release.js';
-import { captureOutput } from '../fixtures/captured-output.js';
 import { useSharedHome } from '../fixtures/own-home.js';
+import { printed } from '../fixtures/command-line.js';
 
 useSharedHome(() => importOpenDialKg({ from: folderWith(releaseFiles), name: 'toy' }));
-const captured = captureOutput();
 let kept = '';
 
-async function kgwalk(...words: string[]): Promise<string> {
-  captured.text = '';
-  const program = new Command().exitOverride().configureOutput({ writeErr: () => {} });
-  evaluate(program);
-  compare(program);
-  program.commands.forEach((command) => command.exitOverride().configureOutput({ writeErr: () => {} }));
-  await program.parseAsync(['node', 'kgwalk', ...words, '--dataset', 'toy', '--evaluations', kept]);
-  return captured.text;
-}
+const kgwalk = (...words: string[]) => printed(...words, '--dataset', 'toy', '--evaluations', kept);
 const evaluateJson = async (...words: string[]) =>
   JSON.parse(await kgwalk('evaluate', ...words, '--json')) as EvaluationRecord;
 
@@ -92,7 +80,6 @@ describe('kgwalk evaluate', () => {
     [['evaluate', '--agent', 'random', '--part', '3/2'], 'expected a part such as 2/8, got "3/2", at --part'],
   ])('%j is refused', async (words, message) => {
     await expect(kgwalk(...words)).rejects.toThrow(message);
-    expect(captured.text).toBe('');
   });
 
   test('in parts is what it is at once', async () => {

@@ -1,32 +1,19 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { Command } from 'commander';
-import { register as ask } from '../../cli/ask.js';
-import { register as compare } from '../../cli/compare.js';
-import { register as evaluate } from '../../cli/evaluate.js';
 import type { Comparison } from '../../evaluation/compare.js';
 import { importLinks } from '../../datasets/links/import-links.js';
 import { type EvaluationRecord, evaluationRecord } from '../../src/run/evaluation.js';
-import { captureOutput } from '../fixtures/captured-output.js';
 import { useOwnHome } from '../fixtures/own-home.js';
 import { tinyLinkFiles } from '../fixtures/tiny-links.js';
+import { printed } from '../fixtures/command-line.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 
 useOwnHome();
-const captured = captureOutput();
 let kept = '';
 
-async function kgwalk(...words: string[]): Promise<string> {
-  captured.text = '';
-  const program = new Command().exitOverride().configureOutput({ writeErr: () => {} });
-  for (const register of [ask, compare, evaluate]) register(program);
-  program.commands.forEach((command) => command.exitOverride().configureOutput({ writeErr: () => {} }));
-  await program.parseAsync(['node', 'kgwalk', ...words]);
-  return captured.text;
-}
 const onTiny = (...words: string[]) =>
-  kgwalk(...words, '--dataset', 'tiny', ...(words[0] === 'ask' ? [] : ['--evaluations', kept]));
+  printed(...words, '--dataset', 'tiny', ...(words[0] === 'ask' ? [] : ['--evaluations', kept]));
 const evaluateJson = async (...words: string[]) =>
   JSON.parse(await onTiny('evaluate', ...words, '--json')) as EvaluationRecord & {
     saved: string;
@@ -97,9 +84,9 @@ describe('kgwalk evaluate on links', () => {
   });
 
   test('says which data is missing', async () => {
-    await expect(kgwalk('evaluate', '--agent', 'bilinear')).rejects.toThrow(/data set of links for agent bilinear/);
-    await expect(kgwalk('evaluate', '--agent', 'random', '--dataset', 'none')).rejects.toMatchObject({ code: 'data' });
-    const questions = kgwalk('evaluate', '--agent', 'random', '--direction', 'tail');
+    await expect(printed('evaluate', '--agent', 'bilinear')).rejects.toThrow(/data set of links for agent bilinear/);
+    await expect(printed('evaluate', '--agent', 'random', '--dataset', 'none')).rejects.toMatchObject({ code: 'data' });
+    const questions = printed('evaluate', '--agent', 'random', '--direction', 'tail');
     await expect(questions).rejects.toThrow(/expected options of dialogues, got --direction, which is for links/);
   });
 });

@@ -2,26 +2,17 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { env } from 'node:process';
 import { beforeEach, expect, test } from '@jest/globals';
-import { Command } from 'commander';
-import { register } from '../../cli/pretrain.js';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { readTable } from '../../trainers/transe/pretrain.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
-import { captureOutput } from '../fixtures/captured-output.js';
+import { printed } from '../fixtures/command-line.js';
 import { useOwnHome } from '../fixtures/own-home.js';
 
 useOwnHome();
-const captured = captureOutput();
 
-async function pretrain(...words: string[]): Promise<string> {
-  captured.text = '';
-  const program = new Command().exitOverride();
-  register(program);
-  const small = ['--dataset', 'toy', '--set', 'transe.dim=8', '--set', 'transe.epochs=3'];
-  await program.parseAsync(['pretrain', 'opendialkg', ...small, ...words], { from: 'user' });
-  return captured.text;
-}
+const small = ['--dataset', 'toy', '--set', 'transe.dim=8', '--set', 'transe.epochs=3'];
+const pretrain = (...words: string[]) => printed('pretrain', 'opendialkg', ...small, ...words);
 
 beforeEach(async () => {
   await importOpenDialKg({ from: folderWith(releaseFiles), name: 'toy' });

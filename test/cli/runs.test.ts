@@ -1,26 +1,18 @@
 import { expect, test } from '@jest/globals';
-import { Command } from 'commander';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { register } from '../../cli/runs.js';
 import { configHash } from '../../src/run/config.js';
 import { collectEnvironment } from '../../src/run/environment.js';
 import { openMetricLog } from '../../src/run/metric-log.js';
 import { createRun } from '../../src/run/run-folder.js';
-import { captureOutput } from '../fixtures/captured-output.js';
 import { useOwnHome } from '../fixtures/own-home.js';
 import { filmSettings, importFilms } from '../fixtures/toy-question-training.js';
+import { printed } from '../fixtures/command-line.js';
 
 useOwnHome();
-const captured = captureOutput();
 
-async function kgwalk(...args: string[]): Promise<string> {
-  const program = new Command().exitOverride();
-  register(program);
-  await program.parseAsync(['runs', ...args], { from: 'user' });
-  return captured.text;
-}
+const kgwalk = (...words: string[]) => printed('runs', ...words);
 
 /** A folder with a finished run `a` and a broken run `b`. */
 function sampleRuns(): string {
@@ -78,7 +70,6 @@ test('runs list shows the graph that questions come with, and which of them', as
 
 test('runs list prints a table, and says how to start where there is no run', async () => {
   expect(await kgwalk('list', sampleRuns())).toMatch(/^run +status.*\na +finished +ppo +tiny +3/);
-  captured.text = '';
   expect(await kgwalk('list', mkdtempSync(join(tmpdir(), 'kgwalk-runs-')))).toContain('no runs yet');
 });
 

@@ -1,24 +1,15 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import { Command } from 'commander';
-import { register } from '../../../cli/pretrain.js';
 import { importLinks } from '../../../datasets/links/import-links.js';
-import { captureOutput } from '../../fixtures/captured-output.js';
+import { printed } from '../../fixtures/command-line.js';
 import { useOwnHome } from '../../fixtures/own-home.js';
 import { tinyLinkFiles } from '../../fixtures/tiny-links.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
 
 useOwnHome();
-const captured = captureOutput();
 
-async function pretrain(...words: string[]): Promise<string> {
-  captured.text = '';
-  const program = new Command().exitOverride();
-  register(program);
-  const small = ['transe.dim=8', 'transe.epochs=3', 'bilinear.dim=8', 'bilinear.epochs=3'];
-  const sets = small.flatMap((one) => ['--set', one]);
-  await program.parseAsync(['pretrain', 'umls-transe', '--dataset', 'tiny', ...sets, ...words], { from: 'user' });
-  return captured.text;
-}
+const small = ['transe.dim=8', 'transe.epochs=3', 'bilinear.dim=8', 'bilinear.epochs=3'];
+const sets = small.flatMap((one) => ['--set', one]);
+const pretrain = (...words: string[]) => printed('pretrain', 'umls-transe', '--dataset', 'tiny', ...sets, ...words);
 
 interface Printed {
   name: string;

@@ -1,0 +1,174 @@
+/** `kgwalk pretrain`, `embeddings import` and `encode`: vectors that runs read. */
+import type { Command } from 'commander';
+import { printShown, printJson, printLine, printNote } from './output.js';
+import { addThreadsOption, repeatable, minutesOf } from './options.js';
+import { threadsOf } from '../tasks/flags.js';
+import type { TrainFlags } from './planned-runs.js';
+
+interface PretrainFlags {
+  set: string[];
+  seed?: string;
+  dataset?: string;
+  graph?: string;
+  threads?: string;
+  test?: boolean;
+  json?: boolean;
+}
+
+/** Adds `pretrain` to `program`. */
+export function registerPretrain(program: Command): void {
+  const command = program
+    .command('pretrain')
+    .description(
+      'train the vectors of a graph that `train` and the baselines use: TransE; for link data also DistMult or ComplEx',
+    )
+    .argument('<preset>', 'name or YAML file of a preset')
+    .option('--set <key=value>', 'override a setting, such as transe.dim=200; repeatable', repeatable, [])
+    .option('--seed <n>', 'override the seed')
+    .option('--dataset <name>', 'override data.dataset')
+    .option('--graph <name>', 'override data.graph')
+    .option('--test', 'for link data: print figures on test as well as on valid')
+    .option('--json', 'print JSON');
+  addThreadsOption(command, 'batches (transe.batchSize above 1) and validation').action(pretrain);
+}
+
+async function pretrain(preset: string, options: PretrainFlags): Promise<void> {
+  const { set, seed, dataset, graph, test = false } = options;
+  const { openPreset } = await import('../presets/index.js');
+  const { datasetKind } = await import('../datasets/imported-dataset.js');
+  const { loadTask } = await import('../tasks/index.js');
+  const { terminalWork } = await import('./terminal.js');
+  const flags = { seed, 'data.dataset': dataset, 'data.graph': graph };
+  const given = Object.entries(flags).flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${value}`]));
+  const settings = await openPreset(preset, [...set, ...given]);
+  const task = await loadTask(datasetKind(settings.data.dataset));
+  const threads = threadsOf(options.threads);
+  printShown(await task.pretrain(settings, { threads, test, graph }, terminalWork()), options.json);
+}
+
+interface ImportFlags {
+  dataset: string;
+  graph?: string;
+  model: string;
+  norm?: string;
+  entities: string;
+  entityNames: string;
+  relations: string;
+  relationNames: string;
+  json?: boolean;
+}
+
+/** Adds `embeddings` to `program`. */
+export function registerEmbeddings(program: Command): void {
+  program
+    .command('embeddings')
+    .description('import pretrained entity and relation vectors')
+    .command('import')
+    .description(
+      'import vectors for the entities and relations of a data set, for transe.imported=NAME or bilinear.imported=NAME, and show how they rank its facts',
+    )
+    .argument('<name>', 'what they will be called')
+    .requiredOption('--dataset <name>', 'data set of dialogues or links')
+    .option('--graph <name>', 'graph of the data set; default: its main graph')
+    .requiredOption('--model <model>', 'what their scores are: transe, distmult or complex')
+    .option('--norm <n>', 'under transe: the distance they were trained for, 1 or 2; default 2')
+    .requiredOption('--entities <file.npy>', 'entity matrix, one row per entity')
+    .requiredOption('--entity-names <file>', 'whose row is whose: a line a row')
+    .requiredOption('--relations <file.npy>', 'relation matrix, one row per relation')
+    .requiredOption('--relation-names <file>', 'the same for relations')
+    .option('--json', 'print JSON')
+    .action(importEmbeddings);
+}
+
+async function importEmbeddings(name: string, options: ImportFlags): Promise<void> {
+  const { dataset, graph: graphName, entities, entityNames, relations, relationNames, json } = options;
+  const { WorkbenchError } = await import('../src/run/errors.js');
+  const { importTable, importedModels } = await import('../trainers/embeddings/import-table.js');
+  const { shownMetrics } = await import('../src/embedding/rank-links.js');
+  const { datasetKind } = await import('../datasets/imported-dataset.js');
+  const { loadTask } = await import('../tasks/index.js');
+  const model = importedModels.find((one) => one === options.model);
+  if (!model) {
+    throw new WorkbenchError('usage', `expected ${importedModels.join(', ')}, got ${options.model}, at --model`);
+  }
+  const norm = ([1, 2] as const).find((one) => String(one) === (options.norm ?? '2'));
+  if (!norm || (options.norm !== undefined && model !== 'transe')) {
+    throw new WorkbenchError('usage', `expected 1 or 2 with --model transe, got ${options.norm}, at --norm`);
+  }
+  const task = await loadTask(datasetKind(dataset));
+  if (!task.embeddedGraph) {
+    throw new WorkbenchError(
+      'usage',
+      `expected a data set of dialogues or links, got one of ${task.name}: ${dataset}`,
+      {
+        hint: 'Walkers over questions read no vectors of entities.',
+      },
+    );
+  }
+  const graph = await task.embeddedGraph(dataset, graphName);
+  const done = await importTable({
+    ...{ name, model, norm, graph },
+    entities: { vectors: entities, names: entityNames },
+    relations: { vectors: relations, names: relationNames },
+  });
+  if (json) return printJson(done);
+  const { file, dim, missing, others, metrics } = done;
+  printLine(`${name}: ${model}, ${dim} numbers a row, kept at ${file}`);
+  printLine(`${graph.numEntities - missing} of ${graph.numEntities} entities have a row, ${others} rows are of others`);
+  printLine(`facts of the graph, filtered: ${shownMetrics(metrics)}`);
+  printNote('Near 0 the names are not those of the rows.');
+  printNote(
+    `They are read by --set ${model === 'transe' ? 'transe' : 'bilinear'}.imported=${name} in train and pretrain.`,
+  );
+}
+
+type EncodeFlags = Pick<TrainFlags, 'model' | 'set' | 'seed' | 'maxMinutes' | 'json'> & {
+  later?: boolean;
+};
+
+/** Adds `kgwalk encode`. */
+export function registerEncode(program: Command): void {
+  program
+    .command('encode')
+    .description('encode the texts of a training run in advance and cache their vectors')
+    .argument('[preset]', 'a YAML file or the name of a built-in preset (default: opendialkg)')
+    .option('--model <model>', 'text encoder, as for `kgwalk train`')
+    .option('--set <key=value>', 'change a setting, such as data.graph=wide; repeatable', repeatable, [])
+    .option('--seed <n>', 'the run’s seed')
+    .option('--later', 'with per-step text: also encode all states after one step')
+    .option('--max-minutes <n>', 'stop after this many minutes and keep the vectors', minutesOf)
+    .option('--json', 'print JSON')
+    .action(encode);
+}
+
+/** Texts per batch; bounds memory. */
+const atOnce = 4096;
+
+async function encode(preset: string | undefined, { later = false, ...flags }: EncodeFlags): Promise<void> {
+  const { plannedRuns } = await import('./planned-runs.js');
+  const { taskOfSettings } = await import('../tasks/index.js');
+  const { textLists } = await import('./training-texts.js');
+  const { encodeWithProgress, openEncoder } = await import('../src/encoder/open-encoder.js');
+  const { cacheFolder } = await import('../src/run/locations.js');
+  const { terminalWork } = await import('./terminal.js');
+  const [planned] = await plannedRuns(preset, flags);
+  const { settings } = planned!;
+  const plan = await (await taskOfSettings(settings)).plan(settings);
+  const { progress, signal } = terminalWork(flags.maxMinutes);
+  const encoder = await openEncoder(settings.encoder, { cacheFolder: cacheFolder() });
+  try {
+    let asked = 0;
+    for (const { count, texts, options } of textLists(plan, settings, encoder, later)) {
+      for (let from = 0; from < count; from += atOnce) {
+        const batch = await texts(from, Math.min(from + atOnce, count));
+        await encodeWithProgress(encoder, batch, { label: 'encode texts', progress, signal, ...options });
+      }
+      asked += count;
+    }
+    const { encodes, tokens } = encoder.counters;
+    if (flags.json) return printJson({ texts: asked, encoded: encodes, tokens, encoder: encoder.id });
+    printLine(`${asked} texts: ${encodes} encoded by ${encoder.name}, the others were cached`);
+  } finally {
+    await encoder.dispose();
+  }
+}
