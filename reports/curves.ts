@@ -6,30 +6,15 @@ import type { Level, PlotLine } from './plots/plot.js';
 import { meanOf } from './plots/smoothing.js';
 import type { ResultRow, ResultSet } from './results.js';
 import { seedOf, type RunGroup, type Subject } from './run-data.js';
-import { curveOf, largest, seriesOfPhase, takenUpTo, type Curve, type Series, type Taken } from './series.js';
+import { isShare, phaseWords, seriesOfPhase, type Taken } from './plots/logged.js';
+import { type Curve, curveOf, largest, type Series, takenUpTo } from './series.js';
 import { algorithmOf, percent, plain } from './format.js';
-
-const phaseTitles: Readonly<Record<string, string>> = {
-  transe: 'TransE',
-  bilinear: 'bilinear embeddings',
-  clone: 'cloning',
-  fit: 'fitting',
-};
 
 /** Title of a phase for these runs; for `ppo` the optimiser's name: `PPO`, `REINFORCE` or both. */
 export function phaseTitle(phase: string, groups: readonly RunGroup[]): string {
-  if (phase !== 'ppo') return phaseTitles[phase] ?? phase;
+  if (phase !== 'ppo') return phaseWords[phase]?.name ?? phase;
   return [...new Set(groups.map(({ runs }) => algorithmOf(runs[0]!.info.config)))].sort().join(' and ');
 }
-
-/** Unit of a step, by phase. */
-const stepNames: Readonly<Record<string, string>> = {
-  transe: 'epochs over the graph',
-  bilinear: 'epochs over the graph',
-  clone: 'updates',
-  fit: 'steps',
-  ppo: 'updates',
-};
 
 /** Shown large next to the evaluation figures; all other keys are diagnostics. */
 const rollouts: readonly string[] = ['rollout/reward', 'rollout/hit_rate'];
@@ -89,15 +74,12 @@ export function measureOf(
 ): { title: string; isShare: boolean; unit: string } {
   const [kind, ...rest] = key.split('/');
   const declared = kind === 'eval' ? figures.find((one) => one.key === rest.join('/')) : undefined;
-  const isShare = declared
-    ? declared.unit === '%'
-    : /(rate|fraction|accuracy)$/.test(key) ||
-      (kind === 'eval' && !key.endsWith('loss') && values.every((value) => value >= 0 && value <= 1));
+  const inPercent = declared ? declared.unit === '%' : isShare(key, values);
   const name = declared?.title ?? rest.join('/').replaceAll('_', ' ');
   return {
-    title: titles[key] ?? `${name}${kind === 'eval' ? ' on valid' : ''}${isShare ? ', %' : ''}`,
-    isShare,
-    unit: isShare ? '%' : (declared?.unit ?? ''),
+    title: titles[key] ?? `${name}${kind === 'eval' ? ' on valid' : ''}${inPercent ? ', %' : ''}`,
+    isShare: inPercent,
+    unit: inPercent ? '%' : (declared?.unit ?? ''),
   };
 }
 
@@ -156,10 +138,10 @@ function drawn(
   });
   const values = logged.flatMap(({ curve }) => curve.mean);
   if (new Set(values).size < 2) return [];
-  const { title: measure, isShare, unit } = measureOf(key, figures, values);
+  const { title: measure, isShare: inPercent, unit } = measureOf(key, figures, values);
   const title = `${phaseName}: ${measure}`;
   const axes = axesOf(phase, logged);
-  const write = (value: number) => (isShare ? `${percent(value)} %` : plain(value));
+  const write = (value: number) => (inPercent ? `${percent(value)} %` : plain(value));
   const said = logged.map((line, i) => courseSaid(line, axes[0]!.places[i]!, !/loss|rate$|norm|kl/.test(key), write));
   const levelText = levels.map(({ label, value }) => `; ${label} is at ${write(value)}`).join('');
   const xLabels = axes.map(({ label }) => label);
@@ -222,7 +204,7 @@ interface Axis {
 
 /** Axes: the steps of the phase, then environment steps or time if every line has them. */
 function axesOf(phase: string, lines: readonly GroupCurve[]): [Axis, ...Axis[]] {
-  const steps = { label: stepNames[phase] ?? 'steps', places: lines.map(({ curve }) => curve.steps) };
+  const steps = { label: phaseWords[phase]?.steps ?? 'steps', places: lines.map(({ curve }) => curve.steps) };
   const [walked] = takenAxis('time/env_steps', phase, lines);
   const timed = takenAxis('seconds', phase, lines);
   // Environment steps come first: updates of two settings can differ in size.
@@ -231,13 +213,8 @@ function axesOf(phase: string, lines: readonly GroupCurve[]): [Axis, ...Axis[]] 
 
 /** Each line uses its own runs. */
 function takenAxis(what: Taken, phase: string, lines: readonly GroupCurve[]): Axis[] {
-  const taken = lines.map(({ group }) =>
-    takenUpTo(
-      group.runs.map(({ timings }) => timings),
-      phase,
-      what,
-    ),
-  );
+  const timings = lines.map(({ group }) => group.runs.map((run) => run.timings));
+  const taken = timings.map((runs) => takenUpTo(runs, phase, what));
   const isTold = lines.every(({ curve }, i) => curve.steps.every((step) => taken[i]?.has(step)));
   if (!isTold) return [];
   const most = largest(taken.flatMap((one) => [...one!.values()]));

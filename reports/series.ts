@@ -1,6 +1,6 @@
 /** Run metrics as curves per seed with mean and interval, smoothed; figures averaged over seeds. */
 import type { Estimate, EvaluationMetrics } from '../src/run/figures.js';
-import type { MetricRecord, TimingRecord } from '../src/run/records.js';
+import { takenBy, type Taken, type Timing } from './plots/logged.js';
 import { courseOf, deviationOf, meanOf, type Course } from './plots/smoothing.js';
 
 /** Values of one metric of one run by step, in logging order; of repeated steps the last value counts. */
@@ -14,19 +14,6 @@ export interface Curve extends Course {
   raw: number[][];
   /** Window of the centred moving mean, in updates; 1 is unsmoothed. */
   window: number;
-}
-
-/** Series of every metric of a phase, by key. */
-export function seriesOfPhase(records: readonly MetricRecord[], phase: string): Map<string, Map<number, number>> {
-  const series = new Map<string, Map<number, number>>();
-  for (const record of records) {
-    if (record.phase !== phase) continue;
-    for (const [key, value] of Object.entries(record.metrics)) {
-      if (!series.has(key)) series.set(key, new Map());
-      series.get(key)!.set(record.step, value);
-    }
-  }
-  return series;
 }
 
 /**
@@ -48,30 +35,13 @@ export function largest(values: Iterable<number>): number {
   return most;
 }
 
-/** Cumulative cost of a phase by step: environment steps, or seconds of wall time. */
-export type Taken = 'time/env_steps' | 'seconds';
-
-/**
- * Mean cumulative cost over runs at each step of a phase; undefined if some run did not log it.
- * @param runs timings of each run
- */
+/** Mean cumulative cost over runs, given the timings of each; undefined if some run did not log it. */
 export function takenUpTo(
-  runs: readonly TimingRecord[][],
+  runs: readonly (readonly Timing[])[],
   phase: string,
   what: Taken,
 ): Map<number, number> | undefined {
-  const sums = runs.map((timings) => {
-    const taken = new Map<number, number>([[0, 0]]);
-    let sum = 0;
-    for (const record of timings) {
-      if (record.phase !== phase || !(what in record)) continue;
-      // A step repeated after an interruption counts once.
-      if (taken.has(record.step)) continue;
-      sum += Number(record[what]);
-      taken.set(record.step, sum);
-    }
-    return taken;
-  });
+  const sums = runs.map((timings) => takenBy(timings, phase, what));
   const steps = [...(sums[0]?.keys() ?? [])].filter((step) => sums.every((taken) => taken.has(step)));
   if (steps.length < 2) return undefined;
   return new Map(steps.map((step) => [step, meanOf(sums.map((taken) => taken.get(step)!))]));

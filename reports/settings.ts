@@ -7,7 +7,8 @@ import type { ChartGroup } from './pictures.js';
 import { saidOf } from './results.js';
 import { settingText, type RunData, type RunGroup } from './run-data.js';
 import { deviationOf, halfInterval, meanOf } from './plots/smoothing.js';
-import { largest, seriesOfPhase, takenUpTo, type Mean } from './series.js';
+import { seriesOfPhase } from './plots/logged.js';
+import { largest, takenUpTo, type Mean } from './series.js';
 import { figureCell } from './tables.js';
 import { duration, plain, withoutSeed } from './format.js';
 

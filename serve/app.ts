@@ -36,6 +36,12 @@ const statusOf: Readonly<Record<ErrorCode, 400 | 409 | 422 | 500 | 501>> = {
   ...{ usage: 400, config: 400, data: 422, stopped: 409, native: 501, failure: 500 },
 };
 
+/** Only the page's own scripts and styles run; text from data never does. */
+const contentSecurityPolicy = {
+  ...{ defaultSrc: ["'self'"], imgSrc: ["'self'", 'data:'], formAction: ["'self'"] },
+  ...{ baseUri: ["'none'"], frameAncestors: ["'none'"], objectSrc: ["'none'"] },
+};
+
 /** The app, without a socket. */
 export function createApp({ world, host, token, pace, signal, onBug }: AppOptions) {
   const app = new Hono();
@@ -44,21 +50,7 @@ export function createApp({ world, host, token, pace, signal, onBug }: AppOption
   const asker = openAsker(world);
   let streams = 0;
 
-  app.use(
-    secureHeaders({
-      // Only the page's own scripts and styles run; text from data never does.
-      contentSecurityPolicy: {
-        defaultSrc: ["'self'"],
-        imgSrc: ["'self'", 'data:'],
-        baseUri: ["'none'"],
-        formAction: ["'self'"],
-        frameAncestors: ["'none'"],
-        objectSrc: ["'none'"],
-      },
-      strictTransportSecurity: false,
-      xFrameOptions: 'DENY',
-    }),
-  );
+  app.use(secureHeaders({ contentSecurityPolicy, strictTransportSecurity: false, xFrameOptions: 'DENY' }));
   app.use(ownName(host));
   if (token !== undefined) app.use(withToken(token));
 
@@ -160,33 +152,24 @@ function refusal(
   { code, message, hint }: WorkbenchError,
   status: 400 | 401 | 403 | 404 | 409 | 413 | 422 | 500 | 501 | 503,
 ) {
-  return c.json(
-    { error: { code, message: masked(message), ...(hint !== undefined && { hint: masked(hint) }) } },
-    status,
-  );
+  const error = { code, message: masked(message), hint: hint === undefined ? undefined : masked(hint) };
+  return c.json({ error }, status);
 }
 
 function ownName(host: string): MiddlewareHandler {
   return async (c, next) => {
     const asked = c.req.header('Host');
-    if (!isOwnName(asked, host)) {
-      return refusal(
-        c,
-        new WorkbenchError('usage', `expected a name of this machine, got ${String(asked)}, at Host`),
-        403,
-      );
-    }
+    const refuse = (message: string) => refusal(c, new WorkbenchError('usage', message), 403);
+    if (!isOwnName(asked, host)) return refuse(`expected a name of this machine, got ${String(asked)}, at Host`);
     // Rejects questions from other sites, which can send requests although they cannot read the replies.
     const origin = c.req.header('Origin');
-    if (origin !== undefined && origin !== `http://${asked}`) {
-      return refusal(c, new WorkbenchError('usage', `expected a page of this server, got one of ${origin}`), 403);
-    }
+    if (origin !== undefined && origin !== `http://${asked}`)
+      return refuse(`expected a page of this server, got one of ${origin}`);
     // Embedded pictures, scripts and styles lack the header; `Sec-Fetch-Site` covers those.
     const site = c.req.header('Sec-Fetch-Site') ?? 'none';
     const follows = c.req.header('Sec-Fetch-Mode') === 'navigate' && c.req.path === '/';
-    if (!['same-origin', 'none'].includes(site) && !follows) {
-      return refusal(c, new WorkbenchError('usage', `expected a page of this server, got one that is ${site}`), 403);
-    }
+    if (!['same-origin', 'none'].includes(site) && !follows)
+      return refuse(`expected a page of this server, got one that is ${site}`);
     return next();
   };
 }
@@ -201,11 +184,8 @@ function withToken(token: string): MiddlewareHandler {
       return c.redirect('/');
     }
     const hint = 'Open the address that `kgwalk serve` printed, or send the header Authorization: Bearer TOKEN.';
-    return refusal(
-      c,
-      new WorkbenchError('usage', 'expected the token of this server, got none or another', { hint }),
-      401,
-    );
+    const message = 'expected the token of this server, got none or another';
+    return refusal(c, new WorkbenchError('usage', message, { hint }), 401);
   };
 }
 

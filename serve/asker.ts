@@ -94,19 +94,15 @@ export function openAsker(world: World) {
         const { opened, words } = await open(asked.run, asked.checkpoint);
         const said = words.flatMap((word) => asked[word as 'question' | 'head' | 'relation'] ?? []);
         if (said.length < words.length) {
-          throw new WorkbenchError(
-            'usage',
-            `expected ${words.join(' and ')} of a question to this run, got less, at /ask`,
-          );
+          const wanted = words.join(' and ');
+          throw new WorkbenchError('usage', `expected ${wanted} of a question to this run, got less, at /ask`);
         }
         const begun = performance.now();
-        const { json, sections, answers, walks } = await opened.ask(said, {
-          top: String(asked.top),
-          ...(asked.start !== undefined && { start: asked.start }),
-        });
+        const { top, start } = asked;
+        const { json, sections, answers, walks } = await opened.ask(said, { top: String(top), start });
         const milliseconds = Math.round(10 * (performance.now() - begun)) / 10;
         const drawing = walks && drawingOf({ answers, walks });
-        return { answer: json, sections: [...sections], milliseconds, ...(drawing && { drawing }) };
+        return { answer: json, sections: [...sections], milliseconds, drawing };
       });
     },
     close: () =>

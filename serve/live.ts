@@ -37,9 +37,7 @@ export interface Pace {
   aliveMs: number;
 }
 
-/**
- * @param lastEventId last event of a broken stream, to resume after it @throws WorkbenchError `usage` for unknown runs
- */
+/** @param lastEventId of a broken stream, to resume after it @throws WorkbenchError `usage` for unknown runs */
 export function followedLogs(world: World, keys: readonly string[], lastEventId: string | undefined): Followed[] {
   if (keys.length > mostFollowed) {
     throw new WorkbenchError('usage', `expected at most ${mostFollowed} runs to follow, got ${keys.length}`);
@@ -70,8 +68,7 @@ function idOf(followed: readonly Followed[]): string {
 
 /**
  * Streams until the browser disconnects or `signal` is aborted: `list` with all runs whenever it changes, `log` with
- * records,
- * `caught-up` once when all existing records are sent, `trouble` for a log that cannot be read.
+ * records, `caught-up` once all existing records are sent, `trouble` for a log that cannot be read.
  */
 export async function sendLive(
   stream: SSEStreamingApi,

@@ -15,7 +15,7 @@ export interface Place {
   /** Absolute path without links. */
   folder: string;
   /** Key of the run or sweep that contains it. */
-  within?: string;
+  within?: string | undefined;
 }
 
 /** Maximum depth, and maximum folders in total: bounds the search under a mistaken root such as `/`. */
@@ -40,7 +40,7 @@ export function findPlaces(roots: readonly string[]): Map<string, Place> {
   const look = (folder: string, key: string, depth: number, within?: Place): void => {
     if (++looked > most) return;
     const kind = marks.find(([, file]) => plainFile(join(folder, file)))?.[0];
-    const place = kind && { key: unused(key === '' ? basename(folder) : key), kind, folder, ...withinOf(within) };
+    const place = kind && { key: unused(key === '' ? basename(folder) : key), kind, folder, within: within?.key };
     if (place) places.set(place.key, place);
     if (kind === 'evaluation' || depth === deepest) return;
     const below = place?.kind === 'run' ? [basename(runFiles('').evaluations)] : foldersIn(folder);
@@ -64,8 +64,6 @@ export function findPlaces(roots: readonly string[]): Map<string, Place> {
   }
   return places;
 }
-
-const withinOf = (place: Place | undefined) => (place ? { within: place.key } : {});
 
 /** Size and modification time of a regular file; undefined for links. */
 export function plainFile(file: string): Stats | undefined {

@@ -31,16 +31,6 @@ export function openResults(world: World) {
     return data;
   };
 
-  /** A broken folder hides no other in the list; requested directly, it gives its error. */
-  const unlessBroken = <T>(get: () => T): T | undefined => {
-    try {
-      return get();
-    } catch (error) {
-      if (error instanceof WorkbenchError) return undefined;
-      throw error;
-    }
-  };
-
   const open = (key: string): { place: Place; data: EvaluationData } => {
     const place = world.place(key, 'evaluation');
     const data = read(place);
@@ -60,11 +50,8 @@ export function openResults(world: World) {
       return info ? [{ info, metrics: [], timings: [], evaluations }] : [];
     });
     const keys = new Map(all.map(({ place, data }) => [data.record, place.key]));
-    const found = collectResults(
-      all.map(({ data }) => data),
-      subjectsOf(runs),
-    );
-    return found.map((set) => shownSet(set, keys));
+    const evaluations = all.map(({ data }) => data);
+    return collectResults(evaluations, subjectsOf(runs)).map((set) => shownSet(set, keys));
   };
 
   return {
@@ -100,21 +87,23 @@ export function openResults(world: World) {
       });
       const at = views.findIndex(({ key }) => key === against);
       const reference = views[at]!.view;
-      const comparisons = compareEvaluations(
-        measure,
-        views.map(({ view }) => view),
-        { mixed },
-        at,
-      );
-      return {
-        against: { key: against, name: reference.name },
-        n: reference.record.n,
-        clusters: reference.record.clusters,
-        figures: reference.record.figures.filter(({ tested }) => tested),
-        comparisons,
-      };
+      const compared = views.map(({ view }) => view);
+      const comparisons = compareEvaluations(measure, compared, { mixed }, at);
+      const { n, clusters, figures } = reference.record;
+      const tested = figures.filter((figure) => figure.tested);
+      return { against: { key: against, name: reference.name }, n, clusters, figures: tested, comparisons };
     },
   };
+}
+
+/** A broken folder hides no other in the list; requested directly, it gives its error. */
+function unlessBroken<T>(get: () => T): T | undefined {
+  try {
+    return get();
+  } catch (error) {
+    if (error instanceof WorkbenchError) return undefined;
+    throw error;
+  }
 }
 
 /** Names as in tables; of several seeds, with the run's name. */
@@ -130,8 +119,7 @@ function namesOf(sets: readonly ShownSet[], keys: readonly string[]): string[] {
 function shownSet(set: ResultSet, keys: ReadonlyMap<EvaluationRecord, string>): ShownSet {
   const { title, samples, simulated, about, figures, rows } = set;
   return {
-    ...{ title, samples, task: about.task, figures: [...figures] },
-    ...(simulated !== undefined && { simulated }),
+    ...{ title, samples, task: about.task, simulated, figures: [...figures] },
     rows: rows.map(({ label, aside, own, seeds, metrics, cost, records }) => ({
       ...{ label, aside, own, seeds, metrics },
       evaluations: records.flatMap((record) => keys.get(record) ?? []),

@@ -97,7 +97,7 @@ export function readPlacedRun({ folder }: Place): RunInfo {
 
 function summaryOf(place: Place): RunSummary {
   const { key, folder, within } = place;
-  const about = { key, id: basename(folder), label: plainName(basename(folder)), ...(within && { within }) };
+  const about = { key, id: basename(folder), label: plainName(basename(folder)), within };
   try {
     const { config, state, environment } = readPlacedRun(place);
     const { enabled, updates } = (config.ppo ?? {}) as { enabled?: unknown; updates?: unknown };
@@ -108,11 +108,9 @@ function summaryOf(place: Place): RunSummary {
       ...about,
       group: settingsKey(config),
       state: state.status === 'stopped' && saysRunning(folder) ? 'stale' : state.status,
-      ...(state.reason !== undefined && { reason: state.reason }),
-      ...(state.phase !== undefined && { phase: state.phase }),
-      ...(counted && { updates }),
-      ...(typeof config.seed === 'number' && { seed: config.seed }),
-      dataset,
+      ...{ reason: state.reason, phase: state.phase, dataset },
+      updates: counted ? updates : undefined,
+      seed: typeof config.seed === 'number' ? config.seed : undefined,
       started: environment.started,
     };
   } catch (error) {

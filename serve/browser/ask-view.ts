@@ -100,7 +100,7 @@ function answerCard(question: string, { sections, milliseconds, drawing: svg }: 
     'article',
     { class: 'example answered' },
     h('header', {}, h('b', {}, question), h('span', { class: 'quiet' }, `${milliseconds} ms`)),
-    svg !== undefined && svg !== '' && drawing(svg),
+    Boolean(svg) && drawing(svg!),
     ...sections.map(sectionOf),
   );
 }

@@ -34,73 +34,14 @@ export function openCurves(view: HTMLElement, state: State) {
   );
   const body = h('div', { class: 'sections' });
   const note = h('p', { class: 'quiet', role: 'status' });
-  view.replaceChildren(h('h1', {}, 'Curves'), controls(), note, body);
+  const draw = (reset = false) => update(reset);
+  view.replaceChildren(h('h1', {}, 'Curves'), controls(state, draw), note, body);
 
   function show(card: Card): void {
     if (!card.isNear || !card.isStale) return;
     card.isStale = false;
     if (card.drawn) card.drawn.update(card.plot);
     else card.drawn = drawChart(card.element, card.plot);
-  }
-
-  function controls(): HTMLElement {
-    const changed = () => update(true);
-    const slider = h('input', {
-      type: 'range',
-      min: 0,
-      max: 0.99,
-      step: 0.01,
-      value: options.smoothing,
-      'aria-label': 'smoothing',
-      input: () => {
-        options.smoothing = Number(slider.value);
-        said.textContent = options.smoothing.toFixed(2);
-        update();
-      },
-    });
-    const said = h('output', {}, options.smoothing.toFixed(2));
-    const search = h('input', {
-      type: 'search',
-      placeholder: 'figure, such as eval',
-      value: filter,
-      'aria-label': 'show figures whose name holds',
-      input: () => {
-        filter = search.value;
-        update();
-      },
-    });
-    return h(
-      'form',
-      { class: 'controls', submit: (event) => event.preventDefault() },
-      h('label', { class: 'field' }, h('span', {}, 'smoothing'), slider, said),
-      choice(
-        'x axis',
-        [
-          ['step', 'updates or epochs'],
-          ['envSteps', 'environment steps'],
-          ['seconds', 'seconds'],
-        ],
-        options.axis,
-        (value) => {
-          options.axis = value as CurveOptions['axis'];
-          changed();
-        },
-      ),
-      choice(
-        'seeds',
-        [
-          ['together', 'mean with band'],
-          ['apart', 'each by itself'],
-        ],
-        options.seeds,
-        (value) => {
-          options.seeds = value as CurveOptions['seeds'];
-          changed();
-          state.recolored();
-        },
-      ),
-      h('label', { class: 'field' }, h('span', {}, 'figures'), search),
-    );
   }
 
   /** @param reset drops zooms and chosen axes */
@@ -132,7 +73,7 @@ export function openCurves(view: HTMLElement, state: State) {
         Object.assign(card, { plot, isStale: card.isStale || JSON.stringify(card.plot) !== JSON.stringify(plot) });
       else cards.set(id, { element: h('div', { class: 'card', 'data-plot': id }), plot, isNear: false, isStale: true });
     }
-    arrange(plots);
+    arrange(body, plots, (id) => cards.get(id)!.element);
     for (const { id } of plots) {
       const card = cards.get(id)!;
       if (!byElement.has(card.element)) {
@@ -143,32 +84,6 @@ export function openCurves(view: HTMLElement, state: State) {
     }
   }
 
-  /** One section per phase; unchanged elements are not touched, so that focus is kept. */
-  function arrange(plots: readonly NamedPlot[]): void {
-    const present = new Map(
-      [...body.querySelectorAll<HTMLElement>('details.phase')].map((one) => [one.dataset.phase!, one]),
-    );
-    const phases = [...new Set(plots.map(({ phase }) => phase))];
-    for (const [phase, section] of present) if (!phases.includes(phase)) section.remove();
-    phases.forEach((phase, place) => {
-      const own = plots.filter((plot) => plot.phase === phase);
-      const section =
-        present.get(phase) ??
-        h('details', { class: 'phase', open: true, 'data-phase': phase }, h('summary'), h('div', { class: 'cards' }));
-      section
-        .querySelector('summary')!
-        .replaceChildren(
-          h('h2', {}, phaseTitle(phase)),
-          h('span', { class: 'quiet' }, `${own.length} ${own.length === 1 ? 'figure' : 'figures'}`),
-        );
-      keepInOrder(
-        section.querySelector('.cards')!,
-        own.map(({ id }) => cards.get(id)!.element),
-      );
-      if (body.children[place] !== section) body.insertBefore(section, body.children[place] ?? null);
-    });
-  }
-
   update();
   return {
     update: () => update(),
@@ -177,6 +92,78 @@ export function openCurves(view: HTMLElement, state: State) {
       for (const { drawn } of cards.values()) drawn?.remove();
     },
   };
+}
+
+/** @param draw called after changes; true drops zooms and chosen axes */
+function controls(state: State, draw: (reset?: boolean) => void): HTMLElement {
+  const { options } = state;
+  const slider = h('input', {
+    ...{ type: 'range', min: 0, max: 0.99, step: 0.01, value: options.smoothing, 'aria-label': 'smoothing' },
+    input: () => {
+      options.smoothing = Number(slider.value);
+      said.textContent = options.smoothing.toFixed(2);
+      draw();
+    },
+  });
+  const said = h('output', {}, options.smoothing.toFixed(2));
+  const search = h('input', {
+    ...{ type: 'search', placeholder: 'figure, such as eval', value: filter },
+    'aria-label': 'show figures whose name holds',
+    input: () => {
+      filter = search.value;
+      draw();
+    },
+  });
+  const axes = [
+    ['step', 'updates or epochs'],
+    ['envSteps', 'environment steps'],
+    ['seconds', 'seconds'],
+  ] as const;
+  const seeds = [
+    ['together', 'mean with band'],
+    ['apart', 'each by itself'],
+  ] as const;
+  return h(
+    'form',
+    { class: 'controls', submit: (event) => event.preventDefault() },
+    h('label', { class: 'field' }, h('span', {}, 'smoothing'), slider, said),
+    choice('x axis', axes, options.axis, (value) => {
+      options.axis = value as CurveOptions['axis'];
+      draw(true);
+    }),
+    choice('seeds', seeds, options.seeds, (value) => {
+      options.seeds = value as CurveOptions['seeds'];
+      draw(true);
+      state.recolored();
+    }),
+    h('label', { class: 'field' }, h('span', {}, 'figures'), search),
+  );
+}
+
+/** One section per phase; unchanged elements are not touched, so that focus is kept. */
+function arrange(body: HTMLElement, plots: readonly NamedPlot[], elementOf: (id: string) => HTMLElement): void {
+  const present = new Map(
+    [...body.querySelectorAll<HTMLElement>('details.phase')].map((one) => [one.dataset.phase!, one]),
+  );
+  const phases = [...new Set(plots.map(({ phase }) => phase))];
+  for (const [phase, section] of present) if (!phases.includes(phase)) section.remove();
+  phases.forEach((phase, place) => {
+    const own = plots.filter((plot) => plot.phase === phase);
+    const section =
+      present.get(phase) ??
+      h('details', { class: 'phase', open: true, 'data-phase': phase }, h('summary'), h('div', { class: 'cards' }));
+    section
+      .querySelector('summary')!
+      .replaceChildren(
+        h('h2', {}, phaseTitle(phase)),
+        h('span', { class: 'quiet' }, `${own.length} ${own.length === 1 ? 'figure' : 'figures'}`),
+      );
+    keepInOrder(
+      section.querySelector('.cards')!,
+      own.map(({ id }) => elementOf(id)),
+    );
+    if (body.children[place] !== section) body.insertBefore(section, body.children[place] ?? null);
+  });
 }
 
 function keepInOrder(parent: Element, children: readonly Element[]): void {

@@ -1,8 +1,9 @@
 /** Plots from logs: one chart per figure and phase, one line per run or per setting (seeds together). */
 import { agentColors } from '../../reports/plots/colors.js';
 import type { LinePlot, PlotLine, Value } from '../../reports/plots/plot.js';
-import type { RunSummary } from '../api.js';
-import type { RunLog } from './logs.js';
+import { meanOf } from '../../reports/plots/smoothing.js';
+import { isShare, phaseWords, seriesOfPhase, takenBy } from '../../reports/plots/logged.js';
+import type { LoggedMetrics, LoggedTime, RunSummary } from '../api.js';
 
 /** Display options of curves. */
 export interface CurveOptions {
@@ -23,24 +24,21 @@ export interface NamedPlot {
   plot: LinePlot;
 }
 
-/** Training phases in order; see `src/run/records.ts`. */
-const phases = ['transe', 'bilinear', 'encode', 'clone', 'fit', 'ppo'];
-const phaseTitles: Readonly<Record<string, string>> = {
-  ...{
-    transe: 'TransE',
-    bilinear: 'Bilinear embeddings',
-    encode: 'Text vectors',
-    clone: 'Cloning',
-    fit: 'Fitting',
-    ppo: 'PPO',
-  },
-};
+const phases = Object.keys(phaseWords);
 const kinds = ['eval', 'rollout', 'train'];
 
-/** Display name of a phase. */
-export const phaseTitle = (phase: string): string => phaseTitles[phase] ?? phase;
+/** Heading of a phase. */
+export function phaseTitle(phase: string): string {
+  const name = phaseWords[phase]?.name ?? phase;
+  return name[0]!.toUpperCase() + name.slice(1);
+}
 
-const stepTitle = (phase: string) => (['transe', 'bilinear'].includes(phase) ? 'epochs' : 'updates');
+/** Logged records of a run. */
+export interface RunLog {
+  metrics: readonly LoggedMetrics[];
+  timing: readonly LoggedTime[];
+  trouble?: string;
+}
 
 /** Runs of one line. */
 interface Drawn {
@@ -56,31 +54,47 @@ export function plotsOf(
 ): NamedPlot[] {
   const lines = linesOf(runs, options.seeds);
   const colors = colorsOf(lines);
-  const wanted = new Map<string, { phase: string; key: string }>();
-  for (const { key: run } of runs)
-    for (const [phase, keys] of logs.get(run)?.metrics ?? [])
-      for (const key of keys.keys()) wanted.set(`${phase} ${key}`, { phase, key });
-  const rank = ({ phase, key }: { phase: string; key: string }) => {
-    const kind = kinds.indexOf(key.split('/')[0]!);
-    return -100 * phases.indexOf(phase) + (kind < 0 ? kinds.length : kind);
-  };
-  return [...wanted]
-    .sort(([a, one], [b, other]) => rank(one) - rank(other) || (a < b ? -1 : 1))
-    .flatMap(([id, { phase, key }]) => {
-      const drawn = lines.flatMap((line) => lineOf(line, { phase, key }, logs, options, colors.get(line.label)!) ?? []);
-      if (drawn.length === 0) return [];
-      const axes = axesOf(phase, drawn, options.axis);
-      const plotLines = drawn.map(({ at, ...line }) => ({ ...line, x: axes.map(({ axis }) => at[axis]) }));
-      const plot: LinePlot = {
-        kind: 'lines',
-        title: titleOf(key),
-        unit: isShare(key, drawn) ? '%' : 'number',
-        axes: axes.map(({ title }) => title),
-        lines: plotLines,
-        smooths: false,
-      };
-      return [{ id, phase, key, plot }];
+  const logged = new Set(runs.flatMap(({ key }) => (logs.get(key)?.metrics ?? []).map(({ phase }) => phase)));
+  return [...logged]
+    .sort((a, b) => phases.indexOf(b) - phases.indexOf(a) || (a < b ? -1 : 1))
+    .flatMap((phase) => {
+      const series = new Map(
+        runs.flatMap(({ key }) => (logs.has(key) ? [[key, seriesOf(logs.get(key)!, phase)]] : [])),
+      );
+      const keys = new Set([...series.values()].flatMap(({ metrics }) => [...metrics.keys()]));
+      return [...keys]
+        .sort((a, b) => kindOf(a) - kindOf(b) || (a < b ? -1 : 1))
+        .map((key): NamedPlot => {
+          const drawn = lines.flatMap((line) => lineOf(line, key, series, options, colors.get(line.label)!) ?? []);
+          const axes = axesOf(phase, drawn, options.axis);
+          const values = drawn.flatMap(({ seeds }) => seeds.flat()).filter((value) => value !== null);
+          const plot: LinePlot = {
+            kind: 'lines',
+            title: key.replaceAll('_', ' '),
+            unit: isShare(key, values) ? '%' : 'number',
+            axes: axes.map(({ title }) => title),
+            lines: drawn.map(({ at, ...line }) => ({ ...line, x: axes.map(({ axis }) => at[axis]) })),
+            smooths: false,
+          };
+          return { id: `${phase} ${key}`, phase, key, plot };
+        });
     });
+}
+
+function kindOf(key: string): number {
+  const kind = kinds.indexOf(key.split('/')[0]!);
+  return kind < 0 ? kinds.length : kind;
+}
+
+interface RunSeries {
+  metrics: ReadonlyMap<string, ReadonlyMap<number, Value>>;
+  /** Cumulative cost by step. */
+  taken: Readonly<Record<'envSteps' | 'seconds', ReadonlyMap<number, number>>>;
+}
+
+function seriesOf({ metrics, timing }: RunLog, phase: string): RunSeries {
+  const taken = { envSteps: takenBy(timing, phase, 'time/env_steps'), seconds: takenBy(timing, phase, 'seconds') };
+  return { metrics: seriesOfPhase(metrics, phase), taken };
 }
 
 function linesOf(runs: readonly RunSummary[], seeds: CurveOptions['seeds']): Drawn[] {
@@ -110,31 +124,31 @@ type AtAxis = Readonly<Record<Axis, Value[]>>;
 
 function lineOf(
   { label, runs }: Drawn,
-  { phase, key }: { phase: string; key: string },
-  logs: ReadonlyMap<string, RunLog>,
+  key: string,
+  series: ReadonlyMap<string, RunSeries>,
   { smoothing }: CurveOptions,
   color: string,
 ): (Omit<PlotLine, 'x'> & { at: AtAxis }) | undefined {
   const known = runs.flatMap((run) => {
-    const log = logs.get(run.key);
-    const values = log?.metrics.get(phase)?.get(key);
-    return log && values && values.size > 0 ? [{ log, values }] : [];
+    const { metrics, taken } = series.get(run.key) ?? {};
+    const values = metrics?.get(key);
+    return values && taken ? [{ values, taken }] : [];
   });
   if (known.length === 0) return undefined;
   const steps = [...new Set(known.flatMap(({ values }) => [...values.keys()]))].sort((a, b) => a - b);
-  const taken = (what: 'envSteps' | 'seconds') =>
-    steps.map((step): Value => meanOf(known.flatMap(({ log }) => log.taken.get(phase)?.get(step)?.[what] ?? [])));
-  const at = { step: steps, envSteps: taken('envSteps'), seconds: taken('seconds') };
+  const meanTaken = (what: 'envSteps' | 'seconds') =>
+    steps.map((step): Value => {
+      const costs = known.flatMap(({ taken }) => taken[what].get(step) ?? []);
+      return costs.length === 0 ? null : meanOf(costs);
+    });
+  const at = { step: steps, envSteps: meanTaken('envSteps'), seconds: meanTaken('seconds') };
   const raw = known.map(({ values }) => steps.map((step): Value => values.get(step) ?? null));
   if (smoothing === 0) return { label, color, at, seeds: raw };
   return { label, color, at, seeds: raw.map((values) => movingAverage(values, smoothing)), raw };
 }
 
-/**
- * Exponential moving average with bias correction: each value is divided by the weight seen so far. Missing values stay
- * missing.
- */
-export function movingAverage(values: readonly Value[], weight: number): Value[] {
+/** Exponential moving average, each value divided by the weight seen so far; missing values stay missing. */
+function movingAverage(values: readonly Value[], weight: number): Value[] {
   let [sum, seen] = [0, 0];
   return values.map((value) => {
     if (value === null) return null;
@@ -144,14 +158,10 @@ export function movingAverage(values: readonly Value[], weight: number): Value[]
   });
 }
 
-function meanOf(values: readonly number[]): Value {
-  return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
-}
-
 /** Axes known at two points or more of some line, the preferred one first. */
 function axesOf(phase: string, lines: readonly { at: AtAxis }[], wanted: Axis): { axis: Axis; title: string }[] {
   const all = [
-    { axis: 'step', title: stepTitle(phase) },
+    { axis: 'step', title: phaseWords[phase]?.steps ?? 'steps' },
     { axis: 'envSteps', title: 'environment steps' },
     { axis: 'seconds', title: 'seconds' },
   ] as const;
@@ -159,15 +169,4 @@ function axesOf(phase: string, lines: readonly { at: AtAxis }[], wanted: Axis): 
     ({ axis }) => axis === 'step' || lines.some(({ at }) => at[axis].filter((value) => value !== null).length > 1),
   );
   return [...known].sort((a, b) => Number(b.axis === wanted) - Number(a.axis === wanted));
-}
-
-const titleOf = (key: string) => key.replaceAll('_', ' ');
-
-/** True if values are fractions shown as percent. */
-function isShare(key: string, lines: readonly { seeds: readonly (readonly Value[])[] }[]): boolean {
-  if (/(rate|fraction|accuracy)$/.test(key) && !key.endsWith('learning_rate')) return true;
-  if (!key.startsWith('eval/') || key.endsWith('loss')) return false;
-  return lines.every(({ seeds }) =>
-    seeds.every((values) => values.every((one) => one === null || (one >= 0 && one <= 1))),
-  );
 }

@@ -120,8 +120,7 @@ function runItem(run: RunSummary, state: State, color: string | undefined): HTML
 /** `PPO 12 of 30`. */
 function progressOf({ key, phase, updates, state: how }: RunSummary, state: State): string {
   if (how === 'finished' || phase === undefined) return '';
-  const keys = [...(state.logs.get(key)?.metrics.get(phase)?.values() ?? [])];
-  const step = Math.max(0, ...keys.map((values) => [...values.keys()].at(-1) ?? 0));
+  const step = state.logs.get(key)?.metrics.findLast((record) => record.phase === phase)?.step ?? 0;
   const of = phase === 'ppo' && updates !== undefined ? ` of ${updates}` : '';
   return step > 0 ? `${phase} ${step}${of}` : phase;
 }

@@ -1,8 +1,7 @@
 /** State of the page: available runs, selected runs, and their logs so far. */
 import type { LiveEvents, RunSummary } from '../api.js';
-import { addRecords, emptyLog, type RunLog } from './logs.js';
-import type { CurveOptions } from './plots.js';
 import { addressOf, get } from './dom.js';
+import type { CurveOptions, RunLog } from './plots.js';
 
 /** Kinds of changes. */
 export type Change = 'list' | 'shown' | 'logs' | 'connection';
@@ -47,24 +46,22 @@ export function openState(onChange: (change: Change) => void) {
     following = JSON.stringify(keys);
     source?.close();
     logs.clear();
-    for (const key of keys) logs.set(key, emptyLog());
+    for (const key of keys) logs.set(key, { metrics: [], timing: [] });
     const opened = (source = new EventSource(addressOf('/api/live', { run: keys })));
-    const on = <Name extends keyof LiveEvents>(name: Name, take: (data: LiveEvents[Name]) => void) =>
-      opened.addEventListener(name, (event) =>
-        take(JSON.parse((event as MessageEvent<string>).data) as LiveEvents[Name]),
-      );
-    on('list', (data) => takeList(data.runs));
-    on('log', (data) => {
-      const log = logs.get(data.run);
-      if (log) addRecords(log, data);
-      changed('logs');
+    listen(opened, {
+      list: (data) => takeList(data.runs),
+      log(data) {
+        const log = logs.get(data.run);
+        if (log) addRecords(log, data);
+        changed('logs');
+      },
+      trouble({ run, message }) {
+        const log = logs.get(run);
+        if (log) log.trouble = message;
+        changed('logs');
+      },
+      'caught-up': () => changed('logs'),
     });
-    on('trouble', ({ run, message }) => {
-      const log = logs.get(run);
-      if (log) log.trouble = message;
-      changed('logs');
-    });
-    on('caught-up', () => changed('logs'));
     opened.addEventListener('open', () => connection(true));
     opened.addEventListener('error', () => {
       connection(false);
@@ -126,6 +123,18 @@ export function openState(onChange: (change: Change) => void) {
       follow();
     },
   };
+}
+
+/** Calls the handler of each named event with its payload. */
+function listen(source: EventSource, handlers: { [Name in keyof LiveEvents]: (data: LiveEvents[Name]) => void }): void {
+  for (const [name, take] of Object.entries(handlers))
+    source.addEventListener(name, (event) => take(JSON.parse((event as MessageEvent<string>).data)));
+}
+
+/** Adds the records of an event; with `reset` they replace the previous ones. */
+function addRecords(log: RunLog, event: LiveEvents['log']): void {
+  if (event.log === 'metrics') log.metrics = event.reset ? event.records : log.metrics.concat(event.records);
+  else log.timing = event.reset ? event.records : log.timing.concat(event.records);
 }
 
 /** Running runs first, then the latest; trials of sweeps are not selected by default. */

@@ -52,7 +52,7 @@ export async function openEnvironment(asked: AskedEnv, work: Work): Promise<() =
   };
   // Fails early: created once before any client connects.
   make().close();
-  const about = { ...(dataset !== undefined && { dataset, split: asked.split }) };
+  const about = dataset === undefined ? {} : { dataset, split: asked.split };
   return () => ({
     ...{ envs: make(), autoreset, about },
     vectors: vectors && { length: vectors.length, write: vectors.write as RowWriter },

@@ -61,15 +61,6 @@ export interface ServedEnv {
   about?: Readonly<Record<string, unknown>>;
 }
 
-/** A client's session. */
-export interface EnvSession {
-  /** Maximum bytes of a request. */
-  readonly longest: number;
-  /** The reply; undefined for `close`. Errors are returned as error frames. */
-  answer(request: Frame): Buffer | undefined;
-  close(): void;
-}
-
 const helloSchema = z.strictObject({
   protocol: z.literal(protocolVersion),
   /** Default: those of fixed width. */
@@ -84,126 +75,121 @@ const resetSchema = z.strictObject({
 
 const largestReply = 2 ** 30;
 
-/** @throws WorkbenchError `usage` for actions that are not integers, and for replies beyond 1 GiB */
-export function envSession({ envs, autoreset, vectors, about }: ServedEnv): EnvSession {
-  const { numEnvs, spec } = envs;
-  const action = envs.actionSpace?.form;
-  if (action?.kind !== 'discrete') {
-    throw new WorkbenchError('usage', `expected an environment with discrete actions, got another, at ${spec.id}`, {
-      hint: 'Its actionSpace is discrete(n) of kgwalk/envs.',
-    });
-  }
-  const { n, first } = action;
-  const all = [...columnsOf(envs.observationSpace?.form), ...(vectors ? [vectorColumn(vectors.length)] : [])];
-  if (all.length === 0) {
-    throw new WorkbenchError(
-      'usage',
-      `expected an observation that other programs can read, got another, at ${spec.id}`,
-      {
-        hint: 'Its observationSpace is made of the spaces of kgwalk/envs, such as vector(n).',
-      },
-    );
-  }
-  const maxActions = envs.columns?.maxActions ?? n;
-  let columns: Column[] | undefined;
-  let masked = envs.columns !== undefined;
-  let counts = new Int32Array(numEnvs);
-  let masks = new Uint8Array(0);
+/** Answers the requests of one client. */
+export class EnvSession {
+  /** Maximum bytes of a request. */
+  readonly longest: number;
+  readonly #served: ServedEnv;
+  readonly #actions: { n: number; first: number };
+  readonly #all: readonly Column[];
+  readonly #maxActions: number;
+  #columns: Column[] | undefined;
+  #masked: boolean;
+  /** int32 [numEnvs]: length of each action list. */
+  #counts: Int32Array;
+  #masks = new Uint8Array(0);
   /** uint8 [numEnvs]: 1 where the next step reads an action. */
-  let acting: Uint8Array | undefined;
+  #acting: Uint8Array | undefined;
 
-  function observe({ observations }: VectorStep<unknown>): void {
-    if (envs.columns) {
-      ({ counts, masks } = envs.columns as { counts: Int32Array<ArrayBuffer>; masks: Uint8Array<ArrayBuffer> });
-      return;
+  /** @throws WorkbenchError `usage` for actions that are not integers, and observations without columns */
+  constructor(served: ServedEnv) {
+    const { envs, vectors } = served;
+    const refuse = (expected: string, hint: string) =>
+      new WorkbenchError('usage', `expected ${expected}, got another, at ${envs.spec.id}`, { hint });
+    const action = envs.actionSpace?.form;
+    if (action?.kind !== 'discrete') {
+      throw refuse('an environment with discrete actions', 'Its actionSpace is discrete(n) of kgwalk/envs.');
     }
-    masked = maskOf(observations[0]) !== undefined;
-    if (!masked) return void counts.fill(n);
-    masks = new Uint8Array(numEnvs * maxActions);
-    for (let row = 0; row < numEnvs; row++) {
-      const mask = maskOf(observations[row])!;
-      counts[row] = mask.length;
-      masks.set(mask, row * maxActions);
+    const vector = vectors ? [vectorColumn(vectors.length)] : [];
+    this.#all = [...columnsOf(envs.observationSpace?.form), ...vector];
+    if (this.#all.length === 0) {
+      const hint = 'Its observationSpace is made of the spaces of kgwalk/envs, such as vector(n).';
+      throw refuse('an observation that other programs can read', hint);
+    }
+    this.#served = served;
+    this.#actions = { n: action.n, first: action.first };
+    this.#maxActions = envs.columns?.maxActions ?? action.n;
+    this.#masked = envs.columns !== undefined;
+    this.#counts = new Int32Array(envs.numEnvs);
+    this.longest = 2 ** 16 + 256 * envs.numEnvs;
+  }
+
+  /** The reply; undefined for `close`. Errors are returned as error frames. */
+  answer({ op, body }: Frame): Buffer | undefined {
+    try {
+      if (op === ops.hello) return frame(op, this.#hello(body));
+      if (op === ops.close) return undefined;
+      if (op !== ops.reset && op !== ops.step) {
+        throw new WorkbenchError('usage', `expected hello, reset, step or close, got op ${op}, at a request`);
+      }
+      if (!this.#columns) throw new WorkbenchError('usage', 'expected hello first, got another request');
+      return frame(op, op === ops.reset ? this.#reset(body) : this.#step(body));
+    } catch (error) {
+      return frame(ops.error, [errorBody(error)]);
     }
   }
 
-  function observation(of: readonly Column[], observations: readonly unknown[], direct: boolean): Uint8Array[] {
-    return of.flatMap((column) => {
-      const own = direct ? envs.columns?.fields[column.name] : undefined;
-      return own
-        ? [bytesOf(own)]
-        : columnBytes(column, observations, column.name === 'vector' ? vectors?.write : undefined);
-    });
+  close(): void {
+    this.#served.envs.close();
   }
 
-  /** @throws InvalidAction before any copy has moved */
-  function check(actions: Int32Array): void {
-    for (let row = 0; row < numEnvs; row++) {
-      if (acting![row] === 0) continue;
-      const place = actions[row]! - first;
-      const inside = place >= 0 && place < counts[row]!;
-      if (inside && (!masked || masks[row * maxActions + place] === 1)) continue;
-      throw new InvalidAction(
-        spec.id,
-        actions[row],
-        `one of the ${counts[row]} actions that the mask allows for copy ${row}`,
-      );
-    }
-  }
-
-  function hello(body: Buffer): Uint8Array[] {
+  /** @throws WorkbenchError `usage` for unknown columns, and for replies beyond 1 GiB */
+  #hello(body: Buffer): Uint8Array[] {
+    const { envs, autoreset, about } = this.#served;
+    const { numEnvs, spec } = envs;
+    const maxActions = this.#maxActions;
     const place = { what: 'a greeting', place: 'hello' };
     const asked = ofShape(parseJson(body.toString(), place), helloSchema, place);
-    columns = chosenColumns(all, asked.columns, asked.padded);
+    const columns = (this.#columns = chosenColumns(this.#all, asked.columns, asked.padded));
     const width = columns.reduce((sum, one) => sum + (one.layout === 'fixed' ? one.width! * 8 : 0), 0);
     if (numEnvs * (maxActions + 14 + width) > largestReply) {
-      throw new WorkbenchError(
-        'usage',
-        `expected replies of at most 1 GiB, got ${numEnvs} copies of ${width + maxActions} bytes, at hello`,
-        {
-          hint: 'Ask for fewer copies or columns, or for lists that are not padded.',
-        },
-      );
+      const got = `${numEnvs} copies of ${width + maxActions} bytes`;
+      throw new WorkbenchError('usage', `expected replies of at most 1 GiB, got ${got}, at hello`, {
+        hint: 'Ask for fewer copies or columns, or for lists that are not padded.',
+      });
     }
     const reply = {
       protocol: protocolVersion,
       program: `kgwalk ${kgwalkVersion()}`,
-      ...{ spec, numEnvs, autoreset, actions: { n, first }, maxActions },
-      columns,
-      available: all.map(({ name }) => name),
-      longestRequest: longest,
+      ...{ spec, numEnvs, autoreset, actions: this.#actions, maxActions, columns },
+      available: this.#all.map(({ name }) => name),
+      longestRequest: this.longest,
       about,
     };
     return [Buffer.from(JSON.stringify(reply))];
   }
 
-  function reset(body: Buffer): Uint8Array[] {
+  #reset(body: Buffer): Uint8Array[] {
+    const { envs } = this.#served;
     const place = { what: 'a reset', place: 'reset' };
     const { seed, options } = ofShape(parseJson(body.toString() || '{}', place), resetSchema, place);
-    if (options && options.length !== numEnvs) {
-      throw new WorkbenchError('usage', `expected options for ${numEnvs} copies, got ${options.length}, at reset`);
+    if (options && options.length !== envs.numEnvs) {
+      throw new WorkbenchError('usage', `expected options for ${envs.numEnvs} copies, got ${options.length}, at reset`);
     }
-    acting = undefined;
-    const step = envs.reset({ ...(seed !== undefined && { seed }), ...(options && { options }) });
-    observe(step);
-    acting = Uint8Array.from(step.infos, (info) => Number(info.done !== true));
+    this.#acting = undefined;
+    const step = envs.reset({ seed, options });
     const { infos } = step;
-    return stepParts(step, [], infoBytes({ begun: { rows: Array.from(infos.keys()), infoOf: (row) => infos[row]! } }));
+    this.#observe(step);
+    this.#acting = Uint8Array.from(infos, (info) => Number(info.done !== true));
+    const begun = { rows: Array.from(infos.keys()), infoOf: (row: number) => infos[row]! };
+    return this.#reply(step, [], infoBytes({ begun }));
   }
 
-  function takeStep(body: Buffer): Uint8Array[] {
+  #step(body: Buffer): Uint8Array[] {
+    const { envs, autoreset } = this.#served;
+    const { numEnvs } = envs;
     if (body.length !== 4 * numEnvs) {
       throw new WorkbenchError('usage', `expected ${numEnvs} actions of 4 bytes, got ${body.length} bytes, at step`);
     }
-    if (!acting) throw new ResetNeeded(spec.id);
+    const before = this.#acting;
+    if (!before) throw new ResetNeeded(envs.spec.id);
     // Copied: a part of a larger buffer may not be aligned to four bytes.
     const actions = new Int32Array(numEnvs);
     bytesOf(actions).set(body);
-    check(actions);
-    const before = acting;
-    acting = undefined;
+    this.#check(actions, before);
+    this.#acting = undefined;
     const step = envs.step(actions);
-    observe(step);
+    this.#observe(step);
     const { terminated, truncated, infos } = step;
     const ended: number[] = [];
     const begun: number[] = [];
@@ -214,48 +200,68 @@ export function envSession({ envs, autoreset, vectors, about }: ServedEnv): EnvS
       if (ends ? autoreset === 'sameStep' : before[row] === 0 && autoreset === 'nextStep') begun.push(row);
       now[row] = Number(ends ? autoreset === 'sameStep' : before[row] === 1 || autoreset === 'nextStep');
     }
-    acting = now;
+    this.#acting = now;
     const finals = autoreset === 'sameStep' ? ended : [];
-    const finalOf = (row: number) => infos[row]!.final as { observation: unknown; info: Record<string, unknown> };
-    const lasts = finals.map(finalOf);
+    const lasts = finals.map((row) => infos[row]!.final as { observation: unknown; info: Record<string, unknown> });
     const info = infoBytes({
       ended: { rows: ended, infoOf: (row, at) => (autoreset === 'sameStep' ? lasts[at]!.info : infos[row]!) },
       begun: { rows: begun, infoOf: (row) => infos[row]! },
     });
     const last = lasts.map((one) => one.observation);
-    return stepParts(step, [bytesOf(Int32Array.from(finals)), ...observation(columns!, last, false)], info);
+    return this.#reply(step, [bytesOf(Int32Array.from(finals)), ...this.#bytes(last, false)], info);
   }
 
-  function stepParts(step: VectorStep<unknown>, finals: Uint8Array[], infos: Uint8Array): Uint8Array[] {
+  /** @throws InvalidAction before any copy has moved */
+  #check(actions: Int32Array, acting: Uint8Array): void {
+    for (let row = 0; row < actions.length; row++) {
+      if (acting[row] === 0) continue;
+      const place = actions[row]! - this.#actions.first;
+      const inside = place >= 0 && place < this.#counts[row]!;
+      if (inside && (!this.#masked || this.#masks[row * this.#maxActions + place] === 1)) continue;
+      const expected = `one of the ${this.#counts[row]} actions that the mask allows for copy ${row}`;
+      throw new InvalidAction(this.#served.envs.spec.id, actions[row], expected);
+    }
+  }
+
+  /** Takes the masks of the current observations. */
+  #observe({ observations }: VectorStep<unknown>): void {
+    const { columns, numEnvs } = this.#served.envs;
+    if (columns) {
+      this.#counts = columns.counts;
+      this.#masks = columns.masks as Uint8Array<ArrayBuffer>;
+      return;
+    }
+    this.#masked = maskOf(observations[0]) !== undefined;
+    if (!this.#masked) return void this.#counts.fill(this.#actions.n);
+    this.#masks = new Uint8Array(numEnvs * this.#maxActions);
+    for (let row = 0; row < numEnvs; row++) {
+      const mask = maskOf(observations[row])!;
+      this.#counts[row] = mask.length;
+      this.#masks.set(mask, row * this.#maxActions);
+    }
+  }
+
+  /** @param direct true if the observations are those that the environment holds in columns */
+  #bytes(observations: readonly unknown[], direct: boolean): Uint8Array[] {
+    const { envs, vectors } = this.#served;
+    return this.#columns!.flatMap((column) => {
+      const own = direct ? envs.columns?.fields[column.name] : undefined;
+      if (own) return [bytesOf(own)];
+      return columnBytes(column, observations, column.name === 'vector' ? vectors?.write : undefined);
+    });
+  }
+
+  #reply(step: VectorStep<unknown>, finals: Uint8Array[], infos: Uint8Array): Uint8Array[] {
     return [
-      ...[bytesOf(step.rewards), step.terminated, step.truncated, Uint8Array.of(Number(masked))],
-      ...[bytesOf(counts), ...(masked ? [masks] : [])],
-      ...observation(columns!, step.observations, true),
+      ...[bytesOf(step.rewards), step.terminated, step.truncated, Uint8Array.of(Number(this.#masked))],
+      ...[bytesOf(this.#counts), ...(this.#masked ? [this.#masks] : [])],
+      ...this.#bytes(step.observations, true),
       bytesOf(Uint32Array.of((finals[0]?.length ?? 0) / 4)),
       ...finals,
       bytesOf(Uint32Array.of(infos.length)),
       infos,
     ];
   }
-
-  const longest = 2 ** 16 + 256 * numEnvs;
-  return {
-    longest,
-    answer({ op, body }) {
-      try {
-        if (op === ops.hello) return frame(op, hello(body));
-        if (op === ops.close) return undefined;
-        if (op !== ops.reset && op !== ops.step) {
-          throw new WorkbenchError('usage', `expected hello, reset, step or close, got op ${op}, at a request`);
-        }
-        if (!columns) throw new WorkbenchError('usage', 'expected hello first, got another request');
-        return frame(op, op === ops.reset ? reset(body) : takeStep(body));
-      } catch (error) {
-        return frame(ops.error, [errorBody(error)]);
-      }
-    },
-    close: () => envs.close(),
-  };
 }
 
 function maskOf(observation: unknown): Uint8Array | undefined {

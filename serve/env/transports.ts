@@ -7,7 +7,7 @@ import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { errorBody, frame, ops, readFrames } from './frames.js';
-import { envSession, type EnvSession, type ServedEnv } from './session.js';
+import { EnvSession, type ServedEnv } from './session.js';
 
 /** Serves one client until it closes or disconnects; an unreadable frame is answered by an error, and is the last. */
 export async function serveClient(
@@ -27,7 +27,7 @@ export async function serveClient(
     }
   }
   try {
-    await pipeline(input, replies, output, { ...(signal && { signal }) });
+    await pipeline(input, replies, output, { signal });
   } catch (error) {
     // The client has disconnected; the error has no receiver.
     if (!gone.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
@@ -40,7 +40,7 @@ const gone = new Set(['EPIPE', 'ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE', 'ABOR
 
 /** One client that started this program; the program ends with it. */
 export async function serveStdio(made: () => ServedEnv, signal: AbortSignal): Promise<void> {
-  await serveClient(envSession(made()), { input: process.stdin, output: process.stdout, signal });
+  await serveClient(new EnvSession(made()), { input: process.stdin, output: process.stdout, signal });
 }
 
 /** Maximum concurrent clients; each has separate environments. */
@@ -64,7 +64,7 @@ export async function serveSocket(
     client.on('close', () => clients.delete(client));
     let session: EnvSession;
     try {
-      session = envSession(made());
+      session = new EnvSession(made());
     } catch (error) {
       client.end(frame(ops.error, [errorBody(error)]));
       return;

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { linkQueryId } from '../../envs/link-query/world.js';
 import { makeVectorEnv } from '../../envs/registry.js';
 import { frame, ops, readFrames } from '../../serve/env/frames.js';
-import { envSession } from '../../serve/env/session.js';
+import { EnvSession } from '../../serve/env/session.js';
 import { serveClient } from '../../serve/env/transports.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { type Refusal, helloFrame, resetFrame, stepFrame } from '../fixtures/env-replies.js';
@@ -25,7 +25,7 @@ async function answers(input: Iterable<Buffer>, numEnvs = 2): Promise<{ op: numb
       replies.push({ op, body: Buffer.from(body) });
     return replies;
   })();
-  const session = envSession({ envs, autoreset: 'sameStep' });
+  const session = new EnvSession({ envs, autoreset: 'sameStep' });
   await serveClient(session, { input: Readable.from(input, { objectMode: false }), output });
   return read;
 }
@@ -110,7 +110,7 @@ describe('a server', () => {
     });
     const output = new PassThrough();
     const flood = Array.from({ length: 400 }, () => resetFrame());
-    const served = serveClient(envSession({ envs: counted, autoreset: 'sameStep' }), {
+    const served = serveClient(new EnvSession({ envs: counted, autoreset: 'sameStep' }), {
       ...{ input: Readable.from([helloFrame(), ...flood], { objectMode: false }), output },
     });
     // Nothing is read: the buffered output stays bounded.

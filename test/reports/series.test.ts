@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { spreadOut } from '../../reports/plots/chart.js';
 import { movingMean } from '../../reports/plots/smoothing.js';
-import { curveOf, largest, seriesOfPhase } from '../../reports/series.js';
+import { seriesOfPhase } from '../../reports/plots/logged.js';
+import { curveOf, largest } from '../../reports/series.js';
 import type { MetricRecord } from '../../src/run/records.js';
 
 describe('series', () => {

@@ -6,7 +6,7 @@ import { importOpenDialKg } from '../../../datasets/opendialkg/import.js';
 import { envIds } from '../../../envs/registry.js';
 import { silentProgress } from '../../../src/run/progress.js';
 import { type AskedEnv, openEnvironment } from '../../../serve/env/open-environment.js';
-import { envSession } from '../../../serve/env/session.js';
+import { EnvSession } from '../../../serve/env/session.js';
 import type { Work } from '../../../tasks/task.js';
 import { clientOf } from '../../fixtures/env-replies.js';
 import { useOwnHome } from '../../fixtures/own-home.js';
@@ -32,7 +32,7 @@ const asked = (id: string, more: Partial<AskedEnv> = {}): AskedEnv => ({
   ...more,
 });
 const opened = async (id: string, more: Partial<AskedEnv> = {}) => {
-  const client = clientOf(envSession((await openEnvironment(asked(id, more), work))()));
+  const client = clientOf(new EnvSession((await openEnvironment(asked(id, more), work))()));
   return { ...client, greeting: client.hello() };
 };
 

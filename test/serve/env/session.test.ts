@@ -4,7 +4,7 @@ import { makeEnv, makeVectorEnv, registerEnv } from '../../../envs/registry.js';
 import { dict, discrete, multiBinary, text, vector } from '../../../envs/spaces.js';
 import { type Autoreset, VectorEnv } from '../../../envs/vector-env.js';
 import { Rng } from '../../../src/run/seeds.js';
-import { envSession, type ServedEnv } from '../../../serve/env/session.js';
+import { EnvSession, type ServedEnv } from '../../../serve/env/session.js';
 import type { Refused } from '../../fixtures/env-replies.js';
 import { clientOf, type Reply } from '../../fixtures/env-replies.js';
 import { tinyLinkWorld } from '../../fixtures/tiny-links.js';
@@ -21,7 +21,7 @@ const links = (numEnvs: number, autoreset: Autoreset = 'disabled'): ServedEnv =>
   autoreset,
 });
 const opened = (served: ServedEnv, asked: object = {}) => {
-  const client = clientOf(envSession(served));
+  const client = clientOf(new EnvSession(served));
   client.hello(asked);
   return client;
 };
@@ -46,7 +46,7 @@ const rowsOf = ({ observations }: Pick<Reply, 'observations'>) =>
 
 describe('hello', () => {
   test('says what is stepped, and which columns come, as a form', () => {
-    expect(clientOf(envSession(links(3))).hello()).toMatchObject({
+    expect(clientOf(new EnvSession(links(3))).hello()).toMatchObject({
       protocol: 1,
       spec: { id: linkQueryId, maxSteps: 2 },
       numEnvs: 3,
@@ -69,7 +69,7 @@ describe('hello', () => {
     [{ protocol: 2 }, 'data', /protocol/],
     [{ columns: 'head' }, 'data', /columns/],
   ])('refuses %j', (asked, code, message) => {
-    const client = clientOf(envSession(links(1)));
+    const client = clientOf(new EnvSession(links(1)));
     expect(() => client.hello(asked)).toThrow(message);
     try {
       client.hello(asked);
@@ -79,7 +79,7 @@ describe('hello', () => {
   });
 
   test('comes before anything else', () => {
-    expect(() => clientOf(envSession(links(1))).reset()).toThrow('expected hello first');
+    expect(() => clientOf(new EnvSession(links(1))).reset()).toThrow('expected hello first');
   });
 });
 
@@ -137,7 +137,7 @@ describe('episodes', () => {
 
   test('lists come as they are, or padded with -1 to one width', () => {
     const ragged = opened(links(2), { columns: ['tails', 'relations'] }).reset({ seed: 1 });
-    const client = clientOf(envSession(links(2)));
+    const client = clientOf(new EnvSession(links(2)));
     expect(client.hello({ columns: ['tails', 'relations'], padded: true }).columns).toMatchObject([
       { name: 'tails', layout: 'fixed', dtype: 'int32', width: 9 },
       { name: 'relations', layout: 'fixed', dtype: 'int32', width: 9 },
@@ -222,7 +222,7 @@ describe('a refused step', () => {
 describe('environments of other kinds', () => {
   test('a vector alone is one column, without a mask', () => {
     const client = clientOf(
-      envSession({ envs: makeVectorEnv('kgwalk/Grid-v1', { size: 3 }, 2), autoreset: 'disabled' }),
+      new EnvSession({ envs: makeVectorEnv('kgwalk/Grid-v1', { size: 3 }, 2), autoreset: 'disabled' }),
     );
     expect(client.hello().columns).toEqual([
       {
@@ -244,7 +244,7 @@ describe('environments of other kinds', () => {
 
   test('a mask given with a vector is the mask, and no column', () => {
     const client = clientOf(
-      envSession({ envs: makeVectorEnv('kgwalk/MaskedBandit-v1', {}, 1), autoreset: 'disabled' }),
+      new EnvSession({ envs: makeVectorEnv('kgwalk/MaskedBandit-v1', {}, 1), autoreset: 'disabled' }),
     );
     expect(client.hello().available).toEqual(['observation']);
     expect(client.reset({ seed: 1 }).masks![0]).toHaveLength(10);
@@ -288,7 +288,7 @@ describe('environments of other kinds', () => {
   test('what no other program can read is refused at the beginning', () => {
     const wrong = (change: object) => {
       const env = { ...makeVectorEnv('kgwalk/Grid-v1', {}, 1), ...change } as never;
-      return () => envSession({ envs: env, autoreset: 'disabled' });
+      return () => new EnvSession({ envs: env, autoreset: 'disabled' });
     };
     const opaque = { contains: () => true, sample: () => 0 };
     expect(wrong({ actionSpace: opaque })).toThrow('expected an environment with discrete actions');
