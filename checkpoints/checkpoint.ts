@@ -72,7 +72,7 @@ export interface Checkpoint {
 /** A checkpoint that was read. */
 export interface ReadCheckpoint extends Checkpoint {
   /** The sha256 that the file carries; absent in those of the first version. */
-  seal?: string;
+  seal?: string | undefined;
 }
 
 /**
@@ -94,7 +94,7 @@ export function readCheckpoint(file: string, options: ReadOptions = {}): ReadChe
   const header = parseHeader(metadata, seal !== undefined, file);
   // Names come from a file: without a prototype, none of them can mean anything but itself.
   const record = Object.assign(Object.create(null) as Record<string, Tensor>, Object.fromEntries(tensors));
-  return { header, tensors: record, ...(seal !== undefined && { seal }) };
+  return { header, tensors: record, seal };
 }
 
 /** Tensors under this prefix are the optimizer's state: needed to resume training, not to answer. */

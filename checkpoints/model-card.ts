@@ -63,9 +63,9 @@ export function frontMatter(name: string, { header }: Checkpoint, licence?: stri
     library_name: 'kgwalk',
     pipeline_tag: task,
     tags: [...new Set(tags)],
-    ...(dataset !== undefined && { datasets: [dataset] }),
-    ...(metrics.length > 0 && { metrics: metrics.map(({ type }) => type) }),
-    ...(metrics.length > 0 && dataset !== undefined && { 'model-index': [{ name, results: [scored] }] }),
+    datasets: dataset === undefined ? undefined : [dataset],
+    metrics: metrics.length > 0 ? metrics.map(({ type }) => type) : undefined,
+    'model-index': metrics.length > 0 && dataset !== undefined ? [{ name, results: [scored] }] : undefined,
   };
   return `---\n${stringify(facts)}---\n`;
 }

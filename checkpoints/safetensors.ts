@@ -2,25 +2,18 @@
  * The safetensors format: named arrays behind a JSON header, nothing that could be executed. Every file that is written here
  * carries the sha256 of all its bytes, which any reader takes for one more text of the metadata.
  */
-import { readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import { z } from 'zod';
 import { WorkbenchError } from '../src/run/errors.js';
 import { printable } from '../src/run/printable.js';
-import { checkSeal, sealKey, sealOfFile, sealSpace, statedSeal, writeSeal } from './seal.js';
 import { refuseSpecial } from '../src/run/files.js';
 
 /** Arrays a file can hold, by the format's name of their dtype. */
 const arrayTypes = {
-  F64: Float64Array,
-  I64: BigInt64Array,
-  U64: BigUint64Array,
-  F32: Float32Array,
-  I32: Int32Array,
-  U32: Uint32Array,
-  I16: Int16Array,
-  U16: Uint16Array,
-  I8: Int8Array,
-  U8: Uint8Array,
+  ...{ F64: Float64Array, I64: BigInt64Array, U64: BigUint64Array },
+  ...{ F32: Float32Array, I32: Int32Array, U32: Uint32Array },
+  ...{ I16: Int16Array, U16: Uint16Array, I8: Int8Array, U8: Uint8Array },
 } as const;
 
 type Dtype = keyof typeof arrayTypes;
@@ -56,7 +49,7 @@ export interface SafetensorsContent {
 /** Contents of a file, and the state of its digest. */
 export interface ReadContent extends SafetensorsContent {
   /** The sha256 that it carries, which fits; files of other programs carry none. */
-  seal?: string;
+  seal?: string | undefined;
 }
 
 /** Strictness of reading. */
@@ -71,6 +64,55 @@ const metadataKey = '__metadata__';
 const prefixBytes = 8;
 /** Headers are a few kilobytes; a larger length is a damaged file, not a reason to allocate. */
 const maxHeaderBytes = 64 * 2 ** 20;
+
+/** Key of the sha256 in `__metadata__`: the first text, so its position is fixed. */
+const sealKey = 'kgwalk-sha256';
+/** Placeholder while it is computed, over every byte of the file. */
+const sealSpace = '0'.repeat(64);
+
+const opening = Buffer.from(`{"__metadata__":{"${sealKey}":"`);
+/** Bytes that are hashed at once; the library refuses 2 GiB. */
+const chunkBytes = 2 ** 28;
+
+/** Puts the digest over its space. @param start byte at which the header begins */
+export function writeSeal(bytes: Uint8Array, start: number): void {
+  bytes.set(Buffer.from(digestOf(bytes, start)), start + opening.length);
+}
+
+/** The digest that a file states, or undefined where it states none. @param start byte at which the header begins */
+function statedSeal(bytes: Uint8Array, start: number): string | undefined {
+  const at = start + opening.length;
+  if (!opening.equals(bytes.subarray(start, at))) return undefined;
+  return Buffer.from(bytes.subarray(at, at + sealSpace.length)).toString('latin1');
+}
+
+/** The sha256 that a safetensors file states of itself, without reading the rest; undefined where it states none. */
+export function statedSealOf(file: string): string | undefined {
+  const start = prefixBytes;
+  const bytes = Buffer.alloc(start + opening.length + sealSpace.length);
+  refuseSpecial(file, 'a sealed file');
+  const descriptor = openSync(file, 'r');
+  try {
+    return statedSeal(bytes.subarray(0, readSync(descriptor, bytes)), start);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** True if the stated digest is correct; undefined if there is none. @param start byte at which the header begins */
+export function checkSeal(bytes: Uint8Array, start: number): boolean | undefined {
+  const stated = statedSeal(bytes, start);
+  return stated === undefined ? undefined : stated === digestOf(bytes, start);
+}
+
+function digestOf(bytes: Uint8Array, start: number): string {
+  const at = start + opening.length;
+  const hash = createHash('sha256').update(bytes.subarray(0, at)).update(sealSpace);
+  for (let done = at + sealSpace.length; done < bytes.length; done += chunkBytes) {
+    hash.update(bytes.subarray(done, done + chunkBytes));
+  }
+  return hash.digest('hex');
+}
 
 const size = z.number().int().nonnegative();
 const tensorInfo = z.strictObject({
@@ -150,12 +192,8 @@ export function decodeSafetensors(bytes: Uint8Array, place: string, options: Rea
     tensors.set(name, { shape, data });
   }
   header.metadata.delete(sealKey);
-  const seal = statedSeal(bytes, prefixBytes);
-  return { tensors, metadata: header.metadata, ...(seal !== undefined && { seal }) };
+  return { tensors, metadata: header.metadata, seal: statedSeal(bytes, prefixBytes) };
 }
-
-/** The sha256 that a safetensors file states of itself, without reading the rest; undefined where it states none. */
-export const statedSealOf = (file: string): string | undefined => sealOfFile(file, prefixBytes);
 
 /**
  * Reads a safetensors file.

@@ -183,9 +183,7 @@ export async function readImportedGraph(folder: string, name: string, hash: stri
 
 /** Error for a file that differs from the imported one. */
 export function alteredFile(file: string): WorkbenchError {
-  return new WorkbenchError('data', `expected the imported file, got an altered one, at ${file}`, {
-    hint,
-  });
+  return new WorkbenchError('data', `expected the imported file, got an altered one, at ${file}`, { hint });
 }
 
 /** Result of a check. */
@@ -280,8 +278,15 @@ export async function describeSources(files: readonly string[]): Promise<z.outpu
 
 /** Manifest entry of a graph. */
 export function describeGraph(graph: Graph, note: string): z.output<typeof graphSchema> {
-  const { numEntities: entities, numRelations: relations, numEdges: triples, hash, madeFrom } = graph;
-  return { entities, relations, triples, ...(madeFrom.length > 0 && { madeFrom: [...madeFrom] }), hash, note };
+  const { numEntities: entities, numRelations: relations, numEdges: triples, hash } = graph;
+  return {
+    entities,
+    relations,
+    triples,
+    madeFrom: graph.madeFrom.length > 0 ? [...graph.madeFrom] : undefined,
+    hash,
+    note,
+  };
 }
 
 /** JSON lines of values. */

@@ -58,7 +58,7 @@ export function batchAsker(
       const decisionsOf = (place: number): Pick<Attempt<Answer>, 'decisions'> => {
         const own = watched.get(tasks[place]!.id);
         watched.delete(tasks[place]!.id);
-        return own ? { decisions: own.taken() } : {};
+        return { decisions: own?.taken() };
       };
       onPrepared?.();
       const places = tasks.flatMap((task, place) => (canAsk(task) ? [place] : []));
@@ -79,11 +79,8 @@ export function batchAsker(
       for (let begin = 0; begin < places.length; begin += batchSize) {
         const batch = places.slice(begin, begin + batchSize);
         try {
-          const attempts = await attemptsOf(
-            agent,
-            batch.map((place) => tasks[place]!),
-            goldOf,
-          );
+          const asked = batch.map((place) => tasks[place]!);
+          const attempts = await attemptsOf(agent, asked, goldOf);
           batch.forEach((place, i) => take(place, { ...attempts[i], ...decisionsOf(place) }));
           failures = 0;
         } catch (error) {
@@ -108,7 +105,7 @@ async function attemptsOf(
     throw new TypeError(`expected ${tasks.length} answers, got ${answers.length}, from agent ${agent.name}`);
   }
   const logProbs = goldOf && (await agent.logProbs?.(tasks.map((task) => ({ task, paths: [goldOf(task)] }))));
-  return answers.map((answer, i) => ({ answer, ...(logProbs && { goldLogProb: logProbs[i]![0]! }) }));
+  return answers.map((answer, i) => ({ answer, goldLogProb: logProbs?.[i]![0] }));
 }
 
 /**
@@ -143,8 +140,7 @@ export function questionAsker(agent: QuestionAgent, hopsGiven = true): Asker<Que
 
 /** The part of a task that the agent receives. */
 export function visibleTask({ topicGiven }: QuestionAgent, task: QuestionTask, hopsGiven: boolean): QuestionTask {
-  const { hops, ...rest } = task;
-  return { ...rest, topics: topicGiven ? task.topics : [], ...(hopsGiven && hops !== undefined && { hops }) };
+  return { ...task, topics: topicGiven ? task.topics : [], hops: hopsGiven ? task.hops : undefined };
 }
 
 async function askQuestion(
@@ -159,7 +155,7 @@ async function askQuestion(
   try {
     const answer = await agent.answer(task, { client: watched.client, trace: (event) => trace.push(event), signal });
     const confidence = answer.confidence ?? confidenceOf(watched.taken(), calls.client);
-    return { attempt: { answer: { ...answer, ...(confidence !== undefined && { confidence }) }, ...cost() } };
+    return { attempt: { answer: { ...answer, confidence }, ...cost() } };
   } catch (thrown) {
     const error = memoryErrorOf(thrown);
     if (concernsAllTasks(error)) throw error;

@@ -16,7 +16,7 @@ export interface Comparison {
    */
   differences: Record<string, PairedDifference>;
   /** The same within the slices that are compared by themselves, by `name=value`. */
-  slices?: Record<string, Record<string, PairedDifference>>;
+  slices?: Record<string, Record<string, PairedDifference>> | undefined;
 }
 
 /** Number of resamples per test, and whether different models may be compared. */
@@ -59,7 +59,7 @@ export function compareEvaluations<R extends Row>(
     const slices = [...slicesOf(rows)].map(([slice, own]) => [slice, differences(own, others.get(slice)!)] as const);
     return {
       ...{ agent: name, against: reference.name, differences: differences(rows, reference.rows) },
-      ...(slices.length > 0 && { slices: Object.fromEntries(slices) }),
+      slices: slices.length > 0 ? Object.fromEntries(slices) : undefined,
     };
   });
 }

@@ -104,11 +104,7 @@ export async function evaluate<S extends Sample, Answer, R extends Row>(
   };
   const { openCalls = noCalls, concurrency = 1, prepareFor, onPrepared, signal } = options;
   const tasks = asked.map((i) => samples[i]!.task);
-  await asker.ask(tasks, take, {
-    ...{ openCalls, concurrency, signal },
-    ...(prepareFor && { prepareFor }),
-    ...(onPrepared && { onPrepared }),
-  });
+  await asker.ask(tasks, take, { openCalls, concurrency, prepareFor, onPrepared, signal });
   samples.forEach((sample, i) => {
     if (rows[i]) return;
     const row = (rows[i] = scorer.rowOf(sample, undefined));
@@ -167,32 +163,17 @@ function recordOf<S extends Sample, Answer, R extends Row>(
   const { task, agent = name, run, checkpoint, phase, step, about, hashes, resamples } = subject;
   const figures = allFigures(measure, declared);
   const metrics = metricsOf(measure, figures, rows, resamples);
+  const misses = rows.flatMap(({ miss }) => miss ?? []);
   const { details, sections, bounds } = summary?.(rows) ?? { details: {}, sections: [], bounds: undefined };
   return {
     schemaVersion: 2,
-    ...{ task, agent },
-    ...(note !== undefined && { note }),
-    ...(run !== undefined && { run }),
-    ...(checkpoint !== undefined && { checkpoint }),
-    ...(phase !== undefined && { phase }),
-    ...(step !== undefined && { step }),
-    ...about,
+    ...{ task, agent, note, run, checkpoint, phase, step, ...about },
     figures: figures.filter(({ key }) => metrics[key]),
-    clusters: measure.clusters,
-    n: rows.length,
-    excluded: { ...excluded },
-    metrics,
-    ...(bounds && { bounds }),
+    ...{ clusters: measure.clusters, n: rows.length, excluded: { ...excluded }, metrics, bounds },
     slices: slicesOf(measure, figures, rows, resamples),
-    misses: countsOf(
-      rows.flatMap(({ miss }) => miss ?? []),
-      missReasons,
-    ),
+    misses: countsOf(misses, missReasons),
     cost: costOf(rows.map((row) => measure.costOf(row))),
-    hashes: { ...hashes },
-    details,
-    sections,
-    examples: [],
+    ...{ hashes: { ...hashes }, details, sections, examples: [] },
   };
 }
 

@@ -207,9 +207,7 @@ async function keepNoted<S extends Sample, Answer, R extends Row>(
     }
     let done = 0;
     const evaluation = await evaluate(asker, samples, scorer, {
-      ...{ subject: subjectOf(what), known, signal, ...ask },
-      ...(excluded && { excluded }),
-      ...(examples !== undefined && { examples }),
+      ...{ subject: subjectOf(what), known, excluded, examples, signal, ...ask },
       onPrepared: () => speed.prepared(),
       onRow(row, sample, attempt) {
         speed.answered();
@@ -231,10 +229,8 @@ async function keepNoted<S extends Sample, Answer, R extends Row>(
     return { ...evaluation, folder, resumed, speed: speed.speed() };
   } catch (error) {
     if (!(error instanceof WorkbenchError) || error.code !== 'stopped') throw error;
-    throw new WorkbenchError('stopped', `stopped; what was asked is saved, at ${folder}`, {
-      hint: 'Run the same command again: it resumes from there.',
-      cause: error,
-    });
+    const hint = 'Run the same command again: it resumes from there.';
+    throw new WorkbenchError('stopped', `stopped; what was asked is saved, at ${folder}`, { hint, cause: error });
   } finally {
     partial?.close();
     store?.close();
@@ -258,7 +254,7 @@ export function clientSettings({
 
 /** Fields of the record other than figures. The agent's name is its own: `bilinear` is ComplEx. */
 export function subjectOf({ modelId, hashes, agent: _asked, ...rest }: AskedEvaluation): EvaluationSubject {
-  return { ...rest, hashes: { ...hashes, ...(modelId !== undefined && { model: modelId }) } };
+  return { ...rest, hashes: modelId === undefined ? hashes : { ...hashes, model: modelId } };
 }
 
 /** The files of an evaluation as they are compared by replays: no wall clock. The record is written last, after the seal. */

@@ -69,7 +69,7 @@ export async function replayEvaluation<S extends Sample, Answer, R extends Row>(
   try {
     // Prepared for all even where only some are asked: texts are encoded in the batches they were.
     const prepareFor = samples.map(({ task }) => task);
-    const ask = { ...options, prepareFor, ...(calls && { openCalls: calls.openCalls }), subject: subjectOf(asked) };
+    const ask = { ...options, prepareFor, openCalls: calls?.openCalls, subject: subjectOf(asked) };
     const { record, rows, traced } = await evaluate(asker, part, scorer, ask);
     const shown = asker.online && index >= 0 ? index : 0;
     const replay: Replay<R> = {

@@ -16,14 +16,14 @@ export interface Sample {
 export interface Attempt<Answer> {
   answer?: Answer;
   /** See `Agent.logProbs`: of the gold walk. */
-  goldLogProb?: number;
+  goldLogProb?: number | undefined;
   /** Message of what the agent threw. */
   failure?: string;
   /** For agents that call a model. */
   totals?: CallTotals;
   calls?: readonly CallRecord[];
   /** Its decisions, in order. */
-  decisions?: readonly TakenDecision[];
+  decisions?: readonly TakenDecision[] | undefined;
   trace?: readonly TraceEvent[];
 }
 

@@ -43,16 +43,8 @@ export function throughputMeter(
   const started = now();
   const cpuStarted = cpu();
   let preparedAt = started;
-  const total = {
-    questions: 0,
-    asked: 0,
-    remembered: 0,
-    promptTokens: 0,
-    cachedTokens: 0,
-    completionTokens: 0,
-    ms: 0,
-    cpu: 0,
-  };
+  const tokens = { promptTokens: 0, cachedTokens: 0, completionTokens: 0 };
+  const total = { questions: 0, asked: 0, remembered: 0, ...tokens, ms: 0, cpu: 0 };
   let before = { ...total };
   return {
     called({ ms, cacheHit, completion }) {

@@ -146,7 +146,7 @@ function drawn(
   const levelText = levels.map(({ label, value }) => `; ${label} is at ${write(value)}`).join('');
   const xLabels = axes.map(({ label }) => label);
   const lines = logged.map(({ label, curve, group: { color, dashed } }, i) =>
-    thinned({ label, color, ...(dashed && { dashed }), x: axes.map(({ places }) => places[i]!), seeds: curve.raw }),
+    thinned({ label, color, dashed, x: axes.map(({ places }) => places[i]!), seeds: curve.raw }),
   );
   const stride = Math.max(1, ...logged.map(({ curve }, i) => curve.steps.length / lines[i]!.seeds[0]!.length));
   const window = Math.max(...logged.map(({ curve }) => curve.window));

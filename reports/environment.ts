@@ -65,11 +65,11 @@ function machineFacts({ info: { environment: one } }: RunData): Fact[] {
 function hashFacts(run: RunData): Fact[] {
   const { environment } = run.info;
   const model = encoderOf(run);
+  const plugins = (environment.plugins ?? []).map(({ file, sha256 }) => [`plugin ${basename(file)}`, sha256] as const);
   return factsOf({
-    ...(model !== undefined && { 'frozen model': basename(model) }),
-    ...Object.fromEntries(Object.entries(environment.hashes).map(([name, hash]) => [name, shortHash(hash)])),
+    'frozen model': model === undefined ? undefined : basename(model),
     ...Object.fromEntries(
-      (environment.plugins ?? []).map(({ file, sha256 }) => [`plugin ${basename(file)}`, shortHash(sha256)]),
+      [...Object.entries(environment.hashes), ...plugins].map(([of, hash]) => [of, shortHash(hash)]),
     ),
   });
 }

@@ -56,7 +56,7 @@ export function askedView({ asked, gold, goldWalk, ...further }: Example): Omit<
     messages: messages.slice(-shown.messages),
     facts,
     gold: gold.join('; '),
-    ...(goldWalk && goldWalk.length > 0 && { goldWalk: walkView(goldWalk, '') }),
+    goldWalk: goldWalk && goldWalk.length > 0 ? walkView(goldWalk, '') : undefined,
   };
 }
 
@@ -77,7 +77,7 @@ export function saidView(example: Example): Omit<SaidView, 'agent' | 'model' | '
       return {
         ...{ text, score, right: hit },
         width: share === undefined ? 0 : Math.round(Number(share)),
-        ...(walks?.[i] && { walk: walkView(walks[i], text, { goldWalk, hit }) }),
+        walk: walks?.[i] && walkView(walks[i], text, { goldWalk, hit }),
       };
     }),
     drawing: drawingOf(example),
@@ -91,9 +91,9 @@ export function drawingOf({ answers, walks, goldWalk }: Pick<Example, 'answers' 
     walks: (walks ?? []).map((walk, i) => {
       const [, number, percent] = /^([\d.]+(?:e-\d+)?)( %)?(?:,|$)/.exec(answers[i]?.score ?? '') ?? [];
       const share = Number(number) / (percent === undefined ? 1 : 100);
-      return { walk, right: answers[i]?.right ?? false, ...(share <= 1 && { share }) };
+      return { walk, right: answers[i]?.right ?? false, share: share <= 1 ? share : undefined };
     }),
-    ...(goldWalk && { gold: goldWalk }),
+    gold: goldWalk,
   });
 }
 

@@ -49,7 +49,7 @@ export function barFigures(set: ResultSet, name: string, figures: readonly Figur
       {
         name: `${name}-${key}`,
         alt: `${headOf(figure)}${markOf(set)}, of ${plain(about.n)} samples, with 95 % intervals: ${said.join(', ')}`,
-        plot: { kind: 'bars', title, unit, bars, ...(level && { bound: level }) },
+        plot: { kind: 'bars', title, unit, bars, bound: level },
       },
     ];
   });
@@ -132,9 +132,9 @@ export function foundCurves(set: ResultSet, title: string, name: string): ChartG
     const used = new Set<string>();
     const lines = some.map(({ row: { label, color }, curves }): PlotLine => {
       const at = (x: number) => meanOf(curves.map(({ points }) => points.findLast(([place]) => place <= x)?.[1] ?? 0));
-      const dashed = used.has(color);
+      const dashed = used.has(color) || undefined;
       used.add(color);
-      return { label, color, ...(dashed && { dashed }), x: [steps], seeds: [steps.map(at)] };
+      return { label, color, dashed, x: [steps], seeds: [steps.map(at)] };
     });
     const head = `${title}${way && `, ${way}`}: ${y}, % · n = ${plain(set.about.n)}${markOf(set)}`;
     const ends = lines.map(({ label, seeds }) => `${label} ${percent(seeds[0]!.at(-1)!)}`).join(', ');

@@ -36,7 +36,7 @@ export interface Picture {
   /** Name of the PNG and CSV files, without extension. */
   name: string;
   /** Picture for print and for readers without scripts, a data URI; inverted in dark mode. */
-  source?: string;
+  source?: string | undefined;
   width: number;
   height: number;
   alt: string;
@@ -96,7 +96,7 @@ export interface WalkView {
 /** One answer of an agent with the walk that led to it. */
 export interface AnswerView {
   text: string;
-  walk?: WalkView;
+  walk?: WalkView | undefined;
   /** Path in words; empty if there is none. */
   score: string;
   /** Unit of the score: percent or none. */
@@ -127,7 +127,7 @@ export interface ExampleView {
   messages: MessageView[];
   facts: Fact[];
   gold: string;
-  goldWalk?: WalkView;
+  goldWalk?: WalkView | undefined;
   said: SaidView[];
 }
 

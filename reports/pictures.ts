@@ -50,13 +50,8 @@ export function pictureDrawer(to: string, { pictures, plots }: Drawn): Draw {
         const file = join(to, `${plain}.png`);
         writeFileAtomic(file, png);
         pictures.push(file);
-        views.push({
-          plot: plots.push(plot) - 1,
-          name: plain,
-          alt,
-          ...(!minor && { source: dataUri(png) }),
-          ...sizeOf(plot),
-        });
+        const source = minor ? undefined : dataUri(png);
+        views.push({ plot: plots.push(plot) - 1, name: plain, alt, source, ...sizeOf(plot) });
       }
       drawn.push({ ...group, pictures: views });
     }

@@ -15,16 +15,16 @@ export interface ResultRow {
   label: string;
   /** Lines shown with its name: model, settings, notes, seeds. */
   aside: readonly string[];
-  note?: string;
+  note?: string | undefined;
   /** Language model; absent for agents that use none. */
-  model?: string;
+  model?: string | undefined;
   simulated: boolean;
   /** True if a run trained it. */
   own: boolean;
   /** `best`, `last`, `clone` or a step. */
-  checkpoint?: string;
+  checkpoint?: string | undefined;
   /** Training method, such as `PPO`; over several seeds, all of them. */
-  method?: string;
+  method?: string | undefined;
   /** Index among the groups of runs on its data; absent for agents not trained by a run of the report. */
   group?: number;
   /** Palette colour in every chart: that of its group's curves, paler for all but its best checkpoint. */
@@ -41,7 +41,7 @@ export interface ResultRow {
   /** Missed samples by reason, summed over seeds. */
   misses: Readonly<Record<string, number>>;
   /** Absent for simulated models, whose time is meaningless. */
-  speed?: Speed;
+  speed?: Speed | undefined;
   /** One per seed. */
   records: readonly EvaluationRecord[];
   /** Hashes of the evaluations, one per seed. */
@@ -60,7 +60,7 @@ export interface ResultSet {
   /** Equal for sets of the same samples. */
   samples: string;
   /** Name of a simulated model, such as `oracle:0.1`, which uses the gold answers. */
-  simulated?: string;
+  simulated?: string | undefined;
   /** Figures declared by any of them, in table order. */
   figures: readonly Figure[];
   /** Figure that orders the rows and makes the summary. */
@@ -208,8 +208,7 @@ function setOf(
   const rows = labelled.map((row) => rowOf(row.label, row.same, colorOf(row)));
   return {
     title: [`${about.dataset}${marks}`, ...subsetsOf(about), about.split, ...drawn, ...simulation].join(', '),
-    ...{ about, labels, samples, figures, main },
-    ...(simulated !== undefined && { simulated }),
+    ...{ about, labels, samples, figures, main, simulated },
     rows: rows
       .map((row) => ({ ...row, aside: asideOf(row, rows) }))
       .sort((a, b) => value(b) - value(a) || calls(a) - calls(b)),
@@ -407,11 +406,9 @@ function rowOf(label: string, same: readonly EvaluationData[], color: Colored): 
   const cpu = speeds.flatMap(({ cpuPerSample }) => cpuPerSample ?? []);
   const rates = speeds.flatMap(({ tokensPerSecond }) => tokensPerSecond ?? []);
   return {
-    ...{ label, aside: [], simulated, ...color, records, folders: same.map(({ folder }) => folder) },
-    ...(note !== undefined && { note }),
-    ...(model !== undefined && { model }),
-    ...(checkpoint !== undefined && { checkpoint }),
-    ...(methods.length === 1 && methods[0] !== undefined && { method: methods[0] }),
+    ...{ label, aside: [], note, model, simulated, checkpoint, ...color, records },
+    folders: same.map(({ folder }) => folder),
+    method: methods.length === 1 ? methods[0] : undefined,
     own: same[0]!.trained !== undefined,
     seeds: same.length,
     asked: records.reduce((sum, { n }) => sum + n, 0),
@@ -420,13 +417,14 @@ function rowOf(label: string, same: readonly EvaluationData[], color: Colored): 
     cost: averageCost(records),
     settings: records[0]!.switches ?? {},
     misses: sumOf(records.map(({ misses }) => misses)),
-    ...(speeds.length > 0 && {
-      speed: {
-        msPerSample: meanOf(speeds.map(({ msPerSample }) => msPerSample)),
-        ...(cpu.length > 0 && { cpuPerSample: meanOf(cpu) }),
-        ...(rates.length > 0 && { tokensPerSecond: meanOf(rates) }),
-      },
-    }),
+    speed:
+      speeds.length === 0
+        ? undefined
+        : {
+            msPerSample: meanOf(speeds.map(({ msPerSample }) => msPerSample)),
+            cpuPerSample: cpu.length > 0 ? meanOf(cpu) : undefined,
+            tokensPerSecond: rates.length > 0 ? meanOf(rates) : undefined,
+          },
   };
 }
 

@@ -23,7 +23,7 @@ interface TrainedBy {
   label: string;
   checkpoint: string;
   /** Training method, such as `PPO`; absent if the run is missing. */
-  method?: string;
+  method?: string | undefined;
 }
 
 /** Timings from the machine that ran it. */
@@ -31,9 +31,9 @@ export interface Speed {
   /** Wall time per sample, preparation included, in milliseconds. */
   msPerSample: number;
   /** Processor time per sample, all threads together, in seconds; absent for versions that did not log it. */
-  cpuPerSample?: number;
+  cpuPerSample?: number | undefined;
   /** Prompt and completion tokens per second; absent without a model. */
-  tokensPerSecond?: number;
+  tokensPerSecond?: number | undefined;
 }
 
 /** An evaluation with its timings. */
@@ -44,11 +44,11 @@ export interface EvaluationData {
   /** Short word that distinguishes it from another evaluation, if nothing else does. */
   tag: string;
   record: EvaluationRecord;
-  trained?: TrainedBy;
+  trained?: TrainedBy | undefined;
   /** Equal for evaluations of the same samples. */
   samples: string;
   /** Absent if nothing was timed, or most replies came from the cache. */
-  speed?: Speed;
+  speed?: Speed | undefined;
 }
 
 /** Everything of a run folder that a page shows. */
@@ -66,7 +66,7 @@ export interface RunGroup {
   /** Palette colour in every chart. */
   color: string;
   /** Set once colours run out. */
-  dashed?: boolean;
+  dashed?: boolean | undefined;
   runs: RunData[];
 }
 
@@ -118,9 +118,9 @@ export function loadEvaluation(folder: string, run?: RunInfo): EvaluationData {
     folder,
     tag: run?.id ?? folder.slice(-8),
     record,
-    ...(checkpoint !== undefined && { trained: trainedBy(by, checkpoint, record.phase) }),
+    trained: checkpoint === undefined ? undefined : trainedBy(by, checkpoint, record.phase),
     samples: createHash('sha256').update(JSON.stringify(of)).digest('hex'),
-    ...(speed && { speed }),
+    speed,
   };
 }
 
@@ -129,7 +129,7 @@ function trainedBy(run: RunInfo | string = 'unnamed', checkpoint: string, phase:
   try {
     const { id, config } = typeof run === 'string' ? openRun(run, runsFolder()) : run;
     const method = methodOf(config, checkpoint, phase);
-    return { settings: settingsKey(config), label: plainName(id), checkpoint, ...(method !== undefined && { method }) };
+    return { settings: settingsKey(config), label: plainName(id), checkpoint, method };
   } catch {
     return { settings: String(run), label: plainName(basename(String(run))), checkpoint };
   }
@@ -146,8 +146,8 @@ function speedOf(laps: readonly TimingRecord[]): Speed | undefined {
   const tokens = sum('promptTokens') - sum('cachedTokens') + sum('completionTokens');
   return {
     msPerSample: (1000 * seconds) / samples,
-    ...(sum('cpu_ms') > 0 && { cpuPerSample: sum('cpu_ms') / 1000 / samples }),
-    ...(sum('asked') > 0 && seconds > 0 && { tokensPerSecond: tokens / seconds }),
+    cpuPerSample: sum('cpu_ms') > 0 ? sum('cpu_ms') / 1000 / samples : undefined,
+    tokensPerSecond: sum('asked') > 0 && seconds > 0 ? tokens / seconds : undefined,
   };
 }
 
@@ -173,13 +173,8 @@ export function groupRuns(runs: readonly RunData[]): RunGroup[] {
   const members = [...groupBy(runs, ({ info }) => settingsKey(info.config)).values()];
   if (members.length === 1) {
     const method = trainedMethodOf(members[0]![0]!.info.config) ?? 'walker';
-    return [
-      {
-        label: nameOf(members[0]!),
-        color: agentColors([{ name: method, vivid: true }]).get(method)!,
-        runs: members[0]!,
-      },
-    ];
+    const color = agentColors([{ name: method, vivid: true }]).get(method)!;
+    return [{ label: nameOf(members[0]!), color, runs: members[0]! }];
   }
   const configs = members.map(([run]) => withoutSeed(run!.info.config));
   // Names given by the user (`--set name=`) are kept.
@@ -190,7 +185,7 @@ export function groupRuns(runs: readonly RunData[]): RunGroup[] {
   return members.map((group, i) => ({
     label: labels[i]!,
     color: colors.get(labels[i]!)!,
-    ...(i >= palette.length && { dashed: true }),
+    dashed: i >= palette.length || undefined,
     runs: group,
   }));
 }

@@ -24,8 +24,8 @@ interface SettingRow {
   /** Highest value on valid of each seed. */
   best: Mean;
   /** Share of walks per update that end on the answer: mean over the last tenth of the updates. */
-  hitRate?: Mean;
-  environmentSteps?: number;
+  hitRate?: Mean | undefined;
+  environmentSteps?: number | undefined;
   seconds: number;
 }
 
@@ -35,7 +35,7 @@ export interface SettingComparison {
   figure: Figure;
   rows: SettingRow[];
   /** Environment steps that all settings took; undefined if not logged, and then the last evaluation counts. */
-  equalSteps?: number;
+  equalSteps?: number | undefined;
 }
 
 /** Compares groups of runs by their training logs. */
@@ -60,8 +60,8 @@ export function compareSettings({
       ...{ group, color },
       atEqualSteps: overSeeds(group.runs.map((run) => lastWithin(seriesOf(run, measured), within))),
       best: overSeeds(group.runs.map((run) => largest(seriesOf(run, measured).values()))),
-      ...(hits.every(Number.isFinite) && { hitRate: overSeeds(hits) }),
-      ...(totals[i] !== undefined && { environmentSteps: totals[i] }),
+      hitRate: hits.every(Number.isFinite) ? overSeeds(hits) : undefined,
+      environmentSteps: totals[i],
       seconds: meanOf(
         group.runs.map(({ timings }) =>
           timings.reduce((sum, record) => sum + (record.phase === phase ? record.seconds : 0), 0),
@@ -69,7 +69,7 @@ export function compareSettings({
       ),
     };
   });
-  return { figure, rows, ...(equalSteps !== undefined && { equalSteps }) };
+  return { figure, rows, equalSteps };
 }
 
 /** One row per setting: results and cost. */
@@ -82,13 +82,8 @@ export function settingTable({ figure, rows, equalSteps }: SettingComparison): T
   const at = equalSteps === undefined ? 'at the end' : `at ${plain(Math.round(equalSteps))} steps`;
   return {
     head: [
-      'setting',
-      `${figure.title} ${at}${unit}`,
-      `best ${figure.title}${unit}`,
-      'walks that hit, %',
-      'environment steps',
-      'wall time',
-      'seeds',
+      ...['setting', `${figure.title} ${at}${unit}`, `best ${figure.title}${unit}`, 'walks that hit, %'],
+      ...['environment steps', 'wall time', 'seeds'],
     ],
     rows: [...rows]
       .sort((a, b) => b.atEqualSteps.value - a.atEqualSteps.value)

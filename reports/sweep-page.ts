@@ -81,16 +81,14 @@ export async function writeSweepPage(
     examples: [],
     costs: [],
     shared: [],
-    runs: best
-      ? [
-          {
-            title: `The best setting: trial ${best.trial}`,
-            command: best.command,
-            environment: [],
-            config: settingsText(trials, best.trial),
-          },
-        ]
-      : [],
+    runs: (best ? [best] : []).map(({ trial, command }) => {
+      return {
+        title: `The best setting: trial ${trial}`,
+        command,
+        environment: [],
+        config: settingsText(trials, trial),
+      };
+    }),
     diagnostics: [],
     plots: drawn.plots,
   };
@@ -269,7 +267,7 @@ function trialTable(
           { text: value === undefined ? '' : write(value) },
           ...(severalSeeds ? [{ text: seeds.join(' · ') }] : []),
           ...keys.map((key) => ({ text: key in set ? display(set[key]) : '' })),
-          { text: state, ...(reason !== undefined && { details: [reason] }) },
+          { text: state, details: reason === undefined ? [] : [reason] },
         ],
       };
     }),

@@ -4,16 +4,8 @@ import type { Table } from './html.js';
 import type { ChartGroup, NamedChart } from './pictures.js';
 import { agentColors } from './plots/colors.js';
 import type { Level, LinePlot, PlotLine } from './plots/plot.js';
-import {
-  headOf,
-  mainFigures,
-  markOf,
-  oracleError,
-  facetsOf,
-  toldApart,
-  type ResultRow,
-  type ResultSet,
-} from './results.js';
+import { facetsOf, headOf, mainFigures, markOf, oracleError, toldApart } from './results.js';
+import type { ResultRow, ResultSet } from './results.js';
 import { groupBy } from './run-data.js';
 import { figureCell } from './tables.js';
 import { baselineName, labelOf, plain, wordsOf } from './format.js';
@@ -37,7 +29,7 @@ interface SweptRow {
   label: string;
   color: string;
   /** Set once colours run out. */
-  dashed?: boolean;
+  dashed?: boolean | undefined;
   /** Ascending by value. */
   points: { value: number; result: ResultRow }[];
 }
@@ -148,10 +140,10 @@ function sweptRows(lines: readonly Described[][], key: string): Pick<Swept, 'row
   const used = new Set<string>();
   const rows = lines.map((line, i): SweptRow => {
     const color = isApart ? own[i]! : colors.get(labels[i]!)!;
-    const dashed = used.has(color);
+    const dashed = used.has(color) || undefined;
     used.add(color);
     const points = line.map((one) => ({ value: valueOf(one, key), result: one.result }));
-    return { label: labels[i]!, color, ...(dashed && { dashed }), points };
+    return { label: labels[i]!, color, dashed, points };
   });
   const values = [...new Set(rows.flatMap(({ points }) => points.map(({ value }) => value)))];
   return { rows, values: values.sort((a, b) => a - b) };
@@ -195,8 +187,7 @@ export function sweptFigures({ set, setting, values, rows, levelRows }: Swept, n
     const plot: LinePlot = {
       ...{ kind: 'lines', title, unit, axes: [setting.axis], fromZero: true },
       lines: lines.map(({ of: _, ...line }) => line),
-      ...(levels.length > 0 && { levels }),
-      ...(!isNoise && { marks: values }),
+      ...{ levels: levels.length > 0 ? levels : undefined, marks: isNoise ? undefined : values },
     };
     const alt = `${title} against ${setting.axis}: ${said.join(', ')}${level}`;
     return [{ name: `${name}-${setting.name}-${key}`, alt, plot }];
@@ -252,5 +243,5 @@ function sweptLine({ label, color, dashed, points }: SweptRow, key: string, { pl
   const of = measured.map(({ value }) => value);
   const x: [number[]] = [of.map(place)];
   const band = { low: part('low'), high: part('high') };
-  return [{ label, color, ...(dashed && { dashed }), x, seeds: [part('value')], ...band, of }];
+  return [{ label, color, dashed, x, seeds: [part('value')], ...band, of }];
 }

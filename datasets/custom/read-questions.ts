@@ -119,15 +119,12 @@ function storedQuestion(
     id,
     question: marked?.question ?? line.question,
     topics,
-    answers: [...written].map(([name, answer]) => ({
-      name,
-      ...(Object.hasOwn(aliases, answer) && { aliases: aliases[answer]! }),
-    })),
-    ...(chain && { chains: [chain] }),
-    ...(type !== undefined && { type }),
-    ...(hops !== undefined && { hops }),
-    ...(form === 'truth' && { form, truth: truth! }),
-    ...(claimed !== undefined && { claimed: resolve(claimed) }),
+    answers: [...written].map(([name, answer]) => {
+      return { name, aliases: Object.hasOwn(aliases, answer) ? aliases[answer] : undefined };
+    }),
+    chains: chain && [chain],
+    ...{ type, hops, form: form === 'truth' ? form : undefined, truth },
+    claimed: claimed === undefined ? undefined : resolve(claimed),
   };
 }
 

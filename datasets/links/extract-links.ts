@@ -50,16 +50,12 @@ export async function extractLinks(options: ExtractOptions): Promise<Extraction>
   const remote = await openNeighbourhoods(source, { delay, cache });
   const [entities, relations, triples] = [new NameTable(), new NameTable(), new TripleSet()];
   /** Remaining hops with loaded edges, by entity; 0 at the rim. */
-  let left = new Int8Array(1024);
+  const left: number[] = [];
   const counts = { expanded: 0, cut: 0 };
 
   const entityOf = (term: string): number => {
     const id = entities.add(term);
-    if (id === left.length) {
-      const larger = new Int8Array(2 * id);
-      larger.set(left);
-      left = larger;
-    }
+    left[id] ??= 0;
     return id;
   };
 
@@ -112,15 +108,15 @@ export async function extractLinks(options: ExtractOptions): Promise<Extraction>
     if (triples.size === 0) throw noTopics(source, topics);
     const drawn = distractors > 0 ? drawFromRim() : [];
     await walk(drawn, 'distractors');
-    const rim = [...left.subarray(0, entities.size)].filter((hop) => hop === 0).length;
+    const rim = left.filter((hop) => hop === 0).length;
     const extraction: Extraction = {
       ...{ source: source.name, hops, maxTails: source.maxTails, topics: found, notFound: asked.length - found },
       ...{ distractors: drawn.length, seed, ...counts, rim, triples: triples.size },
     };
     const labels = await remote.labels([...entities.names()], signal);
-    const names = [...labels].map(([term, label]) => `${fieldOf(term)}\t${oneLine(label)}\n`);
+    const names = [...labels].map(([term, label]) => `${fieldOf(term, source.prefix)}\t${oneLine(label)}\n`);
     writeFileAtomic(join(folder, 'names.tsv'), names.join(''));
-    writeFileAtomic(join(folder, 'triples.tsv'), tripleLines());
+    writeFileAtomic(join(folder, 'triples.tsv'), tripleLines(source, { entities, relations, triples }));
     writeFileAtomic(join(folder, extractionFileName), `${JSON.stringify(extraction, null, 2)}\n`);
     return extraction;
   } finally {
@@ -132,24 +128,26 @@ export async function extractLinks(options: ExtractOptions): Promise<Extraction>
     const order = Rng.named(seed, 'datasets/extract/distractors').shuffle(Int32Array.from(rim.keys()));
     return Array.from(order.subarray(0, distractors), (i) => rim[i]!);
   }
+}
 
-  function fieldOf(term: string): string {
-    return oneLine(nameOfTerm(term, source.prefix));
-  }
-
-  function* tripleLines(): Generator<Uint8Array> {
-    const columns = triples.columns();
-    const relationNames = Array.from(relations.names(), (term) => oneLine(nameOfTerm(term, source.relationPrefix)));
-    for (let at = 0; at < triples.size; at += 10_000) {
-      const lines = [];
-      for (let i = at; i < Math.min(at + 10_000, triples.size); i++) {
-        const [head, tail] = [entities.name(columns.heads[i]!)!, entities.name(columns.tails[i]!)!];
-        lines.push(`${fieldOf(head)}\t${relationNames[columns.relations[i]!]}\t${fieldOf(tail)}\n`);
-      }
-      yield Buffer.from(lines.join(''));
+/** Lines of `triples.tsv`, in pieces. */
+function* tripleLines(
+  { prefix, relationPrefix }: SparqlSource,
+  { entities, relations, triples }: { entities: NameTable; relations: NameTable; triples: TripleSet },
+): Generator<Uint8Array> {
+  const columns = triples.columns();
+  const relationNames = Array.from(relations.names(), (term) => fieldOf(term, relationPrefix));
+  for (let at = 0; at < triples.size; at += 10_000) {
+    const lines = [];
+    for (let i = at; i < Math.min(at + 10_000, triples.size); i++) {
+      const [head, tail] = [columns.heads[i]!, columns.tails[i]!].map((id) => fieldOf(entities.name(id)!, prefix));
+      lines.push(`${head}\t${relationNames[columns.relations[i]!]}\t${tail}\n`);
     }
+    yield Buffer.from(lines.join(''));
   }
 }
+
+const fieldOf = (term: string, prefix: SparqlSource['prefix']) => oneLine(nameOfTerm(term, prefix));
 
 /** Name as a field of a line: literals may contain TABs and line ends, or be empty. */
 const oneLine = (name: string) => name.replace(/\s+/gu, ' ').trim() || '""';

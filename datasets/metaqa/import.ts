@@ -22,12 +22,8 @@ import { type ImportedFile, writeQuestionDataset } from '../questions/write-ques
  * `qa_…_qtype.txt`. Inverse relations are added. Subsets `1-hop`, `2-hop`, `3-hop` on one graph `kb`.
  * @throws WorkbenchError `data` (file, every broken line), `usage` for a bad name, `failure` for disk errors
  */
-export async function importMetaQa({
-  from,
-  name = 'metaqa',
-  home,
-  progress,
-}: ImportOptions): Promise<QuestionManifest> {
+export async function importMetaQa(options: ImportOptions): Promise<QuestionManifest> {
+  const { from, name = 'metaqa', home, progress } = options;
   const kb = requiredFile(from, ['kb.txt'], "MetaQA's knowledge base");
   const files = findQuestionFiles(from);
   return inSteps(progress, files.length + 2, async (done) => {
@@ -80,13 +76,10 @@ function findQuestionFiles(folder: string): QuestionFile[] {
     }),
   );
   if (found.length > 0) return found;
-  throw new WorkbenchError(
-    'data',
-    `expected MetaQA's questions (1-hop/qa_dev.txt and the like), got none, at ${folder}`,
-    {
-      hint: 'Give the folder that holds kb.txt, 1-hop, 2-hop and 3-hop.',
-    },
-  );
+  const expected = "MetaQA's questions (1-hop/qa_dev.txt and the like)";
+  throw new WorkbenchError('data', `expected ${expected}, got none, at ${folder}`, {
+    hint: 'Give the folder that holds kb.txt, 1-hop, 2-hop and 3-hop.',
+  });
 }
 
 /** Relation of `kb.txt` from a film to each role of question types. */
@@ -175,9 +168,8 @@ export function readMetaQaQuestions({ hops, file, questions, types }: QuestionFi
         question,
         topics,
         answers: answers.map((name) => ({ name })),
-        ...(chain && { chains: [chain] }),
-        ...(type !== undefined && { type }),
-        hops,
+        chains: chain && [chain],
+        ...{ type, hops },
       });
     }
   });

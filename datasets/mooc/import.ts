@@ -34,10 +34,7 @@ export async function importMooc({ from, name = 'mooc', home }: ImportOptions): 
   const questions = generateQuestions(graph, generation);
   return writeQuestionDataset(
     {
-      name,
-      format: 'mooc',
-      licence: 'MOOCCube: as its authors state',
-      labels: ['generated'],
+      ...{ name, format: 'mooc', licence: 'MOOCCube: as its authors state', labels: ['generated'] },
       graphs: [{ graph, note: 'the structural part of MOOCCube; questions are generated from the graph itself' }],
       subsets: Object.entries(questions).map(([subset, made]) => ({
         name: subset,
@@ -53,98 +50,58 @@ export async function importMooc({ from, name = 'mooc', home }: ImportOptions): 
 /** Entry of `importers.ts`. */
 export const mooc: Importer<'questions'> = { name: 'mooc', kind: 'questions', import: importMooc };
 
-/** Question type: `{}` is the topic, `{claimed}` the claimed end of a statement. */
-interface QuestionForm {
-  /** Relation names from the topic on, direction-qualified. */
-  chain: readonly string[];
-  query?: string;
-  statement: string;
-}
+/** Relations from the topic on, direction-qualified, with a statement and a query: `{}` is the topic, `{claimed}` the claimed end. */
+type QuestionForm = readonly [chain: readonly string[], statement: string, query?: string];
 
 /** One relation from topic to answer. */
 const oneHopForms: readonly QuestionForm[] = [
-  {
-    chain: ['concept_major'],
-    query: 'which field does the concept {} belong to',
-    statement: 'the concept {} belongs to the field {claimed}',
-  },
-  {
-    chain: ['prerequisite_of'],
-    query: 'which concepts require {} as a prerequisite',
-    statement: 'the concept {} is a prerequisite of {claimed}',
-  },
-  {
-    chain: ['~prerequisite_of'],
-    query: 'which concepts are prerequisites of {}',
-    statement: 'the concept {} has the prerequisite {claimed}',
-  },
-  {
-    chain: ['school_offers_course'],
-    query: 'which courses does the school {} offer',
-    statement: 'the school {} offers the course {claimed}',
-  },
-  {
-    chain: ['~school_offers_course'],
-    query: 'which school offers the course {}',
-    statement: 'the course {} is offered by the school {claimed}',
-  },
-  {
-    chain: ['teacher_teaches_course'],
-    query: 'which courses does the teacher {} teach',
-    statement: 'the teacher {} teaches the course {claimed}',
-  },
-  {
-    chain: ['~teacher_teaches_course'],
-    query: 'which teachers teach the course {}',
-    statement: 'the course {} is taught by the teacher {claimed}',
-  },
+  [['concept_major'], 'the concept {} belongs to the field {claimed}', 'which field does the concept {} belong to'],
+  [['prerequisite_of'], 'the concept {} is a prerequisite of {claimed}', 'which concepts require {} as a prerequisite'],
+  [['~prerequisite_of'], 'the concept {} has the prerequisite {claimed}', 'which concepts are prerequisites of {}'],
+  [['school_offers_course'], 'the school {} offers the course {claimed}', 'which courses does the school {} offer'],
+  [['~school_offers_course'], 'the course {} is offered by the school {claimed}', 'which school offers the course {}'],
+  [
+    ['teacher_teaches_course'],
+    'the teacher {} teaches the course {claimed}',
+    'which courses does the teacher {} teach',
+  ],
+  [
+    ['~teacher_teaches_course'],
+    'the course {} is taught by the teacher {claimed}',
+    'which teachers teach the course {}',
+  ],
 ];
 
 /** Two relations from topic to the claimed end. */
 const multiHopForms: readonly QuestionForm[] = [
-  {
-    chain: ['teacher_teaches_course', '~school_offers_course'],
-    statement: 'the teacher {} teaches a course that the school {claimed} offers',
-  },
-  {
-    chain: ['school_offers_course', '~teacher_teaches_course'],
-    statement: 'the school {} offers a course that the teacher {claimed} teaches',
-  },
-  {
-    chain: ['teacher_teaches_course', '~teacher_teaches_course'],
-    statement: 'the teacher {} teaches a course together with the teacher {claimed}',
-  },
-  {
-    chain: ['prerequisite_of', 'prerequisite_of'],
-    statement: 'the concept {} is a prerequisite of a prerequisite of {claimed}',
-  },
-  {
-    chain: ['prerequisite_of', 'concept_major'],
-    statement: 'the concept {} is a prerequisite of a concept of the field {claimed}',
-  },
+  [
+    ['teacher_teaches_course', '~school_offers_course'],
+    'the teacher {} teaches a course that the school {claimed} offers',
+  ],
+  [
+    ['school_offers_course', '~teacher_teaches_course'],
+    'the school {} offers a course that the teacher {claimed} teaches',
+  ],
+  [
+    ['teacher_teaches_course', '~teacher_teaches_course'],
+    'the teacher {} teaches a course together with the teacher {claimed}',
+  ],
+  [['prerequisite_of', 'prerequisite_of'], 'the concept {} is a prerequisite of a prerequisite of {claimed}'],
+  [['prerequisite_of', 'concept_major'], 'the concept {} is a prerequisite of a concept of the field {claimed}'],
 ];
 
-interface GenerateOptions {
-  count: number;
-  seed: number;
-}
-
 /** The three subsets of FiSKE's MOOC table. */
-interface MoocQuestions {
-  '1-hop-truth': StoredQuestion[];
-  'multi-hop-truth': StoredQuestion[];
-  '1-hop-query': StoredQuestion[];
-}
+type MoocQuestions = Record<'1-hop-truth' | 'multi-hop-truth' | '1-hop-query', StoredQuestion[]>;
 
 /** Maximum answers of a query. */
 const maxAnswers = 20;
 
 /** Draws topics until each type has its share, or the graph has no more. */
-export function generateQuestions(graph: Graph, { count, seed }: GenerateOptions): MoocQuestions {
+export function generateQuestions(graph: Graph, { count, seed }: typeof generation): MoocQuestions {
   const draw = (subset: keyof MoocQuestions, forms: readonly QuestionForm[]) =>
     forms.flatMap((form, f) => {
       const share = Math.floor((count * (f + 1)) / forms.length) - Math.floor((count * f) / forms.length);
-      return questionsOf(graph, subset, form, share, Rng.named(seed, `mooc/${subset}/${form.chain.join('/')}`));
+      return questionsOf(graph, subset, form, share, Rng.named(seed, `mooc/${subset}/${form[0].join('/')}`));
     });
   return {
     '1-hop-truth': draw('1-hop-truth', oneHopForms),
@@ -156,11 +113,11 @@ export function generateQuestions(graph: Graph, { count, seed }: GenerateOptions
 function questionsOf(
   graph: Graph,
   subset: keyof MoocQuestions,
-  form: QuestionForm,
+  [relations, claim, query]: QuestionForm,
   share: number,
   rng: Rng,
 ): StoredQuestion[] {
-  const chain = form.chain.map((relation) => graph.relationId(relation));
+  const chain = relations.map((relation) => graph.relationId(relation));
   if (chain.includes(unknownId)) return [];
   const topics = rng.shuffle(subjectsOf(graph, chain[0]!));
   const ends = subjectsOf(graph, graph.inverseOf[chain.at(-1)!]!);
@@ -169,30 +126,24 @@ function questionsOf(
     if (questions.length === share) break;
     const { entities } = executeChain(graph, [topic], chain);
     if (entities.length === 0) continue;
-    const id = `${subset}/${form.chain.join('+')}/${questions.length}`;
-    const type = form.chain.join(' → ');
+    const id = `${subset}/${relations.join('+')}/${questions.length}`;
+    const type = relations.join(' → ');
     const name = graph.entityNames[topic]!;
     if (subset === '1-hop-query') {
       if (entities.length > maxAnswers) continue;
       const answers = Array.from(entities, (entity) => ({ name: graph.entityNames[entity]! }));
-      questions.push({ id, ...withTopic(form.query!, name), answers, chains: [form.chain], type });
+      questions.push({ id, ...withTopic(query!, name), answers, chains: [relations], type });
       continue;
     }
     const truth = questions.length % 2 === 0;
     const claimed = truth ? entities[rng.integer(entities.length)]! : falseEnd(ends, topic, entities, rng);
     if (claimed === undefined) continue;
     const claimedName = graph.entityNames[claimed]!;
-    const statement = withTopic(`true or false: ${form.statement}`, name);
+    const statement = withTopic(`true or false: ${claim}`, name);
+    const question = statement.question.replace('{claimed}', () => claimedName);
     questions.push({
-      id,
-      topics: statement.topics,
-      question: statement.question.replace('{claimed}', () => claimedName),
-      answers: [],
-      chains: [form.chain],
-      type,
-      form: 'truth',
-      truth,
-      claimed: claimedName,
+      ...{ id, topics: statement.topics, question, answers: [], chains: [relations], type },
+      ...{ form: 'truth', truth, claimed: claimedName },
     });
   }
   return questions;

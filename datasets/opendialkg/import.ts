@@ -92,30 +92,25 @@ async function describeImport(
   const sources = [...dialogueFiles, files.triples, files.wideTriples, files.relations].filter(
     (file) => file !== undefined,
   );
-  const named = namedEntities(splitNames.flatMap((split) => dialogues.splits[split]));
+  const { train, valid, test } = dialogues.splits;
+  const named = namedEntities([...train, ...valid, ...test]);
+  const leftOut = Object.entries(dialogues.counts).map(([file, { dropped, otherActions }]) => {
+    return [file, { paths: dropped, otherActions }] as const;
+  });
   return {
     schemaVersion: 1,
     name,
     licence:
       origin?.licence ?? (basename(files.triples).startsWith('opendialkg') ? releaseLicence : 'as its source says'),
     splitBy: dialogues.splitBy,
-    splits: {
-      train: countDialogues(dialogues.splits.train),
-      valid: countDialogues(dialogues.splits.valid),
-      test: countDialogues(dialogues.splits.test),
-    },
-    leftOut: Object.fromEntries(
-      Object.entries(dialogues.counts).map(([file, { dropped, otherActions }]) => [
-        file,
-        { paths: dropped, otherActions },
-      ]),
-    ),
+    splits: { train: countDialogues(train), valid: countDialogues(valid), test: countDialogues(test) },
+    leftOut: Object.fromEntries(leftOut),
     graphs: Object.fromEntries(
       graphs.map((imported) => [imported.graph.name, describeImportedGraph(imported, named, origin?.note)]),
     ),
     sources: await describeSources(sources),
     files: written,
-    ...(origin && { generated: origin.generated }),
+    generated: origin?.generated,
   };
 }
 

@@ -22,12 +22,8 @@ import { type ImportedFile, writeQuestionDataset } from '../questions/write-ques
  * so topics are not excluded.
  * @throws WorkbenchError `data` (file, every broken line), `usage` for a bad name, `failure` for disk errors
  */
-export async function importPathQuestion({
-  from,
-  name = 'pathquestion',
-  home,
-  progress,
-}: ImportOptions): Promise<QuestionManifest> {
+export async function importPathQuestion(options: ImportOptions): Promise<QuestionManifest> {
+  const { from, name = 'pathquestion', home, progress } = options;
   const found = [2, 3].flatMap((hops) => {
     const questions = firstFile(from, [`PQ-${hops}H.txt`]);
     return questions === undefined ? [] : [{ hops, subset: `${hops}H`, questions }];
@@ -46,12 +42,8 @@ export async function importPathQuestion({
       done(subset);
     }
     const parts = {
-      ...{
-        name,
-        format: 'pathquestion',
-        licence: 'for research use (PathQuestion, over Freebase)',
-        topicsReturn: true,
-      },
+      ...{ name, format: 'pathquestion', topicsReturn: true },
+      licence: 'for research use (PathQuestion, over Freebase)',
       graphs: imported.map(({ graph }) => ({ graph, note: 'inverses (~relation) were added' })),
       subsets: imported.map(({ subset, graph, file }) => ({ name: subset, graph: graph.name, files: { all: file } })),
       sources: imported.flatMap(({ sources }) => sources),

@@ -21,7 +21,7 @@ export interface AskedOptions {
 export interface AskedQuestion {
   task: QuestionTask;
   /** The mention used as topic, if no brackets marked one. */
-  found?: string;
+  found?: string | undefined;
 }
 
 /**
@@ -58,12 +58,9 @@ export function askedQuestion(
       ...(i === 0 && { span: [begin, end] as const }),
     }));
   });
-  const task: QuestionTask = {
-    ...{ id: 'ask', subset, question, topics, form: 'entities' as const },
-    ...(topicsReturn && { topicsReturn }),
-  };
+  const task: QuestionTask = { id: 'ask', subset, question, topics, topicsReturn, form: 'entities' };
   const [first] = marked.spans.length > 0 ? [] : mentions;
-  return { task, ...(first && { found: question.slice(...first) }) };
+  return { task, found: first && question.slice(...first) };
 }
 
 type Span = readonly [begin: number, end: number];
@@ -132,6 +129,6 @@ function mentionsIn(question: string, names: NameIndex): Span[] {
 function unknownEntity(mention: string, graph: Graph): WorkbenchError {
   const near = nearestName(mention, graph.entityNames);
   return new WorkbenchError('usage', `expected an entity of the graph in brackets, got "${printable(mention, 80)}"`, {
-    ...(near !== undefined && { hint: `Did you mean [${near}]?` }),
+    hint: near === undefined ? undefined : `Did you mean [${near}]?`,
   });
 }

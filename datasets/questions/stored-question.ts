@@ -64,22 +64,18 @@ export function sampleOf(stored: StoredQuestion, subset: string, graph: Graph, t
   const { id, question, topics, answers, chains = [], type, hops, form = 'entities', truth, claimed } = stored;
   return {
     task: {
-      id,
-      subset,
-      question,
+      ...{ id, subset, question },
       topics: topics.map((topic) => ({ ...topic, entity: graph.entityId(topic.name) })),
-      ...(topicsReturn && { topicsReturn }),
-      ...(hops !== undefined && { hops }),
-      form,
+      ...{ topicsReturn: topicsReturn || undefined, hops, form },
     },
     gold: {
       answers: answers.map((answer) => ({ ...answer, entity: graph.entityId(answer.name) })),
-      ...(truth !== undefined && { truth }),
-      ...(claimed !== undefined && { claimed: graph.entityId(claimed) }),
+      truth,
+      claimed: claimed === undefined ? undefined : graph.entityId(claimed),
       chains: chains
         .map((chain) => chain.map((relation) => graph.relationId(relation)))
         .filter((chain) => chain.every((relation) => relation >= 0)),
-      ...(type !== undefined && { type }),
+      type,
     },
   };
 }

@@ -71,13 +71,9 @@ export async function writeQuestionDataset(parts: QuestionDatasetParts, home?: s
 
 async function describe(parts: QuestionDatasetParts, written: Record<string, string>): Promise<QuestionManifest> {
   const graphs = new Map(parts.graphs.map(({ graph }) => [graph.name, graph]));
+  const { name, format, licence, labels = [] } = parts;
   return questionManifestSchema.parse({
-    schemaVersion: 1,
-    kind: 'questions',
-    name: parts.name,
-    format: parts.format,
-    licence: parts.licence,
-    labels: parts.labels ?? [],
+    ...{ schemaVersion: 1, kind: 'questions', name, format, licence, labels },
     subsets: Object.fromEntries(
       parts.subsets.map(({ name, graph, files }) => {
         const counted = Object.entries(files).map(([file, one]) => [file, countFile(one, graphs.get(graph)!)]);
@@ -89,7 +85,7 @@ async function describe(parts: QuestionDatasetParts, written: Record<string, str
     heldTypes: parts.heldTypes ?? [],
     sources: await describeSources(parts.sources),
     files: written,
-    ...(parts.generated && { generated: parts.generated }),
+    generated: parts.generated,
   });
 }
 

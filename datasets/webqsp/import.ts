@@ -104,7 +104,7 @@ function storedQuestion(
     parse.Answers.map(({ AnswerArgument: argument, EntityName }) => {
       const known = nameOf(argument) ?? EntityName ?? argument;
       const aliases = EntityName !== null && EntityName !== known ? [EntityName] : undefined;
-      return [known, { name: known, ...(aliases && { aliases }) }];
+      return [known, { name: known, aliases }];
     }),
   );
   const hops = chain ? `${chain.length}-hop` : 'no chain';

@@ -19,11 +19,8 @@ type ReleasedQuestion = z.output<typeof releaseSchema>[number];
  * folder `webqsp`. The topic is the entity of the page's URL; there is no chain.
  * @throws WorkbenchError `data` (file, reason); see `writeQuestionDataset`
  */
-export async function importWebQuestions({
-  from,
-  name = 'webquestions',
-  home,
-}: ImportOptions): Promise<QuestionManifest> {
+export async function importWebQuestions(options: ImportOptions): Promise<QuestionManifest> {
+  const { from, name = 'webquestions', home } = options;
   const present = findFiles(from);
   const releases = present.map(({ split, path }) => ({
     split,
@@ -31,7 +28,9 @@ export async function importWebQuestions({
   }));
   const freebase = await readFreebaseGraph([from, join(from, '..', 'webqsp')]);
   const names = new NameIndex(freebase.graph);
-  const files = releases.map(({ split, questions }) => [split, importFile(questions, split, freebase, names)]);
+  const files = Object.fromEntries(
+    releases.map(({ split, questions }) => [split, importFile(questions, split, freebase, names)]),
+  );
   return writeQuestionDataset(
     {
       name,
@@ -39,13 +38,7 @@ export async function importWebQuestions({
       licence: 'WebQuestions: CC BY 4.0; Freebase: CC BY',
       labels: freebase.fixture ? ['fixture'] : [],
       graphs: [{ graph: freebase.graph, note: freebaseNote(freebase.fixture) }],
-      subsets: [
-        {
-          name: 'webquestions',
-          graph: freebase.graph.name,
-          files: Object.fromEntries(files) as Record<string, ImportedFile>,
-        },
-      ],
+      subsets: [{ name: 'webquestions', graph: freebase.graph.name, files }],
       sources: [...present.map(({ path }) => path), ...freebase.sources],
     },
     home,
@@ -87,7 +80,7 @@ function findFiles(folder: string): { split: string; path: string }[] {
 }
 
 function importFile(
-  released: readonly ReleasedQuestion[],
+  released: ReleasedQuestion[],
   split: string,
   { graph }: FreebaseGraph,
   names: NameIndex,
@@ -109,7 +102,7 @@ function importFile(
     const answers = new Map(
       described.map((text) => {
         const known = asGraphWrites(text);
-        return [known, { name: known, ...(known !== text && { aliases: [text] }) }];
+        return [known, { name: known, aliases: known === text ? undefined : [text] }];
       }),
     );
     return [

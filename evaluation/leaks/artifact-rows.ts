@@ -32,7 +32,7 @@ export interface ArtifactRow {
   /** Number of those that are openings of one message. */
   openings: number;
   /** Examples written for it, and how many of them are questions of the asked split word for word. */
-  texts?: { count: number; asked: number };
+  texts?: { count: number; asked: number } | undefined;
   verdict: Verdict;
   /** Reason for the verdict where no number gives it. */
   why?: string;
@@ -80,7 +80,7 @@ function countsOf(
     byId: samples[asked.name] ?? 0,
     byContent: repeated.length,
     openings: repeated.filter(isOpening).length,
-    ...(texts && { texts: textsIn(texts, asked) }),
+    texts: texts && textsIn(texts, asked),
   };
 }
 

@@ -15,7 +15,7 @@ export type AnySample = WalkSample | QuestionSample;
 export interface KnownSplit<Sample extends AnySample = AnySample> {
   name: string;
   /** Absent: a file of the release with another name. */
-  role?: SplitName;
+  role?: SplitName | undefined;
   samples: readonly Sample[];
   /** Content by id. */
   contents: ReadonlyMap<string, string>;
@@ -37,7 +37,7 @@ export function knownSplit<Sample extends AnySample>(
   samples: readonly Sample[],
 ) {
   const contents = new Map(samples.map((sample) => [sample.task.id, sampleContent(sample)]));
-  return { name, ...(role && { role }), samples, contents };
+  return { name, role, samples, contents };
 }
 
 /**
@@ -67,7 +67,8 @@ export function knownQuestions(
   { graph, subsets, holdOut }: { graph: Graph; subsets: readonly string[]; holdOut: HoldOut },
   asked: string,
 ): KnownSamples<QuestionSample> {
-  const chosen = dataset.split({ split: asked, ...(splitNames.some((role) => role === asked) && { holdOut }) });
+  const isRole = splitNames.some((role) => role === asked);
+  const chosen = dataset.split({ split: asked, holdOut: isRole ? holdOut : undefined });
   const ofHoldOut = dataset.splits(holdOut).filter((split) => split.holdOut === holdOut && split.role !== undefined);
   const all = ofHoldOut.some(({ name }) => name === chosen.name) ? ofHoldOut : [...ofHoldOut, chosen];
   const splits = all.map(({ name, role }) =>

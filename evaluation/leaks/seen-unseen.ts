@@ -15,8 +15,8 @@ export interface SeenUnseen {
   agent: string;
   metric: string;
   /** Absent where no target is of that kind. */
-  seen?: Estimate;
-  unseen?: Estimate;
+  seen?: Estimate | undefined;
+  unseen?: Estimate | undefined;
   /** Seen − unseen. */
   difference?: Estimate;
   verdict: SeenUnseenVerdict;
@@ -50,10 +50,10 @@ export function seenUnseen(
       { shares: [true] },
     )[0]!;
   const estimates = {
-    ...(seen!.length > 0 && { seen: meanOf(seen!) }),
-    ...(unseen!.length > 0 && { unseen: meanOf(unseen!) }),
+    seen: seen!.length > 0 ? meanOf(seen!) : undefined,
+    unseen: unseen!.length > 0 ? meanOf(unseen!) : undefined,
   };
-  if (seen!.length === 0 || unseen!.length === 0) return { ...about, ...estimates, verdict: 'too few' };
+  if (!estimates.seen || !estimates.unseen) return { ...about, ...estimates, verdict: 'too few' };
   const difference = groupDifference(
     targets.map(({ score }) => score),
     targets.map((target) => target.seen),

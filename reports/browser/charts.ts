@@ -31,9 +31,9 @@ export interface DrawnChart {
 /** Options that are not part of the plot. */
 export interface DrawOptions {
   /** Alternative text. Default: its title. */
-  alt?: string;
+  alt?: string | undefined;
   /** File name of the CSV without extension. Default: the title. */
-  fileName?: string;
+  fileName?: string | undefined;
 }
 
 /** Fills an element with an interactive chart. */
@@ -75,11 +75,7 @@ export function drawChart(host: HTMLElement, first: Plot, { alt, fileName }: Dra
     said,
     chart: undefined as unknown as ChartType,
     plot: () => plot,
-    zoomTo: (x, y) => {
-      const { x: _x, y: _y, ...rest } = view;
-      view = { ...rest, ...(x && { x }), ...(y && { y }) };
-      redraw();
-    },
+    zoomTo: (x, y) => change({ x, y }),
   };
   const reset = button('whole', () => handled.zoomTo());
   reset.title = 'Show the whole again (double click, or 0)';

@@ -29,11 +29,7 @@ function draw(figure: HTMLElement, plots: readonly Plot[]): void {
   const picture = figure.querySelector('img');
   const host = document.createElement('div');
   figure.prepend(host);
-  drawChart(host, plot, {
-    ...(figure.dataset.alt !== undefined && { alt: figure.dataset.alt }),
-    ...(picture && { alt: picture.alt }),
-    ...(figure.dataset.name !== undefined && { fileName: figure.dataset.name }),
-  });
+  drawChart(host, plot, { alt: picture?.alt ?? figure.dataset.alt, fileName: figure.dataset.name });
   figure.classList.add('drawn');
 }
 

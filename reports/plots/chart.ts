@@ -53,8 +53,8 @@ export interface View {
   /** Labels that are switched off. */
   hidden: ReadonlySet<string>;
   /** Zoom ranges in data units. */
-  x?: { min: number; max: number };
-  y?: { min: number; max: number };
+  x?: { min: number; max: number } | undefined;
+  y?: { min: number; max: number } | undefined;
 }
 
 /** CSS pixels: three charts fit side by side on a desktop, and one is legible on a phone. */

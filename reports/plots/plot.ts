@@ -18,7 +18,7 @@ export interface PlotLine {
   /** Palette colour from `agentColors`. */
   color: string;
   /** Set once colours run out. */
-  dashed?: boolean;
+  dashed?: boolean | undefined;
   /** x values on each axis of the plot, ascending; missing or null if the axis is unknown for this line. */
   x: readonly (readonly Value[] | null)[];
   /**
@@ -45,9 +45,9 @@ export interface LinePlot extends Titled {
   /** Titles of the horizontal axes with units; the first is the default, the others can be selected. */
   axes: readonly string[];
   lines: readonly PlotLine[];
-  levels?: readonly Level[];
+  levels?: readonly Level[] | undefined;
   /** Ticks of the axis, which begins before the first. Default: round numbers from 0. */
-  marks?: readonly number[];
+  marks?: readonly number[] | undefined;
   /** Default window of the centred moving mean in points, odd. Default 1: unsmoothed. */
   window?: number;
   /** True if the reader may smooth. Default: if any line has 10 points or more and no measured interval. */
@@ -79,7 +79,7 @@ export interface BarPlot extends Titled {
     n?: number;
   })[];
   /** An upper bound for the bars; shown if it is close to them. */
-  bound?: Level;
+  bound?: Level | undefined;
 }
 
 /** Points with intervals in both directions over a logarithmic axis with a separate position for 0 at its left end. */

@@ -8,7 +8,7 @@ export type Hop = readonly [head: string, relation: string, tail: string];
 export interface RankedWalk {
   walk: readonly Hop[];
   /** Its probability, a fraction; absent if the agent gives none. */
-  share?: number;
+  share?: number | undefined;
   /** True if it ends on a gold answer; used without a gold walk. */
   right?: boolean;
 }
@@ -17,7 +17,7 @@ export interface RankedWalk {
 export interface WalkDrawing {
   /** Best first: the first is the chosen walk. */
   walks: readonly RankedWalk[];
-  gold?: readonly Hop[];
+  gold?: readonly Hop[] | undefined;
   /** Entity shown for empty walks. */
   start?: string;
 }
@@ -98,7 +98,7 @@ function child(among: Map<string, Node>, one: Pick<Node, 'relation' | 'inverse' 
 
 interface Row {
   node: Node;
-  parent?: Node;
+  parent: Node | undefined;
   /** Vertical centre of the row, and of its parent's. */
   y: number;
   from: number;
@@ -109,7 +109,7 @@ function rowsOf(roots: readonly Node[]): Row[] {
   const rows: Row[] = [];
   const visit = (node: Node, parent: Node | undefined, from: number) => {
     const y = rowHeight / 2 + 2 + rows.length * rowHeight;
-    rows.push({ node, y, from, ...(parent && { parent }) });
+    rows.push({ node, y, from, parent });
     const rank = ({ isTaken, isGold, share }: Node) => (isTaken ? 4 : 0) + (isGold ? 2 : 0) + share;
     for (const next of [...node.children.values()].sort((a, b) => rank(b) - rank(a))) visit(next, node, y);
   };

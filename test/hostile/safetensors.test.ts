@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { checkSeal, writeSeal } from '../../checkpoints/seal.js';
+import { checkSeal, writeSeal } from '../../checkpoints/safetensors.js';
 import { decodeSafetensors, encodeSafetensors, readSafetensors } from '../../checkpoints/safetensors.js';
 import { hostileFile, withstands } from '../fixtures/hostile.js';
 import { noise, spoiltBytes, spoiltJson } from '../fixtures/spoilt.js';
