@@ -44,7 +44,6 @@ function hashOf(file: string): string {
 
 /** A checkpoint of a run that fits its index, settings and tables. */
 export interface ChainedCheckpoint extends ReadCheckpoint {
-  /** Index entry of the checkpoint. */
   entry: StoredCheckpoint;
 }
 

@@ -2,10 +2,8 @@
 
 import { z } from 'zod';
 
-/** Speaker. */
 export type Sender = 'user' | 'assistant';
 
-/** A message. */
 export interface Message {
   sender: Sender;
   text: string;
@@ -25,7 +23,6 @@ export interface Dialogue {
   /** Unique in its data set, such as `train-17`: file stem and data row, from 1. */
   id: string;
   messages: Message[];
-  /** In the order of the dialogue. */
   paths: PathAction[];
 }
 

@@ -9,7 +9,6 @@ import { type ProgressReporter, silentProgress } from '../src/run/progress.js';
 import type { Manifests } from './dataset.js';
 import type { DatasetKind } from './imported-dataset.js';
 
-/** Options of every importer. */
 export interface ImportOptions {
   /** Folder of the release; expected files depend on the importer. */
   from: string;
@@ -38,7 +37,6 @@ export interface Release {
   name: string;
   about: string;
   licence: string;
-  /** Home page. */
   page: string;
   /** Downloadable files; empty if the page has to be visited. */
   files: readonly ReleaseFile[];

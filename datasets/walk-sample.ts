@@ -22,7 +22,6 @@ export interface WalkTask {
   linked?: true;
 }
 
-/** Gold of a walk. */
 export interface WalkGold {
   /** Chosen path; ids, `unknownId` for names missing from the graph. */
   path: Path;
@@ -32,7 +31,6 @@ export interface WalkGold {
   inGraph: boolean;
 }
 
-/** A task with its gold. */
 export interface WalkSample {
   task: WalkTask;
   gold: WalkGold;

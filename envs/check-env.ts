@@ -99,7 +99,6 @@ function maskOf(env: Introduced, observation: unknown): Mask {
   return fail(env, `expected an actionMask of at most ${most} actions, uint8, got ${described(mask)}`);
 }
 
-/** Number of actions, if the space defines it. */
 function numActionsOf({ actionSpace }: Introduced): number | undefined {
   return 'n' in actionSpace && typeof actionSpace.n === 'number' ? actionSpace.n : undefined;
 }

@@ -22,7 +22,6 @@ function concernsAllTasks(error: unknown): error is WorkbenchError {
   );
 }
 
-/** Options of a batch agent. */
 export interface BatchOptions {
   /** Tasks a call. */
   batchSize: number;

@@ -284,7 +284,6 @@ function rowsAsWritten<R extends Row>(file: string, { row }: Pick<Measure<R>, 'r
   return readJsonLines(file, row).map((one, i) => inOrderOf(one, written[i]) as R);
 }
 
-/** Rows of a shard, finished or not. */
 function rowsOfShard<R extends Row>(folder: string, measure: Pick<Measure<R>, 'row'>): R[] {
   const files = evaluationFiles(folder);
   if (!existsSync(files.evaluation)) return rowsAsWritten(files.partial, measure);
@@ -299,10 +298,8 @@ function inOrderOf(value: unknown, like: unknown): unknown {
   return Object.fromEntries(Object.entries(like as object).map(([key, one]) => [key, inOrderOf(found.get(key), one)]));
 }
 
-/** A line of `traces.jsonl`. */
 export const traceLine = (id: string, { trace, calls }: Traced): string => `${JSON.stringify({ id, trace, calls })}\n`;
 
-/** The text of `evaluation.json`. */
 export const recordText = (record: EvaluationRecord): string => `${JSON.stringify(record, null, 2)}\n`;
 
 /** Bytes in pieces of some megabytes: the lines of a large evaluation joined would be one huge string. */

@@ -33,7 +33,6 @@ export interface Replay<R extends Row> {
   traced: Traced[];
 }
 
-/** Content of the evaluation, and the sample to rerun. */
 export interface ReplayOptions<S extends Sample, Answer, R extends Row> extends Pick<
   EvaluateOptions<S, Answer, R>,
   'excluded' | 'examples' | 'signal'
@@ -109,7 +108,6 @@ function openReplayCalls(file: string, asked: AskedEvaluation): Pick<AskOptions,
   }
 }
 
-/** Lines with their ends. */
 function savedLines(file: string): string[] {
   if (!existsSync(file)) {
     throw new WorkbenchError('data', `expected a finished evaluation, got none, at ${file}`, {

@@ -16,13 +16,11 @@ export interface EvaluationSpeed {
   promptTokens: number;
   cachedTokens: number;
   completionTokens: number;
-  /** Prompt tokens that were evaluated, and written ones, a second. */
   tokensPerSecond: number;
   /** Seconds of processor time of this process, all its threads together; a server's are not known. */
   cpuSeconds: number;
 }
 
-/** Measures the throughput of calls and questions. */
 export interface ThroughputMeter {
   called(call: CallTiming): void;
   prepared(): void;

@@ -10,7 +10,6 @@ export interface TakenDecision {
   decided: Decided<Decision>;
 }
 
-/** The decisions of one question. */
 export interface WatchedDecisions {
   /** The given client with all its keys, passed to the agent in its place. */
   client: DecisionClient;

@@ -5,7 +5,6 @@ import type { Fact, RunView } from './html.js';
 import { encoderOf, seedOf, type EvaluationData, type RunData, type RunGroup } from './run-data.js';
 import { listed, plain } from './format.js';
 
-/** Shared facts, then the facts of each run or evaluation. */
 export interface EnvironmentView {
   /** Facts shared by all runs and evaluations, by subject. */
   shared: { title: string; facts: Fact[] }[];
@@ -45,7 +44,6 @@ function groupView({ label, runs }: RunGroup, shared: readonly Fact[]): RunView 
   };
 }
 
-/** Facts of a run, by subject. */
 const subjectFacts: Readonly<Record<string, (run: RunData) => Fact[]>> = {
   Machine: machineFacts,
   Versions: ({ info }) => factsOf(info.environment.versions),

@@ -10,7 +10,6 @@ const baselines: Readonly<Record<string, string>> = {
   rules: 'relation chains',
 };
 
-/** Display name of an untrained agent. */
 export function baselineName(agent: string): string {
   return baselines[agent] ?? agent;
 }

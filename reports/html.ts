@@ -23,7 +23,6 @@ export interface Table {
   rows: { cells: Cell[]; own?: boolean }[];
 }
 
-/** A name with a value. */
 export interface Fact {
   name: string;
   value: string;
@@ -31,7 +30,6 @@ export interface Fact {
 
 /** A chart of the page. */
 export interface Picture {
-  /** Index of its plot in `plots`. */
   plot: number;
   /** Name of the PNG and CSV files, without extension. */
   name: string;
@@ -104,7 +102,6 @@ export interface AnswerView {
   right: boolean;
 }
 
-/** Answers of one agent. */
 export interface SaidView {
   agent: string;
   model: string;

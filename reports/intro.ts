@@ -282,7 +282,6 @@ function distanceOf(set: ResultSet, other: ResultRow): { away: number; pValue?: 
 /** Main figure of an agent; 0 if it has none. */
 const valueOf = ({ metrics }: ResultRow, { main }: ResultSet): number => metrics[main.key]?.value ?? 0;
 
-/** A value of the main figure with its unit. */
 const text = (value: number, { main: { unit } }: Pick<ResultSet, 'main'>): string =>
   `${numberText(value, unit)}${unit === '%' ? '\u00a0%' : ''}`;
 

@@ -4,7 +4,6 @@ import type { SweepAxis } from '../src/run/sweep-axes.js';
 import { escapeText } from './html.js';
 import { plain } from './format.js';
 
-/** A trial with its figure. */
 export interface AxesTrial {
   label: string;
   set: Readonly<Record<string, unknown>>;

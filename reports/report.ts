@@ -23,7 +23,6 @@ export interface Report {
   pictures: string[];
 }
 
-/** Output folder and additional content. */
 export interface ReportOptions {
   /** Output folder, created if missing; files of the same names are replaced. */
   to: string;

@@ -15,7 +15,6 @@ import { evaluationFiles, openRun, runFiles } from '../src/run/run-folder.js';
 import { agentColors, palette } from './plots/colors.js';
 import { algorithmOf, methodOf, plainName, settingsKey, trainedMethodOf, withoutSeed } from './format.js';
 
-/** Training of an agent. */
 interface TrainedBy {
   /** Equal for runs that differ only in the seed. */
   settings: string;
@@ -251,7 +250,6 @@ export function encoderOf({ info: { config, environment } }: RunData): string | 
   return typeof model === 'string' && environment.hashes.encoder !== undefined ? model : undefined;
 }
 
-/** Seed of a run. */
 export function seedOf({ info }: RunData): string {
   return String(info.config.seed ?? '?');
 }

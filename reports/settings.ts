@@ -72,7 +72,6 @@ export function compareSettings({
   return { figure, rows, equalSteps };
 }
 
-/** One row per setting: results and cost. */
 export function settingTable({ figure, rows, equalSteps }: SettingComparison): Table {
   const cell = (mean: Mean | undefined, of: Pick<Figure, 'unit'> = figure) => ({
     ...figureCell(mean, of),

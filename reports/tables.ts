@@ -109,7 +109,6 @@ export function slicesTable(set: ResultSet, slices: readonly string[]): Table {
   };
 }
 
-/** The same for many agents: one row each. */
 function slicesByAgent({ rows, main }: ResultSet, slices: readonly string[]): Table {
   const sizes = slices.map((slice) => largest(rows.map((row) => sizeOf(row.slices[slice]))));
   return {

@@ -10,7 +10,6 @@ import { groupBy } from './run-data.js';
 import { figureCell } from './tables.js';
 import { baselineName, labelOf, plain, wordsOf } from './format.js';
 
-/** Display name of the varied number. */
 interface Setting {
   /** Name in files, such as `keep`. */
   name: string;
@@ -203,7 +202,6 @@ function shownFigures(set: ResultSet): Figure[] {
   return [...mainFigures(set), ...set.figures.filter(({ unit, place }) => unit === 'calls' && place !== 'main')];
 }
 
-/** Table of every agent at every value. */
 export function sweptTable({ set, setting, values, rows }: Swept): Table {
   const { main } = set;
   const others = shownFigures(set).filter(({ key }) => key !== main.key);

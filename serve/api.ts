@@ -1,6 +1,5 @@
 /** JSON types of the live page, shared by the server and the page's scripts. Types only. */
 
-/** A run in the list. */
 export interface RunSummary {
   key: string;
   /** The folder's name. */
@@ -86,7 +85,6 @@ export interface ShownRow {
   metrics: Readonly<Record<string, ShownEstimate>>;
   /** Mean costs per sample, such as calls. */
   cost: Record<string, number>;
-  /** Number of worked examples. */
   examples: number;
 }
 
@@ -156,7 +154,6 @@ export type ShownDifference = ShownEstimate & { pValue: number };
 export interface ShownComparison {
   against: { key: string; name: string };
   n: number;
-  /** Bootstrap clusters. */
   clusters: string;
   figures: ShownFigure[];
   comparisons: {

@@ -127,7 +127,6 @@ export function createApp({ world, host, token, pace, signal, onBug }: AppOption
 
   return {
     fetch: app.fetch,
-    /** Number of browsers with an open stream. */
     get streams(): number {
       return streams;
     },

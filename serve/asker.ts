@@ -28,7 +28,6 @@ const mostAnswers = 50;
 const text = z.string().min(1).max(4000);
 
 const question = z.strictObject({
-  /** Key of the run. */
   run: z.string(),
   /** `best`, `last`, `clone`, a name or a step. */
   checkpoint: z

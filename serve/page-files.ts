@@ -34,7 +34,6 @@ const pageHtml = `<!doctype html>
 </html>
 `;
 
-/** A file as sent. */
 export interface PageFile {
   type: string;
   body: string;

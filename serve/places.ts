@@ -7,7 +7,6 @@ import { basename, join } from 'node:path';
 import { WorkbenchError } from '../src/run/errors.js';
 import { evaluationFiles, runFiles } from '../src/run/run-folder.js';
 
-/** A served folder. */
 export interface Place {
   /** Path from the given root with forward slashes; for a root itself, its own name. */
   key: string;

@@ -19,7 +19,6 @@ export interface View {
   stamp: string;
 }
 
-/** See `openWorld`. */
 export type World = ReturnType<typeof openWorld>;
 
 /**
@@ -73,7 +72,6 @@ function openRunList() {
   };
 }
 
-/** Files that describe a run. */
 function filesOf(folder: string): string[] {
   const { config, environment, state } = runFiles(folder);
   return [config, environment, state];

@@ -30,7 +30,6 @@ export interface Serving {
   url: string;
   port: number;
   token: string | undefined;
-  /** Number of browsers with an open stream. */
   readonly streams: number;
   /** Closes at once, with all connections. */
   close(): Promise<void>;

@@ -18,7 +18,6 @@ const lineSchema = z
     /** Topic entities of the graph. */
     topics: z.array(name).optional(),
     answers: z.array(name).default([]),
-    /** Further names of answers, by answer. */
     aliases: z.record(z.string(), z.array(name)).default({}),
     /** Relations from topic to answer; `~relation` for the inverse. */
     chain: z.array(name).min(1).optional(),

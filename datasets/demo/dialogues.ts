@@ -22,7 +22,6 @@ const beginnings: readonly (readonly [EntityType, number])[] = [
   ['team', 6],
 ];
 
-/** Split shares, by dialogue. */
 const shares: Record<SplitName, number> = { train: 0.7, valid: 0.15, test: 0.15 };
 
 /** `count` conversations by split; first messages are unique, so no dialogue occurs in two splits. */

@@ -20,10 +20,8 @@ export const demoSettings = z.strictObject({
     .describe('Number of questions and statements of all four subsets; fewer if the graph is too small; 0: none.'),
 });
 
-/** All settings with their values. */
 export type DemoSettings = z.output<typeof demoSettings>;
 
-/** Types of people. */
 export const people = ['actor', 'director', 'writer', 'musician', 'athlete'] as const;
 
 /** Entities per type in a world of 3,000; scaled in proportion, hubs with the square root. */

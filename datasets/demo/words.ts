@@ -24,7 +24,6 @@ export const relationWords = wordsOf(
   z.record(z.enum(relationNames), z.strictObject({ forward: oneWay, backward: oneWay, tell: texts })),
 );
 
-/** Parts of names. */
 export const nameWords = wordsOf(
   'names',
   z.strictObject({
@@ -35,7 +34,6 @@ export const nameWords = wordsOf(
   }),
 );
 
-/** Small talk. */
 export const talk = wordsOf(
   'talk',
   z.strictObject({

@@ -154,7 +154,6 @@ const rules: readonly Rule[] = [
   })),
 ];
 
-/** Names used by the facts of these settings. */
 export function namesOf({ seed, entities }: Pick<DemoSettings, 'seed' | 'entities'>): Names {
   const sizes = typeSizes(entities);
   return worldNames(

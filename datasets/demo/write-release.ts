@@ -34,7 +34,6 @@ export interface WrittenRelease {
 }
 
 interface WriteOptions {
-  /** Progress in triples. */
   line?: Progress;
   /** `demoContents` of the same settings, if available. */
   contents?: DemoContents;

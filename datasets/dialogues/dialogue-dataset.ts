@@ -30,14 +30,12 @@ const splitSchema = z.strictObject({
 });
 
 const leftOutSchema = z.strictObject({
-  /** Dropped paths, by reason. */
   paths: z.record(z.string(), count),
   /** Actions without a path. */
   otherActions: count,
 });
 
 const { entities, relations, triples, ...others } = graphSchema.shape;
-/** Lines dropped for a blank field. */
 const dialogueGraphSchema = z.strictObject({ entities, relations, triples, blankLines: count, ...others });
 
 /** Schema of `dataset.json`; unknown keys are refused. */
@@ -61,7 +59,6 @@ export type DialogueManifest = z.output<typeof dialogueManifestSchema>;
 /** Hash of the source files: equal imports, equal hash. */
 export const sourcesHash = ({ sources }: DialogueManifest): string => configHash(sources);
 
-/** File name of a split's dialogues. */
 export const dialogueFileName = (split: SplitName): string => `dialogues.${split}.jsonl`;
 
 /** An imported data set. */

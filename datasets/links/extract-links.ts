@@ -16,7 +16,6 @@ import { iriTerm, nameOfTerm, termOfName } from '../../src/sparql/terms.js';
 import { type Extraction, extractionFileName } from './link-dataset.js';
 import { TripleSet } from './read-triples.js';
 
-/** Extraction options. */
 export interface ExtractOptions {
   source: SparqlSource;
   /** Names in the source's form: IRIs, names without its prefix, or labels. */

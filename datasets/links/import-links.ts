@@ -123,7 +123,6 @@ function writeLinks(
   );
 }
 
-/** Entry of `importers.ts`. */
 export const triples: Importer<'links'> = {
   name: 'triples',
   kind: 'links',
@@ -150,7 +149,6 @@ function describeSplits(graph: Graph, splits: ReadSplits): LinkManifest['splits'
   return { train: read(splits.train), valid: judged(splits.valid), test: judged(splits.test) };
 }
 
-/** Manifest counts of valid or test triples. */
 type JudgedCounts = Omit<LinkManifest['splits']['test'], 'triples' | 'duplicates' | 'inverseLines'>;
 
 /** @param graph of the training triples and their inverses, plain relations first */

@@ -25,7 +25,6 @@ import {
 import type { SplitName } from '../walk-sample.js';
 
 const readSchema = z.strictObject({
-  /** Distinct triples. */
   triples: count,
   /** Duplicate lines within the split. */
   duplicates: count,
@@ -70,10 +69,8 @@ export const extractionSchema = z.strictObject({
   cut: count,
 });
 
-/** See `extractionSchema`. */
 export type Extraction = z.output<typeof extractionSchema>;
 
-/** File name of the extraction record. */
 export const extractionFileName = 'extraction.json';
 
 /** Schema of `dataset.json` for links; unknown keys are refused. */
@@ -97,7 +94,6 @@ export const linkManifestSchema = z.strictObject({
       seed: count,
     })
     .optional(),
-  /** Extraction record; absent if not extracted. */
   extracted: extractionSchema.optional(),
   splits: z.strictObject({ train: readSchema, valid: judgedSchema, test: judgedSchema }),
   /** Triples in two splits: none unless overlaps were allowed. */

@@ -3,10 +3,8 @@ import type { TripleColumns } from '../../src/kg/graph.js';
 import { type Spread, spreadOf } from '../../src/metrics/ranks.js';
 import type { LinkDataset, LinkManifest } from './link-dataset.js';
 
-/** Cardinality of a relation. */
 type RelationKind = '1-1' | '1-N' | 'N-1' | 'N-N';
 
-/** Statistics of one relation, inverses not separate. */
 export interface RelationStatistics {
   relation: string;
   /** Triples by split. */
@@ -20,7 +18,6 @@ export interface RelationStatistics {
   kind: RelationKind | null;
 }
 
-/** Statistics of a link data set. */
 export interface LinkStatistics extends Pick<LinkManifest, 'splits' | 'overlaps' | 'graph' | 'names'> {
   dataset: string;
   drawn: LinkManifest['drawn'] | null;
@@ -35,7 +32,6 @@ export interface LinkStatistics extends Pick<LinkManifest, 'splits' | 'overlaps'
   relations: RelationStatistics[];
 }
 
-/** Threshold of "many". */
 const many = 1.5;
 
 /** Uses the loaded data; a second for some hundred thousand triples. */

@@ -9,7 +9,6 @@ import { LineProblems, separatorOf } from '../importer.js';
 export interface ReadTriples {
   /** Distinct, in file order. */
   triples: TripleSet;
-  /** Duplicate lines. */
   duplicates: number;
   /** Lines of an inverse relation (`~r`), read as triples of `r`. */
   inverseLines: number;

@@ -48,7 +48,6 @@ export async function importMetaQa(options: ImportOptions): Promise<QuestionMani
   });
 }
 
-/** Entry of `importers.ts`. */
 export const metaqa: Importer<'questions'> = {
   name: 'metaqa',
   kind: 'questions',
@@ -125,7 +124,6 @@ export const heldTypes: readonly string[] = [
   'movie_to_writer_to_movie_to_language',
 ];
 
-/** Question and type files of one number of hops. */
 interface QuestionFile {
   hops: number;
   /** `train`, `dev` or `test`. */

@@ -47,7 +47,6 @@ export async function importOpenDialKg(options: ImportOptions & { origin?: Impor
   });
 }
 
-/** Entry of `importers.ts`. */
 export const opendialkg: Importer<'dialogues'> = {
   name: 'opendialkg',
   kind: 'dialogues',

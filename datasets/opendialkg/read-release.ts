@@ -139,7 +139,6 @@ export function splitOf({ messages }: Pick<Dialogue, 'messages'>): SplitName {
 
 export interface ImportedGraph {
   graph: Graph;
-  /** Lines dropped for a blank field. */
   blankLines: number;
   /** True if `~` relations were added, as the files hold one direction. */
   inversesAdded: boolean;

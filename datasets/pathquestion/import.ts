@@ -52,7 +52,6 @@ export async function importPathQuestion(options: ImportOptions): Promise<Questi
   });
 }
 
-/** Entry of `importers.ts`. */
 export const pathquestion: Importer<'questions'> = {
   name: 'pathquestion',
   kind: 'questions',

@@ -5,7 +5,6 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { nearestName, printable } from '../../src/run/printable.js';
 import type { QuestionTask } from '../question.js';
 
-/** Options of `askedQuestion`. */
 export interface AskedOptions {
   /** Names and aliases of the graph; default: names only. */
   names?: NameIndex;
@@ -17,7 +16,6 @@ export interface AskedOptions {
   needsTopic?: boolean;
 }
 
-/** Parsed question. */
 export interface AskedQuestion {
   task: QuestionTask;
   /** The mention used as topic, if no brackets marked one. */
@@ -65,7 +63,6 @@ export function askedQuestion(
 
 type Span = readonly [begin: number, end: number];
 
-/** Question without its brackets, and their spans. */
 function bracketed(text: string): { question: string; spans: Span[] } {
   const spans: Span[] = [];
   let question = '';

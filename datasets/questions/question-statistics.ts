@@ -7,12 +7,10 @@ import { maskedQuestion, type QuestionGold, type QuestionSample } from '../quest
 import type { QuestionDataset } from './question-dataset.js';
 import { sampleOf, type StoredQuestion } from './stored-question.js';
 
-/** Statistics of one subset. */
 export interface SubsetStatistics {
   questions: number;
   /** Questions by split, hold-outs included. */
   splits: Record<string, number>;
-  /** Dropped questions by release file and reason. */
   dropped: Record<string, Record<string, number>>;
   topicsNotInGraph: number;
   answersNotInGraph: number;
@@ -24,7 +22,6 @@ export interface SubsetStatistics {
   templates: number;
   /** Distinct question types; 0 if unknown. */
   types: number;
-  /** Number of `truth` questions. */
   truth: number;
   /** Gold chains executed under three topic rules; the data set's rule is `topicsReturn`. */
   chains: GoldChainScores;
@@ -35,7 +32,6 @@ export interface SubsetStatistics {
   reach: { questions: number; within: Record<1 | 2 | 3, number | null> };
 }
 
-/** Statistics of a question data set. */
 export interface QuestionStatistics {
   dataset: string;
   /** True if walks may return to their topics. */

@@ -29,7 +29,6 @@ export interface QuestionDatasetParts {
   subsets: readonly {
     /** Such as `2-hop`: the part after the slash of `metaqa/2-hop`. */
     name: string;
-    /** Name of one of `graphs`. */
     graph: string;
     /** By release file: `train`, `dev` or `valid`, `test`; `all` for a release without splits. */
     files: Readonly<Record<string, ImportedFile>>;

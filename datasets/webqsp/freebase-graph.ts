@@ -14,7 +14,6 @@ const knownFixtures: ReadonlySet<string> = new Set([
   '88afaf54fbdf94c4de8e573d55cda99e5834e976fe439b5bece7498e8a2364cc',
 ]);
 
-/** Freebase subgraph. */
 export interface FreebaseGraph {
   graph: Graph;
   /** True if scores are meaningless: see `knownFixtures`. */

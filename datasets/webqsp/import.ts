@@ -60,7 +60,6 @@ export async function importWebQsp({ from, name = 'webqsp', home }: ImportOption
   );
 }
 
-/** Entry of `importers.ts`. */
 export const webqsp: Importer<'questions'> = {
   name: 'webqsp',
   kind: 'questions',

@@ -45,7 +45,6 @@ export async function importWebQuestions(options: ImportOptions): Promise<Questi
   );
 }
 
-/** Entry of `importers.ts`. */
 export const webquestions: Importer<'questions'> = {
   name: 'webquestions',
   kind: 'questions',

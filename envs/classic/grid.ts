@@ -28,7 +28,6 @@ const moves = [
   { name: 'left', down: 0, right: -1 },
 ] as const;
 
-/** Cost of every step but the one to the goal. */
 const stepCost = 0.02;
 
 /**

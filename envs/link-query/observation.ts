@@ -110,5 +110,4 @@ export class VectorMaker {
   }
 }
 
-/** Observation without vectors. */
 export const noVector = new Float32Array(0);

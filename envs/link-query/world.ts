@@ -48,7 +48,6 @@ export interface LinkQueryOptions {
 export interface LinkQueryObservation {
   /** Entity id: where the walk began. */
   head: number;
-  /** Relation id of the query. */
   relation: number;
   /** Id of the current entity. */
   current: number;

@@ -150,7 +150,6 @@ function taskSpace(graph: Graph): Space<QuestionTask> {
   };
 }
 
-/** Id of the environment that walks whole frontiers over relations. */
 export const relationWalkId = 'kgwalk/RelationWalk-v1';
 
 /**

@@ -11,7 +11,6 @@ import type { Frontier } from '../../src/kg/frontier.js';
 import type { FrontierNode } from './frontier-trie.js';
 import type { RelationWalkSettings } from '../settings.js';
 
-/** Legal moves of a walk over relations. */
 export interface RelationWalkRules {
   /** Relations a walk may take; at least 1. */
   horizon: number;
@@ -28,7 +27,6 @@ export const defaultRelationRules: RelationWalkRules = { horizon: 3, hops: 'lear
 
 /** State of a walk over relations. Immutable. */
 export interface RelationWalkState {
-  /** The relations walked and the frontier they lead to. */
   readonly node: FrontierNode;
   /** Relations the walk may take in all. */
   readonly limit: number;

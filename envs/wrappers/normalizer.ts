@@ -10,7 +10,6 @@ const momentsState = z.object({
   mean: z.array(z.number()),
   variance: z.array(z.number().nonnegative()),
 });
-/** One state of `RunningMoments`. */
 type MomentsState = z.output<typeof momentsState>;
 
 /**
@@ -75,10 +74,8 @@ export const normalizerState = z.object({
   observations: momentsState.optional(),
   returns: momentsState.optional(),
 });
-/** One state of a `Normalizer`. */
 export type NormalizerState = z.output<typeof normalizerState>;
 
-/** Options of normalisation. */
 export interface NormalizerOptions {
   /** Default true. */
   observations?: boolean;

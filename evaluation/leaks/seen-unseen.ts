@@ -10,7 +10,6 @@ export type SeenUnseenVerdict = 'below' | 'not below' | 'above' | 'too few';
 
 /** Scores of one evaluation on targets that train had, and on those it had not. */
 export interface SeenUnseen {
-  /** Name of the evaluation. */
   evaluation: string;
   agent: string;
   metric: string;
@@ -22,7 +21,6 @@ export interface SeenUnseen {
   verdict: SeenUnseenVerdict;
 }
 
-/** One sample of an evaluation. */
 export interface ScoredTarget {
   cluster: string;
   /** True if the target occurs in train. */

@@ -27,7 +27,6 @@ const keptHeads = 256;
 /** Agents that answer without evidence: there is nothing for it to read. */
 const unsimulated = ['io', 'cot'];
 
-/** Data of the simulated model, and its error rate. */
 export interface OracleSettings {
   /** Only read. */
   graph: Graph;

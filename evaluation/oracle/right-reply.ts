@@ -84,7 +84,6 @@ function rewritten(
   return about === 'memory' ? ['Nothing is known yet.'] : [shortened(task.question)];
 }
 
-/** A relation sequence as the text of a plan. */
 export const planOf = (graph: Graph, relations: readonly number[]): string =>
   relations.map((relation) => graph.relationNames[relation]!).join(arrow);
 

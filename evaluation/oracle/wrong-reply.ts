@@ -19,7 +19,6 @@ import type { QuestionFacts } from './question-facts.js';
 import { goldPaths } from './right-candidates.js';
 import { fullScore } from './right-reply.js';
 
-/** The right reply to go wrong from. */
 type Right<Kind extends Decision['kind']> = ReplyOf<Extract<Decision, { kind: Kind }>>;
 
 /** One error in `right`, drawn from `rng`; `right` itself where the decision leaves nothing else to say. */

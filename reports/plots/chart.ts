@@ -15,7 +15,6 @@ export interface Theme {
   shade: (color: string) => string;
 }
 
-/** Light mode. */
 export const light: Theme = {
   name: 'light',
   paper: '#ffffff',
@@ -25,7 +24,6 @@ export const light: Theme = {
   shade: (color) => color,
 };
 
-/** Dark mode. */
 export const dark: Theme = {
   name: 'dark',
   paper: '#15191c',
@@ -44,7 +42,6 @@ export interface Size {
 
 /** The reader's choices in an interactive chart. */
 export interface View {
-  /** Index of the chosen axis of a line plot. */
   axis: number;
   logX: boolean;
   logY: boolean;

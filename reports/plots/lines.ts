@@ -222,7 +222,6 @@ function shareBounds(lines: readonly Course[]): { min?: number; max?: number } {
   };
 }
 
-/** First and last x value of all lines. */
 function extent(lines: readonly DrawnLine[]): [first: number, last: number] {
   let [first, last] = [Infinity, Number.MIN_VALUE];
   for (const { at } of lines) {

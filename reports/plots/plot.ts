@@ -60,14 +60,12 @@ export interface LinePlot extends Titled {
   height?: number;
 }
 
-/** An estimate with its interval. */
 export interface PlotEstimate {
   value: number;
   low: number;
   high: number;
 }
 
-/** Horizontal bars with intervals. */
 export interface BarPlot extends Titled {
   kind: 'bars';
   bars: readonly (PlotEstimate & {
@@ -75,7 +73,6 @@ export interface BarPlot extends Titled {
     color: string;
     /** The value as formatted in tables. Default: as on axes. */
     text?: string;
-    /** Number of samples. */
     n?: number;
   })[];
   /** An upper bound for the bars; shown if it is close to them. */
@@ -95,5 +92,4 @@ export interface ScatterPlot extends Titled {
   }[];
 }
 
-/** See each type. */
 export type Plot = LinePlot | BarPlot | ScatterPlot;

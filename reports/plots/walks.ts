@@ -4,7 +4,6 @@ import { printable } from '../../src/run/printable.js';
 /** A hop in names: head, relation, tail. */
 export type Hop = readonly [head: string, relation: string, tail: string];
 
-/** A walk that an agent ranked. */
 export interface RankedWalk {
   walk: readonly Hop[];
   /** Its probability, a fraction; absent if the agent gives none. */
@@ -13,7 +12,6 @@ export interface RankedWalk {
   right?: boolean;
 }
 
-/** Input of a drawing. */
 export interface WalkDrawing {
   /** Best first: the first is the chosen walk. */
   walks: readonly RankedWalk[];
@@ -33,7 +31,6 @@ interface Node {
   isTaken: boolean;
   isGold: boolean;
   isRight: boolean;
-  /** The walk that ends here. */
   ends?: number;
 }
 

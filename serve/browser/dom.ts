@@ -62,7 +62,6 @@ export function drawing(svg: string): Element {
   return document.importNode(root, true);
 }
 
-/** An error with its hint. */
 export function trouble(error: unknown): HTMLElement {
   const { message, hint } = error as { message?: string; hint?: string };
   return h(
@@ -97,13 +96,11 @@ export async function get<T>(
   return read<T>(await fetch(addressOf(path, query)));
 }
 
-/** Sends JSON. */
 export async function post<T>(path: string, body: unknown): Promise<T> {
   const headers = { 'Content-Type': 'application/json' };
   return read<T>(await fetch(path, { method: 'POST', headers, body: JSON.stringify(body) }));
 }
 
-/** A path with its query. */
 export function addressOf(path: string, query: Readonly<Record<string, string | readonly string[]>>): string {
   const pairs = Object.entries(query).flatMap(([name, value]) =>
     (typeof value === 'string' ? [value] : value).map((one) => [name, one]),

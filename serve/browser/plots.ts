@@ -5,7 +5,6 @@ import { meanOf } from '../../reports/plots/smoothing.js';
 import { isShare, phaseWords, seriesOfPhase, takenBy } from '../../reports/plots/logged.js';
 import type { LoggedMetrics, LoggedTime, RunSummary } from '../api.js';
 
-/** Display options of curves. */
 export interface CurveOptions {
   /** Weight of the past in the exponential moving average, in [0, 1); 0 is unsmoothed. */
   smoothing: number;
@@ -27,13 +26,11 @@ export interface NamedPlot {
 const phases = Object.keys(phaseWords);
 const kinds = ['eval', 'rollout', 'train'];
 
-/** Heading of a phase. */
 export function phaseTitle(phase: string): string {
   const name = phaseWords[phase]?.name ?? phase;
   return name[0]!.toUpperCase() + name.slice(1);
 }
 
-/** Logged records of a run. */
 export interface RunLog {
   metrics: readonly LoggedMetrics[];
   timing: readonly LoggedTime[];

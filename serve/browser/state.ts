@@ -3,10 +3,8 @@ import type { LiveEvents, RunSummary } from '../api.js';
 import { addressOf, get } from './dom.js';
 import type { CurveOptions, RunLog } from './plots.js';
 
-/** Kinds of changes. */
 export type Change = 'list' | 'shown' | 'logs' | 'connection';
 
-/** See `openState`. */
 export type State = ReturnType<typeof openState>;
 
 /** Number of runs selected at first: the latest. */

@@ -55,7 +55,6 @@ export async function* readFrames(chunks: AsyncIterable<Buffer>, longest: number
   }
 }
 
-/** Body of an error frame for any error. */
 export function errorBody(thrown: unknown): Buffer {
   if (thrown instanceof WorkbenchError) {
     const { code, message, hint } = thrown;

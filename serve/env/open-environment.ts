@@ -14,7 +14,6 @@ import { trainSettings } from '../../trainers/train-settings.js';
 import type { RowWriter } from './columns.js';
 import type { ServedEnv } from './session.js';
 
-/** The requested environment. */
 export interface AskedEnv extends EnvironmentFlags {
   id: string;
   dataset?: string | undefined;

@@ -16,7 +16,6 @@ import {
 } from './columns.js';
 import { errorBody, frame, type Frame, ops, protocolVersion } from './frames.js';
 
-/** Rows of copies with their info. */
 interface InfoRows {
   rows: readonly number[];
   /** @param at index in `rows` */
@@ -51,7 +50,6 @@ function valuesOf({ rows, infoOf }: InfoRows) {
   return { rows, values };
 }
 
-/** Dependencies of a session. */
 export interface ServedEnv {
   envs: BatchedEnv<unknown>;
   autoreset: Autoreset;

@@ -92,7 +92,6 @@ export async function serveSocket(
   server.close();
 }
 
-/** Removes the socket of a killed server. */
 async function removeDeadSocket(path: string): Promise<void> {
   if (!existsSync(path)) return;
   const refuse = (what: string) =>

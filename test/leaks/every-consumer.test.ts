@@ -15,7 +15,6 @@ const handsOn: Record<string, string> = {
   'agents/readers/entities/entity-reader.ts': 'takes questions of a step, noted where they are drawn',
   'agents/readers/entities/laid-questions.ts': 'parts questions of a step and finds their answers in subgraphs',
   'agents/readers/reader.ts': 'says what readers are given',
-  'agents/readers/words/inputs.ts': 'gives train to the vocabulary and the scale',
   'agents/walker/features/pair-features.ts': 'gives train to the counts of relations',
   'agents/walker/inputs.ts': 'gives train to the walk counts and the vocabulary',
   'agents/walker/policy.ts': 'names the action that a loss by margins is of',
