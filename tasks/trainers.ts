@@ -3,7 +3,7 @@
  * @module kgwalk/trainers
  */
 export type { TrainedPolicy, MakePolicy, PolicyNetworks } from '../agents/policy/policy.js';
-export { type PolicySettings, policySettings } from '../agents/policy/settings.js';
+export { type PolicySettings, policySettings } from '../agents/policy/spaces.js';
 export type { PolicyShape, VectorObservation, VectorObservationEnv } from '../agents/policy/spaces.js';
 export * from '../trainers/index.js';
 export {

@@ -7,7 +7,7 @@ import { relationWalkerSettings } from '../agents/relation-walker/settings.js';
 import { readerSettings } from '../agents/readers/settings.js';
 import { exactWalkerSettings } from '../agents/exact-walker/settings.js';
 import { linkWalkerSettings } from '../agents/link-walker/settings.js';
-import { policySettings } from '../agents/policy/settings.js';
+import { policySettings } from '../agents/policy/spaces.js';
 import { walkerSettings } from '../agents/walker/settings.js';
 import { checkpointSettings } from '../checkpoints/keeper.js';
 import { dataSettings } from '../datasets/settings.js';

@@ -4,7 +4,7 @@ import type { Tensor } from '../../checkpoints/safetensors.js';
 import { Normalizer, type NormalizerState } from '../../envs/wrappers/normalizer.js';
 import type { Actor, ValueNetwork } from '../actor.js';
 import { mlpActor, mlpCritic } from './mlp.js';
-import type { PolicySettings } from './settings.js';
+import type { PolicySettings } from './spaces.js';
 import type { PolicyShape, VectorObservation } from './spaces.js';
 
 /** An actor over vectors with its critic. */

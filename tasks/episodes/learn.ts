@@ -1,7 +1,7 @@
 /** Training of a policy over vectors: PPO in any environment, and the best by its return on episodes that are always the same. */
 import { mlpPolicy, normalizerOf } from '../../agents/policy/policy.js';
 import { playEpisodes, policyChooser } from '../../agents/policy/play.js';
-import { type PolicySettings, policySettings } from '../../agents/policy/settings.js';
+import { type PolicySettings, policySettings } from '../../agents/policy/spaces.js';
 import type { PolicyShape, VectorObservation } from '../../agents/policy/spaces.js';
 import type { Checkpoint } from '../../checkpoints/checkpoint.js';
 import { WorkbenchError } from '../../src/run/errors.js';

@@ -34,7 +34,7 @@ import {
 } from './clues.js';
 import { explore, type Explored } from './explore.js';
 import * as prompts from './prompts.js';
-import { fiskeSettings, type FiskeSettings } from './settings.js';
+import { fiskeSettings, type FiskeSettings } from './branch.js';
 
 /** The agent `fiske` with its switches. */
 export const fiskeEntry: QuestionAgentEntry<typeof fiskeSettings> = {

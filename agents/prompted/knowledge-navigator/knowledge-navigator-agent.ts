@@ -18,7 +18,7 @@ import { chosenAnswer, writtenAnswer } from '../walk-choice.js';
 import { walkingAgent } from '../walking-agent.js';
 import { answerPrompts } from './prompts.js';
 import { hopFurther, Retrieval, type WeighedWalk } from './retrieve.js';
-import { knowledgeNavigatorSettings } from './settings.js';
+import { knowledgeNavigatorSettings } from './retrieve.js';
 import { votersOf } from './vote.js';
 
 /** The agent `knowledge-navigator` with its switches. */

@@ -21,7 +21,7 @@ import { walkingAgent } from '../walking-agent.js';
 import { explored, type Standing } from './explore.js';
 import { noteBlocks, PogAttempt, reflect, renewedMemory, sizedPath, splitIntoObjectives } from './notes.js';
 import * as prompts from './prompts.js';
-import { pogSettings } from './settings.js';
+import { pogSettings } from './notes.js';
 
 /** The agent `pog` with its switches. */
 export const pogEntry = walkingAgent(

@@ -29,7 +29,7 @@ import { Attempt, type WalkingParts } from '../walking-agent.js';
 import { chainMemory, type ChainMemory, trainEntries } from './chain-memory.js';
 import { brokenCritique, chainChoice, chainText, executed, type ExecutedChain, mostVoted } from './chains.js';
 import { propose, verifyByAnswers, verifyByChoice } from './roles.js';
-import { selfVeqaSettings, type SelfVeqaSettings } from './settings.js';
+import { selfVeqaSettings, type SelfVeqaSettings } from './chains.js';
 import { readableRelation, similarFacts } from './sub-graph.js';
 
 /** The agent `self-veqa` with its switches. */

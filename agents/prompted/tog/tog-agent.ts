@@ -22,7 +22,7 @@ import { Attempt, walkingAgent } from '../walking-agent.js';
 import { type Beam, explore, type TogAttempt } from './explore.js';
 import * as prompts from './prompts.js';
 import { modelScorer, textScorer, type Scorer } from './scorer.js';
-import { togSettings, type TogSettings } from './settings.js';
+import { togSettings, type TogSettings } from './explore.js';
 import { walkSets } from './walk-sets.js';
 
 /** The agent `tog` with its switches. */
