@@ -1,14 +1,13 @@
 /** A made-up town: clocks, who bought them, who repaired them; and a reader that answers decisions by fixed rules. */
 import { questionAgents } from '../../../agents/question-agents.js';
-import type { QuestionAgentResources } from '../../../agents/question-agent.js';
+import type { QuestionAgentResources, TraceEvent } from '../../../agents/question-agent.js';
 import type { QuestionSample, QuestionTask } from '../../../datasets/question.js';
-import type { QuestionAnswer, TraceEvent } from '../../../agents/question-agent.js';
 import { GraphBuilder } from '../../../src/kg/build-graph.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import { NameIndex } from '../../../src/kg/name-index.js';
 import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
 import type { Decision } from '../../../src/llm/decision.js';
-import { scriptedClient, type ScriptedClient } from '../../fixtures/scripted-client.js';
+import { scriptedClient } from '../../fixtures/scripted-client.js';
 
 export type Facts = readonly (readonly [string, string, string])[];
 
@@ -47,7 +46,7 @@ export const townReading: Reading = {
   entities: { '~purchased_by → Harbour Clock': 'bought', '~purchased_by → Tower Clock': 'bought' },
 };
 
-export function reader({ clues, relations = {}, entities = {}, answers }: Reading) {
+function reader({ clues, relations = {}, entities = {}, answers }: Reading) {
   return (decision: Decision): unknown => {
     if (decision.kind === 'extract') return clues && { items: [...clues] };
     if (decision.kind === 'answer') {
@@ -76,34 +75,59 @@ export function resourcesOf(graph: Graph): QuestionAgentResources {
   };
 }
 
-export interface Asked {
-  answer: QuestionAnswer;
-  /** Names of `answer.entities`. */
-  names: string[];
-  client: ScriptedClient;
-  /** Phases of the calls, in order. */
-  phases: string[];
-  events: TraceEvent[];
+const good = ['~purchased_by', 'purchased_by', 'repaired_by', 'Harbour Clock', 'Tower Clock', 'Jon Weil', 'Mia Kop'];
+
+export const paraphrases = [
+  'by whom were the clocks of Orla Brandt mended',
+  'Orla Brandt bought clocks that who repaired',
+];
+export const parts = ['Orla Brandt bought clocks', 'somebody repaired the clocks'];
+const texts = {
+  paraphrase: paraphrases,
+  'sub-question': parts,
+  'sub-objective': ['find the clocks', 'find who repaired them'],
+  memory: ['the clocks are known'],
+  plan: [],
+};
+
+/** Chooses what leads to the answer, is content with a path to it, and reads the last tails off the facts; comes back to nothing. */
+export function wise(decision: Decision): unknown {
+  const repairers = () => [
+    ...new Set(decision.evidence.filter(([, relation]) => relation === 'repaired_by').map(([, , tail]) => tail)),
+  ];
+  switch (decision.kind) {
+    case 'rewrite':
+      return { texts: texts[decision.about] };
+    case 'choose-one':
+      return chooses(decision, ...good);
+    case 'choose-many':
+      if (decision.phase === 'reflect') return { choices: [] };
+      return { choices: [...decision.candidates.keys()].filter((i) => good.includes(decision.candidates[i]!.text)) };
+    case 'score':
+      return { scores: decision.candidates.map(({ text }) => (good.includes(text) ? 10 : 1)) };
+    case 'judge': {
+      const found = decision.candidates.findIndex(({ text }) => /repaired_by(?: \(\d+\))?$/.test(text));
+      const choice = decision.candidates.length === 0 && repairers().length > 0 ? 0 : found;
+      return { choice, reason: '', answers: choice >= 0 && decision.withAnswers ? repairers() : [] };
+    }
+    default:
+      return { answers: repairers() };
+  }
 }
 
-/** Runs FiSKE on the town, or on other facts, with the reader. */
-export async function askFiske(
-  reading: Reading,
-  {
-    facts = townFacts,
-    task = {},
-    budget,
-    ...switches
-  }: { facts?: Facts; task?: Partial<QuestionTask>; budget?: number; [name: string]: unknown } = {},
-): Promise<Asked> {
-  const graph = graphOf(facts);
-  const agent = await questionAgents.create('fiske', resourcesOf(graph), switches);
-  const client = scriptedClient(reader(reading), budget);
-  const events: TraceEvent[] = [];
-  const answer = await agent.answer(taskOf(task), { client, trace: (event) => events.push(event) });
-  const names = answer.entities.map((entity) => graph.entityNames[entity]!);
-  return { answer, names, client, phases: client.asked.map(({ phase }) => phase), events };
+/** The first candidate with one of the texts; the first of all where none has. */
+export function chooses(decision: Decision, ...some: string[]): { choice: number } {
+  const { candidates } = decision as Extract<Decision, { kind: 'choose-one' }>;
+  const choice = candidates.findIndex(({ text }) => some.includes(text));
+  return { choice: Math.max(0, choice) };
 }
+
+/** A statement on who repaired a clock of the topic. */
+export const claimOf = (name: string): Partial<QuestionTask> => ({
+  question: `true or false: ${name} repaired a clock that Orla Brandt bought`,
+  topics: [{ name: 'Orla Brandt', entity: graphOf(townFacts).entityId('Orla Brandt') }],
+  form: 'truth',
+});
 
 /** Options of a question about the town; all others are switches of the agent. */
 export interface Ways {
@@ -125,10 +149,18 @@ export function townAsker(name: string, given: Partial<QuestionTask> = {}) {
     const topics = [{ name: 'Orla Brandt', entity: graph.entityId('Orla Brandt'), span: [29, 40] as const }];
     const client = scriptedClient(script, budget, byLikelihood);
     const agent = await questionAgents.create(name, { ...resourcesOf(graph), train: () => train }, switches);
-    const answer = await agent.answer({ ...taskOf({ topics, ...given }), ...change }, { client, trace: () => {} });
+    const events: TraceEvent[] = [];
+    const session = { client, trace: (event: TraceEvent) => void events.push(event) };
+    const answer = await agent.answer({ ...taskOf({ topics, ...given }), ...change }, session);
     return {
-      ...{ answer, graph, asked: client.asked, phases: client.asked.map(({ phase }) => phase) },
+      ...{ answer, graph, client, events, asked: client.asked, phases: client.asked.map(({ phase }) => phase) },
       names: answer.entities.map((entity) => graph.entityNames[entity]!).sort(),
     };
   };
+}
+
+/** Runs FiSKE on the town, or on other facts, with the reader. */
+export async function askFiske(reading: Reading, { task, ...ways }: Ways & { task?: Partial<QuestionTask> } = {}) {
+  const asked = await townAsker('fiske', { topics: [] })(reader(reading), { ...ways, change: task });
+  return { ...asked, names: asked.answer.entities.map((entity) => asked.graph.entityNames[entity]!) };
 }

@@ -1,14 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { hasMorePaths, realPaths } from '../../../agents/prompted/gcr/path-space.js';
-import { questionAgents } from '../../../agents/question-agents.js';
-import { GraphBuilder } from '../../../src/kg/build-graph.js';
-import type { Graph } from '../../../src/kg/graph.js';
 import type { Decision } from '../../../src/llm/decision.js';
 import { textQueries } from '../../../src/llm/decisions/likelihood/by-likelihood.js';
 import { pathText } from '../../../src/llm/decisions/prompt-text.js';
 import { replyFormat } from '../../../src/llm/decisions/reply-forms.js';
-import { scriptedClient } from '../../fixtures/scripted-client.js';
-import { graphOf, resourcesOf, taskOf, townFacts } from './clock-town.js';
+import { type Facts, graphOf, townAsker, townFacts, type Ways } from './clock-town.js';
 
 const town = graphOf(townFacts);
 const wanted = 'Orla Brandt → ~purchased_by → Tower Clock → repaired_by → Mia Kop';
@@ -23,27 +19,22 @@ const reader = (texts: readonly string[]) => (decision: Decision) => {
   return { answers: [...new Set(repairers)] };
 };
 
-async function ask(graph: Graph, texts: readonly string[], switches = {}, task = {}, budget = Infinity) {
-  const agent = await questionAgents.create('gcr', resourcesOf(graph), switches);
-  const client = scriptedClient(reader(texts), budget);
-  const topics = [{ name: 'Orla Brandt', entity: graph.entityId('Orla Brandt') }];
-  const answer = await agent.answer(taskOf({ topics, hops: 2, ...task }), { client, trace: () => {} });
-  return { answer, names: answer.entities.map((entity) => graph.entityNames[entity]).sort(), asked: client.asked };
-}
+const townAsk = townAsker('gcr', { hops: 2 });
+const ask = (texts: readonly string[], ways: Ways = {}) => townAsk(reader(texts), ways);
 
 test('names real paths and answers from what their relations lead to, in two calls', async () => {
-  const { answer, names, asked } = await ask(town, [wanted]);
+  const { answer, names, asked } = await ask([wanted]);
   expect(asked.map(({ phase }) => phase)).toEqual(['paths', 'answer']);
   expect(names).toEqual(['Jon Weil', 'Mia Kop']);
   expect(answer).toMatchObject({ stop: 'answered', degraded: false });
 });
 
 test('at the level of paths, answers from the named ones alone', async () => {
-  expect((await ask(town, [wanted], { level: 'path' })).names).toEqual(['Mia Kop']);
+  expect((await ask([wanted], { level: 'path' })).names).toEqual(['Mia Kop']);
 });
 
 test('every path that may be named is one of the graph, walked in either direction', async () => {
-  const [decision] = (await ask(town, [wanted])).asked;
+  const [decision] = (await ask([wanted])).asked;
   if (decision?.kind !== 'paths') throw new TypeError('expected paths');
   expect(decision.allowed.length).toBeGreaterThan(1);
   for (const path of decision.allowed) {
@@ -52,32 +43,29 @@ test('every path that may be named is one of the graph, walked in either directi
 });
 
 test('a question without any path is answered with nothing, and is there all the same', async () => {
-  const { answer, asked } = await ask(town, [], {}, { topics: [{ name: 'x', entity: -1 }] });
+  const { answer, asked } = await ask([], { change: { topics: [{ name: 'x', entity: -1 }] } });
   expect([answer.stop, answer.entities, asked.length]).toEqual(['no-topic', [], 0]);
-  const builder = new GraphBuilder();
-  builder.add('Orla Brandt', 'lives_in', 'Skarn');
-  const lonely = builder.build('lonely', { addInverses: false });
-  const nowhere = await ask(lonely, []);
+  const nowhere = await ask([], { facts: [['Orla Brandt', 'lives_in', 'Skarn']] });
   expect([nowhere.answer.stop, nowhere.answer.entities, nowhere.asked.length]).toEqual(['no-path', [], 0]);
 });
 
 test('what cannot be read is marked, and the budget is kept', async () => {
-  expect((await ask(town, ['nothing'])).answer).toMatchObject({ stop: 'unparsed', degraded: true });
-  const spent = await ask(town, [wanted], {}, {}, 1);
+  expect((await ask(['nothing'])).answer).toMatchObject({ stop: 'unparsed', degraded: true });
+  const spent = await ask([wanted], { budget: 1 });
   expect([spent.answer.stop, spent.asked.length]).toEqual(['budget', 0]);
 });
 
 describe('a hub of ten thousand paths', () => {
-  const builder = new GraphBuilder();
-  for (let i = 0; i < 10_000; i++) {
-    builder.add(`Clock ${i}`, 'purchased_by', 'Orla Brandt');
-    builder.add(`Clock ${i}`, 'repaired_by', `Smith ${i % 500}`);
-  }
-  builder.add('Orla Brandt', 'lives_in', 'Skarn');
-  builder.add('Skarn', 'lies_in', 'Vell');
-  const hub = builder.build('hub', { addInverses: true });
+  const facts: Facts = [
+    ...Array.from({ length: 10_000 }, (_, i): Facts => [
+      [`Clock ${i}`, 'purchased_by', 'Orla Brandt'],
+      [`Clock ${i}`, 'repaired_by', `Smith ${i % 500}`],
+    ]).flat(),
+    ['Orla Brandt', 'lives_in', 'Skarn'],
+    ['Skarn', 'lies_in', 'Vell'],
+  ];
+  const hub = graphOf(facts);
   const repaired = ['~purchased_by', 'repaired_by'].map((name) => hub.relationId(name));
-  const topics = [{ name: 'Orla Brandt', entity: hub.entityId('Orla Brandt') }];
 
   /** Chooses what ends with a repairer. */
   const repairs = (decision: Decision) => {
@@ -90,12 +78,10 @@ describe('a hub of ten thousand paths', () => {
     return { answers: decision.evidence.map(([, , tail]) => tail) };
   };
   async function asked(switches = {}, byLikelihood = false, budget = Infinity) {
-    const agent = await questionAgents.create('gcr', resourcesOf(hub), switches);
-    const client = scriptedClient(repairs, budget, byLikelihood);
-    const answer = await agent.answer(taskOf({ topics, hops: 2 }), { client, trace: () => {} });
-    const scored = client.asked.flatMap((decision) => (byLikelihood ? textQueries(decision)! : []));
+    const { answer, asked: decisions } = await townAsk(repairs, { ...switches, facts, byLikelihood, budget });
+    const scored = decisions.flatMap((decision) => (byLikelihood ? textQueries(decision)! : []));
     const texts = scored.reduce((sum, query) => sum + query.texts.length, 0);
-    return { answer, kinds: client.asked.map(({ kind }) => kind), decisions: client.asked, texts };
+    return { answer, kinds: decisions.map(({ kind }) => kind), decisions, texts };
   }
 
   test('is asked about by relation sequences, none of which is cut: all right answers are kept', async () => {
@@ -138,7 +124,7 @@ describe('a hub of ten thousand paths', () => {
     const texts = decision.allowed.map((path) => pathText(decision, path));
     expect(texts).toContain('Orla Brandt → lives_in → Skarn → lies_in → Vell');
     expect(texts.some((text) => text.includes('repaired_by'))).toBe(true);
-    const topic = [topics[0]!.entity];
+    const topic = [hub.entityId('Orla Brandt')];
     expect(realPaths(hub, topic, topic, [repaired], 7)).toHaveLength(7);
     expect(hasMorePaths(hub, topic, topic, [repaired], 9999)).toBe(true);
     expect(hasMorePaths(hub, topic, topic, [repaired], 10_000)).toBe(false);
@@ -147,14 +133,11 @@ describe('a hub of ten thousand paths', () => {
 
 test('of more sequences than paths may be named none is lost', async () => {
   const facts = Array.from({ length: 300 }, (_, i) => ['Orla Brandt', `relation ${i}`, `Thing ${i}`] as const);
-  const wide = graphOf(facts);
-  const last = [wide.relationId('relation 299')];
-  const agent = await questionAgents.create('gcr', resourcesOf(wide), { answers: 'frontier' });
-  const client = scriptedClient((decision) => {
-    const found = decision.kind === 'chains' && decision.allowed.find((chain) => chain.join() === last.join());
+  const last = String(graphOf(facts).relationId('relation 299'));
+  const script = (decision: Decision) => {
+    const found = decision.kind === 'chains' && decision.allowed.find((chain) => chain.join() === last);
     return found ? { chains: [found] } : undefined;
-  });
-  const own = [{ name: 'Orla Brandt', entity: wide.entityId('Orla Brandt') }];
-  const answer = await agent.answer(taskOf({ topics: own, hops: 1 }), { client, trace: () => {} });
-  expect(answer.entities.map((entity) => wide.entityNames[entity])).toEqual(['Thing 299']);
+  };
+  const { names } = await townAsk(script, { facts, answers: 'frontier', change: { hops: 1 } });
+  expect(names).toEqual(['Thing 299']);
 });

@@ -4,30 +4,7 @@ import { Pool } from '../../../agents/prompted/pog/notes.js';
 import type { ChooseManyDecision, Decision } from '../../../src/llm/decision.js';
 import { fitToContext } from '../../../src/llm/decisions/fit-to-context.js';
 import { renderPrompt } from '../../../src/llm/decisions/render-prompt.js';
-import { type Facts, graphOf, taskOf, townFacts, townAsker } from './clock-town.js';
-
-const good = ['~purchased_by', 'repaired_by', 'Harbour Clock', 'Tower Clock', 'Jon Weil', 'Mia Kop'];
-
-/** Follows `~purchased_by`, then `repaired_by`; is content with the second; comes back to nothing. */
-function wise(decision: Decision): unknown {
-  switch (decision.kind) {
-    case 'rewrite':
-      return {
-        texts: decision.about === 'memory' ? ['the clocks are known'] : ['find the clocks', 'find who repaired them'],
-      };
-    case 'choose-many':
-      if (decision.phase === 'reflect') return { choices: [] };
-      return { choices: [...decision.candidates.keys()].filter((i) => good.includes(decision.candidates[i]!.text)) };
-    case 'score':
-      return { scores: decision.candidates.map(({ text }) => (good.includes(text) ? 10 : 1)) };
-    case 'judge': {
-      const choice = decision.candidates.findIndex(({ text }) => /repaired_by(?: \(\d+\))?$/.test(text));
-      return { choice, reason: '', answers: choice >= 0 && decision.withAnswers ? ['Jon Weil', 'Mia Kop'] : [] };
-    }
-    default:
-      return { answers: ['Mia Kop'] };
-  }
-}
+import { type Facts, graphOf, taskOf, townAsker, townFacts, wise } from './clock-town.js';
 
 const ask = townAsker('pog');
 
@@ -201,7 +178,7 @@ describe('coming back', () => {
 describe('replies that cannot be used', () => {
   test('an unreadable verdict is none: the question continues and is answered', async () => {
     const { answer, phases } = await ask((decision) => (decision.kind === 'judge' ? undefined : wise(decision)));
-    expect(answer).toMatchObject({ degraded: true, entities: [expect.any(Number)] });
+    expect(answer).toMatchObject({ degraded: true, stop: 'half-stop' });
     expect(phases.at(-1)).toBe('answer');
   });
 
@@ -245,25 +222,6 @@ describe('bounds', () => {
     }
     const { asked } = await ask(restless, { depth: 1, finalPolicy: 'alone' });
     expect(asked.at(-1)).toMatchObject({ kind: 'answer', evidence: [], withReasoning: true });
-  });
-
-  test('a spent budget leads to the answer on the reserved call', async () => {
-    const { answer, phases } = await ask(wise, { budget: 4 });
-    expect(phases).toEqual(['objectives', 'relations', 'entities', 'answer']);
-    expect(answer.stop).toBe('budget');
-    expect((await ask(wise, { budget: 0 })).answer).toMatchObject({ stop: 'budget', entities: [], degraded: true });
-  });
-
-  test('without a topic the model answers alone; with scored texts there is no call', async () => {
-    expect(await ask(wise, { change: { topics: [] } })).toMatchObject({
-      phases: ['answer'],
-      answer: { stop: 'no-topic' },
-    });
-    expect(await ask(wise, { change: { topics: [] }, byLikelihood: true })).toMatchObject({ phases: [] });
-  });
-
-  test('takes the one relation that the pre-filter leaves without a call', async () => {
-    expect((await ask(wise, { prefilter: 'bm25', keep: 1 })).phases).not.toContain('relations');
   });
 
   test('objectives and memory are the first that a prompt gives up: a model may write them as long as it likes', async () => {

@@ -1,19 +1,10 @@
-import { env } from 'node:process';
 import { describe, expect, test } from '@jest/globals';
-import { questionAgents } from '../../../agents/question-agents.js';
 import type { Decision, RewriteDecision } from '../../../src/llm/decision.js';
 import { mostAnswers } from '../../../src/llm/decisions/forms/answer.js';
 import { readReply } from '../../../src/llm/decisions/read-reply.js';
-import { useOwnHome } from '../../fixtures/own-home.js';
-import { scriptedClient } from '../../fixtures/scripted-client.js';
-import { importFilms } from '../../fixtures/toy-question-training.js';
-import { graphOf, resourcesOf, taskOf, townFacts } from './clock-town.js';
-import { meanOf, openOracleRun, worldOf } from './oracle-run.js';
-
-useOwnHome();
+import { type Facts, graphOf, townAsker, townFacts, type Ways } from './clock-town.js';
 
 const graph = graphOf(townFacts);
-const topics = [{ name: 'Orla Brandt', entity: graph.entityId('Orla Brandt') }];
 const chain = (...names: string[]) => names.map((name) => graph.relationId(name));
 const right = chain('~purchased_by', 'repaired_by');
 
@@ -24,12 +15,8 @@ const planner = (plans: number[][] | undefined) => (decision: Decision) => {
   return { answers: [...new Set(repairers)] };
 };
 
-async function ask(plans: number[][] | undefined, switches = {}, { budget = Infinity, task = {} } = {}) {
-  const agent = await questionAgents.create('rog', resourcesOf(graph), switches);
-  const client = scriptedClient(planner(plans), budget);
-  const answer = await agent.answer(taskOf({ topics, hops: 2, ...task }), { client, trace: () => {} });
-  return { answer, names: answer.entities.map((entity) => graph.entityNames[entity]).sort(), asked: client.asked };
-}
+const townAsk = townAsker('rog', { hops: 2 });
+const ask = (plans: number[][] | undefined, switches: Ways = {}) => townAsk(planner(plans), switches);
 
 test('plans, walks and answers from what was found, in two calls', async () => {
   const { answer, names, asked } = await ask([right]);
@@ -53,8 +40,8 @@ describe('nothing is answered from memory', () => {
 
   test('neither without a readable plan, nor a topic, nor a call left', async () => {
     expect((await ask(undefined)).answer).toMatchObject({ stop: 'unparsed', degraded: true, entities: [] });
-    expect((await ask([right], {}, { task: { topics: [] } })).answer).toMatchObject({ stop: 'no-topic' });
-    const spent = await ask([right], {}, { budget: 1 });
+    expect((await ask([right], { change: { topics: [] } })).answer).toMatchObject({ stop: 'no-topic' });
+    const spent = await ask([right], { budget: 1 });
     expect([spent.answer.stop, spent.asked.length]).toEqual(['budget', 0]);
   });
 });
@@ -70,43 +57,34 @@ test('a plan that is not grounded may hold relations that lead nowhere, a ground
 });
 
 test('a name that two plans lead to is what the better one leads to', async () => {
-  const twins = graphOf([...townFacts, ['Tower Clock', 'stands_in', 'JON WEIL']]);
-  const sequence = (...names: string[]) => names.map((name) => twins.relationId(name));
-  const plans = [sequence('~purchased_by', 'repaired_by'), sequence('~purchased_by', 'stands_in')];
-  const agent = await questionAgents.create('rog', resourcesOf(twins));
-  const own = [{ name: 'Orla Brandt', entity: twins.entityId('Orla Brandt') }];
-  const client = scriptedClient((decision) =>
-    decision.kind === 'chains' ? { chains: plans } : { answers: ['Jon Weil'] },
-  );
-  const { entities } = await agent.answer(taskOf({ topics: own, hops: 2 }), { client, trace: () => {} });
-  expect(entities).toEqual([twins.entityId('Jon Weil')]);
+  const facts: Facts = [...townFacts, ['Tower Clock', 'stands_in', 'JON WEIL']];
+  const twins = graphOf(facts);
+  const plans = ['repaired_by', 'stands_in'].map((last) => ['~purchased_by', last].map((one) => twins.relationId(one)));
+  const script = ({ kind }: Decision) => (kind === 'chains' ? { chains: plans } : { answers: ['Jon Weil'] });
+  expect((await townAsk(script, { facts })).answer.entities).toEqual([twins.entityId('Jon Weil')]);
 });
 
 test('a list that the form cut stands for all of the plan that it was read from, which is named', async () => {
   const many = Array.from({ length: 40 }, (_, i) => [`Smith ${i}`, 'lives_in', 'Skarn'] as const);
-  const town = graphOf([...townFacts, ...many]);
-  const sequence = (...names: string[]) => names.map((name) => town.relationId(name));
-  const plans = [sequence('~purchased_by', 'repaired_by'), sequence('lives_in', '~lives_in')];
-  const agent = await questionAgents.create('rog', resourcesOf(town));
-  const own = [{ name: 'Orla Brandt', entity: town.entityId('Orla Brandt') }];
+  const facts = [...townFacts, ...many];
+  const town = graphOf(facts);
+  const plans = [
+    ['~purchased_by', 'repaired_by'],
+    ['lives_in', '~lives_in'],
+  ].map((plan) => plan.map((one) => town.relationId(one)));
   const smiths = many.map(([smith]) => smith).slice(0, mostAnswers);
-  const client = scriptedClient((decision) => (decision.kind === 'chains' ? { chains: plans } : { answers: smiths }));
-  const answer = await agent.answer(taskOf({ topics: own, hops: 2 }), { client, trace: () => {} });
+  const script = ({ kind }: Decision) => (kind === 'chains' ? { chains: plans } : { answers: smiths });
+  const { answer } = await townAsk(script, { facts });
   expect(answer.chain).toEqual(plans[1]);
   expect(answer.entities).toHaveLength(40);
 });
 
 describe('plans in the model’s own words', () => {
-  async function write(texts: string[] | undefined, switches = {}, budget = Infinity) {
-    const agent = await questionAgents.create('rog', resourcesOf(graph), { vocabulary: 'free', ...switches });
+  const write = async (texts: string[] | undefined, switches: Ways = {}) => {
     const script = (decision: Decision) => (decision.kind === 'rewrite' ? texts && { texts } : planner([])(decision));
-    const client = scriptedClient(script, budget);
-    const notes: string[] = [];
-    const answer = await agent.answer(taskOf({ topics, hops: 2 }), {
-      ...{ client, trace: (event) => void (event.event === 'note' && notes.push(event.text)) },
-    });
-    return { answer, names: answer.entities.map((id) => graph.entityNames[id]).sort(), asked: client.asked, notes };
-  }
+    const asked = await townAsk(script, { vocabulary: 'free', ...switches });
+    return { ...asked, notes: asked.events.flatMap((event) => (event.event === 'note' ? event.text : [])) };
+  };
 
   test.each([
     '~purchased_by → repaired_by',
@@ -133,7 +111,7 @@ describe('plans in the model’s own words', () => {
 
   test('cannot be read, or afforded, or are longer than any walk', async () => {
     expect((await write(undefined)).answer).toMatchObject({ stop: 'unparsed', degraded: true });
-    expect((await write(['purchased_by'], {}, 1)).answer.stop).toBe('budget');
+    expect((await write(['purchased_by'], { budget: 1 })).answer.stop).toBe('budget');
     const loop = Array.from({ length: 40 }, () => 'lives_in').join(' → ');
     expect((await write([loop])).answer.stop).toBe('nowhere');
   });
@@ -159,17 +137,13 @@ describe('plans in the model’s own words', () => {
   });
 
   test('a relation of the whole name goes before others that end alike', async () => {
-    const dotted = graphOf([
+    const facts: Facts = [
       ['Harbour Clock', 'town.clock.keeper', 'Orla Brandt'],
       ['Harbour Bell', 'town.bell.keeper', 'Orla Brandt'],
-    ]);
-    const own = [{ name: 'Orla Brandt', entity: dotted.entityId('Orla Brandt') }];
+    ];
     const ends = async (plan: string) => {
-      const switches = { vocabulary: 'free', plans: 5, answers: 'frontier' };
-      const agent = await questionAgents.create('rog', resourcesOf(dotted), switches);
-      const client = scriptedClient(() => ({ texts: [plan] }));
-      const found = await agent.answer(taskOf({ topics: own, hops: 1 }), { client, trace: () => {} });
-      return [found.entities.map((id) => dotted.entityNames[id]), found.evidence.length];
+      const { names, answer } = await write([plan], { facts, plans: 5, answers: 'frontier', change: { hops: 1 } });
+      return [names, answer.evidence.length];
     };
     expect(await ends('town.bell.keeper')).toEqual([['Harbour Bell'], 1]);
     expect(await ends('keeper')).toEqual([['Harbour Clock'], 2]);
@@ -179,7 +153,6 @@ describe('plans in the model’s own words', () => {
 test.each(['graph', 'free'])(
   'where words are scored, %s plans over all relations, and what reads alike is one plan',
   async (vocabulary) => {
-    const agent = await questionAgents.create('rog', resourcesOf(graph), { vocabulary, plans: 1 });
     const first = chain('purchased_by', '~repaired_by');
     const script = (decision: Decision) => {
       if (decision.kind !== 'chains') return undefined;
@@ -189,22 +162,9 @@ test.each(['graph', 'free'])(
         );
       return { chains: decision.allowed.toSorted((a, b) => Number(alike(b)) - Number(alike(a))) };
     };
-    const client = scriptedClient(script, Infinity, true);
-    const answer = await agent.answer(taskOf({ topics, hops: 2 }), { client, trace: () => {} });
-    expect(client.asked.map(({ kind }) => kind)).toEqual(['chains']);
-    const [asked] = client.asked;
-    if (asked?.kind === 'chains') expect(asked.allowed).toHaveLength(graph.numRelations ** 2);
+    const { answer, asked } = await townAsk(script, { vocabulary, plans: 1, byLikelihood: true });
+    expect(asked).toMatchObject([{ kind: 'chains' }]);
+    if (asked[0]?.kind === 'chains') expect(asked[0].allowed).toHaveLength(graph.numRelations ** 2);
     expect([answer.stop, answer.chain]).toEqual(['frontier', right]);
   },
 );
-
-test.each(['graph', 'free'])('a model that never errs plans rightly over %s, in either mode', async (vocabulary) => {
-  await importFilms();
-  const world = await worldOf('films', ['1-hop', '2-hop'], { home: env.KGWALK_HOME! });
-  for (const choices of ['written', 'likelihood'] as const) {
-    const done = await (await openOracleRun('rog', world, { choices, switches: { vocabulary } })).run();
-    expect(meanOf(done.rows, ({ metrics }) => metrics.complete!)).toBe(1);
-    const half = await (await openOracleRun('rog', world, { choices, switches: { vocabulary }, error: 0.5 })).run();
-    expect(meanOf(half.rows, ({ metrics }) => metrics.complete!)).toBeLessThan(0.95);
-  }
-});

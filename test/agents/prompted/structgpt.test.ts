@@ -1,43 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
-import { questionAgents } from '../../../agents/question-agents.js';
 import { heldBy } from '../../../agents/prompted/structgpt/structgpt-agent.js';
 import { initialFrontier } from '../../../src/kg/frontier.js';
 import type { Decision } from '../../../src/llm/decision.js';
 import { renderPrompt } from '../../../src/llm/decisions/render-prompt.js';
 import { checkExamples } from '../../fixtures/check-examples.js';
-import { scriptedClient } from '../../fixtures/scripted-client.js';
-import { graphOf, resourcesOf, taskOf, townFacts } from './clock-town.js';
+import { graphOf, townAsker, townFacts, wise } from './clock-town.js';
 
 const graph = graphOf(townFacts);
 const id = (name: string) => graph.entityId(name);
-const task = taskOf({ topics: [{ name: 'Orla Brandt', entity: id('Orla Brandt'), span: [29, 40] }] });
 
-/** Follows `~purchased_by`, then `repaired_by`; is content with the second. */
-function wise(decision: Decision): unknown {
-  if (decision.kind === 'choose-one') {
-    return { choice: decision.candidates.findIndex(({ text }) => ['~purchased_by', 'repaired_by'].includes(text)) };
-  }
-  if (decision.kind === 'judge') {
-    const repairers = decision.evidence.filter(([, relation]) => relation === 'repaired_by').map(([, , tail]) => tail);
-    const choice = repairers.length > 0 ? 0 : -1;
-    return { choice, reason: 'nominated', answers: decision.withAnswers ? [...new Set(repairers)] : [] };
-  }
-  return { answers: ['Mia Kop'] };
-}
-
-interface Ways {
-  budget?: number;
-  byLikelihood?: boolean;
-  change?: Partial<typeof task>;
-  [name: string]: unknown;
-}
-
-async function ask(script: (decision: Decision) => unknown, { budget, byLikelihood, change, ...switches }: Ways = {}) {
-  const client = scriptedClient(script, budget, byLikelihood);
-  const agent = await questionAgents.create('structgpt', resourcesOf(graph), switches);
-  const answer = await agent.answer({ ...task, ...change }, { client, trace: () => {} });
-  return { answer, asked: client.asked, phases: client.asked.map(({ phase }) => phase) };
-}
+const ask = townAsker('structgpt');
 
 describe('StructGPT', () => {
   test('picks a relation and judges the facts, hop by hop, until they suffice', async () => {
@@ -66,11 +38,6 @@ describe('StructGPT', () => {
     }
   });
 
-  test('takes the one relation that the pre-filter leaves without a call', async () => {
-    const { phases } = await ask(wise, { prefilter: 'bm25', keep: 1 });
-    expect(phases).not.toContain('relation');
-  });
-
   test('is as sure of what the pre-filter alone left as that was, and of what was written it says nothing', async () => {
     const ways = { prefilter: 'bm25', keep: 1, hops: 'given', change: { hops: 2 } };
     const { confidence } = (await ask(wise, { ...ways, answers: 'frontier' })).answer;
@@ -87,33 +54,6 @@ describe('StructGPT', () => {
     const { answer } = await ask(script);
     expect(answer.entities).toEqual([id('Mia Kop')]);
     expect(answer.literals).toEqual(['Jon', 'Skarn']);
-  });
-
-  test('a spent budget leads to the answer on the reserved call', async () => {
-    const { answer, phases } = await ask(wise, { budget: 3 });
-    expect(phases).toEqual(['relation', 'judge', 'answer']);
-    expect(answer).toMatchObject({ stop: 'budget', entities: [id('Mia Kop')] });
-  });
-
-  test('replies that cannot be read, and a question without a topic, are answered for all that', async () => {
-    const unread = await ask(() => undefined);
-    expect(unread.answer).toMatchObject({ stop: 'unread', degraded: true, entities: [] });
-    const lost = await ask(wise, { change: { topics: [] } });
-    expect(lost.answer).toMatchObject({ stop: 'no-topic', entities: [id('Mia Kop')] });
-    expect(lost.phases).toEqual(['answer']);
-  });
-
-  test('a statement holds where it names something reached', async () => {
-    const question = 'true or false: Mia Kop repaired a clock that Orla Brandt bought';
-    const change = {
-      question,
-      form: 'truth',
-      hops: 2,
-      topics: [{ name: 'Orla Brandt', entity: id('Orla Brandt') }],
-    } as const;
-    expect((await ask(wise, { change, hops: 'given', answers: 'frontier' })).answer.truth).toBe(true);
-    const other = { ...change, question: question.replace('Mia Kop', 'Ida Rem') };
-    expect((await ask(wise, { change: other, hops: 'given', answers: 'frontier' })).answer.truth).toBe(false);
   });
 });
 

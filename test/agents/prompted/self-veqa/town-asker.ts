@@ -1,9 +1,9 @@
 /** Runs Self-VEQA on the made-up town with a scripted model. */
 import { questionAgents } from '../../../../agents/question-agents.js';
-import type { QuestionAgent, QuestionAnswer, TraceEvent } from '../../../../agents/question-agent.js';
+import type { QuestionAgent, TraceEvent } from '../../../../agents/question-agent.js';
 import type { QuestionSample, QuestionTask } from '../../../../datasets/question.js';
-import type { ChainsDecision, Decision, JudgeDecision } from '../../../../src/llm/decision.js';
-import { scriptedClient, type ScriptedClient } from '../../../fixtures/scripted-client.js';
+import type { Decision, JudgeDecision } from '../../../../src/llm/decision.js';
+import { scriptedClient } from '../../../fixtures/scripted-client.js';
 import { graphOf, resourcesOf, taskOf, townFacts } from '../clock-town.js';
 
 export const graph = graphOf(townFacts);
@@ -47,16 +47,7 @@ export const wiseJudge = ({ candidates }: JudgeDecision) => {
   return { choice, reason: choice < 0 ? 'No chain ends at who repaired them.' : 'It does.', answers: [] };
 };
 
-export interface Asked {
-  agent: QuestionAgent;
-  answer: QuestionAnswer;
-  names: string[];
-  client: ScriptedClient;
-  phases: string[];
-  events: TraceEvent[];
-  proposals: ChainsDecision[];
-  judgements: JudgeDecision[];
-}
+export type Asked = Awaited<ReturnType<typeof ask>>;
 
 export async function townAgent(switches: Record<string, unknown> = {}): Promise<QuestionAgent> {
   return questionAgents.create('self-veqa', { ...resourcesOf(graph), train: () => train }, switches);
@@ -70,7 +61,7 @@ export async function ask(
     agent,
     ...switches
   }: { task?: Partial<QuestionTask>; budget?: number; agent?: QuestionAgent; [name: string]: unknown } = {},
-): Promise<Asked> {
+) {
   const asked = agent ?? (await townAgent(switches));
   let round = 0;
   const client = scriptedClient((decision: Decision) => {

@@ -52,17 +52,6 @@ describe('EmbedKGQA', () => {
     }
   });
 
-  test('resumes from its state to the byte', async () => {
-    const whole = await opened();
-    await steps(whole, 0, 3);
-    const { tensors, steps: done } = await whole.state();
-    await steps(whole, 3, 6);
-    const resumed = await opened();
-    resumed.restore(tensors, done);
-    await steps(resumed, 3, 6);
-    expect(await resumed.state()).toEqual(await whole.state());
-  });
-
   test('answers from its weights alone', async () => {
     const trained = await opened();
     await steps(trained, 0, 5);
@@ -86,17 +75,6 @@ describe('EmbedKGQA', () => {
     const [one, other] = [await embedKgqa.basis(facts, train), await embedKgqa.basis(facts, others.slice(1))];
     expect(one.tensors['table/entities']).toEqual(other.tensors['table/entities']);
     expect(one.tensors.mean).not.toEqual(other.tensors.mean);
-  });
-
-  test('reads no gold chain', async () => {
-    const stripped = train.map(({ task, gold }) => {
-      const { hops: _hops, ...rest } = task;
-      return { task: rest, gold: { ...gold, chains: [] } };
-    });
-    const [trained, restored] = [await opened(), await opened()];
-    await steps(trained, 0, 3);
-    await steps(restored, 0, 3, stripped);
-    expect(await restored.state()).toEqual(await trained.state());
   });
 
   test('freezes the table with trainedOn=0', async () => {
