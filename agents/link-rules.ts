@@ -2,11 +2,13 @@
 import { setImmediate } from 'node:timers/promises';
 import type { KnownAnswers } from '../src/embedding/known-answers.js';
 import type { AdjacencyRows } from '../src/kg/adjacency.js';
+import { firstEdge } from '../src/kg/frontier.js';
 import { byIds, type Graph, type TripleColumns } from '../src/kg/graph.js';
 import { SimplePaths } from '../src/kg/simple-paths.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { Rng } from '../src/run/seeds.js';
 import { throwIfStopped } from '../src/run/stop.js';
+import { ChainCounts, type CountedChain } from './exact-walker/chains/chain-counts.js';
 
 /** If a chain leads from a head somewhere, that is an answer: how often on train. */
 export interface ChainRule {
@@ -42,7 +44,6 @@ export interface MiningOptions {
   /** Seed of sampling. Default 0. */
   seed?: number;
   signal?: AbortSignal | undefined;
-  /** @param done relations that are done */
   onProgress?: (done: number) => void;
 }
 
@@ -84,7 +85,6 @@ export async function mineRules(
 
 type Given = typeof defaults & MiningOptions;
 
-/** The queries of one relation: heads and their answers. */
 interface RelationQueries {
   heads: Int32Array;
   tails: Int32Array;
@@ -109,20 +109,7 @@ function distinctHeads(heads: Int32Array, draw: (what: string, count: number) =>
   return Array.from(draw('heads', distinct.length), (place) => distinct[place]!);
 }
 
-/** A chain as one number: base `numRelations` + 1, the first relation last. */
-function keyOf(path: Int32Array, length: number, base: number): number {
-  let key = 0;
-  for (let step = length - 1; step >= 0; step--) key = key * base + path[2 * step]! + 1;
-  return key;
-}
-
-function chainOf(key: number, base: number): number[] {
-  const chain: number[] = [];
-  for (let left = key; left > 0; left = Math.floor(left / base)) chain.push((left % base) - 1);
-  return chain;
-}
-
-/** The chains that lead from most heads to their answers, with the number of those triples. */
+/** The chains that lead from most heads to their answers, a limited number of each length, with the number of those triples. */
 function frequentChains(
   { numRelations }: Graph,
   finder: SimplePaths,
@@ -130,44 +117,33 @@ function frequentChains(
   { heads, tails }: RelationQueries,
   order: Int32Array,
   { horizon, triples, paths, chains }: Given,
-): { chain: number[]; support: number }[] {
-  const base = numRelations + 1;
-  const places = new Map<number, number>();
-  const support: number[] = [];
-  const lastTriple: number[] = [];
-  order.subarray(0, triples).forEach((place, triple) => {
+): CountedChain[] {
+  const counts = new ChainCounts(numRelations);
+  let selves = 0;
+  for (const place of order.subarray(0, triples)) {
+    counts.nextTriple();
     let visited = 0;
     finder.each(heads[place]!, tails[place]!, { horizon, hidden: relation }, (path, length) => {
-      const key = keyOf(path, length, base);
-      const known = places.get(key);
-      if (known === undefined) {
-        places.set(key, support.length);
-        support.push(1);
-        lastTriple.push(triple);
-      } else if (lastTriple[known] !== triple) {
-        support[known]!++;
-        lastTriple[known] = triple;
-      }
+      let key = 0;
+      for (let step = 0; step < length; step++) key = counts.longer(key, step, path[2 * step]!);
+      if (length === 0) selves++;
+      else counts.add(key);
       return ++visited === paths;
     });
-  });
-  const counted = [...places].map(([key, place]) => ({ chain: chainOf(key, base), support: support[place]! }));
-  counted.sort((a, b) => b.support - a.support || byIds(a.chain, b.chain));
+  }
   // By length: there are so many more long chains that they would push out the short ones.
-  return Array.from({ length: horizon + 1 }, (_, length) =>
-    counted.filter(({ chain }) => chain.length === length).slice(0, chains),
-  ).flat();
+  return [...(selves > 0 ? [{ chain: [], count: selves }] : []), ...counts.most([chains], horizon)];
 }
 
 function measured(
   follower: ChainFollower,
   known: Pick<KnownAnswers, 'tailsOf'>,
   relation: number,
-  frequent: readonly { chain: number[]; support: number }[],
+  frequent: readonly CountedChain[],
   heads: readonly number[],
   { heads: most, smoothing }: Given,
 ): ChainRule[] {
-  const rules = frequent.map(({ chain, support }) => ({ chain, support, reached: 0, right: 0, precision: 0 }));
+  const rules = frequent.map(({ chain, count }) => ({ chain, support: count, reached: 0, right: 0, precision: 0 }));
   // Chains of one beginning side by side, so that it is walked once.
   rules.sort((a, b) => byIds(a.chain, b.chain));
   for (const head of heads.slice(0, most)) {
@@ -257,7 +233,7 @@ export class ChainFollower {
     const { relations, tails, offsets } = this.#rows;
     const end = offsets[from + 1]!;
     const { entities, places } = level;
-    for (let edge = this.#firstOf(from, relation); edge < end && relations[edge] === relation; edge++) {
+    for (let edge = firstEdge(this.#rows, from, relation); edge < end && relations[edge] === relation; edge++) {
       const to = tails[edge]!;
       if (to === this.#head || to === from || to === before) continue;
       const place = places[to]!;
@@ -269,18 +245,6 @@ export class ChainFollower {
       level.before[level.count] = from;
       places[to] = ++level.count;
     }
-  }
-
-  /** The first edge of an entity whose relation is not below another. */
-  #firstOf(entity: number, relation: number): number {
-    const { offsets, relations } = this.#rows;
-    let low = offsets[entity]!;
-    for (let high = offsets[entity + 1]!; low < high;) {
-      const middle = (low + high) >>> 1;
-      if (relations[middle]! < relation) low = middle + 1;
-      else high = middle;
-    }
-    return low;
   }
 }
 

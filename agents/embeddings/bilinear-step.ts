@@ -41,7 +41,7 @@ export function freshBilinear(
 }
 
 /** Queries with their answers side by side; each answer of a query once. */
-export interface QueryGroups {
+interface QueryGroups {
   /** int32 [queries] */
   givens: Int32Array;
   /** int32 [queries]: r asks for tails, `numPlain + r` for heads. */
@@ -119,11 +119,7 @@ export interface Candidates {
   placesOf(query: number): Int32Array;
 }
 
-/**
- * Room for the candidates of any batch.
- * @param groups all training queries, of which the answers are read
- * @param allocate makes the array of ids, in the memory of kernels
- */
+/** Room for the candidates of any batch. @param allocate makes the array of ids, in the memory of kernels */
 export function createCandidates(
   groups: Pick<QueryGroups, 'offsets' | 'answers'>,
   { numEntities, negatives, batchSize }: { numEntities: number; negatives: number; batchSize: number },
@@ -181,7 +177,6 @@ export interface BilinearStep {
   move(learningRate: number, weight?: number): void;
 }
 
-/** Batch size, candidates and regularisation. */
 interface BilinearBatches {
   batchSize: number;
   negatives: number;
@@ -189,7 +184,6 @@ interface BilinearBatches {
 }
 
 interface BilinearStepOptions {
-  /** The memory of the kernels, which grows by the batch's. */
   arena: Arena;
   kernels: Kernels;
   /** With arrays in the arena. */
@@ -299,7 +293,6 @@ export function touchList(length: number) {
       touched[row] = 1;
       rows[count++] = row;
     },
-    /** Calls `visit` with each row and forgets it. */
     clear(visit: (row: number) => void): void {
       for (let i = 0; i < count; i++) {
         touched[rows[i]!] = 0;

@@ -12,7 +12,6 @@ export interface ExactFacts {
   /** Train edges and their inverses. */
   graph: Graph;
   settings: ExactWalkerSettings;
-  /** Maximum hops. */
   hops: number;
   /** For kinds that use relation names. */
   names?: RelationNames | undefined;
@@ -30,8 +29,7 @@ export interface ExactCourse {
   signal?: AbortSignal | undefined;
 }
 
-/** Report of a training step. */
-export interface ExactStep {
+interface ExactStep {
   loss: number;
   /** Further metrics, logged under `train/…`. */
   figures: Readonly<Record<string, number>>;
@@ -47,7 +45,6 @@ export interface ExactLearner {
   close(): Promise<void>;
 }
 
-/** Query to find walks for. */
 interface Query {
   head: number;
   relation: number;
@@ -64,13 +61,9 @@ export type WalkFinder = (query: Query, most: number, rng: Rng) => readonly Int3
 
 /** Exact walker, new or trained. */
 export interface ExactWalker {
-  /** Ranks all entities with the current weights. */
   ranker(name: string): LinkRanker;
   learner(course: ExactCourse): ExactLearner;
-  /**
-   * Samples walks that end on an answer by their share of its probability. Absent for models without walk probabilities.
-   * @param pairs as in `ExactCourse`
-   */
+  /** Samples walks that end on an answer by their share of its probability; absent for models without walk probabilities. */
   walks?(pairs: boolean): WalkFinder;
   /** Full training state as copied arrays; after restoring it the next steps give equal bytes. */
   state(): Promise<{ steps: number; tensors: Record<string, Tensor> }>;
@@ -83,13 +76,9 @@ export interface ExactWalker {
 
 /** Kind of exact walker, listed in `registry.ts`. */
 export interface ExactWalkerKind {
-  /** Row name in tables. */
   title: string;
-  /** Maximum walk length. */
   mostHops: number;
   create(facts: ExactFacts): ExactWalker;
-  /** True if weights depend on relation names. */
   readsNames(settings: ExactWalkerSettings): boolean;
-  /** Training size as text, for its plan. */
   plan(facts: Pick<ExactFacts, 'graph' | 'settings'>): string;
 }

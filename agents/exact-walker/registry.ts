@@ -22,7 +22,6 @@ const kinds: Readonly<Record<ExactWalkerKindName, ExactWalkerKind>> = {
 /** Exact-walker kind by its name in the settings. */
 export const exactWalkerKind = (name: ExactWalkerKindName): ExactWalkerKind => kinds[name];
 
-/** Settings needed for loading; other keys are ignored. */
 const runConfig = z.object({
   seed: z.int(),
   encoder: encoderSettings,

@@ -2,11 +2,10 @@
 import { z } from 'zod';
 
 /** Kind names in documentation order; `registry.ts` maps each. */
-export const exactWalkerKinds = ['chains', 'messages'] as const;
+const exactWalkerKinds = ['chains', 'messages'] as const;
 /** One of `exactWalkerKinds`. */
 export type ExactWalkerKindName = (typeof exactWalkerKinds)[number];
 
-/** Training objectives of the chain policy, in documentation order. */
 const chainObjectives = ['likelihood', 'expected-reward', 'reinforce', 'ppo'] as const;
 
 const chainSettings = z.strictObject({

@@ -35,10 +35,7 @@ export interface ReachedEntities {
   best: Float64Array;
   /** float64 [reached]: log of the summed probability of all walks to each that were met. */
   sum: Float64Array;
-  /**
-   * Places of the first entities by one of these columns, best first, ties to the lower id. Ranks need no order: it is made
-   * only where answers are shown.
-   */
+  /** Places of the first entities by a column, best first, ties to the lower id; made only where answers are shown. */
   order(by: Float64Array, most?: number): Int32Array;
   /** int32 [2 · horizon]: relation and entity of each step of the best walk to `entities[i]`; staying has the relation `numRelations`. */
   path(i: number): Int32Array;
@@ -162,11 +159,7 @@ class LinkEnds {
     this.#touched = new Int32Array(numEntities);
   }
 
-  /**
-   * Adds every last step of a walk. Among walks of equal probability the one met first stays the best.
-   * @param before log-probability of the walk so far
-   * @param logProbs of its `count` actions, from `begin` on
-   */
+  /** Adds every last step of a walk, `count` actions from `begin` on; of equal walks the one met first stays the best. */
   add(current: number, walk: number, before: number, logProbs: Float32Array, begin: number, count: number): void {
     const { graph } = this;
     const first = graph.offsets[current]!;
@@ -221,7 +214,6 @@ class LinkEnds {
   }
 }
 
-/** The walks of one step of a query, in columns, best first. */
 interface BeamLevel {
   /** int32: place among the walks one step shorter; -1 at the start. */
   parents: Int32Array;
@@ -233,7 +225,6 @@ interface BeamLevel {
   logProbs: Float64Array;
 }
 
-/** The one walk that has taken no step. */
 function firstLevel(head: number): BeamLevel {
   const start = Int32Array.of(-1);
   return { parents: start, relations: start, entities: Int32Array.of(head), logProbs: Float64Array.of(0) };

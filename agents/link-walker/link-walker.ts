@@ -85,7 +85,6 @@ const vectorsOf = ({ trainVectors, vectorDim, readEntities }: LinkWalkerSettings
   return { train: trainVectors, dim: vectorDim, readEntities };
 };
 
-/** The settings of a run that loading needs; others may be there. */
 const runConfig = z.object({
   name: z.string(),
   seed: z.int(),
@@ -97,14 +96,12 @@ const runConfig = z.object({
   evaluation: z.object({ beamWidth: z.int() }),
 });
 
-/** About how many walks a beam scores together. */
 const walksAtOnce = 1024;
 
 /** Which checkpoint, and what computes it. */
 export interface LoadLinkWalkerOptions {
   /** `best`, `last`, `clone`, a name or a step. */
   checkpoint: string;
-  /** Default the run's own. Others differ in the last digits. */
   backend?: ComputerName | 'auto' | undefined;
 }
 
@@ -115,7 +112,6 @@ export interface LoadedLinkWalker {
   name: string;
   seed: number;
   linkWalk: LinkWalkSettings;
-  /** Beam width of the run's settings. */
   beamWidth: number;
   header: CheckpointHeader;
   close(): void;
@@ -142,11 +138,16 @@ export async function loadLinkWalker(
   const start = vectors === 'random' || trainVectors ? undefined : readStartVectors(folder, sizes);
   const inputs = pathDim + 2 * (start?.dim ?? dim ?? vectorDim);
   const { tf } = await openBackend(backend ?? settings.backend, { rows: walksAtOnce, inputs, units: width });
-  const own = { ...linkWalker, ...(dim !== undefined && { vectorDim: dim }) };
+  const own = { ...linkWalker, vectorDim: dim ?? vectorDim };
   const actor = createLinkWalker(tf, own, { lists: graph, ...sizes, start });
   actor.parameters.import(tensors);
   return {
-    ...{ actor, dataset, name, seed, linkWalk, header },
+    actor,
+    dataset,
+    name,
+    seed,
+    linkWalk,
+    header,
     beamWidth: settings.evaluation.beamWidth,
     close: () => actor.dispose(),
   };

@@ -6,11 +6,8 @@ import type { Actor } from '../actor.js';
 /** A state of a walk. */
 export interface LinkRequest {
   readonly task: { readonly id: string };
-  /** Entity id: where the walk began. */
   readonly head: number;
-  /** Relation id that is asked for. */
   readonly relation: number;
-  /** Entity id: where the walk stands. */
   readonly current: number;
   readonly hop: number;
   /** int32 [2 · hop]: relation and entity of each step; staying has the relation after the last. */
@@ -43,8 +40,7 @@ function placesOf(mask: Uint8Array): Int32Array {
   return places;
 }
 
-/** Edges with the place where each state's begin. */
-export interface RequestEdges extends Edges {
+interface RequestEdges extends Edges {
   /** int32 [states + 1]. */
   offsets: Int32Array;
 }

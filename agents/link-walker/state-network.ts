@@ -103,7 +103,6 @@ export function prefixesOf(
 }
 
 interface PathEncoder {
-  /** Numbers of a walk's vector. */
   readonly dim: number;
   /**
    * @param steps for each level float32 [nodes, stepDim]: vectors of relation and entity side by side
@@ -112,10 +111,7 @@ interface PathEncoder {
   encode(steps: readonly Tensor2D[], levels: Prefixes['levels']): Tensor2D;
 }
 
-/**
- * Adds the encoder's weights, if it has any, to the parameters of a network.
- * @param seed what they start from; zeros without it, for weights to be imported
- */
+/** Adds the encoder's weights, if it has any. @param seed what they start from; zeros without it */
 function createPathEncoder(
   tf: Tf,
   parameters: ParameterSet,

@@ -39,9 +39,7 @@ interface VectorTablesOptions {
   numRelations: number;
   /** Width of random vectors. */
   dim: number;
-  /** Trainable vectors. */
   train: boolean;
-  /** Entities have vectors, too. */
   readEntities: boolean;
   /** Default: normal numbers, which give vectors a length of about 1. */
   start?: StartVectors | undefined;
@@ -49,7 +47,6 @@ interface VectorTablesOptions {
 
 /** The tables. Relations have two rows more: staying, and "no step yet". */
 export interface VectorTables {
-  /** Numbers of a relation's vector. */
   readonly dim: number;
   /** Numbers of an edge's: its relation's, and its entity's where entities have vectors. */
   readonly edgeDim: number;
@@ -61,14 +58,14 @@ export interface VectorTables {
   dots(left: Tensor2D, edges: Pick<Edges, 'stateOf' | 'relations' | 'tails'>): TensorOutputs<tfTypes.Tensor1D>;
 }
 
-export interface LinkTable {
+interface LinkTable {
   name: 'relations' | 'entities';
   values: Float32Array;
   shape: [number, number];
 }
 
 /** Relations first, then entities where they have vectors. @param seed of what is drawn; zeros without it */
-export function linkTables(
+function linkTables(
   { numEntities, numRelations, train, readEntities, start, ...options }: VectorTablesOptions,
   seed?: number,
 ): LinkTable[] {
@@ -102,7 +99,7 @@ export function createVectorTables(
     dim,
     edgeDim: dim * tables.length,
     relations: relations!,
-    ...(entities && { entities }),
+    entities,
     dots: (left, edges) => {
       const right = [edges.relations, edges.tails].slice(0, tables.length);
       return made.dots(left, { left: edges.stateOf, right });
@@ -111,7 +108,6 @@ export function createVectorTables(
 }
 
 interface MadeTables {
-  /** Reads rows of each table. */
   rows: ((ids: Int32Array) => Tensor2D)[];
   dots(left: Tensor2D, pairs: TablePairs): TensorOutputs<tfTypes.Tensor1D>;
 }

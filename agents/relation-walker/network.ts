@@ -16,7 +16,6 @@ import type { RelationWalkerSettings } from './settings.js';
 /** Relations of the graph, and length of a walk. */
 export interface RelationShape {
   numRelations: number;
-  /** Relations a walk may take. */
   horizon: number;
 }
 

@@ -90,7 +90,6 @@ export class ScaledTexts {
     this.dim = encoder.dim;
   }
 
-  /** Texts that are kept now. */
   get kept(): number {
     return this.#known.size;
   }

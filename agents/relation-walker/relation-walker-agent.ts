@@ -39,7 +39,6 @@ interface RelationWalkerAgentOptions {
   graph: Graph;
   /** Frontiers; may be shared with an environment over the same graph. */
   frontiers: FrontierTrie;
-  /** Rules of its training. */
   rules: RelationWalkRules;
   reader: RelationReader;
   /** Walks followed at once; 1 is greedy, as the recipe has it. Default 1. */
@@ -80,7 +79,6 @@ export function relationWalkerAgent(options: RelationWalkerAgentOptions): Questi
   };
 }
 
-/** Inputs of beam search. */
 type Walking = Pick<RelationWalkerAgentOptions, 'graph' | 'frontiers' | 'rules' | 'reader'>;
 
 /** The most probable walks of a question, and how many states were scored for them; none where nothing is legal at the start. */
@@ -185,7 +183,6 @@ export async function decodeChains(
   return beam.map(({ state: { node }, logProb, stopped }) => ({ node, logProb, stopped }));
 }
 
-/** The settings of a run that loading needs; others may be there. */
 const runConfig = z.object({
   name: z.string(),
   data: dataSettings,
@@ -197,16 +194,10 @@ const runConfig = z.object({
 /** A relation walker's run, as an agent and as a judge of relations. */
 export interface LoadedRelationWalker extends LoadedQuestionWalker {
   ranker: RelationRanker;
-  /** Inputs of both. */
   walking: Walking;
 }
 
-/**
- * Answering needs no tensor backend: one question is read and walked on plain arrays, about a millisecond where its vector
- * is cached.
- * @param options default beam width 1: greedy
- * @throws as `loadQuestionWalker`, and WorkbenchError `data` for a run that has trained nothing
- */
+/** @param options default beam width 1: greedy @throws as `loadQuestionWalker`, and WorkbenchError `data` for an untrained run */
 export function loadRelationWalkerRun(runFolder: string, options: OpenQuestionWalker): Promise<LoadedRelationWalker> {
   return loadQuestionWalker(runFolder, runConfig, options, async ({ folder, settings, tensors, graph, encoder }) => {
     const { name, relationWalk, relationWalker } = settings;
@@ -223,11 +214,7 @@ export function loadRelationWalkerRun(runFolder: string, options: OpenQuestionWa
   });
 }
 
-/**
- * Several runs as one walker, of any inputs: every step uses the mean of their log-probabilities.
- * @param runs at least one
- * @throws as `loadRelationWalkerRun`, and WorkbenchError `usage` for runs that walk by different rules
- */
+/** Several runs as one walker: the mean of their log-probabilities at every step. @throws WorkbenchError `usage` for other rules */
 export async function loadRelationWalkers(
   runs: readonly { folder: string; checkpoint: string }[],
   options: Omit<OpenQuestionWalker, 'checkpoint'>,
@@ -276,7 +263,6 @@ const meanReader = (readers: readonly RelationReader[]): RelationReader => ({
   },
 });
 
-/** Weights and inputs of a run. */
 interface KeptNetwork {
   folder: string;
   settings: RelationWalkerSettings;

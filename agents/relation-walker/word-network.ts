@@ -49,7 +49,6 @@ export class WordNetwork implements RelationNetwork {
   #version = 0;
   #dropped: number | undefined;
 
-  /** @param basis from `wordBasis` of train */
   constructor(
     facts: AttentionFacts,
     readonly shape: RelationShape,
@@ -124,7 +123,6 @@ export class WordNetwork implements RelationNetwork {
     return this.#tape.outputs([this.#tape.concat([...steps, hops!])]);
   }
 
-  /** Numbers of `TextScores`. */
   get #width(): number {
     return this.shape.horizon * (this.shape.numRelations + 1);
   }

@@ -28,7 +28,6 @@ export function createCritic(tf: Tf, settings: WalkerSettings, shape: StateRowSh
 
 interface ValueNetworkOptions extends Partial<Pick<WalkerSettings, 'precision'>> {
   stateDim: number;
-  /** Units of each hidden layer. */
   width: number;
   /** Default `standard`. */
   kind?: WalkerSettings['critic'];

@@ -18,7 +18,6 @@ interface Walk {
 interface TaskWalks {
   task: WalkTask;
   salt: number;
-  /** Unfinished walks. */
   live: Walk[];
   complete: RankedPath[];
 }

@@ -6,37 +6,26 @@ import type { LinkedTurns } from './linked-turns.js';
 import type { WalkRules } from '../../envs/dialogue-walk/rules.js';
 import type { WalkGraph } from '../../envs/dialogue-walk/walk-graph.js';
 import type { EnvSettings } from '../../envs/settings.js';
-import type { EncoderSettings } from '../../src/encoder/settings.js';
-import type { StateEncoder } from '../../src/encoder/state-encoder.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { configHash } from '../../src/run/config.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import type { ProgressReporter } from '../../src/run/progress.js';
 import type { Tf } from '../../src/tensor/backend.js';
 import type { StoredTensors } from '../../src/tensor/parameters.js';
 import type { FrozenVectors } from './features/dialogue-scratch.js';
 import { Featurizer } from './features/featurizer.js';
 import { WalkCounts } from './features/edge-features.js';
 import { PairFeatures } from './features/pair-features.js';
-import {
-  type EmbeddingVectors,
-  encodeNames,
-  frozenTables,
-  noTables,
-  readsEdgeFeatures,
-  readsTables,
-} from './vectors.js';
+import { type EmbeddingVectors, frozenTables, noTables, readsEdgeFeatures, readsTables } from './vectors.js';
 import { createHostCandidateHead } from './heads/host-candidate.js';
 import { createWalkerHead } from './heads/registry.js';
 import { WordReader } from './words/said-words.js';
-import { type Vocabulary, vocabularyOf } from './words/vocabulary.js';
+import { type Vocabulary, vocabularyOf } from './words/said-words.js';
 import type { Policy, StateReader } from './policy.js';
 import type { WalkerSettings } from './settings.js';
 
 /** Compute backend: tensors, or `host`, SIMD kernels, where `computedOnHost` is true. */
-export type WalkerComputer = Tf | 'host';
+type WalkerComputer = Tf | 'host';
 
-/** The head that it computes. */
 type HeadOn<Computer extends WalkerComputer> = Computer extends 'host' ? AnyHead : WalkerHead;
 
 /** Shared inputs of policies over one graph, encoder and train split. */
@@ -48,9 +37,7 @@ export interface WalkerInputs {
   walks: WalkGraph;
   tables: FrozenTables;
   featurizer: Featurizer;
-  /** The words that the network knows, where it reads any. */
   vocabulary?: Vocabulary | undefined;
-  /** Present where states are read one by one. */
   reader?: StateReader | undefined;
   /** Places of the longest action list, where they are what is scored. */
   maxActions?: number | undefined;
@@ -59,13 +46,10 @@ export interface WalkerInputs {
 interface WalkerInputOptions {
   tf: Tf;
   settings: WalkerSettings;
-  encoderSettings: EncoderSettings;
   graph: Graph;
   /** Default: every edge may be walked. */
   walks?: WalkGraph;
   rules: WalkRules;
-  encoder: StateEncoder;
-  /** The train split: what the counts count. */
   train: readonly WalkSample[];
   /** Unannotated turns of train, where the network is cloned on some. */
   linked?: LinkedTurns | undefined;
@@ -81,28 +65,14 @@ interface WalkerInputOptions {
   tables?: FrozenTables | undefined;
   /** Words that were found in train before; default: found now, where the network reads any. */
   vocabulary?: Vocabulary | undefined;
-  progress?: ProgressReporter;
-  signal?: AbortSignal | undefined;
 }
 
-/** Encodes the names of the graph and prepares tables, counts and features. */
-export async function walkerInputs(options: WalkerInputOptions): Promise<WalkerInputs> {
-  const { settings, encoderSettings, graph, encoder, progress, signal } = options;
-  const vectors = await encodeNames(encoder, graph, settings, {
-    settings: encoderSettings,
-    progress,
-    signal,
-  });
-  return inputsOf(vectors, options);
-}
-
-/** The same from vectors of the graph's names that were encoded before. */
-export async function inputsOf(
-  vectors: FrozenVectors,
-  options: Omit<WalkerInputOptions, 'encoder' | 'encoderSettings' | 'progress' | 'signal'>,
-): Promise<WalkerInputs> {
+/** Prepares tables, counts and features. @param vectors of the names of the graph */
+export async function inputsOf(vectors: FrozenVectors, options: WalkerInputOptions): Promise<WalkerInputs> {
   const { settings, graph, walks = { graph }, rules, train, linked, reader } = options;
-  const tables = await tablesOf(options, vectors);
+  const tables = readsTables(settings)
+    ? (options.tables ?? (await frozenTables(options.tf, graph, vectors, options.transe, settings)))
+    : noTables;
   const edgeFeatures = readsEdgeFeatures(settings);
   const counted = linked?.inCounts ? [...train, ...linked.samples] : train;
   const counts = edgeFeatures && settings.trainCounts ? new WalkCounts(walks.graph, counted) : undefined;
@@ -134,19 +104,7 @@ export async function inputsOf(
   return { settings, graph, walks, tables, featurizer, vocabulary, reader, maxActions };
 }
 
-/** Those of the settings; of no width where the network reads none. */
-async function tablesOf(
-  { tf, settings, graph, transe, tables }: Pick<WalkerInputOptions, 'tf' | 'settings' | 'graph' | 'transe' | 'tables'>,
-  vectors: FrozenVectors,
-): Promise<FrozenTables> {
-  if (!readsTables(settings)) return noTables;
-  return tables ?? (await frozenTables(tf, graph, vectors, transe, settings));
-}
-
-/**
- * A policy with fresh weights over given inputs; several may share them.
- * @param seed absent where weights are imported into it
- */
+/** A policy with fresh weights; several may share the inputs. @param seed absent where weights are imported */
 export function createPolicy<Computer extends WalkerComputer>(
   computer: Computer,
   inputs: WalkerInputs,

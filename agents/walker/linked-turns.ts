@@ -11,7 +11,6 @@ import { maxMentionTokens, tokenize } from './features/dialogue-scratch.js';
 
 /** Golds of train in which two relations must follow one another before a turn is linked by them. */
 const leastPairUses = 10;
-/** Messages back that a walk may start from. */
 const messagesBack = 3;
 
 /**

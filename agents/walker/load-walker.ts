@@ -17,12 +17,11 @@ import { slotOrder } from './inputs.js';
 import { beamAgent } from './walker-agent.js';
 import { meanScorer } from '../mean-scorer.js';
 import { encodeNames, encodeTasks, readTables } from './vectors.js';
-import { readVocabulary } from './words/vocabulary.js';
+import { readVocabulary } from './words/said-words.js';
 import { policyOf, sizeOf, threadedWalker, type WalkerParts, walkerRunSettings } from './walker-parts.js';
 
 /** Which checkpoint, and how it ranks. */
 export interface LoadWalkerOptions {
-  /** `best`, `last`, `clone`, a name or a step. */
   checkpoint: string;
   beamWidth: number;
   twoHopBonus?: number;
@@ -44,15 +43,12 @@ export interface LoadWalkerOptions {
 export interface LoadedWalker {
   agent: Agent;
   graph: Graph;
-  /** The edges of it that the walker takes. */
   walks: WalkGraph;
   encoder: StateEncoder;
   /** Ids of its text encoders, distinct; several for an average of runs. */
   encoderIds: readonly string[];
-  /** Compute backend. */
   backend: WalkerParts['backend'];
   header: CheckpointHeader;
-  /** Edges that may be walked, and how. */
   rules: WalkRules;
   /** True where walks may leave the graph. */
   free: boolean;

@@ -26,10 +26,7 @@ export interface Policy<Head extends AnyHead = AnyHead> {
   reader?: StateReader;
 }
 
-/**
- * Wraps a policy; disposing one disposes the other.
- * @param forRanking true where no training follows: the head may then compute scores where it is faster
- */
+/** Wraps a policy; disposing one disposes the other. @param forRanking true where no training follows */
 export function walkerActor(policy: Policy, forRanking = false): Actor<DialogueWalkObservation, StateRequest> {
   const { head, featurizer, reader } = policy;
   const { graph, rules } = featurizer.parts;

@@ -43,11 +43,7 @@ export interface EmbeddingVectors {
   relations: Float32Array;
 }
 
-/**
- * Composes the tables that the settings name.
- * @param texts unit text vectors of names, from the encoder
- * @param transe embeddings, where a setting asks for them
- */
+/** Composes the tables that the settings name. @param texts unit vectors of names @param transe where a setting asks for it */
 export async function frozenTables(
   tf: Tf,
   graph: Graph,

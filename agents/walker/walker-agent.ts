@@ -1,18 +1,17 @@
 /** A trained walker as an agent: answers by beam search, which ranks every complete walk that is met. */
 import { setImmediate } from 'node:timers/promises';
 import type { WalkTask } from '../../datasets/walk-sample.js';
-import { applyAction, initialState, type WalkState } from '../../envs/dialogue-walk/rules.js';
-import type { Graph, Path } from '../../src/kg/graph.js';
+import { applyAction, initialState, stepsAlong, type WalkState } from '../../envs/dialogue-walk/rules.js';
+import { type Graph, type Path, pathKey } from '../../src/kg/graph.js';
 import type { ArkBeam } from '../../src/metrics/ark-ranks.js';
 import { actionLogProbs, type ActionLogProbs } from '../actor.js';
-import type { Agent, Answer } from '../agent.js';
+import type { Agent, Answer, GivenWalks } from '../agent.js';
 import { arkBeam } from '../ark-beam.js';
 import { boundedHeap } from '../bounded-heap.js';
 import { type Ranking, walkCollector, type WalkCollector } from '../top-paths.js';
-import type { TaskVectors } from './features/featurizer.js';
+import type { StateRequest, TaskVectors } from './features/featurizer.js';
 import { freeBeam } from './free-beam.js';
 import { type Policy, type WalkScorer, walkScorer } from './policy.js';
-import { walkLogProbs } from './walk-log-probs.js';
 
 export interface WalkerAgentOptions {
   name: string;
@@ -20,7 +19,6 @@ export interface WalkerAgentOptions {
   beamWidth: number;
   /** Added to the score of walks of two or more hops when ranking. Default 0. */
   twoHopBonus?: number;
-  /** Adds LLM-ARK's beam to answers. Default false. */
   arkBeam?: boolean;
   note?: string;
   /** Encodes the texts of tasks before they are walked; absent where the policy's featurizer holds them already. */
@@ -176,4 +174,40 @@ function arkBeamOf(
       offer(edge, logProb + logProbs[begin + action]!);
     }
   });
+}
+
+const statesAtOnce = 512;
+/** The same where every entity competes in each. */
+const statesWrittenAtOnce = 64;
+
+/** See `Agent.logProbs`. States that walks of a task share are scored once. */
+export async function walkLogProbs(by: Policy | WalkScorer, given: readonly GivenWalks[]): Promise<number[][]> {
+  const { graph, rules, actor, writer } = walkScorer(by);
+  const states: StateRequest[] = [];
+  /** For each path of each task: the places of its states, and what is done there; undefined where it is not legal. */
+  const walks = given.map(({ task, paths }) => {
+    const places = new Map<string, number>();
+    return paths.map((path) =>
+      stepsAlong(graph, task.start, path, rules)?.map(({ state, action }) => {
+        // What is written freely is normalised by itself: nothing but the step has to be listed.
+        const key = writer ? `${pathKey(state.path)} ${action}` : pathKey(state.path);
+        const listed = writer && { actions: Int32Array.of(action) };
+        if (!places.has(key)) places.set(key, states.push({ task, state, ...listed }) - 1);
+        return { at: places.get(key)!, action };
+      }),
+    );
+  });
+  const byState: Float32Array[] = [];
+  const atOnce = writer ? statesWrittenAtOnce : statesAtOnce;
+  for (let begin = 0; begin < states.length; begin += atOnce) {
+    const { logProbs, offsets } = await actionLogProbs(actor, states.slice(begin, begin + atOnce));
+    for (let i = 1; i < offsets.length; i++) byState.push(logProbs.slice(offsets[i - 1], offsets[i]));
+    await setImmediate(); // lets interrupts through
+  }
+  const placeOf = ({ actions }: StateRequest, action: number) => actions?.indexOf(action) ?? action;
+  return walks.map((paths) =>
+    paths.map((steps) =>
+      steps ? steps.reduce((sum, { at, action }) => sum + byState[at]![placeOf(states[at]!, action)]!, 0) : NaN,
+    ),
+  );
 }

@@ -21,8 +21,8 @@ import { inputsOf, restoredPolicy, wideDegreesOf } from './inputs.js';
 import { linkedTurnsOf } from './linked-turns.js';
 import type { Policy, StateReader } from './policy.js';
 import { walkerSettings } from './settings.js';
-import type { Vocabulary } from './words/vocabulary.js';
-import { tasksPerBatch, walkerAgent, type WalkerAgentOptions } from './walker-agent.js';
+import type { Vocabulary } from './words/said-words.js';
+import { tasksPerBatch, walkerAgent } from './walker-agent.js';
 
 /** The settings of a run that loading needs; others may be there. */
 export const walkerRunSettings = z.object({
@@ -36,7 +36,6 @@ export const walkerRunSettings = z.object({
   clone: z.object({ linkedTurns: linkedTurnSettings.nullable().default(null) }).prefault({}),
 });
 
-/** Approximate number of states that a beam scores together. */
 const statesAtOnce = 64;
 
 /** Network size for `backend: auto`. @param dim of the encoder's vectors */
@@ -53,25 +52,18 @@ export interface WalkerParts {
   backend: ComputerName | 'auto';
   tensors: StoredTensors;
   tables: FrozenTables | undefined;
-  /** Words of its network; absent where it reads none. */
   vocabulary: Vocabulary | undefined;
   /** Its arrays are the same memory in every thread. */
   graph: SharedGraph;
   /** Rows of the graph that walks may take, shared alike; absent where those are all. */
   walkedRows: AdjacencyRows | undefined;
-  /** Vectors of the names of the graph. */
   vectors: FrozenVectors;
   beamWidth: number;
   twoHopBonus: number;
-  /** Adds LLM-ARK's beam to answers. */
   arkBeam: boolean;
 }
 
-/**
- * Reads the dialogues of train and builds the policy; the caller disposes its head.
- * @param openReader where states are read one by one
- * @throws WorkbenchError `data` for weights of other settings, `native` without a backend
- */
+/** Builds the policy; the caller disposes its head. @throws WorkbenchError `data` for weights of other settings */
 export async function policyOf(
   { settings, backend, tensors, tables, vocabulary, vectors, ...parts }: WalkerParts,
   openReader?: (graph: Graph) => StateReader | undefined,
@@ -98,19 +90,8 @@ export async function policyOf(
   return restoredPolicy(name === 'host' ? name : tf, inputs, tensors);
 }
 
-/** The agent and its policy; the caller disposes the head. @param more how texts are encoded, or states read, in this thread */
-export async function walkerOf(
-  parts: WalkerParts,
-  { encode, openReader }: Pick<WalkerAgentOptions, 'encode'> & { openReader?: (graph: Graph) => StateReader } = {},
-): Promise<{ agent: Agent; policy: Policy }> {
-  const { settings, beamWidth, twoHopBonus, arkBeam } = parts;
-  const policy = await policyOf(parts, openReader);
-  return { policy, agent: walkerAgent(policy, { name: settings.name, beamWidth, twoHopBonus, arkBeam, encode }) };
-}
-
 /** Job of a thread: answers to tasks, or log-probabilities of given walks. */
 export type WalkerJob = ({ tasks: WalkTask[] } | { given: GivenWalks[] }) & {
-  /** Vectors of these tasks, and possibly of others. */
   texts: TaskVectors;
 };
 
@@ -179,7 +160,8 @@ export function threadedWalker(
 }
 
 serveJobs(import.meta.url, async (parts: WalkerParts) => {
-  const { agent, policy } = await walkerOf(parts);
+  const policy = await policyOf(parts);
+  const agent = walkerAgent(policy, { ...parts, name: parts.settings.name });
   return ({ texts, ...job }: WalkerJob): Promise<Answer[] | number[][]> => {
     policy.featurizer.texts = texts;
     return 'given' in job ? agent.logProbs!(job.given) : agent.answer(job.tasks);

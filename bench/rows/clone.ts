@@ -14,10 +14,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { createPolicy, walkerInputs } from '../../agents/walker/inputs.js';
+import { createPolicy, inputsOf } from '../../agents/walker/inputs.js';
 import { computedOnHost } from '../../agents/walker/heads/registry.js';
 import { walkerActor } from '../../agents/walker/policy.js';
-import { encodeTasks } from '../../agents/walker/vectors.js';
+import { encodeNames, encodeTasks } from '../../agents/walker/vectors.js';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { loadPreset } from '../../presets/index.js';
@@ -64,13 +64,11 @@ async function measure(): Promise<void> {
   );
   const encoder = hashedEncoder(384);
   const { horizon, equalAtStep1 } = settings.env;
-  const inputs = await walkerInputs({
+  const inputs = await inputsOf(await encodeNames(encoder, graph, settings.walker, { settings: settings.encoder }), {
     tf,
     settings: settings.walker,
-    encoderSettings: settings.encoder,
     graph,
     rules: { horizon, equalAtStep1 },
-    encoder,
     train: train!,
   });
   const tasks = [...train!, ...valid!].map(({ task }) => task);

@@ -18,7 +18,7 @@ import type { Policy } from '../../agents/walker/policy.js';
 import { StateReader, walkerActor, walkerValues } from '../../agents/walker/policy.js';
 import type { EmbeddingVectors } from '../../agents/walker/vectors.js';
 import { encodeNames, encodeTasks, writeTables } from '../../agents/walker/vectors.js';
-import { writeVocabulary } from '../../agents/walker/words/vocabulary.js';
+import { writeVocabulary } from '../../agents/walker/words/said-words.js';
 import { walkerAgent } from '../../agents/walker/walker-agent.js';
 import { type Checkpoint } from '../../checkpoints/checkpoint.js';
 import { cloneMetric } from '../../checkpoints/keeper.js';

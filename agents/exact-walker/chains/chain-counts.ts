@@ -9,12 +9,17 @@ const firstCapacity = 2 ** 12;
 /** Maximum number of relations, inverses included, for chains of this length: keys must stay exact integers. */
 export const mostRelations = (hops: number): number => Math.floor(Number.MAX_SAFE_INTEGER ** (1 / hops)) - 1;
 
+/** A chain of relation ids and the number of triples that it leads through. */
+export interface CountedChain {
+  chain: number[];
+  count: number;
+}
+
 /**
  * Chains as integer keys: digits are relation id + 1, first relation lowest. Memory: 16 bytes a slot, half of them free, at most 64 MB.
  */
 export class ChainCounts {
   readonly #base: number;
-  /** Powers of the base: 0 to `mostHops`. */
   readonly #powers: readonly number[];
   /** 0 marks a free slot. */
   #keys = new Float64Array(firstCapacity);
@@ -28,7 +33,6 @@ export class ChainCounts {
     this.#powers = Array.from({ length: mostHops + 1 }, (_, hop) => this.#base ** hop);
   }
 
-  /** Starts the next triple; each chain counts once per triple. */
   nextTriple(): void {
     this.#triple++;
   }
@@ -57,9 +61,9 @@ export class ChainCounts {
    * Most frequent chains of each length, shorter lengths first; ties by relation ids.
    * @param some limit for each length from 1; the last one also holds for longer chains
    */
-  most(some: readonly number[], longest: number): number[][] {
+  most(some: readonly number[], longest: number): CountedChain[] {
     const ofLength = Array.from({ length: longest }, (_, i) => some[i] ?? some.at(-1)!);
-    const chains = Array.from({ length: longest }, (): { chain: number[]; count: number }[] => []);
+    const chains = Array.from({ length: longest }, (): CountedChain[] => []);
     const enough = chains.map((_, i) => this.#leastOf(i + 1, ofLength[i]!));
     for (let place = 0; place < this.#keys.length; place++) {
       const key = this.#keys[place]!;
@@ -70,7 +74,7 @@ export class ChainCounts {
     }
     return chains.flatMap((found, i) => {
       found.sort((a, b) => b.count - a.count || byIds(a.chain, b.chain));
-      return found.slice(0, ofLength[i]!).map(({ chain }) => chain);
+      return found.slice(0, ofLength[i]!);
     });
   }
 

@@ -16,9 +16,7 @@ export const noRelation = -1;
 export interface HiddenEdges {
   /** Answer; -1 if nothing is hidden. */
   tail: number;
-  /** Query relation. */
   relation: number;
-  /** Inverse of `relation`. */
   inverse: number;
   /** True: hide every edge between the two; false: only the query's own and its inverse. */
   pairs: boolean;
@@ -27,7 +25,6 @@ export interface HiddenEdges {
 /** Nothing hidden, for queries with an unknown answer. */
 export const nothingHidden: HiddenEdges = { tail: -1, relation: -1, inverse: -1, pairs: false };
 
-/** Distribution over entities at one depth. */
 interface Level {
   /** int32 [numEntities], the first `size` are valid. */
   entities: Int32Array;
@@ -87,11 +84,7 @@ export class ChainWalk {
     this.#hidden = hidden;
   }
 
-  /**
-   * Walks a set of chains.
-   * @param chains int32 [n, mostHops], sorted, padded with `noRelation`
-   * @param leaf called before the last hop of each chain that gets there, with its number of hops and last relation
-   */
+  /** Walks chains, int32 [n, mostHops], sorted and padded. @param leaf called before the last hop of each that gets there */
   each(chains: Int32Array, leaf: (chain: number, hops: number, relation: number) => void): void {
     const path = this.#path;
     for (let chain = 0, at = 0; at < chains.length; chain++, at += mostHops) {
@@ -149,7 +142,6 @@ export class ChainWalk {
     }
   }
 
-  /** Visits every end entity with its probability. */
   reached(hops: number, relation: number, take: (entity: number, chance: number) => void): void {
     this.#forget(hops - 1);
     this.#walk(hops - 1, relation);
@@ -158,11 +150,7 @@ export class ChainWalk {
     this.#clear(hops);
   }
 
-  /**
-   * Samples a walk along the current chain that ends on `end`, by probability, which must not be 0.
-   * @param inverseOf of the graph of the rows
-   * @returns int32 [2 · hops]: relation and entity of each step
-   */
+  /** A walk along the current chain to `end`, by probability (not 0): int32 [2 · hops], relation and entity of each step. */
   drawn(hops: number, relation: number, end: number, inverseOf: Int32Array, rng: Rng): Int32Array {
     const { edges, tails } = this.#graph;
     const steps = new Int32Array(2 * hops);
@@ -209,7 +197,6 @@ export class ChainWalk {
     level.size = 0;
   }
 
-  /** Fills the empty level after `depth`. */
   #walk(depth: number, relation: number): void {
     const { edges, tails } = this.#graph;
     const count = this.#next(depth, relation);

@@ -149,7 +149,6 @@ function mostTriplesFirst(graph: Graph): Int32Array {
   return Int32Array.from(counts.keys()).sort((a, b) => counts[b]! - counts[a]! || a - b);
 }
 
-/** Relations prefetched per thread. */
 const ahead = 2;
 
 function chainLearner(
@@ -243,7 +242,6 @@ function posteriorWalks(
   };
 }
 
-/** Softmax of the logits. */
 function weightsOf(theta: Float32Array): Float64Array {
   const pi = new Float64Array(theta.length);
   mixtureOf(Float64Array.from(theta), pi);

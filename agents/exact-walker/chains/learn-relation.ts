@@ -28,14 +28,13 @@ export interface ChainWork {
   queries: QueriesByRelation;
   settings: ChainSettings;
   seed: number;
-  /** Maximum relations per chain. */
   hops: number;
   /** True: hide every edge between the ends of a train query; false: only its own. */
   pairs: boolean;
 }
 
 /** Queries of relation `r` are `offsets[r] .. offsets[r + 1] - 1`. */
-export interface QueriesByRelation extends RelationQueries {
+interface QueriesByRelation extends RelationQueries {
   offsets: Int32Array;
 }
 
@@ -102,10 +101,7 @@ export function degreesOf({ offsets }: Pick<Graph, 'offsets'>): Int32Array {
   return Int32Array.from({ length: offsets.length - 1 }, (_, entity) => offsets[entity + 1]! - offsets[entity]!);
 }
 
-/**
- * Learner with the scratch of one thread, one relation after another.
- * @param pause awaited every few milliseconds, as a relation of a large graph takes seconds; if it throws, the relation is aborted
- */
+/** Learner with the scratch of one thread. @param pause awaited every few milliseconds; if it throws, the relation is aborted */
 export function relationLearner(
   work: ChainWork,
   pause: () => Promise<void> = async () => {},
@@ -133,7 +129,8 @@ export function relationLearner(
   ) => {
     const columns = chains.length / mostHops + 1;
     const table: MixtureTable = {
-      ...{ queries: places.length, columns },
+      queries: places.length,
+      columns,
       answer: new Float32Array(places.length * columns),
       free: new Float32Array(places.length * columns),
     };

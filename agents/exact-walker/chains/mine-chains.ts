@@ -12,15 +12,14 @@ export interface RelationQueries {
 }
 
 /** Sorted chains of one query relation with their precision. */
-export interface MinedChains {
+interface MinedChains {
   /** int32 [n, mostHops], padded with `noRelation`. */
   chains: Int32Array;
   /** float64 [n], in (0, 1): share of answers among the entities reached. */
   confidence: Float64Array;
 }
 
-/** Inputs of mining. */
-export interface MiningWorld {
+interface MiningWorld {
   graph: Graph;
   walk: ChainWalk;
   /** int32 [numEntities]: scratch, all `endMarks.free`. */
@@ -32,13 +31,7 @@ export interface MiningWorld {
 /** Added to the number of reached entities, to discount small samples. */
 const smoothing = 5;
 
-/**
- * Mines chains of at most `hops` relations: counted on some triples, measured on others.
- * @param hide hidden edges of a query
- * @param markKnown marks or unmarks the other answers of a query's head
- * @param rng samples the triples
- * @param pause awaited between triples
- */
+/** Mines chains of at most `hops` relations: counted on some triples, measured on others. @param pause awaited between triples */
 export async function mineChains(
   world: MiningWorld,
   queries: RelationQueries,
@@ -57,7 +50,10 @@ export async function mineChains(
     finder.count(queries.heads[place]!, hide(queries.tails[place]!));
     await pause();
   }
-  const candidates = counts.most(settings.candidates, world.hops).sort(byIds);
+  const candidates = counts
+    .most(settings.candidates, world.hops)
+    .map(({ chain }) => chain)
+    .sort(byIds);
   const chains = flat(candidates);
   const places = order.subarray(0, settings.measuredTriples);
   const scores = await measured(world, chains, queries, places, hide, markKnown, pause);

@@ -76,11 +76,7 @@ export function meanLoss(table: MixtureTable, theta: Float64Array): number {
   return sum / Math.max(table.queries, 1);
 }
 
-/**
- * Minimises the mean loss of batches by Adam; each query once per pass.
- * @param theta float64 [columns], initial values; modified
- * @param pause awaited between steps
- */
+/** Minimises the mean loss of batches by Adam; each query once per pass. @param theta initial values; modified */
 export async function fitMixture(
   table: MixtureTable,
   theta: Float64Array,
@@ -119,7 +115,6 @@ export async function fitMixture(
   }
 }
 
-/** Adds the gradient of −S, the negative expected reward of a query. */
 function rewardGrad({ columns, answer }: MixtureTable, query: number, pi: Float64Array, grad: Float64Array): void {
   const base = query * columns;
   let reward = 0;
@@ -178,7 +173,6 @@ class SampledWalks {
     }
   }
 
-  /** Adds the gradient of the loss, summed over queries. */
   grad(pi: Float64Array, grad: Float64Array): void {
     const { objective, clipRange } = this.#course;
     const [better, worse, old] = [this.#better, this.#worse, this.#old];
@@ -207,7 +201,6 @@ function firstAbove(sums: Float64Array, value: number): number {
   return low;
 }
 
-/** Adam step on a summed gradient; the rate decays linearly to 0. */
 function adam(theta: Float64Array, steps: number, learningRate: number) {
   const [beta1, beta2] = [0.9, 0.999];
   const [first, second] = [new Float64Array(theta.length), new Float64Array(theta.length)];

@@ -29,16 +29,11 @@ export interface MessageWork {
 
 /** Job of a thread. */
 export interface BatchPart {
-  /** From 0. */
   step: number;
   part: number;
 }
 
-/**
- * Part learner with the scratch of one thread.
- * @param network default: a separate one that copies the values of `work` at each step
- * @returns function that writes the gradients of a part and returns its share of the batch loss
- */
+/** Learner with the scratch of one thread: writes the gradients of a part and returns its share of the batch loss. */
 export function partLearner(work: MessageWork, network?: MessageNetwork): (asked: BatchPart) => number {
   const { rows, queries, settings, seed, pairs, grads: gradsOfParts } = work;
   const { batchSize } = settings;

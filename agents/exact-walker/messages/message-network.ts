@@ -14,8 +14,7 @@ import type { Graph } from '../../../src/kg/graph.js';
 import { HostParameters } from '../../../src/tensor/host/host-parameters.js';
 import { d, features, fillShares, hidden, messageWeights, relationDim } from './message-weights.js';
 
-/** Edges hidden from a train query, see `messageHidden`. */
-export interface HiddenPair {
+interface HiddenPair {
   tail: number;
   relation: number;
   inverse: number;
@@ -46,7 +45,6 @@ export class MessageNetwork {
   readonly #ofBefores: Float32Array;
   readonly #outputs: Float32Array;
   readonly #gathered: Float32Array;
-  /** φ of the scored entities. */
   readonly #features: Float32Array;
   readonly #panel: Float32Array;
   readonly #small: Float32Array;
@@ -171,7 +169,6 @@ export class MessageNetwork {
     this.#ofStates[final]!.fill(0);
   }
 
-  /** Resets the scratch. @param entities as scored */
   clear(entities: Int32Array): void {
     const all = this.#levels.at(-1)!;
     for (const array of [...this.#sums, ...this.#states]) this.#zero(array, all);

@@ -56,7 +56,8 @@ function messageRanker(name: string, { graph }: ExactFacts, network: MessageNetw
   const frequencies = new Int32Array(numEntities);
   return scorerRanker(
     {
-      ...{ name, numEntities },
+      name,
+      numEntities,
       scoreTails(head, relation, out) {
         const inverse = graph.inverseOf[relation]!;
         frequencies.fill(0);
@@ -118,7 +119,8 @@ function messageLearner(
     return losses;
   };
   return {
-    ...{ steps, unit: 'steps' },
+    steps,
+    unit: 'steps',
     async step(at) {
       const learningRate = learningRateAt(at, messages);
       let loss = 0;

@@ -11,7 +11,6 @@ export const relationDim = 32;
 export const hidden = 16;
 /** Width of φ. */
 export const features = 3;
-/** Inputs of the last layer. */
 const headInputs = 2 * d + features;
 
 /** Shares of each edge: 1 / number of edges of its relation at its head, and the same for the reverse edge. */

@@ -84,11 +84,7 @@ export function nameTensors({ rows, mean, basis }: RelationNames): Record<string
   };
 }
 
-/**
- * Restores the names used in training.
- * @param vectors of the relations of another graph, by the same encoder
- * @throws WorkbenchError `data` for a missing tensor, or vectors of another width
- */
+/** Names used in training. @param vectors of another graph's relations @throws WorkbenchError `data` where they do not fit */
 export function keptNames(tensors: StoredTensors, vectors?: NameVectors): RelationNames {
   const [rows, mean, basis] = ['rows', 'mean', 'basis'].map((part) => {
     const data = tensors[`names.${part}`]?.data;
@@ -107,20 +103,15 @@ const unfit = (expected: string, got: string) =>
 
 /** Trained weights, and the network weights computed from them. */
 export class NamedWeights {
-  /** Trained parameters. */
   readonly parameters: HostParameters;
   readonly #network: HostParameters;
   readonly #relations: number;
-  /** Number of features per name. */
   readonly #width: number;
   /** float32 [relations, width]: components and a constant. */
   readonly #inputs: Float32Array;
   readonly #panel: Float32Array;
 
-  /**
-   * @param network whose inverse relations follow all others, in their order
-   * @throws WorkbenchError `data` if the number of names differs from that of relations
-   */
+  /** @param network whose inverse relations follow all others @throws WorkbenchError `data` for another number of names */
   constructor(network: HostParameters, numRelations: number, hops: number, names: RelationNames, seed: number) {
     const { arena, kernels } = network;
     const { rows, mean, basis } = names;

@@ -6,7 +6,6 @@ import { kernelsRun, openKernels } from '../../../src/simd/kernels.js';
 /** Larger tables are not copied to where kernels reach them: memory counts more then. */
 const mostBytes = 2 ** 28;
 
-/** Rows that a kernel is given at once. */
 const mostRows = 4096;
 
 /** Dot products of one query with rows of a table, each computed once a query. */

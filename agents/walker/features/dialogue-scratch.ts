@@ -53,11 +53,7 @@ export class DialogueScratch {
     this.#entityCosines = new EntityCosines(vectors.entities, vectors.dim);
   }
 
-  /**
-   * Turns to a dialogue.
-   * @param last float32 [dim] unit vector of the last message
-   * @param window float32 [dim] unit vector of the last few messages
-   */
+  /** Turns to a dialogue. @param last unit vector of the last message @param window of the last few messages */
   open(task: WalkTask, last: Float32Array, window: Float32Array): void {
     this.#clear();
     this.#generation++;
@@ -93,7 +89,6 @@ export class DialogueScratch {
     return this.#overlap(entity, this.#earlierTokens);
   }
 
-  /** Cosine of the last message with a relation of the graph. */
   cosineLastRelation(relation: number): number {
     return this.#relationCosines.of(relation);
   }
@@ -153,7 +148,6 @@ export class DialogueScratch {
   }
 }
 
-/** Tokens and entities of a message. */
 interface MessageWords {
   /** Distinct token ids; tokens that no entity name has are left out. */
   tokens: Int32Array;

@@ -173,6 +173,46 @@ export function logFanOut({ offsets, relations }: Pick<Graph, 'offsets' | 'relat
 /** Names of the counts as in `evaluation/leaks/count-shares`, which checks whether a count reveals the answer. */
 const walkCountNames = ['edge', 'first edge', 'head and relation', 'start and end', 'pair of edges'];
 
+/** Gold walks that are counted, by dialogue. */
+export class CountedWalks {
+  readonly #byDialogue = new Map<string, WalkSample[]>();
+  readonly #add: (sample: WalkSample, amount: number) => void;
+
+  /** Counts all. @param samples of train alone @param add changes the counts by those of a sample, times an amount */
+  constructor(
+    graph: Graph,
+    samples: readonly WalkSample[],
+    note: (sample: WalkSample) => void,
+    add: (sample: WalkSample, amount: number) => void,
+  ) {
+    this.#add = add;
+    for (const sample of samples) {
+      const { task, gold } = sample;
+      // Questions have answers but no path. A graph cut to lists of edges may lack the edges of a gold path.
+      if (!gold.inGraph || gold.path.length === 0 || !graph.holds(gold.path)) continue;
+      note(sample);
+      add(sample, 1);
+      const own = this.#byDialogue.get(task.dialogueId);
+      if (own) own.push(sample);
+      else this.#byDialogue.set(task.dialogueId, [sample]);
+    }
+  }
+
+  /**
+   * Runs `body` with the counts of one dialogue left out, so that a training row never sees its own answer.
+   * A dialogue that is not in train changes nothing.
+   */
+  without<T>(dialogueId: string, body: () => T): T {
+    const own = this.#byDialogue.get(dialogueId) ?? [];
+    for (const sample of own) this.#add(sample, -1);
+    try {
+      return body();
+    } finally {
+      for (const sample of own) this.#add(sample, 1);
+    }
+  }
+}
+
 /** Counts of pairs, with each dialogue’s own left out on request. */
 export class WalkCounts {
   /** int32 [numEdges]: gold walks that used the edge at any hop. */
@@ -186,7 +226,7 @@ export class WalkCounts {
   readonly #headRelation = new Map<number, number>();
   readonly #endsFrom = new Map<number, Map<number, number>>();
   readonly #edgesAfter = new Map<number, Map<number, number>>();
-  readonly #byDialogue = new Map<string, Path[]>();
+  readonly #walks: CountedWalks;
 
   /** @param samples the train split's samples, and no others */
   constructor(
@@ -198,16 +238,7 @@ export class WalkCounts {
     this.stopped = new Int32Array(graph.numEdges);
     this.continued = new Int32Array(graph.numEdges);
     const note = madeFromSamples('frequency table', 'walk counts', { counts: walkCountNames });
-    for (const sample of samples) {
-      const { task, gold } = sample;
-      // Questions have answers but no path. A graph cut to lists of edges may lack the edges of a gold path.
-      if (!gold.inGraph || gold.path.length === 0 || !graph.holds(gold.path)) continue;
-      note(sample);
-      this.#add(gold.path, 1);
-      const paths = this.#byDialogue.get(task.dialogueId);
-      if (paths) paths.push(gold.path);
-      else this.#byDialogue.set(task.dialogueId, [gold.path]);
-    }
+    this.#walks = new CountedWalks(graph, samples, note, ({ gold }, amount) => this.#add(gold.path, amount));
   }
 
   /** Walks whose edge left `head` by `relation`. */
@@ -225,18 +256,9 @@ export class WalkCounts {
     return this.#edgesAfter.get(first);
   }
 
-  /**
-   * Runs `body` with the counts of one dialogue left out, so that a training row never sees its own answer.
-   * A dialogue that is not in train changes nothing.
-   */
+  /** See `CountedWalks`. */
   without<T>(dialogueId: string, body: () => T): T {
-    const own = this.#byDialogue.get(dialogueId) ?? [];
-    for (const path of own) this.#add(path, -1);
-    try {
-      return body();
-    } finally {
-      for (const path of own) this.#add(path, 1);
-    }
+    return this.#walks.without(dialogueId, body);
   }
 
   #add(path: Path, amount: number): void {

@@ -46,13 +46,11 @@ export interface FeaturizerParts {
   vectors: FrozenVectors;
   /** Train counts, or absent for a head that does not use them. */
   counts?: WalkCounts;
-  /** Computes features of edges. */
   edgeFeatures: boolean;
   /** Additional features; absent for a network without them. */
   pairs?: PairFeatures;
   /** True: each request has the vector of its state's text. False: all states of a task share the dialogue's texts. */
   perStep?: boolean;
-  /** Reads the words of messages, for networks that use them. */
   words?: WordReader;
   /** Adds the scalar `is linked` to states, for runs that are cloned on linked turns. */
   linkedTurns?: boolean;
@@ -60,10 +58,7 @@ export interface FeaturizerParts {
   featureBytes?: number;
 }
 
-/**
- * Width of the text that a state brings: one vector of all of it, or those of the last message and of the window.
- * @param dim of a text vector
- */
+/** Width of a state's text: one vector of all of it, or those of the last message and of the window. */
 export function contextDimOf(dim: number, perStep: boolean): number {
   return perStep ? dim : 2 * dim;
 }

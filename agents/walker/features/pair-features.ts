@@ -33,10 +33,9 @@ export const pairFeatureNames = [
 /** Messages before the last one that are looked at. */
 export const messagesBefore = 2;
 
-export interface PairFeatureOptions {
+interface PairFeatureOptions {
   graph: Graph;
   vectors: FrozenVectors;
-  /** Steps of a walk. */
   horizon: number;
   /** Samples whose walks are counted: train, and its linked turns where those count. */
   counted: readonly WalkSample[];
@@ -102,11 +101,7 @@ export class PairFeatures {
     return this.#counts.without(dialogueId, body);
   }
 
-  /**
-   * Writes the features of the listed actions of one state.
-   * @param actions indices of legal actions, ascending
-   * @param out float32, written from `at` on: `pairFeatureNames.length` values an action, `stride` from one to the next
-   */
+  /** Writes the features of listed actions, as `writeEdgeFeatures` does. */
   write(task: WalkTask, state: WalkState, actions: Int32Array, out: Float32Array, at: number, stride: number): void {
     const { start, current, hop } = state;
     if (current === unknownId) return;

@@ -3,9 +3,8 @@ import { madeFromSamples } from '../../../datasets/sample-source.js';
 import type { WalkSample, WalkTask } from '../../../datasets/walk-sample.js';
 import type { WalkState } from '../../../envs/dialogue-walk/rules.js';
 import type { Graph } from '../../../src/kg/graph.js';
-import { logCount } from './edge-features.js';
+import { CountedWalks, logCount } from './edge-features.js';
 
-/** Counts that hold for one state. */
 interface StateCounts {
   /** Puts three pairs of a count and a share into the first six places. @param relation `equalRelation` for staying */
   write(relation: number, out: Float32Array): void;
@@ -20,16 +19,13 @@ interface StateCounts {
  */
 export class RelationCounts {
   readonly #counts = new Map<number, number>();
-  readonly #byDialogue = new Map<string, WalkSample[]>();
+  readonly #walks: CountedWalks;
   /** int32 [numEntities] */
   readonly #kinds: Int32Array;
   /** Beyond all relations and staying: none, and the key of sums. */
   readonly #none: number;
 
-  /**
-   * @param horizon steps of a walk: there is no staying after them
-   * @param samples of train and of no other split
-   */
+  /** @param horizon steps of a walk: there is no staying after them @param samples of train and of no other split */
   constructor(
     readonly graph: Graph,
     readonly horizon: number,
@@ -38,26 +34,12 @@ export class RelationCounts {
     this.#none = graph.numRelations + 1;
     this.#kinds = kindsOf(graph, this.#none);
     const note = madeFromSamples('frequency table', 'counts of relations');
-    for (const sample of samples) {
-      const { task, gold } = sample;
-      if (!gold.inGraph || gold.path.length === 0 || !graph.holds(gold.path)) continue;
-      note(sample);
-      this.#add(sample, 1);
-      const own = this.#byDialogue.get(task.dialogueId);
-      if (own) own.push(sample);
-      else this.#byDialogue.set(task.dialogueId, [sample]);
-    }
+    this.#walks = new CountedWalks(graph, samples, note, (sample, amount) => this.#add(sample, amount));
   }
 
-  /** Runs `body` with the counts of one dialogue left out; one that is not in train changes nothing. */
+  /** See `CountedWalks`. */
   without<T>(dialogueId: string, body: () => T): T {
-    const own = this.#byDialogue.get(dialogueId) ?? [];
-    for (const sample of own) this.#add(sample, -1);
-    try {
-      return body();
-    } finally {
-      for (const sample of own) this.#add(sample, 1);
-    }
+    return this.#walks.without(dialogueId, body);
   }
 
   at(task: WalkTask, { start, path }: WalkState): StateCounts {

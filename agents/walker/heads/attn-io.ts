@@ -1,5 +1,115 @@
 /**
- * Attention in and out: entities are first mixed with the ends of edges into them, then mass flows out as in `attn-flow`.
+ * Attention flow over a graph: each state sends its mass along the out-edges of where it stands, by a softmax of each head of
+ * attention, whose mean is the probability of an edge. `attn-io` is the same over entities that their in-edges have mixed.
+ *
+ *   h_v = G[v] + W_d·text        G = E here
+ *   logit(r, t) = ln mean_heads softmax over out-edges of LeakyReLU(W_q·h_v · (W_k·h_t + W_k·R[r]) / √d)
+ *
+ * @source Jung, Son and Lyu 2020 (AttnIO), EMNLP; its ablation without in-flow
+ */
+import type * as tfTypes from '@tensorflow/tfjs-core';
+import type { Tf } from '../../../src/tensor/backend.js';
+import { columns, gatherRows, matMul } from '../../../src/tensor/ops.js';
+import { segmentLogSoftmaxColumns, weightedRowSums } from '../../../src/tensor/segments.js';
+import { trainedDots } from '../../../src/tensor/table-dots.js';
+import type { WalkerSettings } from '../settings.js';
+import type { HeadShape } from './head.js';
+import { type Inflow, inEdgesOf } from './inflow.js';
+import { type EmbeddedNetwork, type Layers, type Scene } from './network.js';
+
+type Tensor1D = tfTypes.Tensor1D;
+type Tensor2D = tfTypes.Tensor2D;
+
+/** The network without in-flow. */
+export function attnFlowNetwork(tf: Tf, settings: WalkerSettings, _: HeadShape, layers: Layers): EmbeddedNetwork {
+  const out = outflow(tf, settings, layers);
+  const d = settings.embeddingDim;
+  return {
+    prepared: { width: out.width, entities: out.ofEntities, relations: out.ofRelations },
+    scores: (scene) => out.scores(scene, columns(tf, scene.entities, d, out.width)),
+  };
+}
+
+/** Heads of attention side by side: pairs of rows, of which each head compares its own columns. */
+interface AttentionHeads {
+  count: number;
+  width: number;
+  /** float32 [rows, width] as rows of single heads: [rows · count, width / count]. */
+  split(rows: Tensor2D): Tensor2D;
+  /** Rows of single heads, those of the first head first: equal rows of `index` stay side by side. */
+  rowsOf(index: Int32Array): Int32Array;
+  /** float32 [pairs · count], in the order of `rowsOf`, as [pairs, count]. */
+  byPair(values: Tensor1D): Tensor2D;
+  /** Backward pass. */
+  byHead(values: Tensor2D): Tensor1D;
+}
+
+function attentionHeads(tf: Tf, { attentionHeads: count, embeddingDim }: WalkerSettings): AttentionHeads {
+  const width = count * Math.ceil(embeddingDim / count);
+  return {
+    count,
+    width,
+    split: (rows) => tf.reshape(rows, [-1, width / count]),
+    rowsOf(index) {
+      const rows = new Int32Array(index.length * count);
+      for (let h = 0; h < count; h++) {
+        for (let i = 0; i < index.length; i++) rows[h * index.length + i] = index[i]! * count + h;
+      }
+      return rows;
+    },
+    byPair: (values) => tf.transpose(tf.reshape(values, [count, -1])) as Tensor2D,
+    byHead: (values) => tf.reshape(tf.transpose(values), [-1]) as Tensor1D,
+  };
+}
+
+function outflow(tf: Tf, settings: WalkerSettings, { add, weight }: Layers) {
+  const { width, embeddingDim: d } = settings;
+  const heads = attentionHeads(tf, settings);
+  const [ofTails, ofRelations] = [trainedDots(tf), trainedDots(tf)];
+  add('outflow.text', width, d);
+  add('outflow.query', d, heads.width);
+  add('outflow.key', d, heads.width);
+  return {
+    width: 2 * heads.width,
+    ofEntities: (rows: Tensor2D) =>
+      tf.concat([matMul(tf, rows, weight('outflow.query')), matMul(tf, rows, weight('outflow.key'))], 1) as Tensor2D,
+    ofRelations: (rows: Tensor2D) => matMul(tf, rows, weight('outflow.key')),
+    /**
+     * @param entities float32 [entities of the batch, width], by `ofEntities`
+     * @returns float32 [N]: ln of each edge's share; those of a state sum to 1
+     */
+    scores({ batch, text, local, dropped, relations }: Omit<Scene, 'entities'>, entities: Tensor2D): Tensor1D {
+      const said = matMul(tf, dropped(text), weight('outflow.text'));
+      const queries = tf.add(
+        gatherRows(tf, columns(tf, entities, 0, heads.width), local.current),
+        matMul(tf, said, weight('outflow.query')),
+      ) as Tensor2D;
+      const saidKeys = matMul(tf, said, weight('outflow.key'));
+      const keys = columns(tf, entities, heads.width, heads.width);
+      const relationKeys = columns(tf, relations, d, heads.width);
+
+      const own = heads.split(queries);
+      const left = heads.rowsOf(batch.stateOf);
+      const byText = tf.sum(tf.mul(own, heads.split(saidKeys)), 1, true) as Tensor2D;
+      const dots = [
+        ofTails(own, [heads.split(keys)], { left, right: [heads.rowsOf(local.tails)] }),
+        ofRelations(own, [heads.split(relationKeys)], { left, right: [heads.rowsOf(batch.relations)] }),
+        tf.reshape(gatherRows(tf, byText, left), [-1]),
+      ].reduce((sum, part) => tf.add(sum, part)) as Tensor1D;
+      const scores = scaledLeaky(tf, heads.byPair(dots), heads);
+      const shares = segmentLogSoftmaxColumns(tf, scores, batch.offsets, batch.logWeights);
+      return tf.sub(tf.logSumExp(shares, 1), Math.log(heads.count)) as Tensor1D;
+    },
+  };
+}
+
+/** LeakyReLU(x / √d), d the columns of one head. */
+function scaledLeaky(tf: Tf, dots: Tensor2D, { width, count }: AttentionHeads): Tensor2D {
+  return tf.leakyRelu(tf.mul(dots, Math.sqrt(count / width)) as Tensor2D, 0.2);
+}
+
+/**
+ * The network with in-flow: entities are first mixed with the ends of edges into them, then mass flows out as in `attn-flow`.
  *
  *   α = softmax over edges j → i of LeakyReLU(V_q·E[i] · (V_k·E[j] + V_m·R[r]) / √d), by heads
  *   G[i] = W_h · [Σ α·(V_m·E[j] + V_m·R[r]) of each head, side by side]
@@ -8,20 +118,6 @@
  * entities, made once for each state of the weights.
  * @source Jung, Son and Lyu 2020 (AttnIO), EMNLP; rajbsk/kg-cruse (its re-implementation)
  */
-import type * as tfTypes from '@tensorflow/tfjs-core';
-import type { Tf } from '../../../src/tensor/backend.js';
-import { columns, matMul } from '../../../src/tensor/ops.js';
-import { segmentLogSoftmaxColumns, weightedRowSums } from '../../../src/tensor/segments.js';
-import { trainedDots } from '../../../src/tensor/table-dots.js';
-import type { WalkerSettings } from '../settings.js';
-import { attentionHeads, outflow, scaledLeaky } from './attn-flow.js';
-import type { HeadShape } from './head.js';
-import { type Inflow, inEdgesOf } from './inflow.js';
-import { type EmbeddedNetwork, type Layers } from './network.js';
-
-type Tensor2D = tfTypes.Tensor2D;
-
-/** The network with in-flow. */
 export function attnIoNetwork(tf: Tf, settings: WalkerSettings, shape: HeadShape, layers: Layers): EmbeddedNetwork {
   const { add, weight } = layers;
   const d = settings.embeddingDim;

@@ -22,17 +22,10 @@ export function candidateNetwork(
   layers: Layers,
 ): EmbeddedNetwork {
   const { parameters, weight, dense } = layers;
-  layers.add('trunk.1', width + 4 * d + numScalars, width, true);
-  layers.add('trunk.2', width, width, true);
-  layers.add('state.tail', width, d);
-  layers.add('state.relation', width, d);
-  layers.add('edge.state', width, hidden, true);
-  layers.add('edge.tail', d, hidden);
-  layers.add('edge.relation', d, hidden);
-  layers.add('edge.hidden', hidden, hidden, true);
-  layers.add('edge.out', hidden, 1);
+  for (const layer of candidateLayers({ width, embeddingDim: d, hidden }, { numScalars, numEdgeFeatures })) {
+    layers.add(...layer);
+  }
   if (numEdgeFeatures > 0) {
-    layers.add('edge.features', numEdgeFeatures, hidden);
     parameters.add('edge.linear', [numEdgeFeatures, 1], new Float32Array(numEdgeFeatures));
   }
   return {
@@ -82,3 +75,20 @@ export function candidateNetwork(
     },
   };
 }
+
+/** Layers over embedded rows: name, inputs, outputs, true with a bias. */
+export const candidateLayers = (
+  { width, embeddingDim: d, hidden }: Pick<WalkerSettings, 'width' | 'embeddingDim' | 'hidden'>,
+  { numScalars, numEdgeFeatures }: Pick<HeadShape, 'numScalars' | 'numEdgeFeatures'>,
+): (readonly [name: string, rows: number, columns: number, biased?: boolean])[] => [
+  ['trunk.1', width + 4 * d + numScalars, width, true],
+  ['trunk.2', width, width, true],
+  ['state.tail', width, d],
+  ['state.relation', width, d],
+  ['edge.state', width, hidden, true],
+  ['edge.tail', d, hidden],
+  ['edge.relation', d, hidden],
+  ['edge.hidden', hidden, hidden, true],
+  ['edge.out', hidden, 1],
+  ...(numEdgeFeatures > 0 ? [['edge.features', numEdgeFeatures, hidden] as const] : []),
+];

@@ -19,8 +19,15 @@ import type { Tf } from '../../../src/tensor/backend.js';
 import { columns, gatherRows, matMul, pairDot } from '../../../src/tensor/ops.js';
 import type { WalkerSettings } from '../settings.js';
 import { type HeadShape, hopOf, type StateBatch } from './head.js';
-import { goldTails, marginLoss } from './margins.js';
-import { type EmbeddedNetwork, type Layers, pickRelations, rowsOfHop, type Scene } from './network.js';
+import {
+  type EmbeddedNetwork,
+  goldTails,
+  type Layers,
+  marginLoss,
+  pickRelations,
+  rowsOfHop,
+  type Scene,
+} from './network.js';
 
 type Tensor2D = tfTypes.Tensor2D;
 

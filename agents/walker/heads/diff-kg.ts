@@ -24,7 +24,6 @@ export function diffKgNetwork(
   { numRelations, horizon, rows }: HeadShape,
   { add, dense }: Layers,
 ): EmbeddedNetwork {
-  // Staying is the relation after the graph's own.
   const choices = numRelations + 1;
   const fans = fanOut === 'ignored' ? undefined : logFanOut(rows);
   add('hops', width, horizon * choices, true);

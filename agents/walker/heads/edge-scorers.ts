@@ -16,35 +16,19 @@ import type { WalkerSettings } from '../settings.js';
 /** Edges, and the state that each is scored for. */
 export type Edges = Pick<StateBatch, 'numStates' | 'stateOf' | 'actions' | 'relations' | 'tails'>;
 
-/** Reads the last layer's outputs for edges. */
 interface EdgeScorer {
-  /** The last layer: its name among the parameters, and its columns. */
   readonly layer: { name: string; width: number };
-  /**
-   * @param outputs [S, width]
-   * @returns [N], differentiable
-   */
+  /** @param outputs [S, width] @returns [N], differentiable */
   logits(outputs: tfTypes.Tensor2D, edges: Edges): TensorOutputs<tfTypes.Tensor1D>;
-  /**
-   * The same on the host; absent where a backend alone computes.
-   * @param outputs float32 [S, stride], the outputs first in each row
-   * @returns float32 [N]
-   */
+  /** The same on the host, float32 [N]; absent where a backend alone computes. @param outputs float32 [S, stride] */
   rank?(outputs: { values: Float32Array; stride: number }, edges: Edges): Promise<Float32Array>;
   weightsChanged(): void;
 }
 
-/**
- * Makes a scorer for a network.
- * @param parameters the network's: weights of the scorer's own are added
- * @param seed what they start from; zeros without it, for weights to be imported
- */
+/** Makes a scorer, whose weights are added to a network's. @param seed what they start from; zeros without it */
 export type MakeEdgeScorer = (parameters: ParameterSet, seed?: number) => EdgeScorer;
 
-/**
- * @param shape its tables with a row for every relation that edges have
- * @throws WorkbenchError `failure` for slots without their number
- */
+/** @throws WorkbenchError `failure` for slots without their number */
 export function edgeScorerOf(tf: Tf, settings: WalkerSettings, shape: HeadShape): MakeEdgeScorer {
   const { numEntities, numRelations, tables, maxActions } = shape;
   if (!settings.pathAware) {
@@ -80,9 +64,7 @@ export function frozenVectors(tables: FrozenTables): MakeEdgeScorer {
 
 interface TrainedVectorsOptions extends Partial<Pick<WalkerSettings, 'precision'>> {
   numEntities: number;
-  /** Rows of relations, that of staying included. */
   numRelations: number;
-  /** Widths of an entity's vector and a relation's. */
   dim: number;
 }
 

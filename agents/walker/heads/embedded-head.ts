@@ -17,8 +17,15 @@ import { createWordEncoder } from '../words/word-encoder.js';
 import { hostRows, renumbering } from './batch-rows.js';
 import type { HeadShape, StateBatch, WalkerHead } from './head.js';
 import { allInflowRows } from './inflow.js';
-import { drawnAims } from './margins.js';
-import { allEntities, type Layers, layersOf, localEntities, type MakeNetwork, type Scene } from './network.js';
+import {
+  allEntities,
+  drawnAims,
+  type Layers,
+  layersOf,
+  localEntities,
+  type MakeNetwork,
+  type Scene,
+} from './network.js';
 
 type Tensor = tfTypes.Tensor;
 type Tensor1D = tfTypes.Tensor1D;
@@ -32,11 +39,7 @@ export interface Reads {
   relations?: boolean;
 }
 
-/**
- * Builds a head around a network.
- * @param seed what the weights start from
- * @param reads what of the tables it reads
- */
+/** Builds a head around a network. @param seed what the weights start from @param reads what of the tables it reads */
 export function createEmbeddedHead(
   tf: Tf,
   settings: WalkerSettings,
@@ -139,7 +142,6 @@ export function createEmbeddedHead(
       return outputsOf(sceneOf(batch, { entities, relations, local }, undefined, read));
     });
   };
-  /** By what words make of it, too, read once. */
   const ranked = async (batch: StateBatch, outputsOf?: (scene: Scene) => Tensor) =>
     infer(batch, said.words && (await wordsOnce(batch)), outputsOf);
   const weightsChanged = () => {
@@ -182,7 +184,6 @@ export function createEmbeddedHead(
   };
 }
 
-/** Encoded text, by the settings. */
 interface Said {
   /** Encoding of its words: float32 [dialogues, width]; absent where none are read. */
   words?: (batch: StateBatch) => Tensor2D;

@@ -14,15 +14,10 @@ export interface WalkerHead<
   Logits extends Outputs = TensorOutputs<tfTypes.Tensor1D>,
 > {
   readonly parameters: Parameters;
-  /** Precision of the logits; default f32. */
   readonly precision?: 'f32' | 'bf16';
   /** See `Actor.scoresAtOnce`. */
   readonly scoresAtOnce?: number;
-  /**
-   * Scores every legal action of a batch; differentiable.
-   * @param dropout generator of dropout masks; absent means no dropout
-   * @returns float32 [N] logits, owned by the caller (or its tidy)
-   */
+  /** float32 [N]: logits of every legal action, differentiable, owned by the caller. @param dropout absent: none */
   logits(batch: StateBatch, dropout?: Rng): Logits;
   /**
    * The loss of each state by margins between the gold and what is drawn from the whole graph; differentiable. Of heads that
@@ -182,7 +177,6 @@ export function allocateBatch(numStates: number, numActions: number, shape: Batc
   };
 }
 
-/** Makes rows of one width from batches. */
 interface StateRows {
   readonly dim: number;
   /** float32 [numStates, dim]. */

@@ -8,9 +8,9 @@ import { Tape, type Taped } from '../../../src/tensor/host/tape.js';
 import { type HostTensor, normalValues, uniformFanIn } from '../../../src/tensor/parameters.js';
 import type { WalkerSettings } from '../settings.js';
 import { distinctRows, renumbering } from './batch-rows.js';
+import { candidateLayers } from './candidate.js';
 import type { HeadShape, StateBatch, WalkerHead } from './head.js';
 
-/** Embeddings of entities and relations, and their terms in the first layer of the edge MLP. */
 interface Tables {
   entities: Taped;
   relations: Taped;
@@ -49,7 +49,6 @@ export function createHostCandidateHead(
   const allRelations = Int32Array.from({ length: numRelations + 2 }, (_, relation) => relation);
   const localEntities = renumbering(entities.rows);
   const localRelations = renumbering(numRelations + 2);
-  /** Tables of all rows under the current weights. */
   let whole: Tables | undefined;
 
   const infer = (batch: StateBatch) => {
@@ -166,11 +165,9 @@ function dropoutMask(tape: Tape, { rows, width, values: { length } }: Taped, rat
 }
 
 /** Initial weights of the tensor network. */
-function initialWeights(
-  { width, embeddingDim: d, hidden }: WalkerSettings,
-  { contextDim, numRelations, numScalars, numEdgeFeatures, tables }: HeadShape,
-  seed: number,
-): Record<string, HostTensor> {
+function initialWeights(settings: WalkerSettings, shape: HeadShape, seed: number): Record<string, HostTensor> {
+  const { width, embeddingDim: d } = settings;
+  const { contextDim, numRelations, numEdgeFeatures, tables } = shape;
   const weights: Record<string, HostTensor> = {};
   const layer = (name: string, rows: number, columns: number, biased = false) => {
     const data = uniformFanIn(Rng.named(seed, `walker/${name}`), rows, rows * columns);
@@ -182,17 +179,8 @@ function initialWeights(
   layer('relation', tables.relationDim, d);
   const residual = normalValues(Rng.named(seed, 'walker/residual'), 0.02, (numRelations + 2) * d);
   weights['relation.residual'] = { shape: [numRelations + 2, d], data: residual };
-  layer('trunk.1', width + 4 * d + numScalars, width, true);
-  layer('trunk.2', width, width, true);
-  layer('state.tail', width, d);
-  layer('state.relation', width, d);
-  layer('edge.state', width, hidden, true);
-  layer('edge.tail', d, hidden);
-  layer('edge.relation', d, hidden);
-  layer('edge.hidden', hidden, hidden, true);
-  layer('edge.out', hidden, 1);
+  for (const one of candidateLayers(settings, shape)) layer(...one);
   if (numEdgeFeatures > 0) {
-    layer('edge.features', numEdgeFeatures, hidden);
     weights['edge.linear'] = { shape: [numEdgeFeatures, 1], data: new Float32Array(numEdgeFeatures) };
   }
   return weights;

@@ -9,7 +9,7 @@ import { hostRows, renumbering } from './batch-rows.js';
 type Tensor2D = tfTypes.Tensor2D;
 
 /** Edges into some entities, those of each side by side. */
-export interface InEdges {
+interface InEdges {
   /** int32 [entities + 1]: edges into entity `i` are `offsets[i] .. offsets[i + 1] - 1`; each has one at least. */
   offsets: Int32Array;
   /** int32 [edges]: relation of each. */
@@ -20,12 +20,8 @@ export interface InEdges {
 
 /** Aggregation of the edges into an entity. */
 export interface Inflow {
-  /** Columns of what is made. */
   width: number;
-  /**
-   * @param ids int32, entities of the graph
-   * @param rng draws a few of the edges while cloning; without it all are given
-   */
+  /** @param rng draws a few of the edges while cloning; without it all are given */
   edgesInto(ids: Int32Array, rng?: Rng): InEdges;
   /**
    * @param entities float32 [rows, any]: of the entities that edges lead into, in their order, and of others
@@ -36,12 +32,7 @@ export interface Inflow {
   rows(entities: Tensor2D, relations: Tensor2D, edges: InEdges): Tensor2D;
 }
 
-/**
- * Edges into entities, staying first: it keeps what an entity is itself among what flows in.
- * @param rows edges by head; they are sorted by tail at the first call
- * @param stay relation of staying
- * @param most edges drawn of an entity that has more, staying not counted
- */
+/** Edges into entities, staying first: it keeps what an entity is itself. @param most edges drawn of an entity while cloning */
 export function inEdgesOf(rows: AdjacencyRows, stay: number, most: number): Inflow['edgesInto'] {
   let reversed: AdjacencyRows | undefined;
   return (ids, rng) => {
@@ -74,12 +65,7 @@ function drawn(begin: number, end: number, count: number, rng: Rng): Set<number>
   return chosen;
 }
 
-/**
- * Rows of all entities by all edges into them.
- * @param entities float32 [numEntities, width], row-major
- * @param edgesAtOnce edges that go through the network at once, where one entity does not have more: about a hundred megabytes
- * @returns float32 [numEntities, inflow.width]
- */
+/** float32 [numEntities, inflow.width]: rows of all entities by all edges into them. @param edgesAtOnce bounds memory */
 export async function allInflowRows(
   tf: Tf,
   inflow: Inflow,

@@ -2,7 +2,7 @@
 import type * as tfTypes from '@tensorflow/tfjs-core';
 import { Rng } from '../../../src/run/seeds.js';
 import type { Tf } from '../../../src/tensor/backend.js';
-import { gatherRows, matMul } from '../../../src/tensor/ops.js';
+import { gatherRows, matMul, pairDot, relu } from '../../../src/tensor/ops.js';
 import { ParameterSet, uniformFanIn } from '../../../src/tensor/parameters.js';
 import { createRecurrentLayer, type RecurrentLayer } from '../../../src/tensor/recurrent.js';
 import { renumbering } from './batch-rows.js';
@@ -18,7 +18,6 @@ export interface Layers {
   readonly parameters: ParameterSet;
   /** Adds weights [fanIn, fanOut] with their bias, `NAME.bias`, where it has one. */
   add(name: string, fanIn: number, fanOut: number, biased?: boolean): void;
-  /** Adds an LSTM of `dim` units with its weights. */
   lstm(name: string, inputs: number, dim: number): RecurrentLayer;
   weight(name: string): Tensor2D;
   /** input · W + b */
@@ -36,7 +35,6 @@ export interface Scene {
   relations: Tensor2D;
   /** Places of entities among the rows of `entities`. */
   local: LocalEntities;
-  /** Drops units while training. */
   dropped(rows: Tensor2D): Tensor2D;
 }
 
@@ -58,7 +56,6 @@ export interface EmbeddedNetwork {
   prepared?: { width: number; entities(rows: Tensor2D): Tensor2D; relations(rows: Tensor2D): Tensor2D };
   /** Entities whose rows `scores` reads in addition to those of the batch, at the indexes `local.others`. */
   others?(batch: StateBatch): Int32Array;
-  /** Rows of entities made of those of their neighbours. */
   inflow?: Inflow;
   /** Set for a network that writes walks: `scores` are log-probabilities then, and a scene has the rows of all entities, by their ids. */
   writes?: {
@@ -86,8 +83,7 @@ export interface Aims {
   relations: Int32Array;
 }
 
-/** Entities of a batch, renumbered by first appearance. */
-export interface LocalEntities {
+interface LocalEntities {
   /** int32: the distinct ones. */
   ids: Int32Array;
   /** int32 [S]: places in `ids`. */
@@ -175,3 +171,32 @@ export function pickRelations(tf: Tf, scores: Tensor2D, { stateOf, relations }: 
   const flat = stateOf.map((s, i) => s * width + relations[i]!);
   return tf.reshape(gatherRows(tf, tf.reshape(scores, [-1, 1]), flat), [-1]);
 }
+
+const negatives = 20;
+
+/** Draws for each state, evenly from the whole graph; golds are not left out. @returns entities too */
+export function drawnAims(
+  golds: Int32Array,
+  { numEntities, numRelations }: Pick<HeadShape, 'numEntities' | 'numRelations'>,
+  rng: Rng,
+): Aims & { entities: Int32Array } {
+  const drawn = (count: number) => Int32Array.from({ length: golds.length * negatives }, () => rng.integer(count));
+  return { golds, entities: drawn(numEntities), relations: drawn(numRelations) };
+}
+
+/**
+ * ℓ(x, y) = Σ_j max(0, ỹ_j · y + x · (ỹ_j − y)), float32 [S]; golds y and others ỹ are rows of the table.
+ * @source Moon, Shah, Kumar and Subba 2019 (OpenDialKG), section 4.3
+ */
+export function marginLoss(tf: Tf, aims: Tensor2D, table: Tensor2D, golds: Int32Array, others: Int32Array): Tensor1D {
+  const numStates = golds.length;
+  const aimed = gatherRows(tf, table, golds);
+  const states = Int32Array.from(others, (_, i) => Math.floor(i / negatives));
+  const towardsOthers = pairDot(tf, tf.add(aims, aimed), table, states, others);
+  const towardsGold = tf.sum(tf.mul(aims, aimed), 1, true);
+  const excess = tf.sub(tf.reshape(towardsOthers, [numStates, negatives]), towardsGold);
+  return tf.sum(relu(tf, excess), 1);
+}
+
+/** Entities that golds lead to, as rows of the batch. */
+export const goldTails = ({ local }: Pick<Scene, 'local'>, { golds }: Aims) => golds.map((i) => local.tails[i]!);

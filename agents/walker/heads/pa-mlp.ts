@@ -56,10 +56,7 @@ export function createPaMlpHead(tf: Tf, settings: WalkerSettings, shape: HeadSha
 
 export interface PaMlpNetwork {
   readonly parameters: ParameterSet;
-  /**
-   * @param states float32 [S, stateDim]; a tensor is differentiated
-   * @returns float32 [N] logits of the edges; differentiable, owned by the caller
-   */
+  /** float32 [N]: logits of the edges, differentiable. @param states float32 [S, stateDim]; a tensor is differentiated */
   logits(states: Float32Array | Tensor2D, edges: Edges): TensorOutputs<tfTypes.Tensor1D>;
   /** The same on the host, in a little other digits; absent where there are no SIMD kernels, and with bf16. */
   rank?(states: Float32Array, edges: Edges): Promise<Float32Array>;
@@ -69,9 +66,7 @@ export interface PaMlpNetwork {
 interface PaMlpNetworkOptions extends Partial<Pick<WalkerSettings, 'precision'>> {
   /** Numbers of a state; with precision bf16 rounded already, as `state-rows` makes them. */
   stateDim: number;
-  /** Units of each hidden layer. */
   width: number;
-  /** Makes logits of the last layer, whose width it says. */
   scorer: MakeEdgeScorer;
   /** Those that the network's own are added to. Default: none. */
   parameters?: ParameterSet;
@@ -138,15 +133,9 @@ function roundedEnd({ device, end }: EndedOnHost): EndedOnHost {
   };
 }
 
-/** States that are computed at once. */
 const atOnce = 64;
 
-/**
- * Layers on the host, without biases, tanh between them: for a few states a tensor backend spends longer on its calls than on
- * the numbers. Allocates nothing before it is used.
- * @param widths of the input and of each layer's output
- * @param readWeights reads float32 [width before, width] for each layer
- */
+/** Layers on the host, tanh between them: for a few states a backend spends longer on its calls than on the numbers. */
 function createHostForward(widths: readonly number[], readWeights: () => Promise<Float32Array[]>) {
   let stack: DenseStack | undefined;
   let current: Promise<Float32Array[]> | undefined;

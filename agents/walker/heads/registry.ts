@@ -1,8 +1,7 @@
 /** The heads of a walker by name: a line each. */
 import type { Tf } from '../../../src/tensor/backend.js';
 import type { WalkerSettings } from '../settings.js';
-import { attnFlowNetwork } from './attn-flow.js';
-import { attnIoNetwork } from './attn-io.js';
+import { attnFlowNetwork, attnIoNetwork } from './attn-io.js';
 import { candidateNetwork } from './candidate.js';
 import { dialkgNetwork } from './dialkg-walker.js';
 import { diffKgNetwork } from './diff-kg.js';
@@ -16,7 +15,6 @@ import { seq2PathNetwork } from './seq2path.js';
 import { seq2seqNetwork } from './seq2seq.js';
 import { triLstmNetwork } from './tri-lstm.js';
 
-/** Builds a head. @param seed what its weights start from; absent where others are imported into it */
 type CreateHead = (tf: Tf, settings: WalkerSettings, shape: HeadShape, seed?: number) => WalkerHead;
 
 const embedded =

@@ -13,8 +13,7 @@ import type { Tf } from '../../../src/tensor/backend.js';
 import { gatherRows, pairDot } from '../../../src/tensor/ops.js';
 import type { WalkerSettings } from '../settings.js';
 import type { HeadShape } from './head.js';
-import { goldTails, marginLoss } from './margins.js';
-import { type EmbeddedNetwork, type Layers, ofStep, rowsOfHop, type Scene } from './network.js';
+import { type EmbeddedNetwork, goldTails, type Layers, marginLoss, ofStep, rowsOfHop, type Scene } from './network.js';
 
 export function seq2seqNetwork(
   tf: Tf,

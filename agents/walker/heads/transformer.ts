@@ -21,7 +21,6 @@ export interface Transformer {
   encoder(name: string): (tokens: Tokens, dropped: (rows: Tensor2D) => Tensor2D) => Tokens;
   /** Adds the weights of a decoder layer, and gives what it makes of one query a state: float32 [states, dim]. */
   decoder(name: string): (queries: Tensor2D, tokens: Tokens, dropped: (rows: Tensor2D) => Tensor2D) => Tensor2D;
-  /** Adds a layer norm. */
   norm(name: string): (rows: Tensor2D) => Tensor2D;
 }
 

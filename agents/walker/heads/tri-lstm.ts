@@ -20,9 +20,7 @@ import { type EmbeddedNetwork, type Layers, ofStep, rowsOfHop, type Scene } from
 
 type Tensor2D = tfTypes.Tensor2D;
 
-/** Facts read of a start. */
 const mostFacts = 64;
-/** Actions that meet the facts of their start together. */
 const actionsAtOnce = 64;
 
 /** Its LSTMs have `walker.hidden` units. */
@@ -117,7 +115,6 @@ interface Facts {
   /** int32 [facts]: place among `starts`. */
   startOf: Int32Array;
   relations: Int32Array;
-  /** Entities of the graph. */
   tails: Int32Array;
 }
 
@@ -167,11 +164,7 @@ function createFacts(rows: AdjacencyRows): (batch: StateBatch) => Facts {
   };
 }
 
-/**
- * Each action's dot product with that fact about its start that it is largest with, float32 [N].
- * @param actions float32 [N, hidden]
- * @param facts float32 [facts, hidden]
- */
+/** float32 [N]: each action's largest dot product with a fact about its start. */
 function bestFacts(
   tf: Tf,
   actions: Tensor2D,

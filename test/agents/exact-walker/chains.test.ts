@@ -25,31 +25,16 @@ import {
 import { mineChains } from '../../../agents/exact-walker/chains/mine-chains.js';
 import { exactWalkerKind } from '../../../agents/exact-walker/registry.js';
 import { exactWalkerSettings } from '../../../agents/exact-walker/settings.js';
-import { byIds, Graph, type TripleColumns } from '../../../src/kg/graph.js';
+import { byIds, Graph } from '../../../src/kg/graph.js';
 import { relationRows } from '../../../src/kg/relation-rows.js';
 import { Rng } from '../../../src/run/seeds.js';
+import { randomWorld } from '../../fixtures/exact-learner.js';
 
-const [numEntities, plain] = [12, 3];
+const numEntities = 12;
 const names = ['a', 'b', 'c'];
 
 /** Forty triples, among them pairs with several relations in both directions, and one of an entity with itself. */
-function smallWorld(): { graph: Graph; queries: TripleColumns } {
-  const rng = new Rng(5);
-  const triples = new Set(['0 0 0', '1 0 2', '2 1 1', '1 2 2']);
-  while (triples.size < 44)
-    triples.add([rng.integer(numEntities), rng.integer(plain), rng.integer(numEntities)].join(' '));
-  const rows = [...triples].map((one) => one.split(' ').map(Number) as [number, number, number]);
-  const both = rows.flatMap(([head, relation, tail]) => [
-    [head, relation, tail] as const,
-    [tail, relation + plain, head] as const,
-  ]);
-  const column = (i: 0 | 1 | 2) => Int32Array.from(both, (row) => row[i]);
-  const queries = { heads: column(0), relations: column(1), tails: column(2) };
-  const entities = Array.from({ length: numEntities }, (_, i) => `e${i}`);
-  return { graph: new Graph('small', entities, [...names, ...names.map((name) => `~${name}`)], queries), queries };
-}
-
-const { graph, queries } = smallWorld();
+const { graph, queries } = randomWorld(5, numEntities, names, 44, ['0 0 0', '1 0 2', '2 1 1', '1 2 2']);
 const rows = relationRows(graph);
 const inverseOf = (relation: number) => graph.inverseOf[relation]!;
 
@@ -257,8 +242,7 @@ test('chains are counted once per triple, most frequent of each length first, wh
       .map(([key, triples]) => ({ chain: key.split(',').map(Number), count: triples.size }))
       .filter(({ chain }) => chain.length === length)
       .sort((a, b) => b.count - a.count || byIds(a.chain, b.chain))
-      .slice(0, [3, 30, 200, 300][length - 1])
-      .map(({ chain }) => chain),
+      .slice(0, [3, 30, 200, 300][length - 1]),
   );
   expect(counts.most([3, 30, 200, 300], 4)).toEqual(wanted);
 });

@@ -3,29 +3,11 @@ import { expect, test } from '@jest/globals';
 import { MessageNetwork } from '../../../agents/exact-walker/messages/message-network.js';
 import { exactWalkerKind } from '../../../agents/exact-walker/registry.js';
 import { exactWalkerSettings } from '../../../agents/exact-walker/settings.js';
-import { Graph, type TripleColumns } from '../../../src/kg/graph.js';
-import { Rng } from '../../../src/run/seeds.js';
-import { learnsAndGoesOn } from '../../fixtures/exact-learner.js';
+import { learnsAndGoesOn, randomWorld } from '../../fixtures/exact-learner.js';
 
-const [numEntities, plain, d] = [15, 2, 16];
+const [numEntities, d] = [15, 16];
 
-function smallWorld(): { graph: Graph; queries: TripleColumns } {
-  const rng = new Rng(4);
-  const triples = new Set(['0 0 1', '1 1 0', '0 1 1']);
-  while (triples.size < 24)
-    triples.add([rng.integer(numEntities), rng.integer(plain), rng.integer(numEntities)].join(' '));
-  const rows = [...triples].map((one) => one.split(' ').map(Number) as [number, number, number]);
-  const both = rows.flatMap(([head, relation, tail]) => [
-    [head, relation, tail] as const,
-    [tail, relation + plain, head] as const,
-  ]);
-  const column = (i: 0 | 1 | 2) => Int32Array.from(both, (row) => row[i]);
-  const queries = { heads: column(0), relations: column(1), tails: column(2) };
-  const names = Array.from({ length: numEntities }, (_, i) => `e${i}`);
-  return { graph: new Graph('small', names, ['a', 'b', '~a', '~b'], queries), queries };
-}
-
-const { graph, queries } = smallWorld();
+const { graph, queries } = randomWorld(4, numEntities, ['a', 'b'], 24, ['0 0 1', '1 1 0', '0 1 1']);
 const frequency = (entity: number) => entity % 3;
 const entities = Int32Array.of(1, 0, 4, 7, 9, 13);
 

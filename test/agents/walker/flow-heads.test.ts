@@ -10,7 +10,7 @@ import { Rng } from '../../../src/run/seeds.js';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';
 import { readTensor } from '../../../src/tensor/ops.js';
 import { expectClose } from '../../fixtures/gradient-check.js';
-import { randomize, reachableStates, tinySettings, toyFeaturizer } from '../../fixtures/toy-walker.js';
+import { randomize, reachableStates, tinySettings, toyFeaturizer, toyShape } from '../../fixtures/toy-walker.js';
 import { graphOf, sampleOf, type ToyWorld, toyTwoHop } from '../../fixtures/toy-walks.js';
 
 let tf: Tf;
@@ -30,20 +30,7 @@ async function headOver(world: ToyWorld, changes: Partial<WalkerSettings>) {
   const featurizer = await toyFeaturizer(world, { edgeFeatures: false });
   const settings = tinySettings({ dropout: 0, ...changes });
   const tables = await frozenTables(tf, graph, featurizer.parts.vectors, undefined, settings);
-  const { contextDim, numScalars, numEdgeFeatures } = featurizer;
-  const { numEntities, numRelations } = graph;
-  const shape = {
-    contextDim,
-    numScalars,
-    numEdgeFeatures,
-    numWords: 0,
-    numEntities,
-    numRelations,
-    rows: graph,
-    horizon: 2,
-    tables,
-  };
-  const head = createWalkerHead(tf, settings, shape, 1);
+  const head = createWalkerHead(tf, settings, toyShape(graph, featurizer, tables), 1);
   made = head;
   await randomize(head.parameters, 2);
   return { head, featurizer };

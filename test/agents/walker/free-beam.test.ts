@@ -4,7 +4,7 @@ import { freeBeam } from '../../../agents/walker/free-beam.js';
 import { createPolicy, type WalkerInputs } from '../../../agents/walker/inputs.js';
 import { type Policy, walkerActor, walkScorer } from '../../../agents/walker/policy.js';
 import { frozenTables } from '../../../agents/walker/vectors.js';
-import { walkLogProbs } from '../../../agents/walker/walk-log-probs.js';
+import { walkLogProbs } from '../../../agents/walker/walker-agent.js';
 import { walkerAgent } from '../../../agents/walker/walker-agent.js';
 import { initialState } from '../../../envs/dialogue-walk/rules.js';
 import type { Path } from '../../../src/kg/graph.js';

@@ -1,15 +1,14 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { createWalkerHead } from '../../../agents/walker/heads/registry.js';
-import type { FrozenTables, HeadShape, StateBatch } from '../../../agents/walker/heads/head.js';
+import type { FrozenTables, StateBatch } from '../../../agents/walker/heads/head.js';
 import { createHostCandidateHead } from '../../../agents/walker/heads/host-candidate.js';
 import { frozenTables } from '../../../agents/walker/vectors.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';
 import { AdamW, adamWOf } from '../../../src/tensor/adamw.js';
-import type { HostTensor } from '../../../src/tensor/parameters.js';
 import type { Optimizer, Outputs } from '../../../src/tensor/trainable.js';
 import { expectClose } from '../../fixtures/gradient-check.js';
-import { randomize, reachableStates, tinySettings, toyFeaturizer } from '../../fixtures/toy-walker.js';
+import { randomize, reachableStates, tinySettings, toyFeaturizer, toyShape } from '../../fixtures/toy-walker.js';
 import { toyTwoHop } from '../../fixtures/toy-walks.js';
 
 const world = toyTwoHop();
@@ -37,12 +36,7 @@ describe.each(Object.keys(featurizers) as (keyof typeof featurizers)[])(
       ...sizes
     }: { dropout?: number; width?: number; hidden?: number; embeddingDim?: number } = {}) {
       const settings = tinySettings({ head: 'candidate', dropout, width: 9, hidden: 6, embeddingDim: 7, ...sizes });
-      const { contextDim, numScalars, numEdgeFeatures } = featurizer;
-      const { numEntities, numRelations } = graph;
-      const shape: HeadShape = {
-        ...{ contextDim, numScalars, numEdgeFeatures, numWords: 0, numEntities, numRelations },
-        ...{ rows: graph, horizon: 2, tables },
-      };
+      const shape = toyShape(graph, featurizer, tables);
       const tensors = createWalkerHead(tf, settings, shape, 1);
       const host = createHostCandidateHead(settings, shape, 1);
       const starts = [await tensors.parameters.export(), await host.parameters.export()];
@@ -99,36 +93,6 @@ describe.each(Object.keys(featurizers) as (keyof typeof featurizers)[])(
       close();
     });
 
-    test('has the gradients that its scores have as gradients', async () => {
-      const { host, close } = await heads();
-      const batch = featurizer.batch(states.slice(0, 6));
-      const grad = gradFor(batch);
-      const weights = await host.parameters.export();
-      const moments = await gradientsOf(adamWOf(host.parameters), () => host.logits(batch), grad);
-      const lossAt = (name: string, place: number, value: number) => {
-        const moved: Record<string, HostTensor> = { ...weights };
-        const data = weights[name]!.data.slice();
-        data[place] = value;
-        moved[name] = { ...weights[name]!, data };
-        host.parameters.import(moved);
-        return host.logits(batch).values.reduce((sum, score, i) => sum + score * grad[i]!, 0);
-      };
-      const rng = Rng.named(8, 'test/places');
-      for (const [name, { data }] of Object.entries(weights)) {
-        for (let k = 0; k < 3; k++) {
-          const place = rng.integer(data.length);
-          const at = data[place]!;
-          // Small, so that hardly a unit turns on or off in between.
-          const step = 2 ** -11;
-          const gradHere = (lossAt(name, place, at + step) - lossAt(name, place, at - step)) / (2 * step);
-          // The first moment is a tenth of the gradient.
-          const gradient = moments[`first/${name}`]!.data[place]! * 10;
-          expect(Math.abs(gradHere - gradient)).toBeLessThan(0.02 * Math.max(1, Math.abs(gradient)));
-        }
-      }
-      close();
-    });
-
     test('ranks a state by the same bytes in any batch, as it scores it', async () => {
       const { tensors, host, close } = await heads();
       const batch = featurizer.batch(states);
@@ -145,16 +109,6 @@ describe.each(Object.keys(featurizers) as (keyof typeof featurizers)[])(
       host.weightsChanged();
       tensors.weightsChanged();
       expectClose(await host.infer(batch), await tensors.infer(batch));
-      close();
-    });
-
-    test('computes gradients of its latest computation alone', async () => {
-      const { host, close } = await heads();
-      const batch = featurizer.batch(states.slice(0, 3));
-      const { back } = host.logits(batch);
-      await host.infer(batch);
-      host.logits(batch);
-      expect(() => back(gradFor(batch))).toThrow('expected the latest computation, got an earlier one');
       close();
     });
   },

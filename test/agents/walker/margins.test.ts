@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { HeadShape, WalkerHead } from '../../../agents/walker/heads/head.js';
-import { marginLoss } from '../../../agents/walker/heads/margins.js';
+import { marginLoss } from '../../../agents/walker/heads/network.js';
 import { createWalkerHead, headsByMargins } from '../../../agents/walker/heads/registry.js';
 import { frozenTables } from '../../../agents/walker/vectors.js';
 import { type WalkerSettings, walkerSettings } from '../../../agents/walker/settings.js';
@@ -9,7 +9,7 @@ import { Rng } from '../../../src/run/seeds.js';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';
 import { readTensor } from '../../../src/tensor/ops.js';
 import { checkGradient, expectClose } from '../../fixtures/gradient-check.js';
-import { randomize, reachableStates, tinySettings, toyFeaturizer } from '../../fixtures/toy-walker.js';
+import { randomize, reachableStates, tinySettings, toyFeaturizer, toyShape } from '../../fixtures/toy-walker.js';
 import { toyTwoHop } from '../../fixtures/toy-walks.js';
 
 const world = toyTwoHop();
@@ -24,12 +24,8 @@ let tf: Tf;
 let shape: HeadShape;
 beforeAll(async () => {
   ({ tf } = await openBackend('wasm'));
-  const { contextDim, numScalars, numEdgeFeatures, parts } = featurizer;
-  const { numEntities, numRelations } = graph;
-  shape = {
-    ...{ contextDim, numScalars, numEdgeFeatures, numEntities, numRelations, numWords: 0, rows: graph, horizon: 2 },
-    tables: await frozenTables(tf, graph, parts.vectors, undefined, tinySettings()),
-  };
+  const tables = await frozenTables(tf, graph, featurizer.parts.vectors, undefined, tinySettings());
+  shape = toyShape(graph, featurizer, tables);
 });
 
 async function headOf(changes: Partial<WalkerSettings>): Promise<WalkerHead> {

@@ -13,7 +13,7 @@ import { gradientsOf } from '../../../src/tensor/adamw.js';
 import type { HostTensor, ParameterSet } from '../../../src/tensor/parameters.js';
 import { expectClose } from '../../fixtures/gradient-check.js';
 import { backendsHere } from '../../fixtures/tensor-backends.js';
-import { randomize, reachableStates, tinySettings, toyFeaturizer } from '../../fixtures/toy-walker.js';
+import { randomize, reachableStates, tinySettings, toyFeaturizer, toyShape } from '../../fixtures/toy-walker.js';
 import { toyTwoHop } from '../../fixtures/toy-walks.js';
 
 const world = toyTwoHop();
@@ -44,17 +44,7 @@ describe.each(await backendsHere())('bf16 on %s', (backend) => {
     tables = await frozenTables(tf, graph, featurizer.parts.vectors, undefined, tinySettings());
   });
 
-  const shape = () => ({
-    contextDim: featurizer.contextDim,
-    numScalars: featurizer.numScalars,
-    numWords: 0,
-    numEdgeFeatures: 0,
-    horizon: 2,
-    numEntities: graph.numEntities,
-    numRelations: graph.numRelations,
-    rows: graph,
-    tables,
-  });
+  const shape = () => toyShape(graph, featurizer, tables);
 
   async function withHead(changes: Partial<WalkerSettings>, body: (head: WalkerHead) => Promise<void>) {
     const head = createWalkerHead(tf, settingsOf(changes), shape(), 1);

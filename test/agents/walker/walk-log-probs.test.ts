@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { walkLogProbs } from '../../../agents/walker/walk-log-probs.js';
+import { walkLogProbs } from '../../../agents/walker/walker-agent.js';
 import { walkerAgent } from '../../../agents/walker/walker-agent.js';
 import type { StateBatch } from '../../../agents/walker/heads/head.js';
 import type { Policy } from '../../../agents/walker/policy.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { WordReader } from '../../../../agents/walker/words/said-words.js';
-import { readVocabulary, vocabularyOf, wordsOf, writeVocabulary } from '../../../../agents/walker/words/vocabulary.js';
+import { readVocabulary, vocabularyOf, wordsOf, writeVocabulary } from '../../../../agents/walker/words/said-words.js';
 import type { WalkSample } from '../../../../datasets/walk-sample.js';
 import { toyTwoHop } from '../../../fixtures/toy-walks.js';
 

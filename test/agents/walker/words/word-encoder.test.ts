@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Layers } from '../../../../agents/walker/heads/network.js';
-import { createSequenceReader } from '../../../../agents/walker/words/sequence-reader.js';
+import { createSequenceReader } from '../../../../agents/walker/words/word-encoder.js';
 import { createWordEncoder } from '../../../../agents/walker/words/word-encoder.js';
 import type { SaidWords, Sequences } from '../../../../agents/walker/words/said-words.js';
 import { Rng } from '../../../../src/run/seeds.js';
