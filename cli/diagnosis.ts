@@ -35,20 +35,17 @@ export async function diagnose(): Promise<Finding[]> {
 function node(): Finding {
   const detail = `${versions.node} on ${platform}-${arch}`;
   const { supported, range } = nodeSupport();
-  if (supported) return { part: 'node', status: 'ok', detail };
+  if (supported) return ok('node', detail);
   const remedy = `kgwalk is tested on Node ${range}: install one of them`;
-  return { part: 'node', status: 'missing', detail: `${detail}, not supported`, remedy };
+  return missing('node', `${detail}, not supported`, remedy);
 }
 
 function machine(): Finding {
   // In a container its limit counts; a limit above the machine's memory means none.
   const total = Math.min(totalmem(), constrainedMemory() || Infinity);
   const model = cpus()[0]?.model.trim() ?? 'unknown processor';
-  return {
-    part: 'machine',
-    status: 'ok',
-    detail: `${availableParallelism()} cores (${model}), ${gib(total)} memory, ${gib(Math.min(freemem(), total))} free`,
-  };
+  const memory = `${gib(total)} memory, ${gib(Math.min(freemem(), total))} free`;
+  return ok('machine', `${availableParallelism()} cores (${model}), ${memory}`);
 }
 
 /** Every backend, and the choice of `auto`. */
@@ -60,11 +57,10 @@ async function backends(): Promise<Finding[]> {
     ({ size, what }) => `${autoOrder(size).names.find((name) => taken.includes(name)) ?? 'none'} for ${what}`,
   );
   return [
-    ...probes.map(({ name, found, reason, onlyAsked, remedy }): Finding => {
-      const finding = { part: `backend ${name}`, detail: onlyAsked ?? reason };
-      return found ? { ...finding, status: 'ok' } : { ...finding, status: 'missing', remedy };
-    }),
-    { part: 'backend auto', status: 'ok', detail: `${choices.join(', ')} networks` },
+    ...probes.map(({ name, found, reason, onlyAsked, remedy }) =>
+      found ? ok(`backend ${name}`, onlyAsked ?? reason) : missing(`backend ${name}`, onlyAsked ?? reason, remedy),
+    ),
+    ok('backend auto', `${choices.join(', ')} networks`),
   ];
 }
 
@@ -74,74 +70,74 @@ const sizesOfAuto = [
   { what: 'the largest', size: { rows: 1000, inputs: 1000, units: 1000 } },
 ];
 
-async function llama(): Promise<Finding> {
-  const version = packageVersion('node-llama-cpp') ?? 'not installed';
-  try {
+const llama = () =>
+  optional('node-llama-cpp', 'node-llama-cpp', async () => {
     const { getLlama, LlamaLogLevel } = await import('node-llama-cpp');
     const engine = await getLlama({ build: 'never', logLevel: LlamaLogLevel.disabled });
-    const gpu = engine.gpu === false ? 'no GPU, runs on the processor' : `GPU by ${engine.gpu}`;
     await engine.dispose();
-    return { part: 'node-llama-cpp', status: 'ok', detail: `${version}, ${gpu}` };
-  } catch (error) {
-    const remedy = binariesRemedy('node-llama-cpp') ?? 'npm install again without --omit=optional';
-    return { part: 'node-llama-cpp', status: 'missing', detail: `${version}: ${firstLine(error)}`, remedy };
-  }
-}
+    return engine.gpu === false ? 'no GPU, runs on the processor' : `GPU by ${engine.gpu}`;
+  });
 
-async function lmdb(): Promise<Finding> {
-  const version = packageVersion('lmdb') ?? 'not installed';
-  try {
+const lmdb = () =>
+  optional('lmdb', 'lmdb', async () => {
     await import('lmdb');
-    return { part: 'lmdb', status: 'ok', detail: `${version}, the cache of encoded texts` };
-  } catch (error) {
-    const remedy = binariesRemedy('lmdb') ?? 'npm install again without --omit=optional';
-    return { part: 'lmdb', status: 'missing', detail: `${version}: ${firstLine(error)}`, remedy };
-  }
-}
+    return 'the cache of encoded texts';
+  });
 
 /** Draws a picture: a canvas can load and still leave pictures blank. */
-async function charts(): Promise<Finding> {
-  const version = packageVersion('chartjs-node-canvas') ?? 'not installed';
-  try {
+const charts = () =>
+  optional('chartjs-node-canvas', '@napi-rs/canvas', async () => {
     const { tryCanvas } = await import('../reports/canvas.js');
     const boxes = await tryCanvas();
-    const without = boxes.length > 0 ? `; no font for ${boxes.join(', ')}: boxes in pictures` : '';
-    return { part: 'chartjs-node-canvas', status: 'ok', detail: `${version}, draws charts${without}` };
+    return `draws charts${boxes.length > 0 ? `; no font for ${boxes.join(', ')}: boxes in pictures` : ''}`;
+  });
+
+/** Tries an optional package. @param binaries package with its compiled parts @param use what it does here */
+async function optional(part: string, binaries: string, use: () => Promise<string>): Promise<Finding> {
+  const version = packageVersion(part) ?? 'not installed';
+  try {
+    return ok(part, `${version}, ${await use()}`);
   } catch (error) {
     const hint = error instanceof WorkbenchError ? error.hint : undefined;
-    const remedy = binariesRemedy('@napi-rs/canvas') ?? hint ?? 'npm install again without --omit=optional';
-    return { part: 'chartjs-node-canvas', status: 'missing', detail: `${version}: ${firstLine(error)}`, remedy };
+    const remedy = binariesRemedy(binaries) ?? hint ?? 'npm install again without --omit=optional';
+    return missing(part, `${version}: ${firstLine(error)}`, remedy);
   }
 }
+
+const ok = (part: string, detail: string): Finding => ({ part, status: 'ok', detail });
+const missing = (part: string, detail: string, remedy?: string): Finding => ({
+  part,
+  status: 'missing',
+  detail,
+  remedy,
+});
 
 /** Command that installs the compiled parts of a package, and no others. */
 function binariesRemedy(name: string): string | undefined {
-  const missing = missingBinaries(name);
-  return missing.length > 0 ? `npm install --omit=optional ${missing.join(' ')}` : undefined;
+  const names = missingBinaries(name);
+  return names.length > 0 ? `npm install --omit=optional ${names.join(' ')}` : undefined;
 }
 
 function embedded(): Finding {
   const file = embeddedModelFile();
-  if (file !== undefined) {
-    return { part: 'model demo', status: 'ok', detail: `${megabytes(statSync(file).size)} MB, comes with the package` };
-  }
+  if (file !== undefined) return ok('model demo', `${megabytes(statSync(file).size)} MB, comes with the package`);
   const remedy = 'install the package again, or train it: npm run models:demo';
-  return { part: 'model demo', status: 'missing', detail: 'not in this installation', remedy };
+  return missing('model demo', 'not in this installation', remedy);
 }
 
 function downloads(): Finding {
   const names = downloadedModels();
-  if (names.length > 0) return { part: 'models', status: 'ok', detail: `${names.join(', ')} in ${modelsFolder()}` };
-  return { part: 'models', status: 'missing', detail: 'none downloaded', remedy: 'kgwalk models list shows some' };
+  if (names.length > 0) return ok('models', `${names.join(', ')} in ${modelsFolder()}`);
+  return missing('models', 'none downloaded', 'kgwalk models list shows some');
 }
 
 function dataHome(): Finding {
   const imported = (['dialogues', 'questions'] as const).flatMap((kind) =>
     listDatasets([kind]).map(({ name }) => name),
   );
-  if (imported.length > 0) return { part: 'data', status: 'ok', detail: `${imported.join(', ')} in ${kgwalkHome()}` };
+  if (imported.length > 0) return ok('data', `${imported.join(', ')} in ${kgwalkHome()}`);
   const remedy = 'kgwalk datasets demo, or kgwalk datasets get opendialkg';
-  return { part: 'data', status: 'missing', detail: `nothing imported in ${kgwalkHome()}`, remedy };
+  return missing('data', `nothing imported in ${kgwalkHome()}`, remedy);
 }
 
 /** Free space at `folder` and write access, tested by writing, since permissions do not reveal read-only mounts. */
@@ -150,13 +146,13 @@ function disk(part: string, folder: string): Finding {
   try {
     const tried = mkdtempSync(join(place, '.kgwalk-doctor-'));
     rmdirSync(tried);
-    return { part: `disk ${part}`, status: 'ok', detail: `${gib(freeBytes(folder))} free at ${folder}` };
+    return ok(`disk ${part}`, `${gib(freeBytes(folder))} free at ${folder}`);
   } catch (error) {
     const remedy =
       part === 'home'
         ? 'name another folder: KGWALK_HOME=DIR'
         : 'work in a folder of yours, or name one: KGWALK_RUNS=DIR, --run-dir DIR';
-    return { part: `disk ${part}`, status: 'missing', detail: `cannot be written: ${firstLine(error)}`, remedy };
+    return missing(`disk ${part}`, `cannot be written: ${firstLine(error)}`, remedy);
   }
 }
 

@@ -9,11 +9,16 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { cacheFolder, runsFolder } from '../../src/run/locations.js';
 import type { RunInfo } from '../../src/run/records.js';
 import { openRun, runIn } from '../../src/run/run-folder.js';
-import type { Work } from '../../tasks/task.js';
+import type { Work, Named } from '../../tasks/task.js';
 import { plainSettings, settingsOfRun } from '../../trainers/train-settings.js';
 import { terminalWork } from '../terminal.js';
-import type { EvaluatedAgent } from './evaluations.js';
 import type { OverallProgress, PlannedStep } from './overall-progress.js';
+import { agentOf } from '../../agents/registry.js';
+import { resolveCheckpoint } from '../../checkpoints/store.js';
+import type { EvaluationRecord } from '../../src/run/evaluation.js';
+import { evaluateNamed, keepBeside } from '../../tasks/evaluate.js';
+import type { EvaluationFlags } from '../../tasks/flags.js';
+import { loadTask, type TaskName } from '../../tasks/index.js';
 
 /** Prompted agents of the quickstart, with the switches that the embedded model was trained on. */
 export const promptedAgents = ['io', 'cot', 'tog', 'self-veqa:triples=8,shots=6', 'fiske'] as const;
@@ -126,7 +131,6 @@ export async function quickstart(options: QuickstartOptions): Promise<Quickstart
   progress.begin();
   const world = await demoWorld(work);
   progress.end(world.note);
-  const { evaluatePrompted, evaluateUnprompted, evaluateWalks } = await import('./evaluations.js');
   const dialogues = await step('trained', () => trainedRun(settingsOf('demo'), join(folder, 'dialogues'), work));
   const walks = await step('evaluated', () => evaluateWalks(dialogues.run, work));
   const answering = await step('trained', () =>
@@ -250,4 +254,100 @@ export function quickstartFolder(model: string, seed: number | undefined): strin
     ...(seed === undefined ? [] : [`s${seed}`]),
   ];
   return join(runsFolder(), words.join('-'));
+}
+
+/** One agent's evaluation. */
+export interface EvaluatedAgent {
+  /** Name of an untrained agent, of a checkpoint, or of a run's row. */
+  name: string;
+  folder: string;
+  record: EvaluationRecord;
+}
+
+/** `reused`: all was evaluated before. */
+interface EvaluatedAgents {
+  rows: EvaluatedAgent[];
+  reused: boolean;
+}
+
+const walkBaselines = ['random', 'frequency', 'transe'] as const;
+
+/** Evaluates what is missing, inside the run's folder. */
+async function evaluateWalks(run: RunInfo, work: Work): Promise<EvaluatedAgents> {
+  // If PPO gained nothing, the best on valid is the clone; then PPO's row is its last checkpoint.
+  const ppo = resolveCheckpoint(run.folder, 'best').phase === 'ppo' ? 'best' : 'last';
+  const names = { [`${run.folder}@clone`]: 'clone', [`${run.folder}@${ppo}`]: 'ppo' };
+  const named = [
+    ...walkBaselines.map((name) => ({ name, isRun: false })),
+    ...Object.keys(names).map((name) => ({ name, isRun: true })),
+  ];
+  return evaluated('dialogues', named, {}, work, (name) => names[name] ?? name);
+}
+
+/** Baselines on questions without training and model. */
+const questionBaselines = ['random-chain', 'template-lookup'] as const;
+
+/** Samples, and the folder of evaluations. */
+interface QuestionWork {
+  /** Runs trained on questions, by row name. */
+  runs: Readonly<Record<string, RunInfo>>;
+  /** Model as given to `--model`. */
+  model: string;
+  /** Number of questions for the prompted agents. */
+  questions: number;
+  promptedAgents: readonly string[];
+  evaluations: string;
+  work: Work;
+}
+
+/** Maximum calls per question of a prompted agent. */
+const callBudget = 30;
+
+/** Trained agents and baselines on all valid questions. */
+function evaluateUnprompted({ runs, evaluations, work }: QuestionWork): Promise<EvaluatedAgents> {
+  return onQuestions([...questionBaselines], runs, { evaluations }, work);
+}
+
+/** All of them and prompted agents on a seeded sample of the valid questions. */
+function evaluatePrompted(asked: QuestionWork): Promise<EvaluatedAgents> {
+  const { runs, model, questions, promptedAgents, evaluations, work } = asked;
+  // The embedded model chooses by words, not by line numbers.
+  const prompts = promptedAgents.length > 0 && { model, budget: String(callBudget), choices: 'likelihood' as const };
+  const flags = { evaluations, limit: String(questions), ...prompts };
+  return onQuestions([...questionBaselines, ...promptedAgents], runs, flags, work);
+}
+
+function onQuestions(
+  agents: readonly string[],
+  runs: QuestionWork['runs'],
+  flags: Partial<EvaluationFlags>,
+  work: Work,
+) {
+  const names = Object.fromEntries(Object.entries(runs).map(([name, { folder }]) => [folder, name]));
+  const named = [
+    ...agents.map((name) => ({ name, isRun: false })),
+    ...Object.keys(names).map((name) => ({ name, isRun: true })),
+  ];
+  return evaluated('questions', named, flags, work, (name) => names[name] ?? agentOf(name));
+}
+
+async function evaluated(
+  task: TaskName,
+  named: readonly Named[],
+  flags: Partial<EvaluationFlags>,
+  work: Work,
+  nameOf: (name: string) => string,
+): Promise<EvaluatedAgents> {
+  const all = await evaluateNamed(
+    await loadTask(task),
+    named,
+    { checkpoint: 'best', set: [], modelSet: [], ...flags },
+    { ...work, progress: (label, ...of) => work.progress(nameOf(label), ...of) },
+    { reuse: true },
+  );
+  if (flags.evaluations === undefined) keepBeside(all);
+  return {
+    rows: all.map(({ name, folder, record }) => ({ name: nameOf(name), folder, record })),
+    reused: all.every(({ speed }) => speed === undefined),
+  };
 }

@@ -6,8 +6,7 @@ import { loadEvaluation } from '../../reports/run-data.js';
 import { programName, shellWord } from '../../src/run/command-line.js';
 import { intervalText, tableFigures, valueText } from '../../src/run/figures.js';
 import { printLine, printTable, type Row } from '../output.js';
-import type { EvaluatedAgent } from './evaluations.js';
-import type { QuickstartResult } from './quickstart.js';
+import type { EvaluatedAgent, QuickstartResult } from './quickstart.js';
 
 const aboutWalks: Readonly<Record<string, string>> = {
   random: 'any edge',

@@ -48,13 +48,8 @@ describe('kgwalk datasets, on links', () => {
 
   test('what was drawn and what overlaps is said', async () => {
     const ring = Array.from({ length: 40 }, (_, i) => `${i % 8}\tnear\t${(i * 3 + (i >> 3)) % 8}\n`).join('');
-    const drawn = await kgwalk(
-      'datasets',
-      'import',
-      'triples',
-      '--from',
-      join(folderWith({ 'Ring.tsv': ring }), 'Ring.tsv'),
-    );
+    const ringFile = join(folderWith({ 'Ring.tsv': ring }), 'Ring.tsv');
+    const drawn = await kgwalk('datasets', 'import', 'triples', '--from', ringFile);
     expect(drawn.out).toMatch(/^imported Ring [^]*valid and test were drawn: 5 % of the triples each, seed 0\n/);
     const files = { 'train.txt': 'a\tr\tb\nb\tr\tc\n', 'valid.txt': 'a\tr\tb\n', 'test.txt': 'c\tr\ta\n' };
     const from = ['datasets', 'import', 'triples', '--name', 'triples', '--from', folderWith(files)];

@@ -63,9 +63,7 @@ test('a room is learned by settings alone, evaluated, compared, replayed, traine
   expect((await kgwalk('compare', 'runs/room', 'random', '--split', 'test')).out).toMatch(/runs\/room █+ 0\.860/);
   const keptBeside = ['compare', join((record as EvaluationRecord & { saved: string }).saved, '..'), 'runs/room'];
   expect(await kgwalk(...keptBeside, '--split', 'test', '--limit', '5')).toMatchObject({ exitCode: 0 });
-  for (const { saved } of [record as EvaluationRecord & { saved: string }]) {
-    expect(await kgwalk('replay', join(saved, '..'))).toMatchObject({ exitCode: 0 });
-  }
+  expect(await kgwalk('replay', keptBeside[1]!)).toMatchObject({ exitCode: 0 });
   expect((await kgwalk('runs', 'list')).out).toMatch(/room +finished +ppo +policy +0 +mine\/Room-v1/);
 
   expect((await kgwalk('train', '--resume', '--run-dir', 'runs/room')).err).toContain('is finished; nothing to do');
@@ -84,18 +82,8 @@ test('a room is learned by settings alone, evaluated, compared, replayed, traine
 });
 
 test('several seeds are several runs', async () => {
-  const words = [
-    'train',
-    'policy',
-    ...room,
-    '--set',
-    'policy.totalSteps=512',
-    '--seeds',
-    '1,2',
-    '--run-dir',
-    'runs/of',
-  ];
-  expect((await kgwalk(...words)).exitCode).toBe(0);
+  const words = ['train', 'policy', ...room, '--set', 'policy.totalSteps=512', '--seeds', '1,2'];
+  expect((await kgwalk(...words, '--run-dir', 'runs/of')).exitCode).toBe(0);
   expect(['runs/of-s1', 'runs/of-s2'].map((name) => openRun(name).config.seed)).toEqual([1, 2]);
 });
 

@@ -34,13 +34,9 @@ describe('kgwalk evaluate on questions', () => {
     const words = ['--agent', 'fiske', '--model', 'oracle:0', '--split', 'valid'];
     const first = await evaluate(...words);
     expect(first).toMatchObject({
-      task: 'questions',
-      agent: 'fiske',
-      dataset: 'films',
-      split: 'valid',
-      simulated: true,
+      ...{ task: 'questions', agent: 'fiske', dataset: 'films', split: 'valid', simulated: true },
+      ...{ model: 'oracle:0', budget: 30, budgetMode: 'strict', topicGiven: false, misses: {} },
     });
-    expect(first).toMatchObject({ model: 'oracle:0', budget: 30, budgetMode: 'strict', topicGiven: false, misses: {} });
     expect(first.metrics['hit@1']).toMatchObject({ value: 1, n: first.n });
     expect(first.cost.calls!.max).toBeLessThanOrEqual(30);
     expect(JSON.parse(readFileSync(first.saved, 'utf8'))).toMatchObject({ agent: 'fiske', simulated: true });
@@ -218,16 +214,8 @@ describe('kgwalk compare on questions', () => {
 
   test('asks an agent once however often it is named, and tests against the last one named', async () => {
     const { compare } = onFilms();
-    const { agents, comparisons } = await compare(
-      'tog',
-      'fiske',
-      'fiske:maxStarts={2,2}',
-      'tog',
-      '--model',
-      'oracle:0',
-      '--limit',
-      '4',
-    );
+    const named = ['tog', 'fiske', 'fiske:maxStarts={2,2}', 'tog'];
+    const { agents, comparisons } = await compare(...named, '--model', 'oracle:0', '--limit', '4');
     expect(agents.map(({ name }) => name)).toEqual(['fiske', 'fiske:maxStarts=2', 'tog']);
     expect(comparisons.map(({ agent, against }) => [agent, against])).toEqual([
       ['fiske', 'tog'],
@@ -301,12 +289,7 @@ describe('kgwalk ask on questions', () => {
   test('a trained walker answers a question with its topic in brackets', async () => {
     const folder = join(folderWith({}), 'walker');
     await train({ settings: filmSettings('ppo.updates=4'), folder });
-    const answer = await kgwalkJson<{ topics: string[]; chain: string[]; calls: number }>(
-      'ask',
-      folder,
-      'who directed [tenet]',
-      '--trace',
-    );
+    const answer = await kgwalkJson('ask', folder, 'who directed [tenet]', '--trace');
     expect(answer).toMatchObject({ topics: ['tenet'], calls: 0 });
     const { out } = await kgwalk('ask', folder, 'who directed [Tenet]', '--trace');
     expect(out).toContain('start at tenet');

@@ -68,33 +68,14 @@ describe('a time limit', () => {
     const corpus = ['characters=40000', 'watchCharacters=1000', 'vocabularyCharacters=20000', 'moreQuestions=0'];
     const small = [...model, 'model.kvHeads=1', 'model.hiddenDim=8', ...corpus.map((one) => `corpus.${one}`)];
     small.push('training.stepTokens=1024', 'training.tokens=90000000');
+    const grid = ['--grid', 'exactWalker.messages.learningRate=0.01,0.02'];
+    const limit = ['--max-minutes', '0.02'];
+    const sets = small.flatMap((one) => ['--set', one]);
     const commands = [
       [['evaluate', run, '--split', 'test', '--max-minutes', '0.000001'], 'stopped'],
-      [
-        [
-          'sweep',
-          ...messages,
-          '--grid',
-          'exactWalker.messages.learningRate=0.01,0.02',
-          '--run-dir',
-          lines,
-          '--max-minutes',
-          '0.02',
-        ],
-        'of 2 trials done',
-      ],
-      [
-        [
-          'models',
-          'train',
-          '--out',
-          join(home, 'model'),
-          ...small.flatMap((one) => ['--set', one]),
-          '--max-minutes',
-          '0.02',
-        ],
-        'stopped', // before the first token, or after so many of 90000000
-      ],
+      [['sweep', ...messages, ...grid, '--run-dir', lines, ...limit], 'of 2 trials done'],
+      // Before the first token, or after so many of 90000000.
+      [['models', 'train', '--out', join(home, 'model'), ...sets, ...limit], 'stopped'],
     ] as const;
     // Rarely: each of them is a good part of the work here.
     collecting = setInterval(collectGarbage, 500);
