@@ -30,7 +30,7 @@ export interface TextEvaluator extends Pick<StateEncoder, 'id' | 'name' | 'dim' 
   countTokens(text: string): Promise<number>;
   /**
    * Evaluates texts in any order, of each its newest tokens up to the budget.
-   * @throws errors of the model; texts reported by then are kept
+   * @throws errors of the model; reported vectors are kept
    */
   evaluate(texts: readonly string[], options: EvaluateOptions): Promise<void>;
   /** Asked after each turn. @throws WorkbenchError `data` where it is not what `id` names any more */
@@ -60,8 +60,7 @@ const lookEvery = 200;
 type VectorStore = ReturnType<EncoderCache['space']>;
 
 /**
- * A vector depends on the text and on the evaluator's `id` alone, not on the cache. What another
- * call or process is encoding is waited for rather than encoded twice.
+ * A vector depends on the text and the evaluator’s `id` alone. Texts that another process is encoding are waited for.
  * @param cache closed with the encoder, as the evaluator is
  * @param normalize whether vectors are scaled to length 1
  */

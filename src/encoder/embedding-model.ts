@@ -37,10 +37,7 @@ export async function readEmbeddingModel(path: string, asked: (typeof poolingCho
     pooling,
     /** llama.cpp's number of `pooling` when it differs from the file's; else undefined. */
     poolingType: pooling === own || pooling === 'cls' ? undefined : poolingTypes[pooling],
-    /**
-     * Causal attention with the last token's vector. Files with mean pooling read in both directions, unless they state otherwise in
-     * an untested way.
-     */
+    /** Causal attention with the last token’s vector; files with mean pooling read in both directions. */
     causal: own === 'last' && pooling === 'last' && metadata.get(`${architecture}.attention.causal`) !== false,
   };
 }

@@ -173,8 +173,8 @@ function spaceStore({ folder, opened, leases, failCommit, commitError }: OpenCac
       put(waiting.tokens, key, bytes);
     },
     /**
-     * Leases texts for encoding. `had` is false for texts leased by another encoder or process: their vectors can
-     * be read later. Call `release` after the vectors are committed.
+     * Leases texts for encoding; `had` is false for those leased elsewhere. Call `release` after the vectors are
+     * committed.
      */
     async lease(texts: readonly KeptText[]): Promise<{ had: boolean[]; release(): Promise<void> }> {
       requireSpace(folder, 256 * texts.length);

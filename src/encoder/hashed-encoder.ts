@@ -12,8 +12,7 @@ import {
 } from './state-encoder.js';
 
 /**
- * Knows spelling, not meaning: for tests, and as a last resort that is named in the result.
- * Tokens are words here, and a token budget keeps the last words.
+ * Knows spelling, not meaning: for tests. Tokens are words, and a token budget keeps the last ones.
  * @param dim length of a vector, 8 or more
  * @throws WorkbenchError `config` for another `dim`
  */

@@ -8,8 +8,8 @@ import { blockTokens, type EncoderContext, prefixContext } from './prefix-contex
 /** A loaded model; dispose it after use. */
 export interface LlamaContexts extends LlamaVocabulary {
   /**
-   * Works on all contexts, each with room for inputs of `tokens` tokens, special ones not counted, at most `most`. They grow
-   * with what they are asked for; vectors do not depend on their size (measured, bit for bit).
+   * Works on all contexts, each with room for `tokens` tokens, special ones not counted. They grow with demand; vectors
+   * do not depend on their size (measured, bit for bit).
    */
   use<Result>(tokens: number, work: (contexts: readonly EncoderContext[]) => Promise<Result>): Promise<Result>;
   dispose(): Promise<void>;
@@ -29,9 +29,8 @@ interface LlamaContextsOptions {
 const contextStep = 256;
 
 /**
- * Loads the model once; each context has one thread, which llama.cpp runs outside the event loop.
- * One text a batch: the addon returns the vector of the first sequence of a batch only, and a text's vector must not
- * depend on its neighbours. Flash attention is off: for texts this short it takes twice the time on a processor.
+ * Loads the model once; each context has one thread. One text a batch: the addon returns the first sequence’s vector
+ * only. Flash attention is off: for short texts it takes twice the time on a processor.
  * @throws WorkbenchError `native` when the library is missing or differs inside, `data` when it refuses the model
  */
 export async function loadLlamaContexts(options: LlamaContextsOptions): Promise<LlamaContexts> {
@@ -140,8 +139,7 @@ interface Pooled<Value> {
 }
 
 /**
- * Lends a context of at least the requested size: the open one, or a larger replacement. A replaced one closes
- * after its last use.
+ * Lends a context of at least the requested size; a larger one replaces the open one, which closes after its last use.
  * @param open opens one of exactly `size`; its error rejects the pending calls, and the next call opens again
  */
 export function growingPool<Value>(open: (size: number) => Pooled<Value>['opening']) {

@@ -25,9 +25,10 @@ export interface LlamaEncoderOptions {
 }
 
 /**
- * Opens a model file. It is checked and hashed at once; the model itself loads at the first text that no cache holds.
- * A vector depends on the text and on `id` alone: not on order, neighbours, number of workers or the cache.
- * @throws WorkbenchError `data` for a file that cannot serve or changes while it is used, `native` without node-llama-cpp or lmdb
+ * Opens a model file: checked and hashed at once, loaded at the first text that no cache holds. A vector depends on the
+ * text and on `id` alone.
+ * @throws WorkbenchError `data` for a file that cannot serve or changes while it is used, `native` without node-llama-
+ *   cpp or lmdb
  */
 export async function openLlamaEncoder(options: LlamaEncoderOptions): Promise<StateEncoder> {
   const { modelPath, settings } = options;

@@ -1,7 +1,7 @@
 /**
- * The two files of a database in a folder that may be deleted at any moment. lmdb 3.5.6 frees memory twice, and so ends the
- * process, when it finds its lock file and then no data file; and data with the lock file of other data would be read by numbers
- * that are not its own. So a pair is made at once and never mixed, it is opened here, and lmdb gets what is open by links.
+ * The two files of a database in a folder that may be deleted at any moment. lmdb 3.5.6 ends the process when it finds
+ * its lock file without data, and data with another’s lock file would be misread. So a pair is made at once, never
+ * mixed, opened here, and passed to lmdb by links.
  */
 import {
   closeSync,
@@ -69,8 +69,8 @@ function openExisting(path: string): number | undefined {
 let made = 0;
 
 /**
- * Creates a folder with an empty pair in one step and opens it, so that an immediate deletion does no harm. Undefined
- * when another process was faster, or it was deleted meanwhile.
+ * Creates a folder with an empty pair in one step and opens it. Undefined when another process was faster, or it was
+ * deleted meanwhile.
  */
 export function makeFiles(folder: string): DatabaseFiles | undefined {
   const parent = dirname(folder);
@@ -105,8 +105,8 @@ function removeEmpty(folder: string): void {
 }
 
 /**
- * Completes a folder without recent activity: a deletion that was stopped in the middle, a copy of the data
- * alone, or files of others in it. A lock without data goes first, as who has it open holds data that were deleted.
+ * Completes a folder after a deletion that was stopped, or with a copy of the data alone. A lock without data goes
+ * first: who has it open holds data that were deleted.
  */
 export function completeFiles(folder: string): void {
   try {
@@ -125,8 +125,8 @@ function createEmpty(path: string): void {
 }
 
 /**
- * Calls `open` with a folder in which the pair has the names that lmdb expects, safe from deletion. Where the system has
- * no links to what a process has open, that is the folder itself. Closes the descriptor of the data.
+ * Calls `open` with a folder of links to the pair, safe from deletion; without such links on this system, the folder
+ * itself. Closes the descriptor of the data.
  */
 export function throughLinks<Opened>(files: DatabaseFiles, folder: string, open: (folder: string) => Opened): Opened {
   const links = linksTo(files);
@@ -139,8 +139,8 @@ export function throughLinks<Opened>(files: DatabaseFiles, folder: string, open:
 }
 
 /**
- * A folder of two links, inside a temporary folder. Always of the same name: lmdb holds every store that it ever opened, closed or not, by the
- * name of its folder, some 100 kB each.
+ * A folder of two links in a temporary folder, always of the same name: lmdb keeps some 100 kB for every name that it
+ * ever opened.
  */
 function linksTo({ lock, data }: DatabaseFiles): string | undefined {
   if (platform !== 'linux' || !existsSync('/proc/self/fd')) return undefined;
@@ -159,7 +159,7 @@ function linksTo({ lock, data }: DatabaseFiles): string | undefined {
 }
 
 /**
- * A file that is no database, or that lost its end, would take the process down, error handling or not: it is mapped into memory.
+ * A damaged file would end the process: it is mapped into memory.
  * @source mdb.c, `MDB_meta`: two pages, each with its magic number, page size and the number of the last page in use
  */
 function checkDatabase(descriptor: number): void {

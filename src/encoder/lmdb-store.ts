@@ -25,8 +25,8 @@ const tries = 100;
 const pause = 5;
 
 /**
- * Opens (or makes) a database folder that several processes may share; the map grows by itself. Deleting the folder
- * at any moment is safe for processes that have it open: they keep the unlinked files.
+ * Opens (or makes) a database folder that several processes may share. Who has it open when it is deleted keeps the
+ * unlinked files.
  * @param openTables the same at every call
  * @throws WorkbenchError `native` when lmdb is missing for this machine, `failure` when the folder cannot be used
  */
@@ -73,9 +73,8 @@ async function loadLibrary(): Promise<typeof import('lmdb')> {
 }
 
 /**
- * @param lock descriptor of the lock file. It stays open as long as the database: to close any descriptor of this file gives
- * up the system's locks on it that the process holds, by which others see that its readers live; they would take away the
- * slots that it reads with
+ * @param lock descriptor of the lock file, open as long as the database: closing any descriptor of it gives up the
+ *   process’s system locks, and others would take away its reader slots
  */
 async function register<Tables>(
   id: string,
@@ -107,8 +106,8 @@ async function register<Tables>(
 }
 
 /**
- * To be called before a commit: a failing one rejects promises that cannot be caught, and closing then waits forever.
- * @param bytes that will be written; a mebibyte more must be free, as a database grows in pages
+ * Call before a commit: a failing one rejects promises that cannot be caught, and closing then waits forever.
+ * @param bytes that will be written; a mebibyte more must be free
  * @throws WorkbenchError `failure` where there is less space
  */
 export function requireSpace(folder: string, bytes: number): void {

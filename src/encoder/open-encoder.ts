@@ -16,9 +16,8 @@ export interface OpenEncoderOptions {
 }
 
 /**
- * `hashed:DIM` opens the model-free encoder, `http(s)://HOST/v1#MODEL` one or, with commas between, several servers, anything else a GGUF
- * file, by path or by name.
- * @throws WorkbenchError `config` without a model, as `modelFile` for a name that leads nowhere, else what the encoder throws
+ * Opens `hashed:DIM`, servers `http(s)://HOST/v1#MODEL` with commas between, or a GGUF file by path or name.
+ * @throws WorkbenchError `config` without a model, as `modelFile` for an unknown name; errors of the encoder
  */
 export async function openEncoder(settings: EncoderSettings, options: OpenEncoderOptions): Promise<StateEncoder> {
   const model = options.modelPath ?? settings.model;

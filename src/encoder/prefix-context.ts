@@ -10,8 +10,8 @@ export interface EncoderContext {
 }
 
 /**
- * Block size of evaluation: tokens 0 to 15, 16 to 31 and so on of every text, independent of what is cached. What a token's state is
- * depends, in its last bits, on its neighbours in the batch; on this fixed grid it depends on the text alone.
+ * Block size of evaluation: a token’s state depends, in its last bits, on its neighbours in the batch; on a fixed grid
+ * it depends on the text alone.
  */
 export const blockTokens = 16;
 
@@ -93,8 +93,7 @@ export function prefixOrder(inputs: readonly Tokens[]): number[] {
 }
 
 /**
- * Cuts an order into pieces of about equal work, one a context. The work of a text is what it does not share with the one before;
- * where a piece begins, the whole text.
+ * Cuts an order into pieces of about equal work, one a context: tokens that a text does not share with the one before.
  * @param order places of `inputs`, as `prefixOrder` gives them
  * @param count pieces, 1 or more; some are empty where there are fewer texts
  */

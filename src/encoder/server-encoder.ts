@@ -1,6 +1,6 @@
 /**
- * Frozen text vectors of servers of the OpenAI API (`/v1/embeddings`): for a model on a card elsewhere. A server does not say what it
- * computes with, so the vectors of a few fixed texts identify it.
+ * Frozen text vectors of servers of the OpenAI API (`/v1/embeddings`). A server does not name its weights, so vectors
+ * of fixed texts identify it.
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -53,10 +53,10 @@ const probeTexts = [
 ] as const;
 
 /**
- * Sends the probe to all servers at once; if none is reachable, cached vectors are still available. A budget of tokens counts words
- * (runs of letters and digits, and other characters), since servers do not report tokens. Equal texts have equal vectors as long as the
- * cache keeps them; computed again they may differ in the last digits.
- * @throws WorkbenchError `usage` for addresses that are none, `config` where nothing was ever there, `data` where servers differ
+ * Sends the probe to all servers at once; without any of them cached vectors are available. A budget counts words (runs
+ * of letters and digits, and other characters). Texts computed again may differ in the last digits.
+ * @throws WorkbenchError `usage` for bad addresses, `config` where no server was ever there, `data` where servers
+ *   differ
  */
 export async function openServerEncoder(options: ServerEncoderOptions): Promise<StateEncoder> {
   const { normalize, patience = {} } = options;

@@ -27,10 +27,7 @@ export interface EncodeOptions {
 export interface EncoderCounters {
   /** Texts asked for, duplicates included. */
   requests: number;
-  /**
-   * Tokens of the texts asked for, duplicates included: what a program would have evaluated that shares nothing, keeps
-   * nothing and evaluates every text whole. Blank texts have none.
-   */
+  /** Tokens of the texts asked for, duplicates included: the cost without any sharing. Blank texts have none. */
   askedTokens: number;
   /** Forward passes of the model: distinct texts that no cache held. */
   encodes: number;
@@ -53,7 +50,9 @@ export function noCounts(): EncoderCounters {
 
 /** Turns texts into vectors of one length; equal texts get equal vectors. Dispose it after use. */
 export interface StateEncoder {
-  /** Names everything the vectors depend on (model hash, pooling, normalisation, library): part of checkpoints and cache keys. */
+  /**
+   * Everything the vectors depend on (model hash, pooling, normalisation, library): part of checkpoints and cache keys.
+   */
   readonly id: string;
   /** Name in reports, such as the model file's. */
   readonly name: string;

@@ -2,10 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { throwIfStopped } from '../run/stop.js';
 
-/**
- * Wraps work so that at most `places` pieces of it run at once; the others wait in the order in which they came.
- * Work that fails frees its place like any other.
- */
+/** Runs at most `places` pieces of work at once; the others wait in order. */
 export function semaphore(places: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
   const waiting: (() => void)[] = [];
   let running = 0;
@@ -24,11 +21,9 @@ export function semaphore(places: number): <Result>(work: () => Promise<Result>)
 }
 
 /**
- * Runs every task and keeps `concurrency` of them under way. Tasks begin in the order given, so none waits for more than
- * those before it; among those under way the model serves requests in the order in which they come.
- * @param concurrency tasks under way at once; 1 is strictly one after the other
+ * Runs every task, `concurrency` at once, begun in the order given.
  * @param run catch errors here to count a failure instead of throwing it
- * @param options `onDone` is called as each ends, in order of ending
+ * @param options `onDone` is called as each ends
  * @returns results in the order of the tasks
  * @throws the first failure, once those under way have ended; WorkbenchError `stopped` when aborted, likewise
  */

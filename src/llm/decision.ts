@@ -1,7 +1,4 @@
-/**
- * Decisions of prompted agents: a small closed set of types. An agent states the task, the
- * candidates and the evidence; prompt, grammar and parser are one implementation for all agents.
- */
+/** Decisions of prompted agents: a closed set of types, for which prompt, grammar and parser are one implementation. */
 
 /** A fact as names, in the direction in which the graph holds it: never turned round. */
 export type NamedTriple = readonly [head: string, relation: string, tail: string];
@@ -35,8 +32,8 @@ export interface ContextBlock {
   label: string;
   lines: readonly string[];
   /**
-   * `history` and `notes`, which are a model's own words, are the first things a tight token budget drops, oldest line
-   * first. Default `step`: never dropped.
+   * `history` and `notes`, a model’s own words, are dropped first by a tight token budget, oldest line first. Default
+   * `step`: never.
    */
   role?: 'step' | 'history' | 'notes';
 }
@@ -117,10 +114,7 @@ export interface ChainsDecision extends DecisionBase<ChainsReply> {
   hops: number;
   /** Chains asked for, all different. */
   count: number;
-  /**
-   * Every chain that may be written, as relation ids, in ascending order of ids: those that exist from the subjects.
-   * The grammar is made of them, so no other chain can be written.
-   */
+  /** Every chain that may be written, as relation ids in ascending order: those that exist from the subjects. */
   allowed: readonly (readonly number[])[];
   /** Name of each relation id that occurs in `allowed` or in an example; inverse relations are `~name`. */
   relationName: (relation: number) => string;
@@ -146,7 +140,7 @@ export interface PathsDecision extends DecisionBase<PathsReply> {
   kind: 'paths';
   /** Most paths. */
   count: number;
-  /** Every path that may be written: triples of ids as walked, each beginning where the one before ends. The prompt lists them. */
+  /** Every path that may be written: triples of ids as walked, each beginning where the one before ends. */
   allowed: readonly (readonly (readonly [number, number, number])[])[];
   /** Name of each entity id that occurs in `allowed`. */
   entityName: (entity: number) => string;
@@ -223,10 +217,7 @@ export interface Decided<D extends Decision> {
   stage: ParseStage;
   /** Last reply; for a decision by likelihood the text of the choice. */
   text: string;
-  /**
-   * Of a decision by likelihood, in (0, 1]: the softmax share of what was chosen among all that was scored. Absent where
-   * the reply was written.
-   */
+  /** By likelihood, in (0, 1]: the softmax share of the choice among all that was scored. */
   confidence?: number;
 }
 
@@ -241,17 +232,16 @@ export class BudgetSpent extends Error {
 /** One question's view of the client. */
 export interface DecisionClient {
   /**
-   * Takes a decision. Candidates cut by the token budget are never chosen; the cut is in the ledger.
-   * @throws BudgetSpent where only the reserved call is left and the decision is not `final`, or none is left at all;
-   *   WorkbenchError `data` where question and candidates do not fit the model's context; what the model throws
+   * Takes a decision. Candidates cut by the token budget are never chosen.
+   * @throws BudgetSpent where only the reserved call is left and the decision is not `final`, or none at all;
+   *   WorkbenchError `data` where question and candidates do not fit the context; errors of the model
    */
   decide<D extends Decision>(decision: D): Promise<Decided<D>>;
   /** Calls left before the reserved one; Infinity without a budget. */
   readonly remaining: number;
   /**
-   * Choices are taken by how likely the candidates' own words are (`--choices likelihood`), not written: the path walked
-   * belongs into every choice (a context block `Path`), and answers come from the graph. What is free text, verdicts
-   * `withAnswers` among it, is written all the same.
+   * Choices are taken by likelihood (`--choices likelihood`): the path walked belongs into every choice (a context
+   * block `Path`), and answers come from the graph. Free text and verdicts `withAnswers` are written all the same.
    */
   readonly byLikelihood: boolean;
 }

@@ -35,10 +35,9 @@ export interface WantedModel {
 }
 
 /**
- * Resolves a name of the registry or an address. Addresses of Hugging Face's pages (`…/blob/…`) are taken as
- * those of the files they show.
- * @param name to keep a download under; default the registry's, or the file's without `.gguf`
- * @throws WorkbenchError `usage` for a name that is not known, or an address of no single GGUF file
+ * Resolves a name of the registry or an address; pages of Hugging Face (`…/blob/…`) count as the files they show.
+ * @param name to keep it under; default the registry’s, or the file’s without `.gguf`
+ * @throws WorkbenchError `usage` for an unknown name, or an address of no single GGUF file
  */
 export function wantedModel(spec: string, { name, sha256 }: { name?: string; sha256?: string } = {}): WantedModel {
   if (sha256 !== undefined && !/^[0-9a-f]{64}$/i.test(sha256)) {
@@ -92,9 +91,8 @@ function decoded(text: string): string {
 
 /**
  * Downloads a model into `KGWALK_HOME/models`, or leaves the one that is there.
- * @returns the record, the file, and how many bytes did not have to come
- * @throws WorkbenchError `usage` where the name belongs to another download, `data` for a file that is no model; what
- *   `downloadFile` throws
+ * @returns the record, the file, and `kept`: bytes that did not have to come
+ * @throws WorkbenchError `usage` where the name belongs to another download, `data` for no model; as `downloadFile`
  */
 export async function downloadModel(
   { name, url: address, sha256, licence }: WantedModel,

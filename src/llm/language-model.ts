@@ -5,7 +5,7 @@ import type { Decision } from './decision.js';
 export interface ReplyFormat {
   /** JSON Schema of the reply, for servers. */
   jsonSchema: Readonly<Record<string, unknown>>;
-  /** GBNF grammar with the rule `root`, for local models; it may say more than a schema can, such as which relation sequences exist. */
+  /** GBNF grammar with the rule `root`, for local models; it may say more than the schema. */
   gbnf: string;
 }
 
@@ -65,8 +65,8 @@ export interface ScoreRequest {
   /** Decision behind the prompt. For simulated models only. */
   decision: Decision;
   /**
-   * For simulated models: meaning of each text, an index into the offered items (candidates, allowed chains,
-   * paths or answers; of a verdict 0 is yes), -1 for none.
+   * For simulated models: index of each text into the offered items (candidates, allowed chains, paths or answers; of a
+   * verdict 0 is yes), -1 for none.
    */
   meant: readonly number[];
   /** Index of the target in a `match`. */
@@ -81,15 +81,17 @@ export interface TextScores {
   /** Tokens of each text, at least 1, [texts]. */
   tokens: Int32Array;
   /**
-   * Prompt tokens are those of head and body, once a list or, of a server, with every text, and of every text as a whole. Cached are
-   * those that were not evaluated again: the head, and what texts begin with in common. Nothing is completed, but where a server must.
+   * Prompt tokens are those of head and body, once a list (of a server with every text), and of every text. Cached are
+   * those not evaluated again: the head, and common beginnings of texts.
    */
   usage: Usage;
 }
 
 /** Completes prompts; dispose it after use. */
 export interface LanguageModel {
-  /** Everything that replies depend on: file hash or server and model name, library version, mode. Part of every stored key. */
+  /**
+   * Everything that replies depend on: file hash or server and model name, library version, mode. Part of stored keys.
+   */
   readonly id: string;
   /** For people: file name, server model, `oracle:0.1`. */
   readonly name: string;
@@ -110,14 +112,14 @@ export interface LanguageModel {
    */
   complete(request: CompletionRequest): Promise<Completion>;
   /**
-   * Log-probability of each text as the continuation of plain text; absent for models that cannot compute it. Simulated models give
-   * 0 to what is right and `simulatedPrior` to all else.
+   * Log-probability of each text as the continuation of plain text; absent for models that cannot compute it. Simulated
+   * models give 0 to right ones and `simulatedPrior` to all others.
    * @throws as `complete`
    */
   scoreTexts?(request: ScoreRequest, texts: readonly string[]): Promise<TextScores>;
   /**
-   * Restores the cache state of earlier requests after a resume, so that token counts continue unchanged.
-   * `plain` heads are those of texts that were scored.
+   * Restores the cache state of earlier requests after a resume, so that token counts continue; `plain` heads are of
+   * scored texts.
    */
   prime?(requests: readonly (Pick<CompletionRequest, 'system' | 'head'> & { plain?: boolean })[]): Promise<void>;
   dispose(): Promise<void>;
@@ -129,8 +131,8 @@ export const wordPieceTokenizer = 'word-pieces-4';
 const piece = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|\p{L}{1,4}|\p{N}{1,3}|[^\s\p{L}\p{N}]/gu;
 
 /**
- * Tokens of a text by a fixed rule: pieces of up to four letters or three digits, each ideograph, each punctuation mark;
- * white space is free. Near the counts of real tokenizers on English (about four letters a token), and equal everywhere.
+ * Tokens of a text by a fixed rule: pieces of up to four letters or three digits, each ideograph and punctuation mark;
+ * white space is free. Near the counts of real tokenizers on English.
  */
 export function countWordPieces(text: string): number {
   let count = 0;

@@ -11,7 +11,7 @@ export type LlamaDevice = 'off' | 'auto' | 'cuda' | 'vulkan' | 'metal';
 const opened = new Map<LlamaDevice, Promise<Llama>>();
 
 /**
- * The library with its prebuilt backend; one instance a process and device. Never compiles or downloads anything.
+ * The library with its prebuilt backend, one instance a process and device. Never compiles or downloads anything.
  * @throws WorkbenchError `native` when the library or its binary for this machine is missing
  */
 export function openLlama(device: LlamaDevice): Promise<Llama> {

@@ -34,12 +34,11 @@ export interface LlamaModelOptions {
 const contextStep = 256;
 
 /**
- * Opens a model file. With one sequence a completion depends on its request and on `id` alone, never on what was asked
- * before: a head is always evaluated from empty, a body always right after exactly its head.
- * Flash attention is on: prompts of hundreds of tokens take two thirds of the time with it, on a processor too (the
- * encoder's short texts take longer, and go without).
- * @throws WorkbenchError `data` for a file that cannot serve or changes while it is used, `config` for a context longer than the model was trained
- *   with, `native` without node-llama-cpp
+ * Opens a model file. With one sequence a completion depends on its request and on `id` alone: a head is always
+ * evaluated from empty, a body right after its head. Flash attention is on: prompts of hundreds of tokens take two
+ * thirds of the time with it.
+ * @throws WorkbenchError `data` for a file that cannot serve or changes while it is used, `config` for too long a
+ *   context, `native` without node-llama-cpp
  */
 export async function openLlamaModel(modelPath: string, options: LlamaModelOptions = {}): Promise<LanguageModel> {
   const { gpu = 'off', threads = 1, heads = 8, sequences = 1 } = options;

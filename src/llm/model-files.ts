@@ -58,9 +58,11 @@ export function isModelPath(spec: string): boolean {
 }
 
 /**
- * The file behind a model's name: `demo` is the embedded one, a path stays a path, any other word is a downloaded model.
+ * The file behind a model’s name: `demo` is the embedded one, a path stays a path, any other word is a downloaded
+ * model.
  * @returns an absolute path; a path is not checked for existence
- * @throws WorkbenchError `usage` for a name that nothing has and the file name of a downloaded model, `data` for a model that was not downloaded yet
+ * @throws WorkbenchError `usage` for an unknown name and the file name of a downloaded model, `data` for a model that
+ *   was not downloaded yet
  */
 export function modelFile(spec: string): string {
   refuseAddress(spec);
@@ -128,9 +130,9 @@ export interface OpenModelOptions {
 }
 
 /**
- * `http(s)://HOST/v1#MODEL` opens a server, anything else a local file, by path or by name. Simulated models are opened in
- * evaluation/, which alone may see the gold.
- * @throws WorkbenchError as `modelFile`, `usage` for a server without a model; what the model's own opening throws
+ * Opens `http(s)://HOST/v1#MODEL`, or a local file by path or name. Simulated models are opened in evaluation/, which
+ * alone may see the gold.
+ * @throws WorkbenchError as `modelFile`, `usage` for a server without a model; errors of the model
  */
 export async function openLanguageModel(spec: string, options: OpenModelOptions = {}): Promise<LanguageModel> {
   if (isServerAddress(spec)) return openServerModel({ ...options.server, ...serverAndModel(spec) });

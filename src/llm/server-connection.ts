@@ -296,8 +296,8 @@ const first = 500;
 const longest = 30_000;
 
 /**
- * Exponential, 0.5 s doubling to 30 s, of which a random half to whole, so that requests that failed together do not
- * come back together; never less than the server asks for. Milliseconds.
+ * Exponential, 0.5 s doubling to 30 s, of which a random half to whole; never less than the server asks for.
+ * Milliseconds.
  * @param tries failed so far, 1 or more
  */
 export function backOff(tries: number, asked: number | undefined, rng: Rng): number {

@@ -32,8 +32,8 @@ export interface ServerModelOptions extends ServerPatience {
   /** Requests under way at once, default 4. */
   concurrency?: number;
   /**
-   * Score texts, through `/completions` with `echo` and `logprobs`; tried once at opening. Default false: the first request is the
-   * first contact with the server.
+   * Score texts, through `/completions` with `echo` and `logprobs`; tried once at opening. Default false: no contact
+   * before the first request.
    */
   scores?: boolean;
 }
@@ -50,11 +50,10 @@ const completions: Wants = {
 type Body = OpenAI.Chat.Completions.ChatCompletionCreateParamsNonStreaming;
 
 /**
- * Opens a server. Servers that refuse a JSON schema are asked without one from then on, or once where they have taken others; and
- * `constrained` turns false; it also does once a whole reply is no JSON, since some servers accept a schema and ignore it. The
- * key goes to the server alone: it is in no id, name, error or reply.
- * @throws WorkbenchError `usage` for an address that is none, `config` for a key that is none, or for a server that does not score texts
- *   though it has to, `native` without the `openai` package
+ * Opens a server. One that refuses a JSON schema is asked without one from then on (once, where it has taken others),
+ * and `constrained` turns false; so it does after a whole reply that is no JSON. The key goes to the server alone.
+ * @throws WorkbenchError `usage` for a bad address, `config` for a bad key or a server that does not score texts though
+ *   it has to, `native` without the `openai` package
  */
 export async function openServerModel(options: ServerModelOptions): Promise<LanguageModel> {
   const { model, contextLength = 8192, concurrency = 4, scores = false } = options;
@@ -180,8 +179,8 @@ function isJson(text: string): boolean {
 }
 
 /**
- * Values of all enumerations of a schema together; and characters of one that has more than `freeValues` texts. Those of OpenAI,
- * which are the narrowest that are documented; llama.cpp makes a grammar of the whole and refuses it somewhere beyond.
+ * Most values of all enumerations of a schema; and characters of one with more than `freeValues` texts: OpenAI’s, the
+ * narrowest.
  * @source https://developers.openai.com/api/docs/guides/structured-outputs#supported-schemas
  */
 const mostValues = 1000;
@@ -191,8 +190,8 @@ const mostCharacters = 15_000;
 type Schema = Readonly<Record<string, unknown>>;
 
 /**
- * The schema as a server takes it: without the enumerations that go beyond its limits, the longest first.
- * @returns `whole`: nothing was left out, so that a reply is bound to all that may be said
+ * The schema without enumerations beyond the limits, the longest first, so that it is not refused.
+ * @returns `whole`: nothing was left out
  */
 export function withinLimits(schema: Schema): { schema: Schema; whole: boolean } {
   const all = enumsOf(schema);

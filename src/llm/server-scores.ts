@@ -1,7 +1,7 @@
 /**
- * Log-probabilities of texts from a server: `/completions` repeats each prompt with the log-probability of its tokens (`echo`,
- * `logprobs`). vLLM and the older API of OpenAI do; llama.cpp's server, Ollama and TGI do not, some of which answer all the same
- * with numbers of the generated text: a test at the start finds out.
+ * Log-probabilities of texts from a server: `/completions` repeats each prompt with those of its tokens (`echo`,
+ * `logprobs`). vLLM and OpenAI’s older API do; llama.cpp’s server, Ollama and TGI do not, and some answer with numbers
+ * of the generated text: a trial at the start finds out.
  */
 import { z } from 'zod';
 import { WorkbenchError } from '../run/errors.js';
@@ -51,7 +51,7 @@ export function refusesToScore(name: string): (error?: WorkbenchError) => Workbe
 }
 
 /**
- * Tries which of the two forms the server knows: a list of prompts behind which nothing is written, or single ones and a token.
+ * Tries which form the server knows: a list of prompts without a token behind each, or single ones with one.
  * @throws WorkbenchError `config` for a server that returns no log-probabilities of prompts
  */
 export async function serverScorer(server: Server): Promise<NonNullable<LanguageModel['scoreTexts']>> {
@@ -78,8 +78,8 @@ async function gives(server: Server, maxTokens: 0 | 1): Promise<boolean> {
 }
 
 /**
- * A text's tokens are those by which the tokens of both together differ from those of what is before alone, so that a
- * tokenizer that joins the two is scored as it reads. Token by token, since offsets of servers count start tokens and characters as they like.
+ * A text’s tokens are those by which both together differ from what is before alone: a tokenizer that joins the two is
+ * scored as it reads. Compared token by token, since offsets of servers differ.
  */
 async function scoreTexts(
   server: Server,

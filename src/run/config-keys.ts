@@ -127,8 +127,8 @@ const foreignNames: Readonly<Record<string, string>> = {
 };
 
 /**
- * Valid name closest to a wrong one: a synonym from another library, a prefix match among its siblings, a misspelling,
- * or the same last part in another section.
+ * Valid name closest to a wrong one: a synonym of another library, a prefix among its siblings, a misspelling, or the
+ * same last part in another section.
  * @param key dotted
  */
 export function nearestKey(schema: KeySchema, key: string): string | undefined {

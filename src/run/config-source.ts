@@ -18,9 +18,9 @@ export interface ConfigSource {
 }
 
 /**
- * Parses YAML 1.2 (and so JSON) without custom tags, merge keys or code; repeated keys, a key named `__proto__` and
- * texts beyond `yamlExcess` are problems.
- * @param source name of the text in positions, usually the file's path
+ * Parses YAML 1.2 (and so JSON) without custom tags, merge keys or code; repeated keys, `__proto__` and texts beyond
+ * `yamlExcess` are problems.
+ * @param source name of the text in positions, usually the file’s path
  */
 export function parseConfigText(text: string, source: string): ConfigSource {
   const excess = yamlExcess(text);
@@ -109,10 +109,7 @@ function offsetOf(document: Document.Parsed, path: readonly PropertyKey[]): numb
   return offset;
 }
 
-/**
- * Maximum bytes of settings, which usually have some thousand: the parser compares every key of a section with all
- * others.
- */
+/** Maximum bytes of settings: the parser compares every key of a section with all others. */
 export const longestConfig = 64 * 2 ** 10;
 const deepest = 64;
 
@@ -140,10 +137,10 @@ function yamlExcess(text: string): string | undefined {
 const extendsKey = 'extends';
 
 /**
- * Reads a config file. With `extends: NAME` at its top it lies over that file: sections are merged key by key, everything
- * else replaces what is below it. NAME is a YAML file next to this one or a preset, as `resolvePreset` takes it.
- * @returns the values of all files without `extends`; a place is in the uppermost file that gives the key
- * @throws WorkbenchError `usage` for a file that is not there
+ * Reads a config file. With `extends: NAME` it lies over that file: sections are merged, everything else replaces what
+ * is below. NAME is a YAML file next to this one or a preset, as `resolvePreset` takes it.
+ * @returns the values of all files; a place is in the uppermost file that gives the key
+ * @throws WorkbenchError `usage` for a missing file
  */
 export function readConfigFile(file: string, above: readonly string[] = []): ConfigSource {
   const source = withPlugins(parseConfigText(readTextFile(file, 'a config file', longestConfig), file), file);
@@ -169,7 +166,7 @@ export function readConfigFile(file: string, above: readonly string[] = []): Con
 }
 
 /**
- * Plugin paths are relative to the settings file. Run folders may come from others, so their settings load no plugin.
+ * Plugin paths are relative to the settings file. Settings of run folders load no plugin: these may come from others.
  */
 function withPlugins(source: ConfigSource, file: string): ConfigSource {
   const { value } = source;

@@ -1,6 +1,4 @@
-/**
- * Reads settings from a file and the command line and validates them against one schema; reports all problems at once.
- */
+/** Reads settings from a file and the command line and validates them; reports all problems at once. */
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import {
@@ -75,8 +73,8 @@ export function configHash(value: unknown): string {
 const cosmetic: readonly string[] = ['name', 'log', 'encoder.workers'];
 
 /**
- * Settings without those that change no weight and no figure, which a resumed run may change; also without them, runs
- * are grouped by seed.
+ * Settings without those that change no weight and no figure: a resumed run may change these, and seeds are grouped
+ * without them.
  */
 export function decisiveSettings(config: Readonly<Record<string, unknown>>, prefix = ''): Record<string, unknown> {
   const kept = Object.entries(config).filter(([key]) => !cosmetic.includes(prefix + key));

@@ -41,9 +41,8 @@ export interface DownloadOptions {
   progress?: ProgressReporter | undefined;
   signal?: AbortSignal | undefined;
   /**
-   * Milliseconds: time without bytes before a connection is dropped (`stall`, default 30,000), and the pause before the
-   * second try without progress (`pause`, default 1,000), doubled for each further one; fails after `tries` such tries
-   * (default 5).
+   * Milliseconds without bytes before a connection is dropped (`stall`, default 30,000) and before the second try
+   * without progress (`pause`, default 1,000, then doubled); such tries before it fails (`tries`, default 5).
    */
   patience?: Partial<typeof defaultPatience>;
 }
@@ -66,10 +65,10 @@ export interface Downloaded {
 }
 
 /**
- * Gets a file. Trouble that may pass (cuts, stalls, busy servers) is waited out; bytes that came are kept for the next
- * try and the next run. An existing file with the given hash is left as it is.
+ * Gets a file. Cuts, stalls and busy servers are waited out; received bytes are kept for the next try and the next run.
+ * An existing file with the given hash stays.
  * @throws WorkbenchError `data` for other bytes than expected (they are removed), `failure` where the host or the disk
- *   refuses, `usage` for an address or a hash that will not do, `stopped` by the signal
+ *   refuses, `usage` for a bad address or hash, `stopped` by the signal
  */
 export async function downloadFile(options: DownloadOptions): Promise<Downloaded> {
   const { file, gitBlob, progress = silentProgress } = options;
@@ -221,10 +220,7 @@ class PassingTrouble extends Error {
   }
 }
 
-/**
- * One try: appends to `part` until the file is complete, or restarts if the server cannot resume or has another file
- * now.
- */
+/** One try: appends until the file is complete; starts again if the server cannot resume or has another file now. */
 async function transfer(part: Part, wanted: Wanted, stall: number): Promise<void> {
   if (part.state && part.length === part.state.bytes) return;
   const stalled = new AbortController();
@@ -373,8 +369,7 @@ function confirm(expected: string, found: string, what: string, url: string): vo
 }
 
 /**
- * Git object id of a file's content: SHA-1 over a header with its length, and its bytes. @source git,
- * Documentation/gitformat-loose.adoc
+ * Git object id of a file’s content: SHA-1 over its length and bytes. @source git, Documentation/gitformat-loose.adoc
  */
 async function gitBlobOf(path: string): Promise<string> {
   return (await hashOfFile(path, createHash('sha1').update(`blob ${statSync(path).size}\0`))).digest('hex');
@@ -388,8 +383,8 @@ function megabytes(bytes: number): number {
 const loopback: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
 
 /**
- * The address to ask for `text`: https anywhere, http only on this machine. Where `KGWALK_DOWNLOADS_BASE` names a mirror,
- * `https://HOST/PATH` is asked for as `BASE/HOST/PATH`; hashes are checked all the same.
+ * The address to ask for `text`: https anywhere, http only on this machine. With a mirror in `KGWALK_DOWNLOADS_BASE`,
+ * `BASE/HOST/PATH`; hashes are checked all the same.
  */
 function downloadAddress(text: string): URL {
   const wanted = checkedAddress(text);

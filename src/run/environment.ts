@@ -85,9 +85,9 @@ export function packageVersion(name: string, from: string = packageRoot()): stri
 }
 
 /**
- * Packages with the compiled parts of an installed package for this system, without those for GPUs, as `npm install` takes
- * them: `name@version`. Only those that are not installed.
- * @param from folder to look from, default this package's
+ * Packages with the compiled parts of an installed package for this system, without those for GPUs, that are not
+ * installed: `name@version`.
+ * @param from folder to look from, default this package’s
  */
 export function missingBinaries(name: string, from: string = packageRoot()): string[] {
   const systems: Partial<Record<NodeJS.Platform, string>> = { darwin: 'darwin|mac', win32: 'win32|win' };

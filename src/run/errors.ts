@@ -18,10 +18,7 @@ export interface ErrorDetails {
   /** Remedy, one sentence. */
   hint?: string;
   cause?: unknown;
-  /**
-   * True if all other items would fail alike: work over many items ends instead of counting one as missed. Default
-   * false.
-   */
+  /** True if all other items would fail alike: work over many items ends. Default false. */
   fatal?: boolean;
   /** True if thrown between two steps, with completed work worth saving. Default: true for code `stopped`. */
   resumable?: boolean;

@@ -1,6 +1,6 @@
 /**
- * The seal of an evaluation: `seal.json` names the sha256 of each of its files, and who reads one compares. A file that was altered, or
- * comes whole and undamaged from another evaluation, fits no longer.
+ * The seal of an evaluation: `seal.json` names the sha256 of each of its files, so that an altered file, or one of
+ * another evaluation, is found.
  */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -32,9 +32,9 @@ export function sealEvaluation(folder: string, record: string): void {
 }
 
 /**
- * Compares files of a finished evaluation with its seal. What is gone is missed by its reader; what is there must be what it was.
+ * Compares files of a finished evaluation with its seal; missing ones are the reader’s concern.
  * @param names default: all that are sealed
- * @returns whether it has a seal, which evaluations of earlier versions have not
+ * @returns false without a seal, as in evaluations of earlier versions
  * @throws WorkbenchError `data` for the first that was altered or is of another evaluation
  */
 export function checkEvaluationSeal(folder: string, names: readonly Sealed[] = sealed): boolean {

@@ -3,9 +3,8 @@ import { z } from 'zod';
 import { openObject } from './read-json.js';
 
 /**
- * Unit of a figure. `%` is stored as a fraction in [0, 1] and shown as percent; `mean` is a mean in [0, 1] such as a
- * reciprocal rank;
- * `number` is any number, such as a return.
+ * Unit of a figure. `%` is stored as a fraction in [0, 1]; `mean` is a mean in [0, 1] such as a reciprocal rank;
+ * `number` is any.
  */
 export const figure = openObject({
   /** Key in metrics, such as `path@1`; curves log it as `eval/path@1`. */
@@ -48,7 +47,7 @@ export function tableFigures(figures: readonly Figure[], measured: readonly Read
 
 /**
  * A value without its unit, such as `61.8`: percent with one digit, means with three, calls with one, numbers with
- * three significant digits.
+ * three significant.
  */
 export function numberText(value: number, unit: Figure['unit'] = '%'): string {
   if (unit === 'number') return value.toFixed(Math.abs(value) >= 100 ? 1 : Math.abs(value) >= 10 ? 2 : 3);

@@ -25,8 +25,7 @@ import { WorkbenchError } from './errors.js';
 let writes = 0;
 
 /**
- * Writes a file so that readers see the old content or the new one, never a part: temporary name in the same folder,
- * fsync, rename, fsync of the folder where the system allows it. Missing folders are created.
+ * Writes a file so that readers see the old content or the new one, never a part. Missing folders are created.
  * @param data text (UTF-8), bytes, or chunks of bytes, each written as it comes
  * @throws WorkbenchError `failure` when the disk is full or the place cannot be written; nothing half-written is left
  */
@@ -67,8 +66,7 @@ function openTemporary(path: string): { temporary: string; descriptor: number } 
 }
 
 /**
- * Creates a folder and its parents. Not with `recursive`: Node 20 never returns below /proc, where the system reports a
- * missing folder although the parent exists.
+ * Creates a folder and its parents. Not with `recursive`: Node 20 never returns below /proc.
  * @throws WorkbenchError `failure` if it cannot be created
  */
 export function makeFolder(folder: string): void {
@@ -222,8 +220,8 @@ export function sha256FileSync(path: string, what = 'a file'): string {
 const longestText = 2 ** 29 - 2 ** 10;
 
 /**
- * The text of a UTF-8 file, without a byte order mark. Memory: up to three times the file, which is why it has a limit.
- * @param what what the file is to the user, with its article, such as `a preset`
+ * The text of a UTF-8 file, without a byte order mark.
+ * @param what the file to the user, with its article, such as `a preset`
  * @param limit of its size in bytes; default 512 MiB
  * @throws WorkbenchError `data` when it is missing, unreadable, longer or not UTF-8
  */
@@ -244,8 +242,7 @@ export function readTextFile(path: string, what: string, limit = longestText): s
 }
 
 /**
- * Refuses pipes and devices, which may never end; those named by a shell, such as /dev/stdin and /dev/fd/63, are
- * allowed.
+ * Refuses pipes and devices, which may never end; those named by a shell, such as /dev/stdin, are allowed.
  * @throws WorkbenchError `data`
  */
 export function refuseSpecial(path: string, what: string): void {
@@ -282,10 +279,9 @@ function syncFolder(folder: string): void {
 }
 
 /**
- * A file that is used under its hash, sha256 (hex). `check` looks whether it is still the one that was hashed: one look at its
- * size, times and place on the disk, and a new hash where those differ. It throws WorkbenchError `data`, which ends all work with
- * the file, when it was altered, replaced or removed.
- * @param hashOf reads the whole file by default; a caller that remembers hashes gives its own
+ * A file used under its hash, sha256 (hex). `check` throws WorkbenchError `data`, fatal, when it was altered, replaced
+ * or removed; it hashes again only where size, times or place differ.
+ * @param hashOf reads the whole file by default
  * @throws WorkbenchError `data` when it cannot be read, or changes while it is hashed
  */
 export async function hashedFile(path: string, hashOf: (path: string) => Promise<string> = sha256File) {

@@ -32,8 +32,7 @@ const partBytes = 1 << 20;
 const lineFeed = 0x0a;
 
 /**
- * Reads the whole lines of a JSON log after a cursor, up to a megabyte. An unfinished last line is left for later, a
- * missing log is empty, a link counts as missing.
+ * Reads whole lines after a cursor, up to a megabyte. A missing log is empty, a link counts as missing.
  * @throws WorkbenchError `data` for a line that is not JSON, has another shape, or is longer than a megabyte
  */
 export function readOn<T>(file: string, schema: z.ZodType<T>, from: Cursor): Part<T> {
@@ -64,9 +63,8 @@ export function readOn<T>(file: string, schema: z.ZodType<T>, from: Cursor): Par
 }
 
 /**
- * Reports every record of a log once, in order. A resumed run truncates its log and writes the same lines again: these
- * are skipped.
- * @returns `look`: reports new records; call it regularly; throws as `readOn` does
+ * Reports every record of a log once, in order; lines that a resumed run writes again are skipped.
+ * @returns `look`: reports new records; call it regularly; throws as `readOn`
  */
 export function followRecords<T>(file: string, schema: z.ZodType<T>, onRecord: (record: T) => void): () => void {
   let cursor = logStart;

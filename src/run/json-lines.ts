@@ -1,7 +1,4 @@
-/**
- * Append-only JSON logs, one value per line: truncated at a known offset or checked by a checksum per line, so that
- * damage by a crash is detected.
- */
+/** Append-only JSON logs, one value per line: truncated at a known offset, or with a checksum per line. */
 import { createHash } from 'node:crypto';
 import { closeSync, existsSync, fstatSync, fsyncSync, ftruncateSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -55,10 +52,7 @@ export function openJsonLines(file: string) {
   return {
     /** Bytes of an unfinished last line that opening removed; 0 for a clean file. */
     tornBytes,
-    /**
-     * Adds a line; kept in memory until `flush`. NaN and infinities are written as `"NaN"`, `"Infinity"`,
-     * `"-Infinity"`.
-     */
+    /** Adds a line; kept in memory until `flush`. NaN and infinities are written as their names. */
     append(value: unknown): void {
       pending.push(`${JSON.stringify(value, nameNonFinite)}\n`);
     },
@@ -66,7 +60,7 @@ export function openJsonLines(file: string) {
     flush,
     /**
      * @throws WorkbenchError `data` if the file is shorter than the mark, no line ends there, or earlier bytes were
-     * altered
+     *   altered
      */
     check(mark: LogMark): void {
       hashBefore(mark);
@@ -97,10 +91,7 @@ function hashOfBeginning(kept: Uint8Array, { bytes: offset, sha256 }: LogMark, s
   throw otherLog(`the first ${offset} bytes as the checkpoint knows them, got others, at ${file}`);
 }
 
-/**
- * Compares a finished log with a checkpoint's mark. @throws WorkbenchError `data` if it is shorter, or altered before
- * the mark
- */
+/** Compares a finished log with a mark. @throws WorkbenchError `data` if it is shorter, or altered before the mark */
 export function checkLogMark(file: string, mark: LogMark): void {
   refuseSpecial(file, 'a log');
   const whole = existsSync(file) ? readFileSync(file) : Buffer.alloc(0);
@@ -147,8 +138,7 @@ const longestLine = 1 << 24;
 const lineFeed = 0x0a;
 
 /**
- * Opens a log whose lines each begin with a checksum, creates it with its folder, and reads it through once, a
- * piece at a time; close it after use.
+ * Opens a log whose lines begin with a checksum and reads it through once; close it after use.
  * @param readOnly a missing file is refused, a torn last line skipped instead of cut off
  * @param onLine every whole line, in order; `place` is for errors
  * @throws WorkbenchError `data` naming the first broken line before the last; or for a missing file that is `readOnly`

@@ -7,9 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { WorkbenchError } from './errors.js';
 import { nearestName } from './printable.js';
 
-/**
- * Home folder: `KGWALK_HOME`, default `~/.kgwalk`, for imported data, models, embeddings and caches; not created here.
- */
+/** `KGWALK_HOME`, default `~/.kgwalk`: imported data, models, embeddings and caches; not created here. */
 export function kgwalkHome(): string {
   return env.KGWALK_HOME ? resolve(env.KGWALK_HOME) : join(homedir(), '.kgwalk');
 }
@@ -42,8 +40,8 @@ function isPackageRoot(folder: string): boolean {
 }
 
 /**
- * The file of a preset: the name as a path from the working folder, then `presets/` there, then the package's own.
- * `opendialkg`, `opendialkg.yaml`, `presets/opendialkg.yaml` and the path of any YAML file are understood.
+ * The file of a preset: a path from the working folder, then `presets/` there, then the package’s own; `.yaml` may be
+ * left out.
  * @returns an absolute path
  * @throws WorkbenchError `usage` that lists the presets there are
  */
@@ -68,8 +66,8 @@ export function presetNames(): string[] {
 }
 
 /**
- * The path of `name` inside `folder`, for names that come from users, files and configs.
- * The check is on the text of the path: links inside the folder are followed when it is opened.
+ * The path of `name` inside `folder`, for names from users, files and configs. Links inside are followed when it is
+ * opened.
  * @throws WorkbenchError `usage` for a name that is empty, absolute or leads out of the folder
  */
 export function confined(folder: string, name: string): string {

@@ -18,10 +18,7 @@ export function usedCpu(): number {
 /** Maximum delay of a line in memory, in milliseconds, for programs that follow the log. */
 const longestWait = 1000;
 
-/**
- * Opens the metrics of a run for appending. Lines stay in memory for about a second; call `flush` before every
- * checkpoint.
- */
+/** Opens the metrics of a run. Lines stay in memory for about a second; call `flush` before every checkpoint. */
 export function openMetricLog(file: string) {
   const lines = openJsonLines(file);
   let flushed = performance.now();
@@ -50,8 +47,8 @@ function rowsOf(metricsFile: string) {
 }
 
 /**
- * Writes the records as an Arrow IPC file: columns phase (dictionary of utf8), step (int32), key (dictionary of utf8),
- * value (float64). Equal records give equal bytes.
+ * Writes the records as Arrow IPC: phase and key (dictionaries of utf8), step (int32), value (float64). Equal records
+ * give equal bytes.
  */
 export function writeMetricsArrow(metricsFile: string, arrowFile: string): void {
   const arrow = loadArrow();
@@ -84,8 +81,7 @@ export function metricsCsv(metricsFile: string): string {
 }
 
 /**
- * Opens `timing.jsonl` for appending: wall clock and memory of a run, separate from metrics, which stay equal between
- * equal runs.
+ * Opens `timing.jsonl`: wall clock and memory, apart from metrics, which stay equal between equal runs.
  * @param now seconds of a monotonic clock
  */
 export function openTimingLog(file: string, now: () => number = () => performance.now() / 1000) {

@@ -44,7 +44,7 @@ export function pluginLabels({ plugins }: { plugins?: unknown }): string[] {
 const hashKey = 'plugin:';
 
 /**
- * Hashes of the plugins that an evaluation depends on: those of the run, of the agent, and of figures.
+ * Hashes of the plugins of the run, of the agent, and of figures.
  * @param agent as `task/name`
  */
 export function pluginHashes({ agent, run }: { agent: string; run: RunInfo | undefined }): Record<string, string> {
@@ -73,10 +73,9 @@ interface Asking {
 }
 
 /**
- * Checks that the required plugins are loaded. A file of another name counts if its content is the same.
+ * Checks that the required plugins are loaded, by content.
  * @returns a sentence for each plugin that has changed
- * @throws WorkbenchError `usage` for plugins that are not loaded, naming each file and hash, with the command that
- * loads them
+ * @throws WorkbenchError `usage` for plugins that are not loaded, with the command that loads them
  */
 export function changedPlugins(labels: readonly string[], { what, place, known = [] }: Asking): string[] {
   const changed: string[] = [];

@@ -5,8 +5,8 @@ const unsafe = /[\p{Cc}\p{Cs}\u2028\u2029\u200e\u200f\u061c\u202a-\u202e\u2066-\
 const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 /**
- * Replaces control characters, line breaks, bidirectional overrides and unpaired surrogates by escapes such as `\u001b`,
- * so that a name can neither move the cursor nor reorder a line. Names are kept as they are everywhere else.
+ * Replaces control characters, line breaks, bidirectional overrides and unpaired surrogates by escapes such as
+ * `\u001b`.
  * @param limit longest result in UTF-16 units; longer texts end in an ellipsis
  */
 export function printable(text: string, limit = Infinity): string {
@@ -19,10 +19,7 @@ export function shorten(text: string, limit: number): string {
   return text.length <= limit ? text : `${text.slice(0, limit - 1)}…`;
 }
 
-/**
- * The same for whole lines: line breaks and tabs stay. All terminal output passes through it. JSON stays valid, since
- * its strings use the same escapes.
- */
+/** The same for whole lines: line breaks and tabs stay. All terminal output passes through it; JSON stays valid. */
 export function printableLines(text: string): string {
   return text.replace(unsafe, (character) =>
     character === '\n' || character === '\t' ? character : escaped(character),
@@ -30,9 +27,8 @@ export function printableLines(text: string): string {
 }
 
 /**
- * Formats a CSV cell: numbers as they are, texts quoted if necessary. Texts that a spreadsheet would read as a formula
- * (`=`, `+`, `-`, `@`, a tab or a carriage return in front) get an apostrophe; the JSON forms of the same files keep
- * names exactly.
+ * Formats a CSV cell: texts are quoted if necessary, and those that a spreadsheet would read as a formula get an
+ * apostrophe.
  */
 export function csvCell(value: string | number): string {
   if (typeof value === 'number') return String(value);
@@ -43,10 +39,7 @@ export function csvCell(value: string | number): string {
 /** Maximum characters compared; the distance costs the product of both lengths. */
 const longestTyped = 200;
 
-/**
- * Candidate with the smallest edit distance to `name`, ignoring case; undefined if none is close (more than two edits
- * and more than a third of the name, or all of it) and for very long names.
- */
+/** Candidate with the smallest edit distance to `name`, ignoring case; undefined if none is close. */
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
   if (name.length > longestTyped) return undefined;
   const wanted = name.toLowerCase();

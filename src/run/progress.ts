@@ -42,8 +42,8 @@ export interface ProgressOptions {
 }
 
 /**
- * Progress for people: on a terminal one line redrawn at most ten times a second; in a log a plain line at the end of
- * each piece of work, and one every half minute.
+ * Progress for people: a redrawn line on a terminal; in a log a line at the end of each piece of work and every half
+ * minute.
  * @param stream output stream
  */
 export function terminalProgress(

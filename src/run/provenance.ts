@@ -1,7 +1,6 @@
 /**
- * Records of the sources of artifacts, made by the code that reads the samples: a separately kept list could differ from
- * the samples actually read. A producer calls `madeFrom` and then the returned function for every sample that it reads; a
- * run or an evaluation collects all records.
+ * Records of the sources of artifacts, made by the code that reads the samples: it calls `madeFrom` and the returned
+ * function for every sample; a run or an evaluation collects all records.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
@@ -237,8 +236,8 @@ export function sampleSet(contents: ReadonlyMap<string, string>): SampleSet {
 }
 
 /**
- * Compact form of thousands of sample ids: ranges of trailing numbers by prefix.
- * @param ids sorted or not; repeats count once. @returns `{"train-17#": "1-3,7", "odd": ""}`
+ * Compact form of sample ids: ranges of trailing numbers by prefix.
+ * @returns `{"train-17#": "1-3,7", "odd": ""}`
  */
 export function packIds(ids: Iterable<string>): Record<string, string> {
   const numbers = new Map<string, number[]>();

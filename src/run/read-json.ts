@@ -42,8 +42,7 @@ const deepest = 32;
 export const furtherKey = z.unknown().refine((value) => isShallow(value), `expected at most ${deepest} levels`);
 
 /**
- * A validated value that is kept as it is, so that it is written with the same bytes: parsing orders keys by the
- * schema.
+ * A validated value that is kept as it is: parsing orders keys by the schema, and it is written with the same bytes.
  */
 export function asWritten<T>(schema: z.ZodType<T>): z.ZodType<T> {
   const checked = z.unknown().superRefine((value, context) => {

@@ -73,14 +73,11 @@ interface CreateRunOptions {
   config: Record<string, unknown>;
   environment: EnvironmentRecord;
   /**
-   * Resume the run in the folder. It keeps its settings or gets others of the same run, such as a longer training; the
-   * caller checks that. Starts a new run if there is none. Default false.
+   * Resume the run in the folder, with its settings or others that the caller checked; without a run, start one.
+   * Default false.
    */
   resume?: boolean;
-  /**
-   * Writes the initial files of a new run; called before the folder counts as a run, so that a crash leaves no run
-   * without them.
-   */
+  /** Writes the initial files of a new run, before the folder counts as one. */
   prepare?: () => void;
 }
 
@@ -93,8 +90,7 @@ export function runId(preset: string, seed: number, now: Date = new Date()): str
 }
 
 /**
- * Starts or resumes the run in a folder and locks it. Its status becomes `running`, also that of a finished run: check
- * with `openRun` first if that matters.
+ * Starts or resumes the run in a folder and locks it. Its status becomes `running`, also that of a finished run.
  * @throws WorkbenchError `usage` if the folder holds a run and `resume` is false, or another process writes it
  */
 export function createRun({ folder, config, environment, resume = false, prepare }: CreateRunOptions) {

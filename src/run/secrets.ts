@@ -13,10 +13,7 @@ const shortestKey = 8;
 /** `user:password@` of a URL. A password may contain `@` and (invalidly) `/`. */
 const login = /(?<=:\/\/)(?:[^\s/?#]+|[^\s/?#@:]*:(?!\d+[/?#])\S{1,500})@/g;
 
-/**
- * Values of `?key=…`, `&X-Amz-Signature=…`, `--api-key=…`, `llm.apiKey=…`; not a lone `KEY=VALUE`, which is an
- * explanation.
- */
+/** Values of `?key=…`, `&X-Amz-Signature=…`, `--api-key=…`, `llm.apiKey=…`; not a lone `KEY=VALUE`. */
 const named = /(?<=[?&\w.-])(key|token|secret|password|credential|signature|sig|auth)=[^\s&#"',;]+/gi;
 
 /**
@@ -61,10 +58,8 @@ function base64Within(key: string, before: number): string[] {
 }
 
 /**
- * Masks the server keys of the environment, passwords in URLs and values named as secrets. Use it for user input and
- * messages of
- * programs and servers before they are shown or written.
- * @param variables default: the process's environment
+ * Masks server keys of the environment, passwords in URLs and values named as secrets, in what is shown or written.
+ * @param variables default: the process’s environment
  */
 export function masked(text: string, variables: Variables = env): string {
   const clean = keyVariables.reduce((rest, name) => withoutKey(rest, variables[name]?.trim()), text);

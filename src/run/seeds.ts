@@ -3,11 +3,9 @@ import { createHash } from 'node:crypto';
 import { xoroshiro128plus, xoroshiro128plusFromState } from 'pure-rand/generator/xoroshiro128plus';
 
 /**
- * Derives an independent 32-bit seed from the run's seed, a name and counters, so that adding a consumer of
- * randomness never shifts another one's stream.
- * @param seed the run's seed, integer
- * @param name what the stream is for, such as `clone/shuffle`
- * @param counters positions inside the stream's purpose, such as the epoch
+ * A 32-bit seed of a named stream, so that a new consumer of randomness never shifts another’s stream.
+ * @param name of the stream, such as `clone/shuffle`
+ * @param counters positions inside the stream’s purpose, such as the epoch
  */
 export function subSeed(seed: number, name: string, ...counters: number[]): number {
   const digest = createHash('sha256')

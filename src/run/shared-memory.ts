@@ -47,8 +47,8 @@ export function createBarrierMemory(): Int32Array {
 }
 
 /**
- * A function that returns once each of `threads` threads has called its own. What a thread wrote before is then seen by
- * all. Alone it returns at once. A thread that dies leaves the others waiting: their parent has to end them.
+ * Returns once each of `threads` threads has called its own; earlier writes are then seen by all. A thread that dies
+ * leaves the others waiting: their parent has to end them.
  */
 export function createBarrier(memory: Int32Array, threads: number): () => void {
   if (threads === 1) return () => {};

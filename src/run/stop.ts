@@ -8,9 +8,8 @@ import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
 import { WorkbenchError } from './errors.js';
 
 /**
- * Share of the memory limit above which the next step may not fit: at the limit the system kills the process without a
- * message. V8 collects
- * garbage when half of the rest is used, so this share is reached only if 84 % cannot be freed.
+ * Share of the memory limit above which the next step may not fit. V8 collects garbage when half of the rest is used,
+ * so it is reached only if 84 % cannot be freed.
  */
 const nearlyAll = 0.92;
 /** Bytes that V8 adds to `--max-old-space-size` for young objects: three semi-spaces of 16 MiB. */
@@ -36,9 +35,8 @@ export function throwIfStopped(signal: AbortSignal | undefined): void {
 }
 
 /**
- * To be awaited between the steps of a loop that is never idle: lets signals, time limits and progress lines through once it has kept them waiting for
- * 50 ms. A turn at every step would cost more than some steps, and after so many steps may come late.
- * @param signal aborted: what is awaited throws, as `throwIfStopped`; for the parts of a step that takes seconds and may be lost
+ * Await it between the steps of a loop that is never idle: lets signals, time limits and progress through every 50 ms.
+ * @param signal aborted: throws as `throwIfStopped`; for parts of a step that take seconds and may be lost
  */
 export function turnTaker(signal?: AbortSignal): () => Promise<void> {
   let since = performance.now();

@@ -1,6 +1,7 @@
 /**
- * TensorBoard event files with scalars, written without TensorBoard.
- * @source TFRecord framing: tensorflow/core/lib/io/record_writer; messages: tensorflow/core/util/event.proto and summary.proto
+ * TensorBoard event files with scalars.
+ * @source TFRecord framing: tensorflow/core/lib/io/record_writer; messages: tensorflow/core/util/event.proto and
+ *   summary.proto
  */
 import { closeSync, openSync, readdirSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';

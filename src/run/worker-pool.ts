@@ -85,9 +85,8 @@ export function startWorkers<Job, Result>(options: WorkerPoolOptions) {
 
   return {
     /**
-     * Has a job done by the next thread that is free. As many jobs as there are threads, given at once to an idle pool, run
-     * at the same time, one a thread.
-     * @throws what the job threw; a fatal `failure` once any thread has died; `stopped` once the signal is aborted
+     * Has a job done by the next free thread.
+     * @throws errors of the job; a fatal `failure` once any thread has died; `stopped` once the signal is aborted
      */
     run(job: Job): Promise<Result> {
       const promise = new Promise<Result>((resolve, reject) => {

@@ -4,7 +4,7 @@ import type { Decision } from '../decision.js';
 import type { Completion, CompletionRequest, LanguageModel } from '../language-model.js';
 import { completionKey, type CompletionStore, type StoredFailure } from './completion-store.js';
 
-/** Duration of a call; separate from the ledger, as it differs between runs. */
+/** Duration of a call; not in the ledger, as it differs between runs. */
 export interface CallTiming {
   questionId: string;
   phase: string;

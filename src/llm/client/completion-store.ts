@@ -1,6 +1,6 @@
 /**
- * Completions by request: with them a killed evaluation resumes without repeated calls, and a
- * finished one is replayed without a model.
+ * Completions by request: a killed evaluation resumes without repeated calls, a finished one is replayed without a
+ * model.
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -71,7 +71,7 @@ type StoredLine = z.output<typeof storedLine>;
 interface CompletionKey extends Omit<CompletionRequest, 'decision' | 'signal'> {
   /** `LanguageModel.id`. */
   model: string;
-  /** Knowledge of a simulated model in addition to the prompt; empty for real models, whose equal prompts share a completion. */
+  /** Knowledge of a simulated model beyond the prompt; empty for real models. */
   salt: string;
 }
 
@@ -95,9 +95,9 @@ export function promptKey(model: string, prompt: Prompt): string {
 }
 
 /**
- * Opens a store of completions, one file of JSON lines; there must be one writer, which the caller sees to. In memory are
- * keys and positions (about 200 bytes a completion), the texts stay on disk.
- * @param readOnly nothing is created, cut or written: for replays
+ * Opens a store of completions, one file of JSON lines with one writer. Keys and positions are in memory (about 200
+ * bytes a completion).
+ * @param readOnly for replays: nothing is created, cut or written
  * @throws WorkbenchError `data` for a broken line before the last, or a missing file that is `readOnly`
  */
 export function openCompletionStore(file: string, { readOnly = false } = {}) {
@@ -214,7 +214,7 @@ function hashOf(value: unknown): string {
 }
 
 /**
- * Stands in for the model that wrote the store, so that an evaluation runs again without it.
+ * The model that wrote the store, for replays.
  * @throws WorkbenchError `data` where no model ever wrote the store
  */
 export function replayModel(store: CompletionStore): LanguageModel {

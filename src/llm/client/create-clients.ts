@@ -25,9 +25,8 @@ export interface ClientSettings {
   /** Calls a question may cost, 0 or more; null: no budget. */
   budget: number | null;
   /**
-   * `strict`: the budget is checked before every call, and its last call is kept for `final` decisions; no question ever
-   * costs more. `reference`, FiSKE's way: exploration ends when the agent asks for `remaining` at the heads of its loops
-   * and finds none, `decide` itself never refuses, so a head with many relations and the answer overrun the budget.
+   * `strict`: no question costs more, and its last call is kept for `final` decisions. `reference`, FiSKE’s way:
+   * exploration ends when `remaining` at a loop’s head is 0; many relations and the answer overrun the budget.
    */
   budgetMode: 'strict' | 'reference';
   /** Sampling seed; used when a temperature is above 0. */
@@ -35,8 +34,8 @@ export interface ClientSettings {
   /** Default 0 for all. */
   temperatureOf?: (decision: Decision) => number;
   /**
-   * `written`: the model writes its choices. `likelihood`: choices go by the log-probability of the candidates' own words,
-   * which takes a model with `scoreTexts`. Default `written`.
+   * `likelihood`: choices go by the log-probability of the candidates’ words, which takes `scoreTexts`. Default
+   * `written`.
    */
   choices?: 'written' | 'likelihood';
   onTiming?: (timing: CallTiming) => void;
@@ -166,7 +165,7 @@ function questionClient(
   };
 }
 
-/** One call: one request to a model, the retry after an unreadable reply is a separate call. */
+/** One request to a model; the retry after an unreadable reply is another. */
 export interface CallRecord extends Usage {
   phase: string;
   /** Decision of the question, from 0. */

@@ -7,10 +7,7 @@ import { WorkbenchError } from '../../run/errors.js';
 import { type CallTiming, rememberedCalls, replayError, saltOf } from './ask-model.js';
 import { type CompletionStore, type StoredPriors, type StoredScores, scoresKey } from './completion-store.js';
 
-/**
- * Log-probability that a simulated model gives a wrong text; a right one has 0. Its priors equal this value,
- * so that a right text is clearly above every threshold.
- */
+/** Log-probability of a wrong text by a simulated model, and its priors; a right one has 0. */
 export const simulatedPrior = -4;
 
 export type ScoreTexts = ReturnType<typeof textScorer>;
@@ -61,8 +58,8 @@ interface AnsweredPriors extends StoredPriors {
 }
 
 /**
- * Priors of texts, each requested once even by concurrent calls. Scores are stored together with the answered requests
- * for their priors and the costs, so that a failed or stopped question leaves no scores without priors.
+ * Priors of texts, each requested once. They are stored together with the first scores that needed them, so that a
+ * failed question leaves no scores without priors.
  */
 function priorAsker(model: LanguageModel, store: CompletionStore) {
   // In addition to the store's, for stores that keep nothing.

@@ -3,9 +3,8 @@ import { canonicalJson } from '../../run/config.js';
 import type { Decision, ReplyOf } from '../decision.js';
 
 /**
- * Whether a reply says what an example of its prompt said. Lists of scores are compared as far as both go, since the example may have
- * had more candidates: `10,0,1` copies `10,0,1,0`. Undefined where no example's reply could be given here, or where fewer than three
- * replies are possible, so that agreement says nothing.
+ * True for a reply that repeats an example of its prompt; lists of scores are compared as far as both go. Undefined
+ * where no example’s reply could be given here, or fewer than three replies are possible.
  */
 export function copiesExample<D extends Decision>(decision: D, reply: ReplyOf<D>): boolean | undefined {
   const examples = decision.examples as readonly { reply: ReplyOf<Decision> }[];

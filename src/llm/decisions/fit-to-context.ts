@@ -26,10 +26,10 @@ type Part = keyof Dropped;
 const order: readonly Part[] = ['history', 'examples', 'evidence', 'candidates'];
 
 /**
- * The decision with as much as fits: history goes first, oldest lines before younger ones, then examples, facts and
- * candidates, each from its end; one candidate always stays. A few token counts, by bisection.
+ * The decision with as much as fits: history goes first, oldest lines first, then examples, facts and candidates from
+ * their ends; one candidate stays.
  * @param maxPromptTokens of the whole prompt
- * @param sizeOf tokens of what is evaluated at once to ask a decision; default its prompt's, without the chat template
+ * @param sizeOf tokens evaluated at once; default those of the prompt, without the chat template
  * @throws WorkbenchError `data` where question and one candidate do not fit
  */
 export function fitToContext<D extends Decision>(

@@ -54,9 +54,8 @@ export function textCandidate(text: string): Candidate {
 }
 
 /**
- * Facts as few lines: those of one head and relation together, and of the others those of one relation and tail. Such as
- * `Tower Clock | repaired_by | Mia Kop; Jon Weil`, in the order in which the lines begin. Every fact is in one line, and
- * no line says more than the facts. O(facts).
+ * Facts in few lines: those of one head and relation together, of the others those of one relation and tail, such as
+ * `Tower Clock | repaired_by | Mia Kop; Jon Weil`. O(facts).
  * @source KnowledgeNavigator (Guo et al. 2024) joins in these two steps
  */
 export function joinedLines(facts: readonly NamedTriple[]): string[] {

@@ -13,10 +13,10 @@ interface ReadReply<D extends Decision> {
 }
 
 /**
- * Reads a reply: JSON of the asked form (`direct`, or `constrained` where the model was bound to it); the last such JSON
- * inside other text (`extracted`); other JSON, Python literals, cut JSON, lists and lines that mean the same
- * (`repaired`). Numbers out of range, names that were not offered and repetitions are dropped.
- * @returns undefined where nothing can be read. Never throws; bounded time for any text.
+ * Reads a reply: JSON of the asked form (`direct`, or `constrained`); the last such JSON inside other text
+ * (`extracted`); other JSON, Python literals, cut JSON, lists and lines that mean the same (`repaired`). Numbers out of
+ * range, names that were not offered and repetitions are dropped.
+ * @returns undefined where nothing can be read. Never throws; bounded time for any text
  */
 export function readReply<D extends Decision>(
   decision: D,

@@ -3,7 +3,10 @@ import type { Decision, ReplyOf } from '../decision.js';
 
 /** Reply form of one kind of decision. */
 export interface ReplyForm<D extends Decision> {
-  /** Instruction, in a form that a small model cannot copy as if it were a reply; the same for every decision of a phase, as part of the cached head. */
+  /**
+   * Instruction that a small model cannot copy as a reply; the same for every decision of a phase, as part of the
+   * cached head.
+   */
   instruction: (decision: D) => string;
   /** Numbers that hold for this decision alone, such as how many may be chosen. */
   limits?: (decision: D) => string;
@@ -16,8 +19,8 @@ export interface ReplyForm<D extends Decision> {
    */
   read: (decision: D, value: unknown, lenient: boolean) => ReplyOf<D> | undefined;
   /**
-   * The reply that a text with brackets says as a whole, where they are no drafts of which the last counts: several lists
-   * that add up, or sentences that hold brackets. Tried before `read` gets what may be meant, piece by piece.
+   * The reply of a text with brackets as a whole: several lists that add up, or sentences that hold brackets. Tried
+   * before `read` gets the pieces.
    */
   readWhole?: (decision: D, text: string) => ReplyOf<D> | undefined;
   /** The reply that lines of text say, where there is no JSON: numbered lists, `key: value`, semicolons. */
@@ -113,8 +116,8 @@ function longest(lengths: readonly number[]): number {
 }
 
 /**
- * Characters of a JSON string, of whose escapes only those are allowed that have no other spelling. Free text does not
- * begin like the end of a list: small models that would rather write an empty one then fill the text with noise.
+ * Characters of a JSON string; escapes only where there is no other spelling. Free text does not begin like the end of
+ * a list: small models would fill it with noise.
  */
 const characters = [
   String.raw`first ::= [^"\\\x00-\x1F\x7F ,:}\]] | "\\" ["\\]`,
@@ -183,8 +186,8 @@ interface TrieGrammar {
 }
 
 /**
- * The trie of the texts, with equal subtrees merged, so that a thousand relation sequences stay small and the sampler
- * follows one branch instead of trying every text.
+ * The trie of the texts, with equal subtrees merged, so that the sampler follows one branch instead of trying every
+ * text.
  * @param texts at least one; without unpaired surrogates
  * @param prefix of the names of the rules: letters and dashes
  */

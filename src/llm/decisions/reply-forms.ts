@@ -33,9 +33,8 @@ export function writeReply<D extends Decision>(decision: D, reply: ReplyOf<D>): 
 const slack = 48;
 
 /**
- * Schema and grammar of the replies to a decision. The grammar says more than the schema: ranges of every number, which
- * relation sequences exist, no white space. That chains or choices differ from each other neither can say; repeated ones
- * are dropped on reading.
+ * Schema and grammar of the replies to a decision. The grammar says more: ranges, which relation sequences exist, no
+ * white space. Neither can say that choices differ; repetitions are dropped on reading.
  */
 export function replyFormat(decision: Decision): ReplyFormat {
   const shape = replyForm(decision).shape(decision);

@@ -50,8 +50,8 @@ export function distinctTexts(values: readonly unknown[], limit: number): string
 }
 
 /**
- * Index of the offered thing that a number (counting from 1) means, -1 for 0; lenient: that a name means, too.
- * Undefined for anything else, such as a number out of range.
+ * Index of the offered thing that a number (counting from 1) means, -1 for 0; lenient: a name too. Undefined for
+ * anything else.
  */
 export function offeredIndex(value: unknown, offered: OfferedNames, lenient: boolean): number | undefined {
   const number = wholeNumber(value, 0, offered.names.length, lenient);
@@ -60,8 +60,8 @@ export function offeredIndex(value: unknown, offered: OfferedNames, lenient: boo
 }
 
 /**
- * Index of the offered thing that a line means: `3`, `3. name`, `name`, `none`. Where a number and a name stand in one
- * line the name counts: lists are often renumbered. Digits inside names are never read.
+ * Index of the offered thing that a line means: `3`, `3. name`, `name`, `none`. The name counts before the number:
+ * lists are often renumbered.
  */
 export function writtenIndex(line: string, offered: OfferedNames): number | undefined {
   const exact = offered.exact(line);
@@ -170,9 +170,9 @@ export class OfferedNames {
   }
 
   /**
-   * Index of the name that was meant: the same one; else the only one that agrees but for letter case and white
-   * space; else the one nearest by edits, at most a fifth of its length away and at least two edits nearer than any
-   * other. Undefined otherwise. Never by containment: `place` is not `place_of_birth`.
+   * Index of the name that was meant: the same one; else the only one that agrees but for case and white space; else
+   * the nearest by edits, at most a fifth of its length away and two edits nearer than any other. Never by containment:
+   * `place` is not `place_of_birth`.
    */
   snap(written: string): number | undefined {
     const same = this.exact(written);

@@ -52,8 +52,8 @@ function problem(path: string, got: string, hint: string, cause?: unknown): Work
 }
 
 /**
- * Checks magic, version, counts, lengths and tensor offsets against the file's size. The library and llama.cpp believe them: a
- * hostile count would allocate without bound. One pass over the header, no native code.
+ * Checks magic, version, counts, lengths and tensor offsets against the file’s size: llama.cpp believes them, and a
+ * hostile count would allocate without bound.
  * @throws WorkbenchError `data` when the file is missing, is not GGUF, is cut short or contradicts itself
  */
 export function checkGguf(path: string): void {
@@ -82,7 +82,7 @@ const scalarBytes: Readonly<Record<number, number>> = {
   ...{ 10: 8, 11: 8, 12: 8 },
 };
 const [uint32Type, stringType, arrayType] = [4, 8, 9];
-/** Bytes of a value: exact for F32, F16 and BF16, else a lower bound by the smallest type, IQ1_S; llama.cpp checks exact sizes. */
+/** Bytes of a value: exact for F32, F16 and BF16, else a lower bound (IQ1_S). */
 const valueBytes = (type: number) => ({ 0: 4, 1: 2, 30: 2 })[type] ?? 50 / 256;
 const longestName = 1 << 16;
 

@@ -19,8 +19,7 @@ interface Generation {
 }
 
 /**
- * Evaluates the body and writes the reply. Temperature 0 takes the likeliest token; else the whole distribution is
- * sampled by the request's seed.
+ * Evaluates the body and writes the reply: the likeliest tokens at temperature 0, else sampled by the request’s seed.
  * @throws WorkbenchError `stopped`
  */
 export async function generate(
@@ -53,8 +52,8 @@ export async function generate(
 }
 
 /**
- * Log-probability of each continuation, summed over its last `lengths[i]` tokens. The body is evaluated once; what
- * continuations begin with in common too, so that a list of chains costs little more than its different ends.
+ * Log-probability of each continuation, summed over its last `lengths[i]` tokens. The body and common beginnings are
+ * evaluated once.
  * @param continuations none empty
  * @throws WorkbenchError `stopped`, also between two continuations
  */

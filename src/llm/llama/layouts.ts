@@ -12,9 +12,8 @@ export interface PromptTokens {
 }
 
 /**
- * Tokenization of requests. Templates come from the file's contents alone: its name must not change the prompt.
- * Text of the request is never read as special tokens. A model without a template gets system, prompt and `Reply:`, each
- * set off by a blank line.
+ * Tokenization of requests by the file’s own template; text of the request is never read as special tokens. A model
+ * without a template gets system, prompt and `Reply:`, each set off by a blank line.
  */
 export function chatLayout(library: Awaited<ReturnType<typeof llamaLibrary>>, model: LlamaModel) {
   const { LlamaText } = library;
@@ -94,9 +93,8 @@ export interface PlainTokens {
 }
 
 /**
- * Body and text are tokenised together from the body's last line on, and a text's tokens are those that differ from the
- * body's own: so a tokenizer that joins the end of a body with the beginning of a text is scored as it reads. Nothing of
- * the text is read as special tokens.
+ * Body and text are tokenised together from the body’s last line on, and a text’s tokens are those that differ from the
+ * body’s own: a tokenizer that joins the two is scored as it reads. Nothing is read as special tokens.
  */
 export function plainTokens(
   model: LlamaModel,

@@ -34,8 +34,8 @@ export function openPrefixCache(context: LlamaContext) {
 
   return {
     /**
-     * Works on a sequence that holds exactly `head`, evaluated from empty in the same steps every time; what
-     * the work adds to it is erased before the next. `cachedTokens` of the head are all, where it was held already, else 0.
+     * Works on a sequence that holds exactly `head`, evaluated from empty in the same steps every time; additions are
+     * erased before the next use. `cachedTokens` are all of the head or none.
      */
     async use<Result>(
       head: readonly Token[],

@@ -131,8 +131,8 @@ const answerLabels = ['answer', 'finalanswer', 'result'];
 const reasoningNames = ['reason', 'thoughts', 'steps', 'explanation'];
 
 /**
- * `{"answers":["…"]}`, one at least, `no answer` where the model abstains; `{"answers":[2]}` where the answers stand numbered in the prompt; `{"answer":"true"}` for a
- * statement; `reasoning` before it if requested.
+ * `{"answers":["…"]}`, or `no answer`; numbers where the answers stand numbered in the prompt; `{"answer":"true"}` for
+ * a statement; `reasoning` before it if requested.
  */
 export const answerForm: ReplyForm<AnswerDecision> = {
   instruction({ form, withReasoning, allowed }) {

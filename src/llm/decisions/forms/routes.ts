@@ -151,10 +151,7 @@ function pathsOf(decision: PathsDecision, written: readonly unknown[], lenient: 
 /** Without what numbers it, and without quotes around it. */
 const barePath = (text: string): string => unwrapped(text.replace(/^(?:path(?:\s*\d{1,3})?|\d{1,3})?\s*[.):]\s+/i, ''));
 
-/**
- * Paths matched by a written one, name by name: each the only near one of the continuations. A relation may
- * lack its direction.
- */
+/** Paths matched by a written one, name by name; a relation may lack its direction. */
 function snapped(decision: PathsDecision, written: string, effort: Effort): number[] {
   const parts = written.split(/→|(?<!=)=+>|(?<!-)-+>/).map(unwrapped);
   if (parts.length < 3) return [];

@@ -44,9 +44,8 @@ export interface TextQuery {
 }
 
 /**
- * Log-probability of each text above its prior: (log p − log prior) / its tokens, [texts]. For chains of different lengths
- * by the mean of their tokens: `, then` and what follows says less a token than the first link, so by its own length a whole
- * chain would lose to its beginning.
+ * (log p − log prior) / tokens, [texts]; chains of different lengths by their mean tokens: `, then` and what follows
+ * says less a token than the first link, so a whole chain would lose to its beginning.
  */
 type AskTexts = (query: TextQuery) => Promise<Float64Array>;
 
@@ -61,9 +60,9 @@ interface Taken<Reply> {
 }
 
 /**
- * How sharply scores become shares, by what is chosen: nats a token are multiplied by it.
- * @source least surprise at what was right on MetaQA 2-hop dev-train with SmolLM2-135M: relations n = 169, chains n = 94, clues 627
- *   pairs; the others were not measured (docs/decisions/likelihood.md)
+ * How sharply scores become shares: nats a token are multiplied by it.
+ * @source least surprise at what was right on MetaQA 2-hop dev-train, SmolLM2-135M: relations n = 169, chains 94, clues
+ *   627 pairs; the others were not measured (docs/decisions/likelihood.md)
  */
 const sharpness: Readonly<Record<Chosen, number>> = {
   ...{ relation: 1.2, chain: 3, clue: 1.5 },
@@ -76,8 +75,8 @@ const sharpness: Readonly<Record<Chosen, number>> = {
 const within = 0.3;
 /**
  * Threshold above the prior, in nats a token, for a pair to match.
- * @source chosen by F1 of relations that a clue speaks for on dev-train, n = 177 decisions, as above, and on demo-questions train with
- *   the embedded model, n = 102
+ * @source F1 of relations that a clue speaks for on dev-train, n = 177, and on demo-questions train with the embedded
+ *   model, n = 102
  */
 const matchThreshold = 1;
 /** Text for choosing nothing. */
@@ -224,7 +223,7 @@ export function isChoice(decision: Decision): boolean {
   return wayOf(decision) !== undefined;
 }
 
-/** Everything that a decision by likelihood scores; undefined for one whose reply is free text. Empty where nothing is offered. */
+/** Everything that a decision by likelihood scores, empty where nothing is offered; undefined for free text. */
 export function textQueries(decision: Decision): TextQuery[] | undefined {
   return wayOf(decision)?.queries(decision);
 }
@@ -236,10 +235,7 @@ export function plainPrompt(decision: Decision): Prompt {
   return { system: '', head, body: queries.map(({ body, texts }) => [body, ...texts].join('\n')).join('\n') };
 }
 
-/**
- * Tokens of the most that a decision by likelihood evaluates at once: head, body and one text. However many texts there are,
- * they are never in the context together.
- */
+/** Most tokens that a decision by likelihood evaluates at once: head, body and one text. */
 export function plainSize(decision: Decision, countTokens: (text: string) => number): number {
   const most = (sizes: readonly number[]) => sizes.reduce((highest, size) => Math.max(highest, size), 0);
   // By tokens rather than characters: a short name of rare signs may have more of them than a long plain one.

@@ -1,7 +1,7 @@
 /**
- * A decision as plain text for continuation by a model: no list, no number, no JSON. Small models continue patterns; they
- * do not look lines up. A question is a line `question? = chain`, behind solved lines of the same form (`plainHead`);
- * relations are its next link: `question? = directed by, then`. The embedded model is trained on the same form.
+ * A decision as plain text that a model continues: no list, no number, no JSON. A question is a line `question? =
+ * chain`, behind solved lines of the same form (`plainHead`); relations are its next link: `question? = directed by,
+ * then`. The embedded model is trained on the same form.
  */
 import type { ContextBlock, Decision } from '../../decision.js';
 import { oneLine, shownName } from '../prompt-text.js';
@@ -19,8 +19,8 @@ const pathLabel = 'Path';
 export type PlainTask = Pick<Decision, 'question' | 'context'> & Partial<Pick<Decision, 'evidence'>>;
 
 /**
- * What a chosen text follows: an empty beginning of a line, other context and facts a line each, then the question. Of
- * relations and chains the question has `it` for its topic, followed by the path walked.
+ * Text before a choice: other context and facts a line each, then the question. Of relations and chains the question
+ * has `it` for its topic, followed by the path walked.
  */
 export function plainBody(chosen: Chosen, { question, context = [], evidence = [] }: PlainTask) {
   const [topic = '', ...walked] = pathOf(context);
@@ -99,8 +99,8 @@ function asksFor(question: string): string {
 }
 
 /**
- * Topics are names, or several with commas between them if the whole is not itself a name; brackets around them go
- * too. Letter case is ignored. Only the first mention of each name is replaced, as a whole word.
+ * Replaces the first mention of the topic, as a whole word in any case, with its brackets; several names have commas
+ * between them unless the whole is one.
  */
 function withoutTopic(question: string, topic: string): string {
   const plain = oneLine(question);
@@ -108,7 +108,7 @@ function withoutTopic(question: string, topic: string): string {
   return whole === plain ? withoutNames(plain, topic.split(', ')) : whole;
 }
 
-/** Letters and digits that end a word where they begin: of scripts that write no spaces, or hang endings on, none do. */
+/** Letters and digits that end a word; none in scripts without spaces between words. */
 const wordSign = String.raw`(?![\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Thai}])[\p{L}\p{N}]`;
 
 function withoutNames(text: string, topics: readonly string[]): string {
