@@ -38,9 +38,7 @@ export interface TextEvaluator extends Pick<StateEncoder, 'id' | 'name' | 'dim' 
   dispose(): Promise<void>;
 }
 
-/** Token limits and progress callbacks. */
 export interface EvaluateOptions {
-  /** Most tokens of a text. */
   budget: number;
   /** Most texts side by side on this machine; default as many as it can. */
   lanes: number | undefined;
@@ -54,7 +52,6 @@ export interface EvaluateOptions {
 
 /** Texts that are taken on, or counted, before anything else gets its turn: a killed run can lose so many vectors. */
 const turnSize = 256;
-/** Milliseconds between polls for vectors that another process is making. */
 const lookEvery = 200;
 
 type VectorStore = ReturnType<EncoderCache['space']>;

@@ -30,9 +30,7 @@ export async function readEmbeddingModel(path: string, asked: (typeof poolingCho
   const dim = metadata.has(`${architecture}.embedding_length_out`) ? 'embedding_length_out' : 'embedding_length';
   return {
     architecture,
-    /** Length of a vector. */
     dim: size(dim, 1),
-    /** Longest input in tokens, special ones included. */
     contextLength: size('context_length', 8),
     pooling,
     /** llama.cpp's number of `pooling` when it differs from the file's; else undefined. */

@@ -11,7 +11,6 @@ import { type Lease, leasesIn, openStore, requireSpace, type Store, storeError }
 /** Everything a vector depends on, except its text. */
 interface VectorSpace {
   encoder: string;
-  /** Display name. */
   name: string;
   /** Other factors of the vectors, such as the device. */
   mode: string;
@@ -101,7 +100,6 @@ export async function openEncoderCache(cacheFolder: string) {
   };
 }
 
-/** Shared parts of an open cache. */
 interface OpenCache {
   folder: string;
   opened: Store<ReturnType<typeof openTables>>;
@@ -129,7 +127,6 @@ function readSealed(
   return sealed.readUInt32LE(length) === crc32(bytes, crc32(key)) ? bytes : 'damaged';
 }
 
-/** Vectors of one encoder. */
 function spaceStore({ folder, opened, leases, failCommit, commitError }: OpenCache, space: VectorSpace) {
   const { root, tables } = opened;
   const { vectors, tokens, spaces } = tables;
@@ -211,7 +208,6 @@ export function hasEncoderCache(cacheFolder: string): boolean {
   return existsSync(join(vectorsFolder(cacheFolder), 'data.mdb'));
 }
 
-/** Keys of one encoder. @param prefix hex */
 function rangeOf(prefix: string) {
   const start = Buffer.concat([Buffer.from(prefix, 'hex'), Buffer.alloc(keyBytes)]);
   return { start, end: Buffer.concat([Buffer.from(prefix, 'hex'), Buffer.alloc(keyBytes + 1, 0xff)]) };

@@ -66,7 +66,6 @@ export function hashedEncoder(dim: number, normalize = true): StateEncoder {
 /** Runs of letters and digits, and every other visible character separately. */
 export const wordPattern = /[\p{L}\p{M}\p{N}]+|[^\s\p{L}\p{M}\p{N}]/gu;
 
-/** In lower case and composed form. */
 function wordsOf(text: string): string[] {
   return text.normalize('NFKC').toLowerCase().match(wordPattern) ?? [];
 }

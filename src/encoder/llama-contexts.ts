@@ -5,7 +5,6 @@ import { WorkbenchError } from '../run/errors.js';
 import type { EmbeddingModel } from './embedding-model.js';
 import { blockTokens, type EncoderContext, prefixContext } from './prefix-context.js';
 
-/** A loaded model; dispose it after use. */
 export interface LlamaContexts extends LlamaVocabulary {
   /**
    * Works on all contexts, each with room for `tokens` tokens, special ones not counted. They grow with demand; vectors
@@ -18,7 +17,6 @@ export interface LlamaContexts extends LlamaVocabulary {
 interface LlamaContextsOptions {
   modelPath: string;
   model: Pick<EmbeddingModel, 'architecture' | 'contextLength' | 'poolingType'>;
-  /** Contexts, 1 or more. */
   count: number;
   device: LlamaDevice;
   /** Reuse the evaluated beginning of a text for the next; causal models only. */
@@ -83,9 +81,7 @@ function wholeContext(context: LlamaEmbeddingContext): EncoderContext {
 export const reservedPlaces = 3;
 
 export interface LlamaVocabulary {
-  /** Without special tokens. */
   tokenize(text: string): Token[];
-  /** Special tokens of every input. */
   special: number;
   /** Maximum tokens of a text, without special ones. */
   most: number;
@@ -145,7 +141,6 @@ interface Pooled<Value> {
 export function growingPool<Value>(open: (size: number) => Pooled<Value>['opening']) {
   let current: Pooled<Value> | undefined;
 
-  // What failed to open needs no closing.
   const close = (pooled: Pooled<Value>) =>
     pooled.opening.then(
       (opened) => opened.close(),

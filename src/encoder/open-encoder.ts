@@ -10,7 +10,6 @@ import type { EncodedTexts, EncodeOptions, StateEncoder } from './state-encoder.
 
 /** Which model, where it is not the settings' own, and where vectors are kept. */
 export interface OpenEncoderOptions {
-  /** Goes before `settings.model`. */
   modelPath?: string | undefined;
   cacheFolder: string;
 }
@@ -35,7 +34,6 @@ export async function openEncoder(settings: EncoderSettings, options: OpenEncode
 }
 
 interface EncodeProgress extends Pick<EncodeOptions, 'maxTokens' | 'overlong' | 'lanes'> {
-  /** Such as `encode messages`. */
   label: string;
   progress?: ProgressReporter | undefined;
   signal?: AbortSignal | undefined;

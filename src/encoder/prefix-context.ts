@@ -119,9 +119,7 @@ export interface Batch {
   tokens: readonly (readonly Token[])[];
   /** Reuse beginnings of texts, which are then sorted by them. */
   reuse: boolean;
-  /** @param place of `tokens` */
   onVector(place: number, encoded: Awaited<ReturnType<EncoderContext['encode']>>): void;
-  /** Asked after each text. */
   stopped(): boolean;
 }
 

@@ -16,7 +16,6 @@ import { dot, normalizeL2, type StateEncoder } from './state-encoder.js';
 export interface ServerEncoderOptions {
   /** `http(s)://HOST/v1#MODEL`, several with commas between. */
   servers: string;
-  /** Scale vectors to length 1. */
   normalize: boolean;
   cacheFolder: string;
   patience?: ServerPatience;
@@ -177,7 +176,6 @@ const replySchema = z.object({
   data: z.array(z.object({ index: z.int().min(0), embedding: z.union([z.string(), z.array(z.number())]) })),
 });
 
-/** One vector a text. */
 async function vectorsOf(
   { name, model, client, patiently }: Server,
   texts: readonly string[],

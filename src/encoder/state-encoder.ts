@@ -25,21 +25,17 @@ export interface EncodeOptions {
 
 /** Cumulative counts of one encoder object. */
 export interface EncoderCounters {
-  /** Texts asked for, duplicates included. */
   requests: number;
   /** Tokens of the texts asked for, duplicates included: the cost without any sharing. Blank texts have none. */
   askedTokens: number;
   /** Forward passes of the model: distinct texts that no cache held. */
   encodes: number;
-  /** Distinct texts that the disk cache held. */
   cacheHits: number;
   /** Distinct texts whose vector in the disk cache did not fit its checksum; they count as encodes. */
   damaged: number;
-  /** Tokens evaluated. */
   tokens: number;
   /** Tokens that were evaluated already, with a text that begins alike. */
   reusedTokens: number;
-  /** Seconds spent in the model. */
   seconds: number;
 }
 
@@ -54,7 +50,6 @@ export interface StateEncoder {
    * Everything the vectors depend on (model hash, pooling, normalisation, library): part of checkpoints and cache keys.
    */
   readonly id: string;
-  /** Name in reports, such as the model file's. */
   readonly name: string;
   readonly dim: number;
   /** Tokens of a beginning that are kept together for the next text; 0 where every text is evaluated whole. */

@@ -110,9 +110,7 @@ export type MatchReply = { matches: { candidate: number; target: number; score: 
 /** Relation sequences that lead from the subjects to the answer. */
 export interface ChainsDecision extends DecisionBase<ChainsReply> {
   kind: 'chains';
-  /** Relations of a chain. */
   hops: number;
-  /** Chains asked for, all different. */
   count: number;
   /** Every chain that may be written, as relation ids in ascending order: those that exist from the subjects. */
   allowed: readonly (readonly number[])[];
@@ -128,7 +126,6 @@ export interface RewriteDecision extends DecisionBase<RewriteReply> {
   kind: 'rewrite';
   /** Kind of text: the question in other words, its parts, its sub-goals, the known facts, or `relation → relation`. */
   about: 'paraphrase' | 'sub-question' | 'sub-objective' | 'memory' | 'plan';
-  /** Most texts. */
   count: number;
 }
 
@@ -138,11 +135,9 @@ export type RewriteReply = { texts: string[] };
 /** Paths of the graph that lead from the topics to an answer. */
 export interface PathsDecision extends DecisionBase<PathsReply> {
   kind: 'paths';
-  /** Most paths. */
   count: number;
   /** Every path that may be written: triples of ids as walked, each beginning where the one before ends. */
   allowed: readonly (readonly (readonly [number, number, number])[])[];
-  /** Name of each entity id that occurs in `allowed`. */
   entityName: (entity: number) => string;
   /** Name of each relation id that occurs in `allowed`; inverse relations are `~name`. */
   relationName: (relation: number) => string;

@@ -14,11 +14,9 @@ export interface CompletionRequest {
   system: string;
   /** Shared part of all questions of a phase: task and examples. Its tokens are evaluated once and kept. */
   head: string;
-  /** Question, evidence and candidates. */
   body: string;
   format?: ReplyFormat;
   maxTokens: number;
-  /** 0 is greedy. */
   temperature: number;
   /** Sampler seed; used when `temperature` > 0. */
   seed: number;
@@ -69,7 +67,6 @@ export interface ScoreRequest {
    * verdict 0 is yes), -1 for none.
    */
   meant: readonly number[];
-  /** Index of the target in a `match`. */
   target?: number;
   signal?: AbortSignal | undefined;
 }
@@ -103,7 +100,6 @@ export interface LanguageModel {
   readonly constrained: boolean;
   /** Tokens of prompt and reply together. */
   readonly contextLength: number;
-  /** Useful number of concurrent requests. */
   readonly concurrency: number;
   countTokens(text: string): number;
   /**

@@ -5,11 +5,9 @@ export interface RegisteredModel {
   /** Name for `--model` and `--encoder`. */
   name: string;
   use: 'chat' | 'encoder';
-  /** Short advice for choosing. */
   about: string;
   url: string;
   sha256: string;
-  /** Approximate size, as shown by the host. */
   megabytes: number;
   licence: string;
   /** URL of a licence that must be accepted before the download. */

@@ -24,7 +24,6 @@ export interface ServerPatience {
 /** Nothing answers at the address. */
 export class ServerAway extends WorkbenchError {}
 
-/** See `ServerPatience.retries`. */
 export const usualRetries = 6;
 
 interface ServerOptions extends ServerPatience {
@@ -48,7 +47,6 @@ interface Patience {
   signal: AbortSignal | undefined;
   /** Leaves a part out of further tries; false where that does not help. */
   leaveOut?: (part: OptionalPart) => boolean;
-  /** Maps a refusal to another error. */
   refused?: (error: WorkbenchError) => Error;
   retries?: number;
 }
@@ -118,7 +116,6 @@ export async function connectServer(options: ServerOptions) {
 
   return {
     ...{ name, model, key, client, patiently },
-    /** Tries that failed. */
     get failures() {
       return failures;
     },
@@ -195,13 +192,9 @@ type Trouble =
 
 /** Words for error messages. */
 export interface Wants {
-  /** Such as `a completion`. */
   what: string;
-  /** Such as `a language-model server`. */
   server: string;
-  /** Such as `a chat model`. */
   model: string;
-  /** Path below the address: `/chat/completions`. */
   path: string;
   /** Kind of input, such as `a prompt`, and a hint for shortening it. */
   fits: string;
@@ -209,7 +202,6 @@ export interface Wants {
 }
 
 interface ServerAddress {
-  /** Base URL and model, as the user gave them. */
   name: string;
   /** Never part of a message. */
   key: string | undefined;

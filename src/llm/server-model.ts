@@ -25,11 +25,9 @@ import { semaphore } from './concurrency.js';
 export interface ServerModelOptions extends ServerPatience {
   /** Base URL of `/chat/completions`, often ending in `/v1`. */
   baseUrl: string;
-  /** The server's name of the model. */
   model: string;
   /** Tokens of prompt and reply, default 8192: servers do not report it. */
   contextLength?: number;
-  /** Requests under way at once, default 4. */
   concurrency?: number;
   /**
    * Score texts, through `/completions` with `echo` and `logprobs`; tried once at opening. Default false: no contact

@@ -25,7 +25,6 @@ interface Server {
   countTokens: (text: string) => number;
 }
 
-/** Tokens of one prompt, as texts, with log-probabilities. */
 interface Echoed {
   tokens: readonly string[];
   /** null of the first, which nothing precedes. */
@@ -36,7 +35,6 @@ interface Echoed {
 const longestBatch = 64_000;
 const mostPrompts = 64;
 
-/** Such a server gives no log-probabilities of a prompt. */
 class RefusedScores extends WorkbenchError {}
 
 /** Error for a server that refuses to score; errors of long prompts and wrong keys are passed through. */
@@ -109,7 +107,6 @@ function behind(before: Echoed, { tokens, logProbs }: Echoed): { logProb: number
   return { logProb, tokens: tokens.length - shared };
 }
 
-/** The prompts in as few requests as the form allows. */
 async function ask(
   server: Server,
   prompts: readonly string[],

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { WorkbenchError } from './errors.js';
 import { nearestName } from './printable.js';
 
-/** The part of JSON Schema (draft 2020-12) that settings use. */
 export interface KeySchema {
   type?: string | string[];
   description?: string;
@@ -195,7 +194,6 @@ function propertiesOf(schema: KeySchema): Record<string, KeySchema> {
 }
 
 interface KeyExplanation {
-  /** Dotted name. */
   key: string;
   /** Type with range or allowed values: `an integer in [1, 64]`, `one of path, target`. */
   takes: string;

@@ -49,7 +49,6 @@ export interface DownloadOptions {
 
 const defaultPatience = { stall: 30_000, tries: 5, pause: 1000 };
 const longestPause = 30_000;
-/** Bytes to leave free on the disk. */
 const spareBytes = 64 << 20;
 const mostRedirects = 10;
 
@@ -120,9 +119,7 @@ export async function downloadFile(options: DownloadOptions): Promise<Downloaded
 }
 
 const stateSchema = z.strictObject({
-  /** The requested address. */
   url: z.string(),
-  /** Expected hash of the complete file; absent if unknown. */
   sha256: z.string().optional(),
   bytes: z.int().min(0),
   /** Strong ETag: changes with the bytes. */
@@ -137,9 +134,7 @@ function openPart(folder: string, url: string) {
   const descriptor = openSync(path, 'a');
   const part = {
     ...{ path, descriptor },
-    /** Bytes received. */
     length: fstatSync(descriptor).size,
-    /** Origin of the bytes. */
     state: readState(stateFile),
     append(chunk: Uint8Array): void {
       try {
@@ -375,7 +370,6 @@ async function gitBlobOf(path: string): Promise<string> {
   return (await hashOfFile(path, createHash('sha1').update(`blob ${statSync(path).size}\0`))).digest('hex');
 }
 
-/** With one decimal. */
 function megabytes(bytes: number): number {
   return Math.round(bytes / 1e5) / 10;
 }

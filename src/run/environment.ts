@@ -18,16 +18,13 @@ const packages = [
   'pure-rand',
 ];
 
-/** Parts known to the caller only. */
 interface EnvironmentFacts {
-  /** Hash of the resolved settings. */
   configHash: string;
   backend?: string;
   threads?: number;
   hashes?: Record<string, string>;
   /** Default: this process's arguments, without node and the script's folder. Secrets are masked. */
   argv?: readonly string[];
-  /** When the run started. Default: now. */
   started?: Date;
 }
 

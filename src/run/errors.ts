@@ -15,7 +15,6 @@ export const exitCodes: Readonly<Record<ErrorCode, number>> = {
 
 /** Optional parts of an error. */
 export interface ErrorDetails {
-  /** Remedy, one sentence. */
   hint?: string;
   cause?: unknown;
   /** True if all other items would fail alike: work over many items ends. Default false. */

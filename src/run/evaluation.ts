@@ -28,7 +28,6 @@ const section = openObject({
     smooth: z.boolean().optional(),
     caption: text.optional(),
   }).optional(),
-  /** Bars of fractions in [0, 1] with their 95 % intervals, in this order. */
   bars: z.array(openObject({ label: text, value: anyNumber, low: anyNumber, high: anyNumber })).optional(),
 });
 /** See `section`. */
@@ -39,7 +38,6 @@ const example = openObject({
   id: text,
   /** The question: lines of a dialogue, a question, or a query. */
   asked: z.array(text),
-  /** The right answers or walks, in words. */
   gold: z.array(text),
   /** Answers, best first; `score` in words. */
   answers: z.array(openObject({ text, score: text.optional(), right: z.boolean().optional() })),

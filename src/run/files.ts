@@ -83,7 +83,6 @@ export function makeFolder(folder: string): void {
   }
 }
 
-/** True if a folder exists. */
 export function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
@@ -107,7 +106,6 @@ export function temporaryFolder(use: string): string {
   return made;
 }
 
-/** Folders in which this process has written. */
 const tidied = new Set<string>();
 
 /** On the first write in a folder, removes leftovers of killed processes. */

@@ -17,13 +17,11 @@ export interface Cursor {
 /** Start of a log. */
 export const logStart: Cursor = { offset: 0, mark: '' };
 
-/** Result of a read. */
 export interface Part<T> {
   records: T[];
   cursor: Cursor;
   /** True if earlier records are invalid: these records are the first ones. */
   reset: boolean;
-  /** True if more can be read at once. */
   more: boolean;
 }
 

@@ -188,7 +188,6 @@ export function openCheckedLines(
         hint: 'Something else wrote the file meanwhile.',
       });
     },
-    /** Flushes everything to the disk. */
     sync,
     close(): void {
       try {
@@ -200,7 +199,6 @@ export function openCheckedLines(
   };
 }
 
-/** @returns bytes of the complete lines */
 function scanChecked(
   { descriptor, size: total }: { descriptor: number; size: number },
   file: string,

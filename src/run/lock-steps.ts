@@ -33,7 +33,6 @@ export interface LockDisk {
 /** Next step of one process; a plain value. */
 export interface LockState {
   next: 'claim' | 'create' | 'settle' | 'read' | 'look' | 'yield' | 'again' | 'replace' | 'refuse' | 'held' | 'refused';
-  /** Name of its claim. */
   claim: string;
   /** The dead lock found; undefined if there was none. */
   found?: string | undefined;
@@ -46,7 +45,6 @@ export interface LockState {
 /** True if a process at this step already holds the lock. */
 export const holds = ({ next }: LockState): boolean => next === 'settle' || next === 'held';
 
-/** True if there is nothing more to do. */
 export const isDone = ({ next }: LockState): boolean => next === 'held' || next === 'refused';
 
 /** True if it should wait before the next step. */

@@ -39,7 +39,6 @@ export function readMetrics(file: string): MetricRecord[] {
   return readJsonLines(file, metricRecord);
 }
 
-/** One row per figure and record, for Arrow and CSV. */
 function rowsOf(metricsFile: string) {
   return readMetrics(metricsFile).flatMap(({ phase, step, metrics }) =>
     Object.entries(metrics).map(([key, value]) => ({ phase, step, key, value })),
@@ -67,7 +66,6 @@ export function writeMetricsArrow(metricsFile: string, arrowFile: string): void 
   writeFileAtomic(arrowFile, arrow.tableToIPC(table, 'file'));
 }
 
-/** Writes the records as CSV: see `metricsCsv`. */
 export function exportCsv(metricsFile: string, csvFile: string): void {
   writeFileAtomic(csvFile, metricsCsv(metricsFile));
 }

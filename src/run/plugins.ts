@@ -8,7 +8,6 @@ import type { RunInfo } from './records.js';
 
 /** A user's file that registered parts. */
 export interface LoadedPlugin {
-  /** Absolute path. */
   file: string;
   /** Hash of the file as loaded; its imports are not covered. */
   sha256: string;
@@ -62,11 +61,9 @@ export function labelsOfHashes(hashes: Readonly<Record<string, string>>): string
   );
 }
 
-/** Owner of required plugins. */
 interface Asking {
   /** Name of the owner in messages: `the run`, `the evaluation`. */
   what: string;
-  /** Its folder. */
   place: string;
   /** Files it was made with, if known. */
   known?: readonly { file: string; sha256: string }[] | undefined;
@@ -135,7 +132,6 @@ export function requirePluginsOf({ config, environment, folder }: RunInfo): void
 
 const short = (sha256: string) => `${sha256.slice(0, 12)}…`;
 
-/** State of the file on disk. */
 function whereabouts(file: string | undefined, sha256: string): string {
   if (file === undefined) return '';
   const at = shownPath(file);

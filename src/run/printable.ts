@@ -10,7 +10,6 @@ const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16
  * @param limit longest result in UTF-16 units; longer texts end in an ellipsis
  */
 export function printable(text: string, limit = Infinity): string {
-  // Text far beyond the limit is not scanned.
   return shorten(text.slice(0, limit + 1).replace(unsafe, escaped), limit);
 }
 

@@ -32,12 +32,10 @@ export const progressModes = ['auto', 'bar', 'plain', 'off'] as const;
 /** One of `progressModes`. */
 export type ProgressMode = (typeof progressModes)[number];
 
-/** Output options of progress; the defaults fit a command. */
 export interface ProgressOptions {
   mode?: ProgressMode;
   /** Milliseconds between two plain lines of running work; default half a minute. The end is always reported. */
   every?: number;
-  /** Monotonic clock in milliseconds. Default `performance.now`. */
   now?: () => number;
 }
 

@@ -7,7 +7,6 @@ import { printable } from './printable.js';
 interface JsonPlace {
   /** Name for users, with its article: `a checkpoint index`. */
   what: string;
-  /** File, and line for multi-line files. */
   place: string;
   hint?: string;
 }

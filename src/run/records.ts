@@ -36,7 +36,6 @@ export const timingRecord = z
     step: z.int(),
     /** Seconds of wall time since the previous record of the phase. */
     seconds: anyNumber,
-    /** Resident memory in MiB. */
     rss_mb: anyNumber,
   })
   /** Counts since the previous record, such as `time/env_steps`; reports show their sums. */
@@ -48,7 +47,6 @@ const stateShape = z.object({
   schemaVersion: version,
   /** A run whose process was killed still has `running`. */
   status: z.enum(['running', 'finished', 'stopped', 'failed']),
-  /** The current or last phase. */
   phase: text.optional(),
   /** Completed phases; a resumed run skips them. */
   done: z.record(text, z.boolean()),
@@ -64,12 +62,10 @@ export const runState: z.ZodType<RunState> = asWritten(openObject(stateShape.sha
 
 const sessionShape = z.object({
   schemaVersion: version,
-  /** ISO 8601, UTC. */
   started: text,
   argv: z.array(text),
   /** Package versions: kgwalk, node and the libraries that numbers depend on; a missing optional one is left out. */
   versions: z.record(text, text),
-  /** Such as `linux-x64`. */
   platform: text,
   cpu: text,
   cores: anyNumber,
@@ -105,7 +101,6 @@ export const environmentRecord: z.ZodType<EnvironmentRecord> = asWritten(
 /** A run for reports and listings. */
 export interface RunInfo {
   id: string;
-  /** Absolute path. */
   folder: string;
   /** `config.yaml`: every key with its value. */
   config: Record<string, unknown>;

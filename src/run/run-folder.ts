@@ -43,9 +43,7 @@ export function evaluationFiles(folder: string) {
     asked: join(folder, 'asked.json'),
     /** Rows of a running evaluation, in completion order. */
     partial: join(folder, 'answers.part.jsonl'),
-    /** Raw completions of the model. */
     completions: join(folder, 'completions.jsonl'),
-    /** One row per sample. */
     answers: join(folder, 'answers.jsonl'),
     /** Traces: one list of events per sample. */
     traces: join(folder, 'traces.jsonl'),
@@ -129,7 +127,6 @@ export function createRun({ folder, config, environment, resume = false, prepare
     writeJson(files.state, state);
     return {
       id: basename(place),
-      /** Absolute path. */
       folder: place,
       files,
       /** True if the folder already held this run. */
@@ -137,7 +134,6 @@ export function createRun({ folder, config, environment, resume = false, prepare
       get state(): Readonly<RunState> {
         return state;
       },
-      /** Updates fields of the state, on disk at once. */
       update(change: Partial<Omit<RunState, 'schemaVersion'>>): void {
         state = { ...state, ...change };
         writeJson(files.state, state);

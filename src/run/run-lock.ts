@@ -139,7 +139,6 @@ export function removeDeadLock(folder: string): void {
   }
 }
 
-/** Polling interval in milliseconds. */
 const lookEvery = 100;
 
 /**
@@ -171,7 +170,6 @@ function tryLink(draft: string, lock: string): boolean | undefined {
   }
 }
 
-/** Larger than any lock. */
 const longestLock = 4096;
 
 function readLock(lock: string): string | undefined {

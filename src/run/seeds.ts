@@ -56,7 +56,6 @@ export class Rng {
     return Math.floor(this.uniform() * n);
   }
 
-  /** Standard normal (Marsaglia's polar method). */
   normal(): number {
     if (this.#spareNormal !== undefined) {
       const spare = this.#spareNormal;

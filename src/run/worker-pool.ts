@@ -6,15 +6,12 @@ import { collectProvenance, keepNotes, ProvenanceNotes, type ProvenanceRecord } 
 import { memoryErrorOf, throwIfStopped } from './stop.js';
 
 interface WorkerPoolOptions {
-  /** Name of the work for messages, such as `training TransE`. */
   work: string;
   /** The compiled module that calls `serveJobs`: that of the work itself. Sources under test have no such module. */
   module: URL;
-  /** Number of threads, 1 or more. */
   threads: number;
   /** Given to each thread before its first job; arrays in shared memory stay shared. */
   data: unknown;
-  /** Remedy when memory runs out, one sentence. */
   memoryHint: string;
   /** Mebibytes of JavaScript objects a thread may hold; default node's own limit. */
   memoryMb?: number;
@@ -34,7 +31,6 @@ export function startWorkers<Job, Result>(options: WorkerPoolOptions) {
   const { module, threads, data, memoryMb, signal } = options;
   const queue: Waiting<Job, Result>[] = [];
   const running = new Map<Worker, Waiting<Job, Result> | undefined>();
-  // Into the notes of the starting thread.
   const keep = AsyncResource.bind(keepNotes);
   let jobs = 0;
   let ended: unknown;
@@ -134,7 +130,6 @@ interface Prepared {
   madeFrom: ProvenanceRecord;
 }
 
-/** The answer to the job of this number. */
 type Reply<Result> = { id: number } & ({ result: Result } | { error: SentError });
 
 /** An error as it travels between threads: of a WorkbenchError all that it carries. */

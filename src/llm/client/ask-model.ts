@@ -8,7 +8,6 @@ import { completionKey, type CompletionStore, type StoredFailure } from './compl
 export interface CallTiming {
   questionId: string;
   phase: string;
-  /** Milliseconds until the reply was there. */
   ms: number;
   /** Nothing was asked: the store had it, or another question under way was asking the same. */
   cacheHit: boolean;

@@ -69,7 +69,6 @@ const storedLine = z.discriminatedUnion('line', [
 type StoredLine = z.output<typeof storedLine>;
 
 interface CompletionKey extends Omit<CompletionRequest, 'decision' | 'signal'> {
-  /** `LanguageModel.id`. */
   model: string;
   /** Knowledge of a simulated model beyond the prompt; empty for real models. */
   salt: string;
@@ -80,7 +79,6 @@ export type CompletionStore = ReturnType<typeof openCompletionStore>;
 
 /** sha256 (hex) of the canonical JSON of all that a completion depends on. */
 export function completionKey({ format, ...parts }: CompletionKey): string {
-  // Formats are long, and made in one order by one place: as text they need no sorting.
   return hashOf({ ...parts, ...(format && { format: JSON.stringify(format) }) });
 }
 
@@ -138,7 +136,6 @@ export function openCompletionStore(file: string, { readOnly = false } = {}) {
     );
   }
 
-  /** The key of a head, which is written where it is new. */
   function headLine(head: PromptHead): string {
     const key = hashOf([head.system, head.head, ...(head.plain ? ['plain'] : [])]);
     if (!heads.has(key)) add({ line: 'head', key, ...head });
@@ -152,7 +149,6 @@ export function openCompletionStore(file: string, { readOnly = false } = {}) {
     get size() {
       return completions.size;
     },
-    /** The model that wrote last. */
     get model() {
       return model;
     },
@@ -172,7 +168,6 @@ export function openCompletionStore(file: string, { readOnly = false } = {}) {
       const headKey = headLine({ system: '', head, plain: true });
       add({ line: 'scores', key, head: headKey, ...named(about), ...scores, priors });
     },
-    /** Stored prior of a text: log p and tokens. */
     prior: (of: string, one: string) => priors.get(`${of} ${one}`),
     /** Parts cut from a decision to fit the context, by the key of its whole prompt; undefined when nothing was cut. */
     cut: (key: string) => cuts.get(key),

@@ -45,7 +45,6 @@ export interface ClientSettings {
 /** One question's view of the model. */
 export interface QuestionClient {
   client: DecisionClient;
-  /** Its calls until now, in order. */
   calls(): CallRecord[];
   totals(): CallTotals;
 }
@@ -168,23 +167,18 @@ function questionClient(
 /** One request to a model; the retry after an unreadable reply is another. */
 export interface CallRecord extends Usage {
   phase: string;
-  /** Decision of the question, from 0. */
   seq: number;
-  /** 1 for the re-ask. */
   attempt: number;
   /** Parse stage: `asked-again` for a readable retry, `unparsed` for any unreadable reply. */
   stage: ParseStage;
   temperature: number;
-  /** Key of the completion in the store. */
   key: string;
-  /** Parts cut to fit the context. */
   cut: Dropped;
 }
 
 /** Sums over calls. */
 export interface CallTotals extends Usage {
   calls: number;
-  /** Calls by phase, and by how their replies were read. */
   phases: Record<string, { calls: number; stages: Record<string, number> }>;
 }
 

@@ -52,7 +52,6 @@ export function textScorer(model: LanguageModel, store: CompletionStore, onTimin
   };
 }
 
-/** An answered request for priors, not stored yet. */
 interface AnsweredPriors extends StoredPriors {
   usage: Usage;
 }
@@ -97,7 +96,6 @@ function priorAsker(model: LanguageModel, store: CompletionStore) {
           for (const text of own) underWay.set(keyOf(of, text), asking);
           await asking;
         }
-        // Failed requests of other calls are repeated.
         await Promise.allSettled(others);
       }
     },
@@ -115,7 +113,6 @@ function priorAsker(model: LanguageModel, store: CompletionStore) {
 
 const listsOf = ({ logProbs, tokens }: TextScores) => ({ logProbs: [...logProbs], tokens: [...tokens] });
 
-/** @throws WorkbenchError `data` for what is no log-probability */
 function checked(scores: TextScores, { questionId, phase }: Decision): TextScores {
   const wrong = scores.logProbs.find((logProb) => !(logProb > -Infinity && logProb <= 1e-3));
   if (wrong === undefined) return scores;

@@ -8,7 +8,6 @@ export interface Dropped {
   /** Lines of context blocks of that role. */
   history: number;
   examples: number;
-  /** Facts. */
   evidence: number;
   candidates: number;
 }
@@ -72,7 +71,6 @@ export function uncutReply<D extends Decision>(decision: D, reply: ReplyOf<D>): 
   return { ...reply, scores: [...reply.scores, ...new Array<number>(unseen).fill(0)] };
 }
 
-/** Smallest count from 1 to `most` that fits; `most` is known to. */
 function fewest(most: number, fits: (count: number) => boolean): number {
   let [low, high] = [1, most];
   while (low < high) {
@@ -113,7 +111,6 @@ export function withoutDropped<D extends Decision>(decision: D, dropped: Dropped
   return { ...decision, ...kept };
 }
 
-/** Blocks without lines are not rendered. */
 function withoutOldest(blocks: readonly ContextBlock[], count: number): ContextBlock[] {
   let left = count;
   return blocks.map((block) => {

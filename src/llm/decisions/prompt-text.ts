@@ -48,7 +48,6 @@ export function offeredTexts(decision: Decision): string[] {
   return decision.kind === 'answer' ? (decision.allowed ?? []).map(shownName) : [];
 }
 
-/** A plain-text candidate, as in examples. */
 export function textCandidate(text: string): Candidate {
   return { kind: 'text', text };
 }

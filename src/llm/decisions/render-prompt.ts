@@ -100,7 +100,6 @@ export function exampleDecision(decision: Decision, example: Example<ReplyOf<Dec
   }
 }
 
-/** Paths of an example, with local ids. */
 function pathsOf(texts: readonly string[]): Pick<PathsDecision, 'allowed' | 'entityName' | 'relationName'> {
   const ids = new Map<string, number>();
   const idOf = (name: string) => ids.get(name) ?? ids.set(name, ids.size).size - 1;

@@ -1,4 +1,3 @@
-/** Reply form of one kind of decision: instruction, writer, grammar and parser. */
 import type { Decision, ReplyOf } from '../decision.js';
 
 /** Reply form of one kind of decision. */
@@ -32,14 +31,11 @@ export type ReplyShape =
   /** All fields, in this order. */
   | { fields: Readonly<Record<string, ReplyShape>> }
   | { list: ReplyShape; min: number; max: number }
-  /** A list of fixed length whose places differ. */
   | { tuple: readonly ReplyShape[] }
   | { oneOf: readonly (string | number)[] }
   /** One of these texts: many, and often alike at the beginning. */
   | { texts: readonly string[] }
-  /** One of these lists of names, and no other. */
   | { sequences: readonly (readonly string[])[] }
-  /** Free text of 1 to that many characters. */
   | { text: number };
 
 /** Whole numbers `low` … `high` as alternatives: bounds such as `minimum` do not bind every grammar. */
@@ -132,7 +128,6 @@ export function shapeGrammar(shape: ReplyShape): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Adds what it needs to `rules`. */
 function expression(shape: ReplyShape, rules: string[]): string {
   if ('fields' in shape) {
     const fields = Object.entries(shape.fields).map(
@@ -168,7 +163,6 @@ function list(item: string, min: number, max: number): string {
   return min === 0 ? `"[" (${items})? "]"` : `"[" ${items} "]"`;
 }
 
-/** A named rule, shared by equal expressions. */
 function named(body: string, rules: string[]): string {
   if (/^[a-z0-9-]+$/.test(body)) return body;
   const known = rules.find((rule) => rule.endsWith(` ::= ${body}`));
@@ -181,7 +175,6 @@ function named(body: string, rules: string[]): string {
 /** A GBNF expression that derives exactly `texts`, and the rules that it needs. */
 interface TrieGrammar {
   expression: string;
-  /** Lines `name ::= …`. */
   rules: string[];
 }
 

@@ -29,7 +29,6 @@ export function writeReply<D extends Decision>(decision: D, reply: ReplyOf<D>): 
   return JSON.stringify(replyForm(decision).write(decision, reply));
 }
 
-/** Beyond the reply itself: white space, code fences and a sentence around it, from models that are not bound. */
 const slack = 48;
 
 /**

@@ -88,8 +88,6 @@ export function unwrapped(text: string): string {
   return inner.replace(/^(\d+)\.$/, '$1');
 }
 
-/** Replies without JSON, line by line: lists, `key: value` and plain names. */
-
 const longestLine = 500;
 const mostLines = 500;
 
@@ -153,7 +151,6 @@ export const fullEffort = (): Effort => ({ left: 3_000_000 });
 export class OfferedNames {
   readonly #indices = new Map<string, number>();
   #keys: string[] | undefined;
-  /** By key; -1 where several names agree. */
   readonly #byKey = new Map<string, number>();
 
   /** @param effort shared where several lists are offered at once */
@@ -164,7 +161,6 @@ export class OfferedNames {
     for (const [index, name] of names.entries()) if (!this.#indices.has(name)) this.#indices.set(name, index);
   }
 
-  /** Index of that very name. */
   exact(written: string): number | undefined {
     return this.#indices.get(written);
   }
@@ -201,7 +197,6 @@ function nearest(key: string, keys: readonly string[], effort: Effort): number |
   let [smallest, second] = [Infinity, Infinity];
   for (const [i, other] of keys.entries()) {
     const distance = boundedDistance(key, other, limit + 1, effort);
-    // The nearest of some is not the nearest of all.
     if (effort.left < 0) return undefined;
     if (distance < smallest) [best, smallest, second] = [i, distance, smallest];
     else second = Math.min(second, distance);
@@ -209,7 +204,6 @@ function nearest(key: string, keys: readonly string[], effort: Effort): number |
   return smallest <= limit && second - smallest >= 2 ? best : undefined;
 }
 
-/** A name without letter case, white space and forms of characters. */
 export function nameKey(name: string): string {
   return name.normalize('NFKC').toLowerCase().replace(/\s+/gu, '');
 }

@@ -65,7 +65,6 @@ export async function readChatModelFile(path: string): Promise<{ trainedContext:
 
 const poolings: Readonly<Record<number, string>> = { 1: 'mean', 2: 'cls', 3: 'last', 4: 'rank' };
 
-/** Marks of one family of templates each. */
 const families: readonly (readonly [mark: string, family: string])[] = [
   ['<|im_start|>', 'ChatML'],
   ['<|start_header_id|>', 'Llama 3'],
@@ -92,17 +91,13 @@ export async function describeModel(path: string) {
   return {
     architecture,
     bytes: statSync(path).size,
-    /** Numbers in all tensors. */
     parameters: tensors.reduce((sum, { shape }) => sum + valuesOf(shape), 0),
     quantisation: mainType(tensors),
     chatTemplate: templateFamily(text('tokenizer.chat_template')),
-    /** Name in the file. */
     name: text('general.name'),
     licence: text('general.license'),
-    /** Tokens of prompt and reply together. */
     contextLength: size('context_length'),
     layers: size('block_count'),
-    /** Length of a text's vector. */
     embeddingLength: size('embedding_length_out') ?? size('embedding_length'),
     heads: size('attention.head_count'),
     /** Heads of keys and values, where several heads share one. */
@@ -122,7 +117,6 @@ function templateFamily(template: string | undefined): string {
 
 const valuesOf = (shape: readonly number[]) => shape.reduce((product, length) => product * length, 1);
 
-/** Type of most values, such as `Q4_K` or `F16`. */
 function mainType(tensors: GgufHeader['tensors']): string {
   const values = new Map<string, number>();
   for (const { shape, type } of tensors) values.set(type, (values.get(type) ?? 0) + valuesOf(shape));

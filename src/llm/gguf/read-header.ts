@@ -13,7 +13,6 @@ export interface GgufHeader {
   tensors: readonly { name: string; shape: readonly number[]; type: string; start: number }[];
 }
 
-/** A flaw of the file; the path is added by the caller. */
 class Malformed extends Error {}
 
 /**
@@ -140,7 +139,6 @@ function readTensorEnd(cursor: Cursor): { name: string; end: number } {
 
 /** Reads a file front to back, little-endian; nothing is read past its end. */
 class Cursor {
-  /** Bytes before the next read. */
   at = 0;
   private readonly buffer: Buffer;
   private start = 0;

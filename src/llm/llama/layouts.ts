@@ -7,7 +7,6 @@ import type { llamaLibrary } from '../llama-library.js';
 export interface PromptTokens {
   /** Everything up to the end of the request's head. */
   head: Token[];
-  /** The rest, up to where the reply begins; never empty. */
   body: Token[];
 }
 
@@ -81,7 +80,6 @@ function cut(text: LlamaText, head: string, body: string): [front: LlamaText['va
   return [[], text.values];
 }
 
-/** Plain text and its continuations. */
 export interface PlainTokens {
   head: Token[];
   /** Common tokens of all continuations after the head, usually the whole body; never empty. */

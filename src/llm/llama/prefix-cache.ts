@@ -10,7 +10,6 @@ interface CachedPrefix {
   /** Tokens at the start of the sequence; undefined while unknown. */
   head: readonly Token[] | undefined;
   busy: boolean;
-  /** Position in the order of use; 0 is never. */
   used: number;
 }
 

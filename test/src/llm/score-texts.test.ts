@@ -42,21 +42,3 @@ withModel('every text counts whole, and shared beginnings are reported as cached
   expect(alone.usage.promptTokens).toBe(once.promptTokens);
   await model.dispose();
 });
-
-withModel('a text and its continuation are worth as much together as one after the other', async () => {
-  const model = await openLlamaModel(stories);
-  const whole = await model.scoreTexts!(request, [' red and big']);
-  const first = await model.scoreTexts!(request, [' red']);
-  const then = await model.scoreTexts!({ ...request, body: `${request.body} red` }, [' and big']);
-  expect(whole.logProbs[0]).toBeCloseTo(first.logProbs[0]! + then.logProbs[0]!, 3);
-  expect(whole.tokens[0]).toBe(first.tokens[0]! + then.tokens[0]!);
-  await model.dispose();
-});
-
-withModel('a text that the tokenizer joins to what is before is scored as it reads', async () => {
-  const model = await openLlamaModel(stories);
-  const { logProbs, tokens } = await model.scoreTexts!({ ...request, body: '\nThe ba' }, ['ll', 'by']);
-  expect([...tokens].every((count) => count >= 1)).toBe(true);
-  expect(logProbs.every((logProb) => logProb < 0 && Number.isFinite(logProb))).toBe(true);
-  await model.dispose();
-});

@@ -183,7 +183,6 @@ export const answerForm: ReplyForm<AnswerDecision> = {
   },
 };
 
-/** Unreadable where entries were written but none can be meant. */
 function answersOf(decision: AnswerDecision, list: readonly unknown[], lenient: boolean, keyed: boolean) {
   if (!decision.allowed) {
     const entries = lenient && keyed ? list.map((entry) => (isPlain(entry) ? String(entry) : entry)) : list;

@@ -54,13 +54,11 @@ function isSentence(line: string): boolean {
   return !/[[\]{}]/.test(outside) && !/:\s*\[/.test(line) && /\p{L}\W+\p{L}/u.test(outside);
 }
 
-/** A plan may be written as the list of its relations. */
 function textsOf({ about }: RewriteDecision): (entry: unknown) => string[] {
   if (about !== 'plan') return textsIn;
   return (entry) => (Array.isArray(entry) ? [listOf(entry)!.flatMap(textsIn).join(arrow)] : textsIn(entry));
 }
 
-/** Lists of texts behind each other; of plans each list may be one. */
 const textsInLists = (decision: RewriteDecision, lists: readonly unknown[]): string[] =>
   decision.about === 'plan' ? lists.flatMap(textsOf(decision)) : lists.flatMap(textsIn);
 

@@ -92,7 +92,6 @@ function chainKey(names: readonly string[]): string {
 
 /** Written paths that are looked at for each that is wanted: a model that never stops must not cost time. */
 const namesEach = 4;
-/** Lists within lists that are looked at. */
 const deepest = 3;
 
 /** `{"paths":["Tenet → directed_by → Nolan"]}`: each one of the paths that exist, as the prompt writes them. */
@@ -148,7 +147,6 @@ function pathsOf(decision: PathsDecision, written: readonly unknown[], lenient: 
   return found.size > 0 ? { paths: [...found].slice(0, decision.count) } : undefined;
 }
 
-/** Without what numbers it, and without quotes around it. */
 const barePath = (text: string): string => unwrapped(text.replace(/^(?:path(?:\s*\d{1,3})?|\d{1,3})?\s*[.):]\s+/i, ''));
 
 /** Paths matched by a written one, name by name; a relation may lack its direction. */

@@ -37,9 +37,7 @@ export interface TextQuery {
   texts: readonly string[];
   /** Chains of different lengths: all are divided by the mean length (`AskTexts`). */
   uneven?: boolean;
-  /** Meaning of each text, as in `ScoreRequest`. */
   meant: readonly number[];
-  /** Target index of a match. */
   target?: number;
 }
 
@@ -49,13 +47,10 @@ export interface TextQuery {
  */
 type AskTexts = (query: TextQuery) => Promise<Float64Array>;
 
-/** A decision that was taken. */
 interface Taken<Reply> {
   /** Absent where nothing was offered that the reply could be. */
   reply?: Reply | undefined;
-  /** Softmax share of what was chosen, in (0, 1]. */
   confidence: number;
-  /** Text of the choice. */
   text: string;
 }
 
@@ -79,10 +74,8 @@ const within = 0.3;
  *   model, n = 102
  */
 const matchThreshold = 1;
-/** Text for choosing nothing. */
 const none = 'none of these';
 
-/** One kind of decision: what is scored, and what the scores say. */
 interface Way<D extends Decision> {
   /** Empty where nothing is offered. */
   queries: (decision: D) => TextQuery[];
@@ -291,7 +284,6 @@ interface Ranked {
   scores: Float64Array;
   /** Best first; equal texts, which score alike, in the order in which they were offered. */
   order: number[];
-  /** Softmax shares, [texts]. */
   shares: number[];
 }
 

@@ -6,13 +6,10 @@
 import type { ContextBlock, Decision } from '../../decision.js';
 import { oneLine, shownName } from '../prompt-text.js';
 
-/** Between the steps of a path, in names as in prompts. */
 const arrow = ' → ';
-/** Behind every link of a chain but the last. */
 export const then = ', then';
 /** Placeholder for a topic named in the question, so that its name is not taken for a relation. */
 const topicWord = 'it';
-/** The context block that holds the path walked. */
 const pathLabel = 'Path';
 
 /** Parts of a decision that a body shows. */
@@ -74,7 +71,6 @@ function plainStep(step: string): string {
     : shownName(step);
 }
 
-/** A candidate's words. */
 export function plainCandidate({ kind, text }: { kind: string; text: string }): string {
   if (kind === 'relation') return plainRelation(text);
   return kind === 'chain' ? plainChain(text.split(arrow)) : plainLine(text);
@@ -93,7 +89,6 @@ function blockLines({ label, lines, role }: ContextBlock): string[] {
   return [`${oneLine(label)}: ${lines.map(plainLine).join('; ')}`];
 }
 
-/** One question mark ends it. */
 function asksFor(question: string): string {
   return `${question.replace(/(?<![\s?])[\s?]+$/u, '')}?`;
 }

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { readFileSync } from 'node:fs';
-import { openCompletionStore, replayModel } from '../../../../src/llm/client/completion-store.js';
+import { openCompletionStore } from '../../../../src/llm/client/completion-store.js';
 import type {
   ChainsDecision,
   ChooseManyDecision,
@@ -54,39 +53,6 @@ test('a choice goes by the words of the candidates, less what they are worth aft
   expect(calls()).toMatchObject([{ promptTokens: 40, cachedTokens: 10, completionTokens: 0, attempt: 0 }]);
 });
 
-test('what texts are worth alone is asked once, also after a resume', async () => {
-  const file = storeFile();
-  const first = scoring();
-  const store = openCompletionStore(file);
-  await clientsOf(first.model, store, likelihood).clientFor('q1').client.decide(relations);
-  store.close();
-  const second = scoring();
-  const again = openCompletionStore(file);
-  const { client } = clientsOf(second.model, again, likelihood).clientFor('q2');
-  await client.decide({ ...relations, questionId: 'q2', question: 'who drew it in 1731' });
-  again.close();
-  expect(first.asked).toHaveLength(2);
-  expect(second.asked.map(({ request }) => request.body)).toEqual(['\nwho drew it in 1731? = kept by, then']);
-});
-
-test('a replay needs no model, writes nothing and gives the same to the last bit', async () => {
-  const file = storeFile();
-  const decisions = [relations, { ...score, question: 'drawn by whom' }] as const;
-  const store = openCompletionStore(file);
-  const asked = clientsOf(scoring().model, store, likelihood).clientFor('q1');
-  const before = [await asked.client.decide(decisions[0]), await asked.client.decide(decisions[1])];
-  store.close();
-  const bytes = readFileSync(file);
-  const kept = openCompletionStore(file, { readOnly: true });
-  const replayed = clientsOf(replayModel(kept), kept, likelihood).clientFor('q1');
-  const after = [await replayed.client.decide(decisions[0]), await replayed.client.decide(decisions[1])];
-  expect(after).toEqual(before);
-  expect(replayed.calls()).toEqual(asked.calls());
-  await expect(replayed.client.decide({ ...relations, question: 'where' })).rejects.toThrow(/stored completion/);
-  kept.close();
-  expect(readFileSync(file).equals(bytes)).toBe(true);
-});
-
 test('free text is written all the same, and nothing offered is nothing asked', async () => {
   const { model, asked } = scoring();
   const { client, calls } = clientsOf(model, openCompletionStore(storeFile()), likelihood).clientFor('q1');
@@ -100,12 +66,6 @@ test('free text is written all the same, and nothing offered is nothing asked', 
   expect(await client.decide({ ...score, candidates: [] })).toMatchObject({ reply: { scores: [] } });
   expect(asked).toHaveLength(0);
   expect(calls()).toHaveLength(1);
-});
-
-test('equal words tie, and the first that was offered wins', async () => {
-  const { client } = clientsOf(scoring().model, openCompletionStore(storeFile()), likelihood).clientFor('q1');
-  const candidates = ['~drawn_by', 'drawn_by'].map((text, relation) => ({ kind: 'relation' as const, relation, text }));
-  expect((await client.decide({ ...relations, candidates })).reply).toEqual({ choice: 0 });
 });
 
 test('numbers that are no log-probabilities are an error of the question', async () => {
