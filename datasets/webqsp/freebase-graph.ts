@@ -1,10 +1,13 @@
-/** Freebase subgraph: named triples, with mediator nodes (events, n-ary relations) under their ids. */
+/** Releases of questions over a Freebase subgraph: named triples, with mediator nodes (events, n-ary relations) under their ids. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { GraphBuilder } from '../../src/kg/build-graph.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { readTextFile, sha256File } from '../../src/run/files.js';
+import type { ImportOptions } from '../importer.js';
+import type { QuestionManifest } from '../questions/question-manifest.js';
+import { type ImportedFile, writeQuestionDataset } from '../questions/write-question-dataset.js';
 
 const triplesFile = 'freebase_named_triples.tsv';
 const namesFile = 'mid2name.tsv';
@@ -23,13 +26,59 @@ export interface FreebaseGraph {
   sources: string[];
 }
 
+interface FreebaseRelease<Question> {
+  /** Format, name of the subset, and default name of the data set. */
+  format: string;
+  /** Licence of the questions. */
+  licence: string;
+  /** Start of the names `….train.json` and `….test.json`; one of them is enough. */
+  stem: string;
+  hint: string;
+  /** Folders besides the release's that may hold the Freebase files. */
+  beside?: readonly string[];
+  readQuestions(path: string): readonly Question[];
+  over(freebase: FreebaseGraph): (questions: readonly Question[], split: string) => ImportedFile;
+}
+
+/** @throws WorkbenchError `data` (file, reason); see `writeQuestionDataset` */
+export async function importOverFreebase<Question>(
+  { from, name, home }: ImportOptions,
+  { format, licence, stem, hint, beside = [], readQuestions, over }: FreebaseRelease<Question>,
+): Promise<QuestionManifest> {
+  const present = ['train', 'test']
+    .map((split) => ({ split, path: join(from, `${stem}.${split}.json`) }))
+    .filter(({ path }) => existsSync(path));
+  if (present.length === 0) {
+    throw new WorkbenchError('data', `expected ${stem}.train.json or ${stem}.test.json, got neither, at ${from}`, {
+      hint,
+    });
+  }
+  const releases = present.map(({ split, path }) => ({ split, questions: readQuestions(path) }));
+  const freebase = await readFreebaseGraph([from, ...beside]);
+  const { graph, fixture, sources } = freebase;
+  const importFile = over(freebase);
+  const files = releases.map(({ split, questions }) => [split, importFile(questions, split)] as const);
+  return writeQuestionDataset(
+    {
+      name: name ?? format,
+      format,
+      licence: `${licence}; Freebase: CC BY`,
+      labels: fixture ? ['fixture'] : [],
+      graphs: [{ graph, note: freebaseNote(fixture) }],
+      subsets: [{ name: format, graph: graph.name, files: Object.fromEntries(files) }],
+      sources: [...present.map(({ path }) => path), ...sources],
+    },
+    home,
+  );
+}
+
 /**
  * Reads `freebase_named_triples.tsv` (`head TAB relation TAB tail`, names, or ids of unnamed nodes) and, if present, `mid2name.tsv` (`id
  * TAB name`). Entities of equal names are one node.
  * @param folders search path for the triples
  * @throws WorkbenchError `data` if no folder has them, or a line is broken
  */
-export async function readFreebaseGraph(folders: readonly string[]): Promise<FreebaseGraph> {
+async function readFreebaseGraph(folders: readonly string[]): Promise<FreebaseGraph> {
   const folder = folders.find((one) => existsSync(join(one, triplesFile)));
   if (folder === undefined) {
     throw new WorkbenchError('data', `expected ${triplesFile}, got none, at ${folders.join(' and ')}`, {
@@ -52,7 +101,7 @@ export async function readFreebaseGraph(folders: readonly string[]): Promise<Fre
 }
 
 /** Caveats for scores on such a graph. */
-export function freebaseNote(fixture: boolean): string {
+function freebaseNote(fixture: boolean): string {
   return fixture
     ? 'FIXTURE: collected partly from gold answers, so scores on it mean nothing; entities of equal names are one node'
     : 'a part of Freebase as it was given; entities of equal names are one node';

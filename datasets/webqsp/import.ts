@@ -1,15 +1,12 @@
 /** Import of WebQuestionsSP: questions with parses, over a Freebase subgraph. */
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { z } from 'zod';
 import { unknownId } from '../../src/kg/graph.js';
-import { WorkbenchError } from '../../src/run/errors.js';
 import { readJsonFile } from '../../src/run/read-json.js';
 import type { Importer, ImportOptions } from '../importer.js';
 import type { QuestionManifest } from '../questions/question-manifest.js';
 import type { StoredQuestion } from '../questions/stored-question.js';
-import { type ImportedFile, writeQuestionDataset } from '../questions/write-question-dataset.js';
-import { type FreebaseGraph, freebaseNote, readFreebaseGraph } from './freebase-graph.js';
+import type { ImportedFile } from '../questions/write-question-dataset.js';
+import { type FreebaseGraph, importOverFreebase } from './freebase-graph.js';
 
 const parseSchema = z.object({
   PotentialTopicEntityMention: z.string().nullable(),
@@ -31,33 +28,15 @@ type ReleasedQuestion = z.output<typeof releaseSchema>['Questions'][number];
  * answers is used, preferably with a chain. The type states hops and constraints, which chains cannot express: `2-hop constrained`.
  * @throws WorkbenchError `data` (file, reason); see `writeQuestionDataset`
  */
-export async function importWebQsp({ from, name = 'webqsp', home }: ImportOptions): Promise<QuestionManifest> {
-  const present = (['train', 'test'] as const)
-    .map((split) => ({ split, path: join(from, `WebQSP.${split}.json`) }))
-    .filter(({ path }) => existsSync(path));
-  if (present.length === 0) {
-    throw new WorkbenchError('data', `expected WebQSP.train.json or WebQSP.test.json, got neither, at ${from}`, {
-      hint: 'Give the folder `data` of the WebQSP release, with freebase_named_triples.tsv in it.',
-    });
-  }
-  const releases = present.map(({ split, path }) => ({
-    split,
-    questions: readJsonFile(path, releaseSchema, 'the questions of WebQSP 1.0').Questions,
-  }));
-  const freebase = await readFreebaseGraph([from]);
-  const files = Object.fromEntries(releases.map(({ split, questions }) => [split, importFile(questions, freebase)]));
-  return writeQuestionDataset(
-    {
-      name,
-      format: 'webqsp',
-      licence: 'WebQSP: Microsoft Research data licence; Freebase: CC BY',
-      labels: freebase.fixture ? ['fixture'] : [],
-      graphs: [{ graph: freebase.graph, note: freebaseNote(freebase.fixture) }],
-      subsets: [{ name: 'webqsp', graph: freebase.graph.name, files }],
-      sources: [...present.map(({ path }) => path), ...freebase.sources],
-    },
-    home,
-  );
+export function importWebQsp(options: ImportOptions): Promise<QuestionManifest> {
+  return importOverFreebase(options, {
+    format: 'webqsp',
+    licence: 'WebQSP: Microsoft Research data licence',
+    stem: 'WebQSP',
+    hint: 'Give the folder `data` of the WebQSP release, with freebase_named_triples.tsv in it.',
+    readQuestions: (path) => readJsonFile(path, releaseSchema, 'the questions of WebQSP 1.0').Questions,
+    over: (freebase) => (questions) => importFile(questions, freebase),
+  });
 }
 
 export const webqsp: Importer<'questions'> = {

@@ -28,23 +28,6 @@ describe('dialogues of the demo world', () => {
     }
   });
 
-  test('walk one edge twice as often as two, from the last topic mostly and not always', () => {
-    const oneHop = samples.filter(({ gold }) => gold.path.length === 1).length / samples.length;
-    expect(oneHop).toBeGreaterThan(0.6);
-    expect(oneHop).toBeLessThan(0.8);
-    const later = samples.filter(({ task }) => task.earlierPaths.length > 0);
-    const last = later.filter(({ task }) => task.earlierPaths.at(-1)!.at(-1)![2] === task.start).length / later.length;
-    expect(last).toBeGreaterThan(0.4);
-    expect(last).toBeLessThan(0.8);
-  });
-
-  test('no relation is asked for more than a sixth of the time', () => {
-    const counts = new Map<number, number>();
-    for (const { gold } of samples) counts.set(gold.path[0]![1], (counts.get(gold.path[0]![1]) ?? 0) + 1);
-    expect(Math.max(...counts.values()) / samples.length).toBeLessThan(1 / 6);
-    expect(counts.size).toBeGreaterThan(35);
-  });
-
   test('leave no place of a pattern open', () => {
     for (const { messages } of all) {
       for (const { text } of messages) {
@@ -52,9 +35,5 @@ describe('dialogues of the demo world', () => {
         expect(text).toMatch(/^\P{Ll}/u);
       }
     }
-  });
-
-  test('equal settings, equal dialogues', () => {
-    expect(demoDialogues(world, settings)).toEqual(splits);
   });
 });

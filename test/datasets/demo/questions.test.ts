@@ -15,16 +15,6 @@ const reached = (topic: string, chain: readonly string[]) => {
 };
 
 describe('questions of the demo world', () => {
-  test('are 1,000 of each subset, at least 150 of them for valid and for test', () => {
-    for (const subset of ['1-hop', '2-hop', '3-hop', 'truth']) {
-      const own = questions.filter((question) => question.subset === subset);
-      expect(own).toHaveLength(1000);
-      for (const split of ['valid', 'test']) {
-        expect(own.filter((question) => question.split === split).length).toBeGreaterThanOrEqual(150);
-      }
-    }
-  });
-
   test('answers are all that the chain reaches', () => {
     for (const { form, topics, chains, answers } of questions) {
       if (form !== 'truth') expect(answers.map(({ name }) => name)).toEqual(reached(topics[0]!.name, chains![0]!));
@@ -52,16 +42,5 @@ describe('questions of the demo world', () => {
     const texts = new Set(questions.map(({ question }) => question));
     const asked = new Set(questions.map(({ subset, topics, type }) => `${subset} ${topics[0]!.name} ${type}`));
     expect([texts.size, asked.size]).toEqual([questions.length, questions.length]);
-  });
-
-  test('put every relation in many ways', () => {
-    const oneHop = questions.filter(({ subset }) => subset === '1-hop');
-    const chains = [...new Set(oneHop.map(({ type }) => type))];
-    expect(chains).toHaveLength(40);
-    for (const chain of chains) {
-      const own = oneHop.filter(({ type }) => type === chain);
-      const ways = new Set(own.map(({ question, topics }) => question.replace(topics[0]!.name, '')));
-      expect(ways.size).toBeGreaterThanOrEqual(Math.min(3, own.length));
-    }
   });
 });
