@@ -3,7 +3,7 @@
  * sources, and in `dist` for the program. `npm run build` runs it, and jest where the file is absent or older than its
  * sources.
  */
-import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { argv, pid } from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -28,6 +28,12 @@ function stale() {
   return [import.meta.filename, ...files].some((file) => statSync(file).mtimeMs > mtimeMs);
 }
 
+/** Imports end in `.ts`, as TypeScript wants for `Kernels`; AssemblyScript adds it itself. */
+function readFile(name, folder) {
+  const file = join(folder, name);
+  return existsSync(file) ? readFileSync(file, 'utf8').replace(/(from '\.\/[\w-]+)\.ts'/g, "$1'") : null;
+}
+
 /** @throws where the sources do not compile; the compiler's messages go to stderr */
 export async function compileKernels() {
   if (!stale()) return;
@@ -38,7 +44,7 @@ export async function compileKernels() {
     path.startsWith('--') ? path : relative(root, path),
   );
   try {
-    const { error, stderr } = await main([...paths, '--baseDir', root, ...options]);
+    const { error, stderr } = await main([...paths, '--baseDir', root, ...options], { readFile });
     if (error) throw new Error(`the SIMD kernels do not compile: ${error.message}\n${stderr.toString()}`);
     renameSync(unnamed, built);
   } finally {

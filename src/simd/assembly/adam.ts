@@ -1,6 +1,7 @@
-/** One step of Adam, float32. All arguments named as arrays are byte offsets; every array has room for a multiple of 4, zeros behind its end. */
+// @ts-nocheck AssemblyScript: its compiler checks.
+/** One step of Adam, float32. Every array has room for a multiple of 4, zeros behind its end. */
 
-/** `Σ g[i]²`, in float64. */
+/** `Σ g[i]²`, summed in float64; the array is padded with zeros to a multiple of 4. */
 export function sumSquares(g: usize, count: i32): f64 {
   const end = g + ((<usize>count) << 2);
   let low = f64x2.splat(0);
@@ -14,7 +15,7 @@ export function sumSquares(g: usize, count: i32): f64 {
   return total(low, high);
 }
 
-/** `Σ g[i]`, in float64: not finite where one of them is not. */
+/** `Σ g[i]`, summed in float64, so not finite where one of them is not; the same of its end. */
 export function sumAll(g: usize, count: i32): f64 {
   const end = g + ((<usize>count) << 2);
   let low = f64x2.splat(0);
@@ -32,10 +33,10 @@ function total(low: v128, high: v128): f64 {
 }
 
 /**
- * `first' = β₁·first + (1 − β₁)·s·g`, `second' = β₂·second + (1 − β₂)·(s·g)²`,
- * `values' = decay · values − stepSize · first' / (√second' · secondScale + ε)`, in place.
- * @param gain `s · (1 − β₁)`
- * @param squareGain `s² · (1 − β₂)`
+ * One step of Adam in place, for the gradient `g` scaled by `s`; arrays are padded with zeros to a multiple of 4.
+ * @param gain s · (1 − β₁)
+ * @param squareGain s² · (1 − β₂)
+ * @param decay what the values are multiplied with before the step
  */
 export function adamStep(
   values: usize,

@@ -1,11 +1,10 @@
+// @ts-nocheck AssemblyScript: its compiler checks.
 /**
  * Dot products of two queries with listed rows of one table, in float64: even and odd places are summed apart, each in order, and
- * then together. All arguments named as arrays are byte offsets; sizes count values.
+ * then together.
  */
 
 /** Adds two places of a row, as float64, times those of a query. */
-// @ts-expect-error a decorator on a function, which AssemblyScript has
-
 function plus(sum: v128, query: usize, pair: v128): v128 {
   return f64x2.add(sum, f64x2.mul(v128.load(query), pair));
 }
@@ -14,7 +13,13 @@ function both(sums: v128): f32 {
   return <f32>(f64x2.extract_lane(sums, 0) + f64x2.extract_lane(sums, 1));
 }
 
-/** See `../kernels.ts`. Four rows at a time: each sum waits for itself alone. */
+/**
+ * Dot products of two queries with the same rows: to the bit what plain TypeScript gives that sums even and odd places apart.
+ * @param first float64 [width], as is `second` @param width even
+ * @param table float32 [any, width]
+ * @param rows int32 [count]
+ * @param outFirst float32 [count], as is `outSecond`
+ */
 export function twoDots(
   first: usize,
   second: usize,

@@ -1,8 +1,9 @@
-/** Exports of the module of kernels; `../kernels.ts` states the same for TypeScript. */
-export { twoDots } from './cosines';
-export { denseLayer } from './dense';
-export { compareListed, countNearer } from './rounded-rows';
-export { addRowDots, addRowDotsGradient } from './row-dots';
+// @ts-nocheck AssemblyScript: its compiler checks.
+/** Exports of the module of kernels, which `../kernels.ts` types as they are here. */
+export { twoDots } from './cosines.ts';
+export { denseLayer } from './dense.ts';
+export { compareListed, countNearer } from './rounded-rows.ts';
+export { addRowDots, addRowDotsGradient } from './row-dots.ts';
 export {
   transePlaceBytes,
   transeRoom,
@@ -10,11 +11,11 @@ export {
   transeSettings,
   transeTable,
   transeTriples,
-} from './transe-state';
-export { transeDistances, transeDrawn, transeGradients, transeMoves, transeTrain } from './transe-train';
-export { adamStep, sumAll, sumSquares } from './adam';
-export { addBias, columnSums, copyRows, tanhAll, tanhGrad } from './layers';
-export { matMul } from './matmul';
+} from './transe-state.ts';
+export { transeDistances, transeDrawn, transeGradients, transeMoves, transeTrain } from './transe-train.ts';
+export { adamStep, sumAll, sumSquares } from './adam.ts';
+export { addBias, columnSums, copyRows, tanhAll, tanhGrad } from './layers.ts';
+export { matMul } from './matmul.ts';
 export {
   messageGraph,
   messageHidden,
@@ -27,6 +28,6 @@ export {
   slogRows,
   slogGradRows,
   zeroRows,
-} from './messages';
-export { addDots, addRows, addScaledRows, reluAll, reluGrad, scatterRows, transpose } from './rows';
-export { addBlock, addProducts, attend, attendGrad, copyBlock, gruGrad, gruStep } from './sequences';
+} from './messages.ts';
+export { addDots, addRows, addScaledRows, reluAll, reluGrad, scatterRows, transpose } from './rows.ts';
+export { addBlock, addProducts, attend, attendGrad, copyBlock, gruGrad, gruStep } from './sequences.ts';

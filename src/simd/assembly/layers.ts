@@ -1,6 +1,7 @@
-/** The parts of a dense layer other than its product, float32. All arguments named as arrays are byte offsets; sizes count values. */
+// @ts-nocheck AssemblyScript: its compiler checks.
+/** The parts of a dense layer other than its product, float32. */
 
-/** `y[i · n + j] += bias[j]` */
+/** `y[i · n + j] += bias[j]`, float32 [m, n]. */
 export function addBias(y: usize, bias: usize, m: i32, n: i32): void {
   const end = bias + ((<usize>n) << 2);
   for (let i = 0; i < m; i++) {
@@ -10,13 +11,13 @@ export function addBias(y: usize, bias: usize, m: i32, n: i32): void {
   }
 }
 
-/** `y[i] = tanh(y[i])`, absolute error below 3e-7. `y` has room for a multiple of 4. */
+/** `y[i] = tanh(y[i])`, absolute error below 3e-7; up to 3 values behind `count` change too. */
 export function tanhAll(y: usize, count: i32): void {
   const end = y + ((<usize>count) << 2);
   for (; y < end; y += 16) v128.store(y, tanh4(v128.load(y)));
 }
 
-/** `g[i] *= 1 − y[i]²`: the backward pass of `y = tanh(x)`. Both have room for a multiple of 4. */
+/** `g[i] *= 1 − y[i]²`: the backward pass of `y = tanh(x)`; up to 3 values of `g` behind `count` change too. */
 export function tanhGrad(g: usize, y: usize, count: i32): void {
   const end = y + ((<usize>count) << 2);
   const one = f32x4.splat(1);
@@ -26,7 +27,7 @@ export function tanhGrad(g: usize, y: usize, count: i32): void {
   }
 }
 
-/** `sums[j] = Σᵢ g[i · n + j]` */
+/** `sums[j] = Σᵢ g[i · n + j]`, float32 [n]. */
 export function columnSums(g: usize, m: i32, n: i32, sums: usize): void {
   const end = sums + ((<usize>n) << 2);
   memory.fill(sums, 0, (<usize>n) << 2);
@@ -37,9 +38,7 @@ export function columnSums(g: usize, m: i32, n: i32, sums: usize): void {
   }
 }
 
-/**
- * tanh x = 1 − 2 / (e^{2x} + 1), on |x|, with 2^f for f in [−½, ½] by its Taylor series to the 7th power.
- */
+/** tanh x = 1 − 2 / (e^{2x} + 1), on |x|, with 2^f for f in [−½, ½] by its Taylor series to the 7th power. */
 export function tanh4(x: v128): v128 {
   const size = f32x4.min(f32x4.abs(x), f32x4.splat(10));
   const exponent = f32x4.mul(size, f32x4.splat(2.8853900817779268));
@@ -60,7 +59,7 @@ export function tanh4(x: v128): v128 {
   return v128.or(tanh, v128.and(x, i32x4.splat(<i32>0x80000000)));
 }
 
-/** `out[i · n + j] = table[index[i] · n + j]` */
+/** `out[i · n + j] = table[index[i] · n + j]` for `m` rows. */
 export function copyRows(out: usize, table: usize, index: usize, m: i32, n: i32): void {
   const bytes = (<usize>n) << 2;
   for (let i = 0; i < m; i++, out += bytes) {

@@ -1,9 +1,12 @@
-/** Products of small matrices, float32. All arguments named as arrays are byte offsets; strides and sizes count values. */
+// @ts-nocheck AssemblyScript: its compiler checks.
+/** Products of small matrices, float32. */
 
 /**
- * `c[i · n + j] = Σₚ a[i · aRow + p · aCol] · b[p · bRow + j · bCol]`, for `m` rows and `n` columns; with `add`, added to what
- * is in `c`. A strip of 8 columns of `b` is copied to `panel` and stays in the cache while all rows pass.
- * @param panel room for 8 · k + 32 values
+ * Product of matrices of any strides: `c[i · n + j] = Σₚ a[i · aRow + p · aCol] · b[p · bRow + j · bCol]`. The sum of an element runs in
+ * one order whatever `m` and `n` are, so a row's results do not depend on the other rows.
+ * @param c float32 [m, n]
+ * @param panel float32 [8 · k + 32], scratch
+ * @param add 1: the product is added to what is in `c`
  */
 export function matMul(
   a: usize,

@@ -1,3 +1,4 @@
+// @ts-nocheck AssemblyScript: its compiler checks.
 /**
  * Message passing over a graph, float32: every edge brings `x[from] ⊙ w[relation]`, 16 values of which the last 8 are scaled by the
  * edge's share. Arguments named as arrays are byte offsets. Edges of row `i` are `offsets[i] .. offsets[i + 1] - 1`; those between `first`
@@ -14,14 +15,17 @@ let second: i32 = -1;
 let forth: i32 = -1;
 let back: i32 = -1;
 
-/** See `../kernels.ts`. */
+/** The graph, once an instance. @param offsets int32 [entities + 1] @param tails int32 [edges], as is `relations` */
 export function messageGraph(rows: usize, ends: usize, kinds: usize): void {
   offsets = rows;
   tails = ends;
   relations = kinds;
 }
 
-/** See `../kernels.ts`. */
+/**
+ * Edges between two entities that are left out from now on: all of them, or where `own` is not negative those of `own` from `first` and
+ * those of `inverse` from `second`. @param first -1: none is
+ */
 export function messageHidden(one: i32, other: i32, own: i32, inverse: i32): void {
   first = one;
   second = other;
@@ -51,7 +55,7 @@ function addTo(at: usize, value: v128): void {
   v128.store(at, f32x4.add(v128.load(at), value));
 }
 
-/** See `../kernels.ts`. */
+/** `out[tail] += message` along the edges of some rows. @param rows int32 [count] @param shares float32 [edges] */
 export function pushMessages(rows: usize, count: i32, shares: usize, x: usize, w: usize, out: usize): void {
   for (let i = 0; i < count; i++) {
     const row = load<i32>(rows + ((<usize>i) << 2));
@@ -77,7 +81,7 @@ export function pushMessages(rows: usize, count: i32, shares: usize, x: usize, w
   }
 }
 
-/** See `../kernels.ts`. */
+/** `out[row] += message` along the same edges walked the other way: from their tails. */
 export function pullMessages(rows: usize, count: i32, shares: usize, x: usize, w: usize, out: usize): void {
   for (let i = 0; i < count; i++) {
     const row = load<i32>(rows + ((<usize>i) << 2));
@@ -107,7 +111,7 @@ export function pullMessages(rows: usize, count: i32, shares: usize, x: usize, w
   }
 }
 
-/** See `../kernels.ts`. */
+/** Backward of `pushMessages`: adds to `ofX` and `ofW`. @param grads by `out` */
 export function pushGrads(
   rows: usize,
   count: i32,
@@ -159,7 +163,7 @@ export function pushGrads(
   }
 }
 
-/** See `../kernels.ts`. */
+/** Backward of `pullMessages`. */
 export function pullGrads(
   rows: usize,
   count: i32,
@@ -200,7 +204,7 @@ export function pullGrads(
   }
 }
 
-/** See `../kernels.ts`. */
+/** `out[i] = b[i] + Σⱼ a[i · k + j] · z[j]` for `count` rows. @param k a multiple of 4 */
 export function messageWeights(a: usize, b: usize, z: usize, count: i32, k: i32, out: usize): void {
   const bytes = (<usize>k) << 2;
   for (let i = 0; i < count; i++, a += bytes, b += 4, out += 4) {
@@ -211,7 +215,7 @@ export function messageWeights(a: usize, b: usize, z: usize, count: i32, k: i32,
   }
 }
 
-/** See `../kernels.ts`. */
+/** Backward pass: adds to `ofA`, `ofB` and `ofZ`; `ofW` is zero then. */
 export function messageWeightGrads(
   ofW: usize,
   a: usize,
@@ -237,7 +241,7 @@ export function messageWeightGrads(
   }
 }
 
-/** See `../kernels.ts`. */
+/** `out[i] = sign(x) · ln(1 + |x|)` of `x = table[index[i]]`, rows of 16 values; relative error below 4e-7. */
 export function slogRows(out: usize, table: usize, index: usize, m: i32): void {
   for (let i = 0; i < m; i++, out += rowBytes) {
     const from = table + <usize>load<i32>(index + ((<usize>i) << 2)) * rowBytes;
@@ -245,7 +249,7 @@ export function slogRows(out: usize, table: usize, index: usize, m: i32): void {
   }
 }
 
-/** See `../kernels.ts`. */
+/** Backward pass, written: `ofTable[index[i]] = g[i] / (1 + |x|)`. @param index each once */
 export function slogGradRows(ofTable: usize, table: usize, g: usize, index: usize, m: i32): void {
   const one = f32x4.splat(1);
   for (let i = 0; i < m; i++, g += rowBytes) {
@@ -257,7 +261,7 @@ export function slogGradRows(ofTable: usize, table: usize, g: usize, index: usiz
   }
 }
 
-/** See `../kernels.ts`. */
+/** `table[index[i]] = 0`, rows of 16 values. */
 export function zeroRows(table: usize, index: usize, m: i32): void {
   for (let i = 0; i < m; i++) {
     memory.fill(table + <usize>load<i32>(index + ((<usize>i) << 2)) * rowBytes, 0, rowBytes);

@@ -1,3 +1,4 @@
+// @ts-nocheck AssemblyScript: its compiler checks.
 /**
  * Distances between vectors of 16-bit whole numbers, exact in integer arithmetic. Rows are `stride` bytes long, a multiple
  * of 16, zeros behind their values. `Sum` is the type of the lanes that sum up: i16 (unsigned) under L1, i32 under L2.
@@ -132,7 +133,21 @@ function compareRows<Sum>(
   }
 }
 
-/** See `../kernels.ts`. */
+/**
+ * For each of some queries, counts the rows whose distance is below the query's `low`, and notes those from there to
+ * its `high`. Values are whole numbers of 16 bits, the distance is exact: under L1 Σₖ |query[k] − row[k]|, under L2
+ * |row|² − 2 query · row. Sums of every eighth value of a vector's L1 distance must stay below 2^16, those of L2 below 2^31.
+ * @param queries int16 [numQueries, stride / 2]
+ * @param numQueries a multiple of four; query numbers below 2^15
+ * @param rows int16 [numRows, stride / 2]; row numbers below 2^16
+ * @param squares int32 [numRows]: |row|²; unused under L1
+ * @param stride bytes of a vector, a multiple of 16: zeros follow its values
+ * @param lows int32 [numQueries]
+ * @param highs int32 [numQueries]
+ * @param nearer int32 [numQueries], added to
+ * @param close int32 [what is returned, at most numQueries · numRows]: query · 2^16 + row
+ * @returns how many are in `close`
+ */
 export function countNearer(
   norm: i32,
   queries: usize,
@@ -151,7 +166,11 @@ export function countNearer(
     : countRows<i32>(queries, numQueries, rows, squares, numRows, stride, lows, highs, nearer, close);
 }
 
-/** See `../kernels.ts`. */
+/**
+ * Compares one query of these with some rows: each id in `ids` becomes −1 where the distance is below `low`, 1 where it
+ * is over `high`, else 0.
+ * @param ids int32 [count]
+ */
 export function compareListed(
   norm: i32,
   query: usize,

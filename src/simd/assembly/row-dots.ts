@@ -1,9 +1,15 @@
+// @ts-nocheck AssemblyScript: its compiler checks.
 /**
  * Dot products of paired rows and their gradient, in float64 lanes and in the order of `src/tensor/row-dots.ts`: equal to
  * it to the bit. Arguments named as arrays are byte offsets of the first value that takes part; strides count values.
  */
 
-/** `out[i] += left[leftRows[i]] · right[rightRows[i]]` */
+/**
+ * `out[i] += left[leftRows[i]] · right[rightRows[i]]`, in float64 and in order: to the bit what `addRowDots` of
+ * `src/tensor/row-dots.ts` gives.
+ * @param left float32, at the first value that takes part @param leftStride values from row to row
+ * @param leftRows int32 [count]
+ */
 export function addRowDots(
   out: usize,
   left: usize,
@@ -70,7 +76,7 @@ export function addRowDots(
   }
 }
 
-/** `gradient[leftRows[i]] += upstream[i] · right[rightRows[i]]` */
+/** `gradient[leftRows[i]] += upstream[i] · right[rightRows[i]]`: to the bit `addRowDotsGradient` there. */
 export function addRowDotsGradient(
   gradient: usize,
   gradientStride: i32,
@@ -121,7 +127,6 @@ export function addRowDotsGradient(
 }
 
 /** Two float32 sums plus a multiple of two values, rounded to float32. */
-// @ts-expect-error a decorator on a function, which AssemblyScript has
 function plus(sums: v128, by: v128, values: usize): v128 {
   const product = f64x2.mul(by, f64x2.promote_low_f32x4(v128.load64_zero(values)));
   return f32x4.demote_f64x2_zero(f64x2.add(f64x2.promote_low_f32x4(sums), product));

@@ -1,13 +1,14 @@
-/** Operations on rows of tables, and parts of layers other than products, float32. Arguments named as arrays are byte offsets; sizes count values. */
+// @ts-nocheck AssemblyScript: its compiler checks.
+/** Operations on rows of tables, and parts of layers other than products, float32. */
 
-/** `y[i] = max(y[i], 0)`; NaN stays. `y` has room for a multiple of 4. */
+/** `y[i] = max(y[i], 0)`; up to 3 values behind `count` change too, as in the next one. */
 export function reluAll(y: usize, count: i32): void {
   const end = y + ((<usize>count) << 2);
   const zero = f32x4.splat(0);
   for (; y < end; y += 16) v128.store(y, f32x4.max(v128.load(y), zero));
 }
 
-/** `g[i] = y[i] > 0 ? g[i] : 0`: the backward pass of `y = max(x, 0)`. Both have room for a multiple of 4. */
+/** `g[i] = y[i] > 0 ? g[i] : 0`: the backward pass of `y = max(x, 0)`. */
 export function reluGrad(g: usize, y: usize, count: i32): void {
   const end = y + ((<usize>count) << 2);
   const zero = f32x4.splat(0);
@@ -25,19 +26,19 @@ function addRow(to: usize, from: usize, bytes: usize): void {
   for (; from < end; from += 4, to += 4) store<f32>(to, load<f32>(to) + load<f32>(from));
 }
 
-/** `out[i · n + j] += table[index[i] · n + j]` for `m` rows */
+/** `out[i · n + j] += table[index[i] · n + j]` for `m` rows. */
 export function addRows(out: usize, table: usize, index: usize, m: i32, n: i32): void {
   const bytes = (<usize>n) << 2;
   for (let i = 0; i < m; i++, out += bytes) addRow(out, rowAt(table, index, i, bytes), bytes);
 }
 
-/** `table[index[i] · n + j] += g[i · n + j]` for `m` rows, in order */
+/** `table[index[i] · n + j] += g[i · n + j]` for `m` rows, in order. */
 export function scatterRows(table: usize, g: usize, index: usize, m: i32, n: i32): void {
   const bytes = (<usize>n) << 2;
   for (let i = 0; i < m; i++, g += bytes) addRow(rowAt(table, index, i, bytes), g, bytes);
 }
 
-/** `out[i] += scale · (left[leftRows[i]] · right[rightRows[i]])`, summed in four lanes. */
+/** `out[i] += scale · (left[leftRows[i]] · right[rightRows[i]])`, in float32; rows of `n` values. */
 export function addDots(
   out: usize,
   left: usize,
@@ -65,7 +66,7 @@ export function addDots(
   }
 }
 
-/** `out[outRows[i]] += scale · by[i] · table[tableRows[i]]`, in order */
+/** `out[outRows[i]] += scale · by[i] · table[tableRows[i]]`, in order; rows of `n` values. */
 export function addScaledRows(
   out: usize,
   outRows: usize,
@@ -91,7 +92,7 @@ export function addScaledRows(
   }
 }
 
-/** `out[j · m + i] = a[i · n + j]` for `m` rows of `n` values, four by four. */
+/** `out[j · m + i] = a[i · n + j]` for `m` rows. */
 export function transpose(out: usize, a: usize, m: i32, n: i32): void {
   const row = (<usize>n) << 2;
   const line = (<usize>m) << 2;

@@ -1,9 +1,10 @@
+// @ts-nocheck AssemblyScript: its compiler checks.
 /**
  * Parts of sequence networks other than products, float32: a GRU's gates, attention, blocks of columns. Arguments named as
  * arrays are byte offsets, of which 0 stands for none; sizes and strides count values. Reads go up to 3 values behind an array's end, writes do not.
  */
-import { exponential } from './dense';
-import { tanh4 } from './layers';
+import { exponential } from './dense.ts';
+import { tanh4 } from './layers.ts';
 
 /** All bits of the lanes that are left of a row, whose length is not always a multiple of 4. */
 function lanes(left: usize): v128 {
@@ -25,7 +26,15 @@ function sigmoid4(x: v128): v128 {
   return f32x4.add(half, f32x4.mul(half, tanh4(f32x4.mul(half, x))));
 }
 
-/** See `../kernels.ts`. */
+/**
+ * One step of a GRU for `m` sequences, gates in the order update z, reset r, candidate c, with σ(x) = ½ + ½ tanh(x / 2):
+ * `z = σ(given + own)`, `r = σ(given + own)`, `c = tanh(given + r · own)`, `hidden = z · past + (1 − z) · c`.
+ * @param given float32 [m, 3 · dim]: what the inputs bring to the gates
+ * @param own float32 [m, 3 · dim]: what the past states bring
+ * @param past float32 [m, dim]; 0: zeros
+ * @param gates float32 [m, 2 · dim], written
+ * @param candidates float32 [m, dim], written, as `hidden`
+ */
 export function gruStep(
   given: usize,
   own: usize,
@@ -61,7 +70,10 @@ export function gruStep(
   }
 }
 
-/** See `../kernels.ts`. */
+/**
+ * Backward of `gruStep`, apart from products: writes `ofOwn`, adds to `ofGiven` and, through the update gate alone, to `ofPast`.
+ * @param grads float32 [m, dim]: by `hidden`
+ */
 export function gruGrad(
   grads: usize,
   own: usize,
@@ -134,7 +146,12 @@ function addScaled(to: usize, from: usize, by: f32, bytes: usize): void {
   }
 }
 
-/** See `../kernels.ts`. */
+/**
+ * `shares[j] = softmax_j(query[i] · x[j])` over the rows `offsets[i] .. offsets[i + 1] - 1` of each query, at least one, and
+ * `out[i] = Σ_j shares[j] · x[j]`; rows of `n` values.
+ * @param offsets int32 [m + 1]
+ * @param shares float32 [rows of x], written
+ */
 export function attend(query: usize, x: usize, offsets: usize, m: i32, n: i32, shares: usize, out: usize): void {
   const bytes = (<usize>n) << 2;
   memory.fill(out, 0, <usize>m * bytes);
@@ -164,7 +181,7 @@ export function attend(query: usize, x: usize, offsets: usize, m: i32, n: i32, s
   }
 }
 
-/** See `../kernels.ts`. */
+/** Backward of `attend`: adds to `ofQuery` and `ofX`, each of which may be 0. @param grads by `out` */
 export function attendGrad(
   grads: usize,
   query: usize,
@@ -193,7 +210,7 @@ export function attendGrad(
   }
 }
 
-/** See `../kernels.ts`. */
+/** `to[i · toRow + j] += a[i · n + j] · b[i · bRow + j]`, in order; a stride of 0 stays at one row. */
 export function addProducts(to: usize, toRow: i32, a: usize, b: usize, bRow: i32, m: i32, n: i32): void {
   const bytes = (<usize>n) << 2;
   for (let i = 0; i < m; i++, a += bytes, to += (<usize>toRow) << 2, b += (<usize>bRow) << 2) {
@@ -203,13 +220,13 @@ export function addProducts(to: usize, toRow: i32, a: usize, b: usize, bRow: i32
   }
 }
 
-/** See `../kernels.ts`. */
+/** `to[i · toRow + j] = from[i · fromRow + j]` for `m` rows of `n` values. */
 export function copyBlock(to: usize, toRow: i32, from: usize, fromRow: i32, m: i32, n: i32): void {
   const bytes = (<usize>n) << 2;
   for (let i = 0; i < m; i++, to += (<usize>toRow) << 2, from += (<usize>fromRow) << 2) memory.copy(to, from, bytes);
 }
 
-/** See `../kernels.ts`. */
+/** The same with `+=`. */
 export function addBlock(to: usize, toRow: i32, from: usize, fromRow: i32, m: i32, n: i32): void {
   const bytes = (<usize>n) << 2;
   for (let i = 0; i < m; i++, to += (<usize>toRow) << 2, from += (<usize>fromRow) << 2) {

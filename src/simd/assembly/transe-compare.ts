@@ -1,5 +1,6 @@
+// @ts-nocheck AssemblyScript: its compiler checks.
 /** Comparison of a positive with its negatives: distances, and directions of the moves. */
-import { exponential, sigmoid } from './dense';
+import { exponential, sigmoid } from './dense.ts';
 import {
   cutoff,
   differences,
@@ -25,7 +26,7 @@ import {
   sideAt,
   temperature,
   wholeBytes,
-} from './transe-state';
+} from './transe-state.ts';
 
 /** Distances up to here leave room for their differences in float32. */
 const largest: f32 = 1e38;

@@ -1,3 +1,4 @@
+// @ts-nocheck AssemblyScript: its compiler checks.
 /** The sides and the negatives of positives: the draws of `trainers/transe` in plain TypeScript, one for one. */
 import {
   drawnAt,
@@ -16,7 +17,7 @@ import {
   slots,
   tailChance,
   tails,
-} from './transe-state';
+} from './transe-state.ts';
 
 /** Draws before a negative is given up because nearly every entity is a true answer. */
 const maxDraws = 100;

@@ -1,3 +1,4 @@
+// @ts-nocheck AssemblyScript: its compiler checks.
 /** State of the kernels of TransE training, set once an instance: byte offsets of arrays, sizes and settings. */
 
 export let entities: usize = 0;
@@ -38,7 +39,7 @@ export let query: usize = 0;
 /** float32 [16, 4]: ±0 by the bits of the row's number. */
 export let signs: usize = 0;
 
-/** @see Kernels.transeTable in `../kernels.ts`, as of the other functions by these names */
+/** Weights and Adagrad's sums: float32 [numEntities, dim] and [any, dim], float64 [numEntities] and [any]. */
 export function transeTable(
   toEntities: usize,
   toRelations: usize,
@@ -57,6 +58,13 @@ export function transeTable(
   wholeBytes = rowBytes & ~15;
 }
 
+/**
+ * True triples, which are never negatives.
+ * @param heads int32, as are `relations` and `tails`
+ * @param slots int32 [slotCount]: their set, by open addressing; `slotCount` is a power of two
+ * @param filter int32 [filterCount]: of that set, `filterCount` a power of two
+ * @param tailChance float64 [relations]: of corrupting the tail, else the head
+ */
 export function transeTriples(
   toHeads: usize,
   toRelations: usize,
@@ -77,7 +85,7 @@ export function transeTriples(
   tailChance = toTailChance;
 }
 
-/** Also finds out how large a place is. @see transeTable, which comes first */
+/** @param hinge 1 for the margin loss, 0 for the self-adversarial one @param adagrad 1, or 0 for plain descent */
 export function transeSettings(
   distanceNorm: i32,
   hingeLoss: i32,
@@ -102,6 +110,7 @@ export function transeSettings(
   placeBytes = (directionsAt + <usize>(negatives + 1) * directionBytes + 63) & ~63;
 }
 
+/** Bytes of a place, which holds one positive; known once the settings and the table are. */
 export function transePlaceBytes(): usize {
   return placeBytes;
 }
@@ -110,6 +119,7 @@ export function transeScratchBytes(): usize {
   return 256 + ((rowBytes + 15) & ~15) + <usize>(negatives + 1) * rowBytes;
 }
 
+/** @param places as many as a call is given positives @param streams a generator a place: 16 bytes, low word first */
 export function transeRoom(toPlaces: usize, toStreams: usize, scratch: usize): void {
   places = toPlaces;
   streams = toStreams;

@@ -1,6 +1,7 @@
+// @ts-nocheck AssemblyScript: its compiler checks.
 /** Entry points of trainers: blocks of positives, and the moves of rows that their comparisons left behind. */
-import { compare } from './transe-compare';
-import { draw } from './transe-draw';
+import { compare } from './transe-compare.ts';
+import { draw } from './transe-draw.ts';
 import {
   adagrad,
   dim,
@@ -26,9 +27,13 @@ import {
   signs,
   streams,
   wholeBytes,
-} from './transe-state';
+} from './transe-state.ts';
 
-/** @see Kernels.transeTrain in `../kernels.ts`, as of the other functions here */
+/**
+ * Trains positives one by one, each after the moves of the ones before, all with draws from the first stream.
+ * @param order int32 [count]: numbers of triples
+ * @returns `count`, or the place of the first whose numbers are not finite in float32: neither it nor a later one is moved
+ */
 export function transeTrain(order: usize, count: i32, learningRate: f64): i32 {
   for (let place = 0; place < count; place++) draw(place, load<i32>(order + (place << 2)), streams);
   for (let place = 0; place < count; place++) {
@@ -38,6 +43,7 @@ export function transeTrain(order: usize, count: i32, learningRate: f64): i32 {
   return count;
 }
 
+/** The gradients of places `thread`, `thread + threads` … under the weights as they are. Returns as `transeTrain`. */
 export function transeGradients(order: usize, count: i32, thread: i32, threads: i32): i32 {
   for (let place = thread; place < count; place += threads) {
     draw(place, load<i32>(order + (place << 2)), streams + (place << 4));
@@ -46,10 +52,12 @@ export function transeGradients(order: usize, count: i32, thread: i32, threads: 
   return count;
 }
 
+/** Makes the moves of all places, in their order, of the rows whose number modulo `owners` is `owner`. */
 export function transeMoves(count: i32, learningRate: f64, owner: i32, owners: i32): void {
   for (let place = 0; place < count; place++) move(placeOf(place), learningRate, owner, owners);
 }
 
+/** Byte offset of float32 distances of a place: of its answer, then of `transeDrawn(place) - 1` negatives. */
 export function transeDistances(place: i32): usize {
   return distancesOf(placeOf(place));
 }
