@@ -58,7 +58,6 @@ const table: Readonly<Record<string, string | string[]>> = {
   'agents/link-walker/state-network.ts': 'agents/link-walker/network.test.ts',
   'src/tensor/recurrent.ts': 'agents/link-walker/network.test.ts',
   'agents/link-walker/link-walker.ts': 'agents/link-walker/network.test.ts',
-  'src/tensor/host/host-layers.ts': 'src/tensor/host/host-layers.test.ts',
   'src/tensor/host/tape.ts': 'src/tensor/host/tape.test.ts',
   'src/tensor/bidirectional.ts': 'src/tensor/host/tape.test.ts',
   'agents/readers/chains/objective.ts': 'agents/readers/chains/objective.test.ts',
@@ -67,7 +66,7 @@ const table: Readonly<Record<string, string | string[]>> = {
   // The step itself, compared with a scalar version of the paper's.
   'src/tensor/adamw.ts': 'src/tensor/adamw.test.ts',
   'src/tensor/host/mirrored-adamw.ts': 'src/tensor/adamw.test.ts',
-  'src/tensor/host/host-adamw.ts': 'src/tensor/host/host-layers.test.ts',
+  'src/tensor/host/host-adamw.ts': 'src/tensor/host/host-adamw.test.ts',
 };
 
 const marks = /customGrad\(|\bgrad: \(|variableGrads\(/;

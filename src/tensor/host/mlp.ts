@@ -1,8 +1,8 @@
 /** A small dense network over vectors, forward and back, computed by SIMD kernels: an actor's or a critic's. */
-import { WorkbenchError } from '../../run/errors.js';
 import { Rng } from '../../run/seeds.js';
-import { denseStarts, HostLayers } from './host-layers.js';
+import { type HostTensor, orthogonalValues } from '../parameters.js';
 import { type HostOutputs, HostParameters } from './host-parameters.js';
+import { Tape, type Taped } from './tape.js';
 
 /** Shape and start of a network. */
 export interface MlpOptions {
@@ -29,7 +29,7 @@ export interface Mlp {
    * @returns float32 [rows, outputs]: a view, which the next computation changes. A row's numbers do not depend on the other rows.
    */
   values(rows: readonly ArrayLike<number>[]): Float32Array;
-  /** The same, with the backward pass, which adds to the gradients of the parameters. Once, and before the next computation. */
+  /** The same, with the backward pass, which adds to the gradients of the parameters. Once, and before the next `outputs`. */
   outputs(rows: readonly ArrayLike<number>[]): HostOutputs;
 }
 
@@ -39,38 +39,32 @@ export interface Mlp {
  * @throws WorkbenchError `native` where there is no WebAssembly SIMD
  */
 export function mlp({ inputs, hidden, outputs, gain = 1, name = 'mlp', seed }: MlpOptions): Mlp {
-  const layers = [...hidden, outputs].map((width, i) => {
-    const last = i === hidden.length;
-    return { name: `${name}.${last ? 'out' : i + 1}`, width, biased: true, gain: last ? gain : Math.SQRT2 };
+  const widths = [inputs, ...hidden, outputs];
+  const layers = widths.slice(1).map((width, i) => ({ part: `${name}.${i < hidden.length ? i + 1 : 'out'}`, width }));
+  const initial: Record<string, HostTensor> = {};
+  layers.forEach(({ part, width }, i) => {
+    const scale = i < hidden.length ? Math.SQRT2 : gain;
+    const data =
+      seed === undefined
+        ? new Float32Array(widths[i]! * width)
+        : orthogonalValues(Rng.named(seed, `policy/${part}`), widths[i]!, width, scale);
+    initial[part] = { shape: [widths[i]!, width], data };
+    initial[`${part}.bias`] = { shape: [width], data: new Float32Array(width) };
   });
-  const rngOf = seed === undefined ? undefined : (layer: string) => Rng.named(seed, `policy/${layer}`);
-  const parameters = new HostParameters(denseStarts(inputs, layers, rngOf));
-  const dense = new HostLayers(parameters, inputs, layers);
-  let computed = 0;
-  const values = (rows: readonly ArrayLike<number>[]) => {
-    computed++;
-    const input = dense.input(rows.length);
-    for (let i = 0; i < rows.length; i++) input.set(rows[i]!, i * inputs);
-    return dense.compute(rows.length);
+  const parameters = new HostParameters(initial);
+  const [tape, inference] = [new Tape(parameters), new Tape(parameters, false)];
+  const computed = (on: Tape, rows: readonly ArrayLike<number>[]) => {
+    on.begin();
+    const values = on.buffer(rows.length * inputs);
+    rows.forEach((row, i) => values.set(row, i * inputs));
+    return layers.reduce<Taped>(
+      (x, { part, width }, i) => on.dense(x, part, width, undefined, i < hidden.length ? 'tanh' : undefined),
+      { rows: rows.length, width: inputs, values },
+    );
   };
   return {
     parameters,
-    values,
-    outputs(rows) {
-      const given = { values: values(rows), computed, version: parameters.version };
-      return {
-        values: given.values,
-        back(grad) {
-          if (given.computed !== computed || given.version !== parameters.version) {
-            throw new WorkbenchError(
-              'failure',
-              `expected the latest computation, got an earlier one, in backward of ${name}`,
-            );
-          }
-          dense.outputGrads(rows.length).set(grad);
-          dense.back(rows.length, false);
-        },
-      };
-    },
+    values: (rows) => computed(inference, rows).values,
+    outputs: (rows) => tape.outputs([computed(tape, rows)]),
   };
 }

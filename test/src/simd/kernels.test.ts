@@ -2,8 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { execPath } from 'node:process';
 import { describe, expect, test } from '@jest/globals';
+import { Rng } from '../../../src/run/seeds.js';
 import { Arena } from '../../../src/simd/arena.js';
 import { openKernels } from '../../../src/simd/kernels.js';
+import { normalValues } from '../../../src/tensor/parameters.js';
 
 describe('the arena', () => {
   test('holds arrays apart, aligned for the widest loads, while its memory grows', () => {
@@ -46,6 +48,19 @@ describe('the kernels', () => {
     expect(stdout).toContain('without --jitless');
   });
 
+  test('take tanh, from end to end', () => {
+    const arena = new Arena();
+    const kernels = openKernels(arena.memory);
+    const x = arena.hold(Float32Array.from({ length: 4004 }, (_, i) => (i - 2002) / 130));
+    const expected = Array.from(x, Math.tanh);
+    kernels.tanhAll(x.byteOffset, x.length);
+    expect(Math.max(...expected.map((value, i) => Math.abs(value - x[i]!)))).toBeLessThan(3e-7);
+    const far = arena.hold(Float32Array.of(-Infinity, 1e30, 0, NaN));
+    kernels.tanhAll(far.byteOffset, 4);
+    expect([...far.subarray(0, 3)]).toEqual([-1, 1, 0]);
+    expect(far[3]).toBeNaN();
+  });
+
   test('take signed logarithms of rows, as accurate as float32 is, and back', () => {
     const arena = new Arena();
     const kernels = openKernels(arena.memory);
@@ -73,3 +88,42 @@ describe('the kernels', () => {
     expect(grads[0]).toBe(2);
   });
 });
+
+test.each([
+  [1, 1, 1],
+  [4, 8, 8],
+  [5, 7, 11],
+  [9, 16, 50],
+])(
+  'products of %i × %i × %i are those of plain loops, for all strides, and the same bits for a row alone',
+  (m, k, n) => {
+    const arena = new Arena();
+    const kernels = openKernels(arena.memory);
+    const rng = Rng.named(0, 'test/matmul');
+    const [a, b, c] = [m * k, k * n, m * n].map((size) => arena.hold(normalValues(rng, 1, size))) as [
+      Float32Array,
+      Float32Array,
+      Float32Array,
+    ];
+    const panel = arena.float32(8 * k + 32).byteOffset;
+    const before = c.slice();
+    for (const [aRow, aCol, bRow, bCol, add] of [
+      [k, 1, n, 1, 0],
+      [1, m, n, 1, 1],
+      [k, 1, 1, k, 0],
+    ] as const) {
+      c.set(before);
+      kernels.matMul(a.byteOffset, aRow, aCol, b.byteOffset, bRow, bCol, c.byteOffset, m, k, n, panel, add);
+      c.forEach((value, at) => {
+        const [i, j] = [Math.floor(at / n), at % n];
+        let sum = add ? before[at]! : 0;
+        for (let p = 0; p < k; p++) sum += a[i * aRow + p * aCol]! * b[p * bRow + j * bCol]!;
+        expect(value).toBeCloseTo(sum, 4);
+      });
+    }
+    kernels.matMul(a.byteOffset, k, 1, b.byteOffset, n, 1, c.byteOffset, m, k, n, panel, 0);
+    const last = c.slice((m - 1) * n);
+    kernels.matMul(a.byteOffset + 4 * (m - 1) * k, k, 1, b.byteOffset, n, 1, c.byteOffset, 1, k, n, panel, 0);
+    expect(c.slice(0, n)).toEqual(last);
+  },
+);

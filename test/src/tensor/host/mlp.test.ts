@@ -56,7 +56,7 @@ describe('a dense network on the host', () => {
   test('refuses the backward pass of an earlier computation', () => {
     const network = mlp({ inputs: 2, hidden: [], outputs: 1, seed: 1 });
     const early = network.outputs(rows);
-    network.values(rows);
+    network.outputs(rows);
     expect(() => early.back(new Float32Array(4))).toThrow('expected the latest computation, got an earlier one');
   });
 });
