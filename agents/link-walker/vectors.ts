@@ -116,10 +116,9 @@ function trained(tf: Tf, parameters: ParameterSet, tables: readonly LinkTable[])
   const variables = tables.map(
     ({ name, shape, values }) => parameters.add(`link.${name}`, shape, values) as unknown as Tensor2D,
   );
-  const dots = lastTrainedDots(tf);
   return {
     rows: variables.map((variable) => (ids) => gatherRows(tf, variable, ids)),
-    dots: (left, pairs) => dots(left, variables, pairs),
+    dots: (left, pairs) => lastTrainedDots(tf, left, variables, pairs),
   };
 }
 

@@ -14,7 +14,7 @@ import { DenseStack, type DenseLayer } from '../../src/simd/dense-stack.js';
 import { openKernels } from '../../src/simd/kernels.js';
 import { backendOf, openBackend, probeBackend } from '../../src/tensor/backend.js';
 import { segmentLogSoftmax } from '../../src/tensor/categorical.js';
-import { addRowDots } from '../../src/tensor/row-dots.js';
+import { hostDots } from '../../src/tensor/table-dots.js';
 import { emitLatency, startClock } from '../measure.js';
 
 const { values } = parseArgs({
@@ -84,9 +84,8 @@ function onHost(): Policy {
       for (let i = offsets[s]!; i < offsets[s + 1]!; i++) [left[i], right[i]] = [s, s * actions + i - offsets[s]!];
     }
     return () => {
-      const outputs = { values: stack.forward(states, size), stride: stack.width, column: 0 };
-      const logits = new Float32Array(left.length);
-      addRowDots(logits, outputs, { values: candidates, stride: hidden, column: 0 }, { width: hidden, left, right });
+      const outputs = { values: stack.forward(states, size), stride: stack.width };
+      const logits = hostDots(outputs, [{ values: candidates, width: hidden }], { left, right: [right] });
       return segmentLogSoftmax(logits, offsets);
     };
   };

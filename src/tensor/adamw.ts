@@ -3,25 +3,10 @@ import type * as tfTypes from '@tensorflow/tfjs-core';
 import { Diverged, firstNotFinite, type NotFinite } from './diverged.js';
 import { type EndedOnHost, endOf, hostValues, onHost, readTensor, sumOf, type TensorOutputs, type Tf } from './ops.js';
 import { ParameterSet, type HostTensor, type StoredTensors } from './parameters.js';
-import { clipped, HostAdamW } from './host/host-adamw.js';
+import { clipped, HostAdamW, momentOf, namedMoments } from './host/host-adamw.js';
 import { HostParameters } from './host/host-parameters.js';
 import { MirroredAdamW } from './host/mirrored-adamw.js';
 import type { AdamWOptions, Gather, Optimizer, Outputs, TrainedParameters } from './trainable.js';
-
-/** A loss that the host computes from the outputs of a network. */
-export interface HostLoss {
-  /** The differentiable part, called once; a parameter without a part in it has a gradient of zeros. */
-  outputs(): Outputs;
-  /**
-   * Gradient of the loss by every output, of the same length. Called once.
-   * @param outputs row-major; not to be changed
-   * @throws Diverged for a loss that is not finite
-   */
-  grad(outputs: Float32Array): Float32Array;
-}
-
-/** A loss on the host, or one that builds its scalar from tensors alone. */
-export type Loss = HostLoss | (() => tfTypes.Scalar);
 
 /** One parameter after a step, and its moments. */
 type NextTensors = Record<'first' | 'second' | 'values', tfTypes.Tensor>;
@@ -50,14 +35,19 @@ export class AdamW {
   /**
    * One step down the gradient of a sum of losses. Parameters that take part in none have a gradient of zeros: their moments
    * fade, which still moves them, and they decay as the others do.
-   * @param losses one after the other, so that parts of a batch need the memory of one
+   * @param losses built from tensors one after the other, so that parts of a batch need the memory of one
    * @param learningRate this step's rate
    * @returns the gradients' global norm before clipping
    * @throws Diverged for a gradient, a moment or a weight that would not be finite; nothing has changed then
    */
-  minimize(losses: readonly Loss[], learningRate: number): Promise<number> {
-    return this.#descend(async (parts) => {
-      for (const loss of losses) parts.push(await gradientsOf(this.#tf, loss, this.parameters.variables));
+  minimize(losses: readonly (() => tfTypes.Scalar)[], learningRate: number): Promise<number> {
+    const tf = this.#tf;
+    const { variables } = this.parameters;
+    const gradients = (loss: () => tfTypes.Scalar) =>
+      tf.tidy(() => ofAll(tf, tf.engine().gradients(loss, variables).grads, variables));
+    return this.#descend((parts) => {
+      for (const loss of losses) parts.push(gradients(loss));
+      return Promise.resolve();
     }, learningRate);
   }
 
@@ -88,24 +78,10 @@ export class AdamW {
     const held: tfTypes.Tensor[][] = [];
     try {
       await gather(held);
-      if (held.length > 1)
-        held.push(
-          tf.tidy(() =>
-            held[0]!.map((_, k) =>
-              sumOf(
-                tf,
-                held.map((part) => part[k]!),
-              ),
-            ),
-          ),
-        );
+      const ofPart = (k: number) => held.map((part) => part[k]!);
+      if (held.length > 1) held.push(tf.tidy(() => held[0]!.map((_, k) => sumOf(tf, ofPart(k)))));
       const gradients = held.at(-1)!;
-      const squares = tf.tidy(() =>
-        total(
-          tf,
-          gradients.map((gradient) => tf.square(gradient)),
-        ),
-      );
+      const squares = tf.tidy(() => total(tf, gradients.map(tf.square)));
       held.push([squares]);
       if (this.#mirrored) {
         const square = (await hostValues(tf, squares))[0]!;
@@ -119,15 +95,8 @@ export class AdamW {
       if (exact !== undefined && !Number.isFinite(exact)) throw await this.#diverged(gradients, exact);
       const next = tf.tidy(() => this.#next(gradients, exact ?? (tf.sqrt(squares) as tfTypes.Scalar), learningRate));
       held.push(next.flatMap(({ first, second, values }) => [first, second, values]));
-      const [square, sum] = await readTensor(tf, () =>
-        tf.stack([
-          squares,
-          total(
-            tf,
-            next.flatMap(({ second, values }) => [second, values]),
-          ),
-        ]),
-      );
+      const changed = next.flatMap(({ second, values }) => [second, values]);
+      const [square, sum] = await readTensor(tf, () => tf.stack([squares, total(tf, changed)]));
       const norm = Math.sqrt(square!);
       if (!Number.isFinite(norm + sum!)) throw await this.#diverged(gradients, norm, next);
       this.#steps++;
@@ -193,24 +162,16 @@ export class AdamW {
    */
   async exportState(prefix: string): Promise<{ steps: number; tensors: Record<string, HostTensor> }> {
     if (this.#mirrored) return this.#mirrored.moments.exportState(prefix);
-    const named = async (moment: string, set: ParameterSet) =>
-      Object.entries(await set.export()).map(([name, tensor]) => [`${prefix}${moment}/${name}`, tensor] as const);
-    const [first, second] = await Promise.all([named('first', this.#first), named('second', this.#second)]);
-    return { steps: this.#steps, tensors: Object.fromEntries([...first, ...second]) };
+    const [first, second] = await Promise.all([this.#first.export(), this.#second.export()]);
+    return { steps: this.#steps, tensors: namedMoments(prefix, { first, second }) };
   }
 
   /** Restores what `exportState` gave under the same prefix; other names in `tensors` are ignored. */
   importState(prefix: string, steps: number, tensors: StoredTensors): void {
     if (this.#mirrored) return this.#mirrored.moments.importState(prefix, steps, tensors);
     this.#steps = steps;
-    const named = (moment: string, set: ParameterSet) =>
-      Object.fromEntries(
-        set.names.flatMap((name) =>
-          tensors[`${prefix}${moment}/${name}`] ? [[name, tensors[`${prefix}${moment}/${name}`]!]] : [],
-        ),
-      );
-    this.#first.import(named('first', this.#first));
-    this.#second.import(named('second', this.#second));
+    this.#first.import(momentOf(prefix, 'first', tensors));
+    this.#second.import(momentOf(prefix, 'second', tensors));
   }
 
   dispose(): void {
@@ -256,19 +217,6 @@ export function adamWOf(parameters: TrainedParameters, options: AdamWOptions = {
     : new AdamW(parameters as ParameterSet, options);
 }
 
-/** @returns one gradient a variable, in their order; the caller's to dispose */
-export async function gradientsOf(tf: Tf, loss: Loss, variables: tfTypes.Variable[]): Promise<tfTypes.Tensor[]> {
-  if (typeof loss === 'function')
-    return tf.tidy(() => ofAll(tf, tf.engine().gradients(loss, variables).grads, variables));
-  const recording = recorded(tf, () => loss.outputs(), variables);
-  try {
-    const { values, gradients } = await recording.read();
-    return gradients(loss.grad(values));
-  } finally {
-    recording.dispose();
-  }
-}
-
 /** A variable that a batch does not reach, such as one for a choice that no state of it has, has none: zeros. */
 function ofAll(tf: Tf, gradients: (tfTypes.Tensor | null)[], variables: tfTypes.Variable[]): tfTypes.Tensor[] {
   return gradients.map((gradient, i) => gradient ?? tf.zerosLike(variables[i]!));
@@ -276,16 +224,13 @@ function ofAll(tf: Tf, gradients: (tfTypes.Tensor | null)[], variables: tfTypes.
 
 /** A forward pass from which nothing went back yet. */
 interface Recording {
-  /** Outputs and backward pass. Called once. */
-  read(): Promise<ReadOutputs>;
+  /**
+   * Outputs and backward pass, read once. `gradients` is called at most once, with that by every output: one gradient a variable, in their
+   * order, the caller's to dispose.
+   */
+  read(): Promise<{ values: Float32Array; gradients(grad: Float32Array): tfTypes.Tensor[] }>;
   /** Frees what the backward pass needs; may be called again. */
   dispose(): void;
-}
-
-interface ReadOutputs {
-  values: Float32Array;
-  /** @param grad by every output @returns one gradient a variable, in their order; the caller's to dispose. Called at most once */
-  gradients(grad: Float32Array): tfTypes.Tensor[];
 }
 
 /**
@@ -293,7 +238,7 @@ interface ReadOutputs {
  * goes back yet, and handed in again once the gradient is known: reading a tensor is asynchronous on some backends.
  * @param forward some variable takes part in it
  */
-function recorded(tf: Tf, forward: () => Outputs, variables: tfTypes.Variable[]): Recording {
+export function recorded(tf: Tf, forward: () => Outputs, variables: tfTypes.Variable[]): Recording {
   const engine = tf.engine();
   let tape: typeof engine.state.activeTape = [];
   let end: EndedOnHost['end'];

@@ -4,13 +4,11 @@
  * there; native TensorFlow and WebGPU use their own kernels. Results agree (see the tests).
  */
 import type * as tfTypes from '@tensorflow/tfjs-core';
-import { addRowDots, addRowDotsGradient } from './row-dots.js';
 import { deviceRows } from './row-sums.js';
 
 /** The tfjs module, as a value that is passed around. */
 export type Tf = typeof tfTypes;
 
-type Tensor1D = tfTypes.Tensor1D;
 type Tensor2D = tfTypes.Tensor2D;
 type Tensor3D = tfTypes.Tensor3D;
 type Save = (tensors: tfTypes.Tensor[]) => void;
@@ -141,45 +139,6 @@ export function gatherSum(tf: Tf, tables: Tensor2D[], indices: Int32Array[]): Te
     };
   });
   return op(...tables) as Tensor2D;
-}
-
-/**
- * Dot products of paired rows: out[i] = left[leftIndex[i]] · right[rightIndex[i]], without the [m, d] intermediates.
- * @returns [m]
- */
-export function pairDot(
-  tf: Tf,
-  left: Tensor2D,
-  right: Tensor2D,
-  leftIndex: Int32Array,
-  rightIndex: Int32Array,
-): Tensor1D {
-  const width = left.shape[1];
-  if (!onHost(tf)) {
-    return tf.sum(tf.mul(deviceRows(tf, left, leftIndex), deviceRows(tf, right, rightIndex)), 1) as Tensor1D;
-  }
-  const op = tf.customGrad((a, b, save) => {
-    (save as Save)([]);
-    const [x, y] = [a, b].map((table) => rowsOf((table as Tensor2D).dataSync() as Float32Array, width));
-    const pairs = { width, left: leftIndex, right: rightIndex };
-    const out = new Float32Array(leftIndex.length);
-    addRowDots(out, x!, y!, pairs);
-    return {
-      value: tf.tensor1d(out),
-      gradFunc: (dy: tfTypes.Tensor) => {
-        const upstream = dy.dataSync() as Float32Array;
-        const [dx, dyRight] = [left, right].map(({ size }) => rowsOf(new Float32Array(size), width));
-        addRowDotsGradient(dx!, upstream, y!, pairs);
-        addRowDotsGradient(dyRight!, upstream, x!, { width, left: rightIndex, right: leftIndex });
-        return [tf.tensor2d(dx!.values, left.shape), tf.tensor2d(dyRight!.values, right.shape)];
-      },
-    };
-  });
-  return op(left, right) as Tensor1D;
-}
-
-function rowsOf(values: Float32Array, width: number) {
-  return { values, stride: width, column: 0 };
 }
 
 function addRows(out: Float32Array, table: Float32Array, index: Int32Array, width: number, first: boolean): void {

@@ -1,10 +1,10 @@
 /**
- * Dot products of paired rows of two tables on the host, with their gradients. Pairs that share a left row and stand side
- * by side, as the edges of a state do, are taken four at a time: the row is read once for the four, and their sums do not
- * wait for each other. Every sum keeps its order, so results are those of one pair after the other, to the bit.
+ * Dot products of paired rows of two tables on the host, with their gradients. Every sum keeps its order, so results are those of one
+ * pair after the other, to the bit.
  */
 import { Arena } from '../simd/arena.js';
-import { kernelsRun, openKernels } from '../simd/kernels.js';
+import { openKernels } from '../simd/kernels.js';
+import { HostProducts } from './host/host-products.js';
 
 export interface Rows {
   /** float32, row-major. */
@@ -18,150 +18,107 @@ export interface Rows {
 export interface RowPairs {
   /** Columns that take part. */
   width: number;
-  /** int32 [m]: row of the left table; equal ones best side by side. */
+  /** int32 [m]: row of the left table; equal ones best side by side, which are taken four at a time. */
   left: Int32Array;
   /** int32 [m]: row of the right table. */
   right: Int32Array;
 }
 
-/**
- * Adds `left row · right row` of each pair to `out`.
- * @param out float32 [m]; each product is summed in float64 and rounded before it is added
- */
-export function addRowDots(out: Float32Array, left: Rows, right: Rows, pairs: RowPairs): void {
-  const { width } = pairs;
-  const x = left.values;
-  const y = right.values;
+/** Tables above are read in place, without SIMD: memory counts more then. */
+const mostBytes = 2 ** 28;
+
+/** SIMD kernels over separate memory, which grows with the largest call. */
+export class RowDots {
+  readonly #memory: HostProducts;
+  readonly #held = new Set<Float32Array>();
+
+  /** @param most bytes of a right table that is copied */
+  constructor(private readonly most = mostBytes) {
+    const arena = new Arena();
+    this.#memory = new HostProducts(arena, openKernels(arena.memory));
+  }
+
+  /** A copy that calls read in place; of a table that is too large the table itself. Neither is to be changed. */
+  hold(table: Float32Array): Float32Array {
+    if (table.byteLength > this.most) return table;
+    const held = this.#memory.arena.hold(table);
+    this.#held.add(held);
+    return held;
+  }
+
+  /**
+   * Adds `left row · right row` of each pair to `out`.
+   * @param out float32 [m]; each product is summed in float64 and rounded before it is added
+   */
+  addRowDots(out: Float32Array, left: Rows, right: Rows, { width, left: p, right: q }: RowPairs): void {
+    const { kernels } = this.#memory;
+    if (this.#isLarge(right)) return plainDots(out, left, right, { width, left: p, right: q });
+    const sums = this.#memory.copied('pairs', out);
+    kernels.addRowDots(
+      ...([sums.byteOffset, this.#at('left', left), left.stride, this.#at('right', right), right.stride] as const),
+      ...([width, this.#ids('left', p), this.#ids('right', q), out.length] as const),
+    );
+    out.set(sums);
+  }
+
+  /**
+   * Adds `upstream · right row` of each pair to its left row: the gradient of the left table. With the tables' parts and the
+   * pairs' sides exchanged it is that of the right one.
+   * @param gradient as the left table
+   * @param upstream float32 [m]
+   */
+  addRowDotsGradient(
+    gradient: Rows,
+    upstream: Float32Array,
+    right: Rows,
+    { width, left: p, right: q }: RowPairs,
+  ): void {
+    const { kernels } = this.#memory;
+    if (this.#isLarge(right)) return plainGradient(gradient, upstream, right, { width, left: p, right: q });
+    const to = this.#at('left', gradient);
+    const by = this.#memory.copied('pairs', upstream).byteOffset;
+    kernels.addRowDotsGradient(
+      ...([to, gradient.stride, by, this.#at('right', right), right.stride] as const),
+      ...([width, this.#ids('left', p), this.#ids('right', q), upstream.length] as const),
+    );
+    gradient.values.set(this.#memory.floats('left', gradient.values.length));
+  }
+
+  #isLarge({ values }: Rows): boolean {
+    return values.byteLength > this.most && !this.#held.has(values);
+  }
+
+  #at(name: string, { values, column }: Rows): number {
+    const place = this.#held.has(values) ? values : this.#memory.copied(name, values);
+    return place.byteOffset + 4 * column;
+  }
+
+  #ids(name: string, rows: Int32Array): number {
+    return this.#memory.numbers(name, rows).byteOffset;
+  }
+}
+
+function plainDots(out: Float32Array, left: Rows, right: Rows, pairs: RowPairs): void {
   for (let i = 0; i < out.length; i++) {
-    const p = place(left, pairs.left[i]!);
-    const a = place(right, pairs.right[i]!);
-    if (!fourFrom(pairs.left, i)) {
-      let sum = 0;
-      for (let j = 0; j < width; j++) sum += x[p + j]! * y[a + j]!;
-      out[i]! += Math.fround(sum);
-      continue;
-    }
-    const b = place(right, pairs.right[i + 1]!);
-    const c = place(right, pairs.right[i + 2]!);
-    const d = place(right, pairs.right[i + 3]!);
-    let sumA = 0;
-    let sumB = 0;
-    let sumC = 0;
-    let sumD = 0;
-    for (let j = 0; j < width; j++) {
-      const value = x[p + j]!;
-      sumA += value * y[a + j]!;
-      sumB += value * y[b + j]!;
-      sumC += value * y[c + j]!;
-      sumD += value * y[d + j]!;
-    }
-    out[i]! += Math.fround(sumA);
-    out[++i]! += Math.fround(sumB);
-    out[++i]! += Math.fround(sumC);
-    out[++i]! += Math.fround(sumD);
+    const [x, y] = [placeOf(left, pairs.left[i]!), placeOf(right, pairs.right[i]!)];
+    let sum = 0;
+    for (let j = 0; j < pairs.width; j++) sum += left.values[x + j]! * right.values[y + j]!;
+    out[i]! += Math.fround(sum);
   }
 }
 
-/**
- * Adds `upstream · right row` of each pair to its left row: the gradient of the left table. With the tables' parts and the
- * pairs' sides exchanged it is that of the right one.
- * @param gradient as the left table
- * @param upstream float32 [m]
- */
-export function addRowDotsGradient(gradient: Rows, upstream: Float32Array, right: Rows, pairs: RowPairs): void {
-  const { width } = pairs;
-  const dx = gradient.values;
-  const y = right.values;
+function plainGradient(gradient: Rows, upstream: Float32Array, right: Rows, pairs: RowPairs): void {
   for (let i = 0; i < upstream.length; i++) {
-    const p = place(gradient, pairs.left[i]!);
-    const a = place(right, pairs.right[i]!);
-    const byA = upstream[i]!;
-    if (!fourFrom(pairs.left, i)) {
-      if (byA === 0) continue;
-      for (let j = 0; j < width; j++) dx[p + j]! += byA * y[a + j]!;
-      continue;
-    }
-    const b = place(right, pairs.right[i + 1]!);
-    const c = place(right, pairs.right[i + 2]!);
-    const d = place(right, pairs.right[i + 3]!);
-    const byB = upstream[++i]!;
-    const byC = upstream[++i]!;
-    const byD = upstream[++i]!;
-    for (let j = 0; j < width; j++) {
-      // Rounded after each, as if each had been stored.
-      let sum = Math.fround(dx[p + j]! + byA * y[a + j]!);
-      sum = Math.fround(sum + byB * y[b + j]!);
-      sum = Math.fround(sum + byC * y[c + j]!);
-      dx[p + j] = sum + byD * y[d + j]!;
-    }
+    const [x, y] = [placeOf(gradient, pairs.left[i]!), placeOf(right, pairs.right[i]!)];
+    for (let j = 0; j < pairs.width; j++) gradient.values[x + j]! += upstream[i]! * right.values[y + j]!;
   }
 }
 
-function place({ stride, column }: Rows, row: number): number {
-  return row * stride + column;
-}
+const placeOf = ({ stride, column }: Rows, row: number) => row * stride + column;
 
-/** Returns whether the pairs `i .. i + 3` are there and share their row. */
-function fourFrom(rows: Int32Array, i: number): boolean {
-  const row = rows[i];
-  return rows[i + 1] === row && rows[i + 2] === row && rows[i + 3] === row;
-}
+let shared: RowDots | undefined;
 
-/** Dot products of paired rows, with their gradients. */
-export interface RowDots {
-  addRowDots: typeof addRowDots;
-  addRowDotsGradient: typeof addRowDotsGradient;
-}
-
-/** Has separate memory that grows to twice the largest call; plain TypeScript where there are no kernels. */
-export function simdRowDots(): RowDots {
-  if (!kernelsRun()) return { addRowDots, addRowDotsGradient };
-  const arena = new Arena();
-  const kernels = openKernels(arena.memory);
-  const floats = { pairs: arena.float32(0), left: arena.float32(0), right: arena.float32(0) };
-  const numbers = { left: arena.int32(0), right: arena.int32(0) };
-  // An arena gives nothing back: room doubles, so that what is left behind is less than what is used.
-  const place = (name: keyof typeof floats, values: Float32Array) => {
-    if (floats[name].length < values.length) floats[name] = arena.float32(2 * values.length);
-    floats[name].set(values);
-    return floats[name].subarray(0, values.length);
-  };
-  const placeRows = (name: keyof typeof numbers, rows: Int32Array) => {
-    if (numbers[name].length < rows.length) numbers[name] = arena.int32(2 * rows.length);
-    numbers[name].set(rows);
-    return numbers[name].byteOffset;
-  };
-  /** Both tables and the pairs, put where the kernels reach them. */
-  const placed = (left: Rows, right: Rows, pairs: RowPairs) => {
-    const [leftValues, rightValues] = [place('left', left.values), place('right', right.values)];
-    return {
-      leftValues,
-      leftAt: leftValues.byteOffset + 4 * left.column,
-      rightAt: rightValues.byteOffset + 4 * right.column,
-      leftRows: placeRows('left', pairs.left),
-      rightRows: placeRows('right', pairs.right),
-    };
-  };
-  return {
-    addRowDots(out, left, right, pairs) {
-      const { leftAt, rightAt, leftRows, rightRows } = placed(left, right, pairs);
-      const sums = place('pairs', out);
-      const { width } = pairs;
-      kernels.addRowDots(
-        ...([sums.byteOffset, leftAt, left.stride, rightAt, right.stride, width] as const),
-        ...([leftRows, rightRows, out.length] as const),
-      );
-      out.set(sums);
-    },
-    addRowDotsGradient(gradient, upstream, right, pairs) {
-      const { leftValues, leftAt, rightAt, leftRows, rightRows } = placed(gradient, right, pairs);
-      const by = place('pairs', upstream);
-      const { width } = pairs;
-      kernels.addRowDotsGradient(
-        ...([leftAt, gradient.stride, by.byteOffset, rightAt, right.stride, width] as const),
-        ...([leftRows, rightRows, upstream.length] as const),
-      );
-      gradient.values.set(leftValues);
-    },
-  };
+/** Those of this thread, for calls that hold no table. */
+export function sharedRowDots(): RowDots {
+  return (shared ??= new RowDots());
 }

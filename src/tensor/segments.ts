@@ -5,7 +5,7 @@
  */
 import type * as tfTypes from '@tensorflow/tfjs-core';
 import { gatherRows, readsAtOnce, type Tf } from './ops.js';
-import { type RowDots, simdRowDots } from './row-dots.js';
+import { sharedRowDots } from './row-dots.js';
 import { deviceRowSums } from './row-sums.js';
 
 type Tensor2D = tfTypes.Tensor2D;
@@ -115,48 +115,42 @@ export function paddedLogSoftmax(tf: Tf, scores: Tensor2D, offsets: Int32Array, 
   return tf.sub(scores, gatherRows(tf, tf.concat(sums, 0), placeOf)) as Tensor2D;
 }
 
-/** Rows that meet in sums: `weights[i] · table[right[i]]` is added to row `left[i]`. */
-export interface WeightedPairs {
-  /** int32 [m]; equal ones best side by side. */
-  left: Int32Array;
-  /** int32 [m] */
-  right: Int32Array;
-}
-
 /**
- * Makes `out[left[i]] = Σ weights[i] · table[right[i]]`, without the [m, d] products: how messages over edges are summed.
+ * Sums `out[left[i]] = Σ weights[i] · table[right[i]]`, without the [m, d] products: how messages over edges are added up.
+ * @param pairs int32 [m] each; equal ones of `left` best side by side
  * @returns differentiable, of `weights` [m] and `table` [k, d]; [rows, d], zeros where nothing is added
  */
 export function weightedRowSums(
   tf: Tf,
-): (weights: tfTypes.Tensor1D, table: Tensor2D, pairs: WeightedPairs, rows: number) => Tensor2D {
-  let opened: RowDots | undefined;
-  return (weights, table, { left, right }, rows) => {
-    const width = table.shape[1];
-    if (!readsAtOnce(tf)) {
-      const scaled = tf.mul(gatherRows(tf, table, right), tf.reshape(weights, [-1, 1])) as Tensor2D;
-      return deviceRowSums(tf, scaled, left, rows);
-    }
-    const dots = (opened ??= simdRowDots());
-    const rowsOf = (values: Float32Array) => ({ values, stride: width, column: 0 });
-    const op = tf.customGrad((w, t, save) => {
-      (save as unknown as Save)([]);
-      const by = (w as tfTypes.Tensor).dataSync() as Float32Array;
-      const values = (t as tfTypes.Tensor).dataSync() as Float32Array;
-      const out = new Float32Array(rows * width);
-      dots.addRowDotsGradient(rowsOf(out), by, rowsOf(values), { width, left, right });
-      return {
-        value: tf.tensor2d(out, [rows, width]),
-        gradFunc: (dy: tfTypes.Tensor) => {
-          const upstream = rowsOf(dy.dataSync() as Float32Array);
-          const ofWeights = new Float32Array(by.length);
-          dots.addRowDots(ofWeights, upstream, rowsOf(values), { width, left, right });
-          const ofTable = new Float32Array(table.size);
-          dots.addRowDotsGradient(rowsOf(ofTable), by, upstream, { width, left: right, right: left });
-          return [tf.tensor1d(ofWeights), tf.tensor2d(ofTable, table.shape)];
-        },
-      };
-    });
-    return op(weights, table) as Tensor2D;
-  };
+  weights: tfTypes.Tensor1D,
+  table: Tensor2D,
+  { left, right }: Record<'left' | 'right', Int32Array>,
+  rows: number,
+): Tensor2D {
+  const width = table.shape[1];
+  if (!readsAtOnce(tf)) {
+    const scaled = tf.mul(gatherRows(tf, table, right), tf.reshape(weights, [-1, 1])) as Tensor2D;
+    return deviceRowSums(tf, scaled, left, rows);
+  }
+  const dots = sharedRowDots();
+  const rowsOf = (values: Float32Array) => ({ values, stride: width, column: 0 });
+  const op = tf.customGrad((w, t, save) => {
+    (save as unknown as Save)([]);
+    const by = (w as tfTypes.Tensor).dataSync() as Float32Array;
+    const values = (t as tfTypes.Tensor).dataSync() as Float32Array;
+    const out = new Float32Array(rows * width);
+    dots.addRowDotsGradient(rowsOf(out), by, rowsOf(values), { width, left, right });
+    return {
+      value: tf.tensor2d(out, [rows, width]),
+      gradFunc: (dy: tfTypes.Tensor) => {
+        const upstream = rowsOf(dy.dataSync() as Float32Array);
+        const ofWeights = new Float32Array(by.length);
+        dots.addRowDots(ofWeights, upstream, rowsOf(values), { width, left, right });
+        const ofTable = new Float32Array(table.size);
+        dots.addRowDotsGradient(rowsOf(ofTable), by, upstream, { width, left: right, right: left });
+        return [tf.tensor1d(ofWeights), tf.tensor2d(ofTable, table.shape)];
+      },
+    };
+  });
+  return op(weights, table) as Tensor2D;
 }

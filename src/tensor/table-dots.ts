@@ -1,102 +1,137 @@
 /**
  * Dot products of trained rows with rows of tables, trained or frozen: how a state meets edges. Where tensors can be read at
- * once the host multiplies, by SIMD kernels where they run; results are those of `row-dots.ts` to the bit. So it does for a device
- * where the products are the last of a network: they are few sums a number, and the rows of all edges many numbers.
+ * once the host multiplies, by SIMD kernels. So it does for a device where the products are the last of a network: they are few sums a
+ * number, and the rows of all edges many numbers.
  */
 import type * as tfTypes from '@tensorflow/tfjs-core';
-import { WorkbenchError } from '../run/errors.js';
-import { Arena } from '../simd/arena.js';
-import { openKernels } from '../simd/kernels.js';
 import { joined } from './categorical.js';
-import { type EndedOnHost, type HostEnd, pairDot, readsAtOnce, type TensorOutputs, type Tf } from './ops.js';
-import { addRowDots, addRowDotsGradient, simdRowDots, type RowDots } from './row-dots.js';
+import { columns, type EndedOnHost, type HostEnd, readsAtOnce, type TensorOutputs, type Tf } from './ops.js';
+import { RowDots, type Rows, sharedRowDots } from './row-dots.js';
 import { deviceRows } from './row-sums.js';
 
 type Tensor1D = tfTypes.Tensor1D;
 type Tensor2D = tfTypes.Tensor2D;
 
+/** float32 [any, width]; not to be changed. */
+interface Table {
+  values: Float32Array;
+  width: number;
+}
+
+/** Rows that meet: row `left[i]` of the one side, and row `right[k][i]` of each table, whose rows stand side by side. */
+export interface TablePairs {
+  /** int32 [m]; equal ones best side by side. */
+  left: Int32Array;
+  right: readonly Int32Array[];
+}
+
+/** Rows on the left: float32 [any, stride], of which the first columns take part. */
+type LeftRows = Pick<Rows, 'values' | 'stride'>;
+
 /**
- * Makes `out[i] = left[pairs.left[i]] · [row pairs.right[k][i] of each table k, side by side]` at the end of a network, without
- * copying rows together, on the host. The tables get no gradient.
- * @param tables not to be changed
- * @returns differentiable, of `left` [n, sum of the widths]; equal rows of `pairs.left` best side by side
+ * Makes `out[i] = left[pairs.left[i]] · [row pairs.right[k][i] of each table k, side by side]` at the end of a network, on the host,
+ * without copying rows together. The tables get no gradient.
+ * @returns differentiable, of `left` [n, sum of the widths]
  */
 export function frozenDots(tables: readonly Table[]): (left: Tensor2D, pairs: TablePairs) => EndedOnHost {
-  let held: HeldTables | undefined;
-  return (left, pairs) => ({
+  let opened: { dots: RowDots; held: Float32Array[] } | undefined;
+  const open = () => {
+    const dots = new RowDots();
+    return { dots, held: tables.map(({ values }) => dots.hold(values)) };
+  };
+  const stride = strideOf(tables);
+  return (left, { left: states, right }) => ({
     device: left,
     end: (read) => {
-      const { dots, gradient } = (held ??= holdTables(tables));
-      return { values: dots(read, pairs), back: (grad) => gradient(grad, read.length, pairs) };
+      const { dots, held } = (opened ??= open());
+      const parts = partsOf(tables).map(({ width, column }, k) => ({
+        column,
+        rows: { values: held[k]!, stride: width, column: 0 },
+        pairs: { width, left: states, right: right[k]! },
+      }));
+      const values = new Float32Array(states.length);
+      for (const { column, rows, pairs } of parts)
+        dots.addRowDots(values, { values: read, stride, column }, rows, pairs);
+      return {
+        values,
+        back: (grad) => {
+          const gradient = new Float32Array(read.length);
+          for (const { column, rows, pairs } of parts) {
+            dots.addRowDotsGradient({ values: gradient, stride, column }, grad, rows, pairs);
+          }
+          return gradient;
+        },
+      };
     },
   });
+}
+
+/** The same products without a gradient, of tables that may change. */
+export function hostDots(left: LeftRows, tables: readonly Table[], pairs: TablePairs): Float32Array {
+  const parts = tables.map(({ values, width }, k) => {
+    const asked = askedRows([values.length / width, width], pairs.right[k]!);
+    return { ...asked, rows: rowsAt(values, asked) };
+  });
+  return productsOf(left, parts, pairs.left).values;
 }
 
 /**
  * Makes `out[i] = left[pairs.left[i]] · [row pairs.right[k][i] of each table k, side by side]`. Where tensors can be read at
  * once, the products are the host's, over the rows that take part: what grows with the tables is one copy of each forward
  * and their gradient back.
- * @returns differentiable, of `left` [n, sum of the widths] and of the tables; equal rows of `pairs.left` best side by side
+ * @returns differentiable, of `left` [n, sum of the widths] and of the tables
  */
-export function trainedDots(tf: Tf): (left: Tensor2D, tables: readonly Tensor2D[], pairs: TablePairs) => Tensor1D {
-  let opened: RowDots | undefined;
-  return (left, tables, pairs) => {
-    if (!readsAtOnce(tf)) {
-      const parts = tables.map((table, k) => ({ table, right: pairs.right[k]! }));
-      return onDevice(tf, left, pairs, parts);
-    }
-    const dots = (opened ??= simdRowDots());
-    const op = tf.customGrad((x, ...rest) => {
-      const save = rest.at(-1) as unknown as (tensors: tfTypes.Tensor[]) => void;
-      save([]);
-      const parts = tables.map((table, k) => {
-        const asked = askedRows(table, pairs.right[k]!);
-        const values = (rest[k] as tfTypes.Tensor).dataSync() as Float32Array;
-        return { ...asked, table, rows: rowsAt(values, asked) };
-      });
-      const { values, back } = productsOf(dots, (x as tfTypes.Tensor).dataSync() as Float32Array, parts, pairs.left);
-      const gradFunc = (dy: tfTypes.Tensor) => {
-        const { ofLeft, ofRows } = back(dy.dataSync() as Float32Array);
-        const ofTables = parts.map((part, k) =>
-          tf.tensor2d(spread(ofRows[k]!, part, part.table.size), part.table.shape),
-        );
-        return [tf.tensor2d(ofLeft, left.shape), ...ofTables];
-      };
-      return { value: tf.tensor1d(values), gradFunc };
+export function trainedDots(tf: Tf, left: Tensor2D, tables: readonly Tensor2D[], pairs: TablePairs): Tensor1D {
+  if (!readsAtOnce(tf)) return onDevice(tf, left, tables, pairs);
+  const op = tf.customGrad((x, ...rest) => {
+    const save = rest.at(-1) as unknown as (tensors: tfTypes.Tensor[]) => void;
+    save([]);
+    const parts = tables.map((table, k) => {
+      const asked = askedRows(table.shape, pairs.right[k]!);
+      return { ...asked, table, rows: rowsAt((rest[k] as tfTypes.Tensor).dataSync() as Float32Array, asked) };
     });
-    return op(left, ...tables) as Tensor1D;
-  };
+    const own = { values: (x as tfTypes.Tensor).dataSync() as Float32Array, stride: left.shape[1] };
+    const { values, back } = productsOf(own, parts, pairs.left);
+    const gradFunc = (dy: tfTypes.Tensor) => {
+      const { ofLeft, ofRows } = back(dy.dataSync() as Float32Array);
+      const ofTables = parts.map((part, k) => tf.tensor2d(spread(ofRows[k]!, part, part.table.size), part.table.shape));
+      return [tf.tensor2d(ofLeft, left.shape), ...ofTables];
+    };
+    return { value: tf.tensor1d(values), gradFunc };
+  });
+  return op(left, ...tables) as Tensor1D;
+}
+
+/** Dot products of paired rows, differentiable: out[i] = left[leftIndex[i]] · right[rightIndex[i]]. @returns [m] */
+export function pairDot(tf: Tf, left: Tensor2D, right: Tensor2D, leftIndex: Int32Array, rightIndex: Int32Array) {
+  return trainedDots(tf, left, [right], { left: leftIndex, right: [rightIndex] });
 }
 
 /** `trainedDots` at the end of a network: the host reads `left` and the rows that take part from a device, and multiplies. */
 export function lastTrainedDots(
   tf: Tf,
-): (left: Tensor2D, tables: readonly Tensor2D[], pairs: TablePairs) => TensorOutputs<Tensor1D> {
-  const within = trainedDots(tf);
-  let opened: RowDots | undefined;
-  return (left, tables, pairs) => {
-    if (readsAtOnce(tf)) return within(left, tables, pairs);
-    const dots = (opened ??= simdRowDots());
-    const asked = tables.map((table, k) => askedRows(table, pairs.right[k]!));
-    const taking = asked.map(({ ids }, k) => deviceRows(tf, tables[k]!, Int32Array.from(ids)));
-    const device = tf.concat([left, ...taking].map((rows) => tf.reshape(rows, [-1]) as Tensor1D));
-    const end = (read: Float32Array): HostEnd => {
-      let begin = left.size;
-      const parts = asked.map((one) => {
-        const rows = read.subarray(begin, (begin += one.ids.length * one.width));
-        return { ...one, rows };
-      });
-      const { values, back } = productsOf(dots, read.subarray(0, left.size), parts, pairs.left);
-      return {
-        values,
-        back: (grad) => {
-          const { ofLeft, ofRows } = back(grad);
-          return joined([ofLeft, ...ofRows]);
-        },
-      };
+  left: Tensor2D,
+  tables: readonly Tensor2D[],
+  pairs: TablePairs,
+): TensorOutputs<Tensor1D> {
+  if (readsAtOnce(tf)) return trainedDots(tf, left, tables, pairs);
+  const asked = tables.map(({ shape }, k) => askedRows(shape, pairs.right[k]!));
+  const taking = asked.map(({ ids }, k) => deviceRows(tf, tables[k]!, Int32Array.from(ids)));
+  const device = tf.concat([left, ...taking].map((rows) => tf.reshape(rows, [-1]) as Tensor1D));
+  const end = (read: Float32Array): HostEnd => {
+    let begin = left.size;
+    const parts = asked.map((one) => ({ ...one, rows: read.subarray(begin, (begin += one.ids.length * one.width)) }));
+    const own = { values: read.subarray(0, left.size), stride: left.shape[1] };
+    const { values, back } = productsOf(own, parts, pairs.left);
+    return {
+      values,
+      back: (grad) => {
+        const { ofLeft, ofRows } = back(grad);
+        return joined([ofLeft, ...ofRows]);
+      },
     };
-    return { device, end };
   };
+  return { device, end };
 }
 
 /** Rows of one table, as many as take part, and which of them each pair has. */
@@ -107,45 +142,30 @@ interface AskedRows {
   width: number;
 }
 
-/**
- * On the host.
- * @param own float32 [n, sum of the widths]
- * @param parts with float32 [ids, width] each
- * @param left int32 [pairs]
- */
-function productsOf(
-  dots: RowDots,
-  own: Float32Array,
-  parts: readonly (AskedRows & { rows: Float32Array })[],
-  left: Int32Array,
-) {
-  const values = new Float32Array(left.length);
-  const placed = partsOf(parts).map(({ rows, column, ...part }) => {
-    const [mine, theirs] = [
-      { stride: strideOf(parts), column },
-      { values: rows, stride: part.width, column: 0 },
-    ];
-    dots.addRowDots(values, { values: own, ...mine }, theirs, { width: part.width, left, right: part.places });
-    return { ...part, mine, theirs };
+/** @param parts with float32 [ids, width] each */
+function productsOf(left: LeftRows, parts: readonly (AskedRows & { rows: Float32Array })[], states: Int32Array) {
+  const dots = sharedRowDots();
+  const values = new Float32Array(states.length);
+  const placed = partsOf(parts).map(({ ids, places, width, rows, column }) => {
+    const theirs = { values: rows, stride: width, column: 0 };
+    dots.addRowDots(values, { ...left, column }, theirs, { width, left: states, right: places });
+    return { ids, places, width, theirs, column };
   });
   const back = (upstream: Float32Array) => {
-    const ofLeft = new Float32Array(own.length);
-    const ofRows = placed.map(({ ids, places, width, mine, theirs }) => {
-      dots.addRowDotsGradient({ values: ofLeft, ...mine }, upstream, theirs, { width, left, right: places });
+    const ofLeft = new Float32Array(left.values.length);
+    const ofRows = placed.map(({ ids, places, width, theirs, column }) => {
+      const gradient = { values: ofLeft, stride: left.stride, column };
+      dots.addRowDotsGradient(gradient, upstream, theirs, { width, left: states, right: places });
       // Pairs of one row side by side are taken four at a time; within a row they keep their order, and so its sum.
       const order = sortedBy(places, ids.length);
-      const gradient = new Float32Array(theirs.values.length);
-      dots.addRowDotsGradient(
-        { values: gradient, stride: width, column: 0 },
-        taken(upstream, order, new Float32Array(order.length)),
-        { values: own, ...mine },
-        {
-          width,
-          left: taken(places, order, new Int32Array(order.length)),
-          right: taken(left, order, new Int32Array(order.length)),
-        },
-      );
-      return gradient;
+      const own = { values: new Float32Array(theirs.values.length), stride: width, column: 0 };
+      const sorted = {
+        width,
+        left: taken(places, order, new Int32Array(order.length)),
+        right: taken(states, order, new Int32Array(order.length)),
+      };
+      dots.addRowDotsGradient(own, taken(upstream, order, new Float32Array(order.length)), { ...left, column }, sorted);
+      return own.values;
     });
     return { ofLeft, ofRows };
   };
@@ -153,32 +173,28 @@ function productsOf(
 }
 
 /** Columns of `left` with rows of each table, where a device multiplies. */
-function onDevice(
-  tf: Tf,
-  left: Tensor2D,
-  pairs: TablePairs,
-  parts: readonly { table: Tensor2D; right: Int32Array }[],
-): Tensor1D {
-  let column = 0;
-  return parts
-    .map(({ table, right }) => {
-      const columns = tf.slice(left, [0, column], [left.shape[0], table.shape[1]]);
-      column += table.shape[1];
-      return pairDot(tf, columns, table, pairs.left, right);
+function onDevice(tf: Tf, left: Tensor2D, tables: readonly Tensor2D[], pairs: TablePairs): Tensor1D {
+  return partsOf(tables.map((table) => ({ table, width: table.shape[1] })))
+    .map(({ table, width, column }, k) => {
+      const own = deviceRows(tf, columns(tf, left, column, width), pairs.left);
+      return tf.sum(tf.mul(own, deviceRows(tf, table, pairs.right[k]!)), 1) as Tensor1D;
     })
     .reduce((sum, part) => tf.add(sum, part));
 }
 
+/** 1 + place of each row that is asked for; zeros between calls. */
+let placeOf = new Int32Array(0);
+
 /** The rows of a table that are asked for, once each, and the place of each in them. */
-function askedRows({ shape: [count, width] }: Tensor2D, asked: Int32Array): AskedRows {
-  const placeOf = new Int32Array(count).fill(-1);
+function askedRows([count, width]: readonly [number, number], asked: Int32Array): AskedRows {
+  if (placeOf.length < count) placeOf = new Int32Array(count);
   const ids: number[] = [];
   const places = new Int32Array(asked.length);
   for (let i = 0; i < asked.length; i++) {
     const row = asked[i]!;
-    if (placeOf[row]! < 0) placeOf[row] = ids.push(row) - 1;
-    places[i] = placeOf[row]!;
+    places[i] = (placeOf[row] ||= ids.push(row)) - 1;
   }
+  for (const row of ids) placeOf[row] = 0;
   return { ids, places, width };
 }
 
@@ -209,115 +225,6 @@ function sortedBy(keys: Int32Array, count: number): Int32Array {
 function taken<Column extends Float32Array | Int32Array>(values: Column, which: Int32Array, into: Column): Column {
   for (let i = 0; i < which.length; i++) into[i] = values[which[i]!]!;
   return into;
-}
-
-/** float32 [any, width]. */
-interface Table {
-  values: Float32Array;
-  width: number;
-}
-
-/** Rows that meet: row `left[i]` of the one side, and row `right[k][i]` of each table, whose rows stand side by side. */
-export interface TablePairs {
-  left: Int32Array;
-  right: readonly Int32Array[];
-}
-
-interface HeldTables {
-  /** Dot products of rows of `left`, float32 [any, sum of the widths]; float32 [m]. */
-  dots(left: Float32Array, pairs: TablePairs): Float32Array;
-  /** Their gradient by `left`: float32 [length], from that by each product, float32 [m]. */
-  gradient(upstream: Float32Array, length: number, pairs: TablePairs): Float32Array;
-}
-
-/** Larger tables are not copied: memory counts more then. */
-const mostBytes = 2 ** 28;
-
-/** @param tables read in place or copied; not to be changed */
-export function holdTables(tables: readonly Table[]): HeldTables {
-  if (tables.reduce((sum, { values }) => sum + values.byteLength, 0) > mostBytes) return inPlace(tables);
-  try {
-    return inArena(tables, new Arena());
-  } catch (error) {
-    if (error instanceof WorkbenchError || error instanceof RangeError) return inPlace(tables);
-    throw error;
-  }
-}
-
-/** Without SIMD. */
-export function inPlace(tables: readonly Table[]): HeldTables {
-  const stride = strideOf(tables);
-  const parts = partsOf(tables);
-  return {
-    dots: (left, pairs) => {
-      const out = new Float32Array(pairs.left.length);
-      parts.forEach(({ values, width, column }, k) =>
-        addRowDots(
-          out,
-          { values: left, stride, column },
-          { values, stride: width, column: 0 },
-          { width, left: pairs.left, right: pairs.right[k]! },
-        ),
-      );
-      return out;
-    },
-    gradient: (upstream, length, pairs) => {
-      const gradient = new Float32Array(length);
-      parts.forEach(({ values, width, column }, k) =>
-        addRowDotsGradient(
-          { values: gradient, stride, column },
-          upstream,
-          { values, stride: width, column: 0 },
-          { width, left: pairs.left, right: pairs.right[k]! },
-        ),
-      );
-      return gradient;
-    },
-  };
-}
-
-function inArena(tables: readonly Table[], arena: Arena): HeldTables {
-  const kernels = openKernels(arena.memory);
-  const stride = strideOf(tables);
-  const parts = partsOf(tables.map(({ values, width }) => ({ values: arena.hold(values), width })));
-  const floats = { rows: arena.float32(0), pairs: arena.float32(0) };
-  const numbers = { left: arena.int32(0), right: arena.int32(0) };
-  // An arena gives nothing back: room doubles, so that what is left behind is less than what is used.
-  const room = (name: keyof typeof floats, length: number) => {
-    if (floats[name].length < length) floats[name] = arena.float32(2 * length);
-    return floats[name].subarray(0, length);
-  };
-  const place = (name: keyof typeof numbers, rows: Int32Array) => {
-    if (numbers[name].length < rows.length) numbers[name] = arena.int32(2 * rows.length);
-    numbers[name].set(rows);
-    return numbers[name].byteOffset;
-  };
-  return {
-    dots: (left, pairs) => {
-      const rows = room('rows', left.length);
-      rows.set(left);
-      const out = room('pairs', pairs.left.length).fill(0);
-      const of = place('left', pairs.left);
-      parts.forEach(({ values, width, column }, k) => {
-        const right = place('right', pairs.right[k]!);
-        const from = rows.byteOffset + 4 * column;
-        kernels.addRowDots(out.byteOffset, from, stride, values.byteOffset, width, width, of, right, out.length);
-      });
-      return out.slice();
-    },
-    gradient: (upstream, length, pairs) => {
-      const gradient = room('rows', length).fill(0);
-      const by = room('pairs', upstream.length);
-      by.set(upstream);
-      const of = place('left', pairs.left);
-      parts.forEach(({ values, width, column }, k) => {
-        const right = place('right', pairs.right[k]!);
-        const to = gradient.byteOffset + 4 * column;
-        kernels.addRowDotsGradient(to, stride, by.byteOffset, values.byteOffset, width, width, of, right, by.length);
-      });
-      return gradient.slice();
-    },
-  };
 }
 
 function strideOf(tables: readonly Pick<Table, 'width'>[]): number {

@@ -7,7 +7,7 @@ import type { QuestionSample, QuestionTask } from '../../../datasets/question.js
 import { madeFromSamples } from '../../../datasets/sample-source.js';
 import type { EncodedTexts, StateEncoder } from '../../../src/encoder/state-encoder.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
-import { AdamW, type HostLoss } from '../../../src/tensor/adamw.js';
+import { AdamW } from '../../../src/tensor/adamw.js';
 import type { Tf } from '../../../src/tensor/backend.js';
 import { firstNotFinite } from '../../../src/tensor/diverged.js';
 import { matMulConst } from '../../../src/tensor/ops.js';
@@ -91,15 +91,17 @@ export async function fitHops(tf: Tf, encoded: EncodedTexts, hops: readonly numb
   parameters.add('weights', [dim, maxHops], new Float32Array(dim * maxHops));
   parameters.add('bias', [maxHops], new Float32Array(maxHops));
   const optimizer = new AdamW(parameters, { weightDecay });
-  const loss: HostLoss = {
-    outputs: () => {
-      const weights = parameters.get('weights') as unknown as tfTypes.Tensor2D;
-      const product = matMulConst(tf, tf.tensor2d(inputs, [rows.length, dim]), weights);
-      return tf.add(product, parameters.get('bias'));
-    },
-    grad: (logits) => crossEntropyGrad(logits, targets, maxHops),
+  const outputs = () => {
+    const weights = parameters.get('weights') as unknown as tfTypes.Tensor2D;
+    const product = matMulConst(tf, tf.tensor2d(inputs, [rows.length, dim]), weights);
+    return tf.add(product, parameters.get('bias'));
   };
-  for (let step = 0; step < steps; step++) await optimizer.minimize([loss], learningRate);
+  for (let step = 0; step < steps; step++) {
+    await optimizer.step(async (record) => {
+      const { values, back } = await record(outputs);
+      back(crossEntropyGrad(values, targets, maxHops));
+    }, learningRate);
+  }
   const { weights, bias } = await parameters.export();
   optimizer.dispose();
   parameters.dispose();

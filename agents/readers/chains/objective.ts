@@ -9,7 +9,7 @@
  * −Σ p(c) F_c is what policy gradients estimate; its logarithm learns from a flat start, where a right chain of three relations has a
  * probability of 1/R³.
  */
-import { finite } from '../../../src/tensor/host/tape.js';
+import { finiteLoss } from '../../../src/tensor/diverged.js';
 
 /** ε: keeps the loss of a question that no chain answers finite. */
 const least = 1e-6;
@@ -64,7 +64,7 @@ export function chainLoss(scores: Float32Array, rows: Int32Array, questions: rea
     if (visits[row] === 0) continue;
     for (let i = rows[row]!; i < rows[row + 1]!; i++) grad[i]! += visits[row]! * Math.exp(logs[i]!);
   }
-  return { loss: finite(loss), grad: Float32Array.from(grad), expectedF1 };
+  return { loss: finiteLoss(loss), grad: Float32Array.from(grad), expectedF1 };
 }
 
 /**

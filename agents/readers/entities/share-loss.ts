@@ -1,5 +1,6 @@
 /** Loss of entity shares against equal shares of the answers. */
-import { finite, type Tape, type Taped } from '../../../src/tensor/host/tape.js';
+import { finiteLoss } from '../../../src/tensor/diverged.js';
+import type { Tape, Taped } from '../../../src/tensor/host/tape.js';
 import { softmaxOfReached } from './reasoning.js';
 
 /** Loss of some questions and its gradient by every score. */
@@ -38,7 +39,7 @@ export function shareLoss(
     }
     for (let row = bounds[q]!; row < bounds[q + 1]!; row++) grad[row]! *= scale;
   });
-  return { loss: finite(loss), grad, right };
+  return { loss: finiteLoss(loss), grad, right };
 }
 
 /** A loss of some shares or scores, and its gradients by each of them. */
@@ -51,7 +52,7 @@ export interface GraddLoss {
 /** A loss that was computed of numbers of a tape, as one number on it. @throws Diverged for one that is not finite */
 export function tapedLoss(tape: Tape, of: readonly Taped[], { loss, grads }: GraddLoss): Taped {
   const out = tape.buffer(1);
-  out[0] = finite(loss);
+  out[0] = finiteLoss(loss);
   return tape.taped(out, 1, ([upstream]) => {
     of.forEach(({ grads: into }, i) => {
       if (into) for (let row = 0; row < into.length; row++) into[row]! += upstream! * grads[i]![row]!;

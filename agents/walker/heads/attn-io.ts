@@ -65,7 +65,6 @@ function attentionHeads(tf: Tf, { attentionHeads: count, embeddingDim }: WalkerS
 function outflow(tf: Tf, settings: WalkerSettings, { add, weight }: Layers) {
   const { width, embeddingDim: d } = settings;
   const heads = attentionHeads(tf, settings);
-  const [ofTails, ofRelations] = [trainedDots(tf), trainedDots(tf)];
   add('outflow.text', width, d);
   add('outflow.query', d, heads.width);
   add('outflow.key', d, heads.width);
@@ -92,8 +91,8 @@ function outflow(tf: Tf, settings: WalkerSettings, { add, weight }: Layers) {
       const left = heads.rowsOf(batch.stateOf);
       const byText = tf.sum(tf.mul(own, heads.split(saidKeys)), 1, true) as Tensor2D;
       const dots = [
-        ofTails(own, [heads.split(keys)], { left, right: [heads.rowsOf(local.tails)] }),
-        ofRelations(own, [heads.split(relationKeys)], { left, right: [heads.rowsOf(batch.relations)] }),
+        trainedDots(tf, own, [heads.split(keys)], { left, right: [heads.rowsOf(local.tails)] }),
+        trainedDots(tf, own, [heads.split(relationKeys)], { left, right: [heads.rowsOf(batch.relations)] }),
         tf.reshape(gatherRows(tf, byText, left), [-1]),
       ].reduce((sum, part) => tf.add(sum, part)) as Tensor1D;
       const scores = scaledLeaky(tf, heads.byPair(dots), heads);
@@ -127,8 +126,6 @@ export function attnIoNetwork(tf: Tf, settings: WalkerSettings, shape: HeadShape
   add('inflow.key', d, heads.width);
   add('inflow.message', d, heads.width);
   add('inflow.out', heads.width, d);
-  const [ofHeads, ofRelations] = [trainedDots(tf), trainedDots(tf)];
-  const [sumOfHeads, sumOfRelations] = [weightedRowSums(tf), weightedRowSums(tf)];
   const inflow: Inflow = {
     width: out.width,
     edgesInto: inEdgesOf(shape.rows, shape.numRelations, settings.inEdges),
@@ -142,14 +139,14 @@ export function attnIoNetwork(tf: Tf, settings: WalkerSettings, shape: HeadShape
       const left = heads.rowsOf(ownersOf(edges.offsets));
       const [byHead, byRelation] = [heads.rowsOf(edges.heads), heads.rowsOf(edges.relations)];
       const dots = tf.add(
-        ofHeads(queries, [keys], { left, right: [byHead] }),
-        ofRelations(queries, [relationMessages], { left, right: [byRelation] }),
+        trainedDots(tf, queries, [keys], { left, right: [byHead] }),
+        trainedDots(tf, queries, [relationMessages], { left, right: [byRelation] }),
       ) as tfTypes.Tensor1D;
       const scores = scaledLeaky(tf, heads.byPair(dots), heads);
       const shares = heads.byHead(tf.exp(segmentLogSoftmaxColumns(tf, scores, edges.offsets)));
       const sums = tf.add(
-        sumOfHeads(shares, messages, { left, right: byHead }, count * heads.count),
-        sumOfRelations(shares, relationMessages, { left, right: byRelation }, count * heads.count),
+        weightedRowSums(tf, shares, messages, { left, right: byHead }, count * heads.count),
+        weightedRowSums(tf, shares, relationMessages, { left, right: byRelation }, count * heads.count),
       );
       const mixed = matMul(tf, tf.reshape(sums, [count, heads.width]), weight('inflow.out'));
       return out.ofEntities(mixed);

@@ -16,7 +16,8 @@
  */
 import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { Tf } from '../../../src/tensor/backend.js';
-import { columns, gatherRows, matMul, pairDot } from '../../../src/tensor/ops.js';
+import { columns, gatherRows, matMul } from '../../../src/tensor/ops.js';
+import { pairDot } from '../../../src/tensor/table-dots.js';
 import type { WalkerSettings } from '../settings.js';
 import { type HeadShape, hopOf, type StateBatch } from './head.js';
 import {

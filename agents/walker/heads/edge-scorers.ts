@@ -7,9 +7,8 @@ import { WorkbenchError } from '../../../src/run/errors.js';
 import { Rng } from '../../../src/run/seeds.js';
 import type { Tf } from '../../../src/tensor/backend.js';
 import { hostValues, roundedToBfloat16, roundingOf, type TensorOutputs } from '../../../src/tensor/ops.js';
-import { frozenDots, lastTrainedDots } from '../../../src/tensor/table-dots.js';
+import { frozenDots, hostDots, lastTrainedDots } from '../../../src/tensor/table-dots.js';
 import { type ParameterSet, xavierUniform } from '../../../src/tensor/parameters.js';
-import { addRowDots } from '../../../src/tensor/row-dots.js';
 import type { FrozenTables, HeadShape, StateBatch } from './head.js';
 import type { WalkerSettings } from '../settings.js';
 
@@ -50,14 +49,15 @@ type Tensor2D = tfTypes.Tensor2D;
 /** @param tables with a row for every relation that edges have; read in place */
 export function frozenVectors(tables: FrozenTables): MakeEdgeScorer {
   const { entities, entityDim, relations, relationDim } = tables;
-  const dots = frozenDots([
+  const both = [
     { values: relations, width: relationDim },
     { values: entities, width: entityDim },
-  ]);
+  ];
+  const dots = frozenDots(both);
   return () => ({
     layer: { name: 'pa.out', width: relationDim + entityDim },
     logits: (outputs, edges) => dots(outputs, { left: edges.stateOf, right: [edges.relations, edges.tails] }),
-    rank: (outputs, edges) => Promise.resolve(hostDots(outputs, edges, tables)),
+    rank: (outputs, edges) => Promise.resolve(hostDots(outputs, both, pairsOf(edges))),
     weightsChanged: () => {},
   });
 }
@@ -78,7 +78,6 @@ export function trainedVectors(
   { numEntities, numRelations, dim, precision = 'f32' }: TrainedVectorsOptions,
 ): MakeEdgeScorer {
   const round = roundingOf(tf, precision);
-  const dots = lastTrainedDots(tf);
   return (parameters, seed) => {
     const table = (name: string, rows: number) => {
       const values =
@@ -87,43 +86,23 @@ export function trainedVectors(
     };
     const relations = table('pa.relations', numRelations);
     const entities = table('pa.entities', numEntities);
-    const read = async () => ({
-      relations: await hostValues(tf, relations),
-      relationDim: dim,
-      entities: await hostValues(tf, entities),
-      entityDim: dim,
-    });
-    let onHost: Promise<FrozenTables> | undefined;
+    const read = () =>
+      Promise.all([relations, entities].map(async (table) => ({ values: await hostValues(tf, table), width: dim })));
+    let onHost: ReturnType<typeof read> | undefined;
     return {
       layer: { name: 'pa.out', width: 2 * dim },
-      logits: (outputs, edges) =>
-        dots(outputs, [round(relations), round(entities)], {
-          left: edges.stateOf,
-          right: [edges.relations, edges.tails.map(known)],
-        }),
-      rank: async (outputs, edges) => hostDots(outputs, edges, await (onHost ??= read())),
+      logits: (outputs, edges) => lastTrainedDots(tf, outputs, [round(relations), round(entities)], pairsOf(edges)),
+      rank: async (outputs, edges) => hostDots(outputs, await (onHost ??= read()), pairsOf(edges)),
       weightsChanged: () => (onHost = undefined),
     };
   };
 }
 
 /** Entities missing from the graph (-1) are read as its first: a walk can only stay there. */
-const known = (tail: number) => Math.max(0, tail);
-
-function hostDots(
-  { values, stride }: { values: Float32Array; stride: number },
-  { stateOf, relations, tails }: Edges,
-  tables: FrozenTables,
-): Float32Array {
-  const logits = new Float32Array(stateOf.length);
-  const add = (column: number, table: Float32Array, width: number, right: Int32Array) => {
-    const rows = { values: table, stride: width, column: 0 };
-    addRowDots(logits, { values, stride, column }, rows, { width, left: stateOf, right });
-  };
-  add(0, tables.relations, tables.relationDim, relations);
-  add(tables.relationDim, tables.entities, tables.entityDim, tails.map(known));
-  return logits;
-}
+const pairsOf = ({ stateOf, relations, tails }: Edges) => ({
+  left: stateOf,
+  right: [relations, tails.map((tail) => Math.max(0, tail))],
+});
 
 /**
  * @param count slots, staying counted

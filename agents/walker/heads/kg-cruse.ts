@@ -8,7 +8,8 @@
  */
 import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { Tf } from '../../../src/tensor/backend.js';
-import { columns, gatherRows, matMul, pairDot, relu } from '../../../src/tensor/ops.js';
+import { columns, gatherRows, matMul, relu } from '../../../src/tensor/ops.js';
+import { pairDot } from '../../../src/tensor/table-dots.js';
 import type { WalkerSettings } from '../settings.js';
 import type { HeadShape } from './head.js';
 import {

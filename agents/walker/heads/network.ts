@@ -2,7 +2,8 @@
 import type * as tfTypes from '@tensorflow/tfjs-core';
 import { Rng } from '../../../src/run/seeds.js';
 import type { Tf } from '../../../src/tensor/backend.js';
-import { gatherRows, matMul, pairDot, relu } from '../../../src/tensor/ops.js';
+import { gatherRows, matMul, relu } from '../../../src/tensor/ops.js';
+import { pairDot } from '../../../src/tensor/table-dots.js';
 import { ParameterSet, uniformFanIn } from '../../../src/tensor/parameters.js';
 import { createRecurrentLayer, type RecurrentLayer } from '../../../src/tensor/recurrent.js';
 import { renumbering } from './batch-rows.js';

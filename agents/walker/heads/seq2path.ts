@@ -34,7 +34,6 @@ export function seq2PathNetwork(
   const cell = layers.lstm('decoder', d, units);
   layers.add('state.relation', units, choices, true);
   layers.add('state.tail', units, d, true);
-  const tailDots = trainedDots(tf);
   const runsOf = new WeakMap<StateBatch, RelationRuns>();
   const runs = (batch: StateBatch) => {
     if (!runsOf.has(batch)) runsOf.set(batch, relationRuns(rows, batch, numRelations));
@@ -91,7 +90,7 @@ export function seq2PathNetwork(
         stateOf: forks.map((place) => there.stateOf[place]!),
         relations: forks.map((place) => there.relations[place]!),
       });
-      const ofTails = tf.reshape(tailDots(wanted, [entities], { left: forkOf, right: [local.others] }), [-1, 1]);
+      const ofTails = tf.reshape(trainedDots(tf, wanted, [entities], { left: forkOf, right: [local.others] }), [-1, 1]);
       const byTail = segmentLogSoftmaxColumns(tf, ofTails as Tensor2D, tailOffsets);
       // The last row is of tails without an alternative: certain.
       const certain = forkOf.length;
@@ -114,7 +113,6 @@ interface Decoder {
 
 /** The decoder whose softmaxes go over all relations of the graph, and over all entities. @param choices relations, staying counted */
 function freely(tf: Tf, choices: number, { decode, ofRelations, wantedAfter }: Decoder): EmbeddedNetwork {
-  const dots = trainedDots(tf);
   const logSoftmax = (scores: Tensor2D) => tf.sub(scores, tf.logSumExp(scores, 1, true)) as Tensor2D;
   const scoresOfAll = (wanted: Tensor2D, entities: Tensor2D) => matMul(tf, wanted, tf.transpose(entities));
   return {
@@ -138,7 +136,7 @@ function freely(tf: Tf, choices: number, { decode, ofRelations, wantedAfter }: D
       const of = (list: Int32Array) => places.map((i) => list[i]!);
       const wanted = wantedAfter(scene, state, { stateOf: of(stateOf), relations: of(relations) });
       const pairs = { left: Int32Array.from(places.keys()), right: [of(local.tails)] };
-      const byTail = tf.sub(dots(wanted, [entities], pairs), tf.logSumExp(scoresOfAll(wanted, entities), 1));
+      const byTail = tf.sub(trainedDots(tf, wanted, [entities], pairs), tf.logSumExp(scoresOfAll(wanted, entities), 1));
       // The last row is that of staying.
       const rows = tf.concat([tf.reshape(byTail, [-1, 1]), tf.zeros([1, 1])], 0) as Tensor2D;
       const rowOf = new Int32Array(relations.length).fill(places.length);

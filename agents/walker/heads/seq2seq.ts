@@ -10,7 +10,8 @@
  */
 import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { Tf } from '../../../src/tensor/backend.js';
-import { gatherRows, pairDot } from '../../../src/tensor/ops.js';
+import { gatherRows } from '../../../src/tensor/ops.js';
+import { pairDot } from '../../../src/tensor/table-dots.js';
 import type { WalkerSettings } from '../settings.js';
 import type { HeadShape } from './head.js';
 import { type EmbeddedNetwork, goldTails, type Layers, marginLoss, ofStep, rowsOfHop, type Scene } from './network.js';

@@ -16,6 +16,22 @@ export function clipped(norm: number, { beta1 = 0.9, beta2 = 0.999, maxGradNorm 
   return { gain: scale * (1 - beta1), squareGain: scale * scale * (1 - beta2) };
 }
 
+/** Moments as a checkpoint names them. */
+export function namedMoments(prefix: string, moments: Record<'first' | 'second', Record<string, HostTensor>>) {
+  return Object.fromEntries(
+    Object.entries(moments).flatMap(([moment, tensors]) =>
+      Object.entries(tensors).map(([name, tensor]) => [`${prefix}${moment}/${name}`, tensor]),
+    ),
+  );
+}
+
+/** One of them by the names of its parameters. */
+export function momentOf(prefix: string, moment: 'first' | 'second', tensors: StoredTensors): StoredTensors {
+  const start = `${prefix}${moment}/`;
+  const own = Object.keys(tensors).filter((name) => name.startsWith(start));
+  return Object.fromEntries(own.map((name) => [name.slice(start.length), tensors[name]!]));
+}
+
 /** @source Loshchilov and Hutter 2019, arXiv:1711.05101, algorithm 2 */
 export class HostAdamW {
   readonly #first: Float32Array;
@@ -89,26 +105,15 @@ export class HostAdamW {
    * @param prefix goes before every name, so that optimizers can share a file
    */
   exportState(prefix: string): Promise<{ steps: number; tensors: Record<string, HostTensor> }> {
-    const named = (moment: string, array: Float32Array) =>
-      Object.entries(this.parameters.copies(array)).map(
-        ([name, tensor]) => [`${prefix}${moment}/${name}`, tensor] as const,
-      );
-    const tensors = Object.fromEntries([...named('first', this.#first), ...named('second', this.#second)]);
-    return Promise.resolve({ steps: this.#steps, tensors });
+    const [first, second] = [this.#first, this.#second].map((array) => this.parameters.copies(array));
+    return Promise.resolve({ steps: this.#steps, tensors: namedMoments(prefix, { first: first!, second: second! }) });
   }
 
   /** Restores what `exportState` gave under the same prefix; other names in `tensors` are ignored. */
   importState(prefix: string, steps: number, tensors: StoredTensors): void {
     this.#steps = steps;
-    const named = (moment: string) =>
-      Object.fromEntries(
-        this.parameters.names.flatMap((name) => {
-          const tensor = tensors[`${prefix}${moment}/${name}`];
-          return tensor ? [[name, tensor]] : [];
-        }),
-      );
-    this.parameters.import(named('first'), this.#first);
-    this.parameters.import(named('second'), this.#second);
+    this.parameters.import(momentOf(prefix, 'first', tensors), this.#first);
+    this.parameters.import(momentOf(prefix, 'second', tensors), this.#second);
   }
 
   /** Error of the first number that is not finite among arrays of the parameters' layout; if each is, of the norm. */

@@ -4,7 +4,6 @@
  */
 import { WorkbenchError } from '../../run/errors.js';
 import { Rng } from '../../run/seeds.js';
-import { Diverged } from '../diverged.js';
 import type { HostOutputs, HostParameters } from './host-parameters.js';
 import { HostProducts } from './host-products.js';
 
@@ -341,10 +340,4 @@ export class Tape {
     out.set(values);
     return out;
   }
-}
-
-/** A loss that is finite. @throws Diverged */
-export function finite(loss: number): number {
-  if (Number.isFinite(loss)) return loss;
-  throw new Diverged({ tensor: 'loss', index: 0, value: loss });
 }

@@ -9,9 +9,8 @@ import {
 import { createPaMlpNetwork, type PaMlpNetwork } from '../../../agents/walker/heads/pa-mlp.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';
-import { gradientsOf } from '../../../src/tensor/adamw.js';
 import { readTensor } from '../../../src/tensor/ops.js';
-import { expectClose } from '../../fixtures/gradient-check.js';
+import { expectClose, gradientsOf } from '../../fixtures/gradient-check.js';
 import { randomize } from '../../fixtures/toy-walker.js';
 
 const dim = 3;

@@ -237,13 +237,12 @@ describe('AdamW', () => {
       const [aloneOne, aloneOther] = two();
       const values = await Promise.all([one, other].map(({ parameters }) => parameters.read(outputsOf(parameters))));
       const alone = (optimizer: AdamW, others: Float32Array, rate: number) =>
-        optimizer.minimize(
-          [1, 2].map((part) => ({
-            outputs: outputsOf(optimizer.parameters),
-            grad: (mine: Float32Array) => gradOf(mine, others, part),
-          })),
-          rate,
-        );
+        optimizer.step(async (record) => {
+          for (const part of [1, 2]) {
+            const mine = await record(outputsOf(optimizer.parameters));
+            mine.back(gradOf(mine.values, others, part));
+          }
+        }, rate);
       await alone(aloneOne, values[1]!, 0.1);
       await alone(aloneOther, values[0]!, 0.2);
       await stepBoth(one, other, () => {});

@@ -1,8 +1,7 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Rng } from '../../../src/run/seeds.js';
-import { holdTables, inPlace } from '../../../src/tensor/table-dots.js';
-import { addRowDots, addRowDotsGradient, type RowPairs, type Rows, simdRowDots } from '../../../src/tensor/row-dots.js';
+import { RowDots, type RowPairs, type Rows } from '../../../src/tensor/row-dots.js';
 
 /** The same sums, one pair after the other. */
 function plainDots(out: Float32Array, left: Rows, right: Rows, { width, left: p, right: q }: RowPairs): void {
@@ -55,69 +54,30 @@ function problem({
   };
 }
 
-describe('dot products of paired rows', () => {
-  test('are, to the bit, those of one pair after the other', () => {
-    fc.assert(
-      fc.property(cases, (shape) => {
-        const { left, right, pairs, begun } = problem(shape);
-        const [ours, plain] = [begun.slice(), begun.slice()];
-        addRowDots(ours, left, right, pairs);
-        plainDots(plain, left, right, pairs);
-        expect(ours).toEqual(plain);
-      }),
-    );
-  });
+const calls = fc.array(fc.tuple(cases, fc.boolean()), { minLength: 1, maxLength: 4 });
 
-  test('have, to the bit, the gradient of one pair after the other, and leave other columns alone', () => {
+test.each([
+  ['SIMD', undefined],
+  ['plain loops, over tables that are too large', 0],
+])(
+  'dot products of paired rows and their gradient by %s are, to the bit, those of one pair after the other',
+  (_, most) => {
     fc.assert(
-      fc.property(cases, (shape) => {
-        const { left, right, pairs, upstream } = problem(shape);
-        const [ours, plain] = [left, left].map(({ values, ...place }) => ({ ...place, values: values.slice() }));
-        addRowDotsGradient(ours!, upstream, right, pairs);
-        plainGradient(plain!, upstream, right, pairs);
-        expect(ours!.values).toEqual(plain!.values);
-      }),
-    );
-  });
-
-  test('are, with their gradient, the same to the bit by SIMD over rows that change', () => {
-    fc.assert(
-      fc.property(fc.array(cases, { minLength: 1, maxLength: 4 }), (shapes) => {
-        const simd = simdRowDots();
-        for (const shape of shapes) {
+      fc.property(calls, (drawn) => {
+        const dots = new RowDots(most);
+        for (const [shape, isHeld] of drawn) {
           const { left, right, pairs, begun, upstream } = problem(shape);
+          const table = isHeld ? { ...right, values: dots.hold(right.values) } : right;
           const [ours, plain] = [begun.slice(), begun.slice()];
-          simd.addRowDots(ours, left, right, pairs);
-          addRowDots(plain, left, right, pairs);
+          for (let i = 0; i < 2; i++) dots.addRowDots(ours, left, table, pairs);
+          for (let i = 0; i < 2; i++) plainDots(plain, left, right, pairs);
           expect(ours).toEqual(plain);
           const [mine, theirs] = [left, left].map(({ values, ...place }) => ({ ...place, values: values.slice() }));
-          simd.addRowDotsGradient(mine!, upstream, right, pairs);
-          addRowDotsGradient(theirs!, upstream, right, pairs);
+          dots.addRowDotsGradient(mine!, upstream, table, pairs);
+          plainGradient(theirs!, upstream, right, pairs);
           expect(mine!.values).toEqual(theirs!.values);
         }
       }),
     );
-  });
-
-  test('are, with their gradient, the same to the bit by SIMD, through batches that grow', () => {
-    fc.assert(
-      fc.property(fc.array(cases, { minLength: 1, maxLength: 4 }), (shapes) => {
-        const rng = Rng.named(shapes.length, 'tables');
-        const { width } = shapes[0]!;
-        const tables = [width, width + 2].map((each) => ({
-          values: Float32Array.from({ length: 5 * each }, () => rng.normal()),
-          width: each,
-        }));
-        const [simd, plain] = [holdTables(tables), inPlace(tables)];
-        for (const shape of shapes) {
-          const { pairs, upstream } = problem(shape);
-          const both = { left: pairs.left, right: [pairs.right, pairs.right.map((row) => 4 - row)] };
-          const left = Float32Array.from({ length: shape.counts.length * (2 * width + 2) }, () => rng.normal());
-          expect(simd.dots(left, both)).toEqual(plain.dots(left, both));
-          expect(simd.gradient(upstream, left.length, both)).toEqual(plain.gradient(upstream, left.length, both));
-        }
-      }),
-      { numRuns: 30 },
-    );
-  });
-});
+  },
+);

@@ -8,8 +8,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type * as tfTypes from '@tensorflow/tfjs-core';
 import { Rng } from '../../../src/run/seeds.js';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';
-import { gatherRows, gatherSum, matMul, matMulConst, pairDot } from '../../../src/tensor/ops.js';
+import { gatherRows, gatherSum, matMul, matMulConst } from '../../../src/tensor/ops.js';
 import { segmentLogSoftmaxColumns } from '../../../src/tensor/segments.js';
+import { pairDot } from '../../../src/tensor/table-dots.js';
 import { backendsHere } from '../../fixtures/tensor-backends.js';
 
 type Tensor = tfTypes.Tensor;

@@ -4,14 +4,13 @@ import { walkerActor } from '../../../agents/walker/policy.js';
 import { hitsGold } from '../../../envs/dialogue-walk/hits.js';
 import { applyAction, initialState, type WalkState } from '../../../envs/dialogue-walk/rules.js';
 import { openBackend } from '../../../src/tensor/backend.js';
-import { gradientsOf } from '../../../src/tensor/adamw.js';
 import { goldWalks } from '../../../trainers/demonstrations.js';
 import { expectedReward } from '../../../trainers/expected-reward.js';
 import { adamOf } from '../../../trainers/ppo-phase.js';
 import { ppo } from '../../../trainers/ppo.js';
 import { wholeWalks } from '../../../trainers/rollout.js';
 import { ppoSettings, type PpoSettings } from '../../../trainers/ppo-settings.js';
-import { expectClose } from '../../fixtures/gradient-check.js';
+import { expectClose, gradientsOf } from '../../fixtures/gradient-check.js';
 import { often } from '../../fixtures/long-tests.js';
 import {
   recordedTrees,
