@@ -4,7 +4,7 @@ import type { KnownAnswers } from '../src/embedding/known-answers.js';
 import type { AdjacencyRows } from '../src/kg/adjacency.js';
 import { firstEdge } from '../src/kg/frontier.js';
 import { byIds, type Graph, type TripleColumns } from '../src/kg/graph.js';
-import { SimplePaths } from '../src/kg/simple-paths.js';
+import { SimplePaths } from '../src/kg/paths-between.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { Rng } from '../src/run/seeds.js';
 import { throwIfStopped } from '../src/run/stop.js';

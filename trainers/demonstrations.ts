@@ -10,7 +10,7 @@ import { LinkQueryBatch } from '../envs/link-query/link-query-batch.js';
 import { type LinkQueryObservation, type LinkQueryWorld, placeOfEdge } from '../envs/link-query/world.js';
 import { numActions, stepsAlong, type WalkRules, type WalkState } from '../envs/dialogue-walk/rules.js';
 import type { Graph } from '../src/kg/graph.js';
-import { ShortestPaths } from '../src/kg/shortest-paths.js';
+import { ShortestPaths } from '../src/kg/paths-between.js';
 import { Rng } from '../src/run/seeds.js';
 import type { CloneSettings, DemonstrationSettings } from './clone-settings.js';
 

@@ -15,7 +15,7 @@ import { argv, execPath, exit, resourceUsage } from 'node:process';
 import { parseArgs } from 'node:util';
 import { applyAction, initialState, numActions, type WalkRules } from '../../envs/dialogue-walk/rules.js';
 import { GraphBuilder } from '../../src/kg/build-graph.js';
-import { frontierStepper, initialFrontier } from '../../src/kg/frontier.js';
+import { initialFrontier, stepFrontier } from '../../src/kg/frontier.js';
 import { readGraphFile, writeGraphFile } from '../../src/kg/graph-file.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { Rng } from '../../src/run/seeds.js';
@@ -120,7 +120,6 @@ function walker(graph: Graph): () => number {
 /** A whole frontier's step: all tails of a relation drawn by an edge of a random entity, then of another from there. */
 function frontierWalker(graph: Graph): () => number {
   const rng = Rng.named(seed, 'bench/frontiers');
-  const step = frontierStepper(graph);
   let frontier = initialFrontier([0]);
   let hop = 2;
   return () => {
@@ -129,7 +128,7 @@ function frontierWalker(graph: Graph): () => number {
     const from = frontier.entities[rng.integer(frontier.entities.length)]!;
     if (graph.degree(from) > 0) {
       const relation = graph.relations[graph.offsets[from]! + rng.integer(graph.degree(from))]!;
-      frontier = step(frontier, relation, []);
+      frontier = stepFrontier(graph, frontier, relation, []);
     }
     hop++;
     return 1;

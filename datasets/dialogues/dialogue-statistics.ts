@@ -1,5 +1,5 @@
 /** Statistics of a dialogue data set on one of its graphs: sizes, difficulty, overlap with train. */
-import { countReachable } from '../../src/kg/frontier.js';
+import { countReachable } from '../../src/kg/breadth-first.js';
 import { type Graph, inversePrefix } from '../../src/kg/graph.js';
 import { type Spread, spreadOf } from '../../src/metrics/ranks.js';
 import { sampled } from '../../src/run/seeds.js';

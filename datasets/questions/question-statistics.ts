@@ -1,5 +1,5 @@
 /** Statistics of a question data set: sizes, answers, templates, gold chains, answer reachability. */
-import { type Frontier, type FrontierStepper, frontierStepper, initialFrontier } from '../../src/kg/frontier.js';
+import { type Frontier, initialFrontier, stepFrontier } from '../../src/kg/frontier.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { type Spread, spreadOf } from '../../src/metrics/ranks.js';
 import { sampled } from '../../src/run/seeds.js';
@@ -130,16 +130,11 @@ export interface GoldChainScores {
 
 const topicRules: readonly TopicRule[] = ['leave', 'leave at the end', 'stay'];
 
-/** Entities at the end of a chain under a topic rule. @param step stepper of the ids' graph */
-function executeUnder(
-  rule: TopicRule,
-  step: FrontierStepper,
-  topics: readonly number[],
-  chain: readonly number[],
-): Frontier {
+/** Entities at the end of a chain under a topic rule. */
+function executeUnder(rule: TopicRule, graph: Graph, topics: readonly number[], chain: readonly number[]): Frontier {
   const leaving = (hop: number) => rule === 'leave' || (rule === 'leave at the end' && hop === chain.length - 1);
   return chain.reduce(
-    (frontier, relation, hop) => step(frontier, relation, leaving(hop) ? topics : []),
+    (frontier, relation, hop) => stepFrontier(graph, frontier, relation, leaving(hop) ? topics : []),
     initialFrontier(topics),
   );
 }
@@ -165,12 +160,11 @@ function scoreFrontier({ entities, counts }: Frontier, { answers }: Pick<Questio
 /** Mean scores over samples with a gold chain; the best of several counts. */
 function scoreGoldChains(samples: readonly QuestionSample[], graph: Graph): GoldChainScores {
   const withChain = samples.filter(({ gold }) => gold.chains.length > 0);
-  const step = frontierStepper(graph);
   const rules = topicRules.map((rule) => {
     const scores = withChain.map(({ task, gold }) => {
       const topics = task.topics.map(({ entity }) => entity);
       return gold.chains
-        .map((chain) => scoreFrontier(executeUnder(rule, step, topics, chain), gold))
+        .map((chain) => scoreFrontier(executeUnder(rule, graph, topics, chain), gold))
         .reduce((a, b) => (b.f1 > a.f1 ? b : a));
     });
     const asking = scores.filter((_, i) => withChain[i]!.task.form === 'entities');

@@ -1,5 +1,5 @@
 /** Frontiers of relation sequences, remembered: questions share topics and explorations share prefixes. */
-import { type Frontier, frontierStepper, initialFrontier } from '../../src/kg/frontier.js';
+import { type Frontier, initialFrontier, stepFrontier } from '../../src/kg/frontier.js';
 import type { Graph } from '../../src/kg/graph.js';
 
 /** A relation sequence from some topics and where it leads. What it gives must not be written to. */
@@ -50,7 +50,6 @@ interface Tree {
  * @param maxBytes bound on 12 bytes per entity of a frontier, a byte per relation and 500 bytes per node
  */
 export function frontierTrie(graph: Graph, maxBytes = defaultTrieBytes): FrontierTrie {
-  const step = frontierStepper(graph);
   /** By topics, longest unused first. */
   const trees = new Map<string, Tree>();
   let bytes = 0;
@@ -84,7 +83,7 @@ export function frontierTrie(graph: Graph, maxBytes = defaultTrieBytes): Frontie
       follow: (relation) => {
         const known = children?.[relation];
         if (known) return known;
-        const next = step(frontier, relation, excluded);
+        const next = stepFrontier(graph, frontier, relation, excluded);
         const walked = new Int32Array(relations.length + 1);
         walked.set(relations);
         walked[relations.length] = relation;

@@ -32,23 +32,67 @@ export function frontierAt({ entities, counts }: Frontier, places: readonly numb
   };
 }
 
+/** Reused per graph: 8 bytes an entity for sums, which are 0 between calls, and the entities of a step. */
+interface Scratch {
+  sums: Float64Array;
+  reached: Int32Array;
+}
+
+const scratches = new WeakMap<Graph, Scratch>();
+
 /**
- * One step along `relation` from the frontier, topics removed. O(edges of that relation + result · log).
- * @param topics entity ids to exclude
+ * One step along `relation` from the frontier, topics removed; new arrays. O(edges of that relation + result · log).
+ * @param excluded entity ids
  */
-export function stepFrontier(graph: Graph, frontier: Frontier, relation: number, topics: readonly number[]): Frontier {
-  const counts = new Map<number, number>();
-  for (let i = 0; i < frontier.entities.length; i++) {
-    const paths = frontier.counts[i]!;
-    const [begin, end] = relationRange(graph, frontier.entities[i]!, relation);
+export function stepFrontier(
+  graph: Graph,
+  { entities, counts }: Frontier,
+  relation: number,
+  excluded: readonly number[],
+): Frontier {
+  const scratch = scratches.get(graph) ?? { sums: new Float64Array(graph.numEntities), reached: new Int32Array(1024) };
+  scratches.set(graph, scratch);
+  // Remote graphs grow.
+  if (graph.numEntities > scratch.sums.length) scratch.sums = new Float64Array(2 * graph.numEntities);
+  const { sums } = scratch;
+  let size = 0;
+  for (let i = 0; i < entities.length; i++) {
+    const paths = counts[i]!;
+    const [begin, end] = relationRange(graph, entities[i]!, relation);
+    if (size + end - begin > scratch.reached.length) scratch.reached = grown(scratch.reached, size + end - begin);
     for (let edge = begin; edge < end; edge++) {
       const tail = graph.tails[edge]!;
-      counts.set(tail, (counts.get(tail) ?? 0) + paths);
+      if (sums[tail] === 0) scratch.reached[size++] = tail;
+      sums[tail]! += paths;
     }
   }
-  for (const topic of topics) counts.delete(topic);
-  const entities = Int32Array.from(counts.keys()).sort();
-  return { entities, counts: Float64Array.from(entities, (entity) => counts.get(entity)!) };
+  if (excluded.some((entity) => sums[entity]! > 0)) size = without(excluded, scratch.reached, size, sums);
+  const result = { entities: scratch.reached.slice(0, size), counts: new Float64Array(size) };
+  // Edges of one entity are already ascending.
+  if (entities.length > 1) result.entities.sort();
+  for (let i = 0; i < size; i++) {
+    const entity = result.entities[i]!;
+    result.counts[i] = sums[entity]!;
+    sums[entity] = 0;
+  }
+  return result;
+}
+
+/** Removes excluded entities; returns the number left. */
+function without(excluded: readonly number[], reached: Int32Array, size: number, sums: Float64Array): number {
+  let kept = 0;
+  for (let i = 0; i < size; i++) {
+    const entity = reached[i]!;
+    if (excluded.includes(entity)) sums[entity] = 0;
+    else reached[kept++] = entity;
+  }
+  return kept;
+}
+
+function grown(array: Int32Array, size: number): Int32Array<ArrayBuffer> {
+  const larger = new Int32Array(2 * size);
+  larger.set(array);
+  return larger;
 }
 
 /**
@@ -111,78 +155,4 @@ export function firstEdge({ offsets, relations }: RelationRows, entity: number, 
     else high = middle;
   }
   return low;
-}
-
-/** Same result as `stepFrontier`; `excluded` are its topics. The returned arrays are new and owned by the caller. */
-export type FrontierStepper = (frontier: Frontier, relation: number, excluded: readonly number[]) => Frontier;
-
-/** Stepper with reusable scratch (8 bytes per entity): create once per graph. O(edges of the relation + result · log result). */
-export function frontierStepper(graph: Graph): FrontierStepper {
-  let sums = new Float64Array(graph.numEntities);
-  let reached = new Int32Array(1024);
-  return ({ entities, counts }, relation, excluded) => {
-    // Sums are 0 between calls; remote graphs grow.
-    if (graph.numEntities > sums.length) sums = new Float64Array(2 * graph.numEntities);
-    let size = 0;
-    for (let i = 0; i < entities.length; i++) {
-      const paths = counts[i]!;
-      const [begin, end] = relationRange(graph, entities[i]!, relation);
-      if (size + end - begin > reached.length) reached = grown(reached, size + end - begin);
-      for (let edge = begin; edge < end; edge++) {
-        const tail = graph.tails[edge]!;
-        if (sums[tail] === 0) reached[size++] = tail;
-        sums[tail]! += paths;
-      }
-    }
-    if (excluded.some((entity) => sums[entity]! > 0)) size = without(excluded, reached, size, sums);
-    const result = { entities: reached.slice(0, size), counts: new Float64Array(size) };
-    // Edges of one entity are already ascending.
-    if (entities.length > 1) result.entities.sort();
-    for (let i = 0; i < size; i++) {
-      const entity = result.entities[i]!;
-      result.counts[i] = sums[entity]!;
-      sums[entity] = 0;
-    }
-    return result;
-  };
-}
-
-/** Removes excluded entities; returns the number left. */
-function without(excluded: readonly number[], reached: Int32Array, size: number, sums: Float64Array): number {
-  let kept = 0;
-  for (let i = 0; i < size; i++) {
-    const entity = reached[i]!;
-    if (excluded.includes(entity)) sums[entity] = 0;
-    else reached[kept++] = entity;
-  }
-  return kept;
-}
-
-function grown(array: Int32Array, size: number): Int32Array<ArrayBuffer> {
-  const larger = new Int32Array(2 * size);
-  larger.set(array);
-  return larger;
-}
-
-/** Number of distinct entities other than `start` within `hops` edges. O(edges visited). */
-export function countReachable(graph: Graph, start: number, hops: number): number {
-  if (start < 0) return 0;
-  const seen = new Uint8Array(graph.numEntities);
-  seen[start] = 1;
-  let reached = 0;
-  let frontier = [start];
-  for (let hop = 0; hop < hops; hop++) {
-    const next: number[] = [];
-    for (const entity of frontier) {
-      for (let edge = graph.offsets[entity]!; edge < graph.offsets[entity + 1]!; edge++) {
-        const tail = graph.tails[edge]!;
-        if (seen[tail]) continue;
-        seen[tail] = 1;
-        next.push(tail);
-      }
-    }
-    reached += next.length;
-    frontier = next;
-  }
-  return reached;
 }

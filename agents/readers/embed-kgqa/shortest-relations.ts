@@ -1,4 +1,5 @@
 /** Relations on the shortest paths from a topic, for every entity that it reaches. */
+import { BreadthFirst } from '../../../src/kg/breadth-first.js';
 import type { Graph } from '../../../src/kg/graph.js';
 
 /** Relations whose subsets are tracked: the subsets of five are the bits of 32. */
@@ -29,20 +30,17 @@ export interface Reached {
 /** Breadth-first searches in one graph, whose room is made once. */
 export class ShortestRelations {
   readonly #graph: Graph;
-  /** uint8 [numEntities]: 1 + distance, 0 where not reached. */
-  readonly #depth: Uint8Array;
+  readonly #search: BreadthFirst;
   /** int32 [numEntities]: under `matches` the subsets of wanted relations that shortest paths hold, as bits. */
   readonly #state: Int32Array;
   /** Words of the sets of relations of `onPaths`. */
   readonly #words: number;
   #sets: Int32Array | undefined;
-  readonly #order: Int32Array;
 
   constructor(graph: Graph) {
     this.#graph = graph;
-    this.#depth = new Uint8Array(graph.numEntities);
+    this.#search = new BreadthFirst(graph);
     this.#state = new Int32Array(graph.numEntities);
-    this.#order = new Int32Array(graph.numEntities);
     this.#words = Math.ceil(graph.numRelations / 32);
   }
 
@@ -55,26 +53,24 @@ export class ShortestRelations {
     const placeOf = new Int8Array(this.#graph.numRelations).fill(-1);
     wanted.slice(0, mostMatched).forEach((relation, place) => (placeOf[relation] = place));
     state[topic] = 1;
-    const count = this.#search(
-      topic,
-      hops,
-      () => false,
-      (from, relation, to, fresh) => {
+    const search = this.#search;
+    search.begin([topic]);
+    for (let hop = 0; hop < hops; hop++) {
+      search.expand((from, relation, to, isNew) => {
         const place = placeOf[relation]!;
         let sets = state[from]!;
         // Sets without the relation become the ones with it: places of their bits move by 2^place.
         if (place >= 0) sets = (sets & holding[place]!) | ((sets & ~holding[place]!) << (1 << place));
-        state[to] = fresh ? sets : state[to]! | sets;
-      },
-    );
-    const entities = this.#order.slice(1, count);
+        state[to] = isNew ? sets : state[to]! | sets;
+      });
+    }
+    const entities = Int32Array.from(search.levels.slice(1).flat());
     const matches = new Uint8Array(entities.length);
     for (let at = 0; at < entities.length && wanted.length > 0; at++) {
       let size = mostMatched;
       while (size > 0 && (state[entities[at]!]! & atLeast[size]!) === 0) size--;
       matches[at] = size;
     }
-    this.#clear(count);
     return { entities, matches };
   }
 
@@ -90,63 +86,22 @@ export class ShortestRelations {
     const wanted = new Set(Array.from(targets).filter((target) => target !== topic));
     let left = wanted.size;
     sets.fill(0, topic * words, (topic + 1) * words);
-    const count = this.#search(
-      topic,
-      hops,
-      () => left === 0,
-      (from, relation, to, fresh) => {
-        if (fresh) sets.fill(0, to * words, (to + 1) * words);
-        if (fresh && wanted.has(to)) left--;
+    const search = this.#search;
+    search.begin([topic]);
+    for (let hop = 0; hop < hops && left > 0; hop++) {
+      search.expand((from, relation, to, isNew) => {
+        if (isNew) sets.fill(0, to * words, (to + 1) * words);
+        if (isNew && wanted.has(to)) left--;
         for (let word = 0; word < words; word++) sets[to * words + word]! |= sets[from * words + word]!;
         sets[to * words + (relation >> 5)]! |= 1 << (relation & 31);
-      },
-    );
+      });
+    }
     const shares = new Float32Array(numRelations);
-    const found = [...wanted].filter((target) => this.#depth[target]! > 1);
+    const found = [...wanted].filter((target) => search.depth[target]! > 1);
     for (let relation = 0; relation < numRelations; relation++) {
       const holders = found.filter((target) => (sets[target * words + (relation >> 5)]! >> (relation & 31)) & 1);
       shares[relation] = holders.length / Math.max(1, found.length);
     }
-    this.#clear(count);
     return shares;
-  }
-
-  /**
-   * Visits every edge of every shortest path, level by level: what a level's entities hold is whole before it is handed on.
-   * @param ended checked before each level
-   * @returns how many were reached, the topic among them, in `#order`
-   */
-  #search(
-    topic: number,
-    hops: number,
-    ended: () => boolean,
-    visit: (from: number, relation: number, to: number, fresh: boolean) => void,
-  ): number {
-    const { offsets, relations, tails } = this.#graph;
-    const [depth, order] = [this.#depth, this.#order];
-    order[0] = topic;
-    depth[topic] = 1;
-    let count = 1;
-    for (let level = 1, begin = 0; level <= hops && begin < count && !ended(); level++) {
-      const end = count;
-      for (let at = begin; at < end; at++) {
-        const from = order[at]!;
-        for (let edge = offsets[from]!; edge < offsets[from + 1]!; edge++) {
-          const to = tails[edge]!;
-          const fresh = depth[to] === 0;
-          if (fresh) {
-            depth[to] = level + 1;
-            order[count++] = to;
-          } else if (depth[to] !== level + 1) continue;
-          visit(from, relations[edge]!, to, fresh);
-        }
-      }
-      begin = end;
-    }
-    return count;
-  }
-
-  #clear(count: number): void {
-    for (let at = 0; at < count; at++) this.#depth[this.#order[at]!] = 0;
   }
 }

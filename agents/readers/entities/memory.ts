@@ -1,7 +1,6 @@
 /** A memory of facts on the tape: keys are a head and a relation, values a tail. */
 import type { Tape, Taped } from '../../../src/tensor/host/tape.js';
-import { nearestFacts } from '../../../src/kg/graph-facts.js';
-import type { Subgraph, Subgraphs } from '../../../src/kg/subgraphs.js';
+import { nearestFacts, type Subgraph, type Subgraphs } from '../../../src/kg/subgraphs.js';
 import { type LaidQuestions, layQuestions, type Placed, topicsOf } from './laid-questions.js';
 
 /** Facts of several questions, nearest first, in typed arrays. */

@@ -1,9 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Graph } from '../../../src/kg/graph.js';
-import { pathsBetween } from '../../../src/kg/paths-between.js';
-import { ShortestPaths } from '../../../src/kg/shortest-paths.js';
-import { SimplePaths } from '../../../src/kg/simple-paths.js';
+import { pathsBetween, ShortestPaths, SimplePaths } from '../../../src/kg/paths-between.js';
 import { Rng } from '../../../src/run/seeds.js';
 
 type Triple = readonly [head: number, relation: number, tail: number];

@@ -1,9 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { nearestFacts } from '../../../src/kg/graph-facts.js';
 import { Graph, inverseName } from '../../../src/kg/graph.js';
-import { bothWays, pageRanker } from '../../../src/kg/page-rank.js';
-import { subgraphsOf } from '../../../src/kg/subgraphs.js';
+import { bothWays, nearestFacts, pageRanker, subgraphsOf } from '../../../src/kg/subgraphs.js';
 
 type Row = readonly [head: number, relation: number, tail: number];
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ShortestRelations } from '../../../../agents/readers/embed-kgqa/shortest-relations.js';
 import { Graph } from '../../../../src/kg/graph.js';
-import { ShortestPaths } from '../../../../src/kg/shortest-paths.js';
+import { ShortestPaths } from '../../../../src/kg/paths-between.js';
 
 const numEntities = 7;
 
