@@ -1,6 +1,5 @@
 /** Scores of link queries by a trained table of any model. */
 import type { TripleColumns } from '../kg/graph.js';
-import { filteredRank } from '../metrics/ranks.js';
 import { bilinearRanks, type BilinearTable, composeQuery } from './bilinear.js';
 import { type EmbeddingTable, scoreTriple } from './transe.js';
 import type { KnownAnswers } from './known-answers.js';
@@ -19,8 +18,12 @@ export interface LinkScorer {
   score(head: number, relation: number, tail: number): number;
   /** The scores of every entity as the tail, O(numEntities · dim). @param out [numEntities], filled */
   scoreTails(head: number, relation: number, out: Float64Array | Float32Array): void;
-  /** Result of `scorerRanks`, faster than by `scoreTails`. */
-  ranks?(triples: TripleColumns, known: KnownAnswers): Float64Array;
+  /**
+   * Realistic ranks of the true tail (even places) and the true head (odd places) of each triple among all entities that are not known as
+   * answers: float64 [2 * number of triples].
+   * @param triples of plain relations; heads are asked for through the inverse ones
+   */
+  ranks(triples: TripleColumns, known: KnownAnswers): Float64Array;
 }
 
 /** The negative distance. @param table whose inverse relations have the negative of their relation's vector */
@@ -63,27 +66,6 @@ export function bilinearScorer(table: BilinearTable): LinkScorer {
   };
 }
 
-/**
- * Realistic ranks of the true tail (even places) and the true head (odd places) of each triple among all entities that are
- * not known as answers.
- * @param triples of plain relations; heads are asked for through the inverse ones
- * @returns float64 [2 * number of triples]
- */
-export function scorerRanks(scorer: LinkScorer, triples: TripleColumns, known: KnownAnswers): Float64Array {
-  if (scorer.ranks) return scorer.ranks(triples, known);
-  const { heads, relations, tails } = triples;
-  const scores = new Float64Array(scorer.numEntities);
-  const ranks = new Float64Array(heads.length * 2);
-  for (let i = 0; i < heads.length; i++) {
-    const [head, relation, tail] = [heads[i]!, relations[i]!, tails[i]!];
-    scorer.scoreTails(head, relation, scores);
-    ranks[2 * i] = filteredRank(scores, tail, known.tailsOf(head, relation));
-    scorer.scoreTails(tail, relation + scorer.numRelations / 2, scores);
-    ranks[2 * i + 1] = filteredRank(scores, head, known.headsOf(relation, tail));
-  }
-  return ranks;
-}
-
 /** Figures of a scorer: both directions together and each apart. */
 export interface SidedLinkMetrics {
   both: LinkMetrics;
@@ -93,7 +75,7 @@ export interface SidedLinkMetrics {
   head: LinkMetrics;
 }
 
-/** The figures of ranks that lie as those of `scorerRanks`. */
+/** The figures of ranks as a scorer gives them. */
 export function sidedLinkMetrics(ranks: Float64Array): SidedLinkMetrics {
   const side = (odd: number) => linkMetrics(ranks.filter((_, place) => place % 2 === odd));
   return { both: linkMetrics(ranks), tail: side(0), head: side(1) };

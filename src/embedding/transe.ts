@@ -44,15 +44,10 @@ export function powerDistance(
   return sum;
 }
 
-/** Distance of head + relation from tail; 0 is perfect. */
-export function tripleDistance(table: EmbeddingTable, head: number, relation: number, tail: number): number {
-  const power = powerDistance(table, head, relation, 1, tail);
-  return table.norm === 1 ? power : Math.sqrt(power);
-}
-
-/** The score of a triple: its negative distance, so higher is better and 0 the highest. */
+/** Score of a triple: the negative distance of head + relation from tail, so 0 is perfect. */
 export function scoreTriple(table: EmbeddingTable, head: number, relation: number, tail: number): number {
-  return -tripleDistance(table, head, relation, tail);
+  const power = powerDistance(table, head, relation, 1, tail);
+  return -(table.norm === 1 ? power : Math.sqrt(power));
 }
 
 /** The mean L2 norm of the entity vectors. */

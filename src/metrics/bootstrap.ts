@@ -62,15 +62,13 @@ export function pairedDifferences(
     const atMost = means.filter((d) => d <= 0).length;
     const atLeast = means.filter((d) => d >= 0).length;
     const resampled = Math.min(1, (2 * (Math.min(atMost, atLeast) + 1)) / (means.length + 1));
-    const value = mean(differences[c]!);
-    const interval = percentiles(means);
-    if (value === 0 || interval.low !== interval.high)
-      return { value, ...interval, n: clusters.length, pValue: resampled };
+    const difference = { value: mean(differences[c]!), ...percentiles(means), n: clusters.length };
+    const { value } = difference;
+    if (value === 0 || difference.low !== difference.high) return { ...difference, pValue: resampled };
     const pValue = Math.max(resampled, Math.min(1, 2 * 0.5 ** new Set(clusters).size));
-    const isWhole = options.shares?.[c] && Math.abs(value) === 1;
-    if (!isWhole) return { value, ...interval, n: clusters.length, pValue };
+    if (!(options.shares?.[c] && Math.abs(value) === 1)) return { ...difference, pValue };
     const { low, high } = wilsonAt(value === 1 ? 1 : 0, new Set(clusters).size);
-    return { value, low: 2 * low - 1, high: 2 * high - 1, n: clusters.length, pValue };
+    return { ...difference, low: 2 * low - 1, high: 2 * high - 1, pValue };
   });
 }
 
@@ -80,30 +78,37 @@ function resampledMeans(
   clusters: readonly (string | number)[],
   { resamples = 2000, seed = 0 }: BootstrapOptions,
 ): Float64Array[] {
-  const width = columns.length + 1;
+  const counts = new Float64Array(clusters.length).fill(1);
+  const { drawn } = clusterTotals([counts, ...columns], clusters, resamples, Rng.named(seed, 'metrics/bootstrap'));
+  return columns.map((_, c) => Float64Array.from(drawn, (totals) => totals[c + 1]! / totals[0]!).sort());
+}
+
+/** Sums of each column over all clusters, and over as many drawn ones, once a resample. */
+function clusterTotals(
+  columns: readonly ArrayLike<number>[],
+  clusters: readonly (string | number)[],
+  resamples: number,
+  rng: Rng,
+): { all: Float64Array; drawn: Float64Array[] } {
+  const width = columns.length;
   const rowOf = new Map<string | number, number>();
   for (const cluster of clusters) if (!rowOf.has(cluster)) rowOf.set(cluster, rowOf.size);
-  const numClusters = rowOf.size;
-  // One row per cluster: size, then column sums, so that a draw reads contiguous memory.
-  const sums = new Float64Array(numClusters * width);
+  // One row of sums per cluster, so that a draw reads contiguous memory.
+  const sums = new Float64Array(rowOf.size * width);
   clusters.forEach((cluster, i) => {
     const row = rowOf.get(cluster)! * width;
-    sums[row]!++;
-    columns.forEach((column, c) => (sums[row + 1 + c]! += column[i]!));
+    columns.forEach((column, c) => (sums[row + c]! += column[i]!));
   });
-
-  const rng = Rng.named(seed, 'metrics/bootstrap');
-  const means = columns.map(() => new Float64Array(resamples));
-  const totals = new Float64Array(width);
-  for (let resample = 0; resample < resamples; resample++) {
-    totals.fill(0);
-    for (let draw = 0; draw < numClusters; draw++) {
-      const row = rng.integer(numClusters) * width;
+  const totalsOver = (rowAt: (draw: number) => number) => {
+    const totals = new Float64Array(width);
+    for (let draw = 0; draw < rowOf.size; draw++) {
+      const row = rowAt(draw) * width;
       for (let c = 0; c < width; c++) totals[c]! += sums[row + c]!;
     }
-    means.forEach((column, c) => (column[resample] = totals[c + 1]! / totals[0]!));
-  }
-  return means.map((column) => column.sort());
+    return totals;
+  };
+  const drawn = Array.from({ length: resamples }, () => totalsOver(() => rng.integer(rowOf.size)));
+  return { all: totalsOver((draw) => draw), drawn };
 }
 
 function mean(values: ArrayLike<number>): number {
@@ -123,29 +128,13 @@ export function groupDifference(
   values: ArrayLike<number>,
   inGroup: readonly boolean[],
   clusters: readonly string[],
-  { resamples = 2000, seed = 0 }: { resamples?: number; seed?: number } = {},
+  { resamples = 2000, seed = 0 }: Pick<BootstrapOptions, 'resamples' | 'seed'> = {},
 ): Estimate {
-  const rowOf = new Map<string, number>();
-  for (const cluster of clusters) if (!rowOf.has(cluster)) rowOf.set(cluster, rowOf.size);
-  // One row per cluster: sum and count of the group, sum and count of the rest.
-  const sums = new Float64Array(4 * rowOf.size);
-  clusters.forEach((cluster, i) => {
-    const place = 4 * rowOf.get(cluster)! + (inGroup[i] ? 0 : 2);
-    sums[place]! += values[i]!;
-    sums[place + 1]!++;
-  });
-  const differenceOver = (count: number, row: (draw: number) => number): number => {
-    const totals = new Float64Array(4);
-    for (let draw = 0; draw < count; draw++) {
-      const begin = 4 * row(draw);
-      for (let k = 0; k < 4; k++) totals[k]! += sums[begin + k]!;
-    }
-    return totals[0]! / totals[1]! - totals[2]! / totals[3]!;
-  };
-  const rng = Rng.named(seed, 'metrics/group-difference');
-  const drawn = Array.from({ length: resamples }, () => differenceOver(rowOf.size, () => rng.integer(rowOf.size)))
-    .filter(Number.isFinite)
-    .sort((a, b) => a - b);
-  const at = (share: number) => drawn[Math.round(share * (drawn.length - 1))] ?? NaN;
-  return { value: differenceOver(rowOf.size, (draw) => draw), low: at(0.025), high: at(0.975), n: clusters.length };
+  const column = (of: (i: number) => number, group: boolean) => inGroup.map((own, i) => (own === group ? of(i) : 0));
+  const columns = [true, false].flatMap((group) => [column((i) => values[i]!, group), column(() => 1, group)]);
+  const { all, drawn } = clusterTotals(columns, clusters, resamples, Rng.named(seed, 'metrics/group-difference'));
+  const difference = (totals: Float64Array) => totals[0]! / totals[1]! - totals[2]! / totals[3]!;
+  const sorted = Float64Array.from(drawn, difference).filter(Number.isFinite).sort();
+  const at = (share: number) => sorted[Math.round(share * (sorted.length - 1))] ?? NaN;
+  return { value: difference(all), low: at(0.025), high: at(0.975), n: clusters.length };
 }

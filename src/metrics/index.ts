@@ -5,7 +5,6 @@
 export * from './answers.js';
 export * from './ark-ranks.js';
 export * from './bootstrap.js';
-export * from './calibration.js';
 export * from './path-hits.js';
 export * from './ranks.js';
 export * from './selective.js';

@@ -1,6 +1,7 @@
-/** Selective prediction: accuracy on the most confident answers. */
+/** Confidence of answers: accuracy on the most confident ones, and calibration of stated probabilities. */
 import { Rng } from '../run/seeds.js';
 import type { Estimate } from '../run/figures.js';
+import type { BootstrapOptions } from './bootstrap.js';
 import { percentiles, wilsonAt } from './intervals.js';
 
 /** Answer with its confidence. */
@@ -25,14 +26,6 @@ export interface RiskCoverage {
 /** Coverages, in percent, at which accuracy is reported. */
 export const coverages = [20, 40, 60, 80, 100] as const;
 
-/** Bootstrap options. */
-export interface SelectiveOptions {
-  /** Default 2,000. */
-  resamples?: number;
-  /** Default 0. */
-  seed?: number;
-}
-
 /**
  * @param answers at least one; samples are independent. O(resamples · answers)
  * @source El-Yaniv and Wiener 2010 (risk and coverage); Geifman, Uziel and El-Yaniv 2019 (AURC); percentile intervals as in
@@ -40,7 +33,7 @@ export interface SelectiveOptions {
  */
 export function riskCoverage(
   answers: readonly RankedAnswer[],
-  { resamples = 2000, seed = 0 }: SelectiveOptions = {},
+  { resamples = 2000, seed = 0 }: Pick<BootstrapOptions, 'resamples' | 'seed'> = {},
 ): RiskCoverage {
   const sorted = answers.toSorted((a, b) => b.confidence - a.confidence);
   const n = sorted.length;
@@ -94,4 +87,50 @@ export function riskCoverage(
     ),
     curve: Array.from({ length: 100 }, (_, i) => [(i + 1) / 100, accuracyAt(i + 1)]),
   };
+}
+
+/** Prediction with its probability in [0, 1] and correctness. */
+export interface SaidWith {
+  probability: number;
+  right: boolean;
+}
+
+/** Predictions with `from ≤ probability < to`; the last bin includes 1. */
+export interface CalibrationBin {
+  from: number;
+  to: number;
+  n: number;
+  /** Mean stated probability, and share of correct ones. Fractions. */
+  said: number;
+  right: number;
+}
+
+/** Bins of equal width; empty ones are left out. */
+export interface Calibration {
+  n: number;
+  said: number;
+  right: number;
+  /** Expected calibration error: mean gap between stated probability and accuracy, weighted by bin size. */
+  ece: number;
+  bins: CalibrationBin[];
+}
+
+/**
+ * @param said at least one
+ * @source Naeini, Cooper and Hauskrecht 2015; Guo et al. 2017 (ECE over bins of equal width)
+ */
+export function calibrationOf(said: readonly SaidWith[], numBins = 10): Calibration {
+  const groups = Array.from({ length: numBins }, (): SaidWith[] => []);
+  for (const one of said) groups[Math.min(numBins - 1, Math.floor(one.probability * numBins))]!.push(one);
+  const bins = groups.flatMap((group, i) =>
+    group.length > 0 ? [{ from: i / numBins, to: (i + 1) / numBins, ...meansOf(group) }] : [],
+  );
+  const ece = bins.reduce((sum, bin) => sum + (bin.n / said.length) * Math.abs(bin.said - bin.right), 0);
+  return { ...meansOf(said), ece, bins };
+}
+
+function meansOf(group: readonly SaidWith[]) {
+  const n = group.length;
+  const said = group.reduce((sum, { probability }) => sum + probability, 0) / n;
+  return { n, said, right: group.filter(({ right }) => right).length / n };
 }

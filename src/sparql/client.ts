@@ -135,14 +135,9 @@ export function sparqlClient(
         // An endpoint that never answered is probably a wrong address.
         const most = counts.queries === 0 ? Math.min(retries, 1) : retries;
         if (++tries > most) {
-          throw new WorkbenchError(
-            'failure',
-            `expected an answer, got ${error.message} (${tries} tries), at ${address}`,
-            {
-              hint: 'Answers so far are cached: rerun the same command to continue once the endpoint is up again.',
-              fatal: true,
-            },
-          );
+          const message = `expected an answer, got ${error.message} (${tries} tries), at ${address}`;
+          const hint = 'Answers so far are cached: rerun the same command to continue once the endpoint is up again.';
+          throw new WorkbenchError('failure', message, { hint, fatal: true });
         }
         await delay(backOff(tries, error.waitMs, rng), signal);
       }
@@ -158,14 +153,8 @@ async function bounded(response: Response): Promise<string> {
   for await (const part of response.body ?? []) {
     length += (part as Uint8Array).length;
     if (length > longestAnswer) {
-      throw new WorkbenchError(
-        'data',
-        `expected at most ${longestAnswer} bytes, got more, at an answer of the endpoint`,
-        {
-          hint: 'Lower maxTails.',
-          fatal: true,
-        },
-      );
+      const message = `expected at most ${longestAnswer} bytes, got more, at an answer of the endpoint`;
+      throw new WorkbenchError('data', message, { hint: 'Lower maxTails.', fatal: true });
     }
     parts.push(part as Uint8Array);
   }
@@ -203,7 +192,7 @@ export const queries = {
   labels: (label: string, entities: readonly string[]) =>
     `SELECT ?e ?x WHERE { VALUES ?e { ${entities.join(' ')} } ?e ${label} ?x FILTER(LANG(?x) = "" || LANGMATCHES(LANG(?x), "en")) }`,
 
-  /** Entities by label. */
+  /** Entities by label, without a language or in English. */
   labelled: (label: string, labels: readonly string[]) =>
-    `SELECT ?e ?x WHERE { VALUES ?x { ${labels.join(' ')} } ?e ${label} ?x }`,
+    `SELECT ?e ?x WHERE { VALUES ?x { ${labels.flatMap((text) => [text, `${text}@en`]).join(' ')} } ?e ${label} ?x }`,
 };

@@ -27,19 +27,6 @@ export interface KeptRelation {
   cut: boolean;
 }
 
-/** Counters since the source was opened. */
-export interface SourceCounts {
-  queries: number;
-  rows: number;
-  /** Failed attempts. */
-  failures: number;
-  /** Entities from the cache, and entities queried. */
-  remembered: number;
-  asked: number;
-  /** Relations of entities with missing tails. */
-  cut: number;
-}
-
 /** Cached entity, keyed by the hash of its term. */
 interface KeptEntity {
   term: string;
@@ -112,46 +99,32 @@ export class Neighbourhoods {
   /** sha256 (hex) of the endpoint, its options and its number of triples: all that answers depend on. */
   readonly id: string;
   readonly close: () => Promise<void>;
-  readonly #client: SparqlClient;
-  readonly #tables: Tables;
-  readonly #about: { triples: number };
-  readonly #address: string;
-  readonly #label: string | undefined;
-  readonly #maxTails: number;
-  readonly #offline: boolean;
   readonly #counts = { remembered: 0, asked: 0, cut: 0 };
   /** Client counters at the last consistency check. */
   #checked: { returns: number; queries: number };
 
-  constructor({ endpoint, label, maxTails, offline, version }: SparqlSource, opened: Opened) {
-    this.#address = endpoint.href;
-    this.#label = label === undefined ? undefined : iriTerm(label);
-    this.#maxTails = maxTails;
-    this.#offline = offline;
-    this.#client = opened.client;
-    this.#tables = opened.tables;
-    this.#about = opened.about;
+  constructor(
+    private readonly source: SparqlSource,
+    private readonly opened: Opened,
+  ) {
+    const { endpoint, label, maxTails, version } = source;
     this.#checked = { ...opened.client.counts };
     this.close = opened.close;
     this.id = configHash([endpoint.href, label, maxTails, version, opened.about.triples]);
   }
 
-  get counts(): SourceCounts {
-    const { queries: answered, rows, failures } = this.#client.counts;
+  /** Since the source was opened: entities from the cache (`remembered`) and queried, relations with missing tails (`cut`), requests. */
+  get counts() {
+    const { queries: answered, rows, failures } = this.opened.client.counts;
     return { ...this.#counts, queries: answered, rows, failures };
   }
 
   /** All relations of each entity. @param terms of entities @throws WorkbenchError, always `fatal` */
   async of(terms: readonly string[], signal?: AbortSignal): Promise<ReadonlyMap<string, readonly KeptRelation[]>> {
     const wanted = [...new Set(terms)];
-    const get = (term: string) => this.#tables.entities.get(keyOf(term))?.relations;
-    const { found, missing } = await this.#throughCache(
-      wanted,
-      get,
-      entitiesAtOnce,
-      (part, both) => this.#bring(part, both),
-      signal,
-    );
+    const get = (term: string) => this.opened.tables.entities.get(keyOf(term))?.relations;
+    const bring = (part: readonly string[], both: AbortSignal) => this.#bring(part, both);
+    const { found, missing } = await this.#throughCache(wanted, get, entitiesAtOnce, bring, signal);
     this.#counts.asked += missing;
     this.#counts.remembered += wanted.length - missing;
     for (const relations of found.values()) this.#counts.cut += relations.filter(({ cut }) => cut).length;
@@ -159,37 +132,50 @@ export class Neighbourhoods {
   }
 
   /** Labels of the entities that have one; the first in English or without a language. */
-  async labels(terms: readonly string[], signal?: AbortSignal): Promise<ReadonlyMap<string, string>> {
-    const label = this.#label;
-    if (label === undefined) return new Map();
-    const wanted = [...new Set(terms)].filter((term) => !term.startsWith('"'));
-    const load = async (part: readonly string[], both: AbortSignal) => {
-      const { rows } = await inParts(part, (some) => this.#client.ask(queries.labels(label, some), both));
-      const first = firstBy(rows, 'e', ({ x }) => x && labelKey(x));
-      await this.#putFirst(part, first, (text) => text.slice(1));
+  labels(terms: readonly string[], signal?: AbortSignal): Promise<ReadonlyMap<string, string>> {
+    const wanted = terms.filter((term) => !term.startsWith('"'));
+    const first = (rows: readonly ResultRow[]) => {
+      const keys = firstBy(
+        rows,
+        ({ e }) => e && termOf(e),
+        ({ x }) => x && labelKey(x),
+      );
+      return new Map(Array.from(keys, ([term, key]) => [term, key.slice(1)]));
     };
-    const get = (term: string) => this.#tables.labels.get(keyOf(term));
-    const { found } = await this.#throughCache(wanted, get, labelsAtOnce, load, signal);
-    return new Map([...found].filter(([, text]) => text !== ''));
+    return this.#lookedUp(wanted, queries.labels, first, signal);
   }
 
   /** Entity of each label; of several the first by IRI. */
   async labelled(labels: readonly string[], signal?: AbortSignal): Promise<ReadonlyMap<string, string>> {
-    const label = this.#label;
-    if (label === undefined) return new Map();
     const texts = new Map(labels.map((text) => [literalTerm(text), text]));
-    const load = async (part: readonly string[], both: AbortSignal) => {
-      const asked = part.flatMap((text) => [text, `${text}@en`]);
-      const { rows } = await inParts(asked, (some) => this.#client.ask(queries.labelled(label, some), both));
-      const plain = rows.flatMap(({ e, x }) =>
-        e && x ? [{ e, x: { type: 'literal' as const, value: x.value } }] : [],
+    const first = (rows: readonly ResultRow[]) =>
+      firstBy(
+        rows,
+        ({ x }) => x && literalTerm(x.value),
+        ({ e }) => e && termOf(e),
       );
-      const first = firstBy(plain, 'x', ({ e }) => e && termOf(e));
-      await this.#putFirst(part, first, (term) => term);
+    const found = await this.#lookedUp([...texts.keys()], queries.labelled, first, signal);
+    return new Map(Array.from(found, ([text, term]) => [texts.get(text)!, term]));
+  }
+
+  /** What the label relation connects, through the cache, which also keeps that nothing was found. */
+  async #lookedUp(
+    wanted: readonly string[],
+    query: (label: string, part: readonly string[]) => string,
+    first: (rows: readonly ResultRow[]) => ReadonlyMap<string, string>,
+    signal: AbortSignal | undefined,
+  ): Promise<ReadonlyMap<string, string>> {
+    if (this.source.label === undefined) return new Map();
+    const label = iriTerm(this.source.label);
+    const { client, tables } = this.opened;
+    const load = async (part: readonly string[], both: AbortSignal) => {
+      const { rows } = await inParts(part, (some) => client.ask(query(label, some), both));
+      const found = first(rows);
+      await Promise.all(part.map((one) => tables.labels.put(keyOf(one), found.get(one) ?? '')));
     };
-    const get = (text: string) => this.#tables.labels.get(keyOf(text));
-    const { found } = await this.#throughCache([...texts.keys()], get, labelsAtOnce, load, signal);
-    return new Map([...found].flatMap(([text, term]) => (term === '' ? [] : [[texts.get(text)!, term] as const])));
+    const get = (one: string) => tables.labels.get(keyOf(one));
+    const { found } = await this.#throughCache([...new Set(wanted)], get, labelsAtOnce, load, signal);
+    return new Map([...found].filter(([, text]) => text !== ''));
   }
 
   /**
@@ -198,8 +184,8 @@ export class Neighbourhoods {
    */
   async lookAgain(signal?: AbortSignal): Promise<void> {
     const start = randomBytes(32).toString('hex');
-    const after = [...this.#tables.entities.getRange({ start, limit: looksAt })];
-    const before = [...this.#tables.entities.getRange({ end: start, limit: looksAt - after.length })];
+    const after = [...this.opened.tables.entities.getRange({ start, limit: looksAt })];
+    const before = [...this.opened.tables.entities.getRange({ end: start, limit: looksAt - after.length })];
     const kept = [...after, ...before].map(({ value }) => value);
     if (kept.length === 0) return;
     const terms = kept.map(({ term }) => term);
@@ -209,25 +195,27 @@ export class Neighbourhoods {
         const now = found.get(term)!;
         const known = relations.filter((one) => one.direction === direction);
         const same = known.length === now.size && known.every((one) => now.get(one.relation)?.count === one.count);
-        if (!same && !cut) throw otherGraph(this.#address);
+        if (!same && !cut) throw otherGraph(this.source.endpoint.href);
       }
     }
   }
 
   /** The endpoint may serve another graph after a reconnection. */
   async #checkGraph(signal: AbortSignal | undefined): Promise<void> {
-    const { returns, queries: asked } = this.#client.counts;
+    const { returns, queries: asked } = this.opened.client.counts;
     if (returns === this.#checked.returns && asked - this.#checked.queries < lookEvery) return;
     this.#checked = { returns, queries: asked };
-    const now = await sizeOf(this.#client, signal);
-    if (now !== this.#about.triples) throw otherGraph(this.#address, this.#about.triples, now);
+    const now = await sizeOf(this.opened.client, signal);
+    if (now !== this.opened.about.triples) throw otherGraph(this.source.endpoint.href, this.opened.about.triples, now);
     await this.lookAgain(signal);
   }
 
   /** Relations of entities with tail counts, without tails. */
   async #counted(direction: Direction, entities: readonly string[], signal: AbortSignal | undefined) {
     const found = new Map<string, Map<string, KeptRelation>>(entities.map((entity) => [entity, new Map()]));
-    const { rows, cut } = await inParts(entities, (part) => this.#client.ask(queries.counts(direction, part), signal));
+    const { rows, cut } = await inParts(entities, (part) =>
+      this.opened.client.ask(queries.counts(direction, part), signal),
+    );
     for (const { e, r, n } of rows) {
       const [entity, relation] = [e && termOf(e), r && termOf(r)];
       const count = numberOf(n?.value);
@@ -242,27 +230,25 @@ export class Neighbourhoods {
     const pairs = [...found].flatMap(([entity, relations]) =>
       [...relations.values()].map((kept) => ({ entity, kept, tails: new Set<string>() })),
     );
-    const hubs = pairs.filter(({ kept }) => kept.count > this.#maxTails);
-    const parts = partsOf(pairs.filter(({ kept }) => kept.count <= this.#maxTails));
+    const hubs = pairs.filter(({ kept }) => kept.count > this.source.maxTails);
+    const parts = partsOf(pairs.filter(({ kept }) => kept.count <= this.source.maxTails));
     await Promise.all([
       ...hubs.map(async ({ entity, kept, tails }) => {
-        const { rows } = await this.#client.ask(
-          queries.someTails(direction, entity, kept.relation, this.#maxTails),
-          signal,
-        );
+        const query = queries.someTails(direction, entity, kept.relation, this.source.maxTails);
+        const { rows } = await this.opened.client.ask(query, signal);
         kept.cut = true;
-        for (const { x } of rows) addTail(tails, x && termOf(x));
+        addTails(tails, rows);
       }),
       ...parts.map(async (part) => {
         const byKey = new Map(part.map((pair) => [`${pair.entity} ${pair.kept.relation}`, pair]));
         await inParts(part, async (some) => {
           const asked = some.map(({ entity, kept }) => [entity, kept.relation] as const);
-          const { rows } = await this.#client.ask(queries.tails(direction, asked), signal);
+          const { rows } = await this.opened.client.ask(queries.tails(direction, asked), signal);
           const expected = some.reduce((sum, { kept }) => sum + kept.count, 0);
-          if (rows.length > expected) throw otherGraph(this.#address);
-          for (const { e, r, x } of rows) {
-            const pair = byKey.get(`${(e && termOf(e)) ?? ''} ${(r && termOf(r)) ?? ''}`);
-            if (pair) addTail(pair.tails, x && termOf(x));
+          if (rows.length > expected) throw otherGraph(this.source.endpoint.href);
+          for (const row of rows) {
+            const pair = byKey.get(`${row.e && termOf(row.e)} ${row.r && termOf(row.r)}`);
+            if (pair) addTails(pair.tails, [row]);
           }
           const cut = rows.length < expected;
           if (cut && some.length === 1) some[0]!.kept.cut = true;
@@ -281,16 +267,13 @@ export class Neighbourhoods {
       this.#bringDirection('in', entities, signal),
     ]);
     await this.#checkGraph(signal);
-    const relationsOf = (found: typeof out, entity: string) =>
-      [...found.get(entity)!.values()].sort((a, b) => (a.relation < b.relation ? -1 : 1));
-    await Promise.all(
-      entities.map((term) =>
-        this.#tables.entities.put(keyOf(term), {
-          term,
-          relations: [...relationsOf(out, term), ...relationsOf(back, term)],
-        }),
-      ),
-    );
+    const sorted = (found: Map<string, KeptRelation>) =>
+      [...found.values()].sort((a, b) => (a.relation < b.relation ? -1 : 1));
+    const put = (term: string) => {
+      const relations = [out, back].flatMap((found) => sorted(found.get(term)!));
+      return this.opened.tables.entities.put(keyOf(term), { term, relations });
+    };
+    await Promise.all(entities.map(put));
   }
 
   /** Looks up the cache and fetches the rest in parallel parts. The first failure ends all. */
@@ -304,7 +287,7 @@ export class Neighbourhoods {
     throwIfStopped(signal);
     const known = new Map(wanted.map((one) => [one, get(one)]));
     const missing = wanted.filter((one) => known.get(one) === undefined);
-    if (this.#offline && missing.length > 0) throw notKept(missing[0]!, this.#address);
+    if (this.source.offline && missing.length > 0) throw notKept(missing[0]!, this.source.endpoint.href);
     const failed = new AbortController();
     const both = signal ? AbortSignal.any([signal, failed.signal]) : failed.signal;
     const parts = Array.from({ length: Math.ceil(missing.length / size) }, (_, i) =>
@@ -324,13 +307,6 @@ export class Neighbourhoods {
     });
     return { found: new Map(wanted.map((one) => [one, known.get(one) ?? get(one)!])), missing: missing.length };
   }
-
-  /** Missing values are cached as such. */
-  async #putFirst(asked: readonly string[], found: ReadonlyMap<string, string>, value: (text: string) => string) {
-    await Promise.all(
-      asked.map((one) => this.#tables.labels.put(keyOf(one), found.has(one) ? value(found.get(one)!) : '')),
-    );
-  }
 }
 
 /** Queries all at once; truncated answers are queried again in halves. */
@@ -349,25 +325,22 @@ async function inParts<Asked>(
 const labelKey = ({ value, 'xml:lang': language }: NonNullable<ResultRow[string]>) =>
   (language === undefined ? '1' : '0') + value;
 
-/** Smallest value of each term of a variable. */
-function firstBy(rows: readonly ResultRow[], key: 'e' | 'x', of: (row: ResultRow) => string | undefined) {
+/** Smallest value by key; rows without either are left out. */
+function firstBy(
+  rows: readonly ResultRow[],
+  keyOfRow: (row: ResultRow) => string | undefined,
+  valueOf: (row: ResultRow) => string | undefined,
+): Map<string, string> {
   const first = new Map<string, string>();
   for (const row of rows) {
-    const term = row[key] && termOf(row[key]);
-    const value = of(row);
-    if (term === undefined || value === undefined) continue;
-    const known = first.get(term);
-    if (known === undefined || value < known) first.set(term, value);
+    const [key, value] = [keyOfRow(row), valueOf(row)];
+    if (key !== undefined && value !== undefined && !(first.get(key)! <= value)) first.set(key, value);
   }
   return first;
 }
 
-interface Counted {
-  kept: KeptRelation;
-}
-
 /** Parts with about as many rows as an answer may have. */
-function partsOf<Pair extends Counted>(pairs: readonly Pair[]): Pair[][] {
+function partsOf<Pair extends { kept: KeptRelation }>(pairs: readonly Pair[]): Pair[][] {
   const parts: Pair[][] = [];
   let rows = Infinity;
   for (const pair of pairs) {
@@ -381,8 +354,11 @@ function partsOf<Pair extends Counted>(pairs: readonly Pair[]): Pair[][] {
   return parts;
 }
 
-function addTail(tails: Set<string>, term: string | undefined): void {
-  if (term !== undefined) tails.add(term);
+function addTails(tails: Set<string>, rows: readonly ResultRow[]): void {
+  for (const { x } of rows) {
+    const term = x && termOf(x);
+    if (term !== undefined) tails.add(term);
+  }
 }
 
 /** Hashed, as terms may exceed the database's key length. */

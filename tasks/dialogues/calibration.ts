@@ -1,7 +1,7 @@
 /** Calibration of a walker's first paths, and tables of which part of a gold path is missed. */
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import type { Graph } from '../../src/kg/graph.js';
-import { calibrationOf } from '../../src/metrics/calibration.js';
+import { calibrationOf } from '../../src/metrics/selective.js';
 import type { Section } from '../../src/run/evaluation.js';
 import { numberText } from '../../src/run/figures.js';
 import type { DialogueRow } from './row.js';

@@ -1,6 +1,6 @@
 /** `kgwalk pretrain` on a data set of links: its scorers, and how they rank valid and test. */
 import { loadLinkDataset } from '../../datasets/links/link-dataset.js';
-import { scorerRanks, sidedLinkMetrics, type SidedLinkMetrics } from '../../src/embedding/scorers.js';
+import { sidedLinkMetrics, type SidedLinkMetrics } from '../../src/embedding/scorers.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { Section } from '../../src/run/evaluation.js';
 import { type LinkScorerSection, openLinkScorer } from '../../trainers/embeddings/link-scorers.js';
@@ -45,7 +45,7 @@ export async function pretrainLinks(
     const { scorer, file, reused } = opened;
     const figures = splits.flatMap((split) => {
       if (dataset[split].heads.length === 0) return [];
-      return [[split, sidedLinkMetrics(scorerRanks(scorer, dataset[split], dataset.known))]];
+      return [[split, sidedLinkMetrics(scorer.ranks(dataset[split], dataset.known))]];
     });
     return { name: scorer.name, file, reused, ...(Object.fromEntries(figures) as Partial<PretrainedScorer>) };
   };

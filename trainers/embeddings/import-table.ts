@@ -6,13 +6,7 @@ import { partName } from '../../datasets/imported-dataset.js';
 import { knownAnswers } from '../../src/embedding/known-answers.js';
 import { openNpy } from '../../src/embedding/npy.js';
 import type { LinkMetrics } from '../../src/embedding/rank-links.js';
-import {
-  bilinearScorer,
-  type LinkScorer,
-  scorerRanks,
-  sidedLinkMetrics,
-  transeScorer,
-} from '../../src/embedding/scorers.js';
+import { bilinearScorer, type LinkScorer, sidedLinkMetrics, transeScorer } from '../../src/embedding/scorers.js';
 import { type EmbeddingTable, normalisedTable, type Norm } from '../../src/embedding/transe.js';
 import { type Graph, inversePrefix, sampledTriples } from '../../src/kg/graph.js';
 import { readLines } from '../../src/kg/read-lines.js';
@@ -278,5 +272,5 @@ function padded(
 function triedOn(graph: Graph, scorer: LinkScorer): LinkMetrics {
   const facts = graphFacts(graph);
   const tried = sampledTriples(facts, triedFacts, 'embeddings/tried');
-  return sidedLinkMetrics(scorerRanks(scorer, tried, knownAnswers([facts], tried))).both;
+  return sidedLinkMetrics(scorer.ranks(tried, knownAnswers([facts], tried))).both;
 }

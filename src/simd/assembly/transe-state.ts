@@ -115,6 +115,7 @@ export function transePlaceBytes(): usize {
   return placeBytes;
 }
 
+/** Bytes of scratch, known then too. */
 export function transeScratchBytes(): usize {
   return 256 + ((rowBytes + 15) & ~15) + <usize>(negatives + 1) * rowBytes;
 }

@@ -62,6 +62,7 @@ export function transeDistances(place: i32): usize {
   return distancesOf(placeOf(place));
 }
 
+/** Number of distances of a place. */
 export function transeDrawn(place: i32): i32 {
   return load<i32>(placeOf(place), drawnAt);
 }

@@ -9,7 +9,11 @@ const numEntities = 40;
 /** Every triple has a separate score, drawn once. */
 function scorerOf(score: LinkScorer['score']): LinkScorer {
   return {
-    ...{ name: 'transe', numEntities, numRelations: 4, score },
+    name: 'transe',
+    numEntities,
+    numRelations: 4,
+    score,
+    ranks: () => new Float64Array(),
     scoreTails(head, relation, out) {
       for (let tail = 0; tail < numEntities; tail++) out[tail] = score(head, relation, tail);
     },

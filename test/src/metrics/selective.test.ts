@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { coverages, riskCoverage, type RankedAnswer } from '../../../src/metrics/selective.js';
+import { calibrationOf, coverages, riskCoverage, type RankedAnswer } from '../../../src/metrics/selective.js';
 
 const answers = (...pairs: [number, boolean][]): RankedAnswer[] =>
   pairs.map(([confidence, right]) => ({ confidence, right }));
@@ -79,4 +79,17 @@ describe('risk and coverage', () => {
     expect(found.accuracy[20]!.low).toBeCloseTo(40 / (40 + 1.96 ** 2), 3);
     expect(riskCoverage(many)).toEqual(found);
   });
+});
+
+test('calibration uses bins of equal width, weighted by size', () => {
+  const said = [0.05, 0.05, 0.25, 1].map((probability, i) => ({ probability, right: i % 2 === 1 }));
+  const { n, said: mean, right, ece, bins } = calibrationOf(said);
+  expect([n, right]).toEqual([4, 0.5]);
+  expect(mean).toBeCloseTo(0.3375, 12);
+  expect(bins).toEqual([
+    { from: 0, to: 0.1, n: 2, said: 0.05, right: 0.5 },
+    { from: 0.2, to: expect.closeTo(0.3, 12), n: 1, said: 0.25, right: 0 },
+    { from: 0.9, to: 1, n: 1, said: 1, right: 1 },
+  ]);
+  expect(ece).toBeCloseTo((2 * 0.45 + 0.25 + 0) / 4, 12);
 });

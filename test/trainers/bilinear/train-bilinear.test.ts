@@ -2,12 +2,13 @@ import { describe, expect, test } from '@jest/globals';
 import { createBilinearStep, createCandidates, queryGroups } from '../../../agents/embeddings/bilinear-step.js';
 import { bilinearRanks, composeQuery } from '../../../src/embedding/bilinear.js';
 import { knownAnswers } from '../../../src/embedding/known-answers.js';
-import { bilinearScorer, scorerRanks, sidedLinkMetrics } from '../../../src/embedding/scorers.js';
+import { bilinearScorer, sidedLinkMetrics } from '../../../src/embedding/scorers.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { Arena } from '../../../src/simd/arena.js';
 import { openKernels } from '../../../src/simd/kernels.js';
 import { bilinearSettings } from '../../../trainers/bilinear/settings.js';
 import { type BilinearState, createBilinear, trainBilinear } from '../../../trainers/bilinear/train-bilinear.js';
+import { ranksByScores } from '../../fixtures/rank-of.js';
 import { tinyLinkWorld } from '../../fixtures/tiny-links.js';
 
 const { graph, train, valid, test: tested, known } = tinyLinkWorld();
@@ -171,9 +172,8 @@ test('ranks by kernels are those of scores one by one', () => {
   for (const rows of [table.entities, table.relations]) rows.forEach((v, i) => (rows[i] = Math.round(v * 30)));
   table.entities.copyWithin(0, 16, 32);
   const scorer = bilinearScorer(table);
-  const slow = scorerRanks({ ...scorer, ranks: undefined }, tested, known);
-  expect(scorerRanks(scorer, tested, known)).toEqual(slow);
-  expect(scorerRanks(scorer, train, known)).toEqual(scorerRanks({ ...scorer, ranks: undefined }, train, known));
+  for (const triples of [tested, train])
+    expect(scorer.ranks(triples, known)).toEqual(ranksByScores(scorer, triples, known));
   const query = new Float64Array(16);
   composeQuery(table, 4, 2, query, 0);
   expect(scorer.score(4, 2, 5)).toBe(query.reduce((sum, one, k) => sum + one * table.entities[5 * 16 + k]!, 0));

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { env } from 'node:process';
 import { describe, expect, test } from '@jest/globals';
-import { scorerRanks } from '../../../src/embedding/scorers.js';
 import { Graph, inverseName } from '../../../src/kg/graph.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { importTable, type ImportTableOptions } from '../../../trainers/embeddings/import-table.js';
@@ -14,6 +13,7 @@ import { useOwnHome } from '../../fixtures/own-home.js';
 import { tinyLinkFiles, tinyLinkWorld } from '../../fixtures/tiny-links.js';
 import { folderWith, releaseFiles } from '../../fixtures/tiny-release.js';
 import { tinyOverrides } from '../../fixtures/tiny-training.js';
+import { ranksByScores } from '../../fixtures/rank-of.js';
 
 useOwnHome();
 
@@ -101,7 +101,7 @@ describe('imported vectors', () => {
         }
       },
     };
-    expect(scorerRanks(scorer, world.train, world.known)).toEqual(scorerRanks(byFormula, world.train, world.known));
+    expect(scorer.ranks(world.train, world.known)).toEqual(ranksByScores(byFormula, world.train, world.known));
   });
 
   test('of inverse relations are theirs where they are named: ~r', async () => {

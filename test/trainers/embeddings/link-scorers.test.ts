@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { sidedLinkMetrics, scorerRanks } from '../../../src/embedding/scorers.js';
+import { sidedLinkMetrics } from '../../../src/embedding/scorers.js';
 import { trainSettings } from '../../../trainers/train-settings.js';
 import { openLinkScorer } from '../../../trainers/embeddings/link-scorers.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
@@ -48,7 +48,7 @@ describe.each(['transe', 'bilinear'] as const)('%s', (name) => {
 
   test('answers both directions, with features of each', async () => {
     const { scorer, table } = await openLinkScorer(name, world, settings, { folder: folderWith({}) });
-    const { tail, head, both } = sidedLinkMetrics(scorerRanks(scorer, train, known));
+    const { tail, head, both } = sidedLinkMetrics(scorer.ranks(train, known));
     expect(both.n).toBe(2 * train.heads.length);
     expect(both.mrr).toBeCloseTo((tail.mrr + head.mrr) / 2, 12);
     // By chance: 1/16 (1 + 1/2 + … + 1/16) = 0.21.

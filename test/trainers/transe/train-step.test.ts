@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { tripleDistance } from '../../../src/embedding/transe.js';
+import { scoreTriple } from '../../../src/embedding/transe.js';
 import type { TripleColumns } from '../../../src/kg/graph.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { withArrays } from '../../../src/run/shared-memory.js';
@@ -44,9 +44,9 @@ function lossUnder(
   corruptTail: boolean,
 ): number {
   const distances = negatives.map((entity) =>
-    corruptTail ? tripleDistance(table, 0, 1, entity) : tripleDistance(table, entity, 1, 2),
+    corruptTail ? -scoreTriple(table, 0, 1, entity) : -scoreTriple(table, entity, 1, 2),
   );
-  return lossOf(settings, tripleDistance(table, 0, 1, 2), distances).loss;
+  return lossOf(settings, -scoreTriple(table, 0, 1, 2), distances).loss;
 }
 
 describe('one step of plain gradient descent', () => {
