@@ -58,7 +58,7 @@ type Hidden = number | 'all' | undefined;
 
 interface ShortestLimits {
   horizon: number;
-  /** As of `SimpleLimits`; `all` hides every direct edge. */
+  /** The same; `all` hides every direct edge. */
   hidden?: Hidden;
   most: number;
   /** Draws uniformly if there are more than `most`; default: the first ones. */

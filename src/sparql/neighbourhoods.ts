@@ -158,7 +158,7 @@ export class Neighbourhoods {
     return new Map(Array.from(found, ([text, term]) => [texts.get(text)!, term]));
   }
 
-  /** What the label relation connects, through the cache, which also keeps that nothing was found. */
+  /** Looks up the other side of the label relation through the cache, which also keeps that nothing was found. */
   async #lookedUp(
     wanted: readonly string[],
     query: (label: string, part: readonly string[]) => string,
