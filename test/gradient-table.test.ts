@@ -53,8 +53,8 @@ const table: Readonly<Record<string, string | string[]>> = {
   'agents/readers/entities/share-loss.ts': 'agents/readers/entities/networks.test.ts',
   'agents/readers/entities/memory.ts': 'agents/readers/entities/networks.test.ts',
   'agents/readers/entities/entity-table.ts': 'agents/readers/entities/networks.test.ts',
-  'agents/relation-walker/network.ts': 'agents/relation-walker/network.test.ts',
-  'agents/relation-walker/word-network.ts': 'agents/relation-walker/word-network.test.ts',
+  'agents/relation-walker/network.ts': 'agents/relation-walker/networks.test.ts',
+  'agents/relation-walker/word-network.ts': 'agents/relation-walker/networks.test.ts',
   'agents/link-walker/state-network.ts': 'agents/link-walker/network.test.ts',
   'src/tensor/recurrent.ts': 'agents/link-walker/network.test.ts',
   'agents/link-walker/link-walker.ts': 'agents/link-walker/network.test.ts',
@@ -65,7 +65,6 @@ const table: Readonly<Record<string, string | string[]>> = {
   'agents/exact-walker/messages/message-network.ts': 'agents/exact-walker/messages.test.ts',
   // The step itself, compared with a scalar version of the paper's.
   'src/tensor/adamw.ts': 'src/tensor/adamw.test.ts',
-  'src/tensor/host/mirrored-adamw.ts': 'src/tensor/adamw.test.ts',
   'src/tensor/host/host-adamw.ts': 'src/tensor/host/host-adamw.test.ts',
 };
 

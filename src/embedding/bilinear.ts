@@ -26,10 +26,7 @@ export interface BilinearTable {
   relations: Float32Array;
 }
 
-/**
- * Writes head ∘ relation, whose dot product with a tail's row is the triple's score.
- * @param out where the vector's `dim` values begin at `to`
- */
+/** Writes head ∘ relation, whose dot product with a tail's row is the score, to `out` from `to` on. */
 export function composeQuery(
   { model, dim, entities, relations }: BilinearTable,
   head: number,

@@ -52,10 +52,7 @@ function answersOf(rows: AdjacencyRows, entity: number, relation: number): Int32
   return begin === end ? none : rows.tails.subarray(begin, end);
 }
 
-/**
- * The same of a graph whose relation r + `numPlain` is the inverse of r: (h, r⁻¹, ?) has the answers of (?, r, h).
- * @param known of plain relations alone
- */
+/** The same of a graph whose relation r + `numPlain` is the inverse of r, from answers of plain relations alone. */
 export function withInverses(known: KnownAnswers, numPlain: number): KnownAnswers {
   return {
     tailsOf: (head, relation) =>

@@ -44,11 +44,7 @@ export function linkRanks(table: EmbeddingTable, triples: TripleColumns, known: 
 /** Queries that lie side by side in a share. */
 const shareBlock = 64;
 
-/**
- * One thread's share of `linkRanks`. A call rounds the whole table: give it a thousand queries or more where there are.
- * @param ranks float64 [2 * number of triples], filled at the places of the share
- * @param share from 0 to `shares - 1`
- */
+/** One thread's share of `linkRanks`, filled in `ranks` at its places. A call rounds the whole table: give it a thousand queries or more. */
 export function rankShare(
   table: EmbeddingTable,
   triples: TripleColumns,
@@ -302,12 +298,7 @@ function sizes(rows: Float32Array, dim: number, norm: Norm): { value: number; su
   return { value, sum: norm === 1 ? sum : Math.sqrt(sum) };
 }
 
-/**
- * Rounds a vector.
- * @param vector values from `from` on
- * @param out where `to` is the place of the first value; zeros follow the vector's values there already
- * @returns the distance of the rounded vector from the vector times the scale
- */
+/** Rounds a vector from `from` on to `out` from `to` on. @returns the distance of the rounded vector from the vector times the scale */
 function roundVector(
   { norm, dim, scale }: Rounding,
   vector: Float32Array | Float64Array,

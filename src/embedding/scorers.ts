@@ -5,10 +5,7 @@ import { type EmbeddingTable, scoreTriple } from './transe.js';
 import type { KnownAnswers } from './known-answers.js';
 import { linkMetrics, type LinkMetrics, linkRanks } from './rank-links.js';
 
-/**
- * How well an entity answers (head, relation, ?): the higher, the better. Scores are comparable within a query; between
- * queries and as probabilities only once calibrated (`calibratedProbability`).
- */
+/** Scores of entities that answer (head, relation, ?), the higher the better; comparable within a query alone, unless calibrated. */
 export interface LinkScorer {
   readonly name: 'transe' | 'distmult' | 'complex';
   readonly numEntities: number;

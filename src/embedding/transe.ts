@@ -6,10 +6,7 @@ import type { KnownAnswers } from './known-answers.js';
 /** 1: sum of absolute differences; 2: Euclidean. */
 export type Norm = 1 | 2;
 
-/**
- * A trained table. It has a row for each entity and relation of its graph and none for Equal (stay) or Pad: staying has
- * no translation to learn, and a padded row drags every entity towards one point.
- */
+/** A trained table, without rows for Equal (stay) or Pad: a padded row would drag every entity towards one point. */
 export interface EmbeddingTable {
   /** Meaning of the vectors: in `transe` a triple holds where head + relation is near tail. */
   model: 'transe';
@@ -24,10 +21,7 @@ export interface EmbeddingTable {
   relations: Float32Array;
 }
 
-/**
- * L1 distance or squared L2 distance of `given` + `sign` · relation, in float64, summed in the order of the dimensions. Ranks are
- * those of these numbers: two entities tie where they are equal to the bit.
- */
+/** L1 or squared L2 distance of `given` + `sign` · relation, in float64, summed in the order of the dimensions; equal to the bit is a tie. */
 export function powerDistance(
   { entities, relations, dim, norm }: EmbeddingTable,
   given: number,
@@ -61,11 +55,7 @@ export function meanEntityNorm({ entities, numEntities, dim }: EmbeddingTable): 
   return norms / Math.max(1, numEntities);
 }
 
-/**
- * The table scaled so that entity vectors have a mean L2 norm of 1. One factor for entities and relations alike: every
- * distance shrinks by it and every ranking stays, which row by row normalisation would not give.
- * @returns a new table and the factor its values were multiplied with
- */
+/** The table scaled by one factor, so that entity vectors have a mean L2 norm of 1 and every ranking stays. New; with the factor. */
 export function normalisedTable(table: EmbeddingTable): { table: EmbeddingTable; scale: number } {
   const scale = 1 / Math.max(meanEntityNorm(table), 1e-12);
   const times = (values: Float32Array) => values.map((value) => value * scale);

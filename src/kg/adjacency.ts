@@ -32,14 +32,9 @@ export function relationColumn(numRelations: number, length: number): RelationCo
 }
 
 /** Empty int32 column in shared memory. */
-export function int32Column(length: number): Int32Array {
-  return new Int32Array(new SharedArrayBuffer(4 * length));
-}
+export const int32Column = (length: number) => new Int32Array(new SharedArrayBuffer(4 * length));
 
-/**
- * Counting sort in two passes over the triples. Memory: the result, and scratch for the largest hub.
- * @throws WorkbenchError `data` for 2^31 triples or more
- */
+/** Counting sort in two passes; needs scratch for the largest hub. @throws WorkbenchError `data` for 2^31 triples or more */
 export function adjacencyOf(numEntities: number, numRelations: number, each: EachTriple): AdjacencyRows {
   const offsets = int32Column(numEntities + 1);
   let length = 0;

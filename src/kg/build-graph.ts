@@ -7,10 +7,7 @@ import { readTripleBatches, type ReadTriplesOptions, type TripleReport } from '.
 
 /** Additions to the given triples. */
 export interface BuildOptions {
-  /**
-   * Add `~relation` and the reversed triples for every relation without an inverse. Default false. Only for one-directional data:
-   * OpenDialKG ships both.
-   */
+  /** Add `~relation` and reversed triples for every relation without an inverse: for one-directional data. Default false. */
   addInverses?: boolean;
 }
 
@@ -20,9 +17,8 @@ const mostHeld = 2 ** 22;
 const blockTriples = 2 ** 18;
 
 /**
- * Collects triples as ids: 12 bytes a triple, plus names. Duplicates are dropped on the way, so memory is at most twice what is kept,
- * however often a file repeats itself. Ids follow first appearance: equal files give equal graphs. Adding may continue after `build`;
- * each graph is a snapshot.
+ * Collects triples as ids: 12 bytes a triple, plus names; at most twice what is kept, however often a file repeats itself. Ids follow first
+ * appearance: equal files give equal graphs. Adding may continue after `build`; each graph is a snapshot.
  */
 export class GraphBuilder {
   readonly #entities = new NameTable();
@@ -63,11 +59,7 @@ export class GraphBuilder {
     };
   }
 
-  /**
-   * Adds the triples of a file and records its name; triples are not converted to strings on the way.
-   * @param onRelation called for each new relation with its line; may throw
-   * @throws as `readTriples`
-   */
+  /** Adds the triples of a file and records its name. @param onRelation called for each new relation; may throw @throws as `readTriples` */
   async addFile(
     file: string,
     options: ReadTriplesOptions,

@@ -40,10 +40,7 @@ interface Scratch {
 
 const scratches = new WeakMap<Graph, Scratch>();
 
-/**
- * One step along `relation` from the frontier, topics removed; new arrays. O(edges of that relation + result · log).
- * @param excluded entity ids
- */
+/** One step along `relation` from the frontier, `excluded` entities removed; new arrays. O(edges of that relation + result · log). */
 export function stepFrontier(
   graph: Graph,
   { entities, counts }: Frontier,
@@ -95,10 +92,7 @@ function grown(array: Int32Array, size: number): Int32Array<ArrayBuffer> {
   return larger;
 }
 
-/**
- * Frontiers before the first hop and after each, [hops + 1]; empty from the hop without edges on.
- * @param excluded entity ids to exclude. Default the topics; see `excludedTopics` for the rule of a question
- */
+/** Frontiers before the first hop and after each, [hops + 1]; empty from the hop without edges on. @param excluded default the topics */
 export function chainFrontiers(
   graph: Graph,
   topics: readonly number[],

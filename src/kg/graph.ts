@@ -28,9 +28,8 @@ export interface SharedGraph extends AdjacencyRows {
 }
 
 /**
- * Edges of a head are contiguous, ordered by (relation, tail); duplicate triples are merged, parallel relations kept. A step is
- * O(degree). Memory: 6 bytes an edge (8 above 65,536 relations); 8 bytes an entity and the UTF-8 of its name; 11 to 23 more an entity
- * once names are looked up (docs/scale.md).
+ * Edges of a head are contiguous, ordered by (relation, tail); duplicates are merged, parallel relations kept. Memory: 6 bytes an edge (8 above
+ * 65,536 relations); 8 bytes an entity and its name in UTF-8; 11 to 23 more once names are looked up (docs/scale.md).
  */
 export class Graph {
   /** int32 [numEntities + 1]: edges of `head` are `offsets[head] .. offsets[head + 1] - 1`. */
@@ -254,11 +253,7 @@ export function sampledTriples(triples: TripleColumns, count: number, name: stri
 export function joinTriples(parts: readonly TripleColumns[]): TripleColumns {
   const all = (column: keyof TripleColumns) => {
     const values = new Int32Array(parts.reduce((sum, part) => sum + part[column].length, 0));
-    let at = 0;
-    for (const part of parts) {
-      values.set(part[column], at);
-      at += part[column].length;
-    }
+    parts.reduce((at, part) => (values.set(part[column], at), at + part[column].length), 0);
     return values;
   };
   return { heads: all('heads'), relations: all('relations'), tails: all('tails') };

@@ -1,7 +1,4 @@
-/**
- * `kgwalk/kg`: graphs, paths, and reading and building them.
- * @module kgwalk/kg
- */
+/** `kgwalk/kg`: graphs, paths, and reading and building them. @module kgwalk/kg */
 export type { AdjacencyRows, RelationColumn } from './adjacency.js';
 export { type BuildOptions, GraphBuilder } from './build-graph.js';
 export {

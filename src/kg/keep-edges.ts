@@ -14,10 +14,7 @@ interface KeptEdges {
   entitiesCut: number;
 }
 
-/**
- * Caps the out-degree at `most`. Names, ids and edge order stay; rows are in shared memory. `choose` is called once per entity above the
- * cap, ascending. O(edges) plus the cost of choosing.
- */
+/** Caps the out-degree at `most`; names, ids and edge order stay. `choose` is called once per entity above the cap, ascending. O(edges). */
 export function keepEdges(whole: Graph, most: number, choose: ChooseEdges): KeptEdges {
   const { numEntities, offsets } = whole;
   let edges = 0;

@@ -93,10 +93,7 @@ export class NameTable {
     for (let i = 0; i < count; i++) ids[i] = this.#addHashed(source, bounds[2 * i]!, bounds[2 * i + 1]!, hashes[i]!);
   }
 
-  /**
-   * Prefetch: touches all slots of the lookups without dependencies, so that memory fetches overlap. Writing to `ids` only keeps the
-   * reads from being optimised away.
-   */
+  /** Prefetch: touches all slots without dependencies, so that memory fetches overlap; `ids` only keep the reads from being optimised away. */
   #touch(hashes: Int32Array, count: number, ids: Int32Array): void {
     const slots = (this.#slots ??= this.#indexed());
     const mask = slots.length - 1;
@@ -155,14 +152,14 @@ export class NameTable {
       });
     }
     if (end > this.#bytes.length) {
-      const larger = Buffer.alloc(Math.min(mostBytes, Math.max(2 * this.#bytes.length, end)));
-      larger.set(this.#bytes.subarray(0, start));
-      this.#bytes = larger;
+      const before = this.#bytes.subarray(0, start);
+      this.#bytes = Buffer.alloc(Math.min(mostBytes, Math.max(2 * this.#bytes.length, end)));
+      this.#bytes.set(before);
     }
     if (this.#size === this.#ends.length) {
-      const larger = new Uint32Array(Math.max(64, 2 * this.#size));
-      larger.set(this.#ends);
-      this.#ends = larger;
+      const before = this.#ends;
+      this.#ends = new Uint32Array(Math.max(64, 2 * this.#size));
+      this.#ends.set(before);
     }
     for (let i = from, at = start; i < to; i++, at++) this.#bytes[at] = source[i]!;
     this.#ends[this.#size] = end;

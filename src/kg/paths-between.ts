@@ -20,10 +20,7 @@ export interface FoundPaths {
   complete: boolean;
 }
 
-/**
- * Single search. For many searches in one graph keep a `ShortestPaths` or `SimplePaths`: this one reverses the graph at each call.
- * @throws WorkbenchError `usage` for a horizon below 1 or above the limit of the search
- */
+/** Single search; for many keep a `ShortestPaths` or `SimplePaths`, which reverse the graph once. @throws as their searches */
 export function pathsBetween(
   rows: AdjacencyRows,
   head: number,
@@ -47,10 +44,7 @@ export function pathsBetween(
 interface SimpleLimits {
   /** Maximum number of edges, at least 1. */
   horizon: number;
-  /**
-   * Relation whose direct edge from head to tail is hidden. The reverse edge needs no hiding: none of these paths returns to its head or
-   * leaves its tail.
-   */
+  /** Relation whose direct edge from head to tail is hidden; no such path returns to its head or leaves its tail. */
   hidden?: number | undefined;
 }
 

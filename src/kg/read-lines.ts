@@ -34,10 +34,7 @@ export async function readLines(file: string, what: string, take: (text: string,
   });
 }
 
-/**
- * As `readLines`, in blocks of whole lines of valid UTF-8, line ends included.
- * @param take receives a block, valid during the call, with its first line number; returns its number of lines
- */
+/** Variant of `readLines` in blocks of whole lines of valid UTF-8, line ends included. @param take returns its number of lines; the block is reused */
 export async function readLineBlocks(
   file: string,
   what: string,

@@ -55,13 +55,11 @@ export function relationRows({ offsets, relations, tails, numRelations, numEntit
 }
 
 /** Row of a head within a relation, or -1. O(log rows). */
-export function rowOf(
-  { begins, heads }: Pick<RelationRows, 'begins' | 'heads'>,
-  relation: number,
-  head: number,
-): number {
+export function rowOf({ begins, heads }: Heads, relation: number, head: number): number {
   return placeOf(heads, begins[relation]!, begins[relation + 1]!, head);
 }
+
+type Heads = Pick<RelationRows, 'begins' | 'heads'>;
 
 /** True if a row contains a tail. O(log edges of the row). */
 export function rowHolds({ edges, tails }: Pick<RelationRows, 'edges' | 'tails'>, row: number, tail: number): boolean {
@@ -69,11 +67,7 @@ export function rowHolds({ edges, tails }: Pick<RelationRows, 'edges' | 'tails'>
 }
 
 /** Number of tails of (head, relation). O(log rows). */
-export function numTails(
-  rows: Pick<RelationRows, 'begins' | 'heads' | 'edges'>,
-  relation: number,
-  head: number,
-): number {
+export function numTails(rows: Heads & Pick<RelationRows, 'edges'>, relation: number, head: number): number {
   const row = rowOf(rows, relation, head);
   return row < 0 ? 0 : rows.edges[row + 1]! - rows.edges[row]!;
 }

@@ -30,10 +30,7 @@ export interface Subgraphs {
   around(topics: readonly number[]): Subgraph;
 }
 
-/**
- * Scratch: 29 bytes an entity. Cost of a subgraph: its PageRank and the edges of its entities.
- * @param most maximum number of entities, at least 1
- */
+/** Extractor of subgraphs of at most `most` entities. Scratch: 29 bytes an entity. */
 export function subgraphsOf(graph: Graph, most: number, options?: PageRankOptions): Subgraphs {
   const { rows, inverseOf } = bothWays(graph);
   const ranker = pageRanker(rows, options);
@@ -79,11 +76,8 @@ export function subgraphsOf(graph: Graph, most: number, options?: PageRankOption
 }
 
 /**
- * Facts of a subgraph for a memory of limited size, by index, each direction separately, without self-loops. Heads nearest to the topics
- * come first, then higher PageRank; facts of one head are sorted by relation.
- * @param topics indices that distances start from; facts unreachable from them are left out
- * @param selfLoop relation of the loops
- * @param most maximum number of facts, at least 1
+ * Facts of a subgraph by index, each direction separately, without self-loops: at most `most`, from heads nearest to the topics on, then by
+ * PageRank and relation; those that `topics` (indices) do not lead to are left out.
  */
 export function nearestFacts(
   subgraph: Omit<Subgraph, 'entities'>,
@@ -118,10 +112,7 @@ interface PageRankOptions {
   restart?: number;
   /** Unspread mass at which to stop, in (0, 1); default 1e-5. */
   tolerance?: number;
-  /**
-   * Mass per edge below which an entity does not push; default 1e-7. On MetaQA that visits a fortieth of the edges, and the top 500
-   * entities hold as many answers as with 0.
-   */
+  /** Mass per edge below which an entity does not push; default 1e-7: on MetaQA a fortieth of the edges, and as many answers as with 0. */
   leastPush?: number;
 }
 
@@ -221,11 +212,7 @@ function highest(touched: readonly number[], rank: Float64Array, most: number): 
     .slice(0, most);
 }
 
-/**
- * n-th largest value by quickselect, expected linear time.
- * @param of indices into `numbers`, at least `n`
- * @source Hoare 1961, doi:10.1145/366622.366647 (FIND)
- */
+/** n-th largest of some `numbers` by quickselect, in expected linear time. @source Hoare 1961, doi:10.1145/366622.366647 (FIND) */
 function nthHighest(numbers: Float64Array, of: readonly number[], n: number): number {
   const left = new Float64Array(of.length);
   for (let i = 0; i < left.length; i++) left[i] = numbers[of[i]!]!;

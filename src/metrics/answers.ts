@@ -1,7 +1,4 @@
-/**
- * Matching of predicted and gold answers. All agents share one matcher, so that scores are comparable: by id for grounded answers, else
- * by normalised name.
- */
+/** Matching of predicted and gold answers, the same for all agents: by id for grounded answers, else by normalised name. */
 import { normalizeName } from '../kg/name-index.js';
 
 /** Gold answer or topic: a name with its entity id, negative if the graph lacks it. */
@@ -134,11 +131,7 @@ export interface AnswerMetrics {
   complete: number;
 }
 
-/**
- * Metrics of a question with golds; callers exclude and count questions without.
- * @param numGolds at least 1
- * @throws RangeError for 0 golds, where no score would be meaningful
- */
+/** Metrics of a question with golds. @throws RangeError for 0 golds: callers exclude and count such questions */
 export function answerMetrics({ items, strict, lenient }: Matches, numGolds: number): AnswerMetrics {
   if (numGolds < 1) throw new RangeError(`expected at least one gold answer, got ${numGolds}`);
   const right = items.filter((golds) => golds.length > 0).length;
@@ -156,19 +149,12 @@ export function answerMetrics({ items, strict, lenient }: Matches, numGolds: num
 }
 
 /** Partial and complete match of a set of matched golds (the two metrics of FiSKE). */
-export function lenientMetrics(
-  lenient: readonly number[],
-  numGolds: number,
-): Pick<AnswerMetrics, 'partial' | 'complete'> {
+export function lenientMetrics(lenient: readonly number[], numGolds: number) {
   return { partial: Number(lenient.length > 0), complete: Number(lenient.length === numGolds) };
 }
 
 /** Partial and complete match of the union of two agents: rows `X + IO` of FiSKE's table. */
-export function unionMetrics(
-  a: readonly number[],
-  b: readonly number[],
-  numGolds: number,
-): Pick<AnswerMetrics, 'partial' | 'complete'> {
+export function unionMetrics(a: readonly number[], b: readonly number[], numGolds: number) {
   return lenientMetrics([...new Set([...a, ...b])], numGolds);
 }
 

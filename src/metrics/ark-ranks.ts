@@ -31,10 +31,7 @@ export interface ArkRanks {
   anyTarget: number;
 }
 
-/**
- * Gold ranks in a beam, bug-compatible with the reference.
- * @param gold of one or two hops; longer ones are never found, but their targets are counted
- */
+/** Gold ranks in a beam, bug-compatible with the reference. Golds of more than two hops are never found, but their targets are counted. */
 export function arkRanks(beam: ArkBeam, gold: Path, equalRelation: number): ArkRanks {
   const hops = canonicalPath(gold, equalRelation);
   const first = hops[0]?.[2] ?? beam.start;

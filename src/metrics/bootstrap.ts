@@ -1,6 +1,5 @@
 /**
- * Intervals and tests for means over clustered samples. Samples of a dialogue share speakers, topic and earlier paths, so whole dialogues
- * are resampled: intervals over single samples would be too narrow.
+ * Intervals and tests for means over clustered samples, such as those of a dialogue: whole clusters are resampled, else intervals would be too narrow.
  */
 import type { Estimate } from '../run/figures.js';
 import { Rng } from '../run/seeds.js';

@@ -70,10 +70,7 @@ export function functionalAnova(
   };
 }
 
-/**
- * Leaves that partition the box, split at the largest drop of squared error. No dimensions are left out, as trials are few: trees differ
- * by their bootstrap sample.
- */
+/** Leaves that partition the box, split at the largest drop of squared error. Trees differ by their bootstrap sample alone. */
 function grown(
   rows: readonly (readonly number[])[],
   values: readonly number[],
@@ -87,19 +84,11 @@ function grown(
   if (!best) return [leaf];
   const { dimension, at } = best;
   const put = (ends: readonly number[]) => ends.map((end, d) => (d === dimension ? at : end));
+  const below = chosen.filter((i) => rows[i]![dimension]! < at);
+  const above = chosen.filter((i) => rows[i]![dimension]! >= at);
   return [
-    ...grown(
-      rows,
-      values,
-      chosen.filter((i) => rows[i]![dimension]! < at),
-      { low, high: put(high) },
-    ),
-    ...grown(
-      rows,
-      values,
-      chosen.filter((i) => rows[i]![dimension]! >= at),
-      { low: put(low), high },
-    ),
+    ...grown(rows, values, below, { low, high: put(high) }),
+    ...grown(rows, values, above, { low: put(low), high }),
   ];
 }
 

@@ -1,7 +1,4 @@
-/**
- * `kgwalk/metrics`: ranks, path and target hits, answer metrics, risk and coverage, calibration, bootstrap
- * intervals. Pure functions. @module kgwalk/metrics
- */
+/** `kgwalk/metrics`: ranks, hits, answer metrics, risk and coverage, calibration, bootstrap intervals. @module kgwalk/metrics */
 export * from './answers.js';
 export * from './ark-ranks.js';
 export * from './bootstrap.js';

@@ -8,9 +8,7 @@ const quantiles = [
 ];
 
 /**
- * Mean with its 95 % interval, for independent values such as one per seed; assumes normality, as a bootstrap of so few is too narrow.
- * For a single value both ends are NaN.
- * @param values at least one
+ * Mean with its 95 % interval, for independent values such as one per seed, at least one; of a single value both ends are NaN.
  * @source Student 1908
  */
 export function studentInterval(values: readonly number[]): Estimate {

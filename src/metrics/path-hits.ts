@@ -26,10 +26,7 @@ export interface TargetRanks {
   summedTarget: number;
 }
 
-/**
- * Drops stay steps and keeps the first of equal walks. Input order is the ranking: agents may rank by more than log-probability (a bonus
- * for two-hop walks).
- */
+/** Drops stay steps and keeps the first of equal walks. Input order is the ranking, which need not be by log-probability alone. */
 export function distinctPaths<T extends { path: Path }>(ranked: readonly T[], equalRelation: number): T[] {
   const seen = new Set<string>();
   const distinct: T[] = [];
@@ -43,10 +40,7 @@ export function distinctPaths<T extends { path: Path }>(ranked: readonly T[], eq
   return distinct;
 }
 
-/**
- * Ranks of the gold walk. Only complete walks count: neither a prefix nor an extension of the gold is a hit.
- * @param ranked complete walks, best first; stay steps and duplicates are merged
- */
+/** Ranks of the gold walk among complete walks, best first, stay steps and duplicates merged; a prefix or extension of the gold is no hit. */
 export function pathRanks(ranked: readonly { path: Path }[], gold: Path, equalRelation: number): PathRanks {
   const ranks: PathRanks = { path: 0, entityPath: 0, relationPath: 0 };
   const wanted = canonicalPath(gold, equalRelation);

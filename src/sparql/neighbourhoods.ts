@@ -1,7 +1,4 @@
-/**
- * Edges of entities from an endpoint, with an on-disk cache shared by later commands. Relations with their tail counts are queried first,
- * so that hubs are known before they are read and truncated answers are detected.
- */
+/** Edges of entities from an endpoint, with an on-disk cache. Relations are counted first: hubs are known before they are read, cuts detected. */
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { openStore } from '../encoder/lmdb-store.js';
@@ -178,10 +175,7 @@ export class Neighbourhoods {
     return new Map([...found].filter(([, text]) => text !== ''));
   }
 
-  /**
-   * Queries some cached entities again, others at each call: a graph of equal size that differs in a tenth of the cached entities is detected with probability
-   * 2/3 per check.
-   */
+  /** Queries some cached entities again, others at each call: a graph that differs in a tenth of them is detected with probability 2/3. */
   async lookAgain(signal?: AbortSignal): Promise<void> {
     const start = randomBytes(32).toString('hex');
     const after = [...this.opened.tables.entities.getRange({ start, limit: looksAt })];

@@ -190,11 +190,7 @@ export class RemoteGraph extends Graph {
   }
 }
 
-/**
- * Opens `sparql:URL#options`; `close` after use.
- * @param known graph whose entities and relations keep their ids
- * @throws WorkbenchError `usage` for an invalid address, and as `openNeighbourhoods`
- */
+/** Opens `sparql:URL#options`; ids of `known` stay. @throws WorkbenchError `usage` for an invalid address, and as `openNeighbourhoods` */
 export async function openRemoteGraph(
   text: string,
   known: Graph,

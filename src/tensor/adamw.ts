@@ -1,11 +1,21 @@
 /** AdamW with a global gradient clip, whose whole state can be saved and restored bit for bit. */
 import type * as tfTypes from '@tensorflow/tfjs-core';
 import { Diverged, firstNotFinite, type NotFinite } from './diverged.js';
-import { type EndedOnHost, endOf, hostValues, onHost, readTensor, sumOf, type TensorOutputs, type Tf } from './ops.js';
+import {
+  type EndedOnHost,
+  endOf,
+  hostValues,
+  onHost,
+  readsAtOnce,
+  readTensor,
+  sumOf,
+  type TensorOutputs,
+  type Tf,
+} from './ops.js';
 import { ParameterSet, type HostTensor, type StoredTensors } from './parameters.js';
-import { clipped, HostAdamW, momentOf, namedMoments } from './host/host-adamw.js';
+import { clipped, type Fresh, HostAdamW, momentOf, namedMoments } from './host/host-adamw.js';
 import { HostParameters } from './host/host-parameters.js';
-import { MirroredAdamW } from './host/mirrored-adamw.js';
+import { kernelsRun } from '../simd/kernels.js';
 import type { AdamWOptions, Gather, Optimizer, Outputs, TrainedParameters } from './trainable.js';
 
 /** One parameter after a step, and its moments. */
@@ -156,10 +166,7 @@ export class AdamW {
     return diverged(this.#tf, tensors);
   }
 
-  /**
-   * Moments and step count, for a checkpoint.
-   * @param prefix goes before every name, so that optimizers can share a file
-   */
+  /** Moments and step count, for a checkpoint. @param prefix goes before every name, so that optimizers can share a file */
   async exportState(prefix: string): Promise<{ steps: number; tensors: Record<string, HostTensor> }> {
     if (this.#mirrored) return this.#mirrored.moments.exportState(prefix);
     const [first, second] = await Promise.all([this.#first.export(), this.#second.export()]);
@@ -177,6 +184,66 @@ export class AdamW {
   dispose(): void {
     this.#first.dispose();
     this.#second.dispose();
+  }
+}
+
+/** Weights from which on the copies would not fit the memory of the kernels: seven numbers of four bytes each. */
+const mostWeights = 2 ** 27;
+
+/**
+ * AdamW's step on the host for tensors of a backend whose memory the host reads at once: one pass of a kernel instead of a dozen operations a
+ * parameter, to the same bits.
+ */
+class MirroredAdamW {
+  /** Over copies of the weights, which are current only within a step. */
+  readonly moments: HostAdamW;
+
+  /** Returns whether the host can compute steps of these weights. */
+  static fits(parameters: ParameterSet): boolean {
+    return readsAtOnce(parameters.tf) && kernelsRun() && parameters.size < mostWeights;
+  }
+
+  constructor(
+    readonly weights: ParameterSet,
+    readonly options: AdamWOptions,
+  ) {
+    const zeros = weights.names.map((name) => {
+      const { shape, size } = weights.get(name);
+      return [name, { shape: shape.slice(), data: new Float32Array(size) }] as const;
+    });
+    this.moments = new HostAdamW(new HostParameters(Object.fromEntries(zeros)), options);
+  }
+
+  /** One step of the weights. @param square of the gradients' norm, as the backend computed it @throws as `HostAdamW.descend` */
+  descend(gradients: readonly tfTypes.Tensor[], square: number, learningRate: number): void {
+    const { weights, moments } = this;
+    const { tf } = weights;
+    const mirror = moments.parameters;
+    weights.names.forEach((name, k) => {
+      mirror.value(name).set(weights.get(name).dataSync() as Float32Array);
+      mirror.grad(name).set(gradients[k]!.dataSync() as Float32Array);
+    });
+    moments.descend(Math.sqrt(square), this.#fresh(square), learningRate);
+    for (const name of weights.names) {
+      const variable = weights.get(name);
+      const next = tf.tensor(mirror.value(name).slice(), variable.shape, 'float32');
+      variable.assign(next);
+      next.dispose();
+    }
+  }
+
+  /** Native TensorFlow clips in float32, number by number. */
+  #fresh(square: number): Fresh {
+    const { tf } = this.weights;
+    const { maxGradNorm = Infinity } = this.options;
+    const norm = Math.sqrt(square);
+    if (onHost(tf) || maxGradNorm === Infinity) return clipped(norm, this.options);
+    const whole = clipped(1, { ...this.options, maxGradNorm: Infinity });
+    const scale = Math.min(Math.fround(Math.fround(maxGradNorm) / Math.fround(norm)), 1);
+    return {
+      gain: Math.fround(scale * Math.fround(whole.gain)),
+      squareGain: Math.fround(Math.fround(scale * scale) * Math.fround(whole.squareGain)),
+    };
   }
 }
 

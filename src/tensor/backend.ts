@@ -1,7 +1,4 @@
-/**
- * The ladder of tensor backends: the fastest one that is installed and computes correctly. The only file that loads
- * tfjs; everything else receives the module it returns, so that what needs no tensors works without them.
- */
+/** The ladder of tensor backends: the fastest one that is installed and computes correctly. Only this file loads tfjs; others receive the module. */
 import type { EventEmitter } from 'node:events';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -14,18 +11,12 @@ import { driverRemedy, mayHaveGpu, registerWebgpu } from './webgpu.js';
 
 export type { Tf } from './ops.js';
 
-/**
- * Rungs, the fastest for large networks first: native TensorFlow on a GPU, any GPU through WebGPU, native TensorFlow on the
- * processor, WebAssembly, plain JavaScript.
- */
+/** Rungs, the fastest for large networks first: native TensorFlow or WebGPU on a GPU, TensorFlow on the processor, WebAssembly, JavaScript. */
 export const backendNames = ['tensorflow-gpu', 'webgpu', 'tensorflow', 'wasm', 'cpu'] as const;
 /** One of `backendNames`. */
 export type BackendName = (typeof backendNames)[number];
 
-/**
- * What can be asked for to compute networks: a rung, or `host`, SIMD kernels without a tensor library, for the networks that
- * are written for them (`agents/walker/heads/host-candidate.ts`).
- */
+/** Names for `--backend`: a rung, or `host`, SIMD kernels without a tensor library, for the networks that are written for them. */
 export const computerNames = [...backendNames, 'host'] as const;
 /** One of `computerNames`. */
 export type ComputerName = (typeof computerNames)[number];
@@ -34,10 +25,8 @@ export type ComputerName = (typeof computerNames)[number];
 export function backendOf(word: string): ComputerName | 'auto' {
   const name = [...computerNames, 'auto' as const].find((known) => known === word);
   if (name) return name;
-  throw new WorkbenchError(
-    'usage',
-    `expected auto, ${computerNames.join(', ')}, got ${JSON.stringify(word)}, at --backend`,
-  );
+  const message = `expected auto, ${computerNames.join(', ')}, got ${JSON.stringify(word)}, at --backend`;
+  throw new WorkbenchError('usage', message);
 }
 
 /** Result of trying one backend. */
@@ -47,9 +36,9 @@ export interface BackendProbe {
   /** Why it was taken or not. */
   reason: string;
   /** Remedy if it is missing. */
-  remedy?: string;
+  remedy?: string | undefined;
   /** Why `auto` passes it by, though it works. */
-  onlyAsked?: string;
+  onlyAsked?: string | undefined;
 }
 
 const require = createRequire(import.meta.url);
@@ -83,13 +72,10 @@ export async function openBackend(wanted: ComputerName | 'auto' = 'auto', size?:
     probes.push(probe);
   }
   const remedy = wanted === 'auto' ? undefined : probes[0]!.remedy;
-  throw new WorkbenchError(
-    'native',
-    `expected a working tensor backend, got none: ${probes.map((probe) => `${probe.name}: ${probe.reason}`).join('; ')}`,
-    {
-      hint: `${remedy === undefined ? '' : `To get it: ${remedy}. `}\`kgwalk doctor\` lists the backends of this machine; \`--backend wasm\` works everywhere.`,
-    },
-  );
+  const got = probes.map((probe) => `${probe.name}: ${probe.reason}`).join('; ');
+  throw new WorkbenchError('native', `expected a working tensor backend, got none: ${got}`, {
+    hint: `${remedy === undefined ? '' : `To get it: ${remedy}. `}\`kgwalk doctor\` lists the backends of this machine; \`--backend wasm\` works everywhere.`,
+  });
 }
 
 /** Hint for large networks on wasm, where native code would be faster. */
@@ -130,33 +116,24 @@ async function tryRung(name: BackendName, by: 'name' | 'auto' | 'diagnosis', kno
     if (by === 'auto' && started.onlyAsked !== undefined) {
       return { name, found: false, reason: started.onlyAsked };
     }
-    const wrong = known ? undefined : await wrongInTrainingStep(tf);
-    if (wrong !== undefined) {
-      return {
-        name,
-        found: false,
-        reason: `${started.on}computes wrong numbers: ${wrong}`,
-        remedy: 'other drivers, or another backend',
-      };
-    }
     const { on, onlyAsked } = started;
-    return { name, found: true, reason: `${on}trains a small net correctly`, ...(onlyAsked && { onlyAsked }) };
+    const wrong = known ? undefined : await wrongInTrainingStep(tf);
+    if (wrong === undefined) return { name, found: true, reason: `${on}trains a small net correctly`, onlyAsked };
+    const reason = `${on}computes wrong numbers: ${wrong}`;
+    return { name, found: false, reason, remedy: 'other drivers, or another backend' };
   } catch (error) {
-    if (!(error instanceof WorkbenchError))
-      return { name, found: false, reason: `it does not load here (${firstLine(error)})` };
-    return { name, found: false, reason: error.message, ...(error.hint !== undefined && { remedy: error.hint }) };
+    if (error instanceof WorkbenchError) return { name, found: false, reason: error.message, remedy: error.hint };
+    return { name, found: false, reason: `it does not load here (${firstLine(error)})` };
   }
 }
 
 /** Makes a rung the active backend. @returns what it computes on, as the beginning of a sentence */
-async function start(tf: Tf, name: BackendName): Promise<{ on: string; onlyAsked?: string }> {
+async function start(tf: Tf, name: BackendName): Promise<Pick<BackendProbe, 'onlyAsked'> & { on: string }> {
   if (name === 'webgpu') {
     const device = await registerWebgpu(tf);
     await activate(tf, 'webgpu');
-    const onlyAsked = device.software
-      ? { onlyAsked: `${device.name} is a program on the processor, no GPU: only --backend webgpu takes it` }
-      : {};
-    return { on: `${device.name}, `, ...onlyAsked };
+    const pretends = `${device.name} is a program on the processor, no GPU: only --backend webgpu takes it`;
+    return { on: `${device.name}, `, onlyAsked: device.software ? pretends : undefined };
   }
   if (name === 'wasm') {
     const wasm = require('@tensorflow/tfjs-backend-wasm') as typeof import('@tensorflow/tfjs-backend-wasm');
@@ -171,10 +148,7 @@ async function start(tf: Tf, name: BackendName): Promise<{ on: string; onlyAsked
   return { on: `${nativeTensorflowOn(tf, name === 'tensorflow-gpu' ? 'GPU' : 'processor')}, ` };
 }
 
-/**
- * Starting the WebAssembly backend adds listeners to uncaught errors that end the program with a line of library code
- * instead of the error. Removes these listeners and keeps all others.
- */
+/** Removes the listeners by which the WebAssembly backend ends the program at an uncaught error with a line of library code; keeps all others. */
 async function withoutItsListeners(work: () => Promise<void>): Promise<void> {
   const emitter: EventEmitter = process;
   const before = fatalEvents.map((event) => emitter.listeners(event));
@@ -219,38 +193,32 @@ export interface NetworkSize {
   meetsEdges?: boolean;
 }
 
-/**
- * Million multiply-adds of the largest product from which on a backend is worth its calls; `webgpu` compared with native TensorFlow on the
- * processor, `gpu` compared with the others. Measured (docs/decisions/backends.md).
- */
+/** Million multiply-adds of the largest product from which on a backend pays, `webgpu` against native TensorFlow (docs/decisions/backends.md). */
 const worthFrom = { tensorflow: 4, gpu: 100, webgpu: 2000 };
 
 /** The order to try rungs in, and why, as half a sentence. Without a size: the order for large networks. */
 export function autoOrder(size?: NetworkSize): { names: readonly ComputerName[]; why: string } {
-  const large: BackendName[] = ['tensorflow-gpu', 'webgpu', 'tensorflow', 'wasm', 'cpu'];
-  if (size === undefined) return { names: large, why: 'the first that works' };
-  const millions = (size.rows * size.inputs * size.units) / 1e6;
-  const product = `the largest product is ${size.rows} × ${size.inputs} × ${size.units}, ${rounded(millions)} million multiply-adds`;
+  if (size === undefined) return { names: backendNames, why: 'the first that works' };
+  const { rows, inputs, units, onHost, meetsEdges } = size;
+  const millions = (rows * inputs * units) / 1e6;
+  const product = `the largest product is ${rows} × ${inputs} × ${units}, ${rounded(millions)} million multiply-adds`;
+  const order = (why: string, ...names: ComputerName[]) => ({
+    names: meetsEdges ? names.filter((name) => name !== 'webgpu') : names,
+    why: `${product}, ${why}`,
+  });
   const isGpuSize = millions >= worthFrom.gpu;
-  if (size.onHost) {
-    const gpus: BackendName[] = !isGpuSize ? [] : size.meetsEdges ? ['tensorflow-gpu'] : ['tensorflow-gpu', 'webgpu'];
-    const why = isGpuSize ? 'where a GPU pays, else SIMD kernels' : 'where SIMD kernels without a library are fastest';
-    return { names: [...gpus, 'host', 'wasm', 'cpu', 'tensorflow'], why: `${product}, ${why}` };
+  if (onHost) {
+    const rest = ['host', 'wasm', 'cpu', 'tensorflow'] as const;
+    if (isGpuSize) return order('where a GPU pays, else SIMD kernels', 'tensorflow-gpu', 'webgpu', ...rest);
+    return order('where SIMD kernels without a library are fastest', ...rest);
   }
-  const withoutWebGpu = (names: readonly BackendName[]) =>
-    size.meetsEdges ? names.filter((name) => name !== 'webgpu') : names;
-  if (millions >= worthFrom.webgpu) return { names: withoutWebGpu(large), why: `${product}, where a GPU pays` };
+  if (millions >= worthFrom.webgpu) return order('where a GPU pays', ...backendNames);
   if (isGpuSize) {
-    const names = withoutWebGpu(['tensorflow-gpu', 'tensorflow', 'webgpu', 'wasm', 'cpu']);
-    return { names, why: `${product}, where CUDA or native TensorFlow pays${size.meetsEdges ? '' : ', else a GPU'}` };
+    const why = `where CUDA or native TensorFlow pays${meetsEdges ? '' : ', else a GPU'}`;
+    return order(why, 'tensorflow-gpu', 'tensorflow', 'webgpu', 'wasm', 'cpu');
   }
-  if (millions >= worthFrom.tensorflow) {
-    return {
-      names: ['tensorflow', 'tensorflow-gpu', 'wasm', 'cpu'],
-      why: `${product}, too small for a GPU to pay`,
-    };
-  }
-  return { names: ['wasm', 'cpu', 'tensorflow'], why: `${product}, where wasm is fastest` };
+  if (millions < worthFrom.tensorflow) return order('where wasm is fastest', 'wasm', 'cpu', 'tensorflow');
+  return order('too small for a GPU to pay', 'tensorflow', 'tensorflow-gpu', 'wasm', 'cpu');
 }
 
 function rounded(millions: number): string {

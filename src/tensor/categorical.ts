@@ -1,7 +1,6 @@
 /**
- * The one categorical distribution of the workbench, over ragged action lists: segment `s` holds the legal actions of
- * state `s`, and only those, so nothing masked can be sampled, trained on or ranked. Training, greedy, beam and
- * evaluation all call these functions. Sums run in float64.
+ * The one categorical distribution, for training, greedy walks, beams and evaluation, over ragged action lists: segment `s` holds the legal
+ * actions of state `s`, so nothing masked can be sampled, trained on or ranked. Sums run in float64.
  */
 import { WorkbenchError } from '../run/errors.js';
 import type { Rng } from '../run/seeds.js';
@@ -35,10 +34,7 @@ export function segmentLogSoftmax(logits: Float32Array, offsets: Int32Array): Fl
   return logProbs;
 }
 
-/**
- * Entropy of each state's distribution in nats, float64 [numStates].
- * @param probs exponentials of `logProbs`, where they are at hand
- */
+/** Entropy of each state's distribution in nats, float64 [numStates]. @param probs exponentials of `logProbs`, where they are at hand */
 export function segmentEntropy(
   logProbs: Float32Array,
   offsets: Int32Array,

@@ -20,11 +20,7 @@ export class Diverged extends WorkbenchError {
   }
 }
 
-/**
- * Adds the step and the remedy to the error of a step that diverged; returns any other error as it is.
- * @param step such as `ppo update 3`
- * @param remedy one sentence
- */
+/** Adds the step (`ppo update 3`) and a sentence of remedy to the error of a step that diverged; returns any other error as it is. */
 export function divergedAt(error: unknown, step: string, remedy: string): unknown {
   if (!(error instanceof Diverged)) return error;
   const { tensor, index, value } = error.first;

@@ -13,10 +13,7 @@ export const nativePackage = '@tensorflow/tfjs-node-gpu';
 /** The built file in the native folder. */
 export const nativeAddon = 'tfjs_binding.node';
 
-/**
- * Where `kgwalk native install` builds: outside of `node_modules`, which `npm ci` empties. `KGWALK_NATIVE` names another
- * folder, default `native` in `KGWALK_HOME`.
- */
+/** Target of `kgwalk native install`: `KGWALK_NATIVE`, default `native` in `KGWALK_HOME`; `npm ci` would empty `node_modules`. */
 export function nativeFolder(): string {
   return env.KGWALK_NATIVE ? resolve(env.KGWALK_NATIVE) : join(kgwalkHome(), 'native');
 }
@@ -25,8 +22,7 @@ const require = createRequire(import.meta.url);
 
 /**
  * Registers the backend `tensorflow`: with the addon of the native folder, else with one inside the package itself.
- * @throws WorkbenchError `native` for a world-writable addon; any error of loading a library that is missing or does
- *   not fit throws
+ * @throws WorkbenchError `native` for a world-writable addon, and any error of loading
  */
 export function registerNativeTensorflow(tf: Tf): void {
   // The library prints at every start how it was compiled.
@@ -76,10 +72,7 @@ function refuseOpenTo(addon: string): void {
   });
 }
 
-/**
- * What the active library computes on.
- * @throws WorkbenchError `native` where that is not `wanted`
- */
+/** Device of the active library, in words. @throws WorkbenchError `native` where that is not `wanted` */
 export function nativeTensorflowOn(tf: Tf, wanted: 'GPU' | 'processor'): string {
   const { binding, isUsingGpuDevice } = tf.backend() as unknown as {
     binding: { TF_Version: string };

@@ -1,7 +1,6 @@
 /**
- * Differentiable operations that stock tfjs lacks or does slowly: on wasm and the plain backend a matMul gradient with
- * transpose flags leaves the fast kernel and `gather` is slow and has no gradient. Those backends work on host arrays
- * there; native TensorFlow and WebGPU use their own kernels. Results agree (see the tests).
+ * Differentiable operations that stock tfjs lacks or does slowly: on wasm and the plain backend, gathers and the gradient of matMul. Those work
+ * on host arrays there; native TensorFlow and WebGPU use their own kernels.
  */
 import type * as tfTypes from '@tensorflow/tfjs-core';
 import { deviceRows } from './row-sums.js';
@@ -18,10 +17,7 @@ export function onHost(tf: Tf): boolean {
   return ['wasm', 'cpu'].includes(tf.getBackend());
 }
 
-/**
- * Whether a tensor can be read in the middle of a computation, for the price of a copy and without waiting for a device:
- * also where native TensorFlow computes on the processor.
- */
+/** True if a tensor can be read at any time without waiting for a device: also where native TensorFlow computes on the processor. */
 export function readsAtOnce(tf: Tf): boolean {
   return onHost(tf) || (tf.backend() as { isUsingGpuDevice?: boolean }).isUsingGpuDevice === false;
 }
@@ -60,10 +56,7 @@ export function matMulConst(tf: Tf, a: Tensor2D, b: Tensor2D): Tensor2D {
   return op(b) as Tensor2D;
 }
 
-/**
- * Batched a·b, either side transposed first: [n, r, i] × [n, i, c] → [n, r, c]. Without gradient: for the inside of
- * operations that bring their own. On wasm a flag would leave the fast kernel, so the transposed side is copied.
- */
+/** Batched a·b, either side transposed first: [n, r, i] × [n, i, c] → [n, r, c], without gradient. wasm is fast without transpose flags only. */
 export function batchProduct(tf: Tf, a: Tensor3D, b: Tensor3D, turnA: boolean, turnB: boolean): Tensor3D {
   if (tf.getBackend() === 'tensorflow') return tf.matMul(a, b, turnA, turnB);
   const turned = (x: Tensor3D, turn: boolean) => (turn ? tf.transpose(x, [0, 2, 1]) : x);
@@ -109,12 +102,7 @@ export function gatherRows(tf: Tf, table: Tensor2D, index: Int32Array): Tensor2D
   return gatherSum(tf, [table], [index]);
 }
 
-/**
- * Sums of one row from each table: out[i] = Σ_k tables[k][indices[k][i]].
- * @param tables each [n_k, d]
- * @param indices each int32 [m]
- * @returns [m, d]
- */
+/** Sums of one row from each table: out[i] = Σ_k tables[k][indices[k][i]], [m, d]. @param tables each [n_k, d] @param indices each int32 [m] */
 export function gatherSum(tf: Tf, tables: Tensor2D[], indices: Int32Array[]): Tensor2D {
   const width = tables[0]!.shape[1];
   const count = indices[0]!.length;
@@ -158,10 +146,7 @@ function scatterRows(gradient: Float32Array, upstream: Float32Array, index: Int3
   }
 }
 
-/**
- * Outputs that a device begins and the host ends: what comes last in a network and would cost a device more in calls and copies than
- * the host in sums.
- */
+/** Outputs that a device begins and the host ends, where the last part of a network would cost a device more in calls and copies. */
 export interface EndedOnHost {
   /** Inputs of the computation on the host; differentiable, owned by the caller (or its tidy). */
   readonly device: tfTypes.Tensor;
@@ -186,10 +171,7 @@ export function endOf(outputs: TensorOutputs): EndedOnHost {
   return { device: outputs, end: (values) => ({ values, back: (grad) => grad }) };
 }
 
-/**
- * Computes a tensor in its own tidy and copies it to the host. Returning the copy from `tf.tidy` itself would make tfjs
- * search the array for tensors, element by element.
- */
+/** Computes a tensor in its own tidy and copies it to the host; `tf.tidy` would search a returned array element by element. */
 export async function readTensor(tf: Tf, compute: () => TensorOutputs): Promise<Float32Array> {
   let end: EndedOnHost['end'];
   const tensor = tf.tidy(() => {

@@ -67,10 +67,7 @@ export class ParameterSet {
     return Object.fromEntries(await Promise.all(copies));
   }
 
-  /**
-   * Replaces every parameter's values.
-   * @throws WorkbenchError `data` when a name or shape does not fit
-   */
+  /** Replaces every parameter's values. @throws WorkbenchError `data` when a name or shape does not fit */
   import(tensors: StoredTensors): void {
     for (const [name, variable] of this.#variables) {
       const tensor = tensors[`${this.prefix}${name}`];

@@ -41,6 +41,18 @@ export function deviceRowSums(tf: Tf, x: Tensor2D, index: Int32Array, rows: numb
   return op(x) as Tensor2D;
 }
 
+/** Segments that are not empty by the power of two that their length is padded to. @param offsets int32 [segments + 1] */
+export function byPaddedLength(offsets: Int32Array): Map<number, number[]> {
+  const classes = new Map<number, number[]>();
+  for (let s = 0; s + 1 < offsets.length; s++) {
+    const length = offsets[s + 1]! - offsets[s]!;
+    if (length === 0) continue;
+    const padded = 2 ** Math.ceil(Math.log2(length));
+    if (!classes.get(padded)?.push(s)) classes.set(padded, [s]);
+  }
+  return classes;
+}
+
 function taken(tf: Tf, table: Tensor2D, index: Int32Array): Tensor2D {
   return tf.gather(table, tf.tensor1d(index, 'int32')) as Tensor2D;
 }
@@ -58,18 +70,9 @@ export function summedRows(tf: Tf, x: Tensor2D, index: Int32Array, rows: number)
   const next = begins.slice();
   index.forEach((row, i) => (order[next[row]!++] = i));
 
-  const classes = new Map<number, number[]>();
-  for (let row = 0; row < rows; row++) {
-    const length = begins[row + 1]! - begins[row]!;
-    if (length === 0) continue;
-    const size = 2 ** Math.ceil(Math.log2(length));
-    const same = classes.get(size);
-    if (same) same.push(row);
-    else classes.set(size, [row]);
-  }
   let placed = 0;
   const placeOf = new Int32Array(rows).fill(-1);
-  const sums = Array.from(classes, ([size, same]) => {
+  const sums = Array.from(byPaddedLength(begins), ([size, same]) => {
     const places = new Int32Array(same.length * size);
     const counts = new Float32Array(places.length);
     same.forEach((row, k) => {

@@ -6,7 +6,7 @@
 import type * as tfTypes from '@tensorflow/tfjs-core';
 import { gatherRows, readsAtOnce, type Tf } from './ops.js';
 import { sharedRowDots } from './row-dots.js';
-import { deviceRowSums } from './row-sums.js';
+import { byPaddedLength, deviceRowSums } from './row-sums.js';
 
 type Tensor2D = tfTypes.Tensor2D;
 type Save = (tensors: tfTypes.Tensor[]) => void;
@@ -86,16 +86,9 @@ function logSoftmaxGradient(
  */
 export function paddedLogSoftmax(tf: Tf, scores: Tensor2D, offsets: Int32Array, logWeights?: Float32Array): Tensor2D {
   const columns = scores.shape[1];
-  const classes = new Map<number, number[]>();
-  for (let s = 0; s + 1 < offsets.length; s++) {
-    const width = 2 ** Math.ceil(Math.log2(offsets[s + 1]! - offsets[s]!));
-    const same = classes.get(width);
-    if (same) same.push(s);
-    else classes.set(width, [s]);
-  }
   const placeOf = new Int32Array(scores.shape[0]);
   let placed = 0;
-  const sums = Array.from(classes, ([width, segments]) => {
+  const sums = Array.from(byPaddedLength(offsets), ([width, segments]) => {
     const rows = new Int32Array(segments.length * width);
     const added = new Float32Array(rows.length).fill(-1e30);
     segments.forEach((s, k) => {

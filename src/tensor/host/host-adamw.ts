@@ -62,11 +62,7 @@ export class HostAdamW {
     return norm;
   }
 
-  /**
-   * One step down the gradients that stand in the parameters.
-   * @param norm of the gradients, for what is thrown
-   * @throws Diverged for a moment or a weight that would not be finite; nothing has changed then
-   */
+  /** One step down the gradients that stand in the parameters. @throws Diverged, with nothing changed, for a moment or weight that is not finite */
   descend(norm: number, { gain, squareGain }: Fresh, learningRate: number): void {
     const { values, grads, kernels } = this.parameters;
     const { beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weightDecay = 0 } = this.options;
@@ -100,10 +96,7 @@ export class HostAdamW {
     this.parameters.version++;
   }
 
-  /**
-   * Moments and step count, for a checkpoint.
-   * @param prefix goes before every name, so that optimizers can share a file
-   */
+  /** Moments and step count, for a checkpoint. @param prefix goes before every name, so that optimizers can share a file */
   exportState(prefix: string): Promise<{ steps: number; tensors: Record<string, HostTensor> }> {
     const [first, second] = [this.#first, this.#second].map((array) => this.parameters.copies(array));
     return Promise.resolve({ steps: this.#steps, tensors: namedMoments(prefix, { first: first!, second: second! }) });

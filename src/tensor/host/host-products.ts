@@ -19,8 +19,7 @@ export class HostProducts {
   ) {}
 
   /**
-   * float32 [length] by name, with what it held before: a view of memory that stays, and grows by a quarter beyond what is asked for
-   * since an arena gives nothing back. Kernels may change 3 values behind its end.
+   * float32 [length] by name, with what it held before; the view is valid until a longer one is asked for. Kernels may change 3 values behind its end.
    */
   floats(name: string, length: number): Float32Array {
     let room = this.#floats.get(name);

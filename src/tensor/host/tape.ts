@@ -1,7 +1,4 @@
-/**
- * Reverse-mode autodiff on the host: SIMD kernels compute operations as they are called and a tape records them for the backward
- * pass. For networks of a few hundred rows, where the calls of a tensor library cost more than the computation.
- */
+/** Reverse-mode autodiff on the host by SIMD kernels, for networks of a few hundred rows, where the calls of a tensor library cost more. */
 import { WorkbenchError } from '../../run/errors.js';
 import { Rng } from '../../run/seeds.js';
 import type { HostOutputs, HostParameters } from './host-parameters.js';
@@ -16,10 +13,7 @@ export interface Taped {
   readonly grads?: Float32Array | undefined;
 }
 
-/**
- * Generators of dropout: one for all rows in turn, or one for each run of rows, whose dropout then does not depend on the
- * other runs.
- */
+/** Generators of dropout: one for all rows in turn, or one for each run of rows, whose dropout then does not depend on the other runs. */
 export type Dropping = Rng | readonly Rng[];
 
 /** Records one computation at a time over the parameters of one network. A row's numbers do not depend on the other rows. */
@@ -115,11 +109,9 @@ export class Tape {
     const [w, b] = [this.parameter(name, width), this.parameter(bias, width)];
     const out = this.buffer(x.rows * width);
     this.products.biased(x.values, x.rows, x.width, w.values, b.values, out);
-    if (act === 'relu') kernels.reluAll(out.byteOffset, out.length);
-    if (act === 'tanh') kernels.tanhAll(out.byteOffset, out.length);
+    if (act) kernels[`${act}All`](out.byteOffset, out.length);
     return this.taped(out, width, (grads) => {
-      if (act === 'relu') kernels.reluGrad(grads.byteOffset, out.byteOffset, out.length);
-      if (act === 'tanh') kernels.tanhGrad(grads.byteOffset, out.byteOffset, out.length);
+      if (act) kernels[`${act}Grad`](grads.byteOffset, out.byteOffset, out.length);
       this.products.bias(grads, x.rows, b.grads!);
       this.products.weights(x.values, x.rows, x.width, grads, width, w.grads!);
       if (x.grads) this.products.back(grads, x.rows, width, w.values, x.width, x.grads, true);
@@ -127,19 +119,19 @@ export class Tape {
   }
 
   tanh(x: Taped): Taped {
-    const out = this.#copy(x);
-    this.parameters.kernels.tanhAll(out.byteOffset, out.length);
-    return this.taped(out, x.width, (grads) => {
-      this.parameters.kernels.tanhGrad(grads.byteOffset, out.byteOffset, out.length);
-      this.#add(x.grads, grads);
-    });
+    return this.#activated(x, 'tanh');
   }
 
   relu(x: Taped): Taped {
+    return this.#activated(x, 'relu');
+  }
+
+  #activated(x: Taped, act: 'relu' | 'tanh'): Taped {
+    const { kernels } = this.parameters;
     const out = this.#copy(x);
-    this.parameters.kernels.reluAll(out.byteOffset, out.length);
+    kernels[`${act}All`](out.byteOffset, out.length);
     return this.taped(out, x.width, (grads) => {
-      this.parameters.kernels.reluGrad(grads.byteOffset, out.byteOffset, out.length);
+      kernels[`${act}Grad`](grads.byteOffset, out.byteOffset, out.length);
       this.#add(x.grads, grads);
     });
   }
@@ -318,10 +310,8 @@ export class Tape {
       values,
       back: (grad) => {
         if (version !== this.parameters.version || computation !== this.#computation) {
-          throw new WorkbenchError(
-            'failure',
-            'expected the latest computation, got an earlier one, in backward of a tape',
-          );
+          const message = 'expected the latest computation, got an earlier one, in backward of a tape';
+          throw new WorkbenchError('failure', message);
         }
         each(({ grads, values: own }, begin) => {
           for (let i = 0; grads && i < own.length; i++) grads[i]! += grad[begin + i]!;

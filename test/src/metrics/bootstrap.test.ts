@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { bootstrapMeans, pairedDifferences } from '../../../src/metrics/bootstrap.js';
+import { bootstrapMeans, groupDifference, pairedDifferences } from '../../../src/metrics/bootstrap.js';
 import { Rng } from '../../../src/run/seeds.js';
 
 describe('the interval of a mean', () => {
@@ -151,5 +151,40 @@ describe('the paired difference', () => {
       if (result!.pValue < 0.05) rejected++;
     }
     expect(rejected).toBeLessThan(14);
+  });
+});
+
+describe('the difference of two groups', () => {
+  const clusters = (n: number, size = 1) => Array.from({ length: n }, (_, i) => String(Math.floor(i / size)));
+
+  test('is the difference of the means, with the same interval at every call', () => {
+    const values = [1, 0, 1, 1, 0, 0];
+    const inGroup = [true, true, true, true, false, false];
+    const difference = groupDifference(values, inGroup, clusters(6));
+    expect(difference).toMatchObject({ value: 0.75, n: 6 });
+    expect(groupDifference(values, inGroup, clusters(6))).toEqual(difference);
+  });
+
+  test('has the interval of two independent shares where every sample is a cluster', () => {
+    // 30 % of 400 and 10 % of 200: the standard error is √(.3 · .7 / 400 + .1 · .9 / 200).
+    const n = 600;
+    const inGroup = Array.from({ length: n }, (_, i) => i < 400);
+    const values = inGroup.map((group, i) => Number(group ? i < 120 : i < 420));
+    const { value, low, high } = groupDifference(values, inGroup, clusters(n));
+    const half = 1.96 * Math.sqrt((0.3 * 0.7) / 400 + (0.1 * 0.9) / 200);
+    expect(value).toBeCloseTo(0.2, 10);
+    expect(low).toBeCloseTo(0.2 - half, 1);
+    expect(high).toBeCloseTo(0.2 + half, 1);
+    expect((high - low) / (2 * half)).toBeCloseTo(1, 0);
+  });
+
+  test('is as uncertain as its clusters are few, not its samples', () => {
+    const inGroup = Array.from({ length: 400 }, (_, i) => i % 4 < 2);
+    const values = inGroup.map((group, i) => Number(group && i < 200));
+    const width = ({ low, high }: { low: number; high: number }) => high - low;
+    const [single, tens] = [clusters(400, 4), clusters(400, 40)].map((of) =>
+      width(groupDifference(values, inGroup, of)),
+    );
+    expect(tens!).toBeGreaterThan(2 * single!);
   });
 });

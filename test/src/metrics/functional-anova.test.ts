@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import { functionalAnova } from '../../../src/metrics/functional-anova.js';
-import { studentInterval } from '../../../src/metrics/intervals.js';
 import { Rng } from '../../../src/run/seeds.js';
 
 /** Random points in the unit cube with their function values. */
@@ -65,17 +64,4 @@ describe('the share of a setting', () => {
     const sample = sampleOf(30, 3, ([a, b]) => a! * b!);
     expect(functionalAnova(...sample)).toEqual(functionalAnova(...sample));
   });
-});
-
-describe('the interval of a mean over seeds', () => {
-  test('is that of Student’s t', () => {
-    // 1, 2, 3: mean 2, standard error 1/√3, t of two degrees of freedom 4.303.
-    const { value, low, high, n } = studentInterval([1, 2, 3]);
-    expect([value, n]).toEqual([2, 3]);
-    expect(low).toBeCloseTo(2 - 4.303 / Math.sqrt(3), 10);
-    expect(high).toBeCloseTo(2 + 4.303 / Math.sqrt(3), 10);
-  });
-
-  test('has no ends with one seed', () =>
-    expect(studentInterval([0.5])).toEqual({ value: 0.5, low: NaN, high: NaN, n: 1 }));
 });

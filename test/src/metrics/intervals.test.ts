@@ -29,6 +29,9 @@ describe('the interval of a mean over seeds', () => {
     },
   );
 
+  test('has no ends with one seed', () =>
+    expect(studentInterval([0.5])).toEqual({ value: 0.5, low: NaN, high: NaN, n: 1 }));
+
   test('takes the last one where there are more', () => expect(halfOf(60)).toBeCloseTo(halfOf(31), 10));
 });
 

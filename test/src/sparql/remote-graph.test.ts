@@ -245,13 +245,28 @@ describe('what was brought', () => {
 describe('an endpoint that', () => {
   const html = { 'content-type': 'text/html' };
 
-  test('answers a page is refused before work', async () => {
+  test.each<[string, NonNullable<TestEndpoint['trick']> | undefined, string, string, number]>([
+    ['answers a page', (_, response) => Boolean(response.writeHead(200, html).end('<html>')), 'config', 'text/html', 1],
+    ['refuses a query', (_, response) => Boolean(response.writeHead(400).end('no!')), 'config', 'status 400: no!', 1],
+    ['says nothing in time', () => true, 'failure', 'no complete answer within 50 ms (2 tries)', 2],
+    ['closes connections', (_, response) => Boolean(response.destroy()), 'failure', 'other side closed (2 tries)', 2],
+    ['holds no triples', undefined, 'data', 'expected a graph with triples, got none', 1],
+  ])('%s is refused before work', async (_, trick, code, message, asked) => {
     const endpoint = await endpointOf('');
-    endpoint.trick = (_, response) => Boolean(response.writeHead(200, html).end('<html>'));
-    await expect(opened(endpoint)).rejects.toMatchObject({
-      code: 'config',
-      message: expect.stringContaining('text/html'),
+    endpoint.trick = trick;
+    const options = code === 'failure' ? '&timeout=0.05' : '';
+    await expect(opened(endpoint, { options })).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining(message),
     });
+    expect(endpoint.queries).toHaveLength(asked);
+  });
+
+  test('is not there fails at once', async () => {
+    const endpoint = await openTestEndpoint();
+    await endpoint.stop();
+    const message = expect.stringContaining('ECONNREFUSED');
+    await expect(opened(endpoint)).rejects.toMatchObject({ code: 'failure', message });
   });
 
   test('answers 500 once is retried; persistent failures end with a fatal error', async () => {
@@ -261,46 +276,6 @@ describe('an endpoint that', () => {
     endpoint.trick = (_, response) => Boolean(response.writeHead(500).end('busy'));
     const gaveUp = { code: 'failure', fatal: true, message: expect.stringContaining('status 500: busy (9 tries)') };
     await expect(graph.ensure([0])).rejects.toMatchObject(gaveUp);
-  });
-
-  test('says nothing in time is given up', async () => {
-    const endpoint = await endpointOf('');
-    endpoint.trick = () => true;
-    const message = expect.stringContaining('no complete answer within 50 ms (2 tries)');
-    await expect(opened(endpoint, { options: '&timeout=0.05' })).rejects.toMatchObject({ code: 'failure', message });
-  });
-
-  test('closes connections gives a readable error', async () => {
-    const endpoint = await endpointOf('');
-    endpoint.trick = (_, response) => Boolean(response.destroy());
-    await expect(opened(endpoint)).rejects.toMatchObject({
-      code: 'failure',
-      message: expect.stringContaining('got other side closed (2 tries)'),
-    });
-  });
-
-  test('is not there fails at once', async () => {
-    const endpoint = await openTestEndpoint();
-    await endpoint.stop();
-    await expect(opened(endpoint)).rejects.toMatchObject({
-      code: 'failure',
-      message: expect.stringContaining('ECONNREFUSED'),
-    });
-  });
-
-  test('holds no triples is refused before work', async () => {
-    const message = expect.stringContaining('expected a graph with triples, got none');
-    await expect(opened(await endpointOf(''))).rejects.toMatchObject({ code: 'data', message });
-  });
-
-  test('refuses a query says why, and is not asked again', async () => {
-    const endpoint = await endpointOf('');
-    endpoint.trick = (_, response) => Boolean(response.writeHead(400).end('no such thing'));
-    await expect(opened(endpoint)).rejects.toMatchObject({
-      code: 'config',
-      message: expect.stringContaining('no such thing'),
-    });
-    expect(endpoint.queries).toHaveLength(1);
   });
 
   test('serves another graph than the cache is detected, at the start and after a reconnection', async () => {
