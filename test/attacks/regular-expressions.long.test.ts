@@ -1,11 +1,12 @@
 /**
  * No regular expression of this program takes longer than in proportion to a text from outside. All of them are collected from the
- * sources, and each gets texts made to hurt it; what is compared are counted steps over a text and over one twice as long, never a time.
+ * sources, and each gets texts made to hurt it, so long that the square of their length takes a hundred times as long as is allowed.
  */
 import { readdirSync, readFileSync } from 'node:fs';
+import { Script } from 'node:vm';
 import { describe, expect, test } from '@jest/globals';
 import ts from 'typescript';
-import { hardTexts, matchingSteps } from '../fixtures/matching-steps.js';
+import { hardTexts } from '../fixtures/hard-texts.js';
 // @ts-expect-error plain JavaScript, shared with the lint configuration
 import * as rules from '../../layers.js';
 
@@ -46,17 +47,23 @@ function expressionOf(literal: string): RegExp {
   return new RegExp(literal.slice(1, end), literal.slice(end + 1));
 }
 
-/** The beginning of a text over which steps grow faster than its length; undefined where there is none. */
-function hurtBy(expression: RegExp): string | undefined {
-  const steps = (index: number, times: number) => matchingSteps(expression, hardTexts(expression, times)[index]!);
-  const small = hardTexts(expression, 20);
-  const large = hardTexts(expression, 40);
-  // What repeats up to some hundred times only looks quadratic over short texts; what is quadratic may show there among steps that are not.
-  const hurts = small.findIndex((text, index) => {
-    const [few, many] = [matchingSteps(expression, text), matchingSteps(expression, large[index]!)];
-    return many === Infinity || (many > 2.5 * few && steps(index, 1200) > 3 * steps(index, 600));
+const looks = new Script('for (const text of texts) text.search(expression)');
+/** Three times, as a busy machine may take long over anything. */
+const isSlow = (expression: RegExp, texts: readonly string[], timeout: number): boolean =>
+  [1, 2, 3].every(() => {
+    try {
+      looks.runInNewContext({ expression, texts }, { timeout });
+      return false;
+    } catch {
+      return true;
+    }
   });
-  return hurts < 0 ? undefined : small[hurts]!.slice(0, 12);
+
+/** The beginning of a text that takes longer than in proportion to its length; undefined where there is none. */
+function hurtBy(expression: RegExp): string | undefined {
+  const texts = hardTexts(expression, 40_000);
+  if (!isSlow(expression, texts, 1000)) return undefined;
+  return texts.find((text) => isSlow(expression, [text], 100))?.slice(0, 12);
 }
 
 /** The expressions that a module makes while it is loaded. */

@@ -16,7 +16,6 @@ import { train } from '../../tasks/train.js';
 import { choose, csvOf, folderWith, releaseFiles, say, shortDialogue } from '../fixtures/tiny-release.js';
 import { rewriteConfig, tinySettings } from '../fixtures/tiny-training.js';
 
-const previousHome = env.KGWALK_HOME;
 let home: string;
 const runOf = (name: string) => join(home, name);
 
@@ -40,11 +39,7 @@ beforeAll(async () => {
   await train({ settings: tinySettings(...alone), folder: runOf('whole') });
 });
 
-afterAll(() => {
-  rmSync(home, { recursive: true });
-  if (previousHome === undefined) delete env.KGWALK_HOME;
-  else env.KGWALK_HOME = previousHome;
-});
+afterAll(() => rmSync(home, { recursive: true }));
 
 interface Report {
   history: { turns: number };

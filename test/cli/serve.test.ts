@@ -4,18 +4,12 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { env, execPath } from 'node:process';
-import { afterAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { portOf } from '../../cli/serve.js';
 import { openEvents } from '../fixtures/event-stream.js';
 import { madeUpCurves, writeMadeUpRun } from '../fixtures/made-up-runs.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 import { filmOverrides, importFilms } from '../fixtures/toy-question-training.js';
-
-const previous = env.KGWALK_HOME;
-afterAll(() => {
-  if (previous === undefined) delete env.KGWALK_HOME;
-  else env.KGWALK_HOME = previous;
-});
 
 /** The program's output, and its exit status. */
 function started(...words: string[]) {

@@ -28,18 +28,13 @@ const place = folderWith({});
 const home = folderWith({});
 const episodes = join(place, 'episodes.txt');
 const ids = envIds().join(',');
-const previousHome = env.KGWALK_HOME;
 
 beforeAll(async () => {
   env.KGWALK_HOME = home;
   for (const name of ['tiny', 'umls']) await importLinks({ from: folderWith(tinyLinkFiles), name });
   writeFileSync(episodes, await episodesOfNode());
 });
-afterAll(() => {
-  rmSync(home, { recursive: true });
-  if (previousHome === undefined) delete env.KGWALK_HOME;
-  else env.KGWALK_HOME = previousHome;
-});
+afterAll(() => rmSync(home, { recursive: true }));
 
 /** Hash of a thousand walks, in the same text form as the test in Python. */
 async function episodesOfNode(): Promise<string> {

@@ -9,7 +9,6 @@ import { documentationPages, examplesOf, pagesWithExamples } from './examples.js
 import { forgottenExceptions } from './not-run.js';
 import { parseCommand } from './parse-command.js';
 import { commandLines, kgwalkWords } from './shell-lines.js';
-import { typeErrors } from './typescript-examples.js';
 
 const pages = documentationPages();
 /** Bash that reads each text that it is given by itself, without doing it. */
@@ -30,13 +29,6 @@ describe('every example', () => {
   test('that is not run stands on a page', () => {
     const linesOf = (page: string) => blocksOf(page, 'bash').flatMap(({ text }) => commandLines(text));
     expect(forgottenExceptions(linesOf)).toEqual([]);
-  });
-
-  test('in TypeScript fits the library', () => {
-    const examples = pages.flatMap((page) => blocksOf(page, 'ts'));
-    const text = "import { loadWalkerRun } from 'kgwalk/agents';\nawait loadWalkerRun(1);\n";
-    const wrong = { page: 'wrong.md', line: 5, language: 'ts', heading: '', text };
-    expect(typeErrors([...examples, wrong])).toEqual(['wrong.md:6: Expected 2 arguments, but got 1.']);
   });
 
   test.each(pages.filter((page) => blocksOf(page, 'bash').length > 0))('of %s is a shell’s', (page) => {

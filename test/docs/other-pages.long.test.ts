@@ -1,10 +1,21 @@
+import { expect, test } from '@jest/globals';
+import { documentationPages, examplesOf } from './examples.js';
 import { runsAsWritten } from './page-run.js';
 import { quickstartLeft } from './stand-ins.js';
+import { typeErrors } from './typescript-examples.js';
 
 const mainJob = [
   'kgwalk datasets import opendialkg --from DIR',
   'kgwalk train opendialkg --model MODEL.gguf --run-dir runs/first',
 ];
+
+test('every example in TypeScript fits the library', () => {
+  const examples = documentationPages().flatMap(examplesOf);
+  const text = "import { loadWalkerRun } from 'kgwalk/agents';\nawait loadWalkerRun(1);\n";
+  const wrong = { page: 'wrong.md', line: 5, language: 'ts', heading: '', text };
+  const written = [...examples, wrong].filter(({ language }) => language === 'ts');
+  expect(typeErrors(written)).toEqual(['wrong.md:6: Expected 2 arguments, but got 1.']);
+});
 
 runsAsWritten('README.md', {
   before: [...quickstartLeft, 'kgwalk datasets import opendialkg --from DIR'],

@@ -26,7 +26,7 @@ const packageFile = join(cwd(), 'package.json');
 
 /** Call at the top of a file. */
 export function runsAsWritten(page: string, { before = [], prints = {}, saves = {} }: PageOptions = {}): void {
-  const [previousHome, previousFolder] = [env.KGWALK_HOME, cwd()];
+  const previousFolder = cwd();
   const here: Surroundings = { folder: folderWith({}), given: {} };
   describe(`the examples of ${page}`, () => {
     beforeAll(async () => {
@@ -38,8 +38,6 @@ export function runsAsWritten(page: string, { before = [], prints = {}, saves = 
 
     afterAll(() => {
       chdir(previousFolder);
-      if (previousHome === undefined) delete env.KGWALK_HOME;
-      else env.KGWALK_HOME = previousHome;
     });
 
     const saved: Record<string, number> = {};

@@ -14,7 +14,6 @@ const source = join(env.KGWALK_TEST_DATA ?? 'nowhere', 'models/stories260K.f32.g
 if (!existsSync(source)) console.warn('skipped: a real model; set KGWALK_TEST_DATA to a folder with models/');
 
 (existsSync(source) ? describe : describe.skip)('a run over a real model', () => {
-  const previousHome = env.KGWALK_HOME;
   const home = folderWith({});
   const [first, moved] = [join(home, 'a/stories.gguf'), join(home, 'b/stories.gguf')];
   const run = join(home, 'run');
@@ -33,11 +32,7 @@ if (!existsSync(source)) console.warn('skipped: a real model; set KGWALK_TEST_DA
     trained = await kgwalkJson<EvaluationRecord>('evaluate', run);
   });
 
-  afterAll(() => {
-    rmSync(home, { recursive: true });
-    if (previousHome === undefined) delete env.KGWALK_HOME;
-    else env.KGWALK_HOME = previousHome;
-  });
+  afterAll(() => rmSync(home, { recursive: true }));
 
   test('encodes each distinct text once, and none when it is run again', async () => {
     // Five entities...

@@ -9,7 +9,6 @@ import { tinyOverrides } from '../fixtures/tiny-training.js';
 import { importFilms } from '../fixtures/toy-question-training.js';
 import { ownNetwork, watchedProgram } from '../fixtures/watched-program.js';
 
-const previousHome = env.KGWALK_HOME;
 const place = folderWith({});
 const [home, temporary] = [join(place, 'home'), join(place, 'temporary')];
 const run = join(place, 'run');
@@ -24,11 +23,7 @@ beforeAll(async () => {
   env.KGWALK_HOME = home;
   await importFilms();
 });
-afterAll(() => {
-  rmSync(place, { recursive: true });
-  if (previousHome === undefined) delete env.KGWALK_HOME;
-  else env.KGWALK_HOME = previousHome;
-});
+afterAll(() => rmSync(place, { recursive: true }));
 
 /** Runs with umask 0. @param alone in a separate network namespace */
 const kgwalk = (words: readonly string[], alone = true) => {

@@ -2,7 +2,7 @@
 import { cpSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { env } from 'node:process';
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, expect, test } from '@jest/globals';
 import { readIndex } from '../../checkpoints/store.js';
 import { openEncoderCache } from '../../src/encoder/encoder-cache.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
@@ -13,7 +13,6 @@ import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
 import { runHashes, tinyOverrides } from '../fixtures/tiny-training.js';
 import { importFilms } from '../fixtures/toy-question-training.js';
 
-const previousHome = env.KGWALK_HOME;
 const home = folderWith({});
 const disk = smallDisk(4);
 const small = disk.folder;
@@ -29,11 +28,6 @@ afterEach(() => {
   disk.empty();
   for (const name of readdirSync(small)) rmSync(join(small, name), { recursive: true });
   tally('faults injected');
-});
-
-afterAll(() => {
-  if (previousHome === undefined) delete env.KGWALK_HOME;
-  else env.KGWALK_HOME = previousHome;
 });
 
 disk.describe('without space', () => {

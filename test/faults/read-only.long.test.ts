@@ -12,7 +12,6 @@ import { stopAt, tinyOverrides, tinySettings } from '../fixtures/tiny-training.j
 import { importFilms } from '../fixtures/toy-question-training.js';
 import { train } from '../../tasks/train.js';
 
-const previousHome = env.KGWALK_HOME;
 const disk = smallDisk(16);
 const [home, runs] = [join(disk.folder, 'home'), join(disk.folder, 'runs')];
 const set = tinyOverrides.flatMap((one) => ['--set', one]);
@@ -39,8 +38,6 @@ disk.describe('on a file system that is read-only', () => {
   });
   afterAll(() => {
     disk.readOnly(false);
-    if (previousHome === undefined) delete env.KGWALK_HOME;
-    else env.KGWALK_HOME = previousHome;
   });
 
   const elsewhere = () => join(folderWith({}), 'run');

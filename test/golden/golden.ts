@@ -87,7 +87,7 @@ export function goldens(file: string) {
 
 /** Temporary home for a file, also the working folder, with the demo world of 300 entities. */
 export function useDemoHome(): { readonly folder: string } {
-  const [previousHome, previousFolder] = [env.KGWALK_HOME, process.cwd()];
+  const previousFolder = process.cwd();
   const folder = folderWith({});
   beforeAll(async () => {
     process.chdir(folder);
@@ -101,8 +101,6 @@ export function useDemoHome(): { readonly folder: string } {
   });
   afterAll(() => {
     process.chdir(previousFolder);
-    if (previousHome === undefined) delete env.KGWALK_HOME;
-    else env.KGWALK_HOME = previousHome;
   });
   return { folder };
 }

@@ -8,7 +8,6 @@ import { folderWith } from '../fixtures/tiny-release.js';
 import { filmSettings, importFilms } from '../fixtures/toy-question-training.js';
 import { train } from '../../tasks/train.js';
 
-const previous = env.KGWALK_HOME;
 const runs = folderWith({});
 const run = join(runs, 'films');
 const bugs: unknown[] = [];
@@ -23,8 +22,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await serving.close();
   expect(bugs).toEqual([]);
-  if (previous === undefined) delete env.KGWALK_HOME;
-  else env.KGWALK_HOME = previous;
 });
 
 async function post(body: unknown, headers: Record<string, string> = {}) {

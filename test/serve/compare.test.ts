@@ -8,7 +8,6 @@ import { kgwalkJson } from '../fixtures/command-line.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 import { importFilms } from '../fixtures/toy-question-training.js';
 
-const previous = env.KGWALK_HOME;
 const runs = folderWith({});
 let serving: Serving;
 let expected: Comparison[];
@@ -26,8 +25,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await serving.close();
-  if (previous === undefined) delete env.KGWALK_HOME;
-  else env.KGWALK_HOME = previous;
 });
 
 const get = async (path: string) => (await fetch(`${serving.url}api/${path}`)).json() as Promise<object>;

@@ -1,5 +1,5 @@
 import { env } from 'node:process';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { RelationRanker } from '../../../agents/question-agent.js';
 import { questionAgents } from '../../../agents/question-agents.js';
 import { openPrefilter } from '../../../agents/prompted/prefilter/prefilter.js';
@@ -106,7 +106,6 @@ describe('the pre-filter', () => {
 });
 
 describe('a trained walker as a pre-filter', () => {
-  const previous = env.KGWALK_HOME;
   let run: string;
   beforeAll(async () => {
     env.KGWALK_HOME = folderWith({});
@@ -114,11 +113,6 @@ describe('a trained walker as a pre-filter', () => {
     run = `${env.KGWALK_HOME}/run`;
     await train({ settings: filmSettings(), folder: run });
   });
-  afterAll(() => {
-    if (previous === undefined) delete env.KGWALK_HOME;
-    else env.KGWALK_HOME = previous;
-  });
-
   test('ranks what it learned first, from the relations walked and the question alone', async () => {
     const dataset = loadQuestionDataset('films');
     const films = await dataset.loadGraph(dataset.subsets);

@@ -1,5 +1,5 @@
 import { env } from 'node:process';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { RankedWalk } from '../../../agents/question-agent.js';
 import { questionAgents } from '../../../agents/question-agents.js';
 import { loadRelationRanker } from '../../../agents/relation-walker/relation-walker-agent.js';
@@ -128,7 +128,6 @@ test('a hub’s facts are limited, its answers are not', async () => {
 });
 
 describe('a trained walker', () => {
-  const previous = env.KGWALK_HOME;
   const flags = { checkpoint: 'best', set: [], modelSet: [] };
   const options = { seed: 0, encoder: undefined, flags };
   let run: string;
@@ -138,11 +137,6 @@ describe('a trained walker', () => {
     run = `${env.KGWALK_HOME}/run`;
     await train({ settings: filmSettings(), folder: run });
   });
-  afterAll(() => {
-    if (previous === undefined) delete env.KGWALK_HOME;
-    else env.KGWALK_HOME = previous;
-  });
-
   /** Number of valid questions that the simulated model, which never errs, answers exactly, and of calls. */
   async function oracleRun(choices: 'written' | 'likelihood', switches = {}) {
     const data = await openQuestionGraph('films');

@@ -17,7 +17,7 @@ import { expectExactResume, tinySettings } from '../../fixtures/tiny-training.js
 const home = useReleaseHome();
 const heads = walkerSettings.shape.head.unwrap().options;
 /** The rest is covered by `npm run test:long`. */
-const quick = ['candidate', 'seq2path', 'tri-lstm'];
+const quick = ['candidate', 'seq2path'];
 const tried = heads.filter((head) => often(Number(quick.includes(head)), 1) > 0);
 const settingsOf = (head: string, ...overrides: string[]) =>
   tinySettings(

@@ -2,7 +2,7 @@
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { env } from 'node:process';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { readCheckpoint } from '../../../checkpoints/checkpoint.js';
 import { readIndex } from '../../../checkpoints/store.js';
 import { loadQuestionDataset } from '../../../datasets/questions/question-dataset.js';
@@ -21,7 +21,6 @@ import { folderWith } from '../../fixtures/tiny-release.js';
 import { expectExactResume, stoppedRun, tinySettings } from '../../fixtures/tiny-training.js';
 import { filmOverrides, importFilms } from '../../fixtures/toy-question-training.js';
 
-const previousHome = env.KGWALK_HOME;
 /** Folders of evaluations: noiseless on train, the same without a check, and on valid. */
 let taught: string;
 let unchecked: string;
@@ -71,11 +70,6 @@ beforeAll(async () => {
   student = newFolder();
   await train({ settings: settingsFrom(taught), folder: student });
 });
-afterAll(() => {
-  if (previousHome === undefined) delete env.KGWALK_HOME;
-  else env.KGWALK_HOME = previousHome;
-});
-
 describe('a walker that is cloned from an agent', () => {
   test('answers questions about topics it never saw as its teacher would, without a call', async () => {
     const words = ['evaluate', student, '--split', 'valid', '--encoder', 'hashed:32', '--evaluations', folderWith({})];

@@ -13,7 +13,7 @@ import type { RunState } from '../../src/run/records.js';
 import { openRun, runFiles, runIn } from '../../src/run/run-folder.js';
 import { Rng } from '../../src/run/seeds.js';
 import { kgwalk } from '../fixtures/command-line.js';
-import { longTest, often, tally } from '../fixtures/long-tests.js';
+import { often, tally } from '../fixtures/long-tests.js';
 import { useOwnHome } from '../fixtures/own-home.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
 import { runHashes, tinyOverrides } from '../fixtures/tiny-training.js';
@@ -125,42 +125,36 @@ test('TransE, cloning and PPO on dialogues, killed and resumed, end byte for byt
   ]);
 });
 
-longTest(
-  'a head that draws edges while it is cloned, killed and resumed there and in PPO, ends as the unbroken run',
-  async () => {
-    await importOpenDialKg({ from: folderWith(releaseFiles) });
-    const overrides = [
-      ...tinyOverrides,
-      ...['transe.enabled=false', 'walker.head=attn-io', 'walker.inEdges=1', 'clone.loss=nodes'],
-      ...['clone.epochs=16', 'ppo.updates=30', 'ppo.evalEvery=7'],
-    ];
-    await expectEqualEnds('opendialkg-tiny', overrides, [
-      { name: 'clone', steps: 48, kills: 20 },
-      { name: 'ppo', steps: 30, kills: 20 },
-    ]);
-  },
-);
+test('a head that draws edges while it is cloned, killed and resumed there and in PPO, ends as the unbroken run', async () => {
+  await importOpenDialKg({ from: folderWith(releaseFiles) });
+  const overrides = [
+    ...tinyOverrides,
+    ...['transe.enabled=false', 'walker.head=attn-io', 'walker.inEdges=1', 'clone.loss=nodes'],
+    ...['clone.epochs=16', 'ppo.updates=30', 'ppo.evalEvery=7'],
+  ];
+  await expectEqualEnds('opendialkg-tiny', overrides, [
+    { name: 'clone', steps: 48, kills: 20 },
+    { name: 'ppo', steps: 30, kills: 20 },
+  ]);
+});
 
-longTest(
-  'cloning of a recurrent head that reads words, by margins of what is drawn, killed and resumed, ends byte for byte as the unbroken run',
-  async () => {
-    await importOpenDialKg({ from: folderWith(releaseFiles) });
-    const overrides = [
-      ...tinyOverrides,
-      ...['data.graph=wide', 'transe.enabled=false', 'ppo.enabled=false', 'clone.epochs=16'],
-      ...['walker.head=seq2seq', 'walker.text=words', 'walker.edgeFeatures=false', 'clone.loss=hinge'],
-    ];
-    await expectEqualEnds('opendialkg-tiny', overrides, [{ name: 'clone', steps: 48, kills: 20 }]);
-  },
-);
+test('cloning of a recurrent head that reads words, by margins of what is drawn, killed and resumed, ends byte for byte as the unbroken run', async () => {
+  await importOpenDialKg({ from: folderWith(releaseFiles) });
+  const overrides = [
+    ...tinyOverrides,
+    ...['data.graph=wide', 'transe.enabled=false', 'ppo.enabled=false', 'clone.epochs=16'],
+    ...['walker.head=seq2seq', 'walker.text=words', 'walker.edgeFeatures=false', 'clone.loss=hinge'],
+  ];
+  await expectEqualEnds('opendialkg-tiny', overrides, [{ name: 'clone', steps: 48, kills: 20 }]);
+});
 
-longTest('PPO on questions, killed and resumed, ends byte for byte as the unbroken run', async () => {
+test('PPO on questions, killed and resumed, ends byte for byte as the unbroken run', async () => {
   await importFilms();
   const overrides = [...filmOverrides, 'ppo.updates=40', 'checkpoint.everyUpdates=3'];
   await expectEqualEnds('metaqa', overrides, [{ name: 'ppo', steps: 40, kills: 20 }]);
 });
 
-longTest('a reader of questions, killed and resumed, ends byte for byte as the unbroken run', async () => {
+test('a reader of questions, killed and resumed, ends byte for byte as the unbroken run', async () => {
   await importFilms();
   const overrides = [
     ...['data.dataset=films', 'encoder.model=hashed:32', 'reader.width=8', 'reader.wordDim=8'],
