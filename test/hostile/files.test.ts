@@ -258,7 +258,12 @@ const readers: Reader[] = [
     { check: (result) => Object.values(result as object).forEach(areQuestions) },
   ],
   ['matrices of NumPy', 'e.npy', matrices, sumOf],
-  ['GGUF', 'm.gguf', fc.oneof(noise, { weight: 8, arbitrary: spoiltBytes(tinyGguf({}), oddModel) }), modelOf],
+  [
+    ...(['GGUF', 'm.gguf'] as const),
+    fc.oneof(noise, { weight: 8, arbitrary: spoiltBytes(tinyGguf({}), oddModel) }),
+    modelOf,
+    { runs: [60, 10_000] },
+  ],
   [
     ...(['safetensors', 'w.safetensors'] as const),
     oddWeights,
@@ -268,7 +273,7 @@ const readers: Reader[] = [
   ['graph files', 'graph-kb.bin', oddGraphs, readGraphFile, { check: isGraph }],
 ];
 
-test.each(readers)('%s are read, or refused with their place', async (_, name, inputs, read, more) => {
+test.each(readers)('%s are read, or refused with their place', async (_, name, inputs, read, ...[more]) => {
   const { path, write } = hostileFile(name);
   await withstands(inputs, (bytes) => read(write(bytes)), { place: path, ...more });
 });
