@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { env } from 'node:process';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { modelsFolder } from '../../src/run/locations.js';
+import { longTest } from '../fixtures/long-tests.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
 import { hashOf } from '../fixtures/downloads.js';
 import { says, sends, useFileServer, whole } from '../fixtures/file-server.js';
@@ -184,7 +185,7 @@ describe('kgwalk models info', () => {
 });
 
 describe('kgwalk models bench', () => {
-  test('measures prompts, replies and text vectors of the embedded model', async () => {
+  longTest('measures prompts, replies and text vectors of the embedded model', async () => {
     const rates = await kgwalkJson<Record<'prompt' | 'reply' | 'encode', { tokensPerSecond: number; tokens: number }>>(
       ...['models', 'bench', 'demo', '--repeats', '1', '--threads', '1'],
     );

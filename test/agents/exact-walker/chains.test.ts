@@ -29,6 +29,7 @@ import { byIds, Graph } from '../../../src/kg/graph.js';
 import { relationRows } from '../../../src/kg/relation-rows.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { randomWorld } from '../../fixtures/exact-learner.js';
+import { isLong } from '../../fixtures/long-tests.js';
 
 const numEntities = 12;
 const names = ['a', 'b', 'c'];
@@ -307,7 +308,7 @@ test('chains of four are refused before training if the graph has too many relat
   expect(work(3).hops).toBe(3);
 });
 
-describe.each([3, 4])('a relation, with chains of up to %i', (hops) => {
+describe.each(isLong ? [3, 4] : [3])('a relation, with chains of up to %i', (hops) => {
   const settings = exactWalkerSettings.parse({ chains: { chains: 40, candidates: [6, 36, 60], steps: 60 } });
   const work = chainWork(graph, queries, { settings: settings.chains, seed: 1, hops, pairs: true });
 

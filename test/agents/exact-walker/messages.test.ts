@@ -4,6 +4,7 @@ import { MessageNetwork } from '../../../agents/exact-walker/messages/message-ne
 import { exactWalkerKind } from '../../../agents/exact-walker/registry.js';
 import { exactWalkerSettings } from '../../../agents/exact-walker/settings.js';
 import { learnsAndGoesOn, randomWorld } from '../../fixtures/exact-learner.js';
+import { isLong } from '../../fixtures/long-tests.js';
 
 const [numEntities, d] = [15, 16];
 
@@ -119,7 +120,7 @@ test.each(cases)(
   },
 );
 
-test.each([2, 3, 4])('the gradient of %i hops is the gradient of the scores', (hops) => {
+test.each(isLong ? [2, 3, 4] : [2, 3])('the gradient of %i hops is the gradient of the scores', (hops) => {
   const network = networkOf(hops);
   const { parameters } = network;
   const pair = hidden[2];

@@ -13,6 +13,7 @@ import { openBackend, type Tf } from '../../../src/tensor/backend.js';
 import { clone, type CloneEpoch } from '../../../trainers/clone.js';
 import { cloneSettings } from '../../../trainers/clone-settings.js';
 import { shownGolds } from '../../../trainers/demonstrations.js';
+import { longTest } from '../../fixtures/long-tests.js';
 import { randomize, tinySettings, toyFeaturizer } from '../../fixtures/toy-walker.js';
 import { toyTwoHop } from '../../fixtures/toy-walks.js';
 
@@ -117,7 +118,7 @@ describe('cloning of what writes freely', () => {
   const shown = () =>
     shownGolds(inputs.featurizer.parts, { train: samples, valid: samples }, { ...settings, goldsAlone: true }, 1);
 
-  test('lowers the loss over all relations and entities, until the golds come first', async () => {
+  longTest('lowers the loss over all relations and entities, until the golds come first', async () => {
     const before = tf.memory().numTensors;
     const policy = createPolicy(tf, inputs, 1);
     const optimizer = new AdamW(policy.head.parameters, { weightDecay: 0, maxGradNorm: 1 });

@@ -8,6 +8,7 @@ import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
 import { openServerEncoder } from '../../../src/encoder/server-encoder.js';
 import type { StateEncoder } from '../../../src/encoder/state-encoder.js';
 import { embeddingServer, type EmbeddingServer } from '../../fixtures/embedding-server.js';
+import { folderWith, releaseFiles } from '../../fixtures/tiny-release.js';
 
 const open: { servers: EmbeddingServer[]; encoders: StateEncoder[] } = { servers: [], encoders: [] };
 afterEach(async () => {
@@ -157,10 +158,10 @@ test('a run is trained and evaluated with one, and again without it', async () =
   const before = env.KGWALK_HOME;
   env.KGWALK_HOME = newFolder();
   try {
-    await kgwalk('datasets', 'demo', '--entities', '200', '--dialogues', '30', '--questions', '0');
+    await kgwalk('datasets', 'import', 'opendialkg', '--from', folderWith(releaseFiles));
     const own = tinyOverrides.filter((one) => !one.startsWith('encoder.model'));
     const short = ['transe.enabled=false', 'clone.epochs=1', 'clone.batchSize=16', 'ppo.updates=1'];
-    const sets = ['data.dataset=demo', ...own, ...short].flatMap((one) => ['--set', one]);
+    const sets = [...own, ...short].flatMap((one) => ['--set', one]);
     const folder = join(newFolder(), 'run');
     const trained = await kgwalk('train', 'opendialkg-tiny', ...sets, '--model', server.spec, '--run-dir', folder);
     expect(trained).toMatchObject({

@@ -6,6 +6,7 @@ import { CartPole, type Env, Grid, MaskedBandit, text, timeLimit } from '../../.
 import { readMetrics } from '../../../src/run/metric-log.js';
 import { openRun, runFiles } from '../../../src/run/run-folder.js';
 import { evaluatePolicy, trainPolicy } from '../../../tasks/trainers.js';
+import { longTest } from '../../fixtures/long-tests.js';
 import { runHashes, stopAt } from '../../fixtures/tiny-training.js';
 
 let home: string;
@@ -29,7 +30,7 @@ describe('known optima', () => {
     expect(episodes).toEqual(Array(3).fill({ return: expect.closeTo(0.86, 6), length: 8, truncated: false }));
   });
 
-  test('of the arms that are free the best one is pulled', async () => {
+  longTest('of the arms that are free the best one is pulled', async () => {
     const own = { totalSteps: 20_000, numSteps: 64, updateEpochs: 5, hidden: [32] };
     const settings = { ...own, learningRate: 3e-3, gamma: 0, seed: 1 };
     const folder = newFolder();
@@ -38,7 +39,7 @@ describe('known optima', () => {
     expect(found.return.value).toBeGreaterThan(8.75);
   });
 
-  test('the pole is balanced', async () => {
+  longTest('the pole is balanced', async () => {
     const settings = { totalSteps: 40_000, learningRate: 1e-3, hidden: [32], seed: 1 };
     const { return: found, folder } = await trainPolicy({
       makeEnv: () => new CartPole(),

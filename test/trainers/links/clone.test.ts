@@ -11,6 +11,7 @@ import { openBackend, type Tf } from '../../../src/tensor/backend.js';
 import { clone, type CloneEpoch, type CloneOptions, type CloneStep } from '../../../trainers/clone.js';
 import { cloneSettings, demonstrationSettings } from '../../../trainers/clone-settings.js';
 import { demonstrationsOf, shownDemonstrations } from '../../../trainers/demonstrations.js';
+import { longTest } from '../../fixtures/long-tests.js';
 import { tinyLinkWorld } from '../../fixtures/tiny-links.js';
 
 const { graph, train, valid } = tinyLinkWorld();
@@ -104,7 +105,7 @@ describe('cloning of demonstrations', () => {
 
   const data = { train: shown(), valid: shown({ queries: valid, known: undefined }), seed: 1, settings };
 
-  test('learns the way to citizenship: the beam leads there first', async () => {
+  longTest('learns the way to citizenship: the beam leads there first', async () => {
     const { dispose, ...one } = learner();
     const epochs: CloneEpoch[] = [];
     const onEpoch = (epoch: CloneEpoch) => void epochs.push(epoch);

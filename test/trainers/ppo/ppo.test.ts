@@ -9,6 +9,7 @@ import { argmaxSegment } from '../../../src/tensor/categorical.js';
 import { ppo, type PpoUpdate } from '../../../trainers/ppo.js';
 import { wholeWalks } from '../../../trainers/rollout.js';
 import { ppoSettings, type PpoSettings } from '../../../trainers/ppo-settings.js';
+import { isLong } from '../../fixtures/long-tests.js';
 import { ablations, toyWalker, type ToyWalker } from '../../fixtures/toy-policy.js';
 import { graphOf, sampleOf, toyBandit, toyTwoHop, type ToyWorld } from '../../fixtures/toy-walks.js';
 
@@ -111,8 +112,12 @@ describe('B-ARK-1, B-MIN-1: PPO with a network finds the optimum', () => {
     ['a bandit', 'published', 'critic'],
     ['a bandit', 'published bf16', 'critic'],
     ['a two-hop graph', 'published', 'critic'],
-    ['a two-hop graph', 'trained vectors', 'critic'],
-    ['a two-hop graph', 'places', 'critic'],
+    ...(isLong
+      ? ([
+          ['a two-hop graph', 'trained vectors', 'critic'],
+          ['a two-hop graph', 'places', 'critic'],
+        ] as const)
+      : []),
   ] as const)('of %s from scratch, head %s, baseline %s', async (name, head, baseline) => {
     const [world, rules] = name === 'a bandit' ? [toyBandit(), oneStep] : [toyTwoHop(), twoSteps];
     const toy = await toyWalker(world, rules, walkers[head]);
