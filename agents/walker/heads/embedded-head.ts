@@ -20,6 +20,7 @@ import { allInflowRows } from './inflow.js';
 import {
   allEntities,
   drawnAims,
+  type EmbeddedNetwork,
   type Layers,
   layersOf,
   localEntities,
@@ -53,7 +54,7 @@ export function createEmbeddedHead(
   const { tables, numRelations } = shape;
   const numEntities = tables.entities.length / tables.entityDim;
   const layers = layersOf(tf, seed);
-  const { parameters, weight } = layers;
+  const { parameters } = layers;
   const said = textOf(tf, settings, shape, layers, seed);
   if (readsEntities) layers.add('entity', tables.entityDim, d, true);
   if (readsRelations) {
@@ -63,38 +64,15 @@ export function createEmbeddedHead(
   }
   const network = make(tf, settings, shape, layers, seed);
   const features = network.readsFeatures ? undefined : featureScores(tf, settings, shape, layers);
-  const rowWidth = readsEntities ? d + (network.prepared?.width ?? 0) : 0;
   const localise = network.writes ? allEntities(numEntities) : localEntities(numEntities, network.others);
   const { inflow, writes } = network;
   const renumberFlow = inflow && renumbering(numEntities);
-  const relationTexts = tf.keep(
-    tf.tensor2d(padRelations(tables.relations, tables.relationDim), [numRelations + 2, tables.relationDim]),
-  );
+  const rows = embeddedRows(tf, d, shape, layers, network, reads);
   let kept: { entities: Promise<Float32Array>; relations: Tensor2D } | undefined;
 
-  const entityRows = (statics: Tensor2D) => {
-    if (!readsEntities) return tf.zeros([statics.shape[0], 0]) as Tensor2D;
-    const embedded = tf.tanh(tf.add(matMulConst(tf, statics, weight('entity')), weight('entity.bias'))) as Tensor2D;
-    return network.prepared ? (tf.concat([embedded, network.prepared.entities(embedded)], 1) as Tensor2D) : embedded;
-  };
-  const relationRows = () => {
-    if (!readsRelations) return tf.zeros<tfTypes.Rank.R2>([numRelations + 2, d]);
-    const embedded = tf.add(
-      matMulConst(tf, relationTexts, weight('relation')),
-      weight('relation.residual'),
-    ) as Tensor2D;
-    return network.prepared ? (tf.concat([embedded, network.prepared.relations(embedded)], 1) as Tensor2D) : embedded;
-  };
-  const droppedBy = (rng: Rng | undefined) => (rows: Tensor2D) => {
-    if (!rng || settings.dropout === 0) return rows;
-    const keep = 1 - settings.dropout;
-    const mask = new Float32Array(rows.size);
-    for (let i = 0; i < mask.length; i++) mask[i] = rng.uniform() < keep ? 1 / keep : 0;
-    return tf.mul(rows, tf.tensor2d(mask, rows.shape)) as Tensor2D;
-  };
   type Rows = Pick<Scene, 'entities' | 'relations' | 'local'>;
   const sceneOf = (batch: StateBatch, rows: Rows, rng?: Rng, words = said.words?.(batch)): Scene => {
-    return { batch, text: said.text(batch, words), ...rows, dropped: droppedBy(rng) };
+    return { batch, text: said.text(batch, words), ...rows, dropped: dropping(tf, settings.dropout, rng) };
   };
   const scoreOf = (scene: Scene) => {
     const logits = network.scores(scene);
@@ -102,39 +80,15 @@ export function createEmbeddedHead(
   };
   const score = (batch: StateBatch, rows: Rows, rng?: Rng) => scoreOf(sceneOf(batch, rows, rng));
 
-  const rowsOf = (ids: Int32Array) =>
-    entityRows(tf.tensor2d(hostRows(tables.entities, tables.entityDim, ids), [ids.length, tables.entityDim]));
-  const allEntityRows = async (relations: Tensor2D) => {
-    if (rowWidth === 0) return new Float32Array(0);
-    const entities = new Float32Array(numEntities * rowWidth);
-    const chunk = 16384;
-    for (let begin = 0; begin < numEntities; begin += chunk) {
-      const count = Math.min(chunk, numEntities - begin);
-      const statics = tables.entities.subarray(begin * tables.entityDim, (begin + count) * tables.entityDim);
-      const rows = await readTensor(tf, () => entityRows(tf.tensor2d(statics, [count, tables.entityDim])));
-      entities.set(rows, begin * rowWidth);
-    }
-    return inflow ? allInflowRows(tf, inflow, { values: entities, width: rowWidth }, relations) : entities;
-  };
-  let heard = new WeakMap<WalkTask, Float32Array>();
-  /** float32 [dialogues, width]: what words make, read once a task until weights change. */
-  const wordsOnce = async (batch: StateBatch) => {
-    const { tasks } = batch.words!;
-    const known = heard;
-    if (!tasks.every((task) => known.has(task))) {
-      const read = await readTensor(tf, () => said.words!(batch));
-      tasks.forEach((task, i) => known.set(task, read.slice(i * settings.width, (i + 1) * settings.width)));
-    }
-    return joined(tasks.map((task) => known.get(task)!));
-  };
+  const heard = said.words && readOnce(tf, settings.width, said.words);
   const infer = async (batch: StateBatch, words?: Float32Array, outputsOf: (scene: Scene) => Tensor = scoreOf) => {
     if (!kept) {
-      const rows = tf.tidy(() => tf.keep(relationRows()));
-      kept = { relations: rows, entities: allEntityRows(rows) };
+      const relations = tf.tidy(() => tf.keep(rows.relations()));
+      kept = { relations, entities: rows.allEntities(relations) };
     }
     const { relations } = kept;
     const all = await kept.entities;
-    const width = inflow?.width ?? rowWidth;
+    const { width } = rows;
     return readTensor(tf, () => {
       const local = localise(batch);
       const entities = tf.tensor2d(hostRows(all, width, local.ids), [local.ids.length, width]);
@@ -143,22 +97,22 @@ export function createEmbeddedHead(
     });
   };
   const ranked = async (batch: StateBatch, outputsOf?: (scene: Scene) => Tensor) =>
-    infer(batch, said.words && (await wordsOnce(batch)), outputsOf);
+    infer(batch, await heard?.of(batch), outputsOf);
   const weightsChanged = () => {
     kept?.relations.dispose();
     kept = undefined;
-    heard = new WeakMap();
+    heard?.forget();
   };
 
   return {
     parameters,
     logits: (batch, dropout) => {
       const local = localise(batch);
-      const relations = relationRows();
-      if (!inflow) return score(batch, { entities: rowsOf(local.ids), relations, local }, dropout);
+      const relations = rows.relations();
+      if (!inflow) return score(batch, { entities: rows.entities(local.ids), relations, local }, dropout);
       const into = inflow.edgesInto(local.ids, dropout);
       const { ids, places } = renumberFlow!(local.ids, into.heads);
-      const entities = inflow.rows(rowsOf(ids), relations, { ...into, heads: places[1]! });
+      const entities = inflow.rows(rows.entities(ids), relations, { ...into, heads: places[1]! });
       return score(batch, { entities, relations, local }, dropout);
     },
     marginLosses:
@@ -166,8 +120,8 @@ export function createEmbeddedHead(
       ((batch, golds, drawing, dropout) => {
         const { entities, ...aims } = drawnAims(golds, shape, drawing);
         const local = localise(batch, entities);
-        const rows = { entities: rowsOf(local.ids), relations: relationRows(), local };
-        return network.margins!(sceneOf(batch, rows, dropout), aims);
+        const own = { entities: rows.entities(local.ids), relations: rows.relations(), local };
+        return network.margins!(sceneOf(batch, own, dropout), aims);
       }),
     infer: (batch) => infer(batch),
     rank: said.words && ((batch) => ranked(batch)),
@@ -178,11 +132,81 @@ export function createEmbeddedHead(
     weightsChanged,
     dispose: () => {
       weightsChanged();
-      relationTexts.dispose();
+      rows.dispose();
       parameters.dispose();
     },
   };
 }
+
+/** Rows of the tables, embedded; those of no width or zeros that the network does not read. */
+function embeddedRows(
+  tf: Tf,
+  d: number,
+  { tables, numRelations }: HeadShape,
+  { weight }: Layers,
+  { prepared, inflow }: EmbeddedNetwork,
+  { entities: readsEntities = true, relations: readsRelations = true }: Reads,
+) {
+  const { entityDim, relationDim } = tables;
+  const ownWidth = readsEntities ? d + (prepared?.width ?? 0) : 0;
+  const texts = tf.keep(tf.tensor2d(padRelations(tables.relations, relationDim), [numRelations + 2, relationDim]));
+  const withPrepared = (embedded: Tensor2D, by: ((rows: Tensor2D) => Tensor2D) | undefined) =>
+    by ? (tf.concat([embedded, by(embedded)], 1) as Tensor2D) : embedded;
+  const entities = (statics: Float32Array, count: number) => {
+    if (!readsEntities) return tf.zeros<tfTypes.Rank.R2>([count, 0]);
+    const product = matMulConst(tf, tf.tensor2d(statics, [count, entityDim]), weight('entity'));
+    return withPrepared(tf.tanh(tf.add(product, weight('entity.bias'))) as Tensor2D, prepared?.entities);
+  };
+  return {
+    width: inflow?.width ?? ownWidth,
+    entities: (ids: Int32Array) => entities(hostRows(tables.entities, entityDim, ids), ids.length),
+    relations: () => {
+      if (!readsRelations) return tf.zeros<tfTypes.Rank.R2>([numRelations + 2, d]);
+      const embedded = tf.add(matMulConst(tf, texts, weight('relation')), weight('relation.residual')) as Tensor2D;
+      return withPrepared(embedded, prepared?.relations);
+    },
+    /** float32 [numEntities, width] */
+    async allEntities(relations: Tensor2D): Promise<Float32Array> {
+      if (ownWidth === 0) return new Float32Array(0);
+      const numEntities = tables.entities.length / entityDim;
+      const all = new Float32Array(numEntities * ownWidth);
+      const chunk = 16384;
+      for (let begin = 0; begin < numEntities; begin += chunk) {
+        const count = Math.min(chunk, numEntities - begin);
+        const statics = tables.entities.subarray(begin * entityDim, (begin + count) * entityDim);
+        all.set(await readTensor(tf, () => entities(statics, count)), begin * ownWidth);
+      }
+      return inflow ? allInflowRows(tf, inflow, { values: all, width: ownWidth }, relations) : all;
+    },
+    dispose: () => texts.dispose(),
+  };
+}
+
+/** float32 [dialogues, width]: words of dialogues, read once a task until they are forgotten. */
+function readOnce(tf: Tf, width: number, words: (batch: StateBatch) => Tensor2D) {
+  let heard = new WeakMap<WalkTask, Float32Array>();
+  return {
+    async of(batch: StateBatch): Promise<Float32Array> {
+      const { tasks } = batch.words!;
+      const known = heard;
+      if (!tasks.every((task) => known.has(task))) {
+        const read = await readTensor(tf, () => words(batch));
+        tasks.forEach((task, i) => known.set(task, read.slice(i * width, (i + 1) * width)));
+      }
+      return joined(tasks.map((task) => known.get(task)!));
+    },
+    forget: () => (heard = new WeakMap()),
+  };
+}
+
+/** Drops units by a generator, none without. */
+const dropping = (tf: Tf, rate: number, rng: Rng | undefined) => (rows: Tensor2D) => {
+  if (!rng || rate === 0) return rows;
+  const keep = 1 - rate;
+  const mask = new Float32Array(rows.size);
+  for (let i = 0; i < mask.length; i++) mask[i] = rng.uniform() < keep ? 1 / keep : 0;
+  return tf.mul(rows, tf.tensor2d(mask, rows.shape)) as Tensor2D;
+};
 
 interface Said {
   /** Encoding of its words: float32 [dialogues, width]; absent where none are read. */
