@@ -192,15 +192,7 @@ export function frontierEvidence(
 ): NamedTriple[] {
   const facts = new Map<string, NamedTriple>();
   for (const answer of answers) {
-    const path: Triple[] = [];
-    for (let step = chain.length - 1, tail = answer; step >= 0; step--) {
-      const relation = chain[step]!;
-      const end = tail;
-      const head = frontiers[step]!.entities.find((entity) => graph.edgeIndex(entity, relation, end) >= 0)!;
-      path.unshift([head, relation, end]);
-      tail = head;
-    }
-    const fresh = path
+    const fresh = pathBack(graph, frontiers, chain, answer)
       .map((triple) => factOf(graph, triple))
       .map((fact) => [fact.join('\u0000'), fact] as const)
       .filter(([key]) => !facts.has(key));
@@ -208,4 +200,20 @@ export function frontierEvidence(
     for (const [key, fact] of fresh) facts.set(key, fact);
   }
   return [...facts.values()];
+}
+
+/** One path back from the end of a chain, over the first head of each step. @param frontiers before the first hop and after each */
+export function pathBack(
+  graph: Graph,
+  frontiers: readonly Frontier[],
+  chain: readonly number[],
+  end: number,
+): Triple[] {
+  const path: Triple[] = [];
+  for (let step = chain.length - 1, tail = end; step >= 0; step--) {
+    const [relation, to] = [chain[step]!, tail];
+    tail = frontiers[step]!.entities.find((entity) => graph.edgeIndex(entity, relation, to) >= 0)!;
+    path.unshift([tail, relation, to]);
+  }
+  return path;
 }

@@ -13,8 +13,10 @@
 import { z } from 'zod';
 import { choice, whole } from '../../registry.js';
 import { excludedTopics, type QuestionTask } from '../../../datasets/question.js';
+import { canonicalOrder, chainFrontiers, executeChain } from '../../../src/kg/frontier.js';
+import type { Graph, Path } from '../../../src/kg/graph.js';
 import type { Example, PathsReply } from '../../../src/llm/decision.js';
-import type { QuestionAgentResources, QuestionAnswer, QuestionSession } from '../../question-agent.js';
+import { pathBack, type QuestionAnswer, type QuestionSession } from '../../question-agent.js';
 import { unlessSpent } from '../facts.js';
 import { answersSwitch, foundTopics, fromFrontier, pathBlock } from '../frontier-steps.js';
 import { hopsSwitch } from '../hops/hops.js';
@@ -23,7 +25,6 @@ import { planAmong, type Planned } from '../rog/plans.js';
 import { answerFromChains, ended } from '../rog/rog-agent.js';
 import { type ChainChoice, chainChoice, chainText, executed, type ExecutedChain } from '../self-veqa/chains.js';
 import { walkingAgent, type WalkingParts } from '../walking-agent.js';
-import { hasMorePaths, type Path, realPaths } from './path-space.js';
 
 const pathsTask =
   'Name the paths that lead from the entity in the question to its answer. Give the most reasonable path first.';
@@ -142,7 +143,7 @@ function named(
 
 /** Relation sequences, each once, with where they lead as a whole. */
 function wholeSequences(
-  graph: QuestionAgentResources['graph'],
+  graph: Graph,
   task: QuestionTask,
   topics: readonly number[],
   chains: readonly (readonly number[])[],
@@ -161,4 +162,41 @@ function alone(paths: readonly Path[]): ExecutedChain[] {
     one.answers.push(path.at(-1)![2]);
   }
   return [...bySequence.values()];
+}
+
+/**
+ * One path of each sequence in turn, then a second of each, until there are `most`: to the sequence's ends in canonical order, one
+ * path an end. O(edges of the frontiers) a sequence.
+ */
+export function realPaths(
+  graph: Graph,
+  topics: readonly number[],
+  excluded: readonly number[],
+  chains: readonly (readonly number[])[],
+  most: number,
+): Path[] {
+  const share = Math.max(1, Math.ceil(most / Math.max(chains.length, 1)));
+  const perChain = chains.map((chain) => {
+    const frontiers = chainFrontiers(graph, topics, chain, excluded);
+    const ends = frontiers.length > chain.length ? canonicalOrder(frontiers.at(-1)!) : [];
+    return ends.slice(0, share * 4).map((end) => pathBack(graph, frontiers, chain, end));
+  });
+  const longest = perChain.reduce((length, paths) => Math.max(length, paths.length), 0);
+  const turns = Array.from({ length: longest }, (_, turn) => perChain.flatMap((paths) => paths.slice(turn, turn + 1)));
+  return turns.flat().slice(0, most);
+}
+
+/** True when the sequences have more than `most` walks in all; counted without listing them. O(edges of the frontiers) a sequence. */
+export function hasMorePaths(
+  graph: Graph,
+  topics: readonly number[],
+  excluded: readonly number[],
+  chains: readonly (readonly number[])[],
+  most: number,
+): boolean {
+  let paths = 0;
+  return chains.some((chain) => {
+    for (const count of executeChain(graph, topics, chain, excluded).counts) paths += count;
+    return paths > most;
+  });
 }

@@ -129,10 +129,3 @@ describe('what each baseline prefers', () => {
     expect(answer.cost.encodes).toBe(1);
   });
 });
-
-test('an unknown agent is refused with the nearest name', async () => {
-  await expect(dialogueAgents.create('populrity', resources)).rejects.toMatchObject({
-    code: 'usage',
-    hint: expect.stringContaining('popularity'),
-  });
-});

@@ -2,19 +2,15 @@ import { describe, expect, test } from '@jest/globals';
 import { arkAgent, type ArkPrompt } from '../../../agents/prompted/ark/ark-agent.js';
 import { outPathChoices, writtenPath } from '../../../agents/prompted/ark/paths.js';
 import type { WalkTask } from '../../../datasets/walk-sample.js';
-import { GraphBuilder } from '../../../src/kg/build-graph.js';
 import type { ChooseManyDecision } from '../../../src/llm/decision.js';
 import { scriptedClient } from '../../fixtures/scripted-client.js';
+import { graphOf } from './clock-town.js';
 
-const builder = new GraphBuilder();
-for (const [head, relation, tail] of [
+const graph = graphOf([
   ['Harbour', 'written_by', 'Oda'],
   ['Pier', 'written_by', 'Oda'],
   ['Harbour', 'has_genre', 'Mystery'],
-] as const) {
-  builder.add(head, relation, tail);
-}
-const graph = builder.build('books', { addInverses: true });
+]);
 const id = (name: string) => graph.entityId(name);
 const relation = (name: string) => graph.relationId(name);
 const twoHops = [

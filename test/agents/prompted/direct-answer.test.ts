@@ -1,22 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { questionAgents } from '../../../agents/question-agents.js';
-import type { QuestionTask } from '../../../datasets/question.js';
-import { GraphBuilder } from '../../../src/kg/build-graph.js';
-import { NameIndex } from '../../../src/kg/name-index.js';
 import { scriptedClient } from '../../fixtures/scripted-client.js';
+import { graphOf, resourcesOf, taskOf } from './clock-town.js';
 
-const builder = new GraphBuilder();
-builder.add('The Heron', 'built_by', 'Ivo Marr');
-const graph = builder.build('ships', { addInverses: true });
-const resources = {
-  dataset: 'metaqa',
-  graph,
-  names: new NameIndex(graph),
-  encoder: () => Promise.reject(new Error('no encoder here')),
-  train: () => [],
-  seed: 0,
-};
-const task: QuestionTask = { id: 'q', subset: 'all', question: 'who built it', topics: [], form: 'entities' };
+const graph = graphOf([['The Heron', 'built_by', 'Ivo Marr']]);
+const resources = resourcesOf(graph);
+const task = taskOf({ question: 'who built it' });
 
 describe.each(['io', 'cot'] as const)('%s prompting', (name) => {
   test('B-TOG-9: asks once, says nothing of the graph, and maps names to entities', async () => {
@@ -58,8 +47,4 @@ test('exemplars follow the data set, and a switch of no such domain is refused',
   expect(await exemplarsIn('metaqa')).toContain('who directed Jaws');
   expect(await exemplarsIn('anything')).toContain('who wrote the play Hedda Gabler');
   await expect(questionAgents.create('io', resources, { exemplars: 'cooking' })).rejects.toThrow(/exemplars/);
-});
-
-test('an unknown agent is refused with the nearest name', async () => {
-  await expect(questionAgents.create('togg', resources)).rejects.toMatchObject({ hint: 'Did you mean "tog"?' });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { hasMorePaths, realPaths } from '../../../agents/prompted/gcr/path-space.js';
+import { hasMorePaths, realPaths } from '../../../agents/prompted/gcr/gcr-agent.js';
 import type { Decision } from '../../../src/llm/decision.js';
 import { textQueries } from '../../../src/llm/decisions/likelihood/by-likelihood.js';
 import { pathText } from '../../../src/llm/decisions/prompt-text.js';

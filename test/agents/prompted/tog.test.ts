@@ -1,46 +1,24 @@
 import { describe, expect, test } from '@jest/globals';
 import { questionAgents } from '../../../agents/question-agents.js';
 import type { QuestionTask } from '../../../datasets/question.js';
-import { GraphBuilder } from '../../../src/kg/build-graph.js';
-import { NameIndex } from '../../../src/kg/name-index.js';
 import type { Decision, JudgeDecision, ScoreDecision } from '../../../src/llm/decision.js';
 import { scriptedClient } from '../../fixtures/scripted-client.js';
+import { graphOf, resourcesOf, taskOf } from './clock-town.js';
 
 /** Ships and their builders: `sailed` leads to three ships, each `built_by` someone; one ship has no name to speak of. */
-function harbour() {
-  const builder = new GraphBuilder();
-  for (const [head, relation, tail] of [
-    ['Tamsin', 'sailed', 'Heron'],
-    ['Tamsin', 'sailed', 'Lark'],
-    ['Tamsin', 'sailed', 'Brindle'],
-    ['Tamsin', 'born_on', 'Skarn'],
-    ['Heron', 'built_by', 'Ivo'],
-    ['Lark', 'built_by', 'Ada'],
-    ['Brindle', 'built_by', 'Ivo'],
-    ['Heron', 'docked_at', 'Vell'],
-  ] as const) {
-    builder.add(head, relation, tail);
-  }
-  return builder.build('harbour', { addInverses: true });
-}
-
-const graph = harbour();
-const names = new NameIndex(graph);
-const resources = {
-  dataset: 'harbour',
-  graph,
-  names,
-  encoder: () => Promise.reject(new Error('no encoder here')),
-  train: () => [],
-  seed: 7,
-};
-const task: QuestionTask = {
-  id: 'q-1',
-  subset: 'all',
-  question: 'who built the ships that Tamsin sailed',
-  topics: [{ name: 'Tamsin', entity: graph.entityId('Tamsin') }],
-  form: 'entities',
-};
+const graph = graphOf([
+  ['Tamsin', 'sailed', 'Heron'],
+  ['Tamsin', 'sailed', 'Lark'],
+  ['Tamsin', 'sailed', 'Brindle'],
+  ['Tamsin', 'born_on', 'Skarn'],
+  ['Heron', 'built_by', 'Ivo'],
+  ['Lark', 'built_by', 'Ada'],
+  ['Brindle', 'built_by', 'Ivo'],
+  ['Heron', 'docked_at', 'Vell'],
+]);
+const resources = resourcesOf(graph);
+const topics = [{ name: 'Tamsin', entity: graph.entityId('Tamsin') }];
+const task = taskOf({ question: 'who built the ships that Tamsin sailed', topics });
 const id = (name: string) => graph.entityId(name);
 
 /** Follows `sailed`, then `built_by`; says that it suffices once a builder is in the facts. */
@@ -58,12 +36,24 @@ function wise(decision: Decision): unknown {
   return { answers: ['Ivo'] };
 }
 
-async function run(script: (decision: Decision) => unknown, switches: Record<string, unknown> = {}, budget?: number) {
-  const client = scriptedClient(script, budget);
+async function run(
+  script: (decision: Decision) => unknown,
+  switches: Record<string, unknown> = {},
+  { budget, byLikelihood, change }: { budget?: number; byLikelihood?: boolean; change?: Partial<QuestionTask> } = {},
+) {
+  const client = scriptedClient(script, budget, byLikelihood);
   const agent = await questionAgents.create('tog', resources, switches);
-  const answer = await agent.answer(task, { client, trace: () => {} });
-  return { answer, asked: client.asked };
+  const answer = await agent.answer({ ...task, ...change }, { client, trace: () => {} });
+  return { answer, asked: client.asked, phases: client.asked.map(({ phase }) => phase) };
 }
+
+/** Finds everything as good, and no verdict. */
+const torn = (decision: Decision) =>
+  decision.kind === 'score'
+    ? { scores: decision.candidates.map(() => 5) }
+    : decision.kind === 'judge'
+      ? { choice: -1, reason: '', answers: [] }
+      : { answers: ['Ivo'] };
 
 describe('Think-on-Graph', () => {
   test('walks two hops, stops when the facts suffice and answers from the verdict', async () => {
@@ -83,14 +73,8 @@ describe('Think-on-Graph', () => {
   });
 
   test('never walks back the edge it came by; the reference closes the whole relation', async () => {
-    const everywhere = (decision: Decision) =>
-      decision.kind === 'score'
-        ? { scores: decision.candidates.map(() => 5) }
-        : decision.kind === 'judge'
-          ? { choice: -1, reason: '', answers: [] }
-          : { answers: [] };
     for (const noReturn of ['edge', 'relation'] as const) {
-      const { asked } = await run(everywhere, { noReturn, width: 10 });
+      const { asked } = await run(torn, { noReturn, width: 10 });
       const fromIvo = asked.filter((decision): decision is ScoreDecision => decision.subjects?.[0] === id('Ivo'));
       // Ivo is reached over one ship and built another: that one is offered, by the same relation, unless it is closed.
       const texts = fromIvo.flatMap(({ candidates }) => candidates.map(({ text }) => text));
@@ -132,13 +116,7 @@ describe('Think-on-Graph', () => {
   });
 
   test('B-TOG-5: what one beam walked last does not close relations to another', async () => {
-    const { asked } = await run((decision) =>
-      decision.kind === 'score'
-        ? { scores: decision.candidates.map(() => 5) }
-        : decision.kind === 'judge'
-          ? { choice: -1, reason: '', answers: [] }
-          : { answers: ['Ivo'] },
-    );
+    const { asked } = await run(torn);
     const relationPrunes = asked.filter((decision): decision is ScoreDecision => decision.phase === 'relation-prune');
     const skarn = relationPrunes.find(({ subjects }) => subjects?.[0] === id('Skarn'));
     // Reached by `born_on`: its only edge leads back, so it has nothing to offer and is not asked about.
@@ -174,16 +152,14 @@ describe('Think-on-Graph', () => {
   });
 
   test('after the given hops it answers from the facts, also with answers known to the model alone', async () => {
-    const client = scriptedClient(wise);
-    const agent = await questionAgents.create('tog', resources, { hops: 'given', finalPolicy: 'cot' });
-    const answer = await agent.answer({ ...task, hops: 2 }, { client, trace: () => {} });
+    const { answer, asked } = await run(wise, { hops: 'given', finalPolicy: 'cot' }, { change: { hops: 2 } });
     expect(answer.stop).toBe('hops');
-    expect(client.asked.at(-1)).toMatchObject({ kind: 'answer', withReasoning: false });
-    expect(client.asked.at(-1)!.evidence.length).toBeGreaterThan(0);
+    expect(asked.at(-1)).toMatchObject({ kind: 'answer', withReasoning: false });
+    expect(asked.at(-1)!.evidence.length).toBeGreaterThan(0);
   });
 
   test('a spent budget leads to the answer on the reserved call', async () => {
-    const { answer, asked } = await run(wise, {}, 3);
+    const { answer, asked } = await run(wise, {}, { budget: 3 });
     expect(asked.map(({ kind }) => kind)).toEqual(['score', 'score', 'answer']);
     expect(answer).toMatchObject({ stop: 'budget', entities: [id('Ivo')] });
   });
@@ -221,12 +197,8 @@ describe('Think-on-Graph', () => {
   });
 
   describe('over whole sets', () => {
-    const byScore = async (switches: Record<string, unknown>, more: Partial<QuestionTask> = {}, budget?: number) => {
-      const client = Object.assign(scriptedClient(setReply, budget), { byLikelihood: true });
-      const agent = await questionAgents.create('tog', resources, switches);
-      const answer = await agent.answer({ ...task, ...more }, { client, trace: () => {} });
-      return { answer, phases: client.asked.map(({ phase }) => phase) };
-    };
+    const byScore = (switches: Record<string, unknown>, change: Partial<QuestionTask> = {}, budget?: number) =>
+      run(setReply, switches, { change, budget, byLikelihood: true });
     const setReply = (decision: Decision) =>
       decision.kind === 'judge'
         ? { choice: decision.candidates.findIndex(({ text }) => text === 'sailed → built_by'), reason: '', answers: [] }
@@ -251,9 +223,8 @@ describe('Think-on-Graph', () => {
 
     test('is as sure as of all choices on the way together, not of the verdict alone', async () => {
       const confidenceOf = async (share?: number) => {
-        const torn = (decision: Decision) =>
-          decision.kind === 'score' ? { scores: decision.candidates.map(() => 5) } : setReply(decision);
-        const client = Object.assign(scriptedClient(torn), { byLikelihood: true });
+        const script = (decision: Decision) => (decision.kind === 'score' ? torn(decision) : setReply(decision));
+        const client = scriptedClient(script, Infinity, true);
         const decide = async <D extends Decision>(decision: D) => ({
           ...(await client.decide(decision)),
           ...(decision.kind === 'judge' ? share !== undefined && { confidence: share } : { confidence: 0.5 }),
@@ -294,11 +265,10 @@ describe('Think-on-Graph', () => {
             ? decision.candidates.map(({ text }) => (/built_by$|sailed/.test(text) ? 10 : 0))
             : [],
       });
-      const limited = Object.assign(scriptedClient(back), { byLikelihood: true });
-      const agent = await questionAgents.create('tog', resources, { frontierLimit: 1, maxCandidates: 2 });
-      const answer = await agent.answer({ ...task, hops: 3 }, { client: limited, trace: () => {} });
-      expect(limited.asked.map(({ phase }) => phase)).not.toContain('entity-prune');
-      expect(answer.entities).toEqual([id('Heron'), id('Brindle')]);
+      const ways = { change: { hops: 3 }, byLikelihood: true };
+      const limited = await run(back, { frontierLimit: 1, maxCandidates: 2 }, ways);
+      expect(limited.phases).not.toContain('entity-prune');
+      expect(limited.answer.entities).toEqual([id('Heron'), id('Brindle')]);
     });
 
     test('keeps what it has where the budget is spent, and gives nothing without a topic', async () => {
@@ -306,17 +276,13 @@ describe('Think-on-Graph', () => {
       expect(phases).toEqual(['relation-prune']);
       expect(answer).toMatchObject({ stop: 'budget', chain: [graph.relationId('sailed')] });
       // The call that is kept for the end chooses among all ways so far.
-      const torn = (decision: Decision) =>
-        decision.kind === 'score'
-          ? { scores: decision.candidates.map(() => 5) }
-          : {
-              ...{ reason: '', answers: [] },
-              choice: 'candidates' in decision ? decision.candidates.findIndex(({ text }) => text === 'sailed') : -1,
-            };
-      const client = Object.assign(scriptedClient(torn, 2), { byLikelihood: true });
-      const agent = await questionAgents.create('tog', resources, { depth: 2 });
-      const ways = await agent.answer(task, { client, trace: () => {} });
-      expect(client.asked.map(({ phase }) => phase)).toEqual(['relation-prune', 'judge']);
+      const script = (decision: Decision) =>
+        decision.kind === 'judge'
+          ? { ...{ reason: '', answers: [] }, choice: decision.candidates.findIndex(({ text }) => text === 'sailed') }
+          : torn(decision);
+      const chosen = await run(script, { depth: 2 }, { budget: 2, byLikelihood: true });
+      const ways = chosen.answer;
+      expect(chosen.phases).toEqual(['relation-prune', 'judge']);
       expect(ways).toMatchObject({ stop: 'budget', chain: [graph.relationId('sailed')] });
       expect(ways.verified).toBeUndefined();
       const nowhere = await byScore({}, { topics: [] });
@@ -325,12 +291,7 @@ describe('Think-on-Graph', () => {
     });
 
     test('an unreadable reply is marked, and the question is answered all the same', async () => {
-      const client = Object.assign(
-        scriptedClient(() => undefined),
-        { byLikelihood: true },
-      );
-      const agent = await questionAgents.create('tog', resources, {});
-      const answer = await agent.answer(task, { client, trace: () => {} });
+      const { answer } = await run(() => undefined, {}, { byLikelihood: true });
       expect(answer).toMatchObject({ degraded: true, entities: [], stop: 'half-stop' });
     });
   });
