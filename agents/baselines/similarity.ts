@@ -87,7 +87,9 @@ export function transeBaseline(context: BaselineContext, table: EmbeddingTable):
       nearness[edge] = -entityDistance(table, head, graph.tails[edge]!);
     }
   }
-  const edgeLogProbs = edgeLogSoftmax(graph, nearness, fittedSharpness(graph, nearness, train));
+  const sharpness = fittedSharpness(graph, nearness, train);
+  const edgeLogProbs = new Float32Array(graph.numEdges);
+  for (let head = 0; head < graph.numEntities; head++) headLogSoftmax(graph, nearness, sharpness, head, edgeLogProbs);
   const walkScores = stopPriorScores(graph, edgeLogProbs, oneHopShare(train));
   return rankingAgent({ name: 'transe' }, context, () => walkScores);
 }
@@ -104,14 +106,7 @@ function entityDistance({ entities, dim, norm }: EmbeddingTable, a: number, b: n
 /** Candidate sharpnesses; 0 is uniform. */
 const sharpnesses = [0, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, 16, 32, 64];
 
-/** Log-softmax of edge scores per head. @param scores float32 [numEdges], higher is likelier @returns float32 [numEdges] */
-function edgeLogSoftmax(graph: Graph, scores: Float32Array, sharpness: number): Float32Array {
-  const logProbs = new Float32Array(graph.numEdges);
-  for (let head = 0; head < graph.numEntities; head++) headLogSoftmax(graph, scores, sharpness, head, logProbs);
-  return logProbs;
-}
-
-/** The same for one head, written to `logProbs` [numEdges], which may be `scores`. */
+/** Log-softmax of a head's edge scores, higher is likelier, written to `logProbs` [numEdges], which may be `scores`. */
 function headLogSoftmax(
   graph: Graph,
   scores: Float32Array,

@@ -39,46 +39,36 @@ export interface PrefilterSettings {
 }
 
 /** A relation and the probability, in [0, 1], that it is the next one to walk. */
-export interface RankedRelation {
+interface RankedRelation {
   relation: number;
   share: number;
 }
+
+/** @param walked relations so far, from the topic on @param relations that lead on */
+type OfRelations<Result> = (
+  task: QuestionTask,
+  walked: readonly number[],
+  relations: readonly number[],
+  signal?: AbortSignal,
+) => Promise<Result>;
 
 /** Ranks relations and leaves the best. */
 export interface Prefilter {
   /** Encodes what is known before: cheaper for all questions at once. */
   prepare(tasks: readonly QuestionTask[], signal?: AbortSignal): Promise<void>;
-  /**
-   * All of them, most probable first, equals in the order given; shares sum to 1.
-   * @param walked relations so far, from the topic on
-   */
-  rank(
-    task: QuestionTask,
-    walked: readonly number[],
-    relations: readonly number[],
-    signal?: AbortSignal,
-  ): Promise<RankedRelation[]>;
+  /** All of them, most probable first, equals in the order given; shares sum to 1. */
+  rank: OfRelations<RankedRelation[]>;
   /**
    * Those to choose from, most probable first: `keep` at most, `mass` of the probability. All, in the order given, with
    * `prefilter: none` and where the source knows nothing of such long walks.
    */
-  keep(
-    task: QuestionTask,
-    walked: readonly number[],
-    relations: readonly number[],
-    signal?: AbortSignal,
-  ): Promise<number[]>;
+  keep: OfRelations<number[]>;
 }
 
 /** Ranking: shares in the order of the relations, or undefined if it has none. */
 interface Source {
   prepare?(tasks: readonly QuestionTask[], signal?: AbortSignal): Promise<void>;
-  shares(
-    task: QuestionTask,
-    walked: readonly number[],
-    relations: readonly number[],
-    signal?: AbortSignal,
-  ): Promise<Float64Array | undefined>;
+  shares: OfRelations<Float64Array | undefined>;
 }
 
 /**
@@ -90,7 +80,7 @@ export async function openPrefilter(
   { prefilter, keep, mass }: PrefilterSettings,
 ): Promise<Prefilter> {
   const source = await sourceOf(resources, prefilter);
-  const shares = async (...[task, walked, relations, signal]: Parameters<Prefilter['keep']>) => {
+  const shares: Source['shares'] = async (task, walked, relations, signal) => {
     signal?.throwIfAborted();
     return source && relations.length > 1 ? source.shares(task, walked, relations, signal) : undefined;
   };
