@@ -151,6 +151,9 @@ export function minutesOf(text: string): number {
   throw new WorkbenchError('usage', `expected a number above 0, got ${JSON.stringify(text)}, at --max-minutes`);
 }
 
+/** Sent by people, supervisors, closing terminals; the sender may wait for the save. */
+export const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 /**
  * A signal aborted after that many minutes; does not keep the process alive. Its timer holds a reference: the signal of
  * `AbortSignal.timeout`

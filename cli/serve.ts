@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import process from 'node:process';
 import { WorkbenchError } from '../src/run/errors.js';
 import { wholeNumber } from '../tasks/flags.js';
+import { stopSignals } from './options.js';
 import { printJson, printLine, printNote } from './output.js';
 import { registerEnv } from './serve-env.js';
 
@@ -35,7 +36,6 @@ interface ServeFlags {
 
 async function serve(runs: string[], { port, host, open, json }: ServeFlags): Promise<void> {
   const { runsFolder } = await import('../src/run/locations.js');
-  const { stopSignals } = await import('./terminal.js');
   // Ctrl-C, SIGTERM and a closed terminal are the ordinary end of a server, from its first moment on.
   const stopped = new Promise<void>((resolve) => stopSignals.forEach((one) => process.once(one, () => resolve())));
   const roots = runs.length > 0 ? await Promise.all(runs.map(folderOf)) : [runsFolder()];

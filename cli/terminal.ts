@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import process, { stderr } from 'node:process';
 import { exitCodes, WorkbenchError } from '../src/run/errors.js';
-import { timeLimit } from './options.js';
+import { stopSignals, timeLimit } from './options.js';
 import { commandProgress } from './global-options.js';
 import type { EvaluationFlags } from '../tasks/flags.js';
 import { type AnyTask, refuseOtherFlags } from '../tasks/index.js';
@@ -39,9 +39,6 @@ export async function taskFor(named: readonly Named[], flags: EvaluationFlags): 
   refuseOtherFlags(flags, task.name);
   return task;
 }
-
-/** Sent by people, supervisors, closing terminals; the sender may wait for the save. */
-export const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
  * Signals in quick succession count as one: supervisors such as `timeout -s INT` signal the program and its process
