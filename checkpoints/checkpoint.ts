@@ -8,7 +8,9 @@ import { isShallow } from '../src/run/read-json.js';
 import { phases } from '../src/run/records.js';
 import { encodeSafetensors, type ReadOptions, readSafetensors, type Tensor } from './safetensors.js';
 
+/** A JSON value. */
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
+/** An object that JSON can hold. */
 export type JsonObject = { [key: string]: Json };
 
 /** The version this program writes; older ones need an entry in `migrations`. */
@@ -55,6 +57,7 @@ const checkpointHeader = z.strictObject({
   files: z.record(z.string(), z.string()).optional(),
 });
 
+/** Header of a checkpoint. */
 export type CheckpointHeader = z.output<typeof checkpointHeader>;
 /** Graph, encoder and settings that its tensors belong to. */
 export type CheckpointHashes = CheckpointHeader['hashes'];
@@ -66,6 +69,7 @@ export interface Checkpoint {
   tensors: Readonly<Record<string, Tensor>>;
 }
 
+/** A checkpoint that was read. */
 export interface ReadCheckpoint extends Checkpoint {
   /** The sha256 that the file carries; absent in those of the first version. */
   seal?: string | undefined;

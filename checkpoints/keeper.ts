@@ -19,8 +19,10 @@ export const checkpointSettings = z.strictObject({
     .describe('Checkpoints whose step is a multiple of this many updates stay for good; 0 keeps none for that reason.'),
 });
 
+/** Every setting with its value. */
 export type CheckpointSettings = z.output<typeof checkpointSettings>;
 
+/** Index entry of one checkpoint. */
 export interface CheckpointEntry {
   phase: Phase;
   /** Updates done in the phase. */

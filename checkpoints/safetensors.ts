@@ -31,6 +31,7 @@ export type TensorData =
   | Int8Array
   | Uint8Array;
 
+/** Numbers with a shape, row-major. */
 export interface Tensor {
   /** Sizes, outermost first; `[]` is a scalar. Row-major. */
   shape: readonly number[];

@@ -2,8 +2,10 @@
 
 import { z } from 'zod';
 
+/** Speaker. */
 export type Sender = 'user' | 'assistant';
 
+/** A message. */
 export interface Message {
   sender: Sender;
   text: string;

@@ -12,6 +12,7 @@ import { nearestName } from '../src/run/printable.js';
 import { ofShape, parseJson } from '../src/run/read-json.js';
 import { lockFile } from '../src/run/run-lock.js';
 
+/** Location of data sets. */
 export interface LocateOptions {
   /** Default `KGWALK_HOME`. */
   home?: string;
@@ -20,11 +21,13 @@ export interface LocateOptions {
 /** Dialogues with paths (OpenDialKG's format), questions with answers, or links (triples to predict). */
 export type DatasetKind = 'dialogues' | 'questions' | 'links';
 
+/** Count in a manifest. */
 export const count = z.number().int().min(0);
 /** Hash in a manifest, hex. */
 export const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 /** Name of a subset, release file or graph; part of file names. */
 export const partName = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,31}$/i);
+/** Source files of a data set. */
 export const sourcesSchema = z.array(z.strictObject({ file: z.string(), bytes: count, sha256 }));
 /** sha256 of every other file of the folder, by name; paths outside the folder are refused. */
 export const filesSchema = z.record(z.string().regex(/^[^./\\\0][^/\\\0]*$/), sha256);
@@ -48,8 +51,10 @@ export const graphSchema = z.strictObject({
   note: z.string(),
 });
 
+/** File name of the manifest. */
 export const manifestFileName = 'dataset.json';
 
+/** File name of a graph. */
 export const graphFileName = (graph: string): string => `graph-${graph}.bin`;
 
 const hint = 'Import the data set again.';
@@ -176,10 +181,12 @@ export async function readImportedGraph(folder: string, name: string, hash: stri
   return graph;
 }
 
+/** Error for a file that differs from the imported one. */
 export function alteredFile(file: string): WorkbenchError {
   return new WorkbenchError('data', `expected the imported file, got an altered one, at ${file}`, { hint });
 }
 
+/** Result of a check. */
 export interface DatasetCheck {
   files: number;
   /** One sentence per problem; empty if all is well. */
@@ -259,6 +266,7 @@ export async function writeDataset<Manifest>(
   }
 }
 
+/** Manifest entries of source files. */
 export async function describeSources(files: readonly string[]): Promise<z.output<typeof sourcesSchema>> {
   const sources = files.map(async (file) => ({
     file: basename(file),
@@ -281,5 +289,6 @@ export function describeGraph(graph: Graph, note: string): z.output<typeof graph
   };
 }
 
+/** JSON lines of values. */
 export const jsonLines = (values: readonly unknown[]): Buffer[] =>
   values.map((value) => Buffer.from(`${JSON.stringify(value)}\n`));

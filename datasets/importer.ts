@@ -9,6 +9,7 @@ import { type ProgressReporter, silentProgress } from '../src/run/progress.js';
 import type { Manifests } from './dataset.js';
 import type { DatasetKind } from './imported-dataset.js';
 
+/** Options of every importer. */
 export interface ImportOptions {
   /** Folder of the release; expected files depend on the importer. */
   from: string;

@@ -1,5 +1,6 @@
 /** Question task and gold, separate: agents only get the task. */
 
+/** Topic entity of a question. */
 export interface Topic {
   name: string;
   /** Entity id, or `unknownId` if the graph lacks it. */
@@ -26,6 +27,7 @@ export interface QuestionTask {
   form: 'entities' | 'truth';
 }
 
+/** Gold answer. */
 export interface GoldAnswer {
   name: string;
   /** Entity id, or `unknownId` for literals and names missing from the graph. */
@@ -33,6 +35,7 @@ export interface GoldAnswer {
   aliases?: readonly string[];
 }
 
+/** Gold of a question. */
 export interface QuestionGold {
   /** Distinct. Empty for `truth` questions, and for questions without answers, which are excluded and counted. */
   answers: readonly GoldAnswer[];
@@ -46,6 +49,7 @@ export interface QuestionGold {
   type?: string;
 }
 
+/** A task with its gold. */
 export interface QuestionSample {
   task: QuestionTask;
   gold: QuestionGold;

@@ -68,6 +68,7 @@ export const dataSettings = z.strictObject({
     ),
 });
 
+/** All settings with their values. */
 export type DataSettings = z.output<typeof dataSettings>;
 
 /** Walks suggested by turns without annotation: `clone.linkedTurns`, also read when loading a run. */
@@ -84,4 +85,5 @@ export const linkedTurnSettings = z.strictObject({
     .describe('Include their walks in the counts of train walks (walker.trainCounts).'),
 });
 
+/** All settings with their values. */
 export type LinkedTurnSettings = z.output<typeof linkedTurnSettings>;

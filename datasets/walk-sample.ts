@@ -22,6 +22,7 @@ export interface WalkTask {
   linked?: true;
 }
 
+/** Gold of a walk. */
 export interface WalkGold {
   /** Chosen path; ids, `unknownId` for names missing from the graph. */
   path: Path;
@@ -31,6 +32,7 @@ export interface WalkGold {
   inGraph: boolean;
 }
 
+/** A task with its gold. */
 export interface WalkSample {
   task: WalkTask;
   gold: WalkGold;

@@ -10,6 +10,7 @@ export interface EnvSpec {
   maxSteps: number;
 }
 
+/** Options of `reset`. */
 export interface ResetOptions {
   /** Re-seeds the environment's generator; without it the stream continues. */
   seed?: number;
@@ -17,11 +18,13 @@ export interface ResetOptions {
   options?: Record<string, unknown>;
 }
 
+/** Result of `reset`. */
 export interface ResetResult<Observation> {
   observation: Observation;
   info: Record<string, unknown>;
 }
 
+/** Result of `step`. */
 export interface StepResult<Observation> extends ResetResult<Observation> {
   reward: number;
   /** The task ended: nothing comes after, no bootstrap. */

@@ -54,8 +54,10 @@ export const envSettings = z.strictObject({
     .describe('Potential-based shaping: `transe` adds the gain in embedding similarity to the target at each step.'),
 });
 
+/** Every setting with its value. */
 export type EnvSettings = z.output<typeof envSettings>;
 
+/** The `stateText` section of a configuration file. */
 export const stateTextSettings = z.strictObject({
   encode: z
     .enum(['once', 'per-step'])
@@ -93,8 +95,10 @@ export const stateTextSettings = z.strictObject({
     .describe('Number of these tokens reserved for the walk, so that all states of a task begin with the same text.'),
 });
 
+/** Every setting with its value. */
 export type StateTextSettings = z.output<typeof stateTextSettings>;
 
+/** The `relationWalk` section of a configuration file. */
 export const relationWalkSettings = z.strictObject({
   horizon: z.int().min(1).max(8).default(3).describe('Relations a walk may take.'),
   hops: z
@@ -117,8 +121,10 @@ export const relationWalkSettings = z.strictObject({
     .describe('Frontiers remembered, in MiB; topics not asked for longest are forgotten. Changes speed alone.'),
 });
 
+/** Every setting with its value. */
 export type RelationWalkSettings = z.output<typeof relationWalkSettings>;
 
+/** The `linkWalk` section of a configuration file. */
 export const linkWalkSettings = z.strictObject({
   horizon: z.int().min(1).max(8).default(3).describe('Steps of every walk, stays included.'),
   bothDirections: z
@@ -144,4 +150,5 @@ export const linkWalkSettings = z.strictObject({
   shapingWeight: z.number().min(0).max(100).default(1).describe('Factor of what shaping pays; a hit pays 1.'),
 });
 
+/** Every setting with its value. */
 export type LinkWalkSettings = z.output<typeof linkWalkSettings>;

@@ -124,6 +124,7 @@ export interface MaskedVector {
   actionMask: Uint8Array;
 }
 
+/** A vector with the mask of all `numActions` actions. */
 export function masked(observation: Space<Float32Array>, numActions: number): Space<MaskedVector> {
   const mask: Space<Uint8Array> = {
     form: { kind: 'list', dtype: 'uint8', maxLength: numActions, low: 0, high: 1 },
@@ -153,6 +154,7 @@ export function relationIds(n: number, maxLength: number): Space<RelationColumn>
   };
 }
 
+/** Any string. */
 export function text(): Space<string> {
   return {
     form: { kind: 'text' },

@@ -18,6 +18,7 @@ export interface VectorReset {
   options?: readonly Record<string, unknown>[];
 }
 
+/** Result of a step in each copy. */
 export interface VectorStep<Observation> {
   /** One a copy; after an episode's end its last observation. */
   observations: readonly Observation[];

@@ -22,6 +22,7 @@ function concernsAllTasks(error: unknown): error is WorkbenchError {
   );
 }
 
+/** Options of a batch agent. */
 export interface BatchOptions {
   /** Tasks a call. */
   batchSize: number;

@@ -27,6 +27,7 @@ export interface EvaluationSubject {
   resamples: number;
 }
 
+/** Options of an evaluation. */
 export interface EvaluateOptions<S extends Sample, Answer, R extends Row> extends Partial<AskOptions> {
   subject: EvaluationSubject;
   /** Samples that are not asked, by reason. */
@@ -115,6 +116,7 @@ export async function evaluate<S extends Sample, Answer, R extends Row>(
   return { record, rows, traced, failures: failed.map(([i, message]) => ({ id: samples[i]!.task.id, message })) };
 }
 
+/** Options of a curve. */
 export interface CurveOptions {
   line: Progress;
   signal?: AbortSignal | undefined;

@@ -298,8 +298,10 @@ function inOrderOf(value: unknown, like: unknown): unknown {
   return Object.fromEntries(Object.entries(like as object).map(([key, one]) => [key, inOrderOf(found.get(key), one)]));
 }
 
+/** A line of `traces.jsonl`. */
 export const traceLine = (id: string, { trace, calls }: Traced): string => `${JSON.stringify({ id, trace, calls })}\n`;
 
+/** The text of `evaluation.json`. */
 export const recordText = (record: EvaluationRecord): string => `${JSON.stringify(record, null, 2)}\n`;
 
 /** Bytes in pieces of some megabytes: the lines of a large evaluation joined would be one huge string. */

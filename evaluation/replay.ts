@@ -33,6 +33,7 @@ export interface Replay<R extends Row> {
   traced: Traced[];
 }
 
+/** Content of the evaluation, and the sample to rerun. */
 export interface ReplayOptions<S extends Sample, Answer, R extends Row> extends Pick<
   EvaluateOptions<S, Answer, R>,
   'excluded' | 'examples' | 'signal'

@@ -37,4 +37,5 @@ export const evaluationSettings = z
     message: 'expected a beam at least as wide as the largest k, got a narrower one',
   });
 
+/** Every setting with its value. */
 export type EvaluationSettings = z.output<typeof evaluationSettings>;

@@ -21,6 +21,7 @@ export interface EvaluationSpeed {
   cpuSeconds: number;
 }
 
+/** Measures the throughput of calls and questions. */
 export interface ThroughputMeter {
   called(call: CallTiming): void;
   prepared(): void;

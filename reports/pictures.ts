@@ -59,6 +59,7 @@ export function pictureDrawer(to: string, { pictures, plots }: Drawn): Draw {
   };
 }
 
+/** A plot as PNG in light mode. */
 export function pngOf(plot: Plot): Promise<Uint8Array> {
   return renderPng(configOf(plot, light), sizeOf(plot), light.paper);
 }

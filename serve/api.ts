@@ -1,5 +1,6 @@
 /** JSON types of the live page, shared by the server and the page's scripts. Types only. */
 
+/** A run in the list. */
 export interface RunSummary {
   key: string;
   /** The folder's name. */

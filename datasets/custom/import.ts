@@ -36,6 +36,7 @@ export async function importCustom(options: AnyImportOptions): Promise<QuestionM
   });
 }
 
+/** Entry of `importers.ts`. */
 export const custom: Importer<'questions'> = { name: 'custom', kind: 'questions', import: importCustom };
 
 /** Candidate file names; the first existing one is read. */

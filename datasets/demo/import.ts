@@ -13,6 +13,7 @@ import { demoSettings, type DemoSettings } from './schema.js';
 import { demoContents, type DemoContents, releaseFiles, writeDemoRelease } from './write-release.js';
 import { temporaryFolder } from '../../src/run/files.js';
 
+/** Settings and names of a demo import. */
 export interface DemoImportOptions {
   /** Defaults: the demo world of the documentation. */
   settings?: Partial<DemoSettings>;

@@ -20,6 +20,7 @@ export const demoSettings = z.strictObject({
     .describe('Number of questions and statements of all four subsets; fewer if the graph is too small; 0: none.'),
 });
 
+/** All settings with their values. */
 export type DemoSettings = z.output<typeof demoSettings>;
 
 export const people = ['actor', 'director', 'writer', 'musician', 'athlete'] as const;

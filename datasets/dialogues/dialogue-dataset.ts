@@ -59,6 +59,7 @@ export type DialogueManifest = z.output<typeof dialogueManifestSchema>;
 /** Hash of the source files: equal imports, equal hash. */
 export const sourcesHash = ({ sources }: DialogueManifest): string => configHash(sources);
 
+/** File name of a split's dialogues. */
 export const dialogueFileName = (split: SplitName): string => `dialogues.${split}.jsonl`;
 
 /** An imported data set. */

@@ -7,6 +7,7 @@ import type { Dialogue, PathAction, Sender } from '../dialogue.js';
 import { type SplitName, splitNames, walkSamples } from '../walk-sample.js';
 import type { DialogueDataset } from './dialogue-dataset.js';
 
+/** Statistics of one split. */
 export interface SplitStatistics {
   dialogues: number;
   messages: number;

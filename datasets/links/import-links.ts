@@ -123,6 +123,7 @@ function writeLinks(
   );
 }
 
+/** Entry of `importers.ts`. */
 export const triples: Importer<'links'> = {
   name: 'triples',
   kind: 'links',

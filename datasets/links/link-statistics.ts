@@ -5,6 +5,7 @@ import type { LinkDataset, LinkManifest } from './link-dataset.js';
 
 type RelationKind = '1-1' | '1-N' | 'N-1' | 'N-N';
 
+/** Statistics of one relation, inverses not separate. */
 export interface RelationStatistics {
   relation: string;
   /** Triples by split. */
@@ -18,6 +19,7 @@ export interface RelationStatistics {
   kind: RelationKind | null;
 }
 
+/** Statistics of a link data set. */
 export interface LinkStatistics extends Pick<LinkManifest, 'splits' | 'overlaps' | 'graph' | 'names'> {
   dataset: string;
   drawn: LinkManifest['drawn'] | null;

@@ -179,6 +179,7 @@ function add(uses: Map<number, number>, id: number, change: number): void {
   uses.set(id, (uses.get(id) ?? 0) + change);
 }
 
+/** Triples by split, and the training graph. */
 export interface LinkData {
   /** Entities of all splits; train edges, each with its inverse `~relation`. */
   graph: Graph;

@@ -48,6 +48,7 @@ export async function importMetaQa(options: ImportOptions): Promise<QuestionMani
   });
 }
 
+/** Entry of `importers.ts`. */
 export const metaqa: Importer<'questions'> = {
   name: 'metaqa',
   kind: 'questions',

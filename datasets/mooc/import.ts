@@ -47,6 +47,7 @@ export async function importMooc({ from, name = 'mooc', home }: ImportOptions): 
   );
 }
 
+/** Entry of `importers.ts`. */
 export const mooc: Importer<'questions'> = { name: 'mooc', kind: 'questions', import: importMooc };
 
 /** Relations from the topic on, direction-qualified, with a statement and a query: `{}` is the topic, `{claimed}` the claimed end. */

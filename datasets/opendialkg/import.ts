@@ -47,6 +47,7 @@ export async function importOpenDialKg(options: ImportOptions & { origin?: Impor
   });
 }
 
+/** Entry of `importers.ts`. */
 export const opendialkg: Importer<'dialogues'> = {
   name: 'opendialkg',
   kind: 'dialogues',

@@ -124,6 +124,7 @@ function parseJson(text: string, place: string): unknown {
 /** Reasons for dropping a path. */
 type DropReason = 'blank field' | 'not contiguous' | 'empty path' | 'malformed path';
 
+/** Counts of dropped items. */
 export interface ParseCounts {
   dropped: Record<DropReason, number>;
   /** Actions without a path, such as `meta_thread/send_meta_message`. */
@@ -197,6 +198,7 @@ function wrongShape(expected: string, got: unknown, place: string): WorkbenchErr
   });
 }
 
+/** Samples of a file, and counts of dropped items. */
 export interface FileSamples {
   samples: WalkSample[];
   dialogues: number;

@@ -52,6 +52,7 @@ export async function importPathQuestion(options: ImportOptions): Promise<Questi
   });
 }
 
+/** Entry of `importers.ts`. */
 export const pathquestion: Importer<'questions'> = {
   name: 'pathquestion',
   kind: 'questions',

@@ -5,6 +5,7 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { nearestName, printable } from '../../src/run/printable.js';
 import type { QuestionTask } from '../question.js';
 
+/** Options of `askedQuestion`. */
 export interface AskedOptions {
   /** Names and aliases of the graph; default: names only. */
   names?: NameIndex;
@@ -16,6 +17,7 @@ export interface AskedOptions {
   needsTopic?: boolean;
 }
 
+/** Parsed question. */
 export interface AskedQuestion {
   task: QuestionTask;
   /** The mention used as topic, if no brackets marked one. */

@@ -27,6 +27,7 @@ import {
 } from './question-manifest.js';
 import { aliasesSchema, sampleOf, type StoredQuestion, storedQuestionSchema } from './stored-question.js';
 
+/** Selection of questions. */
 export interface SelectQuestions {
   /** Default all. */
   subsets?: readonly string[];
@@ -36,6 +37,7 @@ export interface SelectQuestions {
   holdOut?: HoldOut;
 }
 
+/** An imported question data set. */
 export interface QuestionDataset extends ImportedDataset<QuestionManifest> {
   /** Subset names in import order. */
   subsets: readonly string[];

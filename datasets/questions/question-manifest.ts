@@ -81,6 +81,7 @@ export function drawOfTypes(holdOutOrSplit: string = ''): number | undefined {
   return draw === undefined ? undefined : Number(draw);
 }
 
+/** Purpose of a split. */
 export type SplitRole = 'train' | 'valid' | 'test';
 
 /** Split: name, and the stored questions of each release file that belong to it. */

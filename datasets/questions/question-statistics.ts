@@ -7,6 +7,7 @@ import { maskedQuestion, type QuestionGold, type QuestionSample } from '../quest
 import type { QuestionDataset } from './question-dataset.js';
 import { sampleOf, type StoredQuestion } from './stored-question.js';
 
+/** Statistics of one subset. */
 export interface SubsetStatistics {
   questions: number;
   /** Questions by split, hold-outs included. */
@@ -32,6 +33,7 @@ export interface SubsetStatistics {
   reach: { questions: number; within: Record<1 | 2 | 3, number | null> };
 }
 
+/** Statistics of a question data set. */
 export interface QuestionStatistics {
   dataset: string;
   /** True if walks may return to their topics. */

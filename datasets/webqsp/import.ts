@@ -39,6 +39,7 @@ export function importWebQsp(options: ImportOptions): Promise<QuestionManifest> 
   });
 }
 
+/** Entry of `importers.ts`. */
 export const webqsp: Importer<'questions'> = {
   name: 'webqsp',
   kind: 'questions',

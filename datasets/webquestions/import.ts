@@ -33,6 +33,7 @@ export function importWebQuestions(options: ImportOptions): Promise<QuestionMani
   });
 }
 
+/** Entry of `importers.ts`. */
 export const webquestions: Importer<'questions'> = {
   name: 'webquestions',
   kind: 'questions',

@@ -58,6 +58,7 @@ export interface DialogueWalkObservation extends StateTextFields {
   actionMask: Uint8Array;
 }
 
+/** Id of the environment that walks from a dialogue’s entity. */
 export const dialogueWalkId = 'kgwalk/OpenDialKG-v1';
 
 /** Shared by all copies of an environment, made once. */

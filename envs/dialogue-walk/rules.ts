@@ -20,6 +20,7 @@ export interface WalkRules {
 /** Two steps, no stay at the first: the setting of every published OpenDialKG walker. */
 export const defaultWalkRules: WalkRules = { horizon: 2, equalAtStep1: false };
 
+/** The rules that settings state. */
 export function walkRulesOf({ horizon, equalAtStep1 }: Pick<EnvSettings, 'horizon' | 'equalAtStep1'>): WalkRules {
   return { horizon, equalAtStep1 };
 }

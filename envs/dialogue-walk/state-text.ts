@@ -31,8 +31,10 @@ interface WalkTextFields {
   outPaths?: readonly string[];
 }
 
+/** Inputs of a state's text. */
 export interface StateTextFields extends TaskTextFields, WalkTextFields {}
 
+/** The fields of a task. */
 export function taskTextFields(graph: Graph, { messages, sender, earlierPaths }: WalkTask): TaskTextFields {
   return { messages, sender, earlierPaths: earlierPaths.map((path) => verbalizePath(graph, path)) };
 }

@@ -25,6 +25,7 @@ export interface EdgeSelection {
   brought?: Record<SplitName, number>;
 }
 
+/** Walkable edges. */
 export interface WalkGraph {
   /** Names and ids of the whole graph, and its edges as far as walks may take them; with `full` the whole graph itself. */
   graph: Graph;

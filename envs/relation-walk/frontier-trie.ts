@@ -21,6 +21,7 @@ export interface FrontierNode {
   follow(relation: number): FrontierNode;
 }
 
+/** Source of frontiers. */
 export interface FrontierTrie {
   /**
    * The node before the first relation. Topics the graph lacks are left out.

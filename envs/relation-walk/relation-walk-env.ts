@@ -150,6 +150,7 @@ function taskSpace(graph: Graph): Space<QuestionTask> {
   };
 }
 
+/** Id of the environment that walks whole frontiers over relations. */
 export const relationWalkId = 'kgwalk/RelationWalk-v1';
 
 /**

@@ -11,6 +11,7 @@ import type { Frontier } from '../../src/kg/frontier.js';
 import type { FrontierNode } from './frontier-trie.js';
 import type { RelationWalkSettings } from '../settings.js';
 
+/** Legal moves of a walk over relations. */
 export interface RelationWalkRules {
   /** Relations a walk may take; at least 1. */
   horizon: number;

@@ -74,8 +74,10 @@ export const normalizerState = z.object({
   observations: momentsState.optional(),
   returns: momentsState.optional(),
 });
+/** One state of a `Normalizer`. */
 export type NormalizerState = z.output<typeof normalizerState>;
 
+/** Options of normalisation. */
 export interface NormalizerOptions {
   /** Default true. */
   observations?: boolean;

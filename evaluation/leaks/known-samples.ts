@@ -11,6 +11,7 @@ import { WorkbenchError } from '../../src/run/errors.js';
 /** Kind of data set: dialogues or questions. */
 export type AnySample = WalkSample | QuestionSample;
 
+/** One split. */
 export interface KnownSplit<Sample extends AnySample = AnySample> {
   name: string;
   /** Absent: a file of the release with another name. */

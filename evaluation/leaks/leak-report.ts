@@ -8,6 +8,7 @@ import { graphCut, type GraphCut } from './graph-cut.js';
 import type { KnownSamples } from './known-samples.js';
 import type { SeenUnseen } from './seen-unseen.js';
 
+/** Provenance of one agent. */
 export interface NotedAgent {
   /** `run` for the run itself, else the name of an evaluation. */
   of: string;
@@ -38,6 +39,7 @@ export interface LeakReport {
   foundBeside: string[];
 }
 
+/** Input of a report. */
 export interface LeakReportParts {
   dataset: string;
   known: KnownSamples<WalkSample> | KnownSamples<QuestionSample>;

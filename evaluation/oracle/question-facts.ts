@@ -26,6 +26,7 @@ export interface QuestionFacts extends QuestionSample {
   answerNames: ReadonlyMap<string, number>;
 }
 
+/** Executes the gold of one question. */
 export function questionFacts(graph: Graph, { task, gold }: QuestionSample): QuestionFacts {
   const topics = task.topics.map(({ entity }) => entity);
   const excluded = excludedTopics(task);

@@ -20,6 +20,7 @@ import { listen, type Handled } from './pointer.js';
 
 declare const Chart: typeof ChartType;
 
+/** A chart on a page. */
 export interface DrawnChart {
   /** Draws other values; the reader's view (zoom, axis, smoothing) is kept. */
   update(plot: Plot): void;

@@ -15,6 +15,7 @@ export interface Theme {
   shade: (color: string) => string;
 }
 
+/** Light mode. */
 export const light: Theme = {
   name: 'light',
   paper: '#ffffff',
@@ -24,6 +25,7 @@ export const light: Theme = {
   shade: (color) => color,
 };
 
+/** Dark mode. */
 export const dark: Theme = {
   name: 'dark',
   paper: '#15191c',

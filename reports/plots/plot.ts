@@ -66,6 +66,7 @@ export interface PlotEstimate {
   high: number;
 }
 
+/** Horizontal bars with intervals. */
 export interface BarPlot extends Titled {
   kind: 'bars';
   bars: readonly (PlotEstimate & {
@@ -92,4 +93,5 @@ export interface ScatterPlot extends Titled {
   }[];
 }
 
+/** See each type. */
 export type Plot = LinePlot | BarPlot | ScatterPlot;

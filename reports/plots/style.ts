@@ -29,6 +29,7 @@ export const plotStyle = `
 @media (max-width: 600px) { .plot button, .plot select { padding: 0.4rem 0.5rem; } }
 `;
 
+/** Style of a sweep's parallel axes. */
 export const axesStyle = `
 .axes { width: 100%; height: auto; display: block; font-size: 12px; }
 .axes text { fill: var(--ink); paint-order: stroke; stroke: var(--paper); stroke-width: 3px; } .axes .quiet { fill: var(--quiet); font-size: 11px; }
