@@ -14,7 +14,7 @@ import { generalizedAdvantages } from '../trainers/advantages.js';
 import { createBilinear } from '../trainers/bilinear/train-bilinear.js';
 import { ppoObjective } from '../trainers/ppo-loss.js';
 import { ppoSettings } from '../trainers/ppo-settings.js';
-import { openShare } from '../trainers/transe/crew.js';
+import { openShare } from '../trainers/transe/train-transe.js';
 import { transeSettings } from '../trainers/transe/settings.js';
 import { createTransE, createWork, placeStream } from '../trainers/transe/work.js';
 

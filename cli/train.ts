@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { commandLine, shownPath } from '../src/run/command-line.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import { printJson, printLine, printNote, printTable } from './output.js';
+import { printJson, printLine, printNote } from './output.js';
 import type { PlannedRun, TrainFlags } from './planned-runs.js';
 import { addThreadsOption, minutesOf, repeatable } from './options.js';
 import { inputsOption, refuseOtherInputs } from './plan.js';
@@ -32,7 +32,7 @@ export function register(program: Command): void {
       'with --resume: leave that run as it is and start a new one from the weights of the checkpoint, if need be under other settings (default: runs/NAME-TIME-sSEED)',
     )
     .option('--backend <name>', 'tensorflow, wasm or cpu instead of the fastest backend that works')
-    .option('--dry-run', 'print the plan and exit: samples, texts, tokens, updates and time')
+    .option('--dry-run', 'train two steps of each phase, print what the whole run would take, and leave nothing')
     .option('--follow', 'show the run in a browser while it trains, as `kgwalk serve` does; ends with it')
     .option('--max-minutes <n>', 'stop after this many minutes, with a checkpoint to resume from', minutesOf)
     .option('--json', 'print the run folders as JSON')
@@ -46,8 +46,7 @@ async function train(preset: string | undefined, flags: TrainFlags): Promise<voi
   const runs = await plannedRuns(preset, flags);
   if (flags.dryRun) {
     const { dryRun } = await import('./dry-run.js');
-    const rows = await dryRun(runs[0]!.settings, { hasClone: flags.fork !== undefined });
-    return flags.json ? printJson(rows) : printTable(rows);
+    return dryRun(runs[0]!, threads, flags.json ?? false, flags.maxMinutes);
   }
   if (flags.inputs !== undefined) {
     const { inputsOf } = await import('../sweep/plan.js');

@@ -122,10 +122,6 @@ async function importEmbeddings(name: string, options: ImportFlags): Promise<voi
   );
 }
 
-type EncodeFlags = Pick<TrainFlags, 'model' | 'set' | 'seed' | 'maxMinutes' | 'json'> & {
-  later?: boolean;
-};
-
 /** Adds `kgwalk encode`. */
 export function registerEncode(program: Command): void {
   program
@@ -135,40 +131,21 @@ export function registerEncode(program: Command): void {
     .option('--model <model>', 'text encoder, as for `kgwalk train`')
     .option('--set <key=value>', 'change a setting, such as data.graph=wide; repeatable', repeatable, [])
     .option('--seed <n>', 'the run’s seed')
-    .option('--later', 'with per-step text: also encode all states after one step')
     .option('--max-minutes <n>', 'stop after this many minutes and keep the vectors', minutesOf)
     .option('--json', 'print JSON')
     .action(encode);
 }
 
-/** Texts per batch; bounds memory. */
-const atOnce = 4096;
+type EncodeFlags = Pick<TrainFlags, 'model' | 'set' | 'seed' | 'maxMinutes' | 'json'>;
 
-async function encode(preset: string | undefined, { later = false, ...flags }: EncodeFlags): Promise<void> {
+/** A trial of one step, which encodes what a run encodes. */
+async function encode(preset: string | undefined, flags: EncodeFlags): Promise<void> {
   const { plannedRuns } = await import('./planned-runs.js');
-  const { taskOfSettings } = await import('../tasks/index.js');
-  const { textLists } = await import('./training-texts.js');
-  const { encodeWithProgress, openEncoder } = await import('../src/encoder/open-encoder.js');
-  const { cacheFolder } = await import('../src/run/locations.js');
+  const { tryRun } = await import('../tasks/train.js');
   const { terminalWork } = await import('./terminal.js');
-  const [planned] = await plannedRuns(preset, flags);
-  const { settings } = planned!;
-  const plan = await (await taskOfSettings(settings)).plan(settings);
+  const [run] = await plannedRuns(preset, flags);
   const { progress, signal } = terminalWork(flags.maxMinutes);
-  const encoder = await openEncoder(settings.encoder, { cacheFolder: cacheFolder() });
-  try {
-    let asked = 0;
-    for (const { count, texts, options } of textLists(plan, settings, encoder, later)) {
-      for (let from = 0; from < count; from += atOnce) {
-        const batch = await texts(from, Math.min(from + atOnce, count));
-        await encodeWithProgress(encoder, batch, { label: 'encode texts', progress, signal, ...options });
-      }
-      asked += count;
-    }
-    const { encodes, tokens } = encoder.counters;
-    if (flags.json) return printJson({ texts: asked, encoded: encodes, tokens, encoder: encoder.id });
-    printLine(`${asked} texts: ${encodes} encoded by ${encoder.name}, the others were cached`);
-  } finally {
-    await encoder.dispose();
-  }
+  const { texts } = await tryRun({ ...run!, signal, steps: 1, encodeAll: progress });
+  if (flags.json) return printJson({ texts: texts.asked, encoded: texts.missing, encoder: texts.encoder });
+  printLine(`${texts.asked} texts: ${texts.missing} encoded by ${texts.encoder}, the others were cached`);
 }

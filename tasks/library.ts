@@ -2,11 +2,13 @@
  * `kgwalk/tasks`: whole evaluations and training runs of any task, as the commands make them.
  * @module kgwalk/tasks
  */
+
+
 export { type EvaluatedTask, evaluateNamed, type EvaluateNamedOptions, type NamedEvaluation } from './evaluate.js';
 export { type EvaluationFlags } from './flags.js';
 export { type AnyTask, loadTask, type TaskName, taskNames } from './index.js';
 export { ruleBaseline } from './links/rules.js';
-export { verbalisePath } from './links/words.js';
+export { verbalisePath } from './links/row.js';
 export { resolve } from './named.js';
 export { findRun } from './named-runs.js';
 export { loadPlugin, type PluginHost } from './plugins.js';

@@ -1,6 +1,5 @@
 /** The contract of a task: all that differs between dialogues, questions and links. Commands, evaluation, training and reports know no task. */
 import type { AgentRegistry } from '../agents/registry.js';
-import type { WalkSample } from '../datasets/walk-sample.js';
 import type { Traced } from '../evaluation/evaluate.js';
 import type { AskedEvaluation } from '../evaluation/keep.js';
 import type { Asker, Attempt, Compared, Measure, Row, Sample, Scorer } from '../evaluation/score.js';
@@ -136,39 +135,6 @@ export function keptOpen<T>(open: () => Promise<T>, close: (opened: T) => void |
   };
 }
 
-/** Texts of one kind that a training would encode, and how many tokens of them count. */
-export interface TextGroup {
-  texts: string[];
-  maxTokens: number;
-}
-
-/** Walks whose states are all encoded. */
-export interface PlannedWalks {
-  /** The edges that may be walked. */
-  graph: Graph;
-  train: readonly WalkSample[];
-  valid: readonly WalkSample[];
-}
-
-/** Plan of a training: its inputs, and a line per phase; `off` for phases that the settings disable. */
-export interface TrainingPlan {
-  /** Training data and other notes, a line each. */
-  notes: string[];
-  /** Phases before texts are encoded, and those after. */
-  before: Record<string, string>;
-  phases: Record<string, string>;
-  texts: TextGroup[];
-  /** For encoding state by state; these texts are not among `texts`. */
-  walks?: PlannedWalks;
-}
-
-/** Description of PPO's work. @param what unit: `samples`, `questions` */
-export function ppoWork({ ppo }: TrainSettings, what: string): string {
-  if (!ppo.enabled) return 'off';
-  const walks = ppo.gradient === 'exact' ? 'none walked' : `${ppo.explorations} walks each`;
-  return `${ppo.updates} updates of ${ppo.samplesPerUpdate} ${what}, ${walks}`;
-}
-
 /** Options of pretraining. */
 export interface PretrainFlags {
   threads: number;
@@ -246,8 +212,6 @@ export interface Task<S extends Sample = Sample, Answer = unknown, R extends Row
   readonly learning: Learning;
   /** The environment of the settings over a split of their data. */
   environment(settings: TrainSettings, flags: EnvironmentFlags, work: Work): Promise<TaskEnvironment>;
-  /** Plan of a training. @throws as training would for inputs that do not fit */
-  plan(settings: TrainSettings): Promise<TrainingPlan>;
   /** Options by which a run of these settings is evaluated on valid, where they are not the usual ones. */
   validFlags?(settings: TrainSettings): Partial<EvaluationFlags>;
   /** The graph whose entities may have vectors of another program; absent where nothing reads any. @param graph default the usual one */

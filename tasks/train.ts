@@ -14,6 +14,7 @@ import { openRun, runIn } from '../src/run/run-folder.js';
 import { forkSettings as forkOf } from '../trainers/fork.js';
 import type { TrainSettings } from '../trainers/train-settings.js';
 import { type TrainOptions, trainRun } from '../trainers/train.js';
+import { trial, type TrialOptions, type TrialReport } from '../trainers/trial.js';
 import { evaluateNamed, type NamedEvaluation } from './evaluate.js';
 import { type AnyTask, taskOfConfig, taskOfSettings } from './index.js';
 import { loadPluginsOf } from './plugins.js';
@@ -26,6 +27,16 @@ import { loadPluginsOf } from './plugins.js';
 export async function train(options: TrainOptions): Promise<void> {
   await loadPluginsOf(options.settings);
   await trainTask(await taskOfSettings(options.settings), options);
+}
+
+/**
+ * Tries a training: two steps of each phase, and the cost of the whole run.
+ * @throws WorkbenchError as `train`; nothing is left
+ */
+export async function tryRun(options: TrialOptions & Pick<TrainOptions, 'folder' | 'resume'>): Promise<TrialReport> {
+  const { folder: _folder, resume: _resume, ...others } = options;
+  const settings = await withPlugins(options);
+  return trial((await taskOfSettings(settings)).learning, { ...others, settings });
 }
 
 /** The same of a task that is known. @returns the evaluation of the best on valid, unless another was asked for */
@@ -44,7 +55,13 @@ export async function trainTask(task: AnyTask, given: TrainOptions): Promise<Nam
  * @returns the settings with labels of all loaded plugins; for a resumed run, its own
  * @throws WorkbenchError `usage` for a plugin of the run that is not loaded, `config` for one that changed
  */
-async function withPlugins({ settings, folder, resume, fork, onNote }: TrainOptions): Promise<TrainSettings> {
+async function withPlugins({
+  settings,
+  folder,
+  resume,
+  fork,
+  onNote,
+}: Pick<TrainOptions, 'settings' | 'folder' | 'resume' | 'fork' | 'onNote'>): Promise<TrainSettings> {
   await loadPluginsOf(settings);
   const before = resume === undefined ? undefined : runIn(folder);
   const { plugins: _plugins, ...plain } = settings;

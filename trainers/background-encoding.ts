@@ -24,7 +24,7 @@ export interface BackgroundEncoding<Result> {
  * @param busy threads of the work that runs at the same time
  */
 export function encodeInBackground<Result>(
-  { progress, signal }: Pick<Session, 'progress' | 'signal'>,
+  { progress, signal, trial }: Pick<Session, 'progress' | 'signal' | 'trial'>,
   busy: number,
   encode: (options: BackgroundOptions) => Promise<Result>,
   cores = availableParallelism(),
@@ -47,7 +47,8 @@ export function encodeInBackground<Result>(
     return encoding;
   }
 
-  if (cores > busy) void begin();
+  // A trial measures one thing at a time.
+  if (cores > busy && !trial) void begin();
   return {
     join() {
       joined = true;

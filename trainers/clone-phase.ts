@@ -3,7 +3,7 @@ import type { Checkpoint } from '../checkpoints/checkpoint.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { divergedAt } from '../src/tensor/diverged.js';
 import type { CloneCourse } from './clone.js';
-import { beginWith, restoreTrainee, saveTrainee, type Session, type Trainee } from './session.js';
+import { beginWith, figuresOf, restoreTrainee, saveTrainee, type Session, type Trainee } from './session.js';
 
 /** Updates between two records of the metric log. */
 const logEvery = 10;
@@ -46,6 +46,8 @@ export async function clonePhase(
       startStep,
       epochsDone,
       ...(signal && { signal }),
+      mostSteps: session.trial?.steps,
+      onStart: (numSteps) => (line = session.progress('clone', numSteps, 'updates', step)),
       onStep: (update) => {
         step = update.step;
         line ??= session.progress('clone', update.numSteps, 'updates', step - 1);
@@ -63,7 +65,10 @@ export async function clonePhase(
         line = undefined;
         // An epoch that was stopped during its evaluation is already recorded.
         if (at > timed) logs.timing('clone', (timed = at));
-        const metrics = { ...(lossName !== undefined && { [lossName]: validLoss }), ...(await logs.aside(evaluate)) };
+        const metrics = {
+          ...(lossName !== undefined && { [lossName]: validLoss }),
+          ...(await figuresOf(session, evaluate)),
+        };
         logs.metrics('clone', at, metrics);
         epochsDone = epoch;
         await saveTrainee(session, trainee, { phase: 'clone', step: at, epoch, metrics });

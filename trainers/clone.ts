@@ -30,6 +30,10 @@ export interface CloneCourse {
    * `onEpoch`.
    */
   epochsDone?: number;
+  /** Updates after which training ends as after an epoch. Default: all. */
+  mostSteps?: number;
+  /** Called with the number of updates before the first. */
+  onStart?: (numSteps: number) => void;
   /** Called after every update; `step` counts from 1. Returning true ends training. */
   onStep?: (step: CloneStep) => boolean | void;
   /** Called after every epoch, to evaluate and save. */
@@ -81,6 +85,7 @@ export async function clone<Request extends TaskRequest>(options: CloneOptions<R
   }
   const stepsPerEpoch = Math.ceil(train.count / settings.batchSize);
   const numSteps = stepsPerEpoch * settings.epochs;
+  const last = Math.min(numSteps, options.mostSteps ?? Infinity);
   const endEpoch = async (epoch: number) => {
     const validLoss = await meanLoss(actor, valid);
     await onEpoch?.({ epoch, step: epoch * stepsPerEpoch, validLoss });
@@ -90,7 +95,8 @@ export async function clone<Request extends TaskRequest>(options: CloneOptions<R
   if (trained > epochsDone) await endEpoch(epochsDone + 1);
   let order = new Int32Array(0);
   const turn = turnTaker();
-  for (let step = startStep; step < numSteps; step++) {
+  options.onStart?.(numSteps);
+  for (let step = startStep; step < last; step++) {
     throwIfStopped(signal);
     const epoch = Math.floor(step / stepsPerEpoch);
     const position = step % stepsPerEpoch;
@@ -101,7 +107,7 @@ export async function clone<Request extends TaskRequest>(options: CloneOptions<R
     const learningRate = learningRateAt(step, numSteps, settings);
     const figures = await update(options, chosen, step, learningRate);
     if (onStep?.({ step: step + 1, numSteps, ...figures, learningRate })) return;
-    if (position === stepsPerEpoch - 1) await endEpoch(epoch + 1);
+    if (position === stepsPerEpoch - 1 || step + 1 === last) await endEpoch(epoch + 1);
     await turn();
   }
 }

@@ -8,7 +8,7 @@ import { Rng } from '../src/run/seeds.js';
 import { throwIfStopped, turnTaker } from '../src/run/stop.js';
 import { divergedAt } from '../src/tensor/diverged.js';
 import type { StoredTensors } from '../src/tensor/parameters.js';
-import { restoreTrainee, saveTrainee, type Session, type Trainee } from './session.js';
+import { figuresOf, restoreTrainee, saveTrainee, type Session, stepsOf, type Trainee } from './session.js';
 
 /** Steps between two records of the metric log. */
 const logEvery = 10;
@@ -55,13 +55,14 @@ export async function fitPhase(session: Session, phase: FitPhase): Promise<void>
   if (from) restoreTrainee(trainee, from);
   let done = from?.header.step ?? 0;
   let saved = done;
-  const evaluatesAt = (step: number) => step === steps || phase.evaluatesAt(step);
+  const last = stepsOf(session, steps);
+  const evaluatesAt = (step: number) => step === last || phase.evaluatesAt(step);
   const save = async (metrics: Record<string, number> = {}, interim = false) => {
     await saveTrainee(session, trainee, { phase: 'fit', step: done, epoch: 0, metrics, interim });
     saved = done;
   };
   const score = async () => {
-    const figures = await logs.aside(evaluate);
+    const figures = await figuresOf(session, evaluate);
     logs.metrics('fit', done, figures);
     await save(figures);
   };
@@ -71,7 +72,7 @@ export async function fitPhase(session: Session, phase: FitPhase): Promise<void>
     // A run that was stopped during an evaluation repeats it.
     const scored = Object.keys(from?.header.metrics ?? {}).some((key) => key.startsWith('eval/'));
     if (done > 0 && evaluatesAt(done) && !scored) await score();
-    while (done < steps) {
+    while (done < last) {
       throwIfStopped(signal);
       const { loss, figures } = await phase.step(done);
       done++;

@@ -7,7 +7,7 @@ import { divergedAt } from '../src/tensor/diverged.js';
 import type { Optimizer, TrainedParameters } from '../src/tensor/trainable.js';
 import type { PpoSettings } from './ppo-settings.js';
 import type { PpoOptions, PpoUpdate } from './ppo.js';
-import { beginWith, restoreTrainee, saveTrainee, type Session, type Trainee } from './session.js';
+import { beginWith, figuresOf, restoreTrainee, saveTrainee, type Session, stepsOf, type Trainee } from './session.js';
 
 /** Input of the training algorithm. */
 export type PpoShared = Pick<
@@ -93,9 +93,10 @@ export async function ppoPhase(session: Session, phase: PpoPhase): Promise<void>
     await saveTrainee(session, trainee, { phase: 'ppo', step: done, epoch: 0, metrics, state, interim });
     saved = done;
   };
-  const evaluatesAt = (update: number) => update === settings.updates || update % settings.evalEvery === 0;
+  const last = stepsOf(session, settings.updates);
+  const evaluatesAt = (update: number) => update === last || update % settings.evalEvery === 0;
   const score = async () => {
-    const figures = await logs.aside(evaluate);
+    const figures = await figuresOf(session, evaluate);
     logs.metrics('ppo', done, figures);
     const main = Object.values(figures)[0]!;
     patience =
@@ -116,7 +117,7 @@ export async function ppoPhase(session: Session, phase: PpoPhase): Promise<void>
     if (evaluatesAt(update) || ends) await score();
     else if (update % checkpoint.everyUpdates === 0) await save();
     if (ends) run.update({ reason: `onUpdate ended training after update ${update}` });
-    return ends || givesUp();
+    return ends || givesUp() || update === last;
   };
   try {
     // A run that was stopped during an evaluation repeats it.

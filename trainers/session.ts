@@ -34,6 +34,18 @@ export interface TrainedUpdate {
 /** Callback for a finished round; returning true ends training. */
 export type OnUpdate = (update: TrainedUpdate) => boolean | void | Promise<boolean | void>;
 
+/** Run that is tried: each phase ends after some steps, evaluations are cut short. */
+export interface Trial {
+  /** Steps after which a phase ends; for tables of vectors, epochs. */
+  steps: number;
+  /** Folder of tables of vectors that are not kept yet. */
+  folder: string;
+  /** Replaces the run's encoder. */
+  encoder: (encoder: StateEncoder) => StateEncoder;
+  /** Runs an evaluation in part. */
+  evaluation: (evaluate: () => Promise<Record<string, number>>) => Promise<Record<string, number>>;
+}
+
 /** Training run in progress. */
 export interface Session {
   tf: Tf;
@@ -55,6 +67,18 @@ export interface Session {
   onUpdate?: OnUpdate | undefined;
   /** Prints a notice that is not part of the results. */
   note?: ((line: string) => void) | undefined;
+  trial?: Trial | undefined;
+}
+
+/** Steps of a phase: all, or those of a trial. */
+export const stepsOf = ({ trial }: Pick<Session, 'trial'>, steps: number) => Math.min(steps, trial?.steps ?? Infinity);
+
+/** Figures of an evaluation, whose processor time is in no record. */
+export function figuresOf(
+  { logs, trial }: Pick<Session, 'logs' | 'trial'>,
+  evaluate: () => Promise<Record<string, number>>,
+): Promise<Record<string, number>> {
+  return trial ? trial.evaluation(evaluate) : logs.aside(evaluate);
 }
 
 /** Data of a run, read and checked, and its training phases. */

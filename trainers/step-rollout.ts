@@ -3,22 +3,72 @@
  * column per kind of number and no object per step.
  */
 import { actionLogProbs, type Actor, type ValueNetwork } from '../agents/actor.js';
-import {
-  maskOf,
-  type PolicyShape,
-  vectorOf,
-  type VectorObservation,
-  type VectorObservationEnv,
-} from '../agents/policy/spaces.js';
+import { maskOf, type PolicyShape, vectorOf, type VectorObservation, type VectorObservationEnv } from '../agents/policy/spaces.js';
 import { scaledBy } from '../agents/policy/play.js';
 import { readStatistics, statisticsTensors } from '../agents/policy/policy.js';
 import { WatchedEnv } from '../agents/policy/watched-env.js';
-import type { Checkpoint, JsonObject } from '../checkpoints/checkpoint.js';
+import { type Checkpoint, type JsonObject, optimizerPrefix } from '../checkpoints/checkpoint.js';
 import type { Tensor } from '../checkpoints/safetensors.js';
 import type { Normalizer } from '../envs/wrappers/normalizer.js';
 import { type Rng, subSeed } from '../src/run/seeds.js';
 import { type ActionDraw, type Collect, columnsOf, type Minibatch, pickTransitions, type Round } from './rollout.js';
-import { actionsTensor, type EpisodesState, episodesState, shownTensor } from './saved-episodes.js';
+import { z } from 'zod';
+import { WorkbenchError } from '../src/run/errors.js';
+
+const saved = z.object({
+  /** Per copy: number of its episode, and its steps so far. */
+  numbers: z.array(z.int().min(0)),
+  steps: z.array(z.int().min(0)),
+  /** Return and length of the latest episodes. */
+  recent: z.array(z.tuple([z.number(), z.int()])),
+  /** Per copy: discounted return so far. */
+  running: z.array(z.number()),
+});
+/** JSON part of the state. */
+type EpisodesState = z.output<typeof saved>;
+
+const names = {
+  // Needed only for training, like optimizer state.
+  actions: `${optimizerPrefix}episodes/actions`,
+  shown: `${optimizerPrefix}episodes/shown`,
+};
+
+/** All actions of running episodes, concatenated by copy, int32. */
+function actionsTensor(actions: readonly (readonly number[])[]): Record<string, Tensor> {
+  const data = Int32Array.from(actions.flat());
+  return { [names.actions]: { shape: [data.length], data } };
+}
+
+/** Last observation of each copy, float32 [copies, inputs]. */
+function shownTensor(shown: readonly Float32Array[], inputs: number): Record<string, Tensor> {
+  const data = new Float32Array(shown.length * inputs);
+  shown.forEach((vector, i) => data.set(vector, i * inputs));
+  return { [names.shown]: { shape: [shown.length, inputs], data } };
+}
+
+/** Saved episodes, checked; undefined for a checkpoint without episodes, such as the initial one of a fork. */
+function episodesState(
+  { trainer }: Checkpoint['header'],
+  tensors: Checkpoint['tensors'],
+  copies: number,
+): (EpisodesState & { actions: Int32Array[]; shown: Float32Array[] }) | undefined {
+  if (trainer.episodes === undefined) return undefined;
+  const read = saved.safeParse(trainer.episodes);
+  const [actions, shown] = [tensors[names.actions]?.data, tensors[names.shown]?.data];
+  const lists = read.data ? [read.data.numbers, read.data.steps, read.data.running] : [];
+  const fits = read.success && lists.every(({ length }) => length === copies);
+  const total = read.data?.steps.reduce((sum, steps) => sum + steps, 0);
+  if (!fits || !(actions instanceof Int32Array) || !(shown instanceof Float32Array) || actions.length !== total) {
+    throw new WorkbenchError('data', `expected running episodes of ${copies} copies in the checkpoint, got others`);
+  }
+  let end = 0;
+  const inputs = shown.length / copies;
+  return {
+    ...read.data,
+    actions: read.data.steps.map((steps) => actions.subarray(end, (end += steps))),
+    shown: read.data.steps.map((_, copy) => shown.subarray(copy * inputs, (copy + 1) * inputs)),
+  };
+}
 
 /** Environments, and the number of steps per round. */
 export interface StepRolloutOptions {

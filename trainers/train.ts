@@ -24,7 +24,7 @@ import { openBackend } from '../src/tensor/backend.js';
 import { checkTrainSettings } from './check-settings.js';
 import { forkedWeights, type ForkSource, weightsAtStart, writeStart } from './fork.js';
 import { backendToGoOnWith, checkpointToResume, leaveLater, longerConfig } from './resume.js';
-import { type Learning, type OnUpdate, openRunLogs, type Session, type Training } from './session.js';
+import { type Learning, type OnUpdate, openRunLogs, type Session, type Training, type Trial } from './session.js';
 import { plainSettings, type TrainSettings } from './train-settings.js';
 
 /** Settings, folder and start of a training run. */
@@ -56,6 +56,8 @@ export interface TrainOptions {
   onUpdate?: OnUpdate | undefined;
   /** Called with every record of `metrics.jsonl` as it is logged, for experiment trackers. */
   onMetrics?: ((record: MetricRecord) => void) | undefined;
+  /** Makes it a trial: see `trial`. */
+  trial?: Trial | undefined;
 }
 
 /**
@@ -81,13 +83,15 @@ async function trainNoted(learning: Learning, options: TrainOptions): Promise<vo
     signal,
     onUpdate,
     onMetrics,
+    trial,
   } = options;
   const before = resume === undefined ? undefined : runIn(folder);
   checkTrainSettings(learning, settings, fork !== undefined || readIndex(folder).clone !== undefined);
   const training = await learning.open(settings);
   for (const note of training.notes) onNote?.(note);
   if (training.readsTexts) onNote?.(`texts encoded by ${settings.encoder.model ?? 'nothing'}`);
-  const encoder = await encoderOf(training, settings);
+  const opened = await encoderOf(training, settings);
+  const encoder = trial ? trial.encoder(opened) : opened;
   try {
     const wanted = before ? backendToGoOnWith(before, settings) : settings.backend;
     const { tf, name: backend, why } = await openBackend(wanted, learning.networkSize(settings, encoder.dim));
@@ -108,7 +112,7 @@ async function trainNoted(learning: Learning, options: TrainOptions): Promise<vo
     });
     try {
       const start = weightsAtStart(run.folder, hashes);
-      const heard = { progress, signal, onUpdate, note: onNote };
+      const heard = { progress, signal, onUpdate, note: onNote, trial };
       const parts = { tf, host: backend === 'host', run, settings, encoder, hashes, start, threads, ...heard };
       await runPhases(training, from, parts, { onTorn, onMetrics, evaluateBest });
     } catch (thrown) {

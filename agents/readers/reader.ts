@@ -107,8 +107,6 @@ export interface ReaderKind {
   problems?(settings: ReaderSettings): string[];
   /** True where the number of relations is given. Default: with `reader.hops=given`. */
   hopsGiven?(settings: ReaderSettings): boolean;
-  /** Texts that it encodes of some questions and of the graph, for the plan of a run. */
-  texts(facts: Pick<ReaderFacts, 'graph' | 'settings'>, tasks: readonly QuestionTask[]): readonly string[];
   /**
    * Makes what must be known of train; notes what it reads by `madeFromSamples`.
    * @param train the only questions that a reader may learn from

@@ -25,9 +25,8 @@ import { dialogueTriples } from '../../trainers/transe/triples.js';
 import { type EvaluationFlags, threadsOf } from '../flags.js';
 import type { OpenedAgent, OpenOptions, Resolved, Trained, Work } from '../task.js';
 import { foldersOf, weightsOf } from '../named-runs.js';
-import { arkCountWarning, keepingArkBeam, refuseArkCount } from './ark-count.js';
+import { arkCountWarning, keepingArkBeam, refuseArkCount, type DialogueRow } from './row.js';
 import { type DialogueEvaluationData, oracleLabel } from './data.js';
-import type { DialogueRow } from './row.js';
 import { dialogueScorer } from './score.js';
 import { leakWarning } from './training-data.js';
 

@@ -4,8 +4,7 @@ import type { Graph } from '../../src/kg/graph.js';
 import { calibrationOf } from '../../src/metrics/selective.js';
 import type { Section } from '../../src/run/evaluation.js';
 import { numberText } from '../../src/run/figures.js';
-import type { DialogueRow } from './row.js';
-import { type GoldPart, goldParts } from './gold-parts.js';
+import { type DialogueRow, type GoldPart, goldParts } from './row.js';
 
 /** Rows of a walker, with their samples. */
 export interface CalibratedRows {

@@ -3,8 +3,7 @@ import { basename } from 'node:path';
 import { type DialogueDataset, loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { samplesOfFile } from '../../datasets/opendialkg/read-dialogues.js';
 import { dataSettings, type DataSettings } from '../../datasets/settings.js';
-import type { SplitName, WalkSample } from '../../datasets/walk-sample.js';
-import { splitSamples } from '../../datasets/walk-sample.js';
+import { type SplitName, type WalkSample, splitSamples } from '../../datasets/walk-sample.js';
 import { envSettings } from '../../envs/settings.js';
 import type { AskedEvaluation } from '../../evaluation/keep.js';
 import { evaluationSettings, type EvaluationSettings } from '../../evaluation/settings.js';
@@ -17,8 +16,7 @@ import { sampled } from '../../src/run/seeds.js';
 import { type EvaluationFlags, wholeNumber } from '../flags.js';
 import { sameOfRuns } from '../named-runs.js';
 import type { Data } from '../task.js';
-import { checkArkCount } from './ark-count.js';
-import { seenEntities } from './row.js';
+import { checkArkCount, seenEntities } from './row.js';
 
 /** Label of scores of agents that read the text after the path was chosen. */
 export const oracleLabel = 'oracle: reads the reply';

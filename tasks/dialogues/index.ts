@@ -1,21 +1,10 @@
 /** Dialogues: walk from an entity to what the speaker names next. */
 import type { Answer } from '../../agents/agent.js';
 import { dialogueAgents } from '../../agents/dialogue-agents.js';
-import {
-  earlierText,
-  entityTexts,
-  lastMessageText,
-  readsEarlier,
-  readsNames,
-  relationTexts,
-  windowText,
-} from '../../agents/walker/vectors.js';
 import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { dataSettings } from '../../datasets/settings.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
-import { goldWalks } from '../../trainers/demonstrations.js';
-import type { TrainSettings } from '../../trainers/train-settings.js';
-import { ppoWork, type Task, type TrainingPlan } from '../task.js';
+import { type Task, type PretrainFlags, type Shown, ShownPage, type Work } from '../task.js';
 import { openScoredAgent, refuseIdle } from './agents.js';
 import { openAskDialogue } from './ask.js';
 import { dialogueData, type DialogueEvaluationData, dialogueFlagsOf } from './data.js';
@@ -23,11 +12,14 @@ import { dialogueEnvironment } from './environment.js';
 import { evaluationLeaks, runLeaks } from './leaks.js';
 import { dialogueLearning } from './learn.js';
 import { predictionsFile } from './predictions.js';
-import { pretrainDialogues } from './pretrain.js';
 import type { DialogueRow } from './row.js';
 import { dialogueMeasure } from './score.js';
 import { dialoguesImported, dialogueStatistics, listedDialogues } from './statistics.js';
-import { openDialogueData } from './training-data.js';
+import { shownMetrics } from '../../src/embedding/rank-links.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import type { TrainSettings } from '../../trainers/train-settings.js';
+import { pretrainEmbeddings } from '../../trainers/transe/pretrain.js';
+import { dialogueTriples } from '../../trainers/transe/triples.js';
 
 /** The task of dialogues. */
 export const dialogues: Task<WalkSample, Answer, DialogueRow, DialogueEvaluationData> = {
@@ -44,7 +36,6 @@ export const dialogues: Task<WalkSample, Answer, DialogueRow, DialogueEvaluation
   openAsk: openAskDialogue,
   learning: dialogueLearning,
   environment: dialogueEnvironment,
-  plan: dialoguePlan,
   embeddedGraph: (dataset, graph) => loadDialogueDataset(dataset).loadGraph(graph),
   pretrain: pretrainDialogues,
   imported: dialoguesImported,
@@ -54,32 +45,30 @@ export const dialogues: Task<WalkSample, Answer, DialogueRow, DialogueEvaluation
   leaks: (name, of, split) => ('run' in of ? runLeaks(name, of, split) : evaluationLeaks(name, of.folder, split)),
 };
 
-async function dialoguePlan(settings: TrainSettings): Promise<TrainingPlan> {
-  const { graph, walks, train, valid, linked, notes } = await openDialogueData(settings);
-  const cloned = [...train, ...(settings.clone.enabled ? (linked?.samples ?? []) : [])];
-  const tasks = [...cloned, ...valid].map(({ task }) => task);
-  const { nameTokens, lastMessageTokens, windowTokens, windowMessages } = settings.encoder;
-  const golds = goldWalks(cloned, walks.graph, settings.env).length;
-  const { transe, clone } = settings;
-  const updates = clone.epochs * Math.ceil(golds / clone.batchSize);
-  const names = { texts: [...entityTexts(graph), ...relationTexts(graph)], maxTokens: nameTokens };
-  const earlier = readsEarlier(settings.walker)
-    ? [1, 2].map((back) => tasks.map((task) => earlierText(task, back)))
-    : [];
-  const messages = [
-    { texts: tasks.map(lastMessageText), maxTokens: lastMessageTokens },
-    { texts: tasks.map((task) => windowText(task, windowMessages)), maxTokens: windowTokens },
-    ...earlier.map((texts) => ({ texts, maxTokens: lastMessageTokens })),
-  ];
-  const perStep = settings.stateText.encode === 'per-step';
-  return {
-    notes,
-    before: { transe: transe.enabled ? `${transe.epochs} epochs at most over ${graph.numEdges} edges` : 'off' },
-    phases: {
-      clone: clone.enabled ? `${updates} updates of ${clone.batchSize} samples` : 'off',
-      ppo: ppoWork(settings, 'samples'),
-    },
-    texts: [...(readsNames(settings.walker) ? [names] : []), ...(perStep ? [] : messages)],
-    ...(perStep && { walks: { graph: walks.graph, train, valid } }),
-  };
+/** Trains or finds the TransE table; where it is and how it ranks the facts that were held out. */
+async function pretrainDialogues(
+  settings: TrainSettings,
+  { threads, test }: PretrainFlags,
+  { progress, signal }: Work,
+): Promise<Shown> {
+  const { dataset, graph } = settings.data;
+  if (test) {
+    throw new WorkbenchError('usage', `expected a data set of links with --test, got ${dataset}`, {
+      hint: 'Leave --test out: a graph of dialogues has no test facts.',
+    });
+  }
+  const data = loadDialogueDataset(dataset);
+  const walked = await data.loadGraph(graph);
+  const { file, reused, metrics, history } = await pretrainEmbeddings(walked, {
+    settings: settings.transe,
+    seed: settings.seed,
+    exclude: dialogueTriples(data, walked),
+    ...{ threads, progress, ...(signal && { signal }) },
+  });
+  const page = new ShownPage({ file, reused, epochs: history.length, metrics });
+  page.line(`${reused ? 'kept from before' : `trained in ${history.length} epochs`}: ${file}`);
+  if (metrics) {
+    page.line(`held-out facts, filtered: ${shownMetrics(metrics)}`);
+  }
+  return page;
 }

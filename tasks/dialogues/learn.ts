@@ -2,25 +2,14 @@
 import { createCritic } from '../../agents/walker/critic.js';
 import type { LinkedTurns } from '../../agents/walker/linked-turns.js';
 import type { FrozenVectors } from '../../agents/walker/features/dialogue-scratch.js';
-import type { TaskVectors } from '../../agents/walker/features/featurizer.js';
-import { contextDimOf } from '../../agents/walker/features/featurizer.js';
-import {
-  createPolicy,
-  inputsOf,
-  networkShape,
-  restoredPolicy,
-  slotOrder,
-  type WalkerInputs,
-  wideDegreesOf,
-} from '../../agents/walker/inputs.js';
+import { type TaskVectors, contextDimOf } from '../../agents/walker/features/featurizer.js';
+import { createPolicy, inputsOf, networkShape, restoredPolicy, slotOrder, type WalkerInputs, wideDegreesOf } from '../../agents/walker/inputs.js';
 import { computedOnHost } from '../../agents/walker/heads/registry.js';
-import type { Policy } from '../../agents/walker/policy.js';
-import { StateReader, walkerActor, walkerValues } from '../../agents/walker/policy.js';
-import type { EmbeddingVectors } from '../../agents/walker/vectors.js';
-import { encodeNames, encodeTasks, writeTables } from '../../agents/walker/vectors.js';
+import { type Policy, StateReader, walkerActor, walkerValues } from '../../agents/walker/policy.js';
+import { type EmbeddingVectors, encodeNames, encodeTasks, writeTables } from '../../agents/walker/vectors.js';
 import { writeVocabulary } from '../../agents/walker/words/said-words.js';
 import { walkerAgent } from '../../agents/walker/walker-agent.js';
-import { type Checkpoint } from '../../checkpoints/checkpoint.js';
+import type { Checkpoint } from '../../checkpoints/checkpoint.js';
 import { cloneMetric } from '../../checkpoints/keeper.js';
 import { type DialogueDataset, sourcesHash } from '../../datasets/dialogues/dialogue-dataset.js';
 import { madeFromSamples } from '../../datasets/sample-source.js';
@@ -42,17 +31,15 @@ import { goldWalks, shownGolds } from '../../trainers/demonstrations.js';
 import { type BackgroundOptions, encodeInBackground } from '../../trainers/background-encoding.js';
 import { expectedReward } from '../../trainers/expected-reward.js';
 import { adamOf, firstWeights, ppoPhase } from '../../trainers/ppo-phase.js';
-import { ppo, type PpoUpdate } from '../../trainers/ppo.js';
+import { ppo } from '../../trainers/ppo.js';
 import { wholeWalks } from '../../trainers/rollout.js';
 import { type Learning, logEncoding, type Session, type Training } from '../../trainers/session.js';
 import { type TrainSettings, walksPerStep } from '../../trainers/train-settings.js';
 import { keepInRun, type Pretrained, pretrainEmbeddings } from '../../trainers/transe/pretrain.js';
 import { dialogueTriples } from '../../trainers/transe/triples.js';
-import { refuseForeignEnv } from './own-env.js';
-import { referenceCost, type ReferenceCost } from './reference-cost.js';
+import { refuseForeignEnv, ablationProblems, openDialogueData, type RunGraphs, walkProblems } from './training-data.js';
 import { seenEntities } from './row.js';
 import { dialogueCurve, dialogueScorer } from './score.js';
-import { ablationProblems, openDialogueData, type RunGraphs, walkProblems } from './training-data.js';
 
 /** A run with what it trains on. */
 interface DialogueSession extends Session {
@@ -170,7 +157,7 @@ async function prepareInputs(
 
 /** Trains or reuses embeddings and keeps a copy with the run. */
 async function embed(session: Session, dataset: DialogueDataset, graph: Graph, log: boolean): Promise<Pretrained> {
-  const { run, logs, settings, threads, progress, signal } = session;
+  const { run, logs, settings, threads, progress, signal, trial } = session;
   run.update({ phase: 'transe' });
   const identity = { settings: settings.transe, seed: settings.seed };
   const pretrained = await pretrainEmbeddings(graph, {
@@ -178,7 +165,8 @@ async function embed(session: Session, dataset: DialogueDataset, graph: Graph, l
     exclude: dialogueTriples(dataset, graph),
     threads,
     progress,
-    ...(signal && { signal }),
+    signal,
+    trial,
   });
   keepInRun(pretrained, { graph, ...identity }, run.files.embeddings);
   if (log) for (const { step, metrics } of pretrained.history) logs.metrics('transe', step, metrics);
@@ -264,7 +252,6 @@ async function dialoguePpo(
   const note = madeFromSamples('training', exact ? 'policy gradient' : 'PPO');
   if (!exact) walkable.forEach((i) => note(train[i]!));
   try {
-    const watched = inputs.reader && referenceCost(envs, inputs.reader);
     await ppoPhase(session, {
       trainee: learner,
       evaluate: () => evaluateOnValid(session, policy),
@@ -276,13 +263,11 @@ async function dialoguePpo(
               ...shared,
               ...learner,
               anchor: near,
-              collect: wholeWalks(watched?.envs ?? envs, walkable),
-              ...(watched && {
-                onUpdate: async (update: PpoUpdate) => {
-                  await logTextCost(session, watched, update.update);
-                  return shared.onUpdate?.(update);
-                },
-              }),
+              collect: wholeWalks(envs, walkable),
+              onUpdate(update) {
+                if (inputs.reader) logEncoding(session, 'ppo', update.update);
+                return shared.onUpdate?.(update);
+              },
             }),
     });
   } finally {
@@ -293,13 +278,6 @@ async function dialoguePpo(
     critic?.dispose();
     policy.head.dispose();
   }
-}
-
-/** Encoding cost of the texts of an update, and the cost without sharing. */
-async function logTextCost(session: DialogueSession, watched: ReferenceCost, update: number): Promise<void> {
-  const { encodes, tokens } = await watched.take();
-  session.logs.timing('ppo', update, { 'time/reference_encodes': encodes, 'time/reference_tokens': tokens });
-  logEncoding(session, 'ppo', update);
 }
 
 /** Scores the policy on a fixed seeded sample of valid by beam search: the figures of learning curves, under `eval/`. */

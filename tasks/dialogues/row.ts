@@ -1,16 +1,61 @@
 /** Row of one dialogue sample, and its columns. Ranks are 1-based, 0 = absent. */
 import { z } from 'zod';
-import type { Answer } from '../../agents/agent.js';
+import type { Answer, RankedPath, Agent } from '../../agents/agent.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import type { Attempt } from '../../evaluation/score.js';
 import { isCopied } from '../../evaluation/watch-decisions.js';
-import type { Graph } from '../../src/kg/graph.js';
-import { arkRanks } from '../../src/metrics/ark-ranks.js';
+import type { Graph, Path } from '../../src/kg/graph.js';
+import { arkRanks, arkBeamWidth } from '../../src/metrics/ark-ranks.js';
 import { pathRanks, targetRanks } from '../../src/metrics/path-hits.js';
 import { arrowFile } from '../../src/run/arrow.js';
 import { openObject } from '../../src/run/read-json.js';
 import { anyNumber } from '../../src/run/records.js';
-import { goldPartRanks, goldPartSchema } from './gold-parts.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+
+const rank = z.int().min(0);
+
+/** Parts of a gold path, each with a test for a path that shares it. */
+const shares = {
+  hops: (walk: Path, gold: Path) => walk.length === gold.length,
+  relation: (walk: Path, gold: Path) => walk[0]?.[1] === gold[0]?.[1],
+  relations: (walk: Path, gold: Path) => walk.length === gold.length && walk.every(([, r], i) => r === gold[i]![1]),
+  edge: (walk: Path, gold: Path) => String(walk[0]) === String(gold[0]),
+  target: (walk: Path, gold: Path) => walk.at(-1)?.[2] === gold.at(-1)?.[2],
+} as const;
+/** Part of a gold path: the number of hops, the first relation, all relations, the first edge, the last entity. */
+export type GoldPart = keyof typeof shares;
+/** All parts, in the order of tables. */
+export const goldParts = Object.keys(shares) as GoldPart[];
+
+/** Schema of a record field; see `goldPartRanks`. */
+export const goldPartSchema = openObject({
+  squares: z.number(),
+  ranks: z.object({ hops: rank, relation: rank, relations: rank, edge: rank, target: rank }),
+  first: z.array(z.enum(['hops', 'relation', 'relations', 'edge', 'target'])),
+});
+/**
+ * Over ranked paths: the sum of their squared probabilities; for each part, the rank of the gold among the paths that share the part (from 1;
+ * 0 if it is not ranked); and the parts that the first path has right.
+ */
+export type GoldPartRanks = z.output<typeof goldPartSchema>;
+
+/**
+ * Like the other ranks, counts nothing as right if the graph lacks the gold path.
+ * @param paths canonical, best first, of an agent with a distribution over paths
+ */
+export function goldPartRanks(
+  paths: readonly RankedPath[],
+  { path: gold, inGraph }: WalkSample['gold'],
+): GoldPartRanks {
+  const place = inGraph ? paths.findIndex(({ path }) => String(path) === String(gold)) : -1;
+  const rankOf = (part: GoldPart) =>
+    place < 0 ? 0 : paths.slice(0, place + 1).filter(({ path }) => shares[part](path, gold)).length;
+  return {
+    squares: paths.reduce((sum, { logProb }) => sum + Math.exp(2 * logProb), 0),
+    ranks: Object.fromEntries(goldParts.map((part) => [part, rankOf(part)])) as GoldPartRanks['ranks'],
+    first: inGraph && paths.length > 0 ? goldParts.filter((part) => shares[part](paths[0]!.path, gold)) : [],
+  };
+}
 
 /** Why the gold path is not in the list; only the last says something about the agent's judgement. */
 export const missReasons = [
@@ -171,4 +216,45 @@ export function dialogueArrow(rows: readonly DialogueRow[]): Uint8Array {
       target_any: int32(({ ark }) => ark!.anyTarget),
     }),
   }));
+}
+
+/** Note printed with these columns. */
+export const arkCountWarning =
+  `ark columns repeat the published code of LLM-ARK, to compare with its paper alone: a target counts where any slot of a beam of ${arkBeamWidth} held it after either step, ` +
+  'and it is the end of the gold’s first hop; no other system’s figures, nor the strict columns, compare with them.';
+
+/**
+ * @param horizon steps of a walk. Default 2
+ * @throws WorkbenchError `usage` for walks of other lengths or a beam that is narrower than the reference's
+ */
+export function checkArkCount({ horizon = 2, beamWidth }: { horizon: number | undefined; beamWidth: number }): void {
+  if (horizon !== 2) {
+    throw new WorkbenchError('usage', `expected walks of two steps, got env.horizon ${horizon}, at --count ark`, {
+      hint: 'LLM-ARK’s code compares pairs of triples. Leave --count ark out, or train a run of env.horizon 2.',
+    });
+  }
+  if (beamWidth < arkBeamWidth) {
+    throw new WorkbenchError('usage', `expected a beam of at least ${arkBeamWidth}, got ${beamWidth}, at --count ark`, {
+      hint: 'LLM-ARK’s beam is taken out of the one that is there: raise --beam-width or evaluation.beamWidth.',
+    });
+  }
+}
+
+/** Agents by what they are called that have no beam of steps: they name walks. @throws WorkbenchError `usage` */
+export function refuseArkCount(agent: string): never {
+  throw new WorkbenchError('usage', `expected an agent that walks step by step, got ${agent}, at --count ark`, {
+    hint: 'Trained walkers and the baselines that score every walk have a beam of two steps; prompted agents name walks.',
+  });
+}
+
+/** The agent, refused at its first answer without LLM-ARK's beam. */
+export function keepingArkBeam(agent: Agent): Agent {
+  return {
+    ...agent,
+    async answer(...asked) {
+      const answers = await agent.answer(...asked);
+      if (answers.some(({ arkBeam }) => !arkBeam)) refuseArkCount(agent.name);
+      return answers;
+    },
+  };
 }

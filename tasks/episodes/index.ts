@@ -2,16 +2,14 @@
 import type { PlayedEpisode } from '../../agents/policy/play.js';
 import { cartPoleId } from '../../envs/classic/cart-pole.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import type { TrainSettings } from '../../trainers/train-settings.js';
-import type { Task, TrainingPlan } from '../task.js';
+import type { Task } from '../task.js';
 import { type EpisodeData, episodeAgents, episodeData, episodeFlagsOf, openEpisodeAgent } from './agents.js';
-import { episodesLearning, policyOf, roundsOf } from './learn.js';
+import { episodesLearning } from './learn.js';
 import { episodeMeasure, type EpisodeRow, type EpisodeSample } from './score.js';
 import type { OwnParts } from './source.js';
 
 /** The task of episodes. @param own what a program brings instead of what settings name */
 export function episodesTask(own: OwnParts = {}): Task<EpisodeSample, PlayedEpisode, EpisodeRow, EpisodeData> {
-  const learning = episodesLearning(own);
   return {
     name: 'episodes',
     exampleDataset: cartPoleId,
@@ -20,12 +18,8 @@ export function episodesTask(own: OwnParts = {}): Task<EpisodeSample, PlayedEpis
     data: (flags, runs) => episodeData(own, flags, runs),
     openAgent: (which, data) => openEpisodeAgent(own, which, data),
     flagsOf: episodeFlagsOf,
-    learning,
+    learning: episodesLearning(own),
     environment: ({ env }) => Promise.resolve({ options: env.options ?? {} }),
-    async plan(settings): Promise<TrainingPlan> {
-      const { notes } = await learning.open(settings);
-      return { notes: [...notes], before: {}, phases: { ppo: workOf(settings) }, texts: [] };
-    },
     asked: [],
     openAsk: () => refused('something to ask', 'Episodes are played by kgwalk evaluate RUN'),
     pretrain: () => refused('vectors to pretrain', 'Policies are trained at once, by kgwalk train policy'),
@@ -39,13 +33,6 @@ export function episodesTask(own: OwnParts = {}): Task<EpisodeSample, PlayedEpis
 
 /** The task of registered environments. */
 export const episodes = episodesTask();
-
-function workOf(settings: TrainSettings): string {
-  const { numEnvs, numSteps, minibatchSize } = policyOf(settings);
-  const { updates, updateEpochs } = roundsOf(settings);
-  const total = updates * numEnvs * numSteps;
-  return `${updates} updates of ${numEnvs} × ${numSteps} steps, ${total} in all; ${updateEpochs} epochs in minibatches of ${minibatchSize}`;
-}
 
 function refused(expected: string, hint: string): never {
   throw new WorkbenchError('usage', `expected ${expected}, got an environment of episodes`, {

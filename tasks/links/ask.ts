@@ -8,7 +8,7 @@ import { type EvaluationFlags, wholeNumber } from '../flags.js';
 import { keptOpen, membersOf, type OpenedAsk, type Resolved, type ShownAnswer, type Work } from '../task.js';
 import { type OpenedRanker, openRanker, refuseIdle } from './agents.js';
 import { linkDatasetName } from './data.js';
-import { namedSteps, verbalisePath } from './words.js';
+import { namedSteps, verbalisePath } from './row.js';
 
 /** An answer as it is printed: what walks reached has a path, what is scored has none. */
 interface Answer {

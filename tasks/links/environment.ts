@@ -6,8 +6,7 @@ import { openLinkScorer } from '../../trainers/embeddings/link-scorers.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
 import type { EnvironmentFlags, TaskEnvironment, Work } from '../task.js';
 import { queriesOf } from './ranks.js';
-import { shapingOf } from './scorers.js';
-import { openLinkTrainingData } from './training-data.js';
+import { shapingOf, openLinkTrainingData } from './training-data.js';
 
 const scorers = ['transe', 'bilinear'] as const;
 

@@ -4,7 +4,7 @@ import { loadExactWalker } from '../../agents/exact-walker/registry.js';
 import { createLinkCritic, createLinkWalker } from '../../agents/link-walker/link-walker.js';
 import type { LinkActor } from '../../agents/link-walker/request.js';
 import { writeStartVectors } from '../../agents/link-walker/vectors.js';
-import { type Checkpoint } from '../../checkpoints/checkpoint.js';
+import type { Checkpoint } from '../../checkpoints/checkpoint.js';
 import { linksHash } from '../../datasets/links/link-dataset.js';
 import { linkQueryId, type LinkQueryOptions, linkQueryWorld } from '../../envs/link-query/world.js';
 import { makeVectorEnv } from '../../envs/registry.js';
@@ -24,8 +24,7 @@ import { type TrainSettings, walksPerStep } from '../../trainers/train-settings.
 import { datasetOf, findRun, weightsOf } from '../named-runs.js';
 import { exactProblems, exactTraining } from './exact.js';
 import { type AskedDirection, queriesOf, rankFigures, rankWalks } from './ranks.js';
-import { openScorers, type RunScorers } from './scorers.js';
-import { linkProblems, type LinkTrainingData, openLinkTrainingData } from './training-data.js';
+import { openScorers, type RunScorers, linkProblems, type LinkTrainingData, openLinkTrainingData } from './training-data.js';
 
 /** Training on link queries: pretrained scorers, cloning of shortest paths, policy gradients. */
 export const linkLearning: Learning = {

@@ -7,8 +7,7 @@ import { filteredRank } from '../../src/metrics/ranks.js';
 import type { Example, Section } from '../../src/run/evaluation.js';
 import type { Figure } from '../../src/run/figures.js';
 import type { RankedWorld } from './ranks.js';
-import { linkArrow, linkRow, type LinkRow } from './row.js';
-import { namedSteps, verbalisePath } from './words.js';
+import { linkArrow, linkRow, type LinkRow, namedSteps, verbalisePath } from './row.js';
 
 /** A triple that is asked about: of heads the relation is the inverse one. */
 export interface LinkSample {

@@ -1,63 +1,82 @@
-import { describe, expect, test } from '@jest/globals';
-import { dryRun } from '../../cli/dry-run.js';
+/** `kgwalk train --dry-run`: a trial of two steps of each phase. */
+import { existsSync, readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pid } from 'node:process';
+import { expect, test } from '@jest/globals';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
-import { useOwnHome } from '../fixtures/own-home.js';
+import { tryRun } from '../../tasks/train.js';
+import type { TrialReport } from '../../trainers/trial.js';
+import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
+import { useSharedHome } from '../fixtures/own-home.js';
+import { importTinyLinks, tinyLinkSettings } from '../fixtures/tiny-link-training.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
-import { tinySettings } from '../fixtures/tiny-training.js';
+import { tinyOverrides, tinySettings } from '../fixtures/tiny-training.js';
 import { filmSettings, importFilms } from '../fixtures/toy-question-training.js';
 
-useOwnHome();
+const home = useSharedHome(async () => {
+  await importOpenDialKg({ from: folderWith(releaseFiles) });
+  await importFilms();
+  await importTinyLinks();
+});
+const set = (overrides: readonly string[]) => overrides.flatMap((one) => ['--set', one]);
+const tiny = ['train', 'opendialkg-tiny', ...set(tinyOverrides), '--dry-run'];
+const stepsOf = ({ phases }: TrialReport) =>
+  Object.fromEntries(phases.map(({ phase, steps, unit }) => [phase, `${steps} ${unit}`.trim()]));
+const perStep = ['stateText.encode=per-step', 'walker.head=pa-mlp', 'walker.placeVectors=false'];
+const left = () => readdirSync(tmpdir()).filter((name) => name.startsWith('kgwalk-trial-') && name.includes(`-${pid}-`));
 
-const work = async (settings: Parameters<typeof dryRun>[0]) =>
-  Object.fromEntries((await dryRun(settings)).map(({ phase, work }) => [phase, String(work)]));
-
-describe('a dry run', () => {
-  test('counts the work on dialogues', async () => {
-    await importOpenDialKg({ from: folderWith(releaseFiles) });
-    const phases = await work(tinySettings());
-    expect(Object.keys(phases)).toEqual(['data', 'networks', 'transe', 'encode', 'clone', 'ppo']);
-    expect(phases).toMatchObject({
-      networks: expect.stringMatching(/^computed on (host|wasm|cpu|tensorflow): ./),
-      data: expect.stringMatching(/^3 train and \d+ valid samples on graph dialogue$/),
-      clone: '6 updates of 1 samples',
-      ppo: '4 updates of 2 samples, 4 walks each',
-    });
+test('prints every phase with its steps, and time, memory and disk of the whole; leaves nothing', async () => {
+  const folder = join(folderWith({}), 'dry');
+  const report = await kgwalkJson<TrialReport>(...tiny, '--run-dir', folder);
+  expect(stepsOf(report)).toEqual({
+    start: '1',
+    transe: '12 triples',
+    'encode entities': expect.stringMatching(/^\d texts$/),
+    'encode relations': expect.stringMatching(/^\d texts$/),
+    'encode messages': expect.stringMatching(/^\d texts$/),
+    'encode dialogues': expect.stringMatching(/^\d texts$/),
+    clone: '6 updates',
+    'clone: evaluate on valid': '4 samples',
+    ppo: '4 updates',
+    'ppo: evaluate on valid': '6 samples',
   });
-
-  test('counts the work on questions', async () => {
-    await importFilms();
-    expect(await work(filmSettings())).toMatchObject({
-      data: expect.stringMatching(/^\d+ train and \d+ valid questions on graph films$/),
-      transe: 'off',
-      encode: expect.stringMatching(/^5 distinct texts/),
-      clone: 'off',
-      ppo: '20 updates of 8 questions, 8 walks each',
-    });
+  expect(report).toMatchObject({
+    notes: ['3 train and 2 valid samples on graph dialogue', 'texts encoded by hashed:32'],
+    networks: 'wasm: asked for',
+    seconds: report.phases.reduce((sum, { seconds }) => sum + seconds, 0),
+    texts: { encoder: 'hashed:32', missing: expect.any(Number) },
   });
+  for (const { phase, secondsPerStep, seconds } of report.phases.filter(({ phase }) => !phase.startsWith('encode'))) {
+    expect([phase, seconds > 0 && seconds >= secondsPerStep]).toEqual([phase, true]);
+  }
+  expect(report.memoryBytes).toBeGreaterThan(50e6);
+  expect(report.diskBytes).toBeGreaterThan(1e4);
+  expect([existsSync(folder), existsSync(join(home(), 'embeddings')), left()]).toEqual([false, false, []]);
 
-  test('counts the states that walks come to where each is encoded', async () => {
-    await importOpenDialKg({ from: folderWith(releaseFiles) });
-    const plain = ['walker.head=pa-mlp', 'clone.enabled=false', 'ppo.init=scratch', 'ppo.klCoef=0'];
-    const phases = await work(tinySettings('stateText.encode=per-step', ...plain));
-    expect(Object.keys(phases)).toEqual([
-      'data',
-      'networks',
-      'transe',
-      'encode',
-      'first states',
-      'later states',
-      'clone',
-      'ppo',
-    ]);
-    expect(phases).toMatchObject({
-      'first states': expect.stringMatching(/^\d distinct texts, about \d+ tokens, 100 % of them new$/),
-      'later states': expect.stringMatching(
-        /^at most \d+ texts in training and \d+ on valid, of \d+ that there are; about \d+ tokens, 100 % of them new$/,
-      ),
-    });
-  });
+  const { out } = await kgwalk(...tiny);
+  expect(out).toMatch(
+    /^3 train and 2 valid [^]*\nnetworks computed on wasm: asked for\n\nphase +steps +a step +time\n/,
+  );
+  expect(out).toMatch(/\nppo +4 updates +[\d.]+ m?s +00:0\d\n/);
+  expect(out).toMatch(/\ntotal: at least 00:\d\d, \d\.\d\d GB of memory, 0\.00 GB of disk\n$/);
+});
 
-  test('refuses what training would refuse', async () => {
-    await expect(dryRun(filmSettings('clone.enabled=true'))).rejects.toMatchObject({ code: 'config' });
-  });
+test.each([
+  ['questions', () => filmSettings(), 'ppo', '20 updates'],
+  ['states read one by one', () => tinySettings(...perStep), 'encode first states', '3 texts'],
+  ['links', () => tinyLinkSettings(), 'ppo', '2 updates'],
+])('%s', async (_, settings, phase, steps) => {
+  expect(stepsOf(await tryRun({ settings: settings(), folder: folderWith({}) }))).toMatchObject({ [phase]: steps });
+  expect(left()).toEqual([]);
+});
+
+test('a setting error is reported before any step, and a stop leaves nothing', async () => {
+  const refused = await kgwalk(...tiny, '--set', 'ppo.init=scratch');
+  expect([refused.exitCode, refused.out]).toEqual([2, '']);
+  expect(refused.err).toContain('expected ppo.klCoef=0');
+  const signal = AbortSignal.abort();
+  const stopped = tryRun({ settings: tinySettings(), folder: folderWith({}), signal });
+  await expect(stopped).rejects.toMatchObject({ code: 'stopped' });
+  expect(left()).toEqual([]);
 });

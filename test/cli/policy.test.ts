@@ -41,8 +41,8 @@ const small = ['policy.numSteps=64', 'policy.totalSteps=12288', 'ppo.learningRat
 const room = ['env.id=mine/Room-v1', 'env.options.maxSteps=30', ...small].flatMap((one) => ['--set', one]);
 
 test('a room is learned by settings alone, evaluated, compared, replayed, trained for longer and forked', async () => {
-  const plan = await kgwalk('train', 'policy', ...room, '--dry-run');
-  expect(plan.out).toContain('24 updates of 8 × 64 steps, 12288 in all; 10 epochs in minibatches of 64');
+  const tried = await kgwalk('train', 'policy', ...room, '--dry-run');
+  expect(tried.out).toMatch(/\nppo +24 updates [^]*\nppo: evaluate +\d+ episodes/);
   expect(existsSync('runs')).toBe(false);
 
   expect(await kgwalk('train', 'policy', ...room, '--run-dir', 'runs/room')).toMatchObject({ exitCode: 0 });

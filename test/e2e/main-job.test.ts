@@ -57,21 +57,6 @@ describe('kgwalk train', () => {
     expect(runHashes(folder)).toEqual(runHashes(runs[1]!));
   });
 
-  test('--dry-run says what it would do and starts nothing', async () => {
-    const folder = join(home, 'dry');
-    const rows = await kgwalkJson<{ phase: string; work: string }[]>(...tiny, '--run-dir', folder, '--dry-run');
-    expect(Object.fromEntries(rows.map(({ phase, work }) => [phase, work]))).toEqual({
-      data: '3 train and 2 valid samples on graph dialogue',
-      networks: 'computed on wasm: asked for',
-      transe: '4 epochs at most over 6 edges',
-      encode: expect.stringMatching(/^1\d distinct texts, about \d+ tokens, 100 % of them new$/),
-      clone: '6 updates of 1 samples',
-      ppo: '4 updates of 2 samples, 4 walks each',
-    });
-    expect((await kgwalk(...tiny, '--dry-run')).out).toMatch(/^phase +work/);
-    expect(existsSync(folder)).toBe(false);
-  });
-
   test.each([
     [['--resume'], 2, 'expected --run-dir with --resume'],
     [['--seed', '1', '--seeds', '1,2'], 2, 'expected --seed or --seeds, got both'],

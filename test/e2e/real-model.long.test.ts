@@ -38,7 +38,7 @@ if (!existsSync(source)) console.warn('skipped: a real model; set KGWALK_TEST_DA
     // Five entities...
     expect(encoding(run)['time/encodes']).toBe(12);
     const dry = await kgwalk(...tiny, '--model', first, '--dry-run');
-    expect(dry.out).toMatch(/encode +12 distinct texts, about \d+ tokens, 0 % of them new +all cached/);
+    expect(dry.out).not.toContain('to encode');
     const again = join(home, 'again');
     await kgwalkJson(...tiny, '--model', first, '--run-dir', again);
     expect(encoding(again)['time/encodes']).toBe(0);

@@ -69,7 +69,6 @@ testOnEngine('dialogues', async () => {
   const settings = set(...small, 'data.dataset=demo', 'transe.epochs=4', 'transe.dim=8');
   await page(
     'dialogues',
-    ['train', 'opendialkg-tiny', '--run-dir', 'walker', ...settings, '--dry-run'],
     ['train', 'opendialkg-tiny', '--run-dir', 'walker', ...settings],
     ['evaluate', 'walker', '--split', 'test'],
     ['compare', 'random', 'frequency', 'walker', '--dataset', 'demo', '--encoder', 'hashed:32'],
@@ -100,7 +99,6 @@ testOnEngine('links', async () => {
   const on = ['--dataset', 'links', '--limit', '20', '--evaluations', 'kept'];
   await page(
     'links',
-    ['train', 'umls-walk', '--run-dir', 'linked', ...set(...settings), '--dry-run'],
     ['train', 'umls-walk', '--run-dir', 'linked', ...set(...settings)],
     ['evaluate', 'linked', '--limit', '20'],
     ['evaluate', '--agent', 'rules', ...on],

@@ -4,7 +4,6 @@ import { expect, test } from '@jest/globals';
 import { loadWalkerRun } from '../../agents/walker/load-walker.js';
 import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { walkSamples } from '../../datasets/walk-sample.js';
-import { readTimings } from '../../src/run/metric-log.js';
 import { train } from '../../tasks/train.js';
 import { useReleaseHome } from '../fixtures/release-home.js';
 import { tinySettings } from '../fixtures/tiny-training.js';
@@ -40,14 +39,4 @@ test.each([
     await walker.close();
   }
   await expect(loadWalkerRun(folder, { checkpoint: 'last', beamWidth: 30, threads: 2 })).rejects.toThrow(/one thread/);
-});
-
-test('B-ARK-17: counts what the reference would have encoded: each copy’s first state, and each that a step led to', async () => {
-  const folder = join(home(), 'counted');
-  await train({ settings: settings(...fromScratch), folder });
-  const timings = readTimings(join(folder, 'timing.jsonl')).filter(({ phase }) => phase === 'ppo');
-  const total = (key: string) => timings.reduce((sum, figures) => sum + Number(figures[key] ?? 0), 0);
-  const { samplesPerUpdate, explorations, updates } = settings().ppo;
-  expect(total('time/reference_encodes')).toBe(samplesPerUpdate * explorations * updates + total('time/env_steps'));
-  expect(total('time/reference_tokens')).toBeGreaterThan(20 * total('time/reference_encodes'));
 });

@@ -19,6 +19,7 @@ import { silentProgress, type ProgressReporter } from '../../src/run/progress.js
 import { madeFrom, unknownSources } from '../../src/run/provenance.js';
 import { lockedFile } from '../../src/run/run-lock.js';
 import { throwIfStopped } from '../../src/run/stop.js';
+import type { Trial } from '../session.js';
 import type { EpochReport, EpochSettings, TableResult, TableState, VectorTable } from './epochs.js';
 
 /** Identity of a file; files of other settings, seed or graph are refused. */
@@ -210,6 +211,8 @@ interface TableMaker<Saved, State extends TableState> {
 interface TrainingCallbacks<State> {
   onProgress(done: number): void;
   onEpoch(report: EpochReport, state: State): void;
+  /** Ends training after the epoch. */
+  signal: AbortSignal;
 }
 
 /** Folder of tables, progress and stop signal. */
@@ -218,6 +221,8 @@ export interface KeptTableOptions {
   progress?: ProgressReporter | undefined;
   /** Once aborted, the epoch is finished and the state saved; the next call with equal options resumes. */
   signal?: AbortSignal | undefined;
+  /** A table that is not kept yet is trained for some epochs only and written to another folder. */
+  trial?: Pick<Trial, 'steps' | 'folder'> | undefined;
 }
 
 /**
@@ -228,19 +233,18 @@ export interface KeptTableOptions {
 export async function keptTable<Saved extends object, State extends TableState>(
   key: string,
   maker: TableMaker<Saved, State>,
-  { folder, progress, signal }: KeptTableOptions,
+  options: KeptTableOptions,
 ): Promise<Saved & { file: string; reused: boolean }> {
+  const { signal, trial } = options;
+  const isKept = existsSync(join(options.folder, `${key}.safetensors`));
+  const folder = trial && !isKept ? trial.folder : options.folder;
   const file = join(folder, `${key}.safetensors`);
   const lock = join(folder, `${key}.lock`);
   // Runs that start together, such as those of a sweep, train a table once: the others wait and reuse it. A process
   // killed after writing the table leaves its lock, which the next call removes.
   const release = existsSync(file) && !existsSync(lock) ? undefined : await lockedFile(lock, signal);
   try {
-    return await foundOrTrained(file, join(folder, `${key}.unfinished.safetensors`), maker, {
-      folder,
-      progress,
-      signal,
-    });
+    return await foundOrTrained(file, join(folder, `${key}.unfinished.safetensors`), maker, { ...options, folder });
   } finally {
     release?.();
   }
@@ -250,7 +254,7 @@ async function foundOrTrained<Saved extends object, State extends TableState>(
   file: string,
   unfinished: string,
   maker: TableMaker<Saved, State>,
-  { folder, progress = silentProgress, signal }: KeptTableOptions,
+  { folder, progress = silentProgress, signal, trial }: KeptTableOptions,
 ): Promise<Saved & { file: string; reused: boolean }> {
   for (const written of [file, unfinished]) removeLeftovers(folder, basename(written));
   const saved = usable(file, () => maker.read(file));
@@ -265,16 +269,19 @@ async function foundOrTrained<Saved extends object, State extends TableState>(
   const bar = progress(name, epochs * perEpoch, unit, (begun?.epoch ?? 0) * perEpoch);
   const save = (state: State) => writeCheckpoint(unfinished, maker.checkpoint(state));
   let note = '';
+  const tried = new AbortController();
   const result = await maker.train(begun, {
+    signal: AbortSignal.any(signal ? [signal, tried.signal] : [tried.signal]),
     onProgress: (done) => bar.update(done, note),
     onEpoch({ epoch, loss, metrics }, state) {
       note = `loss ${loss.toFixed(3)}${metrics ? ` · MRR ${metrics.mrr.toFixed(3)}` : ''}`;
+      if (epoch === trial?.steps) tried.abort();
       // A kill loses only the epochs since the last validation, and a validation takes longer than this write.
       if (epoch % evalEvery === 0 && epoch < epochs) save(state);
     },
   });
   bar.finish(note);
-  if (result.stopped) {
+  if (result.stopped && !tried.signal.aborted) {
     save(result.state);
     throwIfStopped(signal);
   }

@@ -5,8 +5,9 @@ import type { LinkMetrics } from '../../src/embedding/rank-links.js';
 import type { Graph, TripleColumns } from '../../src/kg/graph.js';
 import { kgwalkHome } from '../../src/run/locations.js';
 import type { ProgressReporter } from '../../src/run/progress.js';
-import { pretrainBilinear } from '../bilinear/pretrain-bilinear.js';
+import { pretrainBilinear } from '../bilinear/train-bilinear.js';
 import type { TrainSettings } from '../train-settings.js';
+import type { KeptTableOptions } from './kept-table.js';
 import { pretrainEmbeddings } from '../transe/pretrain.js';
 
 /** The sections of the settings that train a scorer. */
@@ -30,6 +31,7 @@ interface OpenScorerOptions {
   progress?: ProgressReporter | undefined;
   /** Once aborted, the epoch is finished and the state saved; the next call with equal settings resumes. */
   signal?: AbortSignal | undefined;
+  trial?: KeptTableOptions['trial'];
 }
 
 /** Scorer with its source. */
@@ -65,10 +67,10 @@ export async function openLinkScorer(
   name: LinkScorerSection,
   { graph, train, valid }: ScoredData,
   settings: Pick<TrainSettings, 'transe' | 'bilinear' | 'seed'>,
-  { threads, folder = join(kgwalkHome(), 'embeddings'), progress, signal }: OpenScorerOptions = {},
+  { threads, folder = join(kgwalkHome(), 'embeddings'), progress, signal, trial }: OpenScorerOptions = {},
 ): Promise<OpenedScorer> {
   const { seed } = settings;
-  const work = { folder, ...(progress && { progress }), ...(signal && { signal }) };
+  const work = { folder, progress, signal, trial };
   if (name === 'transe') {
     const split = { train, valid };
     const trained = await pretrainEmbeddings(graph, { settings: settings.transe, seed, split, threads, ...work });

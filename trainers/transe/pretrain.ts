@@ -21,6 +21,7 @@ import {
   trainingCheckpoint,
   trainingOf,
   unfit,
+  type KeptTableOptions,
   type TableIdentity,
 } from '../embeddings/kept-table.js';
 import type { TransESettings } from './settings.js';
@@ -44,7 +45,8 @@ interface PretrainOptions {
   threads?: number | undefined;
   progress?: ProgressReporter;
   /** Once aborted, the epoch is finished and the state saved; the next call with equal options resumes. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
+  trial?: KeptTableOptions['trial'];
 }
 
 /** Logged figures of one epoch, under the keys of the metric log. */
@@ -81,7 +83,7 @@ export interface Pretrained extends SavedTable {
  * @throws WorkbenchError `stopped` once the signal is aborted, after saving
  */
 export async function pretrainEmbeddings(graph: Graph, options: PretrainOptions): Promise<Pretrained> {
-  const { settings, seed, split, threads, progress, signal, exclude = [] } = options;
+  const { settings, seed, split, threads, progress, signal, trial, exclude = [] } = options;
   const { folder = join(kgwalkHome(), 'embeddings') } = options;
   if (settings.imported !== undefined) {
     return importedTable(settings.imported, graph, folder, (file) => readTable(file, graph));
@@ -107,7 +109,7 @@ export async function pretrainEmbeddings(graph: Graph, options: PretrainOptions)
         ({ history } = begun.header.trainer as unknown as { history: EpochRecord[] });
         return state;
       },
-      train: (begun, { onProgress, onEpoch }) =>
+      train: (begun, { onEpoch, ...callbacks }) =>
         trainTransE({
           numEntities: graph.numEntities,
           numRelations: graph.numRelations,
@@ -116,8 +118,7 @@ export async function pretrainEmbeddings(graph: Graph, options: PretrainOptions)
           settings,
           seed,
           threads,
-          signal,
-          onProgress,
+          ...callbacks,
           resumeFrom: begun,
           onEpoch(report, state) {
             history.push(recordOf(report));
@@ -130,7 +131,7 @@ export async function pretrainEmbeddings(graph: Graph, options: PretrainOptions)
         writeTable(file, identity, { table, ...(metrics && { metrics }), history });
       },
     },
-    { folder, progress, signal },
+    { folder, progress, signal, trial },
   );
 }
 

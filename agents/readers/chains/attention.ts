@@ -18,7 +18,7 @@ import { uniformFanIn } from '../../../src/tensor/parameters.js';
 import type { ReaderBasis } from '../facts.js';
 import type { ReaderKind } from '../reader.js';
 import type { ReaderSettings } from '../settings.js';
-import { denseStarts, wordBasis, type WordFacts, wordInput, wordTexts } from '../words/inputs.js';
+import { denseStarts, wordBasis, type WordFacts, wordInput } from '../words/inputs.js';
 import { chainReader } from './chain-reader.js';
 import { type ChainShape, type FactoredParts, factoredNetwork } from './network.js';
 
@@ -97,7 +97,6 @@ const usualOrder: Record<Attention, NonNullable<ReaderSettings['order']>> = {
 const kindOf = (attention: Attention, title: string): ReaderKind => ({
   title,
   networkSize: ({ fit, width }) => ({ rows: fit.batchSize * 16, inputs: 2 * width, units: 3 * width, onHost: true }),
-  texts: wordTexts,
   basis: wordBasis,
   create: (facts, basis) => {
     const order = facts.settings.order ?? usualOrder[attention];

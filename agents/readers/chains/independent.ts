@@ -6,7 +6,7 @@
  */
 import type { ReaderBasis, ReaderFacts } from '../facts.js';
 import type { ReaderKind } from '../reader.js';
-import { denseStarts, questionBasis, questionInput, questionTexts } from '../words/inputs.js';
+import { denseStarts, questionBasis, questionInput } from '../words/inputs.js';
 import { chainReader } from './chain-reader.js';
 import { type ChainNetwork, factoredNetwork } from './network.js';
 
@@ -42,7 +42,6 @@ export const independent: ReaderKind = {
   title: 'one vector, independent heads',
   networkSize: ({ fit, hidden }, textDim) => ({ rows: fit.batchSize, inputs: textDim, units: hidden, onHost: true }),
   problems: noInstructions,
-  texts: questionTexts,
   basis: questionBasis,
   create: (facts, basis) => Promise.resolve(chainReader(facts, independentNetwork(facts, basis))),
 };

@@ -18,7 +18,7 @@ import { relationTexts } from '../../walker/vectors.js';
 import { ScaledTexts, vectorScale } from '../../relation-walker/question-vectors.js';
 import type { ReaderBasis, ReaderFacts } from '../facts.js';
 import type { ReaderKind } from '../reader.js';
-import { denseStarts, questionBasis, questionInput, questionTexts } from '../words/inputs.js';
+import { denseStarts, questionBasis, questionInput } from '../words/inputs.js';
 import { chainReader } from './chain-reader.js';
 import { noInstructions } from './independent.js';
 import { type ChainNetwork, factoredNetwork } from './network.js';
@@ -108,7 +108,6 @@ export const uniKgqa: ReaderKind = {
         ]
       : []),
   ],
-  texts: (facts, tasks) => [...questionTexts(facts, tasks), ...relationTexts(facts.graph)],
   basis: questionBasis,
   create: async (facts, basis) => chainReader(facts, await uniNetwork(facts, basis)),
 };

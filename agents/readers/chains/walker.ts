@@ -13,7 +13,7 @@ import { orthogonalValues } from '../../../src/tensor/parameters.js';
 import { oneHots, orthogonalLayer, trunkScores } from '../../relation-walker/network.js';
 import type { ReaderBasis, ReaderFacts } from '../facts.js';
 import type { ReaderKind } from '../reader.js';
-import { questionBasis, questionInput, questionTexts, type RngOf, type Starts } from '../words/inputs.js';
+import { questionBasis, questionInput, type RngOf, type Starts } from '../words/inputs.js';
 import { chainReader } from './chain-reader.js';
 import { noInstructions } from './independent.js';
 import type { ChainNetwork } from './network.js';
@@ -116,7 +116,6 @@ export const walkerChains: ReaderKind = {
         ]
       : []),
   ],
-  texts: questionTexts,
   basis: questionBasis,
   create: (facts, basis) => Promise.resolve(chainReader(facts, walkerNetwork(facts, basis))),
 };

@@ -42,7 +42,6 @@ export const embedKgqa: ReaderKind = {
       ? []
       : [`expected reader.reads=sentence with reader.kind=embed-kgqa, which reads no words, got ${reads}`]),
   ],
-  texts: (_facts, tasks) => tasks.map(maskedQuestion),
   async basis(facts, train, signal) {
     const { graph, settings, seed } = facts;
     const { state, tensors } = await sentenceBasis(facts, train, signal);

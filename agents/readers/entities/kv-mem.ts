@@ -17,7 +17,7 @@ import { normalValues } from '../../../src/tensor/parameters.js';
 import type { ReaderBasis, ReaderFacts } from '../facts.js';
 import type { ReaderKind } from '../reader.js';
 import { ScaledTexts } from '../../relation-walker/question-vectors.js';
-import { frozenWords, learnedWords, scaleOf, vocabularyIn, wordBasis, wordsOf, wordTexts } from '../words/inputs.js';
+import { frozenWords, learnedWords, scaleOf, vocabularyIn, wordBasis, wordsOf } from '../words/inputs.js';
 import { entityReader, type EntityNetwork } from './entity-reader.js';
 import { EntityTable } from './entity-table.js';
 import { questionOfRows } from './laid-questions.js';
@@ -43,7 +43,6 @@ export const kvMem: ReaderKind = {
           `expected reader.entities.teacher=none with reader.kind=kv-mem, which takes no shares from step to step, got ${teacher}`,
         ]),
   ],
-  texts: wordTexts,
   basis: wordBasis,
   create: (facts, basis) => Promise.resolve(entityReader(facts, (subgraphs) => memoryNetwork(facts, basis, subgraphs))),
 };

@@ -3,7 +3,7 @@ import { maskedQuestion } from '../../../datasets/question.js';
 import { distinctTexts } from '../../../src/encoder/state-encoder.js';
 import { Rng } from '../../../src/run/seeds.js';
 import type { ReaderKind } from '../reader.js';
-import { wordBasis, wordInput, wordTexts } from '../words/inputs.js';
+import { wordBasis, wordInput } from '../words/inputs.js';
 import { entityBatch } from './entity-batch.js';
 import { entityReader } from './entity-reader.js';
 import { instructions, type NsmShape, nsmStarts, reason } from './nsm-network.js';
@@ -22,7 +22,6 @@ export const nsm: ReaderKind = {
       ? []
       : [`expected reader.entities.teacherSteps below reader.fit.steps, got ${teacherSteps} of ${fit.steps}`]),
   ],
-  texts: wordTexts,
   basis: wordBasis,
   create: (facts, basis) =>
     Promise.resolve(

@@ -1,5 +1,5 @@
 /** Question inputs of readers: vectors of words, frozen or learned, or one frozen vector of the text. */
-import { maskedQuestion, type QuestionSample, type QuestionTask } from '../../../datasets/question.js';
+import { maskedQuestion, type QuestionSample } from '../../../datasets/question.js';
 import { madeFromSamples } from '../../../datasets/sample-source.js';
 import type { Tensor } from '../../../checkpoints/safetensors.js';
 import { distinctTexts, type StateEncoder } from '../../../src/encoder/state-encoder.js';
@@ -131,19 +131,6 @@ export function wordInput({ settings, encoder, maxTokens }: WordFacts, basis: Re
     },
   };
 }
-
-/** The words that are encoded of some questions, or with `words=trained` none. */
-export const wordTexts = (
-  { settings: { words, maxWords } }: { settings: Pick<ReaderSettings, 'words' | 'maxWords'> },
-  tasks: readonly QuestionTask[],
-): readonly string[] =>
-  words === 'trained' ? [] : [...new Set(tasks.flatMap((task) => wordsOf(maskedQuestion(task), maxWords)))];
-
-/** Texts to encode by `reader.reads`. */
-export const questionTexts = (
-  facts: Pick<ReaderFacts, 'settings'>,
-  tasks: readonly QuestionTask[],
-): readonly string[] => (facts.settings.reads === 'words' ? wordTexts(facts, tasks) : tasks.map(maskedQuestion));
 
 /** One vector of a question as a whole. */
 export interface QuestionInput {

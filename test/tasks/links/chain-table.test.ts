@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { LinkRow } from '../../../tasks/links/row.js';
+import { type LinkRow, verbalisePath } from '../../../tasks/links/row.js';
 import { chainOf, type ChainRecord, linkScorer } from '../../../tasks/links/score.js';
-import { verbalisePath } from '../../../tasks/links/words.js';
 import { tinyLinkNames, tinyLinkWorld } from '../../fixtures/tiny-links.js';
 
 const tiny = tinyLinkWorld();

@@ -2,15 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import type { TripleColumns } from '../../../src/kg/graph.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { type TransESettings, transeSettings } from '../../../trainers/transe/settings.js';
-import {
-  createTransE,
-  createWork,
-  openTransEKernels,
-  orderEpoch,
-  type TransEWork,
-} from '../../../trainers/transe/work.js';
-import { trainTransE } from '../../../trainers/transe/train-transe.js';
-import { openShare } from '../../../trainers/transe/crew.js';
+import { createTransE, createWork, openTransEKernels, orderEpoch, type TransEWork } from '../../../trainers/transe/work.js';
+import { trainTransE, openShare } from '../../../trainers/transe/train-transe.js';
 import { lossOf, trainEpochPlainly } from '../../fixtures/transe-oracle.js';
 
 /** Seventy triples over thirty entities: rows are used several times in a batch, and some draws are true triples. */

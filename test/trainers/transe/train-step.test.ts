@@ -3,7 +3,7 @@ import { scoreTriple } from '../../../src/embedding/transe.js';
 import type { TripleColumns } from '../../../src/kg/graph.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { withArrays } from '../../../src/run/shared-memory.js';
-import { openShare } from '../../../trainers/transe/crew.js';
+import { openShare } from '../../../trainers/transe/train-transe.js';
 import { type TransESettings, transeSettings } from '../../../trainers/transe/settings.js';
 import { createTripleSet, hasTriple } from '../../../trainers/transe/triples.js';
 import { createTransE, createWork, placeStream, type TransEState } from '../../../trainers/transe/work.js';
