@@ -24,7 +24,8 @@ const tiny = ['train', 'opendialkg-tiny', ...set(tinyOverrides), '--dry-run'];
 const stepsOf = ({ phases }: TrialReport) =>
   Object.fromEntries(phases.map(({ phase, steps, unit }) => [phase, `${steps} ${unit}`.trim()]));
 const perStep = ['stateText.encode=per-step', 'walker.head=pa-mlp', 'walker.placeVectors=false'];
-const left = () => readdirSync(tmpdir()).filter((name) => name.startsWith('kgwalk-trial-') && name.includes(`-${pid}-`));
+const left = () =>
+  readdirSync(tmpdir()).filter((name) => name.startsWith('kgwalk-trial-') && name.includes(`-${pid}-`));
 
 test('prints every phase with its steps, and time, memory and disk of the whole; leaves nothing', async () => {
   const folder = join(folderWith({}), 'dry');
