@@ -11,7 +11,6 @@ import { tinySettings } from '../fixtures/tiny-training.js';
 const home = useReleaseHome();
 const overrides = ['stateText.encode=per-step', 'walker.head=pa-mlp', 'walker.placeVectors=false'];
 const settings = (...more: string[]) => tinySettings(...overrides, ...more);
-const fromScratch = ['clone.enabled=false', 'ppo.init=scratch', 'ppo.klCoef=0', 'ppo.baseline=critic'];
 const everyPart = [
   'walker.critic=plain',
   'walker.stepEncoding=concat',
