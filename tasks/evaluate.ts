@@ -110,8 +110,8 @@ export async function evaluateNamed<S extends Sample, Answer, R extends Row, D e
       const own = runFolder !== undefined && flags.evaluations === undefined;
       const whole = askedOf(task, which, opened, data, { own, model: prompted ? model : undefined });
       const wholeFolder = evaluationFolder(whole, {
-        ...(flags.evaluations !== undefined && { root: flags.evaluations }),
-        ...(runFolder !== undefined && { runFolder }),
+        root: flags.evaluations,
+        runFolder,
       });
       if ((shard ?? onAsked) && opened.asker.online) throw learnsInOrder(which.name);
       if (onAsked && !(await onAsked(whole, data.samples.length))) continue;
@@ -131,7 +131,7 @@ export async function evaluateNamed<S extends Sample, Answer, R extends Row, D e
       const evaluation = await keepEvaluation(opened.asker, samples, opened.scorer, {
         ...{ asked, folder, notes: notes[i]!, excluded: data.excluded, examples: data.examples },
         ...{ onCall: line.called, onTorn: work.torn, signal: work.signal, fromScratch: onAttempt !== undefined },
-        ...(prompted && { model }),
+        model: prompted ? model : undefined,
         onRow(row, sample, attempt) {
           line.answered(main!, valueOf(row));
           onAttempt?.(sample, attempt, data);

@@ -3,7 +3,6 @@
  * @module kgwalk/tasks
  */
 
-
 export { type EvaluatedTask, evaluateNamed, type EvaluateNamedOptions, type NamedEvaluation } from './evaluate.js';
 export { type EvaluationFlags } from './flags.js';
 export { type AnyTask, loadTask, type TaskName, taskNames } from './index.js';

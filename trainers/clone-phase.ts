@@ -45,7 +45,7 @@ export async function clonePhase(
       seed: settings.seed,
       startStep,
       epochsDone,
-      ...(signal && { signal }),
+      signal,
       mostSteps: session.trial?.steps,
       onStart: (numSteps) => (line = session.progress('clone', numSteps, 'updates', step)),
       onStep: (update) => {

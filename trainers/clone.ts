@@ -31,14 +31,14 @@ export interface CloneCourse {
    */
   epochsDone?: number;
   /** Updates after which training ends as after an epoch. Default: all. */
-  mostSteps?: number;
+  mostSteps?: number | undefined;
   /** Called with the number of updates before the first. */
   onStart?: (numSteps: number) => void;
   /** Called after every update; `step` counts from 1. Returning true ends training. */
   onStep?: (step: CloneStep) => boolean | void;
   /** Called after every epoch, to evaluate and save. */
   onEpoch?: (epoch: CloneEpoch) => Promise<void> | void;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** Networks, demonstrations, resume state and callbacks. */

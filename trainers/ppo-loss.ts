@@ -29,11 +29,11 @@ export interface ObjectiveInput {
   /** int32 [numStates + 1]: legal actions of state `s` are `offsets[s] .. offsets[s + 1] - 1`. */
   offsets: Int32Array;
   /** Indices of the legal actions' logits; absent: all of them, in order. */
-  masked?: MaskedActions;
+  masked?: MaskedActions | undefined;
   /** float32 [numStates]; without it there is no value loss. */
-  values?: Float32Array;
+  values?: Float32Array | undefined;
   /** float32 [number of legal actions]: the clone's log-probabilities of the same actions; needed if `klCoef` > 0. */
-  anchorLogProbs?: Float32Array;
+  anchorLogProbs?: Float32Array | undefined;
   transitions: Transitions;
 }
 

@@ -84,9 +84,9 @@ function prepared<Observation, Request>(
         logits: scores,
         offsets,
         transitions,
-        ...(masked && { masked }),
-        ...(estimates && { values: estimates }),
-        ...(anchorLogProbs && { anchorLogProbs }),
+        masked,
+        values: estimates,
+        anchorLogProbs,
       },
       settings,
     );

@@ -3,7 +3,13 @@
  * column per kind of number and no object per step.
  */
 import { actionLogProbs, type Actor, type ValueNetwork } from '../agents/actor.js';
-import { maskOf, type PolicyShape, vectorOf, type VectorObservation, type VectorObservationEnv } from '../agents/policy/spaces.js';
+import {
+  maskOf,
+  type PolicyShape,
+  vectorOf,
+  type VectorObservation,
+  type VectorObservationEnv,
+} from '../agents/policy/spaces.js';
 import { scaledBy } from '../agents/policy/play.js';
 import { readStatistics, statisticsTensors } from '../agents/policy/policy.js';
 import { WatchedEnv } from '../agents/policy/watched-env.js';

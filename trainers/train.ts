@@ -69,22 +69,7 @@ export function trainRun(learning: Learning, options: TrainOptions): Promise<voi
 }
 
 async function trainNoted(learning: Learning, options: TrainOptions): Promise<void> {
-  const {
-    settings,
-    folder,
-    resume,
-    fork,
-    evaluateBest,
-    threads = 1,
-    progress = silentProgress,
-    onTorn,
-    onNote,
-    onBackend,
-    signal,
-    onUpdate,
-    onMetrics,
-    trial,
-  } = options;
+  const { settings, folder, resume, fork, threads = 1, progress = silentProgress, onNote, trial } = options;
   const before = resume === undefined ? undefined : runIn(folder);
   checkTrainSettings(learning, settings, fork !== undefined || readIndex(folder).clone !== undefined);
   const training = await learning.open(settings);
@@ -95,7 +80,10 @@ async function trainNoted(learning: Learning, options: TrainOptions): Promise<vo
   try {
     const wanted = before ? backendToGoOnWith(before, settings) : settings.backend;
     const { tf, name: backend, why } = await openBackend(wanted, learning.networkSize(settings, encoder.dim));
-    onBackend?.(backend, before && settings.backend === 'auto' && wanted !== 'auto' ? 'the run was begun on it' : why);
+    options.onBackend?.(
+      backend,
+      before && settings.backend === 'auto' && wanted !== 'auto' ? 'the run was begun on it' : why,
+    );
     const hashes = hashesOf(training, encoder);
     const from = before && checkpointToResume(before, resume!, settings, hashes);
     const forked = fork && (await forkedWeights(learning, fork, settings, hashes));
@@ -112,9 +100,10 @@ async function trainNoted(learning: Learning, options: TrainOptions): Promise<vo
     });
     try {
       const start = weightsAtStart(run.folder, hashes);
-      const heard = { progress, signal, onUpdate, note: onNote, trial };
-      const parts = { tf, host: backend === 'host', run, settings, encoder, hashes, start, threads, ...heard };
-      await runPhases(training, from, parts, { onTorn, onMetrics, evaluateBest });
+      const { signal, onUpdate } = options;
+      const own = { tf, host: backend === 'host', run, encoder, hashes, start };
+      const asked = { settings, threads, progress, signal, onUpdate, note: onNote, trial };
+      await runPhases(training, from, { ...own, ...asked }, options);
     } catch (thrown) {
       const error = memoryErrorOf(thrown);
       recordEnd(run, error);

@@ -63,7 +63,9 @@ async function pretrainDialogues(
     settings: settings.transe,
     seed: settings.seed,
     exclude: dialogueTriples(data, walked),
-    ...{ threads, progress, ...(signal && { signal }) },
+    threads,
+    progress,
+    signal,
   });
   const page = new ShownPage({ file, reused, epochs: history.length, metrics });
   page.line(`${reused ? 'kept from before' : `trained in ${history.length} epochs`}: ${file}`);

@@ -3,7 +3,15 @@ import { createCritic } from '../../agents/walker/critic.js';
 import type { LinkedTurns } from '../../agents/walker/linked-turns.js';
 import type { FrozenVectors } from '../../agents/walker/features/dialogue-scratch.js';
 import { type TaskVectors, contextDimOf } from '../../agents/walker/features/featurizer.js';
-import { createPolicy, inputsOf, networkShape, restoredPolicy, slotOrder, type WalkerInputs, wideDegreesOf } from '../../agents/walker/inputs.js';
+import {
+  createPolicy,
+  inputsOf,
+  networkShape,
+  restoredPolicy,
+  slotOrder,
+  type WalkerInputs,
+  wideDegreesOf,
+} from '../../agents/walker/inputs.js';
 import { computedOnHost } from '../../agents/walker/heads/registry.js';
 import { type Policy, StateReader, walkerActor, walkerValues } from '../../agents/walker/policy.js';
 import { type EmbeddingVectors, encodeNames, encodeTasks, writeTables } from '../../agents/walker/vectors.js';
@@ -242,7 +250,7 @@ async function dialoguePpo(
       rules: { ...rules, horizon: settings.ppo.trainHorizon ?? rules.horizon },
       reward: settings.env.reward,
       gamma: settings.ppo.gamma,
-      ...(shaping && { potential: embeddingPotential(shaping.entities, shaping.dim) }),
+      potential: shaping && embeddingPotential(shaping.entities, shaping.dim),
     },
     settings.ppo.samplesPerUpdate * settings.ppo.explorations,
   );

@@ -69,8 +69,6 @@ export const missReasons = [
 /** One of `missReasons`. */
 export type MissReason = (typeof missReasons)[number];
 
-const rank = z.int().min(0);
-
 /** A line of `answers.jsonl`. */
 export const dialogueRow = openObject({
   id: z.string(),

@@ -24,7 +24,13 @@ import { type TrainSettings, walksPerStep } from '../../trainers/train-settings.
 import { datasetOf, findRun, weightsOf } from '../named-runs.js';
 import { exactProblems, exactTraining } from './exact.js';
 import { type AskedDirection, queriesOf, rankFigures, rankWalks } from './ranks.js';
-import { openScorers, type RunScorers, linkProblems, type LinkTrainingData, openLinkTrainingData } from './training-data.js';
+import {
+  openScorers,
+  type RunScorers,
+  linkProblems,
+  type LinkTrainingData,
+  openLinkTrainingData,
+} from './training-data.js';
 
 /** Training on link queries: pretrained scorers, cloning of shortest paths, policy gradients. */
 export const linkLearning: Learning = {

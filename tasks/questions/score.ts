@@ -352,6 +352,9 @@ export function unionFigures(evaluations: readonly Compared<QuestionRow>[], resa
 }
 
 /** Sections of single evaluations that comparisons show of all agents together. */
+/** Title of the section on confidence. */
+const selectiveTitle = 'Risk and coverage';
+
 const shownTogether: readonly string[] = [selectiveTitle, decisionsTitle];
 
 /** Joint results of several agents, and their decisions, as text. */
@@ -376,9 +379,6 @@ export function unionShown(evaluations: readonly Compared<QuestionRow>[]) {
 
 /** Orders of answers. */
 type Order = 'confidence' | 'own checks';
-
-/** Title of the section of an evaluation. */
-export const selectiveTitle = 'Risk and coverage';
 
 /** By the agent's confidence, else by its checks; undefined if neither separates answers. */
 function selectiveOf(rows: readonly QuestionRow[]): (RiskCoverage & { by: Order; n: number }) | undefined {

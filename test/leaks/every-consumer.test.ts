@@ -57,7 +57,7 @@ const handsOn: Record<string, string> = {
   'trainers/embeddings/link-scorers.ts': 'gives train and valid to the trainers of embeddings',
   'trainers/expected-reward.ts': 'takes gold walks, noted where they were made',
   'trainers/fit-phase.ts': 'draws the questions of a step, noted by their consumer',
-  'trainers/index.ts': 'names what others import',
+  'tasks/trainers.ts': 'names what others import',
 };
 
 const sources = ['agents', 'trainers', 'envs', 'tasks'].flatMap((folder) =>

@@ -14,7 +14,20 @@ import { checkFits, readCheckpoint, writeCheckpoint } from '../../checkpoints/ch
 import type { LinkMetrics } from '../../src/embedding/rank-links.js';
 import { configHash } from '../../src/run/config.js';
 import { madeFrom } from '../../src/run/provenance.js';
-import { hashOfTriples, importedTable, keptTable, metricsOf, readVectors, tableHeader, tableTensors, trainingCheckpoint, trainingOf, unfit, type KeptTableOptions, type TableIdentity } from '../embeddings/kept-table.js';
+import {
+  hashOfTriples,
+  importedTable,
+  keptTable,
+  metricsOf,
+  readVectors,
+  tableHeader,
+  tableTensors,
+  trainingCheckpoint,
+  trainingOf,
+  unfit,
+  type KeptTableOptions,
+  type TableIdentity,
+} from '../embeddings/kept-table.js';
 
 /** Training state; squared gradients are per number. */
 export type BilinearState = TableState<BilinearTable, Float32Array>;

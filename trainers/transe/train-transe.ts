@@ -2,7 +2,15 @@
 import type { TripleColumns } from '../../src/kg/graph.js';
 import { trainEpochs, type EpochReport, type TableResult } from '../embeddings/epochs.js';
 import type { TransESettings } from './settings.js';
-import { createTransE, createWork, orderEpoch, type TransEState, lossEvery, type Share, type TransEWork } from './work.js';
+import {
+  createTransE,
+  createWork,
+  orderEpoch,
+  type TransEState,
+  lossEvery,
+  type Share,
+  type TransEWork,
+} from './work.js';
 import { setImmediate } from 'node:timers/promises';
 import { knownAnswers, type KnownAnswers } from '../../src/embedding/known-answers.js';
 import { rankShare } from '../../src/embedding/rank-links.js';
@@ -138,7 +146,7 @@ interface Crew {
  * @param work for several threads: in shared memory
  * @throws WorkbenchError `failure` (from its functions) once a thread has died
  */
-function openCrew(work: TransEWork, threads: number): Crew {
+export function openCrew(work: TransEWork, threads: number): Crew {
   return threads === 1 ? alone(work) : several(work, threads);
 }
 

@@ -2,7 +2,13 @@ import { describe, expect, test } from '@jest/globals';
 import type { TripleColumns } from '../../../src/kg/graph.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { type TransESettings, transeSettings } from '../../../trainers/transe/settings.js';
-import { createTransE, createWork, openTransEKernels, orderEpoch, type TransEWork } from '../../../trainers/transe/work.js';
+import {
+  createTransE,
+  createWork,
+  openTransEKernels,
+  orderEpoch,
+  type TransEWork,
+} from '../../../trainers/transe/work.js';
 import { trainTransE, openShare } from '../../../trainers/transe/train-transe.js';
 import { lossOf, trainEpochPlainly } from '../../fixtures/transe-oracle.js';
 
