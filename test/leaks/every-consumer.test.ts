@@ -29,8 +29,6 @@ const handsOn: Record<string, string> = {
   'tasks/dialogues/index.ts': 'counts what a training would read',
   'tasks/dialogues/leaks.ts': 'makes linked turns again, to know their ids',
   'tasks/dialogues/calibration.ts': 'scores answers',
-  'tasks/dialogues/gold-parts.ts': 'scores an answer',
-  'tasks/dialogues/own-env.ts': 'tries an environment of the user’s own on one sample',
   'tasks/dialogues/predictions.ts': 'writes golds next to predictions',
   'tasks/dialogues/row.ts': 'scores an answer',
   'tasks/dialogues/score.ts': 'scores answers',
