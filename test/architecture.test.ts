@@ -92,6 +92,24 @@ describe('the architecture', () => {
     expect(offenders(sources, (file) => text(file).split('\n').length > 451 && 'too long')).toEqual([]);
   });
 
+  test('says what every export is that another folder uses', () => {
+    const imported = /^(?:import|export) (?:type )?(\{[^}]*\}|\*)[^;]*? from '(\.[^']+)';/gm;
+    const used = new Map<string, Set<string>>();
+    for (const file of sources.filter((source) => !/^(test|bench)\//.test(source))) {
+      for (const [, names, specifier] of text(file).matchAll(imported)) {
+        const target = posix.join(posix.dirname(file), specifier!.replace(/js$/, 'ts'));
+        if (posix.dirname(target) === posix.dirname(file) && basename(file) !== 'index.ts') continue;
+        const known = used.get(target) ?? used.set(target, new Set()).get(target)!;
+        for (const [name] of names!.matchAll(/\w+|\*/g)) known.add(name);
+      }
+    }
+    const silent = /(?<!\*\/\n)^export (?:abstract |async )?(?:const|class|interface|type|function\*?) (\w+)/gm;
+    const shown = (file: string, name: string) => used.get(file)?.has(name) || used.get(file)?.has('*');
+    const nameless = (file: string) =>
+      [...text(file).matchAll(silent)].map((match) => match[1]!).find((name) => shown(file, name));
+    expect(offenders(sources, nameless)).toEqual([]);
+  });
+
   test('names files in kebab-case, after what they hold', () => {
     const kebab = /^[a-z0-9]+(-[a-z0-9]+)*(\.(long\.)?test|\.d)?\.ts$/;
     const vague = /^(utils?|helpers?|common|misc)\.ts$/;
