@@ -24,9 +24,9 @@ export function looseValues(text: string): unknown[] {
 function repaired(text: string): unknown {
   const lists = text
     // Tuples and sets.
-    .replace(/(?<=^|[[{(,:]\s{0,9})[({]([^(){}:]*)[)}]/g, (_, items: string) => `[${items.replaceAll(';', ',')}]`)
+    .replace(/(?<=^|[[{(,:]\s{0,40})[({]([^(){}:]*)[)}]/g, (_, items: string) => `[${items.replaceAll(';', ',')}]`)
     // What was not written: a list of it is not an empty list.
-    .replace(/(?<=[[,]\s{0,9})(?:\.{3}|…)(?=\s{0,9}[\],])/g, 'null')
+    .replace(/(?<=[[,]\s{0,40})(?:\.{3}|…)(?=\s{0,40}[\],])/g, 'null')
     .replace(/(?<=\p{L})'(?=\p{L})/gu, String.raw`\u0027`);
   try {
     return JSON.parse(jsonrepair(lists)) as unknown;
