@@ -21,7 +21,6 @@ export interface KeySchema {
   multipleOf?: number;
   minItems?: number;
   maxItems?: number;
-  minLength?: number;
   pattern?: string;
 }
 
@@ -68,23 +67,30 @@ export function expectation(schema: KeySchema): string {
   if (many) return many.map(expectation).filter(Boolean).join(' or ');
   if (schema.const !== undefined) return display(schema.const);
   if (schema.enum) return `one of ${schema.enum.map(display).join(', ')}`;
-  const types = typeof schema.type === 'string' ? [schema.type] : (schema.type ?? []);
-  return types.map((type) => expectationOfType(type, schema)).join(' or ');
+  return [schema.type ?? []].flat().map((type) => expectationOfType(type, schema)).join(' or ');
 }
 
-/** Range of a number in interval notation, such as `[0, 1)`; undefined without bounds. */
-function rangeOf(schema: KeySchema): string | undefined {
-  const { minimum, exclusiveMinimum, multipleOf } = schema;
+function expectationOfType(type: string, schema: KeySchema): string {
+  if (type === 'integer') return `an integer${rangeOf(schema)}`;
+  if (type === 'number') return `a number${rangeOf(schema)}`;
+  if (type === 'boolean') return 'true or false';
+  if (type === 'null') return 'null';
+  if (type === 'object') return 'a section';
+  if (type !== 'array') return schema.pattern ? `text that matches ${schema.pattern}` : 'text';
+  const items = schema.items && expectation(schema.items);
+  return `a list${schema.minItems ? ` of at least ${schema.minItems}` : ''}${items ? `, each ${items}` : ''}`;
+}
+
+/** Range of a number in interval notation, such as ` in [0, 1)`; empty without bounds. */
+function rangeOf({ minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf }: KeySchema): string {
   // zod bounds every integer by the safe integers; users need not see that range.
-  const unsafe = (bound?: number) =>
-    bound !== undefined && Math.abs(bound) < Number.MAX_SAFE_INTEGER ? bound : undefined;
-  const low = unsafe(minimum) ?? unsafe(exclusiveMinimum);
-  const high = unsafe(schema.maximum) ?? unsafe(schema.exclusiveMaximum);
+  const [least, above, most, below] = [minimum, exclusiveMinimum, maximum, exclusiveMaximum].map((bound) =>
+    bound !== undefined && Math.abs(bound) < Number.MAX_SAFE_INTEGER ? bound : undefined,
+  );
+  const [low, high] = [least ?? above, most ?? below];
   const step = multipleOf === undefined ? '' : ` in steps of ${multipleOf}`;
-  if (low === undefined && high === undefined) return step.trim() || undefined;
-  const opens = low === undefined || unsafe(minimum) === undefined ? '(' : '[';
-  const closes = high === undefined || unsafe(schema.maximum) === undefined ? ')' : ']';
-  return `${opens}${low ?? '-∞'}, ${high ?? '∞'}${closes}${step}`;
+  if (low === undefined && high === undefined) return step;
+  return ` in ${least === undefined ? '(' : '['}${low ?? '-∞'}, ${high ?? '∞'}${most === undefined ? ')' : ']'}${step}`;
 }
 
 /** A value as a user would write it, cut after 60 characters. */
@@ -133,8 +139,9 @@ const foreignNames: Readonly<Record<string, string>> = {
 export function nearestKey(schema: KeySchema, key: string): string | undefined {
   const names = keyNames(schema);
   const folded = (name: string) => name.replaceAll(/[_-]/g, '').toLowerCase();
-  const word = folded(key.slice(key.lastIndexOf('.') + 1));
   const section = key.slice(0, key.lastIndexOf('.') + 1);
+  const last = key.slice(section.length);
+  const word = folded(last);
   const foreign = (Object.hasOwn(foreignNames, word) ? foreignNames[word]! : '')
     .split(' ')
     .filter((one) => names.includes(one));
@@ -146,43 +153,17 @@ export function nearestKey(schema: KeySchema, key: string): string | undefined {
   }
   const begun = names.filter((name) => name.startsWith(section) && folded(name.slice(section.length)).startsWith(word));
   if (section !== '' && word.length >= 2 && begun.length > 0) return begun[0];
-  const parent = key.slice(0, key.lastIndexOf('.') + 1);
-  const last = key.slice(parent.length);
-  const siblings = names.filter((name) => name.startsWith(parent) && !name.slice(parent.length).includes('.'));
+  const siblings = names.filter((name) => name.startsWith(section) && !name.slice(section.length).includes('.'));
   const nearest = (wanted: string, among: readonly string[], part: (name: string) => string) => {
     // The first name wins where several share a last part.
     const byPart = new Map([...among].reverse().map((name) => [part(name), name]));
     return byPart.get(nearestName(wanted, byPart.keys()) ?? '');
   };
   return (
-    nearest(last, siblings, (name) => name.slice(parent.length)) ??
+    nearest(last, siblings, (name) => name.slice(section.length)) ??
     nearest(last, names, (name) => name.slice(name.lastIndexOf('.') + 1)) ??
     nearest(key, names, (name) => name)
   );
-}
-
-function expectationOfType(type: string, schema: KeySchema): string {
-  const range = rangeOf(schema);
-  const bounds = range?.startsWith('in') ? ` ${range}` : range ? ` in ${range}` : '';
-  switch (type) {
-    case 'integer':
-      return `an integer${bounds}`;
-    case 'number':
-      return `a number${bounds}`;
-    case 'boolean':
-      return 'true or false';
-    case 'null':
-      return 'null';
-    case 'array': {
-      const items = schema.items && expectation(schema.items);
-      const least = schema.minItems ? ` of at least ${schema.minItems}` : '';
-      return `a list${least}${items ? `, each ${items}` : ''}`;
-    }
-    case 'object':
-      return 'a section';
-    default:
-      return schema.pattern ? `text that matches ${schema.pattern}` : 'text';
-  }
 }
 
 function alternatives(schema: KeySchema): KeySchema[] {
@@ -193,20 +174,12 @@ function propertiesOf(schema: KeySchema): Record<string, KeySchema> {
   return Object.assign({}, ...alternatives(schema).map((one) => one.properties ?? {})) as Record<string, KeySchema>;
 }
 
-interface KeyExplanation {
-  key: string;
-  /** Type with range or allowed values: `an integer in [1, 64]`, `one of path, target`. */
-  takes: string;
-  /** Default value; undefined for optional keys. */
-  default: unknown;
-  description: string;
-}
-
 /**
  * Explains one key, every key of a section, or all keys.
+ * @returns `takes` as `expectation`; the default is undefined for optional keys
  * @throws WorkbenchError `usage` for an unknown name, with the closest one
  */
-export function explainConfig(schema: z.ZodType, key = ''): KeyExplanation[] {
+export function explainConfig(schema: z.ZodType, key = '') {
   const root = keySchemaOf(schema);
   const path = key === '' ? [] : key.split('.');
   const found = keySchemaAt(root, path);

@@ -43,14 +43,11 @@ export function parseConfigText(text: string, source: string): ConfigSource {
       problems.push(`${printable((error as Error).message, 200)}, at ${source}`);
     }
   }
-  return {
-    value,
-    problems,
-    placeOf(path) {
-      const offset = offsetOf(document, path);
-      return offset === undefined ? undefined : place(offset);
-    },
+  const placeOf = (path: readonly PropertyKey[]) => {
+    const offset = offsetOf(document, path);
+    return offset === undefined ? undefined : place(offset);
   };
+  return { value, problems, placeOf };
 }
 
 function holdsItself(value: unknown, around: ReadonlySet<unknown> = new Set()): boolean {
@@ -133,9 +130,6 @@ function yamlExcess(text: string): string | undefined {
   return undefined;
 }
 
-/** Top-level key that names the file to extend. */
-const extendsKey = 'extends';
-
 /**
  * Reads a config file. With `extends: NAME` it lies over that file: sections are merged, everything else replaces what
  * is below. NAME is a YAML file next to this one or a preset, as `resolvePreset` takes it.
@@ -144,9 +138,9 @@ const extendsKey = 'extends';
  */
 export function readConfigFile(file: string, above: readonly string[] = []): ConfigSource {
   const source = withPlugins(parseConfigText(readTextFile(file, 'a config file', longestConfig), file), file);
-  if (!isPlain(source.value) || !Object.hasOwn(source.value, extendsKey)) return source;
-  const { [extendsKey]: name, ...own } = source.value;
-  const at = `at ${source.placeOf([extendsKey])}`;
+  if (!isPlain(source.value) || !Object.hasOwn(source.value, 'extends')) return source;
+  const { extends: name, ...own } = source.value;
+  const at = `at ${source.placeOf(['extends'])}`;
   const refused = (problem: string): ConfigSource => ({ ...source, value: own, problems: [problem] });
   if (typeof name !== 'string') return refused(`extends: expected the name of a preset or a YAML file, ${at}`);
   const seen = [...above, resolve(file)];
@@ -165,9 +159,7 @@ export function readConfigFile(file: string, above: readonly string[] = []): Con
   };
 }
 
-/**
- * Plugin paths are relative to the settings file. Settings of run folders load no plugin: these may come from others.
- */
+/** Plugin paths are relative to the settings file. Settings of run folders load no plugin: these may come from others. */
 function withPlugins(source: ConfigSource, file: string): ConfigSource {
   const { value } = source;
   if (!isPlain(value) || !Array.isArray(value['plugins'])) return source;

@@ -1,31 +1,16 @@
 /** Reads settings from a file and the command line and validates them; reports all problems at once. */
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
-import {
-  display,
-  expectation,
-  isSection,
-  type KeySchema,
-  keySchemaAt,
-  keySchemaOf,
-  nearestKey,
-} from './config-keys.js';
-import {
-  type ConfigSource,
-  isPlain,
-  type Override,
-  parseConfigText,
-  parseOverride,
-  readConfigFile,
-} from './config-source.js';
+import { display, expectation, isSection, type KeySchema, keySchemaAt, keySchemaOf, nearestKey } from './config-keys.js';
+import { type ConfigSource, isPlain, type Override, parseConfigText, parseOverride } from './config-source.js';
+import { readConfigFile } from './config-source.js';
 import { WorkbenchError } from './errors.js';
 import { printable } from './printable.js';
 
-/** Sources of settings: a file or a text, then the command line. */
 interface ConfigInput {
-  /** Path of a YAML file, which may extend another (`readConfigFile`). */
+  /** A YAML file, which may extend another (`readConfigFile`). */
   file?: string;
-  /** YAML text, instead of a file. */
+  /** YAML, instead of a file. */
   text?: string;
   /** `a.b=value`, later ones win; values are YAML. */
   overrides?: readonly string[];
@@ -72,10 +57,7 @@ export function configHash(value: unknown): string {
 /** Settings that change no weight and no figure: names, additional logs, sharing of encodings. */
 const cosmetic: readonly string[] = ['name', 'log', 'encoder.workers'];
 
-/**
- * Settings without those that change no weight and no figure: a resumed run may change these, and seeds are grouped
- * without them.
- */
+/** Settings without the cosmetic ones: a resumed run may change these, and seeds are grouped without them. */
 export function decisiveSettings(config: Readonly<Record<string, unknown>>, prefix = ''): Record<string, unknown> {
   const kept = Object.entries(config).filter(([key]) => !cosmetic.includes(prefix + key));
   return Object.fromEntries(
@@ -134,10 +116,8 @@ function describeIssue(
   const found = keySchemaAt(keys, issue.path);
   // Custom rules have their own message; all other messages are built from the schema with its range.
   const expected = issue.code === 'custom' || !found ? '' : expectation(found);
-  const got = issue.path.reduce<unknown>(
-    (node, step) => (node as Record<PropertyKey, unknown> | undefined)?.[step],
-    value,
-  );
+  const inside = (node: unknown, step: PropertyKey) => (node as Record<PropertyKey, unknown> | undefined)?.[step];
+  const got = issue.path.reduce<unknown>(inside, value);
   const message = expected ? `expected ${expected}, got ${display(got)}` : issue.message;
   return [`${key ? `${printable(key, longestKey)}: ` : ''}${message}${placeOf(issue.path)}`];
 }
@@ -157,33 +137,20 @@ const shown = 20;
 function configError(problems: readonly string[]): WorkbenchError {
   const listed = problems.slice(0, shown);
   const more = problems.length > shown ? [`… and ${problems.length - shown} more`] : [];
-  const list =
-    problems.length === 1
-      ? listed[0]!
-      : `${problems.length} problems:\n${[...listed, ...more].map((one) => `  ${one}`).join('\n')}`;
-  return new WorkbenchError('config', list, {
+  const list = `${problems.length} problems:\n${[...listed, ...more].map((one) => `  ${one}`).join('\n')}`;
+  return new WorkbenchError('config', problems.length === 1 ? problems[0]! : list, {
     hint: 'Every key is described by `kgwalk config explain KEY`.',
   });
 }
 
-/**
- * Differences between settings: `ppo.clipRange: 0.2 in the run, 0.1 asked for`.
- * @param run values of the run, by name
- * @param asked requested values
- * @param where owner of the first values
- */
+/** Differences between settings: `ppo.clipRange: 0.2 in the run, 0.1 asked for`. @param where owner of the first values */
 export function configDifferences(run: unknown, asked: unknown, where = 'the run'): string[] {
   return diffConfig(run, asked).map(
     (key) => `${key}: ${display(valueAt(run, key))} in ${where}, ${display(valueAt(asked, key))} asked for`,
   );
 }
 
-/**
- * Throws if there are differences.
- * @param expected expected values, such as `the settings of the run`
- * @param place path of the run
- * @throws WorkbenchError `config` that lists them all
- */
+/** @throws WorkbenchError `config` that lists all differences, if there are any @param expected such as `the settings of the run` */
 export function refuseDifferences(differences: readonly string[], expected: string, place: string, hint: string): void {
   if (differences.length === 0) return;
   const list = differences.map((one) => `\n  ${one}`).join('');

@@ -22,7 +22,6 @@ import { silentProgress, type ProgressReporter } from './progress.js';
 import { lockFolder } from './run-lock.js';
 import { masked } from './secrets.js';
 
-/** Address, destination, expected hash and retry limits of a download. */
 export interface DownloadOptions {
   /** `https://…`, or `http://` on this machine. */
   url: string;
@@ -52,7 +51,6 @@ const longestPause = 30_000;
 const spareBytes = 64 << 20;
 const mostRedirects = 10;
 
-/** A finished download with the source of its hash. */
 export interface Downloaded {
   file: string;
   bytes: number;
@@ -100,7 +98,7 @@ export async function downloadFile(options: DownloadOptions): Promise<Downloaded
     const found = await sha256File(part.path);
     const expected = sha256 ?? part.state?.sha256;
     try {
-      if (expected !== undefined) confirm(expected, found, 'sha256', url);
+      confirm(expected ?? found, found, 'sha256', url);
       if (gitBlob !== undefined) confirm(gitBlob, await gitBlobOf(part.path), 'git blob', url);
       options.check?.(part.path);
     } catch (error) {
@@ -133,7 +131,8 @@ function openPart(folder: string, url: string) {
   const [path, stateFile] = [join(folder, 'part'), join(folder, 'state.json')];
   const descriptor = openSync(path, 'a');
   const part = {
-    ...{ path, descriptor },
+    path,
+    descriptor,
     length: fstatSync(descriptor).size,
     state: readState(stateFile),
     append(chunk: Uint8Array): void {
@@ -260,15 +259,8 @@ interface HostHeaders {
   bytes?: number;
 }
 
-/**
- * One request, through redirects, to a response of status 200 (from the start), 206 (a part) or 416 (no such part).
- * @param headers of every hop; they hold nothing secret
- */
-async function openResponse(
-  url: URL,
-  headers: Record<string, string>,
-  signal: AbortSignal,
-): Promise<{ response: Response; hostHeaders: HostHeaders }> {
+/** One request, through redirects, to a response of status 200 (from the start), 206 (a part) or 416 (no such part). */
+async function openResponse(url: URL, headers: Record<string, string>, signal: AbortSignal) {
   const hostHeaders: HostHeaders = {};
   let at = url;
   for (let hops = 0; hops <= mostRedirects; hops++) {
@@ -363,9 +355,7 @@ function confirm(expected: string, found: string, what: string, url: string): vo
   });
 }
 
-/**
- * Git object id of a file’s content: SHA-1 over its length and bytes. @source git, Documentation/gitformat-loose.adoc
- */
+/** Git object id of a file’s content: SHA-1 over its length and bytes. @source git, Documentation/gitformat-loose.adoc */
 async function gitBlobOf(path: string): Promise<string> {
   return (await hashOfFile(path, createHash('sha1').update(`blob ${statSync(path).size}\0`))).digest('hex');
 }
@@ -373,8 +363,6 @@ async function gitBlobOf(path: string): Promise<string> {
 function megabytes(bytes: number): number {
   return Math.round(bytes / 1e5) / 10;
 }
-
-const loopback: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
 
 /**
  * The address to ask for `text`: https anywhere, http only on this machine. With a mirror in `KGWALK_DOWNLOADS_BASE`,
@@ -408,6 +396,6 @@ function isAllowed(url: URL): boolean {
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url));
 }
 
-function isLoopback(url: URL): boolean {
-  return loopback.includes(url.hostname);
+function isLoopback({ hostname }: URL): boolean {
+  return ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
 }

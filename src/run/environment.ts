@@ -64,16 +64,12 @@ export function kgwalkVersion(): string {
  * @returns `range` in words, such as `20.19 to 24`
  */
 export function nodeSupport(version: string = versions.node): { supported: boolean; range: string } {
-  const { engines } = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')) as Manifest;
-  const [, first, below] = /^>=(\d+\.\d+) <(\d+)$/.exec(engines.node)!;
+  const { engines } = readManifest(join(packageRoot(), 'package.json'))!;
+  const [, first, below] = /^>=(\d+\.\d+) <(\d+)$/.exec(engines!.node)!;
   const [major, minor] = version.split('.').map(Number) as [number, number];
   const [firstMajor, firstMinor] = first!.split('.').map(Number) as [number, number];
   const supported = (major > firstMajor || (major === firstMajor && minor >= firstMinor)) && major < Number(below);
   return { supported, range: `${first} to ${Number(below) - 1}` };
-}
-
-interface Manifest {
-  engines: { node: string };
 }
 
 /** Version of an installed package, resolved as node does, or undefined. Nothing is loaded. */
@@ -97,18 +93,19 @@ export function missingBinaries(name: string, from: string = packageRoot()): str
   );
 }
 
-interface Installed {
+interface Manifest {
   version?: string;
+  engines?: { node: string };
   optionalDependencies?: Record<string, string>;
 }
 
-function packageManifest(name: string, from: string): Installed | undefined {
+function packageManifest(name: string, from: string): Manifest | undefined {
   for (let folder = from; ; folder = dirname(folder)) {
     const manifest = readManifest(join(folder, 'node_modules', name, 'package.json'));
     if (manifest !== undefined || folder === dirname(folder)) return manifest;
   }
 }
 
-function readManifest(file: string): Installed | undefined {
-  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Installed) : undefined;
+function readManifest(file: string): Manifest | undefined {
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Manifest) : undefined;
 }

@@ -23,12 +23,10 @@ const sealRecord = openObject({ schemaVersion: z.literal(1), sha256: z.record(z.
  */
 export function sealEvaluation(folder: string, record: string): void {
   const files = evaluationFiles(folder);
-  const hashes = sealed.flatMap((name): [string, string][] => {
-    if (name === 'evaluation') return [[basename(files[name]), createHash('sha256').update(record).digest('hex')]];
-    return existsSync(files[name]) ? [[basename(files[name]), hashOf(files[name])]] : [];
-  });
-  const text = JSON.stringify({ schemaVersion: 1, sha256: Object.fromEntries(hashes) }, null, 2);
-  writeFileAtomic(files.seal, `${text}\n`);
+  const there = sealed.filter((name) => name !== 'evaluation' && existsSync(files[name]));
+  const sha256 = Object.fromEntries(there.map((name) => [basename(files[name]), hashOf(files[name])]));
+  sha256[basename(files.evaluation)] = createHash('sha256').update(record).digest('hex');
+  writeFileAtomic(files.seal, `${JSON.stringify({ schemaVersion: 1, sha256 }, null, 2)}\n`);
 }
 
 /**

@@ -1,14 +1,14 @@
 /** Record of an evaluation of any task: written by evaluation, read by comparisons and reports. */
 import { z } from 'zod';
-import { figure } from './figures.js';
+import { estimate, figure } from './figures.js';
 import { furtherKey, openObject } from './read-json.js';
 import { anyNumber } from './records.js';
 
 const text = z.string();
 const counts = z.record(text, anyNumber);
-const estimate = z.object({ value: anyNumber, low: anyNumber, high: anyNumber, n: anyNumber });
 const metrics = z.record(text, estimate);
 const cell = z.union([text, anyNumber]).optional();
+const costShape = { mean: anyNumber, median: anyNumber, p95: anyNumber, max: anyNumber, total: anyNumber };
 
 /** Findings in addition to the figures, in a form that tables and pages show for any task. */
 const section = openObject({
@@ -30,7 +30,6 @@ const section = openObject({
   }).optional(),
   bars: z.array(openObject({ label: text, value: anyNumber, low: anyNumber, high: anyNumber })).optional(),
 });
-/** See `section`. */
 export type Section = z.output<typeof section>;
 
 /** A worked example in names. Tasks add further keys. */
@@ -48,7 +47,6 @@ const example = openObject({
   walks: z.array(z.array(z.tuple([text, text, text]))).optional(),
   goldWalk: z.array(z.tuple([text, text, text])).optional(),
 });
-/** See `example`. */
 export type Example = z.output<typeof example>;
 
 /** Evaluation settings shared by all tasks; tasks add further settings. */
@@ -73,7 +71,6 @@ const about = {
 
 /** The `about` section of an evaluation: samples, agent and settings. */
 export const aboutEvaluation = openObject(about);
-/** See `aboutEvaluation`; additional keys of a task are kept. */
 export type AboutEvaluation = z.output<typeof aboutEvaluation>;
 
 /** `evaluation.json`: one agent on one split. Failures count in every denominator. No wall clock. */
@@ -105,10 +102,7 @@ export const evaluationRecord = openObject({
   /** Missed samples by reason. */
   misses: counts,
   /** Cost per sample: `calls`, `promptTokens`, `encodes`, `graphReads` … */
-  cost: z.record(
-    text,
-    openObject({ mean: anyNumber, median: anyNumber, p95: anyNumber, max: anyNumber, total: anyNumber }),
-  ),
+  cost: z.record(text, openObject(costShape)),
   hashes: z.record(text, text),
   /** Further counts of the task, for programs. */
   details: z.record(text, furtherKey),
@@ -116,5 +110,4 @@ export const evaluationRecord = openObject({
   sections: z.array(section),
   examples: z.array(example),
 });
-/** See `evaluationRecord`. */
 export type EvaluationRecord = z.output<typeof evaluationRecord>;

@@ -1,6 +1,7 @@
 /** Declarations of figures: made once by a task and read by curves, tables and pages. */
 import { z } from 'zod';
 import { openObject } from './read-json.js';
+import { anyNumber } from './records.js';
 
 /**
  * Unit of a figure. `%` is stored as a fraction in [0, 1]; `mean` is a mean in [0, 1] such as a reciprocal rank;
@@ -21,16 +22,12 @@ export const figure = openObject({
   /** True if comparisons test it between agents. */
   tested: z.boolean().optional(),
 });
-/** A declared figure. */
 export type Figure = z.output<typeof figure>;
 
 /** A figure's value with its 95 % interval over `n` samples. Rates are fractions in [0, 1], never percent. */
-export interface Estimate {
-  value: number;
-  low: number;
-  high: number;
-  n: number;
-}
+export const estimate = z.object({ value: anyNumber, low: anyNumber, high: anyNumber, n: anyNumber });
+/** See `estimate`. */
+export type Estimate = z.output<typeof estimate>;
 
 /** A difference between two agents with its 95 % interval, and the two-sided test of "no difference". */
 export interface TestedDifference extends Estimate {

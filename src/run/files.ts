@@ -53,7 +53,7 @@ export function writeFileAtomic(path: string, data: string | Uint8Array | Iterab
   syncFolder(folder);
 }
 
-function openTemporary(path: string): { temporary: string; descriptor: number } {
+function openTemporary(path: string) {
   for (;;) {
     const temporary = join(dirname(path), `.${basename(path)}.${pid}.${++writes}.tmp`);
     try {

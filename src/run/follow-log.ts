@@ -6,7 +6,6 @@ import { WorkbenchError } from './errors.js';
 import { readFully } from './files.js';
 import { ofShape, parseJson } from './read-json.js';
 
-/** Position in a log. */
 export interface Cursor {
   /** Bytes read; a line ends there. */
   offset: number;
@@ -14,35 +13,26 @@ export interface Cursor {
   mark: string;
 }
 
-/** Start of a log. */
 export const logStart: Cursor = { offset: 0, mark: '' };
-
-export interface Part<T> {
-  records: T[];
-  cursor: Cursor;
-  /** True if earlier records are invalid: these records are the first ones. */
-  reset: boolean;
-  more: boolean;
-}
 
 const markBytes = 128;
 const partBytes = 1 << 20;
-const lineFeed = 0x0a;
 
 /**
  * Reads whole lines after a cursor, up to a megabyte. A missing log is empty, a link counts as missing.
+ * @returns `reset`: earlier records are invalid, these are the first ones
  * @throws WorkbenchError `data` for a line that is not JSON, has another shape, or is longer than a megabyte
  */
-export function readOn<T>(file: string, schema: z.ZodType<T>, from: Cursor): Part<T> {
+export function readOn<T>(file: string, schema: z.ZodType<T>, from: Cursor) {
   const descriptor = openPlain(file);
-  if (descriptor === undefined) return { records: [], cursor: logStart, reset: from.offset > 0, more: false };
+  if (descriptor === undefined) return { records: [] as T[], cursor: logStart, reset: from.offset > 0, more: false };
   try {
     const { size } = fstatSync(descriptor);
     const reset = from.offset > size || markOf(descriptor, from.offset) !== from.mark;
     const offset = reset ? 0 : from.offset;
     const bytes = Buffer.alloc(Math.min(partBytes, size - offset));
     readFully(descriptor, bytes, offset);
-    const whole = bytes.subarray(0, bytes.lastIndexOf(lineFeed) + 1);
+    const whole = bytes.subarray(0, bytes.lastIndexOf('\n') + 1);
     if (whole.length === 0 && bytes.length === partBytes) {
       throw new WorkbenchError('data', `expected lines of at most ${partBytes} bytes, got a longer one, at ${file}`);
     }

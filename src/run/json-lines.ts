@@ -7,7 +7,7 @@ import { WorkbenchError } from './errors.js';
 import { makeFolder, readFully, readTextFile, refuseSpecial, writeError, writeFully } from './files.js';
 import { ofShape, parseJson } from './read-json.js';
 
-/** Prefix of a log, as recorded by a checkpoint. */
+/** Beginning of a log, as a checkpoint records it. */
 export interface LogMark {
   /** Its length; a line ends there. */
   bytes: number;
@@ -58,13 +58,8 @@ export function openJsonLines(file: string) {
     },
     /** Writes pending lines to disk, with fsync. @returns the contents' mark, for a checkpoint */
     flush,
-    /**
-     * @throws WorkbenchError `data` if the file is shorter than the mark, no line ends there, or earlier bytes were
-     *   altered
-     */
-    check(mark: LogMark): void {
-      hashBefore(mark);
-    },
+    /** @throws WorkbenchError `data` if no line ends at the mark, or earlier bytes were altered */
+    check: (mark: LogMark) => void hashBefore(mark),
     /** Checks the mark and drops all later lines, pending ones included: a resumed run writes them again. */
     truncateAfter(mark: LogMark): void {
       pending = [];
@@ -125,7 +120,7 @@ function nameNonFinite(_key: string, value: unknown): unknown {
 /** Hint for a line with a wrong checksum. */
 export const brokenLineHint = 'Delete this line and all after it: what they held is asked again.';
 
-/** Byte range of a line, without its newline. */
+/** Without its newline, in bytes. */
 export interface LinePosition {
   offset: number;
   length: number;

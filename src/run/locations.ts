@@ -13,19 +13,13 @@ export function kgwalkHome(): string {
 }
 
 /** Caches; may be deleted at any time. */
-export function cacheFolder(): string {
-  return join(kgwalkHome(), 'cache');
-}
+export const cacheFolder = (): string => join(kgwalkHome(), 'cache');
 
 /** Downloaded language models. */
-export function modelsFolder(): string {
-  return join(kgwalkHome(), 'models');
-}
+export const modelsFolder = (): string => join(kgwalkHome(), 'models');
 
 /** Run folders, and evaluations of agents without a run: `KGWALK_RUNS`, default `runs` in the working folder. */
-export function runsFolder(): string {
-  return resolve(env.KGWALK_RUNS || 'runs');
-}
+export const runsFolder = (): string => resolve(env.KGWALK_RUNS || 'runs');
 
 /** Folder of this package's `package.json`, for sources and for `dist`. */
 export function packageRoot(): string {

@@ -7,7 +7,7 @@ import { WorkbenchError } from './errors.js';
 import type { RunInfo } from './records.js';
 
 /** A user's file that registered parts. */
-export interface LoadedPlugin {
+interface LoadedPlugin {
   file: string;
   /** Hash of the file as loaded; its imports are not covered. */
   sha256: string;
@@ -74,61 +74,54 @@ interface Asking {
  * @returns a sentence for each plugin that has changed
  * @throws WorkbenchError `usage` for plugins that are not loaded, with the command that loads them
  */
-export function changedPlugins(labels: readonly string[], { what, place, known = [] }: Asking): string[] {
+function changedPlugins(labels: readonly string[], { what, place, known = [] }: Asking): string[] {
   const changed: string[] = [];
-  const missing: { name: string; sha256: string; said: string; file: string }[] = [];
+  const missing: { said: string; file: string }[] = [];
   for (const [, name = '', sha256 = ''] of labels.map((one) => label.exec(one)!)) {
     if (loaded.some((one) => one.sha256 === sha256)) continue;
     const other = loaded.find(({ file }) => basename(file) === name);
     if (other) {
-      changed.push(
-        `${what} was made with ${name} of sha256 ${short(sha256)}, ${shownPath(other.file)} has ${short(other.sha256)} now`,
-      );
+      const now = `${shownPath(other.file)} has ${short(other.sha256)} now`;
+      changed.push(`${what} was made with ${name} of sha256 ${short(sha256)}, ${now}`);
       continue;
     }
     const file = known.find((one) => one.sha256 === sha256)?.file;
     missing.push({
-      ...{ name, sha256, said: `${name} (sha256 ${short(sha256)}${whereabouts(file, sha256)})` },
+      said: `${name} (sha256 ${short(sha256)}${whereabouts(file, sha256)})`,
       file: file === undefined || !existsSync(file) ? `PATH/${name}` : shownPath(file),
     });
   }
   if (missing.length === 0) return changed;
-  const plural = missing.length > 1 ? 's' : '';
-  const words = missing.flatMap(({ file }) => ['--plugin', file]);
-  const command = commandWith(...words);
-  throw new WorkbenchError(
-    'usage',
-    `expected the plugin${plural} of ${what}, got none of ${missing.map(({ said }) => said).join(', ')}, at ${place}`,
-    {
-      hint: command
-        ? `It runs with your rights, so it is loaded only when you name it: ${command}`
-        : `Load it first: ${missing.map(({ file }) => `await loadPlugin(${shellWord(file).startsWith("'") ? JSON.stringify(file) : `'${file}'`})`).join('; ')} of kgwalk/tasks.`,
-    },
-  );
+  const expected = `expected the plugin${missing.length > 1 ? 's' : ''} of ${what}`;
+  const command = commandWith(...missing.flatMap(({ file }) => ['--plugin', file]));
+  const quoted = (file: string) => (shellWord(file).startsWith("'") ? JSON.stringify(file) : `'${file}'`);
+  const got = missing.map(({ said }) => said).join(', ');
+  throw new WorkbenchError('usage', `${expected}, got none of ${got}, at ${place}`, {
+    hint: command
+      ? `It runs with your rights, so it is loaded only when you name it: ${command}`
+      : `Load it first: ${missing.map(({ file }) => `await loadPlugin(${quoted(file)})`).join('; ')} of kgwalk/tasks.`,
+  });
 }
 
 /** The same, but changed plugins are refused. @throws WorkbenchError `config` for plugins that changed */
 export function requirePlugins(labels: readonly string[], asking: Asking): void {
   const changed = changedPlugins(labels, asking);
   if (changed.length === 0) return;
-  throw new WorkbenchError(
-    'config',
-    `expected the plugins of ${asking.what}, got others, at ${asking.place}: ${changed.join('; ')}`,
-    {
-      hint: 'Put the file back as it was. To use it as it is now, train a new run: with these weights by --fork, or from scratch.',
-    },
-  );
+  const got = `got others, at ${asking.place}: ${changed.join('; ')}`;
+  throw new WorkbenchError('config', `expected the plugins of ${asking.what}, ${got}`, {
+    hint: 'Put the file back as it was. To use it as it is now, train a new run: with these weights by --fork, or from scratch.',
+  });
 }
+
+const askingOf = ({ environment, folder }: RunInfo): Asking => {
+  return { what: 'the run', place: folder, known: environment.plugins };
+};
 
 /** `changedPlugins` of a run. */
-export function changedPluginsOf({ config, environment, folder }: RunInfo): string[] {
-  return changedPlugins(pluginLabels(config), { what: 'the run', place: folder, known: environment.plugins });
-}
+export const changedPluginsOf = (run: RunInfo): string[] => changedPlugins(pluginLabels(run.config), askingOf(run));
 
 /** `requirePlugins` of a run. */
-export function requirePluginsOf({ config, environment, folder }: RunInfo): void {
-  requirePlugins(pluginLabels(config), { what: 'the run', place: folder, known: environment.plugins });
-}
+export const requirePluginsOf = (run: RunInfo): void => requirePlugins(pluginLabels(run.config), askingOf(run));
 
 const short = (sha256: string) => `${sha256.slice(0, 12)}…`;
 

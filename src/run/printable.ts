@@ -5,8 +5,7 @@ const unsafe = /[\p{Cc}\p{Cs}\u2028\u2029\u200e\u200f\u061c\u202a-\u202e\u2066-\
 const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 /**
- * Replaces control characters, line breaks, bidirectional overrides and unpaired surrogates by escapes such as
- * `\u001b`.
+ * Control characters, line breaks, bidirectional overrides and unpaired surrogates become escapes such as `\u001b`.
  * @param limit longest result in UTF-16 units; longer texts end in an ellipsis
  */
 export function printable(text: string, limit = Infinity): string {
@@ -25,10 +24,7 @@ export function printableLines(text: string): string {
   );
 }
 
-/**
- * Formats a CSV cell: texts are quoted if necessary, and those that a spreadsheet would read as a formula get an
- * apostrophe.
- */
+/** A CSV cell: quoted if necessary; what a spreadsheet would read as a formula gets an apostrophe. */
 export function csvCell(value: string | number): string {
   if (typeof value === 'number') return String(value);
   const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
@@ -47,10 +43,7 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - name.length) >= bestDistance) continue;
     const distance = editDistance(wanted, candidate.toLowerCase());
-    if (distance < bestDistance) {
-      best = candidate;
-      bestDistance = distance;
-    }
+    if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }
   return best;
 }
@@ -67,8 +60,7 @@ function editDistance(a: string, b: string): number {
       const swap = isSwap ? before[j - 2]! + 1 : Infinity;
       row.push(Math.min(substitution, previous[j]! + 1, row[j - 1]! + 1, swap));
     }
-    before = previous;
-    previous = row;
+    [before, previous] = [previous, row];
   }
   return previous[b.length]!;
 }

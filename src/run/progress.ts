@@ -29,7 +29,6 @@ export function formatDuration(seconds: number): string {
 
 /** Display of progress: `auto` is a bar on a terminal and plain lines elsewhere. */
 export const progressModes = ['auto', 'bar', 'plain', 'off'] as const;
-/** One of `progressModes`. */
 export type ProgressMode = (typeof progressModes)[number];
 
 export interface ProgressOptions {
@@ -39,11 +38,7 @@ export interface ProgressOptions {
   now?: () => number;
 }
 
-/**
- * Progress for people: a redrawn line on a terminal; in a log a line at the end of each piece of work and every half
- * minute.
- * @param stream output stream
- */
+/** A redrawn line on a terminal; in a log a line at the end of each piece of work and every half minute. */
 export function terminalProgress(
   stream: Pick<NodeJS.WriteStream, 'isTTY' | 'columns' | 'write'> = stderr,
   { mode = 'auto', every = 30_000, now = () => performance.now() }: ProgressOptions = {},
@@ -72,10 +67,8 @@ export function terminalProgress(
         write(render(done, note), false);
       },
       finish(note = last.note) {
-        write(
-          `${label}: ${last.done} ${unit} in ${formatDuration((now() - started) / 1000)}${note && ` · ${note}`}`,
-          true,
-        );
+        const took = formatDuration((now() - started) / 1000);
+        write(`${label}: ${last.done} ${unit} in ${took}${note && ` · ${note}`}`, true);
       },
     };
   };

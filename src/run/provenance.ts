@@ -27,7 +27,6 @@ const artifactKinds = [
   /** An agent's answers to earlier questions, without golds. */
   'own answers',
 ] as const;
-/** Kind of an artifact. */
 export type ArtifactKind = (typeof artifactKinds)[number];
 
 /** Sizes, hashes and sources, by name. */
@@ -81,28 +80,19 @@ export const unknownWeights: ProvenanceRecord = {
   artifacts: [{ kind: 'training', name: 'weights it began with', facts: unknownSources }],
 };
 
-/** Writes a record, atomically. */
 export function writeProvenance(file: string, record: ProvenanceRecord): void {
   writeFileAtomic(file, `${JSON.stringify(record, null, 1)}\n`);
 }
 
-/**
- * The record, or undefined if there is none (older versions).
- * @throws WorkbenchError `data` for a damaged file
- */
+/** The record, or undefined if there is none (older versions). @throws WorkbenchError `data` for a damaged file */
 export function readProvenance(file: string): ProvenanceRecord | undefined {
   return existsSync(file) ? readJsonFile(file, recordSchema, 'what artifacts were made from') : undefined;
 }
 
 /** Notes kept by a finished run; undefined if there are none. */
-export function hashOfNotes(file: string): string | undefined {
-  return existsSync(file) ? sha256FileSync(file) : undefined;
-}
+export const hashOfNotes = (file: string): string | undefined => (existsSync(file) ? sha256FileSync(file) : undefined);
 
-/**
- * Notes of a run, or undefined if it has none.
- * @throws WorkbenchError `data` for a damaged file, and for one altered after the run finished
- */
+/** Notes of a run, or undefined if it has none. @throws WorkbenchError `data` for a file damaged, or altered after the run's end */
 export function readRunProvenance({ folder, state }: Pick<RunInfo, 'folder' | 'state'>): ProvenanceRecord | undefined {
   const file = runFiles(folder).provenance;
   const [known, found] = [state.provenanceSha256, hashOfNotes(file)];
@@ -183,27 +173,16 @@ export class ProvenanceNotes {
 const current = new AsyncLocalStorage<ProvenanceNotes>();
 
 /** Runs `body` (sync or async) and collects its notes in `notes`. */
-export function collectProvenance<T>(notes: ProvenanceNotes, body: () => T): T {
-  return current.run(notes, body);
-}
+export const collectProvenance = <T>(notes: ProvenanceNotes, body: () => T): T => current.run(notes, body);
 
-/**
- * Adds the notes of an earlier session of a run from its file.
- * @throws WorkbenchError `data` for a damaged file
- */
-export function resumeProvenance(file: string): void {
-  current.getStore()?.keep(readProvenance(file));
-}
+/** Adds the notes of an earlier session of a run from its file. @throws WorkbenchError `data` for a damaged file */
+export const resumeProvenance = (file: string): void => keepNotes(readProvenance(file));
 
 /** Adds the notes of a worker thread. */
-export function keepNotes(record: ProvenanceRecord): void {
-  current.getStore()?.keep(record);
-}
+export const keepNotes = (record: ProvenanceRecord | undefined): void => void current.getStore()?.keep(record);
 
 /** Writes new notes to the file. Call before saving what was made. */
-export function keepProvenance(file: string): void {
-  current.getStore()?.write(file);
-}
+export const keepProvenance = (file: string): void => current.getStore()?.write(file);
 
 /**
  * Declares an artifact, also if it turns out to use no sample.

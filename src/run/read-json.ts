@@ -40,9 +40,7 @@ const deepest = 32;
 /** A value of unknown shape with limited nesting. */
 export const furtherKey = z.unknown().refine((value) => isShallow(value), `expected at most ${deepest} levels`);
 
-/**
- * A validated value that is kept as it is: parsing orders keys by the schema, and it is written with the same bytes.
- */
+/** A validated value that is kept as it is: parsing orders keys by the schema, and it is written with the same bytes. */
 export function asWritten<T>(schema: z.ZodType<T>): z.ZodType<T> {
   const checked = z.unknown().superRefine((value, context) => {
     const { error } = schema.safeParse(value);
@@ -74,6 +72,6 @@ export function readJsonFile<Schema extends z.ZodType>(
   what: string,
   hint?: string,
 ): z.output<Schema> {
-  const about = { what, place: path, ...(hint !== undefined && { hint }) };
+  const about = { what, place: path, hint };
   return ofShape(parseJson(readTextFile(path, what), about), schema, about);
 }

@@ -4,7 +4,6 @@ import { asWritten, openObject } from './read-json.js';
 
 /** The phases of training, in order. */
 export const phases = ['transe', 'bilinear', 'encode', 'clone', 'fit', 'ppo'] as const;
-/** One of `phases`. */
 export type Phase = (typeof phases)[number];
 
 const nonFinite: readonly unknown[] = ['NaN', 'Infinity', '-Infinity'];
@@ -26,10 +25,8 @@ const metricShape = z.object({
 });
 /** One line of `metrics.jsonl`. No wall clock, so that equal runs have equal bytes. */
 export type MetricRecord = z.output<typeof metricShape>;
-/** See `MetricRecord`. */
 export const metricRecord: z.ZodType<MetricRecord> = openObject(metricShape.shape);
 
-/** See `TimingRecord`. */
 export const timingRecord = z
   .object({
     phase: text,
@@ -57,7 +54,6 @@ const stateShape = z.object({
 });
 /** `state.json`: progress of a run. */
 export type RunState = z.output<typeof stateShape>;
-/** See `RunState`. */
 export const runState: z.ZodType<RunState> = asWritten(openObject(stateShape.shape));
 
 const sessionShape = z.object({
@@ -88,9 +84,7 @@ const environmentShape = sessionShape.extend({
   /** Environments of later sessions that resumed the run, oldest first. */
   resumed: z.array(sessionShape).optional(),
 });
-/**
- * `environment.json`: environment of the run. Only this file and `timing.jsonl` contain time, paths and the command.
- */
+/** `environment.json`: environment of the run. Only this file and `timing.jsonl` contain time, paths and the command. */
 export type EnvironmentRecord = z.output<typeof environmentShape>;
 /** A checkpoint of another run. */
 export type ForkOrigin = NonNullable<EnvironmentRecord['forkedFrom']>;

@@ -59,10 +59,8 @@ export function evaluationFiles(folder: string) {
   };
 }
 
-/** Paths of an evaluation's files. */
 export type EvaluationFiles = ReturnType<typeof evaluationFiles>;
 
-/** Options of a run written by this process. */
 export type Run = ReturnType<typeof createRun>;
 
 interface CreateRunOptions {
@@ -70,10 +68,7 @@ interface CreateRunOptions {
   /** Resolved settings, without time and run name, so that equal runs have equal files. */
   config: Record<string, unknown>;
   environment: EnvironmentRecord;
-  /**
-   * Resume the run in the folder, with its settings or others that the caller checked; without a run, start one.
-   * Default false.
-   */
+  /** Resume the run in the folder, with its settings or others that the caller checked; without a run, start one. */
   resume?: boolean;
   /** Writes the initial files of a new run, before the folder counts as one. */
   prepare?: () => void;
@@ -194,11 +189,8 @@ export function nearestRun(folder: string): string | undefined {
     const names = isFolder(parent) ? readdirSync(parent) : [];
     return names.filter((name) => existsSync(join(parent, name, configFile))).map((name) => join(parent, name));
   });
-  const near = nearestName(
-    basename(folder),
-    runs.map((run) => basename(run)),
-  );
-  const found = runs.find((run) => basename(run) === near);
+  const byName = new Map(runs.toReversed().map((run) => [basename(run), run]));
+  const found = byName.get(nearestName(basename(folder), byName.keys()) ?? '');
   return found && shownPath(found);
 }
 

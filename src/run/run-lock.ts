@@ -14,10 +14,7 @@ const lockName = '.lock';
 /** Host name in file-name characters. */
 const machine = hostname().replace(/[^\w.-]/g, '_');
 
-/**
- * Holder of a lock. `born` distinguishes two processes with the same number: numbers are reused, above all in
- * containers.
- */
+/** `born` distinguishes two processes with the same number: numbers are reused, above all in containers. */
 interface Holder {
   pid: number;
   host: string;
@@ -39,13 +36,13 @@ export function lockFolder(folder: string, what = 'a run'): () => void {
  * @param what what the file stands for, with its article
  */
 export function lockFile(lock: string, what: string): () => void {
-  const taken = take(lock);
+  const taken = tryLockFile(lock);
   if (typeof taken === 'function') return taken;
-  throw lockedError(lock, what, taken);
+  const { pid, host, file } = taken;
+  const message = `expected ${what} without another writer, got one held by process ${pid} on ${host}, at ${dirname(lock)}`;
+  const hint = `Wait for it or stop it. If it is gone from ${host}, delete ${file}.`;
+  throw new WorkbenchError('usage', message, { hint });
 }
-
-/** Tries `lockFile`. @returns a release function, or the process that holds it */
-export const tryLockFile = (lock: string): (() => void) | Blocker => take(lock);
 
 /** The process that blocks a lock, and the file that names it. */
 export type Blocker = Pick<Holder, 'pid' | 'host'> & { file: string };
@@ -53,8 +50,8 @@ export type Blocker = Pick<Holder, 'pid' | 'host'> & { file: string };
 /** Number and length (milliseconds) of waits for others that take over the same dead lock. */
 const [patience, pause] = [400, 5];
 
-/** Takes a lock by the steps of `lock-steps.ts`. @returns a release function, or the blocker */
-function take(lock: string): (() => void) | Blocker {
+/** Takes a lock by the steps of `lock-steps.ts`. @returns a release function, or the process that holds it */
+export function tryLockFile(lock: string): (() => void) | Blocker {
   const folder = dirname(lock);
   const own = { pid, host: machine, born: birthOf(pid) } satisfies Holder;
   const content = JSON.stringify(own);
@@ -148,7 +145,7 @@ const lookEvery = 100;
  */
 export async function lockedFile(lock: string, signal?: AbortSignal): Promise<() => void> {
   for (;;) {
-    const taken = isHeld(lock) ? undefined : take(lock);
+    const taken = isHeld(lock) ? undefined : tryLockFile(lock);
     if (typeof taken === 'function') return taken;
     throwIfStopped(signal);
     await setTimeout(lookEvery);
@@ -207,24 +204,14 @@ function parseHolder(content: string): Holder | undefined {
 
 /**
  * Start time of a process in system clock ticks; empty if the system does not report it. A process that has ended keeps
- * its number until its parent
- * collects its status, in containers often for good: it counts as dead.
+ * its number until its parent collects its status, in containers often for good: it counts as dead.
  */
 function birthOf(id: number): string {
   try {
-    // The name in parentheses may contain spaces: fields are counted from its end. The state is field 3, the start time
-    // field 22.
-    const fields = readFileSync(`/proc/${id}/stat`, 'utf8')
-      .replace(/^.*\) /s, '')
-      .split(' ');
-    return fields[0] === 'Z' || fields[0] === 'X' ? 'gone' : (fields[19] ?? '');
+    // Counted from the end of the name in parentheses, which may contain spaces: state (field 3), start time (22).
+    const fields = /^.*\) (\S)(?: \S+){18} (\d+)/s.exec(readFileSync(`/proc/${id}/stat`, 'utf8')) ?? [];
+    return fields[1] === 'Z' || fields[1] === 'X' ? 'gone' : (fields[2] ?? '');
   } catch {
     return '';
   }
-}
-
-function lockedError(lock: string, what: string, { pid, host, file }: Blocker): WorkbenchError {
-  const message = `expected ${what} without another writer, got one held by process ${pid} on ${host}, at ${dirname(lock)}`;
-  const hint = `Wait for it or stop it. If it is gone from ${host}, delete ${file}.`;
-  return new WorkbenchError('usage', message, { hint });
 }

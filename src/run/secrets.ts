@@ -18,7 +18,6 @@ const named = /(?<=[?&\w.-])(key|token|secret|password|credential|signature|sig|
 
 /**
  * Key for a language-model server, trimmed; undefined if none is set.
- * @param variables default: the process's environment
  * @throws WorkbenchError `config` for a key that is not valid in a request header
  */
 export function serverKey(variables: Variables = env): string | undefined {
@@ -57,10 +56,7 @@ function base64Within(key: string, before: number): string[] {
   return (['base64', 'base64url'] as const).map((form) => bytes.toString(form).slice(begin, end));
 }
 
-/**
- * Masks server keys of the environment, passwords in URLs and values named as secrets, in what is shown or written.
- * @param variables default: the process’s environment
- */
+/** Masks server keys of the environment, passwords in URLs and values named as secrets, in what is shown or written. */
 export function masked(text: string, variables: Variables = env): string {
   const clean = keyVariables.reduce((rest, name) => withoutKey(rest, variables[name]?.trim()), text);
   return clean.replace(login, '***@').replace(named, '$1=***');

@@ -25,8 +25,8 @@ const hint =
 
 /**
  * Called by long loops between two steps, when their state is consistent.
- * @throws WorkbenchError `stopped` once the signal is aborted by the user or a time limit; `failure`, also resumable,
- * when nearly all memory is in use
+ * @throws WorkbenchError `stopped` once the signal is aborted by the user or a time limit; `failure`, fatal and
+ *   resumable, when nearly all memory of the process or its container is in use
  */
 export function throwIfStopped(signal: AbortSignal | undefined): void {
   throwIfMemoryShort();
@@ -50,11 +50,8 @@ export function turnTaker(signal?: AbortSignal): () => Promise<void> {
 
 const longestHold = 50;
 
-/**
- * Called between two steps, when completed work is consistent. Takes some microseconds.
- * @throws WorkbenchError `failure`, fatal and resumable, when nearly all memory of the process is in use
- */
-export function throwIfMemoryShort(): void {
+/** Takes some microseconds. */
+function throwIfMemoryShort(): void {
   const limit = getHeapStatistics().heap_size_limit - youngBytes;
   const old = getHeapSpaceStatistics().filter(({ space_name }) => !space_name.startsWith('new_'));
   const used = old.reduce((sum, { space_used_size }) => sum + space_used_size, 0);
@@ -78,10 +75,7 @@ export function mappedBytes(status: string): number {
 const refusals =
   /array buffer allocation failed|invalid (typed )?array length|invalid string length|maximum size exceeded|out of memory|\boom\b|webassembly\.memory|enlarge memory|cannot allocate memory|ENOMEM/i;
 
-/**
- * Converts a failed allocation into a user error; returns other errors unchanged.
- * @returns WorkbenchError `failure`, fatal, for a failed allocation
- */
+/** Converts a failed allocation into WorkbenchError `failure`, fatal; returns other errors unchanged. */
 export function memoryErrorOf(error: unknown): unknown {
   if (error instanceof WorkbenchError) return error;
   const message = (error as Partial<Error> | null)?.message;

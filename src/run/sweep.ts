@@ -9,20 +9,14 @@ import { anyNumber } from './records.js';
 import { isHeld } from './run-lock.js';
 
 const text = z.string();
-const range = { low: anyNumber, high: anyNumber };
 
 const dimension = z.discriminatedUnion('kind', [
   /** Every value is tried. */
   openObject({ key: text, kind: z.literal('grid'), values: z.array(furtherKey) }),
   /** One of the values is drawn. */
   openObject({ key: text, kind: z.literal('choice'), values: z.array(furtherKey) }),
-  openObject({ key: text, kind: z.literal('uniform'), ...range }),
-  /** Uniform in the logarithm. */
-  openObject({ key: text, kind: z.literal('log'), ...range }),
-  /** Whole numbers, both ends included. */
-  openObject({ key: text, kind: z.literal('int'), ...range }),
-  /** Whole numbers, uniform in the logarithm. */
-  openObject({ key: text, kind: z.literal('logint'), ...range }),
+  /** Uniform, or uniform in the logarithm; of `int` whole numbers, both ends included. */
+  openObject({ key: text, kind: z.enum(['uniform', 'log', 'int', 'logint']), low: anyNumber, high: anyNumber }),
 ]);
 /** One setting of a sweep with its values or range. */
 export type Dimension = z.output<typeof dimension>;
@@ -55,7 +49,6 @@ const sweepShape = z.object({
 });
 /** `sweep.json`: definition of a sweep. No time and no path, so that equal sweeps have equal files. */
 export type SweepRecord = z.output<typeof sweepShape>;
-/** Its shape. */
 export const sweepRecord: z.ZodType<SweepRecord> = asWritten(openObject(sweepShape.shape));
 
 const at = { trial: z.int().min(1), seed: z.int() };
@@ -157,7 +150,6 @@ export function listSweeps(runs: string): ListedSweep[] {
     });
 }
 
-/** End of a run. */
 export type TrialEnd = Extract<TrialEvent, { kind: 'end' }>;
 
 /** One run of a trial; a trial has one per seed. */
@@ -171,7 +163,6 @@ export interface TrialRun {
   rungs: Extract<TrialEvent, { kind: 'rung' }>[];
 }
 
-/** A trial: settings and results. */
 export interface Trial {
   trial: number;
   id?: string | number | undefined;

@@ -80,17 +80,10 @@ const fieldOf = (field: number, kind: keyof typeof wire, ...bytes: Uint8Array[])
 const varintField = (field: number, value: number) => fieldOf(field, 'varint', varint(value));
 const bytesField = (field: number, value: Uint8Array) => fieldOf(field, 'bytes', varint(value.length), value);
 
-function doubleField(field: number, value: number): Buffer {
-  const bytes = Buffer.alloc(8);
-  bytes.writeDoubleLE(value);
-  return fieldOf(field, 'fixed64', bytes);
-}
-
-function floatField(field: number, value: number): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeFloatLE(value);
-  return fieldOf(field, 'fixed32', bytes);
-}
+const doubleField = (field: number, value: number) =>
+  fieldOf(field, 'fixed64', new Uint8Array(Float64Array.of(value).buffer));
+const floatField = (field: number, value: number) =>
+  fieldOf(field, 'fixed32', new Uint8Array(Float32Array.of(value).buffer));
 
 const table = Uint32Array.from({ length: 256 }, (_, byte) => {
   let crc = byte;

@@ -61,7 +61,7 @@ export function startWorkers<Job, Result>(options: WorkerPoolOptions) {
   for (let i = 0; i < threads; i++) {
     const worker = new Worker(module, {
       workerData: { module: module.href, data },
-      ...(memoryMb !== undefined && { resourceLimits: { maxOldGenerationSizeMb: memoryMb } }),
+      resourceLimits: { maxOldGenerationSizeMb: memoryMb },
     });
     running.set(worker, undefined);
     worker.on('message', (reply: Prepared | Reply<Result>) => {
@@ -119,17 +119,14 @@ function outOfMemory(work: string, hint: string, cause: unknown): WorkbenchError
 function revived({ name, message, stack, code, ...details }: SentError, options: WorkerPoolOptions): unknown {
   if (code !== undefined) {
     const { hint, fatal = false, resumable = false } = details;
-    return new WorkbenchError(code, message, { fatal, resumable, ...(hint !== undefined && { hint }) });
+    return new WorkbenchError(code, message, { fatal, resumable, hint });
   }
-  const error = Object.assign(new Error(message), { name, ...(stack !== undefined && { stack }) });
+  const error = Object.assign(new Error(message), { name, stack });
   return memoryErrorOf(error) === error ? error : outOfMemory(options.work, options.memoryHint, error);
 }
 
 /** Provenance of a thread's preparation; sent before its first reply. */
-interface Prepared {
-  madeFrom: ProvenanceRecord;
-}
-
+type Prepared = { madeFrom: ProvenanceRecord };
 type Reply<Result> = { id: number } & ({ result: Result } | { error: SentError });
 
 /** An error as it travels between threads: of a WorkbenchError all that it carries. */

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { WorkbenchError } from '../../../src/run/errors.js';
-import { mappedBytes, memoryErrorOf, throwIfMemoryShort } from '../../../src/run/stop.js';
+import { mappedBytes, memoryErrorOf, throwIfStopped } from '../../../src/run/stop.js';
 
 function thrownBy(work: () => unknown): unknown {
   try {
@@ -12,7 +12,7 @@ function thrownBy(work: () => unknown): unknown {
 }
 
 test('nothing is thrown while there is memory', () => {
-  throwIfMemoryShort();
+  throwIfStopped(undefined);
 });
 
 test('pages of a mapped file are counted separately from the memory of the process', () => {

@@ -1,7 +1,7 @@
 /** Lists that are scored by likelihood: long, empty, equal, at once, and stopped or failed in the middle. */
 import { describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import { openCompletionStore, replayModel } from '../../../../src/llm/client/completion-store.js';
+import { type CompletionStore, openCompletionStore, replayModel } from '../../../../src/llm/client/completion-store.js';
 import type { AnswerDecision, ChooseOneDecision, PathsDecision } from '../../../../src/llm/decision.js';
 import type { LanguageModel, ScoreRequest } from '../../../../src/llm/language-model.js';
 import { throwIfStopped } from '../../../../src/run/stop.js';
@@ -113,33 +113,34 @@ describe('what texts are worth by themselves', () => {
     relations('where was it built', 'built_in', 'kept_by'),
     relations('who keeps it', 'kept_by', 'drawn_by', 'sung_by'),
   ];
-  const decideAll = async (model: LanguageModel, atOnce: boolean) => {
-    const file = storeFile();
-    const store = openCompletionStore(file);
+  /** Replies with the ledgers of their questions. */
+  const decideAll = async (model: LanguageModel, store: CompletionStore, atOnce = false) => {
     const clients = clientsOf(model, store, likelihood);
-    const ask = (one: ChooseOneDecision) => clients.clientFor(one.questionId).client.decide(one);
-    const decided = [];
-    if (atOnce) decided.push(...(await Promise.all(questions.map(ask))));
-    else for (const one of questions) decided.push(await ask(one));
+    const ask = async (one: ChooseOneDecision) => {
+      const { client, calls } = clients.clientFor(one.questionId);
+      return { decided: await client.decide(one), calls: calls() };
+    };
+    const all = [];
+    if (atOnce) all.push(...(await Promise.all(questions.map(ask))));
+    else for (const one of questions) all.push(await ask(one));
     store.close();
-    return { decided, file };
+    return all;
   };
 
   test('is asked once of each, and comes to equal bits, whether questions are asked at once or one after the other', async () => {
-    const [one, three] = [scoring(), scoring()];
-    const [apart, together] = [await decideAll(one.model, false), await decideAll(three.model, true)];
-    expect(together.decided).toEqual(apart.decided);
-    const priors = (asked: Asked[]) => asked.filter(isPrior).map(({ texts }) => texts);
-    expect(priors(three.asked)).toEqual(priors(one.asked));
-    expect(priors(one.asked)).toEqual([[' drawn by', ' built in'], [' kept by'], [' sung by']]);
-    for (const { file, decided } of [apart, together]) {
+    const replies = [];
+    for (const atOnce of [false, true]) {
+      const { model, asked } = scoring();
+      const file = storeFile();
+      const all = await decideAll(model, openCompletionStore(file), atOnce);
+      replies.push(all.map(({ decided }) => decided));
+      const priors = asked.filter(isPrior).map(({ texts }) => texts);
+      expect(priors).toEqual([[' drawn by', ' built in'], [' kept by'], [' sung by']]);
+      // B-FISKE-10: a replay has the same replies and the same ledgers, with keys, tokens and stages.
       const kept = openCompletionStore(file, { readOnly: true });
-      const clients = clientsOf(replayModel(kept), kept, likelihood);
-      for (const [i, one] of questions.entries()) {
-        expect(await clients.clientFor(one.questionId).client.decide(one)).toEqual(decided[i]);
-      }
-      kept.close();
+      expect(await decideAll(replayModel(kept), kept)).toEqual(all);
     }
+    expect(replies[1]).toEqual(replies[0]);
   });
 
   test('is asked again by who waited for a question that failed', async () => {
@@ -178,8 +179,8 @@ describe('what texts are worth by themselves', () => {
   test.each([0, 1, 2, 3, 4, 5])(
     'stopped at request %i of six, the same questions resume to equal bytes',
     async (stop) => {
-      const whole = await decideAll(scoring().model, false);
-      const file = storeFile();
+      const [whole, file] = [storeFile(), storeFile()];
+      const expected = await decideAll(scoring().model, openCompletionStore(whole));
       const controller = new AbortController();
       let requests = 0;
       const halting = scoring(() => {
@@ -192,14 +193,9 @@ describe('what texts are worth by themselves', () => {
       };
       await expect(ask()).rejects.toMatchObject({ code: 'stopped' });
       store.close();
-      expect(readFileSync(whole.file, 'utf8').startsWith(readFileSync(file, 'utf8'))).toBe(true);
-      const again = openCompletionStore(file);
-      const clients = clientsOf(scoring().model, again, likelihood);
-      for (const [i, one] of questions.entries()) {
-        expect(await clients.clientFor(one.questionId).client.decide(one)).toEqual(whole.decided[i]);
-      }
-      again.close();
-      expect(readFileSync(file, 'utf8')).toBe(readFileSync(whole.file, 'utf8'));
+      expect(readFileSync(whole, 'utf8').startsWith(readFileSync(file, 'utf8'))).toBe(true);
+      expect(await decideAll(scoring().model, openCompletionStore(file))).toEqual(expected);
+      expect(readFileSync(file, 'utf8')).toBe(readFileSync(whole, 'utf8'));
     },
   );
 });
