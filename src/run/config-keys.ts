@@ -67,7 +67,10 @@ export function expectation(schema: KeySchema): string {
   if (many) return many.map(expectation).filter(Boolean).join(' or ');
   if (schema.const !== undefined) return display(schema.const);
   if (schema.enum) return `one of ${schema.enum.map(display).join(', ')}`;
-  return [schema.type ?? []].flat().map((type) => expectationOfType(type, schema)).join(' or ');
+  return [schema.type ?? []]
+    .flat()
+    .map((type) => expectationOfType(type, schema))
+    .join(' or ');
 }
 
 function expectationOfType(type: string, schema: KeySchema): string {

@@ -1,7 +1,15 @@
 /** Reads settings from a file and the command line and validates them; reports all problems at once. */
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
-import { display, expectation, isSection, type KeySchema, keySchemaAt, keySchemaOf, nearestKey } from './config-keys.js';
+import {
+  display,
+  expectation,
+  isSection,
+  type KeySchema,
+  keySchemaAt,
+  keySchemaOf,
+  nearestKey,
+} from './config-keys.js';
 import { type ConfigSource, isPlain, type Override, parseConfigText, parseOverride } from './config-source.js';
 import { readConfigFile } from './config-source.js';
 import { WorkbenchError } from './errors.js';
