@@ -21,7 +21,7 @@ const table: Readonly<Record<string, string | string[]>> = {
   'trainers/ppo-loss.ts': 'trainers/ppo/objective.test.ts',
   'trainers/ppo-step.ts': 'trainers/ppo/scalar-ppo.test.ts',
   // TransE, without a network: both norms, losses and sides; epochs by the oracle in plain TypeScript.
-  'trainers/transe/kernel.ts': ['trainers/transe/train-step.test.ts', 'trainers/transe/simd-training.test.ts'],
+  'trainers/transe/kernel.ts': 'trainers/transe/simd-training.test.ts',
   // DistMult and ComplEx: the parts by differences, and a whole step by what it moves.
   'agents/embeddings/bilinear-gradients.ts': 'agents/embeddings/bilinear-gradients.test.ts',
   'agents/embeddings/bilinear-step.ts': 'trainers/bilinear/train-bilinear.test.ts',

@@ -1,15 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { knownAnswers, withInverses } from '../../../src/embedding/known-answers.js';
-import type { TripleColumns } from '../../../src/kg/graph.js';
-
-type Ids = [number, number, number];
-
-const columns = (triples: Ids[]): TripleColumns => ({
-  heads: Int32Array.from(triples, ([head]) => head),
-  relations: Int32Array.from(triples, ([, relation]) => relation),
-  tails: Int32Array.from(triples, ([, , tail]) => tail),
-});
+import { columnsOf, idsOf } from '../../fixtures/triple-columns.js';
 
 const triple = fc.tuple(fc.nat(6), fc.nat(3), fc.nat(6));
 const part = fc.array(triple, { maxLength: 30 });
@@ -19,7 +11,7 @@ describe('known answers', () => {
   test('are every answer of every part, ascending and once, and none for unknown queries', () => {
     fc.assert(
       fc.property(part, part, (one, two) => {
-        const known = knownAnswers([columns(one), columns(two)]);
+        const known = knownAnswers([columnsOf(one), columnsOf(two)]);
         const all = [...one, ...two];
         for (let entity = 0; entity < 9; entity++) {
           for (let relation = 0; relation < 5; relation++) {
@@ -36,8 +28,8 @@ describe('known answers', () => {
   test('of what is asked are the same, the others left out', () => {
     fc.assert(
       fc.property(part, part, (asked, others) => {
-        const all = knownAnswers([columns(asked), columns(others)]);
-        const some = knownAnswers([columns(others)], columns(asked));
+        const all = knownAnswers([columnsOf(asked), columnsOf(others)]);
+        const some = knownAnswers([columnsOf(others)], columnsOf(asked));
         for (const [head, relation, tail] of asked) {
           expect(some.tailsOf(head, relation)).toEqual(all.tailsOf(head, relation));
           expect(some.headsOf(relation, tail)).toEqual(all.headsOf(relation, tail));
@@ -53,7 +45,7 @@ describe('known answers', () => {
 });
 
 test('an inverse relation asks for the other side', () => {
-  const known = knownAnswers([columns([[0, 0, 1], [2, 0, 1], [1, 1, 3], [4, 1, 3]])]); // prettier-ignore
+  const known = knownAnswers([columnsOf(idsOf('0 0 1, 2 0 1, 1 1 3, 4 1 3'))]);
   const both = withInverses(known, 2);
   for (const relation of [0, 1]) {
     for (let entity = 0; entity < 5; entity++) {
@@ -63,10 +55,4 @@ test('an inverse relation asks for the other side', () => {
       expect(both.headsOf(relation + 2, entity)).toEqual(known.tailsOf(entity, relation));
     }
   }
-});
-
-test('of no triples nothing is known', () => {
-  const none = { heads: new Int32Array(), relations: new Int32Array(), tails: new Int32Array() };
-  const known = knownAnswers([none]);
-  expect([[...known.tailsOf(0, 0)], [...known.headsOf(0, 0)]]).toEqual([[], []]);
 });

@@ -1,38 +1,35 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type EmbeddingTable, linkQuery, plainRank } from '../../../src/embedding/transe.js';
+import {
+  type EmbeddingTable,
+  linkQuery,
+  meanEntityNorm,
+  normalisedTable,
+  plainRank,
+  scoreTriple,
+} from '../../../src/embedding/transe.js';
 import { knownAnswers } from '../../../src/embedding/known-answers.js';
 import { linkMetrics, linkRanks, rankShare } from '../../../src/embedding/rank-links.js';
-import type { TripleColumns } from '../../../src/kg/graph.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { rankOf } from '../../fixtures/rank-of.js';
-
-const columns = (triples: [number, number, number][]): TripleColumns => ({
-  heads: Int32Array.from(triples, ([head]) => head),
-  relations: Int32Array.from(triples, ([, relation]) => relation),
-  tails: Int32Array.from(triples, ([, , tail]) => tail),
-});
+import { columnsOf, type Ids } from '../../fixtures/triple-columns.js';
 
 /** Small whole numbers: sums are exact and ties are many. */
 function integerTable(rng: Rng, norm: 1 | 2, dim: number, numEntities: number, numRelations: number): EmbeddingTable {
   const draw = (rows: number) => Float32Array.from({ length: rows * dim }, () => rng.integer(3) - 1);
-  return {
-    model: 'transe',
-    norm,
-    dim,
-    numEntities,
-    numRelations,
-    entities: draw(numEntities),
-    relations: draw(numRelations),
-  };
+  const [entities, relations] = [draw(numEntities), draw(numRelations)];
+  return { model: 'transe', norm, dim, numEntities, numRelations, entities, relations };
 }
 
-function slowRank(
-  table: EmbeddingTable,
-  known: [number, number, number][],
-  [head, relation, tail]: [number, number, number],
-  tailSide: boolean,
-): number {
+/** `count` random triples. */
+const drawn = (rng: Rng, count: number, numEntities: number, numRelations: number) =>
+  Array.from({ length: count }, (): Ids => [
+    rng.integer(numEntities),
+    rng.integer(numRelations),
+    rng.integer(numEntities),
+  ]);
+
+function slowRank(table: EmbeddingTable, known: Ids[], [head, relation, tail]: Ids, tailSide: boolean): number {
   const { entities, relations, dim } = table;
   const scores = Array.from({ length: table.numEntities }, (_, other) => {
     const [from, to] = tailSide ? [head, other] : [other, tail];
@@ -61,12 +58,8 @@ describe('ranking links', () => {
       fc.property(cases, ({ seed, norm, dim, numEntities, numTriples }) => {
         const rng = new Rng(seed);
         const table = integerTable(rng, norm, dim, numEntities, 3);
-        const triples = Array.from({ length: numTriples }, (): [number, number, number] => [
-          rng.integer(numEntities),
-          rng.integer(3),
-          rng.integer(numEntities),
-        ]);
-        const ranks = linkRanks(table, columns(triples), knownAnswers([columns(triples)]));
+        const triples = drawn(rng, numTriples, numEntities, 3);
+        const ranks = linkRanks(table, columnsOf(triples), knownAnswers([columnsOf(triples)]));
         triples.forEach((triple, i) => {
           expect(ranks[2 * i]).toBe(slowRank(table, triples, triple, true));
           expect(ranks[2 * i + 1]).toBe(slowRank(table, triples, triple, false));
@@ -76,23 +69,10 @@ describe('ranking links', () => {
     );
   });
 
-  test('crosses blocks of entities', () => {
-    const rng = new Rng(5);
-    const table = integerTable(rng, 1, 6, 1100, 1);
-    const triples = Array.from({ length: 40 }, (): [number, number, number] => [
-      rng.integer(1100),
-      0,
-      rng.integer(1100),
-    ]);
-    const ranks = linkRanks(table, columns(triples), knownAnswers([]));
-    triples.forEach((triple, i) => expect(ranks[2 * i]).toBe(slowRank(table, [], triple, true)));
-  });
-
   test('is the same in shares, and with a filter that knows only what is asked', () => {
     const rng = new Rng(6);
     const table = integerTable(rng, 1, 6, 90, 2);
-    const draw = () => columns(Array.from({ length: 150 }, () => [rng.integer(90), rng.integer(2), rng.integer(90)]));
-    const [asked, others] = [draw(), draw()];
+    const [asked, others] = [columnsOf(drawn(rng, 150, 90, 2)), columnsOf(drawn(rng, 150, 90, 2))];
     const shared = new Float64Array(300);
     const known = knownAnswers([others, asked], asked);
     for (const share of [2, 0, 1]) rankShare(table, asked, known, shared, share, 3);
@@ -102,7 +82,7 @@ describe('ranking links', () => {
   test('a broken vector ranks last', () => {
     const table = integerTable(new Rng(1), 1, 4, 5, 1);
     table.entities[0] = NaN;
-    expect([...linkRanks(table, columns([[1, 0, 0]]), knownAnswers([]))].at(0)).toBe(5);
+    expect([...linkRanks(table, columnsOf([[1, 0, 0]]), knownAnswers([]))].at(0)).toBe(5);
   });
 
   test('an entity with NaN is before every answer', () => {
@@ -110,10 +90,10 @@ describe('ranking links', () => {
     table.entities.set([0, 0, 0, 0, 0, 0, 0, 0]);
     table.relations.fill(0);
     table.entities[16] = NaN;
-    const [tailRank] = linkRanks(table, columns([[0, 0, 1]]), knownAnswers([columns([[0, 0, 2]])]));
+    const [tailRank] = linkRanks(table, columnsOf([[0, 0, 1]]), knownAnswers([columnsOf([[0, 0, 2]])]));
     expect(tailRank).toBeGreaterThanOrEqual(2);
     expect(tailRank).toBe(
-      plainRank(table, linkQuery(table, columns([[0, 0, 1]]), knownAnswers([columns([[0, 0, 2]])]), 0)),
+      plainRank(table, linkQuery(table, columnsOf([[0, 0, 1]]), knownAnswers([columnsOf([[0, 0, 2]])]), 0)),
     );
   });
 
@@ -122,7 +102,7 @@ describe('ranking links', () => {
       seed: fc.integer(),
       norm: fc.constantFrom(1 as const, 2 as const),
       dim: fc.oneof(fc.constantFrom(1, 4, 8, 100, 104), fc.integer({ min: 1, max: 130 })),
-      numEntities: fc.constantFrom(1, 2, 31, 511, 600),
+      numEntities: fc.constantFrom(1, 2, 31, 511, 600, 1100),
       // Of all values, and of single ones, which leave the others a coarse rounding.
       size: fc.constantFrom(1, 0, 1e-44, 1e-20, 1e18, 3e37),
       outlier: fc.constantFrom(1, 1000, 1e7),
@@ -139,12 +119,8 @@ describe('ranking links', () => {
           const other = rng.integer(entity);
           if (rng.uniform() < copies) table.entities.copyWithin(entity * dim, other * dim, (other + 1) * dim);
         }
-        const triples = columns(
-          Array.from({ length: 10 }, () => [rng.integer(numEntities), rng.integer(3), rng.integer(numEntities)]),
-        );
-        const others = columns(
-          Array.from({ length: 400 }, () => [rng.integer(numEntities), rng.integer(3), rng.integer(numEntities)]),
-        );
+        const triples = columnsOf(drawn(rng, 10, numEntities, 3));
+        const others = columnsOf(drawn(rng, 400, numEntities, 3));
         const known = knownAnswers([triples, others]);
         const plain = Array.from({ length: 20 }, (_, place) =>
           plainRank(table, linkQuery(table, triples, known, place)),
@@ -158,12 +134,7 @@ describe('ranking links', () => {
   test('ranks more queries than are rounded at once', () => {
     const rng = new Rng(8);
     const table = integerTable(rng, 2, 3, 20, 2);
-    const triples = columns(
-      Array.from(
-        { length: 2500 },
-        () => [rng.integer(20), rng.integer(2), rng.integer(20)] as [number, number, number],
-      ),
-    );
+    const triples = columnsOf(drawn(rng, 2500, 20, 2));
     const known = knownAnswers([triples]);
     const plain = Array.from({ length: 5000 }, (_, place) => plainRank(table, linkQuery(table, triples, known, place)));
     expect([...linkRanks(table, triples, known)]).toEqual(plain);
@@ -176,7 +147,29 @@ describe('ranking links', () => {
       relations: Float32Array.of(1),
     };
     // (0, 2): 0 + 1 = 1 is nearest to 1; 0 and 2 tie → rank 2.5. 2 − 1 = 1 likewise for the head 0.
-    const metrics = linkMetrics(linkRanks(table, columns([[0, 0, 2]]), knownAnswers([])));
+    const metrics = linkMetrics(linkRanks(table, columnsOf([[0, 0, 2]]), knownAnswers([])));
     expect(metrics).toEqual({ mrr: 1 / 2.5, 'hits@1': 0, 'hits@3': 1, 'hits@10': 1, n: 2 });
+  });
+});
+
+describe('an embedding table', () => {
+  const table: EmbeddingTable = {
+    ...{ model: 'transe', norm: 1, dim: 2, numEntities: 3, numRelations: 1 },
+    ...{ entities: Float32Array.of(0, 3, 4, 0, 3, 4), relations: Float32Array.of(1, -1) },
+  };
+
+  test('measures head + relation − tail in L1 and L2', () => {
+    // (0, 3) + (1, −1) − (4, 0) = (−3, 2)
+    expect(scoreTriple(table, 0, 0, 1)).toBe(-5);
+    expect(scoreTriple({ ...table, norm: 2 }, 0, 0, 1)).toBeCloseTo(-Math.sqrt(13));
+  });
+
+  test('is normalised to entities of mean norm 1 by one factor, which keeps the order of distances', () => {
+    expect(meanEntityNorm(table)).toBe(4);
+    const { table: scaled, scale } = normalisedTable(table);
+    expect(scale).toBe(1 / 4);
+    expect(meanEntityNorm(scaled)).toBeCloseTo(1);
+    expect(scoreTriple(scaled, 0, 0, 1)).toBeCloseTo(-5 / 4);
+    expect(table.entities[1]).toBe(3);
   });
 });

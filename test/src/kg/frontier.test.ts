@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { countReachable } from '../../../src/kg/breadth-first.js';
 import { GraphBuilder } from '../../../src/kg/build-graph.js';
 import { type Frontier, initialFrontier, stepFrontier } from '../../../src/kg/frontier.js';
-import { Graph, unknownId } from '../../../src/kg/graph.js';
+import { type Graph, unknownId } from '../../../src/kg/graph.js';
+import { type Ids, numberedGraph } from '../../fixtures/triple-columns.js';
 
 const id = fc.integer({ min: 0, max: 7 });
 const edges = fc.array(fc.tuple(id, fc.integer({ min: 0, max: 1 }), id), { maxLength: 40 });
@@ -27,9 +28,7 @@ test('a step sums walks over the edges of its relation, walk after walk in one g
   const walks = fc.array(fc.tuple(topics, fc.array(fc.integer({ min: 0, max: 1 }), { maxLength: 4 })));
   fc.assert(
     fc.property(edges, walks, (triples, drawn) => {
-      const names = Array.from({ length: 8 }, (_, i) => `e${i}`);
-      const column = (k: 0 | 1 | 2) => Int32Array.from(triples, (triple) => triple[k]);
-      const graph = new Graph('g', names, ['a', 'b'], { heads: column(0), relations: column(1), tails: column(2) });
+      const graph = numberedGraph(8, ['a', 'b'], triples);
       for (const [start, chain] of drawn) {
         let ours = initialFrontier(start);
         for (const relation of chain) {
@@ -44,11 +43,9 @@ test('a step sums walks over the edges of its relation, walk after walk in one g
 
 test('a hub larger than the scratch is walked whole', () => {
   const size = 5000;
-  const names = Array.from({ length: size + 1 }, (_, i) => `e${i}`);
-  const tails = Int32Array.from({ length: size }, (_, i) => i + 1);
-  const columns = { heads: new Int32Array(size), relations: new Int32Array(size), tails };
-  const graph = new Graph('g', names, ['a'], columns);
-  expect(stepFrontier(graph, initialFrontier([0]), 0, [0]).entities).toEqual(tails);
+  const hub = Array.from({ length: size }, (_, i): Ids => [0, 0, i + 1]);
+  const graph = numberedGraph(size + 1, ['a'], hub);
+  expect([...stepFrontier(graph, initialFrontier([0]), 0, [0]).entities]).toEqual(hub.map(([, , tail]) => tail));
 });
 
 test('distinct entities within the hops are counted, the start left out', () => {

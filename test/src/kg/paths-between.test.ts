@@ -1,18 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Graph } from '../../../src/kg/graph.js';
+import type { Graph } from '../../../src/kg/graph.js';
 import { pathsBetween, ShortestPaths, SimplePaths } from '../../../src/kg/paths-between.js';
 import { Rng } from '../../../src/run/seeds.js';
+import { type Ids, idsOf, numberedGraph } from '../../fixtures/triple-columns.js';
 
-type Triple = readonly [head: number, relation: number, tail: number];
-
-const names = (letter: string, count: number) => Array.from({ length: count }, (_, i) => `${letter}${i}`);
-
-function graphOf(numEntities: number, triples: readonly Triple[]): Graph {
-  const column = (place: 0 | 1 | 2) => Int32Array.from(triples, (triple) => triple[place]);
-  const columns = { heads: column(0), relations: column(1), tails: column(2) };
-  return new Graph('paths', names('e', numEntities), names('r', 3), columns);
-}
+const graphOf = (numEntities: number, triples: readonly Ids[]) =>
+  numberedGraph(numEntities, ['r0', 'r1', 'r2'], triples);
 
 /** All simple paths by brute force, shortest first, then by ids. */
 function bruteForce(graph: Graph, head: number, tail: number, horizon: number, hidden?: number): number[][] {
@@ -77,7 +71,7 @@ describe('paths between two entities', () => {
 
   test('found one after another in the same room are those found alone', () => {
     const rng = Rng.named(1, 'test/paths');
-    const triples = Array.from({ length: 40 }, (): Triple => [rng.integer(9), rng.integer(3), rng.integer(9)]);
+    const triples = Array.from({ length: 40 }, (): Ids => [rng.integer(9), rng.integer(3), rng.integer(9)]);
     const graph = graphOf(9, triples);
     const [shortest, simple] = [new ShortestPaths(graph), new SimplePaths(graph)];
     for (let pair = 0; pair < 81; pair++) {
@@ -94,12 +88,7 @@ describe('paths between two entities', () => {
 
   test('that are drawn are different ones, each as often as any other, and the same for the same seed', () => {
     // Twelve paths of two edges: relations 0 and 1 to each of three entities, and two on from there.
-    const triples = [1, 2, 3].flatMap((middle): Triple[] => [
-      [0, 0, middle],
-      [0, 1, middle],
-      [middle, 0, 4],
-      [middle, 2, 4],
-    ]);
+    const triples = [1, 2, 3].flatMap((middle) => idsOf(`0 0 ${middle}, 0 1 ${middle}, ${middle} 0 4, ${middle} 2 4`));
     const paths = new ShortestPaths(graphOf(5, triples));
     const rng = Rng.named(3, 'test/draw');
     const seen = new Map<string, number>();
@@ -117,30 +106,14 @@ describe('paths between two entities', () => {
   });
 
   test('go around all edges between the two where all are hidden', () => {
-    const triples: Triple[] = [
-      [0, 0, 1],
-      [0, 1, 1],
-      [0, 0, 2],
-      [2, 1, 1],
-      [1, 0, 0],
-    ];
-    const paths = new ShortestPaths(graphOf(3, triples));
+    const paths = new ShortestPaths(graphOf(3, idsOf('0 0 1, 0 1 1, 0 0 2, 2 1 1, 1 0 0')));
     const found = (hidden?: number | 'all') =>
       paths.between(0, 1, { horizon: 3, most: 9, hidden }).map((path) => [...path]);
-    expect(found()).toEqual([
-      [0, 1],
-      [1, 1],
-    ]);
-    expect(found(0)).toEqual([[1, 1]]);
-    expect(found('all')).toEqual([[0, 2, 1, 1]]);
+    expect([found(), found(0), found('all')]).toEqual([[[0, 1], [1, 1]], [[1, 1]], [[0, 2, 1, 1]]]); // prettier-ignore
   });
 
   test('end when the visitor has seen enough', () => {
-    const through = (middle: number): Triple[] => [
-      [0, 0, middle],
-      [middle, 0, 4],
-    ];
-    const graph = graphOf(5, [1, 2, 3].flatMap(through));
+    const graph = graphOf(5, idsOf('0 0 1, 1 0 4, 0 0 2, 2 0 4, 0 0 3, 3 0 4'));
     const { paths, complete } = pathsBetween(graph, 0, 4, { kind: 'simple', horizon: 2, most: 2 });
     expect([paths.length, complete]).toEqual([2, false]);
     const search = new SimplePaths(graph);

@@ -1,9 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Graph, inverseName } from '../../../src/kg/graph.js';
+import { type Graph, inverseName } from '../../../src/kg/graph.js';
 import { bothWays, nearestFacts, pageRanker, subgraphsOf } from '../../../src/kg/subgraphs.js';
-
-type Row = readonly [head: number, relation: number, tail: number];
+import { type Ids, idsOf, numberedGraph } from '../../fixtures/triple-columns.js';
 
 const size = 9;
 const id = fc.integer({ min: 0, max: size - 1 });
@@ -11,17 +10,13 @@ const rows = fc.array(fc.tuple(id, fc.integer({ min: 0, max: 1 }), id), { maxLen
 const topics = fc.uniqueArray(id, { minLength: 1, maxLength: 3 });
 
 /** Two relations, optionally the second as inverse of the first. */
-function graphOf(triples: readonly Row[], relationNames = ['a', 'b']): Graph {
-  const column = (k: 0 | 1 | 2) => Int32Array.from(triples, (triple) => triple[k]);
-  const names = Array.from({ length: size }, (_, i) => `e${i}`);
-  return new Graph('g', names, relationNames, { heads: column(0), relations: column(1), tails: column(2) });
-}
+const graphOf = (triples: readonly Ids[], relationNames = ['a', 'b']) => numberedGraph(size, relationNames, triples);
 
 /** Facts in both directions, deduplicated, by name. */
-const namedBothWays = (graph: Graph): Row[] => {
+const namedBothWays = (graph: Graph): Ids[] => {
   const { rows: all } = bothWays(graph);
   return Array.from({ length: size }, (_, head) => head).flatMap((head) =>
-    Array.from({ length: all.offsets[head + 1]! - all.offsets[head]! }, (_, i): Row => {
+    Array.from({ length: all.offsets[head + 1]! - all.offsets[head]! }, (_, i): Ids => {
       const edge = all.offsets[head]! + i;
       return [head, all.relations[edge]!, all.tails[edge]!];
     }),
@@ -29,7 +24,7 @@ const namedBothWays = (graph: Graph): Row[] => {
 };
 
 /** rank = restart · start + (1 − restart) · Pᵀ rank by dense iteration; mass stays at entities without edges. */
-function denseRanks(edges: readonly Row[], starts: readonly number[], restart: number): number[] {
+function denseRanks(edges: readonly Ids[], starts: readonly number[], restart: number): number[] {
   const start = Array.from({ length: size }, (_, i) => (starts.includes(i) ? 1 / starts.length : 0));
   const out = Array.from({ length: size }, (_, i) => edges.filter(([head]) => head === i).length);
   // Without edges mass stays: a self-loop, which sums to 1 / restart of the rank.
@@ -64,15 +59,7 @@ describe('PageRank', () => {
 
   test('gives the highest, equal ones by id, and nothing for topics that the graph lacks', () => {
     // A star: its three points are equal.
-    const ranker = pageRanker(
-      bothWays(
-        graphOf([
-          [4, 0, 7],
-          [4, 0, 2],
-          [4, 1, 5],
-        ]),
-      ).rows,
-    );
+    const ranker = pageRanker(bothWays(graphOf(idsOf('4 0 7, 4 0 2, 4 1 5'))).rows);
     expect([...ranker([4], 3).entities]).toEqual([4, 2, 5]);
     expect([...ranker([-1, 4, 4], 9).entities]).toEqual([4, 2, 5, 7]);
     expect(ranker([-1], 3).entities).toHaveLength(0);
@@ -88,15 +75,7 @@ describe('PageRank', () => {
   });
 
   test('passes no mass on where an edge would get less than the least, and loses none', () => {
-    const chain = pageRanker(
-      bothWays(
-        graphOf([
-          [0, 0, 1],
-          [1, 0, 2],
-        ]),
-      ).rows,
-      { restart: 0.8, leastPush: 0.11 },
-    );
+    const chain = pageRanker(bothWays(graphOf(idsOf('0 0 1, 1 0 2'))).rows, { restart: 0.8, leastPush: 0.11 });
     // 0.8 stay, 0.2 arrive at 1, whose two edges would get less than 0.11 each.
     const { entities, ranks } = chain([0], 9);
     expect([...entities]).toEqual([0, 1]);
@@ -106,20 +85,11 @@ describe('PageRank', () => {
 });
 
 test('both ways are the graph’s own rows where it has all inverses, else with the inverses that it lacks', () => {
-  const own = graphOf(
-    [
-      [0, 0, 1],
-      [1, 1, 0],
-    ],
-    ['a', inverseName('a')],
-  );
+  const own = graphOf(idsOf('0 0 1, 1 1 0'), ['a', inverseName('a')]);
   expect(bothWays(own).rows.tails).toBe(own.tails);
   const { inverseOf } = bothWays(graphOf([[0, 1, 1]]));
   expect([...inverseOf]).toEqual([2, 3, 0, 1]);
-  expect(namedBothWays(graphOf([[0, 1, 1]]))).toEqual([
-    [0, 1, 1],
-    [1, 3, 0],
-  ]);
+  expect(namedBothWays(graphOf([[0, 1, 1]]))).toEqual(idsOf('0 1 1, 1 3 0'));
 });
 
 describe('a subgraph', () => {
@@ -141,7 +111,7 @@ describe('a subgraph', () => {
         const among = namedBothWays(graph).filter(
           ([head, , tail]) => entities.includes(head) && entities.includes(tail),
         );
-        const loops = [...entities].map((entity): Row => [entity, 4, entity]);
+        const loops = [...entities].map((entity): Ids => [entity, 4, entity]);
         expect(found.sort()).toEqual([...among, ...loops].map((row) => row.join()).sort());
         expect(offsets.at(-1)).toBe(tails.length);
       }),
@@ -149,13 +119,7 @@ describe('a subgraph', () => {
   });
 
   test('holds the nearest where there are more, and is empty around no topic', () => {
-    const subgraphs = subgraphsOf(
-      graphOf([
-        [0, 0, 1],
-        [1, 0, 2],
-      ]),
-      2,
-    );
+    const subgraphs = subgraphsOf(graphOf(idsOf('0 0 1, 1 0 2')), 2);
     const subgraph = subgraphs.around([0]);
     expect([...subgraph.entities]).toEqual([0, 1]);
     expect([...subgraph.tails]).toEqual([1, 0, 0, 1]);
@@ -164,13 +128,8 @@ describe('a subgraph', () => {
 
   test('takes the edges of a hub that is wider than the room it began with', () => {
     const count = 3000;
-    const names = Array.from({ length: count + 1 }, (_, i) => `e${i}`);
-    const tails = Int32Array.from({ length: count }, (_, i) => i + 1);
-    const graph = new Graph('g', names, ['a'], {
-      heads: new Int32Array(count),
-      relations: new Int32Array(count),
-      tails,
-    });
+    const hub = Array.from({ length: count }, (_, i): Ids => [0, 0, i + 1]);
+    const graph = numberedGraph(count + 1, ['a'], hub);
     const subgraph = subgraphsOf(graph, count + 1, { leastPush: 0 }).around([0]);
     expect(subgraph.entities).toHaveLength(count + 1);
     // Each fact both ways, and the loops.
@@ -180,16 +139,7 @@ describe('a subgraph', () => {
 
 describe('facts of a subgraph', () => {
   // 3 — 0 — 1 — 2, and 8 — 0 by the other relation.
-  const subgraphs = subgraphsOf(
-    graphOf([
-      [0, 0, 1],
-      [1, 0, 2],
-      [3, 0, 0],
-      [0, 1, 8],
-    ]),
-    size,
-    { leastPush: 0 },
-  );
+  const subgraphs = subgraphsOf(graphOf(idsOf('0 0 1, 1 0 2, 3 0 0, 0 1 8')), size, { leastPush: 0 });
   const subgraph = subgraphs.around([0]);
   const named = (most: number) => {
     const { heads, relations, tails } = nearestFacts(subgraph, [0], subgraphs.selfLoop, most);
@@ -199,19 +149,10 @@ describe('facts of a subgraph', () => {
   test('start at the topic, continue outwards, in both directions and without self-loops', () => {
     const all = named(100);
     expect(all).toHaveLength(8);
-    expect(all.slice(0, 3)).toEqual([
-      [0, 0, 1],
-      [0, 1, 8],
-      [0, 2, 3],
-    ]);
+    expect(all.slice(0, 3)).toEqual(idsOf('0 0 1, 0 1 8, 0 2 3'));
     // Those of entity 2, two steps away, come last.
     expect(all.at(-1)).toEqual([2, 2, 1]);
-    expect(all.filter(([head]) => head === 1)).toEqual(
-      expect.arrayContaining([
-        [1, 0, 2],
-        [1, 2, 0],
-      ]),
-    );
+    expect(all.filter(([head]) => head === 1)).toEqual(expect.arrayContaining(idsOf('1 0 2, 1 2 0')));
   });
 
   test('are cut where the memory ends', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { answerMetrics, findTokens, matchAnswers, type NamedEntity } from '../../../src/metrics/answers.js';
+import { findTokens, matchAnswers, type NamedEntity } from '../../../src/metrics/answers.js';
 
 const hanks: NamedEntity = { name: 'Tom Hanks', entity: 3, aliases: ['Thomas Hanks'] };
 const ryan: NamedEntity = { name: 'Meg Ryan', entity: 4 };
@@ -68,20 +68,6 @@ describe('strict matching', () => {
       expect(match(said, [gold], [about])).toEqual({ items: [[]], strict: [], lenient: [] });
     }
   });
-
-  test('the topic never matches unless it is gold', () => {
-    const namesake: NamedEntity = { name: 'alien 3', entity: 10 };
-    expect(match({ literals: ['Alien 3'], text: 'Alien 3' }, [namesake])).toEqual({
-      items: [[]],
-      strict: [],
-      lenient: [],
-    });
-    expect(match({ literals: ['Alien 3'], text: 'Alien 3' }, [topic])).toEqual({
-      items: [[0]],
-      strict: [0],
-      lenient: [0],
-    });
-  });
 });
 
 describe('lenient matching', () => {
@@ -136,8 +122,4 @@ test('token positions: all whole occurrences, none past the end', () => {
   ]);
   expect(findTokens(['a', 'b'], ['b', 'c'])).toEqual([]);
   expect(findTokens(['a', 'b'], [])).toEqual([]);
-});
-
-test('nothing said has no first item', () => {
-  expect(answerMetrics({ items: [], strict: [], lenient: [] }, 1)).toMatchObject({ 'hit@1': 0, 'hit-any': 0, f1: 0 });
 });

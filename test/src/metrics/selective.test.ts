@@ -57,17 +57,6 @@ describe('risk and coverage', () => {
     );
   });
 
-  test('has a curve over the hundredths of all answers', () => {
-    const { curve } = riskCoverage(answers([0.9, true], [0.8, false]), { resamples: 5 });
-    expect(curve.map(([coverage]) => coverage)).toEqual(Array.from({ length: 100 }, (_, i) => (i + 1) / 100));
-  });
-
-  test('says nothing of the order where all are equally sure: the risk at every coverage is that of all', () => {
-    const { aurc, curve } = riskCoverage(answers([1, true], [1, false], [1, false], [1, true]));
-    expect(aurc.value).toBeCloseTo(0.5, 12);
-    expect(new Set(curve.map(([, accuracy]) => accuracy))).toEqual(new Set([0.5]));
-  });
-
   test('has intervals that hold the value, Wilson’s at an edge, and the same by the same seed', () => {
     const many = Array.from({ length: 200 }, (_, i) => ({ confidence: 200 - i, right: i < 120 || i % 3 === 0 }));
     const found = riskCoverage(many);

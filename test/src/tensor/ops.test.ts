@@ -175,12 +175,4 @@ describe.each(names)('operations on %s', (name) => {
     expect(tf.memory().numTensors).toBe(held);
     table.dispose();
   });
-
-  test('repeated steps hold no more tensors than one', () => {
-    const step = () => cases.forEach((one) => valueAndGradients(tf, one.ours, inputsOf(one)));
-    step();
-    const held = tf.memory().numTensors;
-    for (let i = 0; i < 3; i++) step();
-    expect(tf.memory().numTensors).toBe(held);
-  });
 });

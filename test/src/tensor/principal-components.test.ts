@@ -43,15 +43,6 @@ describe('principal components', () => {
     expect((await principalComponents(tf, whole(table, 2), 4, 2, 64)).dim).toBe(2);
   });
 
-  test('keep all distances when none are dropped, up to the common scale', async () => {
-    const { rows } = await principalComponents(tf, whole(table, 2), 4, 2, 2);
-    const distance = (values: Float32Array, i: number, j: number) =>
-      Math.hypot(values[2 * i]! - values[2 * j]!, values[2 * i + 1]! - values[2 * j + 1]!);
-    for (let j = 1; j < 4; j++) {
-      expect(distance(rows, 0, j) * Math.sqrt(27.5)).toBeCloseTo(distance(table, 0, j), 4);
-    }
-  });
-
   test('of a table in blocks are those of the whole: uncorrelated, and all the variance is there', async () => {
     const width = 3;
     const numRows = 9001;

@@ -131,21 +131,6 @@ describe('training', () => {
     expect(other.table.entities).not.toEqual(once.table.entities);
   });
 
-  test('resumes from the state of an epoch as if never stopped', async () => {
-    const whole = await trainBilinear({ ...data, settings, seed: 5 });
-    const stop = new AbortController();
-    const half = await trainBilinear({
-      ...{ ...data, settings, seed: 5, signal: stop.signal },
-      onEpoch: ({ epoch }) => epoch === 7 && stop.abort(),
-    });
-    expect(half.stopped).toBe(true);
-    expect(half.state.epoch).toBe(7);
-    const end = await trainBilinear({ ...data, settings, seed: 5, resumeFrom: half.state });
-    expect(end.state.table).toEqual(whole.state.table);
-    expect(end.metrics).toEqual(whole.metrics);
-    expect(end.stopped).toBe(false);
-  });
-
   test('stops when validations gain nothing, with the best weights', async () => {
     const epochs: number[] = [];
     const { metrics, state } = await trainBilinear({

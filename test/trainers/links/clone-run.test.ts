@@ -40,11 +40,3 @@ test('are refused where no answer is within the horizon', async () => {
     /expected answers within 3 steps .* got none among 4 queries of train/,
   );
 });
-
-test('are not computed on the host', async () => {
-  await importTinyLinks();
-  const folder = join(folderWith({}), 'run');
-  await expect(train({ settings: settings('backend=host'), folder })).rejects.toThrow(
-    'expected backend=host with policies over vectors, or walks of dialogues with walker.head=candidate and walker.text=frozen, alone',
-  );
-});

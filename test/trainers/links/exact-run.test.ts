@@ -4,13 +4,13 @@ import { expect, test } from '@jest/globals';
 import { readIndex } from '../../../checkpoints/store.js';
 import { importLinks } from '../../../datasets/links/import-links.js';
 import { loadPreset } from '../../../presets/index.js';
-import { Graph, inverseName, type TripleColumns } from '../../../src/kg/graph.js';
 import { readMetrics } from '../../../src/run/metric-log.js';
 import { hidingOf } from '../../../tasks/links/training-data.js';
 import { train } from '../../../tasks/train.js';
 import { useOwnHome } from '../../fixtures/own-home.js';
 import { tinyLinkFiles } from '../../fixtures/tiny-links.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
+import { columnsOf, type Ids, idsOf, numberedGraph } from '../../fixtures/triple-columns.js';
 
 useOwnHome();
 
@@ -42,41 +42,18 @@ test('are refused with what they would not read', async () => {
 });
 
 test('hide the edges between head and answer where valid has none of them, else the own alone', () => {
-  const columns = (rows: readonly (readonly number[])[]): TripleColumns => ({
-    heads: Int32Array.from(rows, (row) => row[0]!),
-    relations: Int32Array.from(rows, (row) => row[1]!),
-    tails: Int32Array.from(rows, (row) => row[2]!),
-  });
   // 0 and 1 are linked twice, 2 and 3 in both directions, 4 with itself, the rest once.
-  const rows = [
-    ...[
-      [0, 0, 1],
-      [0, 1, 1],
-      [2, 0, 3],
-      [3, 1, 2],
-      [4, 0, 4],
-    ],
-    ...Array.from({ length: 5 }, (_, i) => [5, 0, 6 + i]),
-  ];
-  const train = columns(rows);
-  const relations = ['r', 's'];
-  const both = columns([...rows, ...rows.map(([head, relation, tail]) => [tail!, relation! + 2, head!])]);
-  const names = Array.from({ length: 11 }, (_, i) => String(i));
-  const graph = new Graph('train', names, [...relations, ...relations.map(inverseName)], both);
-  const apart = columns([
-    [6, 0, 7],
-    [7, 0, 8],
-  ]);
-  const linked = columns([
-    [6, 0, 7],
-    [5, 1, 6],
-  ]);
+  const rows = idsOf('0 0 1, 0 1 1, 2 0 3, 3 1 2, 4 0 4, 5 0 6, 5 0 7, 5 0 8, 5 0 9, 5 0 10');
+  const both = [...rows, ...rows.map(([head, relation, tail]): Ids => [tail, relation + 2, head])];
+  const graph = numberedGraph(11, ['r', 's', '~r', '~s'], both);
+  const train = columnsOf(rows);
+  const [apart, linked] = [columnsOf(idsOf('6 0 7, 7 0 8')), columnsOf(idsOf('6 0 7, 5 1 6'))];
   expect(hidingOf({ graph, train, valid: apart }, 'auto')).toMatchObject({
     pairs: true,
     note: expect.stringContaining('have 40.0 % of train and 0.0 % of valid'),
   });
   expect(hidingOf({ graph, train, valid: linked }, 'auto').pairs).toBe(false);
-  expect(hidingOf({ graph, train, valid: columns([]) }, 'auto').pairs).toBe(false);
+  expect(hidingOf({ graph, train, valid: columnsOf([]) }, 'auto').pairs).toBe(false);
   expect(hidingOf({ graph, train, valid: apart }, 'own').pairs).toBe(false);
   expect(hidingOf({ graph, train, valid: linked }, 'pairs').pairs).toBe(true);
 });

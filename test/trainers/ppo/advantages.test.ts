@@ -1,15 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import {
-  estimateAdvantages,
   explainedVariance,
   generalizedAdvantages,
   groupMeanAdvantages,
-  meanReturn,
   normalizeAdvantages,
   rewardsToGo,
   type Rollout,
 } from '../../../trainers/advantages.js';
-import { ppoSettings } from '../../../trainers/ppo-settings.js';
 
 function rollout(columns: {
   rewards: number[];
@@ -74,47 +71,6 @@ describe('returns and advantages', () => {
     const { advantages, returns } = groupMeanAdvantages(mixed, Int32Array.of(7, 7, 7, 3), 1);
     close(advantages, [0.5, -0.5, 0.5, 0]);
     close(returns, [1, 0, 1, 1]);
-  });
-});
-
-describe('what settings ask for', () => {
-  // Sample 7: an episode of two steps and one of one; sample 3: one that is cut off.
-  const mixed = rollout({
-    ...{ rewards: [0, 2, 1, 4], values: [0.5, 1, 0.25, 3], next: [2, -1, -1, -1], terminated: [0, 1, 1, 0] },
-    bootstrapValues: [0, 0, 0, 8],
-  });
-  const samples = Int32Array.of(7, 7, 7, 3);
-  const estimate = (baseline: 'critic' | 'none' | 'group-mean' | 'moving-average', normalizeAdvantage = 'none') => {
-    const settings = ppoSettings.parse({ baseline, normalizeAdvantage, gamma: 0.5, gaeLambda: 0.5 });
-    return estimateAdvantages(mixed, samples, settings, 0.75);
-  };
-
-  test('each baseline is taken off what follows: a group’s mean, what came before, the critic; none takes nothing', () => {
-    // Rewards to go [.5, 2, 1, 4 + .5·8]; sample 7 has the mean (.5 + 2) / 2.
-    close(estimate('group-mean').advantages, [-0.75, 0.75, -0.25, 0]);
-    close(estimate('moving-average').advantages, [-0.25, 1.25, 0.25, 7.25]);
-    for (const baseline of ['group-mean', 'moving-average'] as const) close(estimate(baseline).returns, [0.5, 2, 1, 8]);
-    // δ = [0 + .5·.25 − .5, 2 − 1, 1 − .25, 4 + .5·8 − 3]; λ is .5 with a critic, else 1.
-    close(estimate('critic').advantages, [-0.375 + 0.25 * 0.75, 1, 0.75, 5]);
-    close(estimate('none').advantages, [-0.375 + 0.5 * 0.75, 1, 0.75, 5]);
-  });
-
-  test('they are normalised over the rollout where they say so, centred where no mean was taken off', () => {
-    const meanOf = (values: Float32Array) => values.reduce((sum, value) => sum + value, 0) / values.length;
-    for (const baseline of ['critic', 'none'] as const) {
-      const { advantages } = estimate(baseline, 'buffer');
-      expect(meanOf(advantages)).toBeCloseTo(0, 6);
-      close(advantages, [...normalizeAdvantages(estimate(baseline).advantages)]);
-    }
-    for (const baseline of ['group-mean', 'moving-average'] as const) {
-      const plain = estimate(baseline).advantages;
-      close(estimate(baseline, 'buffer').advantages, [...normalizeAdvantages(plain.slice(), false)]);
-      close(estimate(baseline, 'minibatch').advantages, [...plain]);
-    }
-  });
-
-  test('the mean return is that of first steps', () => {
-    expect(meanReturn(mixed, 0.5)).toBeCloseTo((0.5 + 2 + 8) / 3, 12);
   });
 });
 

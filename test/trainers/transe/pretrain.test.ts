@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { pretrainEmbeddings } from '../../../trainers/transe/pretrain.js';
+import { meanEntityNorm } from '../../../src/embedding/transe.js';
+import { GraphBuilder } from '../../../src/kg/build-graph.js';
+import { keepInRun, pretrainEmbeddings, readTable } from '../../../trainers/transe/pretrain.js';
 import { transeSettings } from '../../../trainers/transe/settings.js';
 import type { ProgressReporter } from '../../../src/run/progress.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
@@ -9,6 +11,46 @@ import { filmGraph } from '../../fixtures/toy-questions.js';
 
 const graph = filmGraph();
 const settings = transeSettings.parse({ dim: 8, epochs: 10, evalEvery: 3, validShare: 0.2, patience: 9 });
+
+test('keeps a normalised table with inverses, and reuses it with equal content', async () => {
+  const options = { settings, seed: 3, folder: folderWith({}) };
+  const first = await pretrainEmbeddings(graph, options);
+  expect(first.reused).toBe(false);
+  expect(meanEntityNorm(first.table)).toBeCloseTo(1, 5);
+  expect(first.history.map(({ step }) => step)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  expect(first.history[2]!.metrics['eval/mrr']).toBeGreaterThan(0);
+  const row = (name: string) => [...first.table.relations.slice(8 * graph.relationId(name))].slice(0, 8);
+  expect(row('~year')).toEqual(row('year').map((value) => -value));
+  const again = await pretrainEmbeddings(graph, options);
+  expect(again).toEqual({ ...first, reused: true });
+  const run = folderWith({});
+  keepInRun(again, { graph, ...options }, run);
+  expect(readFileSync(join(run, 'transe.safetensors'))).toEqual(readFileSync(first.file));
+});
+
+test('other settings and seeds get separate tables', async () => {
+  const options = { settings, seed: 3, folder: folderWith({}) };
+  const changes = [
+    {},
+    { seed: 2 },
+    { settings: { ...settings, margin: 3 } },
+    { settings: { ...settings, validShare: 0 } },
+  ];
+  for (const change of changes) await pretrainEmbeddings(graph, { ...options, ...change });
+  expect(readdirSync(options.folder)).toHaveLength(4);
+});
+
+test('a table of another graph is refused, a damaged one trained again', async () => {
+  const options = { settings, seed: 3, folder: folderWith({}) };
+  const { file } = await pretrainEmbeddings(graph, options);
+  const other = new GraphBuilder();
+  other.add('a', 'b', 'c');
+  expect(() => readTable(file, other.build('other'))).toThrow(/expected a checkpoint of graph/);
+  const bytes = readFileSync(file);
+  writeFileSync(file, bytes.subarray(0, 100));
+  expect((await pretrainEmbeddings(graph, options)).reused).toBe(false);
+  expect(readFileSync(file)).toEqual(bytes);
+});
 
 /** Stops abruptly after a number of triples; records the number done before it began. */
 function dyingAt(triples: number) {
@@ -28,8 +70,7 @@ function dyingAt(triples: number) {
 test('a kill costs the epochs since the last validation, and nothing of the result', async () => {
   const [whole, broken] = [folderWith({}), folderWith({})];
   const options = { settings, seed: 3 };
-  const { file, reused } = await pretrainEmbeddings(graph, { ...options, folder: whole });
-  expect(reused).toBe(false);
+  const { file } = await pretrainEmbeddings(graph, { ...options, folder: whole });
   const { seen, progress } = dyingAt(Infinity);
   await pretrainEmbeddings(graph, { ...options, folder: folderWith({}), progress });
   const { count } = seen;
