@@ -3,16 +3,18 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { tableFromIPC } from 'apache-arrow';
-import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import type { EvaluationRecord } from '../../src/run/evaluation.js';
 import { refuseOtherFlags } from '../../tasks/index.js';
-import { train } from '../../tasks/train.js';
 import { kgwalk, printed } from '../fixtures/command-line.js';
+import { finishedRun } from '../fixtures/finished-run.js';
 import { useSharedHome } from '../fixtures/own-home.js';
-import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
-import { rewriteConfig, tinySettings } from '../fixtures/tiny-training.js';
+import { folderWith } from '../fixtures/tiny-release.js';
+import { rewriteConfig } from '../fixtures/tiny-training.js';
 
-useSharedHome(() => importOpenDialKg({ from: folderWith(releaseFiles), name: 'toy' }));
+let run: string;
+useSharedHome(async () => {
+  run = await finishedRun('dialogues');
+});
 let warned = '';
 
 async function evaluate(...words: string[]): Promise<string> {
@@ -48,14 +50,12 @@ function strictPart({
 
 describe('kgwalk evaluate --count ark', () => {
   test('of a run keeps the strict figures to the bit, adds the others everywhere, and warns', async () => {
-    const folder = join(folderWith({}), 'run');
-    await train({ settings: tinySettings('data.dataset=toy'), folder });
-    const strict = await recordOf(folder, '--split', 'valid');
+    const strict = await recordOf(run, '--split', 'valid');
     const { saved: file } = strict;
     expect(warned).not.toContain('warning');
     const rowsOf = (evaluation: string) => readFileSync(join(evaluation, '..', 'rows.arrow'));
     const [saved, arrow] = [readFileSync(file, 'utf8'), rowsOf(file)];
-    const both = await recordOf(folder, '--split', 'valid', '--count', 'ark');
+    const both = await recordOf(run, '--split', 'valid', '--count', 'ark');
     expect(warned.match(/^warning: .*LLM-ARK.*$/gm)).toHaveLength(1);
     expect(both.count).toBe('ark');
     expect(strictPart(both)).toEqual(strictPart(strict));
@@ -68,18 +68,18 @@ describe('kgwalk evaluate --count ark', () => {
     const columns = (bytes: Uint8Array) => tableFromIPC(bytes).schema.fields.map(({ name }) => name);
     expect(columns(rowsOf(both.saved))).toEqual([...columns(arrow), ...['ark_path', 'ark_target', 'target_any']]);
     // And back: without it the evaluation is what it was.
-    await evaluate(folder, '--split', 'valid', '--count', 'strict');
+    await evaluate(run, '--split', 'valid', '--count', 'strict');
     expect(readFileSync(file, 'utf8')).toBe(saved);
 
-    rewriteConfig(folder, (config) => ({ ...config, env: { ...config.env, horizon: 1 } }));
-    await expect(printed('evaluate', folder, '--count', 'ark')).rejects.toMatchObject({
+    rewriteConfig(run, (config) => ({ ...config, env: { ...config.env, horizon: 1 } }));
+    await expect(printed('evaluate', run, '--count', 'ark')).rejects.toMatchObject({
       code: 'usage',
       message: 'expected walks of two steps, got env.horizon 1, at --count ark',
     });
   });
 
   test('of a baseline prints both side by side, and writes what each slot held', async () => {
-    const words = ['--agent', 'memory', '--dataset', 'toy', '--evaluations', folderWith({}), '--count', 'ark'];
+    const words = ['--agent', 'memory', '--dataset', 'opendialkg', '--evaluations', folderWith({}), '--count', 'ark'];
     const text = await evaluate(...words);
     for (const key of ['path', 'ark-path', 'target', 'target-any', 'ark-target']) {
       expect(text).toMatch(new RegExp(`^${key}@k +100\\.0 \\[`, 'm'));
@@ -100,7 +100,7 @@ describe('kgwalk evaluate --count ark', () => {
       /expected an agent that walks step by step, got ark-opa, at --count ark/,
     ],
   ])('%j is refused before any work', async (words, message) => {
-    const { exitCode, out, err } = await kgwalk('evaluate', ...words, '--dataset', 'toy');
+    const { exitCode, out, err } = await kgwalk('evaluate', ...words, '--dataset', 'opendialkg');
     expect([exitCode, out, err]).toEqual([2, '', expect.stringMatching(message)]);
   });
 

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { readCheckpoint, type Checkpoint } from '../../checkpoints/checkpoint.js';
 import { readIndex, resolveCheckpoint } from '../../checkpoints/store.js';
 import { readMetrics } from '../../src/run/metric-log.js';
@@ -11,25 +11,21 @@ import { openRun } from '../../src/run/run-folder.js';
 import { lockFolder } from '../../src/run/run-lock.js';
 import { forkSettings, train } from '../../tasks/train.js';
 import { kgwalk } from '../fixtures/command-line.js';
-import { useReleaseHome } from '../fixtures/release-home.js';
+import { finishedRun } from '../fixtures/finished-run.js';
+import { useSharedHome } from '../fixtures/own-home.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 import { runHashes, stopAt, tinySettings } from '../fixtures/tiny-training.js';
-import { filmSettings, importFilms } from '../fixtures/toy-question-training.js';
 
-useReleaseHome();
-const [walks, critic, films] = ['walks', 'critic', 'films'].map((name) => join(folderWith({}), name)) as [
-  string,
-  string,
-  string,
-];
+let walks: string;
+let films: string;
+const critic = join(folderWith({}), 'critic');
 const newFolder = () => join(folderWith({}), 'fork');
 
-beforeAll(async () => {
-  await train({ settings: tinySettings(), folder: walks });
+useSharedHome(async () => {
+  walks = await finishedRun('dialogues');
+  films = await finishedRun('questions');
   const scratch = ['ppo.baseline=critic', 'ppo.klCoef=0', 'ppo.init=scratch', 'clone.enabled=false'];
   await train({ settings: tinySettings(...scratch, 'transe.enabled=false'), folder: critic });
-  await importFilms();
-  await train({ settings: filmSettings('ppo.updates=4'), folder: films });
 });
 
 const fork = (from: string, which: string, folder: string, ...overrides: string[]) =>
@@ -131,9 +127,9 @@ describe('a fork', () => {
     await forked(films, 'best', folder, 'ppo.learningRate=0', 'ppo.updates=1');
     expect(weightsOf(checkpoint(folder, 'last'))).toEqual(weightsOf(checkpoint(films, 'best')));
     const [whole, broken] = [newFolder(), newFolder()];
-    await forked(films, '2', whole, 'seed=5');
-    const settings = await forkSettings(openRun(films), ['seed=5']);
-    const begun = train({ settings, folder: broken, fork: { run: films, checkpoint: '2' }, ...stopAt('ppo', 1) });
+    await forked(films, 'last', whole, 'seed=5', 'ppo.updates=4');
+    const settings = await forkSettings(openRun(films), ['seed=5', 'ppo.updates=4']);
+    const begun = train({ settings, folder: broken, fork: { run: films, checkpoint: 'last' }, ...stopAt('ppo', 1) });
     await expect(begun).rejects.toMatchObject({ code: 'stopped' });
     await kgwalk('train', '--resume', '--run-dir', broken);
     expect(runHashes(broken)).toEqual(runHashes(whole));

@@ -7,10 +7,11 @@ import type { EvaluationRecord } from '../../src/run/evaluation.js';
 import { openAskDialogue } from '../../tasks/dialogues/ask.js';
 import { worldOf } from '../agents/prompted/oracle-run.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
+import { finishedRun } from '../fixtures/finished-run.js';
 import { useOwnHome } from '../fixtures/own-home.js';
 import { nTriplesOf, openTestEndpoint, type TestEndpoint, testPrefix } from '../fixtures/sparql-endpoint.js';
 import { folderWith } from '../fixtures/tiny-release.js';
-import { filmOverrides, importFilms } from '../fixtures/toy-question-training.js';
+import { importFilms } from '../fixtures/toy-question-training.js';
 
 useOwnHome();
 
@@ -42,10 +43,7 @@ test('a graph of which nothing is cut gives the rows of the one in memory', asyn
 });
 
 test('a run that walks relations answers as in memory, past relations that train never had', async () => {
-  const runs = folderWith({});
-  const run = join(runs, 'walker');
-  const set = filmOverrides.flatMap((one) => ['--set', one]);
-  expect(await kgwalk('train', 'metaqa', ...set, '--run-dir', run)).toMatchObject({ exitCode: 0 });
+  const run = await finishedRun('questions');
   // A graph that is larger than what the run was trained on: edges of other relations, and entities that only the endpoint has.
   const { graph } = await worldOf('films', ['2-hop'], { home: env.KGWALK_HOME! });
   const iri = (name: string) => `<${testPrefix}${encodeURIComponent(name)}>`;

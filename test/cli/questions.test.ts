@@ -6,12 +6,16 @@ import { inverseName } from '../../src/kg/graph.js';
 import type { EvaluationRecord } from '../../src/run/evaluation.js';
 import { train } from '../../tasks/train.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
+import { finishedRun } from '../fixtures/finished-run.js';
 import { useSharedHome } from '../fixtures/own-home.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 import { filmSettings, importFilms } from '../fixtures/toy-question-training.js';
 import { graphOf } from '../fixtures/toy-walks.js';
 
-useSharedHome(importFilms);
+let walker: string;
+useSharedHome(async () => {
+  walker = await finishedRun('questions');
+});
 
 type Saved = EvaluationRecord & { saved: string; speed: { asked: number; remembered: number } };
 
@@ -138,22 +142,20 @@ describe('kgwalk evaluate on questions', () => {
 describe('kgwalk compare on questions', () => {
   test('puts agents, their variants and a trained walker side by side on the same questions', async () => {
     const { compare, run } = onFilms();
-    const folder = join(folderWith({}), 'walker');
-    await train({ settings: filmSettings('ppo.updates=4'), folder });
-    const { agents, comparisons } = await compare('fiske', 'fiske:stateful=false', folder, '--model', 'oracle:0');
-    expect(agents.map(({ name }) => name)).toEqual(['fiske', 'fiske:stateful=false', folder]);
+    const { agents, comparisons } = await compare('fiske', 'fiske:stateful=false', walker, '--model', 'oracle:0');
+    expect(agents.map(({ name }) => name)).toEqual(['fiske', 'fiske:stateful=false', walker]);
     expect(agents[1]!.switches).toEqual({ stateful: false });
     expect(agents[2]).toMatchObject({ budget: null, cost: { calls: { max: 0 } } });
     expect(agents[2]).not.toHaveProperty('model');
     expect(agents[2]!.hashes.checkpoint).toMatch(/^[0-9a-f]{64}$/);
     expect(comparisons.map(({ agent, against }) => [agent, against])).toEqual([
-      ['fiske', folder],
-      ['fiske:stateful=false', folder],
+      ['fiske', walker],
+      ['fiske:stateful=false', walker],
     ]);
-    const { out } = await run('compare', 'fiske', folder, '--model', 'oracle:0');
+    const { out } = await run('compare', 'fiske', walker, '--model', 'oracle:0');
     expect(out).toContain('oracle:0 (simulated)');
     expect(out).toMatch(/fiske +█+ 100\.0/);
-    expect(await run('evaluate', folder)).toMatchObject({ exitCode: 0 });
+    expect(await run('evaluate', walker)).toMatchObject({ exitCode: 0 });
   });
 
   test('switches and budgets stand in the rows they belong to, not above all', async () => {
@@ -287,16 +289,14 @@ describe('kgwalk replay', () => {
 
 describe('kgwalk ask on questions', () => {
   test('a trained walker answers a question with its topic in brackets', async () => {
-    const folder = join(folderWith({}), 'walker');
-    await train({ settings: filmSettings('ppo.updates=4'), folder });
-    const answer = await kgwalkJson('ask', folder, 'who directed [tenet]', '--trace');
+    const answer = await kgwalkJson('ask', walker, 'who directed [tenet]', '--trace');
     expect(answer).toMatchObject({ topics: ['tenet'], calls: 0 });
-    const { out } = await kgwalk('ask', folder, 'who directed [Tenet]', '--trace');
+    const { out } = await kgwalk('ask', walker, 'who directed [Tenet]', '--trace');
     expect(out).toContain('start at tenet');
-    expect((await kgwalk('ask', folder, 'who directed [tennet]')).err).toContain('Did you mean [tenet]?');
-    const found = await kgwalk('ask', folder, 'who directed Tenet?');
+    expect((await kgwalk('ask', walker, 'who directed [tennet]')).err).toContain('Did you mean [tenet]?');
+    const found = await kgwalk('ask', walker, 'who directed Tenet?');
     expect([found.exitCode, found.out]).toEqual([0, expect.stringMatching(/^about \[Tenet\]$/m)]);
-    const none = await kgwalk('ask', folder, 'who directed it?');
+    const none = await kgwalk('ask', walker, 'who directed it?');
     expect(none.exitCode).toBe(2);
     expect(none.err).toContain('expected a name of the graph in the question, got none in "who directed it?"');
     expect(none.err).toContain('[brackets]');

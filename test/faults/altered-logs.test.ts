@@ -5,20 +5,18 @@ import { expect, test } from '@jest/globals';
 import { openCompletionStore } from '../../src/llm/client/completion-store.js';
 import { openJsonLines } from '../../src/run/json-lines.js';
 import { Rng } from '../../src/run/seeds.js';
-import { train } from '../../tasks/train.js';
 import { kgwalk } from '../fixtures/command-line.js';
+import { finishedRun } from '../fixtures/finished-run.js';
 import { often, tally } from '../fixtures/long-tests.js';
-import { useReleaseHome } from '../fixtures/release-home.js';
+import { useOwnHome } from '../fixtures/own-home.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 import { runHashes, stoppedRun, tinySettings } from '../fixtures/tiny-training.js';
 
-useReleaseHome();
+useOwnHome();
 
 test('a run with torn logs resumes and reports it, and refuses a metric log that was altered before its checkpoint', async () => {
-  const settings = tinySettings();
-  const whole = join(folderWith({}), 'run');
-  await train({ settings, folder: whole });
-  const folder = await stoppedRun(settings, 'ppo', 2);
+  const whole = await finishedRun('dialogues');
+  const folder = await stoppedRun(tinySettings(), 'ppo', 2);
   const log = join(folder, 'metrics.jsonl');
   const before = readFileSync(log, 'utf8');
   writeFileSync(

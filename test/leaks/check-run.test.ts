@@ -2,22 +2,20 @@
 import { createHash } from 'node:crypto';
 import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import type { LeakReport } from '../../evaluation/leaks/leak-report.js';
 import { openRun } from '../../src/run/run-folder.js';
 import { forkSettings, train } from '../../tasks/train.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
-import { useReleaseHome } from '../fixtures/release-home.js';
+import { finishedRun } from '../fixtures/finished-run.js';
+import { useSharedHome } from '../fixtures/own-home.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
-import { evaluationOf, tinySettings } from '../fixtures/tiny-training.js';
+import { evaluationOf } from '../fixtures/tiny-training.js';
 
-const home = useReleaseHome();
 let run: string;
-
-beforeAll(async () => {
-  run = join(home(), 'run');
-  await train({ settings: tinySettings(), folder: run });
+const home = useSharedHome(async () => {
+  run = await finishedRun('dialogues');
 });
 
 const check = (...words: string[]) => kgwalk('datasets', 'check', 'opendialkg', '--run', run, ...words);
@@ -180,7 +178,7 @@ describe('what is not known', () => {
     };
     // As of an earlier version, which did not know its notes again.
     const unsealed = (text: string) => text.replace(/,\s*"provenanceSha256": "\w+"/, '');
-    await altered({ 'run/provenance.json': without, 'run/state.json': unsealed }, async () => {
+    await altered({ 'dialogues-run/provenance.json': without, 'dialogues-run/state.json': unsealed }, async () => {
       const { exitCode, out } = await check();
       expect([exitCode, out]).toEqual([3, expect.stringContaining('not noted, so not known: training: cloning')]);
     });

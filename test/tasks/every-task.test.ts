@@ -1,33 +1,21 @@
 /** Behaviour of commands on all tasks: figures, samples, kept evaluations, resuming, replays, notes. */
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Comparison } from '../../evaluation/compare.js';
 import { evaluationFiles } from '../../evaluation/keep.js';
 import type { EvaluationRecord } from '../../src/run/evaluation.js';
-import { train } from '../../tasks/train.js';
 import { chatServer, says } from '../fixtures/chat-server.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
-import { useReleaseHome } from '../fixtures/release-home.js';
-import { importTinyLinks, tinyLinkSettings } from '../fixtures/tiny-link-training.js';
+import { finishedRun } from '../fixtures/finished-run.js';
+import { useSharedHome } from '../fixtures/own-home.js';
 import { folderWith } from '../fixtures/tiny-release.js';
-import { evaluationOf, tinySettings } from '../fixtures/tiny-training.js';
-import { filmSettings, importFilms } from '../fixtures/toy-question-training.js';
+import { evaluationOf } from '../fixtures/tiny-training.js';
 
-const home = useReleaseHome();
-const run = (task: string) => join(home(), `${task}-run`);
-
-const settingsOf = {
-  dialogues: () => tinySettings(),
-  questions: () => filmSettings('ppo.updates=2'),
-  links: () => tinyLinkSettings(),
-};
-
-beforeAll(async () => {
-  await importFilms();
-  await importTinyLinks();
-  for (const [task, settings] of Object.entries(settingsOf)) await train({ settings: settings(), folder: run(task) });
+const home = useSharedHome(async () => {
+  for (const task of ['dialogues', 'questions', 'links'] as const) await finishedRun(task);
 });
+const run = (task: string) => join(home(), `${task}-run`);
 
 /** Per task an untrained agent, its data set, and its first figure. */
 const tasks = [

@@ -9,9 +9,8 @@ import { loadQuestionDataset } from '../../../datasets/questions/question-datase
 import { noCounts, type StateEncoder } from '../../../src/encoder/state-encoder.js';
 import { openQuestionAgent } from '../../../tasks/questions/agents.js';
 import { openQuestionGraph } from '../../../tasks/questions/data.js';
-import { train } from '../../../tasks/train.js';
+import { finishedRun } from '../../fixtures/finished-run.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
-import { filmSettings, importFilms } from '../../fixtures/toy-question-training.js';
 import { graphOf } from '../../fixtures/toy-walks.js';
 import { filmGraph, questionOf } from '../../fixtures/toy-questions.js';
 
@@ -109,9 +108,7 @@ describe('a trained walker as a pre-filter', () => {
   let run: string;
   beforeAll(async () => {
     env.KGWALK_HOME = folderWith({});
-    await importFilms();
-    run = `${env.KGWALK_HOME}/run`;
-    await train({ settings: filmSettings(), folder: run });
+    run = await finishedRun('questions');
   });
   test('ranks what it learned first, from the relations walked and the question alone', async () => {
     const dataset = loadQuestionDataset('films');
@@ -130,7 +127,7 @@ describe('a trained walker as a pre-filter', () => {
 
   test('is refused where it was trained on another data set: both are named', () => {
     const opening = () => loadRelationRanker(run, { dataset: 'songs', graph }, { checkpoint: 'best' });
-    expect(opening).toThrow('expected a run of songs, got run, which was trained on films');
+    expect(opening).toThrow('expected a run of songs, got questions-run, which was trained on films');
   });
 
   test('is refused over another graph of the same name', async () => {

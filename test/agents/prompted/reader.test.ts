@@ -11,10 +11,9 @@ import { openCompletionStore } from '../../../src/llm/client/completion-store.js
 import type { Decision } from '../../../src/llm/decision.js';
 import { openQuestionAgent } from '../../../tasks/questions/agents.js';
 import { openQuestionGraph } from '../../../tasks/questions/data.js';
-import { train } from '../../../tasks/train.js';
+import { finishedRun } from '../../fixtures/finished-run.js';
 import { scriptedClient } from '../../fixtures/scripted-client.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
-import { filmSettings, importFilms } from '../../fixtures/toy-question-training.js';
 import { graphOf, resourcesOf, taskOf, townFacts } from './clock-town.js';
 
 const graph = graphOf(townFacts);
@@ -133,9 +132,7 @@ describe('a trained walker', () => {
   let run: string;
   beforeAll(async () => {
     env.KGWALK_HOME = folderWith({});
-    await importFilms();
-    run = `${env.KGWALK_HOME}/run`;
-    await train({ settings: filmSettings(), folder: run });
+    run = await finishedRun('questions');
   });
   /** Number of valid questions that the simulated model, which never errs, answers exactly, and of calls. */
   async function oracleRun(choices: 'written' | 'likelihood', switches = {}) {
