@@ -2,7 +2,7 @@
 import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { env } from 'node:process';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { recurringContexts } from '../../bench/annotators/recurring-contexts.js';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
@@ -13,11 +13,11 @@ import { openRun } from '../../src/run/run-folder.js';
 import { dialogueAgreement, unseenBy } from '../../bench/annotators/study.js';
 import type { Work } from '../../tasks/task.js';
 import { train } from '../../tasks/train.js';
+import { useSharedHome } from '../fixtures/own-home.js';
 import { choose, csvOf, folderWith, releaseFiles, say, shortDialogue } from '../fixtures/tiny-release.js';
 import { rewriteConfig, tinySettings } from '../fixtures/tiny-training.js';
 
-let home: string;
-const runOf = (name: string) => join(home, name);
+const runOf = (name: string) => join(home(), name);
 
 /** Three openings, each asked of four dialogues of train and one of valid. */
 const openings = ['Who made Glass Harbor?', 'Glass Harbor: whose is it?', 'Tell me of Glass Harbor.'];
@@ -27,19 +27,18 @@ const asked = (opening: string, twoHops: boolean) => [
 ];
 const trained = openings.flatMap((opening) => [false, false, true, false].map((twoHops) => asked(opening, twoHops)));
 
-beforeAll(async () => {
-  home = folderWith({});
-  env.KGWALK_HOME = home;
+const home = useSharedHome(async () => {
   const files = { ...releaseFiles, 'train.csv': csvOf(trained), 'valid.csv': csvOf([asked(openings[0]!, true)]) };
   await importOpenDialKg({ from: folderWith({ ...files, 'test.csv': csvOf([shortDialogue]) }) });
+});
+
+beforeAll(async () => {
   const alone = ['transe.enabled=false', 'ppo.enabled=false', 'clone.batchSize=4'];
   for (const fold of ['1/2', '2/2']) {
     await train({ settings: tinySettings(...alone, `data.fold=${fold}`), folder: runOf(fold[0]!) });
   }
   await train({ settings: tinySettings(...alone), folder: runOf('whole') });
 });
-
-afterAll(() => rmSync(home, { recursive: true }));
 
 interface Report {
   history: { turns: number };
@@ -115,7 +114,7 @@ test('a run on all of train is evaluated on the other splits only', async () => 
 
 test('a run without provenance is refused', async () => {
   cpSync(runOf('1'), runOf('silent'), { recursive: true });
-  renameSync(join(runOf('silent'), 'provenance.json'), join(home, 'away.json'));
+  renameSync(join(runOf('silent'), 'provenance.json'), join(home(), 'away.json'));
   await expect(study('silent')).rejects.toThrow('expected the sources of every artifact of run');
 });
 
@@ -163,6 +162,6 @@ test('runs that do not fit are refused with a remedy', async () => {
     });
   } finally {
     rmSync(env.KGWALK_HOME, { recursive: true });
-    env.KGWALK_HOME = home;
+    env.KGWALK_HOME = home();
   }
 });

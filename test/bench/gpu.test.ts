@@ -1,7 +1,6 @@
 /** The bench of graphics cards: its tables, and a run of it where there is none. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { execPath } from 'node:process';
 import { describe, expect, test } from '@jest/globals';
@@ -9,18 +8,12 @@ import { gpuPrograms } from '../../bench/gpu-programs.js';
 import { gpuTables, type GpuResult } from '../../bench/gpu-table.js';
 import { writeRandomModel } from '../../bench/random-model.js';
 import { readEmbeddingModel } from '../../src/encoder/embedding-model.js';
-
-/** Removed with all of a test file's temporary folders. */
-const temporaryFolder = () => mkdtempSync(join(tmpdir(), 'kgwalk-bench-gpu-'));
+import { folderWith } from '../fixtures/tiny-release.js';
 
 const update = (computer: GpuResult['computer'], rate: number): GpuResult => {
   const settings = { batch: 256, state: 64, hidden: 64 };
-  return {
-    task: 'update',
-    size: 'small',
-    computer,
-    lines: [{ task: 'ppo-update', settings, rate, unit: 'samples/s' }],
-  };
+  const lines = [{ task: 'ppo-update', settings, rate, unit: 'samples/s' }];
+  return { task: 'update', size: 'small', computer, lines };
 };
 const steps = (computer: 'webgpu' | 'wasm', times: readonly number[]): GpuResult => ({
   task: 'crossing',
@@ -66,7 +59,7 @@ test('every task and size is measured on the card and on the processor', () => {
 });
 
 test('the model of random weights is one that the encoder takes', async () => {
-  const path = join(temporaryFolder(), 'random.gguf');
+  const path = join(folderWith({}), 'random.gguf');
   writeRandomModel(path, { vocabSize: 512, contextLength: 64, dim: 8, layers: 1, heads: 2, kvHeads: 1, hiddenDim: 16 });
   expect(await readEmbeddingModel(path)).toMatchObject({ dim: 8, contextLength: 64, causal: true });
   // A matrix of F16 an entry of the vocabulary, at least.
@@ -77,7 +70,7 @@ describe('npm run bench:gpu', () => {
   const bench = (...args: string[]) => spawnSync(execPath, ['dist/bench/gpu.js', ...args], { encoding: 'utf8' });
 
   test('measures what is asked for, and says what it lacks', () => {
-    const out = temporaryFolder();
+    const out = folderWith({});
     const asked = ['--only', 'update,training', '--sizes', 'small', '--computers', 'wasm', '--seconds', '0.1'];
     const { status, stdout, stderr } = bench(...asked, '--out', out);
     expect({ status, stderr }).toMatchObject({ status: 0 });

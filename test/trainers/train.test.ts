@@ -14,8 +14,7 @@ import { evaluationOf, rewriteConfig, runHashes, stoppedRun, tinySettings } from
 
 const home = useReleaseHome();
 let unbroken: string;
-let runs = 0;
-const newFolder = () => join(home(), `run-${++runs}`);
+const newFolder = () => join(folderWith({}), 'run');
 
 beforeAll(async () => {
   unbroken = newFolder();
@@ -43,10 +42,8 @@ describe('a training run', () => {
     ]);
     const { config, environment, state } = openRun(unbroken);
     expect(config).toEqual(JSON.parse(JSON.stringify(tinySettings())));
-    expect(state).toMatchObject({
-      status: 'finished',
-      done: { transe: true, encode: true, clone: true, ppo: true },
-    });
+    const done = { transe: true, encode: true, clone: true, ppo: true };
+    expect(state).toMatchObject({ status: 'finished', done });
     expect(environment).toMatchObject({ backend: 'wasm', hashes: { encoder: 'hashed:32:l2:v1' } });
     // Neither the place of the run nor the time is in what must be equal between equal runs.
     const bytes = readFileSync(join(unbroken, 'checkpoints/ppo-000004.safetensors'), 'latin1');
@@ -68,15 +65,7 @@ describe('a training run', () => {
       ...['clone 3', 'clone 6', 'ppo 1', 'ppo 2', 'ppo 2', 'ppo 3', 'ppo 4', 'ppo 4'],
     ]);
     const ofUpdate = records.find(({ phase }) => phase === 'ppo')!.metrics;
-    for (const key of [
-      'approx_kl',
-      'clip_fraction',
-      'entropy',
-      'value_loss',
-      'policy_loss',
-      'anchor_kl',
-      'grad_norm',
-    ]) {
+    for (const key of 'approx_kl clip_fraction entropy value_loss policy_loss anchor_kl grad_norm'.split(' ')) {
       expect(ofUpdate[`train/${key}`]).toEqual(expect.any(Number));
     }
     expect(ofUpdate['train/first_ratio_deviation']).toBeLessThanOrEqual(1e-6);
@@ -184,8 +173,7 @@ describe('a training run is refused', () => {
   });
 
   test('without a gold that a walk can reach', async () => {
-    const talks = csvOf([missDialogue]);
-    const from = folderWith({ ...releaseFiles, 'valid.csv': talks });
+    const from = folderWith({ ...releaseFiles, 'valid.csv': csvOf([missDialogue]) });
     await importOpenDialKg({ from, name: 'misses' });
     const refused = train({ settings: tinySettings('data.dataset=misses'), folder: newFolder() });
     await expect(refused).rejects.toMatchObject({

@@ -43,14 +43,4 @@ describe('layers on the host', () => {
       expect(stack.forward(state, 1).slice(0, outputs)).toEqual(of);
     }
   });
-
-  test('tanh is right where it is steep, flat and beyond all numbers', () => {
-    const values = Float32Array.of(0, 1e-6, -1e-3, 0.1, -0.5, 1, -3, 9, -20, 1e4, -3e38, 3e38);
-    const arena = new Arena();
-    const one: DenseLayer = { weights: Float32Array.of(1), rows: 1, columns: 1, tanh: true };
-    const stack = new DenseStack(arena, openKernels(arena.memory), [one], values.length);
-    const out = stack.forward(values, values.length);
-    values.forEach((x, i) => expect(Math.abs(out[i * stack.width]! - Math.tanh(x))).toBeLessThan(3e-7));
-    expect(stack.forward(Float32Array.of(NaN), 1)[0]).toBeNaN();
-  });
 });

@@ -1,7 +1,4 @@
 /** Endpoint graphs: agents walk them like graphs in memory, under all endpoint failures. */
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { questionAgents } from '../../../agents/question-agents.js';
 import { Graph } from '../../../src/kg/graph.js';
@@ -10,7 +7,9 @@ import { type AskedWorld, openOracleRun, worldOf } from '../../agents/prompted/o
 import { parseSparqlSource } from '../../../src/sparql/source.js';
 import { useSharedHome } from '../../fixtures/own-home.js';
 import { nTriplesOf, openTestEndpoint, type TestEndpoint, testPrefix } from '../../fixtures/sparql-endpoint.js';
+import { folderWith } from '../../fixtures/tiny-release.js';
 import { importFilms } from '../../fixtures/toy-question-training.js';
+import { columnsOf } from '../../fixtures/triple-columns.js';
 
 const home = useSharedHome(importFilms);
 let world: AskedWorld;
@@ -30,10 +29,9 @@ async function endpointOf(nTriples: string): Promise<TestEndpoint> {
   return endpoint;
 }
 
-const newCache = () => mkdtempSync(join(tmpdir(), 'kgwalk-sparql-'));
+const newCache = () => folderWith({});
 const noDelay = () => Promise.resolve();
-const emptyGraph = () =>
-  new Graph('nothing', [], [], { heads: new Int32Array(), relations: new Int32Array(), tails: new Int32Array() });
+const graphWith = (...names: string[]) => new Graph('topics', names, [], columnsOf([]));
 
 interface Opening {
   known?: Graph;
@@ -47,7 +45,7 @@ async function opened(
   { known, options = '', cache, delay = noDelay }: Opening = {},
 ) {
   const source = `sparql:${endpoint.url}#prefix=${testPrefix}&maxTails=50${options}`;
-  const graph = await openRemoteGraph(source, known ?? emptyGraph(), { delay, cache: cache ?? newCache() });
+  const graph = await openRemoteGraph(source, known ?? graphWith(), { delay, cache: cache ?? newCache() });
   open.graphs.push(graph);
   return graph;
 }
@@ -61,9 +59,6 @@ function edgesOf(graph: Graph, name: string): string[] {
   }
   return edges.sort();
 }
-
-const graphWith = (...names: string[]) =>
-  new Graph('topics', names, [], { heads: new Int32Array(), relations: new Int32Array(), tails: new Int32Array() });
 
 const line = (...names: [string, string, string]) => `${names.map((name) => `<${testPrefix}${name}>`).join(' ')} .`;
 const fan = (hub: string, count: number) => Array.from({ length: count }, (_, i) => line(hub, 'has', `part${i}`));

@@ -10,6 +10,7 @@ import { bilinearSettings } from '../../../trainers/bilinear/settings.js';
 import { type BilinearState, createBilinear, trainBilinear } from '../../../trainers/bilinear/train-bilinear.js';
 import { ranksByScores } from '../../fixtures/rank-of.js';
 import { tinyLinkWorld } from '../../fixtures/tiny-links.js';
+import { columnsOf, idsOf } from '../../fixtures/triple-columns.js';
 
 const { graph, train, valid, test: tested, known } = tinyLinkWorld();
 const { numEntities, numRelations } = graph;
@@ -17,12 +18,7 @@ const data = { numEntities, numRelations, train, valid };
 const settings = bilinearSettings.parse({ dim: 16, epochs: 12, evalEvery: 4, batchSize: 8, negatives: 6 });
 
 test('queries are both directions of every triple, each once with all its answers', () => {
-  const triples = {
-    heads: Int32Array.of(3, 1, 3, 3),
-    relations: Int32Array.of(0, 1, 0, 0),
-    tails: Int32Array.of(2, 3, 1, 2),
-  };
-  const { givens, relations, offsets, answers } = queryGroups(triples, 2);
+  const { givens, relations, offsets, answers } = queryGroups(columnsOf(idsOf('3 0 2, 1 1 3, 3 0 1, 3 0 2')), 2);
   const queries = Array.from(givens, (given, q) => [
     given,
     relations[q],

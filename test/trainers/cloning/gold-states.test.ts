@@ -1,13 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { WalkSample } from '../../../datasets/walk-sample.js';
-import { defaultWalkRules, numActions, type WalkRules } from '../../../envs/dialogue-walk/rules.js';
+import { defaultWalkRules, numActions } from '../../../envs/dialogue-walk/rules.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { goldStates, goldWalks, sampleCandidates, withNode, type GoldState } from '../../../trainers/demonstrations.js';
-import { graphOf, sampleOf, toyTwoHop } from '../../fixtures/toy-walks.js';
+import { graphOf, sampleOf, toyTwoHop, walkOf } from '../../fixtures/toy-walks.js';
 
 const { graph, samples } = toyTwoHop();
 const id = (name: string) => graph.entityId(name);
+const goldOf = (walk: string, of = graph) => sampleOf(of, walk, '', walk.split(' ')[0]!, walkOf(walk));
+const three = goldOf('film directed_by nolan directed tenet starring washington');
 
 describe('states of a gold walk', () => {
   test('of two hops are its start and its middle, with its edges as golds', () => {
@@ -34,34 +36,16 @@ describe('states of a gold walk', () => {
 
   test('of three hops under a horizon of three are three, and a shorter one ends with its stay', () => {
     const rules = { horizon: 3, equalAtStep1: false };
-    const three = sampleOf(graph, 'three', '', 'film', [
-      ['film', 'directed_by', 'nolan'],
-      ['nolan', 'directed', 'tenet'],
-      ['tenet', 'starring', 'washington'],
-    ]);
     expect(goldStates(three, graph, rules)).toHaveLength(3);
     expect(goldStates(samples[3]!, graph, rules)).toHaveLength(2);
   });
 
   test.each<[string, WalkSample]>([
-    [
-      'longer than the horizon',
-      sampleOf(graph, 'long', '', 'film', [
-        ['film', 'directed_by', 'nolan'],
-        ['nolan', 'directed', 'tenet'],
-        ['tenet', 'starring', 'washington'],
-      ]),
-    ],
-    ['with an edge that the graph lacks', sampleOf(graph, 'absent', '', 'film', [['film', 'genre', 'nolan']])],
-    [
-      'whose second edge the graph lacks',
-      sampleOf(graph, 'absent-2', '', 'film', [
-        ['film', 'directed_by', 'nolan'],
-        ['nolan', 'starring', 'page'],
-      ]),
-    ],
-    ['from a start that the graph lacks', sampleOf(graph, 'nowhere', '', 'Solaris', [['Solaris', 'genre', 'heist']])],
-    ['from a dead end', sampleOf(graph, 'dead', '', 'heist', [['heist', 'genre', 'film']])],
+    ['longer than the horizon', three],
+    ['with an edge that the graph lacks', goldOf('film genre nolan')],
+    ['whose second edge the graph lacks', goldOf('film directed_by nolan starring page')],
+    ['from a start that the graph lacks', goldOf('Solaris genre heist')],
+    ['from a dead end', goldOf('heist genre film')],
   ])('do not exist for a gold %s', (_, sample) => {
     expect(goldStates(sample, graph, defaultWalkRules)).toEqual([]);
     expect(goldWalks([sample, samples[1]!], graph, defaultWalkRules)).toHaveLength(1);
@@ -77,12 +61,8 @@ describe('sampled candidates', () => {
     ...Array.from({ length: 50 }, (_, i) => ['hub', 'to', `leaf-${i}`] as const),
     ['door', 'to', 'hub'],
   ]);
-  const inner = sampleOf(hub, 'inner', '', 'door', [
-    ['door', 'to', 'hub'],
-    ['hub', 'to', 'leaf-17'],
-  ]);
   /** At the hub on the second hop: 50 edges and staying. */
-  const atHub = goldStates(inner, hub, defaultWalkRules)[1]!;
+  const atHub = goldStates(goldOf('door to hub to leaf-17', hub), hub, defaultWalkRules)[1]!;
   const stayingGold: GoldState = { ...atHub, gold: 50 };
 
   test('are the state itself where it has no more actions than may be listed', () => {
@@ -146,7 +126,7 @@ describe('sampled candidates', () => {
 });
 
 describe('what leads where the gold leads', () => {
-  const endsBy = (gold: GoldState, rules: WalkRules) => {
+  const ends = (gold: GoldState, rules = defaultWalkRules) => {
     const { current } = gold.state;
     return Array.from(withNode(gold, graph, rules).alike!, (action) =>
       action === graph.degree(current)
@@ -154,13 +134,11 @@ describe('what leads where the gold leads', () => {
         : graph.relationNames[graph.relations[graph.offsets[current]! + action]!],
     );
   };
-  const ends = (gold: GoldState) => endsBy(gold, defaultWalkRules);
 
   test('is staying in addition to a gold loop, where it is legal', () => {
-    const loop = sampleOf(graph, 'loop', '', 'film', [['film', 'sequel_of', 'film']]);
     const rules = { horizon: 2, equalAtStep1: true };
-    const [first] = goldStates(loop, graph, rules);
-    expect(endsBy(first!, rules)).toEqual(['sequel_of', 'stay']);
+    const [first] = goldStates(goldOf('film sequel_of film'), graph, rules);
+    expect(ends(first!, rules)).toEqual(['sequel_of', 'stay']);
   });
 
   test('is every relation to its entity', () => {
@@ -169,10 +147,8 @@ describe('what leads where the gold leads', () => {
   });
 
   test('is staying, and loops as well', () => {
-    const loop = sampleOf(graph, 'loop', '', 'tenet', [['tenet', 'directed_by', 'nolan']]);
-    const [, second] = goldStates(loop, graph, defaultWalkRules);
-    expect(ends(second!)).toEqual(['stay']);
-    const back = sampleOf(graph, 'back', '', 'film', [['film', 'sequel_of', 'film']]);
-    expect(goldStates(back, graph, defaultWalkRules).map(ends)).toEqual([['sequel_of'], ['sequel_of', 'stay']]);
+    const endsOf = (walk: string) => goldStates(goldOf(walk), graph, defaultWalkRules).map((gold) => ends(gold));
+    expect(endsOf('tenet directed_by nolan')[1]).toEqual(['stay']);
+    expect(endsOf('film sequel_of film')).toEqual([['sequel_of'], ['sequel_of', 'stay']]);
   });
 });

@@ -8,7 +8,7 @@ import { importTable, type ImportTableOptions } from '../../../trainers/embeddin
 import { openLinkScorer } from '../../../trainers/embeddings/link-scorers.js';
 import { trainSettings } from '../../../trainers/train-settings.js';
 import { kgwalk, kgwalkJson } from '../../fixtures/command-line.js';
-import { npyBytes, rowsAt } from '../../fixtures/npy-files.js';
+import { npyBytes } from '../../fixtures/npy-files.js';
 import { useOwnHome } from '../../fixtures/own-home.js';
 import { tinyLinkFiles, tinyLinkWorld } from '../../fixtures/tiny-links.js';
 import { folderWith, releaseFiles } from '../../fixtures/tiny-release.js';
@@ -28,28 +28,33 @@ function drawn(width: number) {
   return { entities: values(graph.numEntities), relations: values(plain.length) };
 }
 
-interface Given {
-  entities: Float32Array | Float64Array;
-  relations: Float32Array | Float64Array;
+type Matrix = Float32Array | Float64Array;
+type Files = Pick<ImportTableOptions, 'entities' | 'relations'>;
+
+/** Files of vectors, each with its names, one row each. */
+function filesWith(
+  width: number,
+  [entities, entityNames]: [Matrix, readonly string[]],
+  [relations, relationNames]: [Matrix, readonly string[]],
+): Files {
+  const folder = folderWith({
+    'e.npy': npyBytes(entities, width),
+    'e.txt': entityNames.join('\n'),
+    'r.npy': npyBytes(relations, width),
+    'r.txt': relationNames.join('\n'),
+  });
+  const at = (part: 'e' | 'r') => ({ vectors: join(folder, `${part}.npy`), names: join(folder, `${part}.txt`) });
+  return { entities: at('e'), relations: at('r') };
 }
 
-/** The files of vectors, entities backwards with their row numbers, and one that the graph lacks. */
-function filesOf({ entities, relations }: Given, width: number): Pick<ImportTableOptions, 'entities' | 'relations'> {
+/** Entities backwards with their row numbers, and one that the graph lacks. */
+function filesOf({ entities, relations }: { entities: Matrix; relations: Matrix }, width: number): Files {
   const order = [...graph.entityNames.keys()].reverse();
   const names = ['unknown', ...order.map((entity) => graph.entityNames[entity]!)];
-  const rows = [...new Float32Array(width), ...rowsAt(Float32Array.from(entities), width, order)];
-  const matrix = entities instanceof Float64Array ? Float64Array.from(rows) : Float32Array.from(rows);
-  const folder = folderWith({
-    'e.npy': npyBytes(matrix, width),
-    'e.tsv': names.map((name, row) => `${row}\t${name}\n`).join(''),
-    'r.npy': npyBytes(relations, width),
-    'r.txt': plain.join('\n'),
-  });
-  const at = (name: string) => join(folder, name);
-  return {
-    entities: { vectors: at('e.npy'), names: at('e.tsv') },
-    relations: { vectors: at('r.npy'), names: at('r.txt') },
-  };
+  const rows = order.flatMap((row) => [...entities.subarray(row * width, (row + 1) * width)]);
+  const kind = entities instanceof Float64Array ? Float64Array : Float32Array;
+  const matrix = kind.from([...new Float32Array(width), ...rows]);
+  return filesWith(width, [matrix, [...names.map((name, row) => `${row}\t${name}`), '']], [relations, plain]);
 }
 
 describe('imported vectors', () => {
@@ -67,11 +72,8 @@ describe('imported vectors', () => {
     });
     expect([existsSync(file), dim, others, missing]).toEqual([true, width, 1, 0]);
     const section = model === 'transe' ? 'transe' : 'bilinear';
-    const { scorer, table } = await openLinkScorer(
-      section,
-      world,
-      trainSettings.parse({ [section]: { imported: 'theirs' } }),
-    );
+    const settings = trainSettings.parse({ [section]: { imported: 'theirs' } });
+    const { scorer, table } = await openLinkScorer(section, world, settings);
     expect([scorer.name, table.entities.length % graph.numEntities]).toEqual([model, 0]);
 
     const half = width / 2;
@@ -106,11 +108,9 @@ describe('imported vectors', () => {
 
   test('of inverse relations are theirs where they are named: ~r', async () => {
     const { entities, relations } = drawn(8);
-    const files = filesOf({ entities, relations }, 8);
     const both = Float32Array.of(...relations, ...relations.map((value) => 2 - value));
-    const folder = folderWith({ 'r.npy': npyBytes(both, 8), 'r.txt': graph.relationNames.join('\n') });
-    const named = { vectors: join(folder, 'r.npy'), names: join(folder, 'r.txt') };
-    await importTable({ ...files, name: 'theirs', model: 'complex', graph, relations: named });
+    const files = filesWith(8, [entities, graph.entityNames], [both, graph.relationNames]);
+    await importTable({ ...files, name: 'theirs', model: 'complex', graph });
     const settings = trainSettings.parse({ bilinear: { imported: 'theirs' } });
     const { scorer } = await openLinkScorer('bilinear', world, settings);
     const [re, im] = [both.subarray(32, 36), both.subarray(36, 40)];
@@ -128,17 +128,8 @@ describe('imported vectors', () => {
     const columns = { heads: Int32Array.of(0, 1), relations: Int32Array.of(0, 1), tails: Int32Array.of(1, 0) };
     const large = new Graph('large', names, ['r', inverseName('r')], columns);
     const vectors = Float32Array.from({ length: 198 * 8 }, (_, i) => Math.sin(i));
-    const folder = folderWith({
-      'e.npy': npyBytes(vectors, 8),
-      'e.txt': names.slice(2).join('\n'),
-      'r.npy': npyBytes(vectors.slice(0, 8), 8),
-      'r.txt': 'r',
-    });
-    const given = {
-      ...({ model: 'transe', graph: large } as const),
-      entities: { vectors: join(folder, 'e.npy'), names: join(folder, 'e.txt') },
-      relations: { vectors: join(folder, 'r.npy'), names: join(folder, 'r.txt') },
-    };
+    const files = filesWith(8, [vectors, names.slice(2)], [vectors.slice(0, 8), ['r']]);
+    const given = { ...files, model: 'transe' as const, graph: large };
     const first = await importTable({ ...given, name: 'one' });
     expect(first).toMatchObject({ missing: 2, others: 0 });
     const settings = trainSettings.parse({ transe: { imported: 'one' } });
@@ -158,85 +149,34 @@ describe('imported vectors', () => {
     const file = join(folderWith({ file: content }), 'file');
     return { ...options, [part]: { ...options[part], [what]: file } };
   };
-  const { relations } = made;
+  const vectors = (header = {}, values = made.relations, columns = width) =>
+    inPlaceOf('relations', 'vectors', npyBytes(values, columns, header));
+  const names = (lines: readonly string[]) => inPlaceOf('relations', 'names', lines.join('\n'));
+  const strangers = Array.from({ length: graph.numEntities + 1 }, (_, i) => `x${i}`);
+  const broken = made.relations.map(() => NaN);
+  const wide = () => ({ ...good(), model: 'transe' as const, ...filesOf(drawn(4097), 4097) });
   test.each<[what: string, options: () => ImportTableOptions, message: string]>([
     ['a name that leads elsewhere', () => ({ ...good(), name: '../x' }), 'expected a name of letters'],
-    [
-      'a file of another kind',
-      () => inPlaceOf('relations', 'vectors', 'PK\x03\x04'),
-      'expected a .npy file, got another',
-    ],
-    ['objects', () => inPlaceOf('relations', 'vectors', npyBytes(relations, width, { descr: '|O' })), 'got |O'],
-    [
-      'big-endian numbers',
-      () => inPlaceOf('relations', 'vectors', npyBytes(relations, width, { descr: '>f4' })),
-      'got >f4',
-    ],
-    [
-      'columns first',
-      () => inPlaceOf('relations', 'vectors', npyBytes(relations, width, { fortran: 'True' })),
-      'fortran_order',
-    ],
-    [
-      'a vector',
-      () => inPlaceOf('relations', 'vectors', npyBytes(relations, width, { shape: '32,' })),
-      'the shape (32,)',
-    ],
-    [
-      'a file cut short',
-      () => inPlaceOf('relations', 'vectors', npyBytes(relations, width, { shape: '90, 8' })),
-      'expected 90 rows of 32 bytes, got 128 bytes',
-    ],
-    [
-      'a shape that lies',
-      () => inPlaceOf('relations', 'vectors', npyBytes(relations, width, { shape: '9007199254740991, 8' })),
-      'expected 9007199254740991 rows',
-    ],
+    ['a file of another kind', () => inPlaceOf('relations', 'vectors', 'PK\x03\x04'), 'expected a .npy file, got'],
+    ['objects', () => vectors({ descr: '|O' }), 'got |O'],
+    ['big-endian numbers', () => vectors({ descr: '>f4' }), 'got >f4'],
+    ['columns first', () => vectors({ fortran: 'True' }), 'fortran_order'],
+    ['a vector', () => vectors({ shape: '32,' }), 'the shape (32,)'],
+    ['a file cut short', () => vectors({ shape: '90, 8' }), 'expected 90 rows of 32 bytes, got 128 bytes'],
+    ['a shape that lies', () => vectors({ shape: '9007199254740991, 8' }), 'expected 9007199254740991 rows'],
     [
       'another width',
-      () => inPlaceOf('relations', 'vectors', npyBytes(relations.slice(0, 16), 4)),
-      'expected relations of 8 numbers, as entities have, got 4',
+      () => vectors({}, made.relations.slice(0, 16), 4),
+      'expected relations of 8 numbers, as entities',
     ],
-    [
-      'no number',
-      () =>
-        inPlaceOf(
-          'relations',
-          'vectors',
-          npyBytes(
-            relations.map(() => NaN),
-            width,
-          ),
-        ),
-      'expected finite numbers',
-    ],
-    ['too few names', () => inPlaceOf('relations', 'names', plain.slice(1).join('\n')), 'expected 4 names'],
-    ['too many names', () => inPlaceOf('relations', 'names', [...plain, 'more'].join('\n')), 'got more'],
-    [
-      'a name twice',
-      () => inPlaceOf('relations', 'names', plain.map(() => plain[0]).join('\n')),
-      'expected each name once',
-    ],
-    [
-      'rows out of order',
-      () => inPlaceOf('relations', 'names', plain.map((name, i) => `${3 - i}\t${name}`).join('\n')),
-      'expected row 0, got "3"',
-    ],
-    [
-      'a relation that is not there',
-      () => inPlaceOf('relations', 'names', ['x', ...plain.slice(1)].join('\n')),
-      `got none of "${plain[0]}"`,
-    ],
-    [
-      'names of another graph',
-      () => inPlaceOf('entities', 'names', Array.from({ length: graph.numEntities + 1 }, (_, i) => `x${i}`).join('\n')),
-      `got those of 0 (and ${graph.numEntities + 1} others)`,
-    ],
-    [
-      'rows that are too wide',
-      () => ({ ...good(), model: 'transe', ...filesOf(drawn(4097), 4097) }),
-      'expected rows of at most 4096 numbers, got 4097',
-    ],
+    ['no number', () => vectors({}, broken), 'expected finite numbers'],
+    ['too few names', () => names(plain.slice(1)), 'expected 4 names'],
+    ['too many names', () => names([...plain, 'more']), 'got more'],
+    ['a name twice', () => names(plain.map(() => plain[0]!)), 'expected each name once'],
+    ['rows out of order', () => names(plain.map((name, i) => `${3 - i}\t${name}`)), 'expected row 0, got "3"'],
+    ['a relation that is not there', () => names(['x', ...plain.slice(1)]), `got none of "${plain[0]}"`],
+    ['another graph', () => inPlaceOf('entities', 'names', strangers.join('\n')), 'got those of 0 (and 17 others)'],
+    ['rows that are too wide', wide, 'expected rows of at most 4096 numbers, got 4097'],
   ])('refuses %s, and keeps nothing', async (_, options, message) => {
     await expect(importTable(options())).rejects.toMatchObject({ message: expect.stringContaining(message) });
     expect(existsSync(join(env.KGWALK_HOME!, 'embeddings'))).toBe(false);
@@ -252,7 +192,7 @@ describe('imported vectors', () => {
 });
 
 describe('kgwalk embeddings import', () => {
-  const words = (model: string, files: Pick<ImportTableOptions, 'entities' | 'relations'>) => [
+  const words = (model: string, files: Files) => [
     ...['embeddings', 'import', 'theirs', '--model', model],
     ...['--entities', files.entities.vectors, '--entity-names', files.entities.names],
     ...['--relations', files.relations.vectors, '--relation-names', files.relations.names],
@@ -268,35 +208,18 @@ describe('kgwalk embeddings import', () => {
     );
     expect(agents.map(({ agent }) => agent)).toEqual(['complex', 'random']);
     const run = join(folderWith({}), 'run');
-    const less = [
-      'clone.enabled=false',
-      'ppo.init=scratch',
-      'ppo.klCoef=0',
-      'ppo.updates=2',
-      'ppo.samplesPerUpdate=4',
-      'ppo.minibatchSamples=4',
-    ];
     const settings = [
-      'bilinear.imported=theirs',
-      'linkWalker.vectors=bilinear',
-      'linkWalk.shapingScorer=bilinear',
-      'linkWalk.shaping=terminal',
-      ...less,
+      'data.dataset=links bilinear.imported=theirs linkWalker.vectors=bilinear linkWalk.shapingScorer=bilinear',
+      'linkWalk.shaping=terminal clone.enabled=false ppo.init=scratch ppo.klCoef=0 ppo.updates=2',
+      'ppo.samplesPerUpdate=4 ppo.minibatchSamples=4',
     ];
-    const trained = await kgwalk(
-      ...['train', 'links', '--run-dir', run, '--set', 'data.dataset=links', '--backend', 'wasm'],
-      ...settings.flatMap((one) => ['--set', one]),
-    );
+    const sets = settings.flatMap((line) => line.split(' ')).flatMap((one) => ['--set', one]);
+    const trained = await kgwalk('train', 'links', '--run-dir', run, '--backend', 'wasm', ...sets);
     expect([trained.exitCode, trained.exitCode ? trained.err : '']).toEqual([0, '']);
     const checked = await kgwalk('datasets', 'check', 'links', '--run', run);
     expect(checked.out).toMatch(/theirs, imported.*not known/);
-    const other = await kgwalk(
-      'pretrain',
-      'links',
-      '--dataset',
-      'links',
-      ...['--set', 'transe.enabled=true', '--set', 'transe.imported=missing'],
-    );
+    const missing = ['--set', 'transe.enabled=true', '--set', 'transe.imported=missing'];
+    const other = await kgwalk('pretrain', 'links', '--dataset', 'links', ...missing);
     expect(other.err).toContain('expected imported vectors named missing, got none');
   });
 
@@ -306,16 +229,12 @@ describe('kgwalk embeddings import', () => {
     const talked = await loadDialogueDataset('opendialkg').loadGraph();
     const rng = Rng.named(1, 'talked');
     const values = (rows: number) => Float32Array.from({ length: rows * 12 }, () => rng.normal());
-    const folder = folderWith({
-      'e.npy': npyBytes(values(talked.numEntities), 12),
-      'e.txt': talked.entityNames.join('\n'),
-      'r.npy': npyBytes(values(talked.numRelations), 12),
-      'r.txt': talked.relationNames.join('\n'),
-    });
-    const files = {
-      entities: { vectors: join(folder, 'e.npy'), names: join(folder, 'e.txt') },
-      relations: { vectors: join(folder, 'r.npy'), names: join(folder, 'r.txt') },
-    };
+    const { entityNames, relationNames } = talked;
+    const files = filesWith(
+      12,
+      [values(entityNames.length), entityNames],
+      [values(relationNames.length), relationNames],
+    );
     expect(await kgwalk(...words('distmult', files), '--dataset', 'opendialkg')).toMatchObject({
       err: expect.stringContaining('expected data of links for DistMult or ComplEx'),
     });

@@ -96,17 +96,13 @@ describe('cloning of demonstrations', () => {
     const { numEntities, numRelations } = graph;
     const actor = createLinkWalker(tf, network, { lists: graph, numEntities, numRelations }, 1);
     const optimizer = new AdamW(actor.parameters as never, { maxGradNorm: 1 });
-    const dispose = () => {
-      optimizer.dispose();
-      actor.dispose();
-    };
-    return { actor, optimizer, dispose };
+    return { actor, optimizer };
   }
 
   const data = { train: shown(), valid: shown({ queries: valid, known: undefined }), seed: 1, settings };
 
   longTest('learns the way to citizenship: the beam leads there first', async () => {
-    const { dispose, ...one } = learner();
+    const one = learner();
     const epochs: CloneEpoch[] = [];
     const onEpoch = (epoch: CloneEpoch) => void epochs.push(epoch);
     await cloned({ ...data, ...one, settings: { ...settings, epochs: 30 }, onEpoch });
@@ -114,28 +110,25 @@ describe('cloning of demonstrations', () => {
     const queries = Array.from(valid.heads, (head, i) => ({ head, relation: valid.relations[i]! }));
     const reached = await linkBeams(one.actor, graph, queries, { beamWidth: 16, horizon: 3 });
     expect(reached.map(({ entities, best, order }) => entities[order(best, 1)[0]!])).toEqual([...valid.tails]);
-    dispose();
   });
 
   test('pushes up what was done: the loss of a step falls by that step', async () => {
-    const { dispose, ...one } = learner();
+    const one = learner();
     const steps: CloneStep[] = [];
     const whole = { ...settings, epochs: 2, batchSize: 1000, warmupSteps: 0, learningRate: 1e-3 };
     await cloned({ ...data, ...one, settings: whole, onStep: (step) => void steps.push(step) });
     expect(steps).toHaveLength(2);
     expect(steps[1]!.loss).toBeLessThan(steps[0]!.loss);
-    dispose();
   });
 
   test('takes the same step whether its states go through the network at once or in parts', async () => {
     const one = { ...settings, epochs: 1, batchSize: 1000, warmupSteps: 0 };
     const figures = await Promise.all(
       [undefined, 40].map(async (scoresAtOnce) => {
-        const { actor, optimizer, dispose } = learner();
+        const { actor, optimizer } = learner();
         const steps: CloneStep[] = [];
         const onStep = (step: CloneStep) => void steps.push(step);
         await cloned({ ...data, actor: { ...actor, scoresAtOnce }, optimizer, settings: one, onStep });
-        dispose();
         return steps[0]!;
       }),
     );
@@ -144,7 +137,7 @@ describe('cloning of demonstrations', () => {
   });
 
   test('shows states as the environment masks them, and the gold among what is legal', () => {
-    const { dispose, actor } = learner();
+    const { actor } = learner();
     const { world, demonstrations } = data.train;
     const replay = shownDemonstrations(world, demonstrations, actor, 8);
     const places = Int32Array.from(demonstrations.queries.keys());
@@ -156,6 +149,5 @@ describe('cloning of demonstrations', () => {
       const gold = golds[state]!.gold;
       expect(legal?.[gold] ?? gold).toBe(demonstrations.actions[3 * walk + hop]);
     });
-    dispose();
   });
 });

@@ -3,6 +3,7 @@ import { GraphBuilder } from '../../../src/kg/build-graph.js';
 import type { Triple, TripleColumns } from '../../../src/kg/graph.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { graphFacts, holdOutTriples, tailCorruptionChance } from '../../../trainers/transe/triples.js';
+import { columnsOf, idsOf } from '../../fixtures/triple-columns.js';
 
 /** 40 entities, 3 relations with inverses, and `next`, which has none. */
 function world() {
@@ -22,10 +23,10 @@ const listed = ({ heads, relations, tails }: TripleColumns) =>
   [...heads].map((head, i): Triple => [head, relations[i]!, tails[i]!]);
 const key = (triple: Triple) => triple.join(',');
 
-describe('facts of a graph', () => {
-  const graph = world();
-  const facts = listed(graphFacts(graph));
+const graph = world();
+const facts = listed(graphFacts(graph));
 
+describe('facts of a graph', () => {
   test('are listed once, in forward direction, for any directions of the graph', () => {
     expect(new Set(facts.map(key)).size).toBe(facts.length);
     for (const [, relation] of facts) expect(graph.relationNames[relation]).not.toMatch(/^~/);
@@ -46,9 +47,6 @@ describe('facts of a graph', () => {
 });
 
 describe('held-out facts', () => {
-  const graph = world();
-  const facts = listed(graphFacts(graph));
-
   test('are in train in neither direction, and nothing is lost', () => {
     const { train, valid } = holdOutTriples(graph, { share: 0.1, seed: 1 });
     expect(valid.heads.length).toBe(Math.round(facts.length * 0.1));
@@ -66,10 +64,7 @@ describe('held-out facts', () => {
       const inverse = graph.inverseOf[relation]!;
       return i % 2 && inverse >= 0 ? [tail, inverse, head] : [head, relation, tail];
     });
-    const stray: Triple[] = [
-      [-1, -1, -1],
-      [0, graph.equalRelation, 0],
-    ];
+    const stray: Triple[] = [...idsOf('-1 -1 -1'), [0, graph.equalRelation, 0]];
     const { valid } = holdOutTriples(graph, { share: 0.2, exclude: [...exclude, ...stray], seed: 2 });
     const keys = new Set(kept.map(key));
     expect(valid.heads.length).toBeGreaterThan(0);
@@ -92,10 +87,5 @@ describe('held-out facts', () => {
 
 test('the side with more answers is corrupted less', () => {
   // One head with three tails: a random tail may be true, a random head hardly.
-  const oneToMany = {
-    heads: Int32Array.of(0, 0, 0),
-    relations: Int32Array.of(0, 0, 0),
-    tails: Int32Array.of(1, 2, 3),
-  };
-  expect([...tailCorruptionChance(oneToMany, 2)]).toEqual([1 / 4, 0.5]);
+  expect([...tailCorruptionChance(columnsOf(idsOf('0 0 1, 0 0 2, 0 0 3')), 2)]).toEqual([1 / 4, 0.5]);
 });
