@@ -101,7 +101,7 @@ test('staying at a start that the graph lacks ends there', () => {
   }
 });
 
-test('equal scores of all entities, the last one too, are ordered by task', () => {
+test('equal scores of all entities, the last one too, are ordered by task, every order about as often, and the same again', () => {
   const star = new Graph('star', ['a', 'b', 'c', 'd'], ['r'], {
     heads: Int32Array.of(0, 0, 0),
     relations: Int32Array.of(0, 0, 0),
@@ -115,8 +115,12 @@ test('equal scores of all entities, the last one too, are ordered by task', () =
     expect(answers.map(({ entity }) => entity)).toEqual(paths.map(({ path }) => path[0]![2]));
     return answers.map(({ entity }) => entity).join('');
   };
-  const orders = Array.from({ length: 60 }, (_, i) => orderOf(`task ${i}`));
-  expect(new Set(orders).size).toBe(6);
+  const ordersOf = () => Array.from({ length: 600 }, (_, i) => orderOf(`task ${i}`));
+  const orders = ordersOf();
+  const counts = [...new Set(orders)].map((order) => orders.filter((other) => other === order).length);
+  expect(counts).toHaveLength(6);
+  expect(Math.max(...counts.map((count) => Math.abs(count - 100)))).toBeLessThan(40);
+  expect(ordersOf()).toEqual(orders);
 });
 
 test('a narrow beam is the head of the full ranking', () => {

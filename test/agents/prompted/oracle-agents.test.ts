@@ -86,6 +86,19 @@ test.each(every)('%s, %s, at a budget of 3 and a model that errs loses no questi
   expectSound(films, await oracle.run(), 3);
 });
 
+test.each(['graph', 'free'].flatMap((vocabulary) => modes.map((choices) => [vocabulary, choices] as const)))(
+  'rog over %s, %s: decisions half of which are wrong answer less than faultless ones',
+  async (vocabulary, choices) => {
+    const world = { ...films, samples: films.samples.filter(({ gold }) => gold.chains[0]!.length < 3) };
+    const complete = async (error: number) => {
+      const { rows } = await (await openOracleRun('rog', world, { choices, switches: { vocabulary }, error })).run();
+      return meanOf(rows, ({ metrics }) => metrics.complete!);
+    };
+    expect(await complete(0)).toBe(1);
+    expect(await complete(0.5)).toBeLessThan(0.95);
+  },
+);
+
 const shared = env.KGWALK_TEST_DATA;
 if (!shared)
   stderr.write('skipped: prompted agents on MetaQA (set KGWALK_TEST_DATA to the folder that holds data/metaqa)\n');
