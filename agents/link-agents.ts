@@ -10,7 +10,6 @@ import {
 } from './link-walker/beam.js';
 import { type AgentEntry, AgentRegistry, choice } from './registry.js';
 
-/** Ranking of one question. */
 export interface RankedQuestion {
   /** For each of the ranker's rankings float64 [numEntities], higher is better, -Infinity where not reached; valid during the call. */
   scores: readonly Float64Array[];
@@ -30,7 +29,6 @@ export interface Reason {
   share: number;
 }
 
-/** Ranks all entities. */
 export interface LinkRanker {
   /** Such as `transe` or a run's name. */
   readonly name: string;
@@ -77,7 +75,6 @@ export function scorerRanker(scorer: TailScorer, { offsets }: Pick<LinkLists, 'o
   };
 }
 
-/** Options of `walkRanker`. */
 export interface WalkRankerOptions {
   /** Default `walks`. */
   name?: string;
@@ -135,7 +132,6 @@ export interface LinkAgentResources {
 /** Weights of an ensemble: fitted on valid, one for each member and direction, or equal. */
 export type EnsembleWeights = z.output<typeof ensembleSwitches>['weights'];
 
-/** A ranker with its metadata. */
 export interface LinkAgent {
   ranker: LinkRanker;
   /** Kind: `transe`, `distmult`, `complex`, `rules`, `random`. */
@@ -156,7 +152,6 @@ const embeddingSwitches = z.strictObject({ imported: z.string().default('') });
 /** Rules of another data set with the same relations take the place of the graph's own. */
 const ruleSwitches = z.strictObject({ from: z.string().default('') });
 
-/** Several rankers as one. */
 const ensembleSwitches = z.strictObject({
   of: z.string().default(''),
   weights: choice(['valid', 'equal'], 'valid'),

@@ -3,6 +3,7 @@
  * Equal weights are the mean; weights that are fitted minimise −log softmax(score) of known answers, a convex function of so many
  * numbers as there are members.
  */
+import { Matrix, solve } from 'ml-matrix';
 import type { TripleColumns } from '../src/kg/graph.js';
 import { boundedHeap } from './bounded-heap.js';
 import type { LinkRanker, RankedQuestion } from './link-agents.js';
@@ -60,11 +61,8 @@ function logSumExp(scores: ArrayLike<number>): number {
   return most + Math.log(sum);
 }
 
-/** Training case of the weights: one query. */
-interface Case {
-  /** Log-probabilities of the candidates by member, the answer first. */
-  logs: Float64Array[];
-}
+/** Log-probabilities of a query's candidates by member, the answer first. */
+type Case = readonly Float64Array[];
 
 /** Top entities of each member, against which the answer is scored. */
 const candidatesOfMember = 100;
@@ -101,7 +99,7 @@ export async function fitEnsemble(
         for (const { a } of heap.drain()) candidates.add(a);
       });
     }
-    cases.push({ logs: all.map((logs) => Float64Array.from(candidates, (entity) => logs[entity]!)) });
+    cases.push(all.map((logs) => Float64Array.from(candidates, (entity) => logs[entity]!)));
     onQuery();
   }
   return fitted(cases, members.length);
@@ -119,10 +117,9 @@ function fitted(cases: readonly Case[], count: number): Float64Array {
   for (let step = 0; step < mostSteps; step++) {
     const { grad, curvature } = now;
     const fixed = weights.map((weight, k) => Number(weight === 0 && grad[k]! > 0));
-    const towards = solved(
-      curvature.map((row, k) => row.map((own, j) => (fixed[k]! || fixed[j]! ? Number(k === j) : own))),
-      grad.map((own, k) => (fixed[k] ? 0 : own)),
-    );
+    const free = curvature.map((row, k) => row.map((own, j) => (fixed[k]! || fixed[j]! ? Number(k === j) : own)));
+    const right = Matrix.columnVector(grad.map((own, k) => (fixed[k] ? 0 : own)));
+    const towards = solve(new Matrix(free), right).to1DArray();
     let gained = false;
     for (let size = 1; size > 1e-6 && !gained; size /= 2) {
       const tried = weights.map((weight, k) => Math.max(0, weight - size * towards[k]!));
@@ -139,14 +136,10 @@ function fitted(cases: readonly Case[], count: number): Float64Array {
 function grads(cases: readonly Case[], weights: Float64Array) {
   const count = weights.length;
   const grad = new Float64Array(count);
-  const curvature = Array.from({ length: count }, (_, k) => {
-    const row = new Float64Array(count);
-    row[k] = ridge;
-    return row;
-  });
+  const curvature = Array.from({ length: count }, (_, k) => new Float64Array(count).fill(ridge, k, k + 1));
   let loss = 0;
   const means = new Float64Array(count);
-  for (const { logs } of cases) {
+  for (const logs of cases) {
     const chances = new Float64Array(logs[0]!.length);
     for (let k = 0; k < count; k++) for (let i = 0; i < chances.length; i++) chances[i]! += weights[k]! * logs[k]![i]!;
     const norm = logSumExp(chances);
@@ -166,23 +159,4 @@ function grads(cases: readonly Case[], weights: Float64Array) {
     }
   }
   return { loss, grad, curvature };
-}
-
-/** x of A x = b for a symmetric positive A, by elimination. */
-function solved(matrix: readonly Float64Array[], right: Float64Array): Float64Array {
-  const rows = matrix.map((row, k) => Float64Array.of(...row, right[k]!));
-  const count = rows.length;
-  for (let k = 0; k < count; k++) {
-    for (let below = k + 1; below < count; below++) {
-      const share = rows[below]![k]! / rows[k]![k]!;
-      for (let column = k; column <= count; column++) rows[below]![column]! -= share * rows[k]![column]!;
-    }
-  }
-  const x = new Float64Array(count);
-  for (let k = count - 1; k >= 0; k--) {
-    let rest = rows[k]![count]!;
-    for (let column = k + 1; column < count; column++) rest -= rows[k]![column]! * x[column]!;
-    x[k] = rest / rows[k]![k]!;
-  }
-  return x;
 }

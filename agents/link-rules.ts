@@ -3,11 +3,12 @@ import { setImmediate } from 'node:timers/promises';
 import type { KnownAnswers } from '../src/embedding/known-answers.js';
 import type { AdjacencyRows } from '../src/kg/adjacency.js';
 import { firstEdge } from '../src/kg/frontier.js';
-import { byIds, type Graph, type TripleColumns } from '../src/kg/graph.js';
+import { byIds, type Graph, pickTriples, type TripleColumns } from '../src/kg/graph.js';
 import { SimplePaths } from '../src/kg/paths-between.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { Rng } from '../src/run/seeds.js';
 import { throwIfStopped } from '../src/run/stop.js';
+import type { TailScorer } from './link-agents.js';
 import { ChainCounts, type CountedChain } from './exact-walker/chains/chain-counts.js';
 
 /** If a chain leads from a head somewhere, that is an answer: how often on train. */
@@ -27,7 +28,6 @@ export interface ChainRule {
 /** Rules of each query relation, by its id; inverse ones ask for heads. Ascending by chain. */
 export type RuleTable = readonly (readonly ChainRule[])[];
 
-/** Limits of mining. */
 export interface MiningOptions {
   /** Relations of the longest chain, 1 to 3. Default 3. */
   horizon?: number;
@@ -67,13 +67,14 @@ export async function mineRules(
   }
   const finder = new SimplePaths(graph);
   const follower = new ChainFollower(graph);
-  const places = placesByRelation(train, graph.numRelations / 2);
+  const places: number[][] = Array.from({ length: graph.numRelations / 2 }, () => []);
+  train.relations.forEach((relation, place) => places[relation]!.push(place));
   const table: ChainRule[][] = [];
   for (let relation = 0; relation < graph.numRelations; relation++) {
     // Lets progress lines and interrupts through.
     await setImmediate();
     throwIfStopped(given.signal);
-    const queries = queriesOf(train, places, relation, graph.numRelations / 2);
+    const queries = queriesOf(train, places, relation);
     const draw = (what: string, count: number) =>
       Rng.named(given.seed, `rules/${what}`, relation).shuffle(Int32Array.from({ length: count }, (_, i) => i));
     const frequent = frequentChains(graph, finder, relation, queries, draw('triples', queries.heads.length), given);
@@ -85,22 +86,12 @@ export async function mineRules(
 
 type Given = typeof defaults & MiningOptions;
 
-interface RelationQueries {
-  heads: Int32Array;
-  tails: Int32Array;
-}
+type RelationQueries = Pick<TripleColumns, 'heads' | 'tails'>;
 
-function placesByRelation({ relations }: TripleColumns, numRelations: number): number[][] {
-  const places: number[][] = Array.from({ length: numRelations }, () => []);
-  relations.forEach((relation, place) => places[relation]!.push(place));
-  return places;
-}
-
-function queriesOf(train: TripleColumns, places: number[][], relation: number, plain: number): RelationQueries {
-  const own = places[relation % plain]!;
-  const column = (entities: Int32Array) => Int32Array.from(own, (place) => entities[place]!);
-  const [heads, tails] = [column(train.heads), column(train.tails)];
-  return relation < plain ? { heads, tails } : { heads: tails, tails: heads };
+/** @param places of the triples of each plain relation */
+function queriesOf(train: TripleColumns, places: number[][], relation: number): RelationQueries {
+  const { heads, tails } = pickTriples(train, Int32Array.from(places[relation % places.length]!));
+  return relation < places.length ? { heads, tails } : { heads: tails, tails: heads };
 }
 
 /** The heads of drawn triples, each once: in the order of a draw among all of them. */
@@ -256,12 +247,8 @@ export const ruleRankings = ['best', 'noisy-or'] as const;
  */
 export type RuleRanking = (typeof ruleRankings)[number];
 
-/** Scores of one question at a time. */
-export interface RuleScorer {
-  readonly name: string;
-  readonly numEntities: number;
-  /** @param out float64 [numEntities]: in [0, 1], -Infinity where no rule leads */
-  scoreTails(head: number, relation: number, out: Float64Array): void;
+/** Scores in [0, 1], -Infinity where no rule leads. */
+export interface RuleScorer extends TailScorer {
   /** The most precise rule that leads to an entity for what was scored last; undefined where none does. */
   chainTo(entity: number): readonly number[] | undefined;
 }

@@ -1,7 +1,6 @@
 /** Mean of several networks' log-probabilities of legal actions. */
 import type { StateScorer } from './actor.js';
 
-/** A network with what it reads of a state. */
 export interface MeanMember<Request> {
   scorer: StateScorer<never>;
   /** Its own request for a state, the same object each time. Default: a copy, which preparing may add to. */

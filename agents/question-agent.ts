@@ -21,7 +21,6 @@ export type TraceEvent =
   | { event: 'note'; text: string }
   | { event: 'stop'; reason: string };
 
-/** Answer to one question. */
 export interface QuestionAnswer {
   /** Answers that were found in the graph, best first, distinct ids; in canonical order where they come out of a frontier. */
   entities: readonly number[];
@@ -47,7 +46,6 @@ export interface QuestionAnswer {
   cost: Cost;
 }
 
-/** Context for answering one question. */
 export interface QuestionSession {
   client: DecisionClient;
   trace(event: TraceEvent): void;

@@ -11,7 +11,6 @@ import { boundedHeap } from './bounded-heap.js';
 // Looked up once: they run for every walk, a million times a task.
 const { exp, fround, imul } = Math;
 
-/** Number of walks kept, and their order. */
 export interface RankingSettings {
   /** Walks to keep; at least the largest k that is evaluated. */
   beamWidth: number;
@@ -23,7 +22,6 @@ export interface RankingSettings {
   arkBeam?: boolean;
 }
 
-/** The ranked part of an `Answer`. */
 export type Ranking = Required<Pick<Answer, 'paths' | 'answers' | 'confidence'>> & Pick<Answer, 'arkBeam'>;
 
 /** Collects the walks of one task after another; `begin` empties it. */
@@ -44,7 +42,6 @@ export interface WalkCollector {
   finish(resolve?: (prefix: number) => Path): Ranking;
 }
 
-/** The triple of an edge that leaves `head`. */
 export function edgeTriple(graph: Graph, head: number, edge: number): Triple {
   return [head, graph.relations[edge]!, graph.tails[edge]!];
 }

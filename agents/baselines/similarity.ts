@@ -13,9 +13,7 @@ const sharpness = 20;
 
 /** Token limits of the encoder. */
 export interface TextLimits {
-  /** Maximum tokens of the last message. */
   lastMessageTokens: number;
-  /** Maximum tokens of a name. */
   nameTokens: number;
 }
 

@@ -8,7 +8,7 @@ import { frontierTrie } from '../../envs/relation-walk/frontier-trie.js';
 import { questionRoot } from '../../envs/relation-walk/relation-walk-env.js';
 import { dot, type StateEncoder, unitVectors } from '../../src/encoder/state-encoder.js';
 import { executeChain } from '../../src/kg/frontier.js';
-import type { Graph } from '../../src/kg/graph.js';
+import { byIds, type Graph } from '../../src/kg/graph.js';
 import { chainAnswer, noAnswer, type QuestionAgentEntry } from '../question-agent.js';
 import { ChainFinder } from '../readers/chains/feasible.js';
 
@@ -79,7 +79,6 @@ const finalists = 4;
 
 interface Candidate {
   relations: Int32Array;
-  /** Sum of F1. */
   sum: number;
 }
 
@@ -135,9 +134,7 @@ export function bestTemplateChains(
 /** Compares sums to nine digits, to ignore rounding. */
 function better(a: Candidate, b: Candidate): number {
   if (Math.abs(a.sum - b.sum) > 1e-9) return b.sum - a.sum;
-  if (a.relations.length !== b.relations.length) return a.relations.length - b.relations.length;
-  const place = a.relations.findIndex((relation, i) => relation !== b.relations[i]);
-  return place < 0 ? 0 : a.relations[place]! - b.relations[place]!;
+  return a.relations.length - b.relations.length || byIds(a.relations, b.relations);
 }
 
 /**

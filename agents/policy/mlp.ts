@@ -5,7 +5,6 @@ import { maskOf, type PolicyShape, vectorOf, type VectorObservation } from './sp
 
 /** An actor over vectors that scores observations as they are. */
 export type VectorActor = Actor<VectorObservation, VectorObservation>;
-/** A critic over vectors. */
 export type VectorCritic = ValueNetwork<VectorObservation>;
 
 /**

@@ -15,11 +15,9 @@ import {
 } from './spaces.js';
 import { WatchedEnv } from './watched-env.js';
 
-/** Result of an episode. */
 export interface PlayedEpisode {
   /** Sum of its rewards, undiscounted. */
   return: number;
-  /** Steps. */
   length: number;
   /** Ended by truncation rather than termination. */
   truncated: boolean;
@@ -31,7 +29,6 @@ export interface PlayedEpisode {
  */
 export type Chooser = (observations: readonly VectorObservation[], rngs: readonly Rng[]) => Promise<ArrayLike<number>>;
 
-/** Options for acting. */
 export interface ActOptions {
   /** Takes the most likely action instead of sampling. Default true. */
   deterministic?: boolean | undefined;
@@ -39,7 +36,6 @@ export interface ActOptions {
   normalizer?: Normalizer | undefined;
 }
 
-/** The choices of a policy. */
 export function policyChooser<Request>(
   actor: Actor<VectorObservation, Request>,
   { deterministic = true, normalizer }: ActOptions = {},
@@ -102,7 +98,6 @@ export function randomChooser({ numActions }: PolicyShape): Chooser {
     );
 }
 
-/** Episodes to play. */
 export interface PlayOptions {
   /** One an episode. */
   seeds: readonly number[];

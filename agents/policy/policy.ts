@@ -7,7 +7,6 @@ import { mlpActor, mlpCritic } from './mlp.js';
 import type { PolicySettings } from './spaces.js';
 import type { PolicyShape, VectorObservation } from './spaces.js';
 
-/** An actor over vectors with its critic. */
 export interface PolicyNetworks {
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- what it keeps of an observation is its own business
   actor: Actor<VectorObservation, any>;

@@ -32,7 +32,6 @@ export const policySettings = z.strictObject({
   ),
 });
 
-/** Every setting with its value. */
 export type PolicySettings = z.output<typeof policySettings>;
 
 /** Observation: a vector, optionally with a mask of legal actions. */
@@ -43,7 +42,6 @@ export type VectorObservationEnv = Env<VectorObservation> | Env<Float32Array> | 
 
 /** Network shape for an environment. */
 export interface PolicyShape {
-  /** Numbers of an observation. */
   inputs: number;
   /** Numbered `firstAction …`. */
   numActions: number;
@@ -93,7 +91,6 @@ function saidOf(form: SpaceForm | undefined): string {
   return form.kind === 'list' ? `lists of up to ${form.maxLength}` : form.kind;
 }
 
-/** The vector of an observation. */
 export const vectorOf = (observation: VectorObservation): Float32Array =>
   observation instanceof Float32Array ? observation : observation.observation;
 

@@ -5,7 +5,6 @@ import { maskOf, type PolicyShape, type VectorObservation, type VectorObservatio
 
 /** One copy of an environment, and how far its episode is. */
 export class WatchedEnv {
-  /** Current observation. */
   observation: VectorObservation = new Float32Array(0);
   /** Steps of the episode so far. */
   steps = 0;

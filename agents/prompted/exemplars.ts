@@ -95,7 +95,6 @@ export function exemplarsFor(dataset: string, domain: Domain | 'auto', withReaso
   }));
 }
 
-/** Exemplars of `truth` questions. */
 export function truthExemplars(withReasoning: boolean): Example<AnswerReply>[] {
   const statements = [
     {

@@ -41,11 +41,9 @@ const examples: readonly Example<JudgeReply>[] = [
 
 interface WalkChoice {
   walk: Walk;
-  /** If reported by the model. */
   confidence?: number;
   /** True when the model chose it; otherwise it is the first. */
   judged: boolean;
-  /** Its reply could not be read. */
   unread: boolean;
 }
 
@@ -71,11 +69,9 @@ export async function chooseWalk(
   return walk ? { walk, judged: true, unread: false, confidence: decided.confidence } : first;
 }
 
-/** Choice of the items to follow. */
 export interface SomeChosen {
   /** Places in the candidates, best first; absent where the reply cannot be read. */
   choices?: readonly number[];
-  /** If reported by the model. */
   confidence?: number;
 }
 

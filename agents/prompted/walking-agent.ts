@@ -15,7 +15,6 @@ import { frontierDegree, frontierOf, onwardRelations, startWalk, type Walk } fro
 import { type HopsOf, type HopsSetting, hopsTeller, openHops } from './hops/hops.js';
 import { openPrefilter, type Prefilter, type PrefilterSettings, shareOf } from './prefilter/prefilter.js';
 
-/** Inputs of such an agent. */
 export interface WalkingParts<Settings> {
   resources: QuestionAgentResources;
   settings: Settings;
@@ -29,9 +28,7 @@ export class Attempt<Parts extends WalkingParts<unknown>> {
   readonly graph: Graph;
   readonly client: DecisionClient;
   readonly start: Walk;
-  /** Edges that were read. */
   graphReads = 0;
-  /** Some reply could not be read. */
   degraded = false;
   /** Product of the shares of what was chosen; undefined from the first choice that was written. */
   confidence: number | undefined = 1;

@@ -10,7 +10,6 @@ import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { writeFileAtomic } from '../../src/run/files.js';
 import { runFiles } from '../../src/run/run-folder.js';
-import type { Tf } from '../../src/tensor/backend.js';
 import type { ReaderSettings } from './settings.js';
 
 /** Inputs of a reader other than questions: those come with `basis`, `step` and `answer`. */
@@ -25,8 +24,6 @@ export interface ReaderFacts {
   frontiers: FrontierTrie;
   /** The run's encoder of texts; its owner disposes it. */
   encoder: StateEncoder;
-  /** The tensor library on the run's backend, for readers whose networks are tensors; opened when it is first asked for. */
-  tf(): Promise<Tf>;
   /** Seed of the run; random numbers come from named streams of it. */
   seed: number;
   /** The run's folder, for large things that are made before the first step, such as tables of entities. */

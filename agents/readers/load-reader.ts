@@ -4,7 +4,6 @@ import { dataSettings } from '../../datasets/settings.js';
 import { frontierTrie } from '../../envs/relation-walk/frontier-trie.js';
 import { relationWalkSettings } from '../../envs/settings.js';
 import { encoderSettings } from '../../src/encoder/settings.js';
-import { type ComputerName, openBackend } from '../../src/tensor/backend.js';
 import type { QuestionAgent } from '../question-agent.js';
 import { relationWalkerSettings } from '../relation-walker/settings.js';
 import { type LoadedQuestionWalker, loadQuestionWalker, type OpenQuestionWalker } from '../trained-run.js';
@@ -19,7 +18,6 @@ import { readBasis, type ReaderFacts } from './facts.js';
 import type { Reader, ReaderKind } from './reader.js';
 import { type ReaderKindName, readerSettings } from './settings.js';
 
-/** A line for each kind. */
 const kinds: Readonly<Record<ReaderKindName, ReaderKind>> = {
   'nsm-chains': nsmChains,
   'transfernet-chains': transferNetChains,
@@ -31,7 +29,6 @@ const kinds: Readonly<Record<ReaderKindName, ReaderKind>> = {
   'kv-mem': kvMem,
 };
 
-/** A kind of reader by the name that settings have for it. */
 export const readerKind = (name: ReaderKindName): ReaderKind => kinds[name];
 
 /** The settings of a run that loading needs; others may be there. */
@@ -45,11 +42,8 @@ const runConfig = z.object({
   reader: readerSettings,
 });
 
-/** Which checkpoint, and on what tensors are computed where a reader has some. */
-type OpenReader = OpenQuestionWalker & { backend?: ComputerName | 'auto' | undefined };
-
 /** @throws as `loadQuestionWalker`, and WorkbenchError `data` for a run that has trained nothing */
-export function loadReaderRun(runFolder: string, options: OpenReader): Promise<LoadedQuestionWalker> {
+export function loadReaderRun(runFolder: string, options: OpenQuestionWalker): Promise<LoadedQuestionWalker> {
   return loadQuestionWalker(runFolder, runConfig, options, async ({ folder, settings, tensors, graph, encoder }) => {
     const { name, reader: own, relationWalk, relationWalker, seed } = settings;
     const kind = readerKind(own.kind);
@@ -62,7 +56,6 @@ export function loadReaderRun(runFolder: string, options: OpenReader): Promise<L
       horizon: relationWalk.horizon,
       maxTokens: relationWalker.maxTokens,
       frontiers: frontierTrie(graph, relationWalk.memoryMegabytes * 2 ** 20),
-      tf: async () => (await openBackend(options.backend ?? 'auto', kind.networkSize(own, encoder.dim))).tf,
     };
     const reader = await kind.create(facts, readBasis(folder));
     reader.restore(tensors);

@@ -15,11 +15,9 @@ import type { ReaderSettings } from './settings.js';
 export interface ReaderCourse {
   /** From 0. */
   step: number;
-  /** Learning rate of this step. */
   learningRate: number;
 }
 
-/** Metrics of a step. */
 export interface ReaderStep {
   /** Mean over the questions of the batch. */
   loss: number;
@@ -37,10 +35,7 @@ interface ReaderState {
   tensors: Record<string, Tensor>;
 }
 
-/**
- * A reader in training, or ready to answer. It may compute with typed arrays, SIMD kernels (`HostParameters`, `Tape`), or tensors of
- * `ReaderFacts.tf`.
- */
+/** A reader in training, or ready to answer. */
 export interface Reader {
   /**
    * Work that is cheaper for many questions at once, such as encoding texts: called with all of train and valid before the first step, and
@@ -101,10 +96,10 @@ export class Trainee {
 export interface ReaderKind {
   /** Its row's name in tables, such as `NSM chains`. */
   title: string;
-  /** The largest product of a step, by which `backend: auto` chooses; `onHost` where no tensor library is asked. */
+  /** The largest product of a step, computed on the host. */
   networkSize(settings: ReaderSettings, textDim: number): NetworkSize;
-  /** Settings that contradict each other, a line each. */
-  problems?(settings: ReaderSettings): string[];
+  /** Settings that contradict each other, a line each; false where they do not. */
+  problems?(settings: ReaderSettings): (string | false)[];
   /** True where the number of relations is given. Default: with `reader.hops=given`. */
   hopsGiven?(settings: ReaderSettings): boolean;
   /**
@@ -113,5 +108,5 @@ export interface ReaderKind {
    */
   basis(facts: ReaderFacts, train: readonly QuestionSample[], signal?: AbortSignal): Promise<ReaderBasis>;
   /** A reader with fresh weights, drawn by the seed. @throws WorkbenchError `data` for a basis of another kind or graph */
-  create(facts: ReaderFacts, basis: ReaderBasis): Promise<Reader>;
+  create(facts: ReaderFacts, basis: ReaderBasis): Reader | Promise<Reader>;
 }

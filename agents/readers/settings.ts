@@ -13,7 +13,6 @@ export const readerKinds = [
   'nsm',
   'kv-mem',
 ] as const;
-/** One of `readerKinds`. */
 export type ReaderKindName = (typeof readerKinds)[number];
 
 const fitSettings = z.strictObject({
@@ -171,5 +170,4 @@ export const readerSettings = z.strictObject({
   fit: fitSettings.prefault({}),
 });
 
-/** Every setting with its value. */
 export type ReaderSettings = z.output<typeof readerSettings>;

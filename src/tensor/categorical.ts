@@ -72,6 +72,14 @@ export function argmaxSegment(logProbs: Float32Array, begin: number, end: number
   return best - begin;
 }
 
+/** Shares in proportion to exp(score / temperature). */
+export function softmax(scores: ArrayLike<number>, temperature = 1): Float64Array {
+  const most = Math.max(...Array.from(scores));
+  const powers = Float64Array.from(scores, (score) => Math.exp((score - most) / temperature));
+  const sum = powers.reduce((total, power) => total + power, 0);
+  return powers.map((power) => power / sum);
+}
+
 /** Segments one behind the other. */
 export function joined(parts: readonly Float32Array[]): Float32Array {
   const all = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));

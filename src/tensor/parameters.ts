@@ -13,6 +13,21 @@ export interface HostTensor {
 /** Tensors by name as a checkpoint gives them back; only float32 ones can be parameters. */
 export type StoredTensors = Readonly<Record<string, { shape: readonly number[]; data: unknown }>>;
 
+/** Values of a tensor of this shape. @param said its name in errors @throws WorkbenchError `data` where it is missing or of another shape */
+export function storedFloats(
+  tensors: StoredTensors,
+  name: string,
+  shape: readonly number[],
+  said: string = name,
+): Float32Array {
+  const tensor = tensors[name];
+  if (tensor?.data instanceof Float32Array && tensor.shape.join() === shape.join()) return tensor.data;
+  const got = tensor ? `[${tensor.shape.join()}]` : 'none';
+  throw new WorkbenchError('data', `expected float32 ${said} of shape [${shape.join()}], got ${got}`, {
+    hint: 'The weights belong to another graph or to other settings; use the configuration they were trained with.',
+  });
+}
+
 /** Named tf variables in insertion order. Owned by the set: `dispose` frees them. */
 export class ParameterSet {
   readonly #variables = new Map<string, tfTypes.Variable>();
@@ -70,15 +85,8 @@ export class ParameterSet {
   /** Replaces every parameter's values. @throws WorkbenchError `data` when a name or shape does not fit */
   import(tensors: StoredTensors): void {
     for (const [name, variable] of this.#variables) {
-      const tensor = tensors[`${this.prefix}${name}`];
-      if (!(tensor?.data instanceof Float32Array) || tensor.shape.join() !== variable.shape.join()) {
-        throw new WorkbenchError(
-          'data',
-          `expected float32 parameter ${name} of shape [${variable.shape.join()}], got ${tensor ? `[${tensor.shape.join()}]` : 'none'}`,
-          { hint: 'The weights belong to other walker settings; use the configuration they were trained with.' },
-        );
-      }
-      const values = this.tf.tensor(tensor.data.slice(), variable.shape, 'float32');
+      const stored = storedFloats(tensors, `${this.prefix}${name}`, variable.shape, `parameter ${name}`);
+      const values = this.tf.tensor(stored.slice(), variable.shape, 'float32');
       variable.assign(values);
       values.dispose();
     }

@@ -32,7 +32,7 @@ export const questionLearning: Learning = {
   takesReader: true,
   problems: questionProblems,
   networkSize({ ppo, clone, reader, relationWalk, relationWalker }, textDim) {
-    if (reader) return readerKind(reader.kind).networkSize(reader, textDim);
+    if (reader) return { ...readerKind(reader.kind).networkSize(reader, textDim), onHost: true };
 
     const { reads, wordWidth, questionWidth } = relationWalker;
     if (reads === 'words') {

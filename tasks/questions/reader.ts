@@ -34,14 +34,13 @@ export function readerTraining(
       `reader ${own.kind}: ${kind.title}`,
     ],
     async run(session, from) {
-      const { run, tf, encoder, settings, signal } = session;
+      const { run, encoder, settings, signal } = session;
       run.update({ phase: 'encode' });
       const facts: ReaderFacts = {
         ...{ graph, encoder, settings: own, seed: settings.seed, folder: run.folder },
         horizon: relationWalk.horizon,
         maxTokens: relationWalker.maxTokens,
         frontiers: frontierTrie(graph, relationWalk.memoryMegabytes * 2 ** 20),
-        tf: () => Promise.resolve(tf),
       };
       // Once something is trained on it, it is not made again: its bytes belong to the weights.
       const basis = from ? readBasis(run.folder) : await kind.basis(facts, train, signal);
@@ -142,6 +141,6 @@ export function readerProblems({
     ...wanted(!clone.enabled, 'clone.enabled=false', clone.enabled),
     ...wanted(teacher === undefined, 'no section teacher', 'one'),
     ...wanted(others.length === 0, 'relationWalk.horizon and relationWalk.memoryMegabytes alone', others.join(', ')),
-    ...(readerKind(reader.kind).problems?.(reader) ?? []),
+    ...(readerKind(reader.kind).problems?.(reader) ?? []).filter((problem) => problem !== false),
   ];
 }

@@ -25,10 +25,8 @@ import { outPathChoices, writtenPath } from './paths.js';
 
 const steps = 'one or two steps';
 
-/** Task of `ark-standard` and `ark-normal`. */
 const writeTask = `A speaker moves from an entity to what will be talked about next, in ${steps} through a knowledge graph. Write the steps as triples "head | relation | tail", the first from the entity, the second from the tail of the first.`;
 
-/** Task of `ark-opa`. */
 const chooseTask = `A speaker moves from an entity to what will be talked about next, in ${steps} through a knowledge graph. Choose the paths that fit what was said, the most fitting first.`;
 
 /** Labels of the context, the same in examples and questions. */
@@ -56,9 +54,7 @@ const chooseExamples: readonly Example<ChooseManyReply>[] = [
   },
 ];
 
-/** Names of the three. */
 export const arkPrompts = ['ark-standard', 'ark-normal', 'ark-opa'] as const;
-/** One of `arkPrompts`. */
 export type ArkPrompt = (typeof arkPrompts)[number];
 
 /** One task's access to the model, and what it cost so far. */
@@ -72,7 +68,6 @@ interface ArkOptions {
   clientFor(taskId: string): TaskClient;
   /** Most lines of out-paths in a prompt. Default 40. */
   maxChoices?: number;
-  /** Walks an answer may hold. */
   beamWidth: number;
 }
 

@@ -10,7 +10,6 @@ import { answersSwitch } from '../frontier-steps.js';
 import { hopsOrEndSwitch } from '../hops/hops.js';
 import { prefilterSettings } from '../prefilter/prefilter.js';
 
-/** The switches of `fiske`, with their defaults. */
 export const fiskeSettings = z.strictObject({
   stateful: flag(true).describe('Map only clues that are not covered yet; off: all clues, every time.'),
   earlyStop: flag(true).describe('A branch that covers every clue ends all others.'),
@@ -59,7 +58,6 @@ export type FiskeSettings = z.output<typeof fiskeSettings>;
 
 export type FiskeAttempt = Attempt<WalkingParts<FiskeSettings> & { words: WordIndex }>;
 
-/** A question with its clues. */
 export interface Exploration extends FiskeAttempt {
   clues: Clues;
   /** Question with its mentions marked, for the pre-filter. */
@@ -183,7 +181,6 @@ export function mergePartial(partial: readonly Branch[]): Merged {
   return { triples, covered };
 }
 
-/** One edge out of a branch. */
 export interface Step {
   from: Branch;
   relation: number;

@@ -41,7 +41,6 @@ const pathsExamples: readonly Example<PathsReply>[] = [
   },
 ];
 
-/** The switches of `gcr`, with their defaults. */
 const gcrSettings = z.strictObject({
   beams: whole(1, 50, 10).describe('Paths that the model names.'),
   level: choice(['chain', 'path'], 'chain').describe(
@@ -64,7 +63,6 @@ const gcrSettings = z.strictObject({
 
 type GcrSettings = z.output<typeof gcrSettings>;
 
-/** The agent `gcr` with its switches. */
 export const gcrEntry = walkingAgent('gcr', gcrSettings, (parts) => (task, session) => answer(task, session, parts));
 
 type Parts = WalkingParts<GcrSettings>;

@@ -9,13 +9,13 @@ import type { EncodedTexts, StateEncoder } from '../../../src/encoder/state-enco
 import { WorkbenchError } from '../../../src/run/errors.js';
 import { AdamW } from '../../../src/tensor/adamw.js';
 import type { Tf } from '../../../src/tensor/backend.js';
+import { softmax } from '../../../src/tensor/categorical.js';
 import { firstNotFinite } from '../../../src/tensor/diverged.js';
 import { matMulConst } from '../../../src/tensor/ops.js';
 import { ParameterSet } from '../../../src/tensor/parameters.js';
 import { encodeQuestions, vectorScale } from '../../relation-walker/question-vectors.js';
 import type * as tfTypes from '@tensorflow/tfjs-core';
 
-/** A frozen predictor; it needs no tensors any more. */
 interface HopClassifier {
   /** Longest chain it was trained on. */
   readonly maxHops: number;
@@ -136,17 +136,10 @@ function distinctRows({ rows }: EncodedTexts, hops: readonly number[], maxHops: 
 export function crossEntropyGrad(logits: Float32Array, targets: Float64Array, width: number): Float32Array {
   const grad = new Float32Array(logits.length);
   for (let begin = 0; begin < logits.length; begin += width) {
-    const shares = softmax(Float64Array.from(logits.subarray(begin, begin + width)));
+    const shares = softmax(logits.subarray(begin, begin + width));
     const target = targets.subarray(begin, begin + width);
     const weight = target.reduce((sum, value) => sum + value, 0);
     for (let k = 0; k < width; k++) grad[begin + k] = weight * shares[k]! - target[k]!;
   }
   return grad;
-}
-
-function softmax(logits: Float64Array): Float64Array {
-  const max = Math.max(...logits);
-  const powers = logits.map((logit) => Math.exp(logit - max));
-  const sum = powers.reduce((total, power) => total + power, 0);
-  return powers.map((power) => power / sum);
 }

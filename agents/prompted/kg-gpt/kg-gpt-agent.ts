@@ -32,7 +32,6 @@ import {
 } from './segments.js';
 import * as prompts from './prompts.js';
 
-/** The switches of `kg-gpt`, with their defaults. */
 const kgGptSettings = z.strictObject({
   relations: whole(1, 20, 3).describe('Relations chosen for a part of the question, at most (K).'),
   split: choice(['auto', 'model', 'question'], 'auto').describe(
@@ -54,7 +53,6 @@ const kgGptSettings = z.strictObject({
   ...prefilterSettings,
 });
 
-/** The agent `kg-gpt` with its switches. */
 export const kgGptEntry = walkingAgent(
   'kg-gpt',
   kgGptSettings,

@@ -7,7 +7,6 @@ import type { Candidate } from '../../../src/llm/decision.js';
 import { frontierOf, onwardRelations, stepWalk, type Walk } from '../frontier-steps.js';
 import type { Prefilter } from '../prefilter/prefilter.js';
 
-/** Segments of the question, one per hop. */
 export interface Segments {
   /** A text a hop, in walking order. */
   parts: readonly string[];
@@ -83,7 +82,6 @@ export async function thinned(
   return some.sort((a, b) => rank(a) - rank(b));
 }
 
-/** Candidates of the offered relations, in their order. */
 export function offeredCandidates(offered: readonly OfferedRelation[]): Candidate[] {
   return offered.map(({ ways: [relation, inverse], text }) => ({
     ...{ kind: 'relation', relation: relation!, text },

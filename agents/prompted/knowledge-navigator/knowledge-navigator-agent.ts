@@ -21,7 +21,6 @@ import { hopFurther, Retrieval, type WeighedWalk } from './retrieve.js';
 import { knowledgeNavigatorSettings } from './retrieve.js';
 import { votersOf } from './vote.js';
 
-/** The agent `knowledge-navigator` with its switches. */
 export const knowledgeNavigatorEntry = walkingAgent(
   'knowledge-navigator',
   knowledgeNavigatorSettings,

@@ -27,7 +27,6 @@ import { choice, flag, whole } from '../../registry.js';
 import { hopsSwitch } from '../hops/hops.js';
 import { prefilterSettings } from '../prefilter/prefilter.js';
 
-/** The switches of `knowledge-navigator`, with their defaults. */
 export const knowledgeNavigatorSettings = z.strictObject({
   paraphrases: whole(0, 5, 2).describe(
     'Paraphrases that vote together with the question; 0: the question votes alone.',
@@ -67,7 +66,6 @@ export interface WeighedWalk {
   weight: number;
 }
 
-/** A question with the walks so far. */
 export class Retrieval extends Attempt<WalkingParts<KnowledgeNavigatorSettings>> {
   voters: readonly Voter[] = [];
   /** Expanded entities. */

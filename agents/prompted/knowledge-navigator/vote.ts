@@ -6,7 +6,6 @@ import { namesTopic } from '../kg-gpt/segments.js';
 import { chooseSome, type SomeChosen } from '../walk-choice.js';
 import * as prompts from './prompts.js';
 
-/** Voters. */
 export interface Voter {
   text: string;
   weight: number;
@@ -41,7 +40,6 @@ export async function votersOf(
   return { voters: [itself, ...others], degraded: false };
 }
 
-/** Common fields of all ballots. */
 type Ballot = Omit<ChooseOneDecision, 'kind' | 'phase' | 'question' | 'task' | 'examples' | 'allowNone'>;
 
 /**

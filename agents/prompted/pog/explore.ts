@@ -16,7 +16,6 @@ import { chooseSome } from '../walk-choice.js';
 import { noteBlocks, type PogAttempt } from './notes.js';
 import { entityExamples, entityTask, relationExamples, relationTask } from './prompts.js';
 
-/** An extended walk. */
 export interface Standing {
   walk: Walk;
   /** It was come back to: what was followed from there before is not offered again. */

@@ -18,7 +18,6 @@ import { choice, flag, whole } from '../../registry.js';
 import { hopsOrEndSwitch } from '../hops/hops.js';
 import { prefilterSettings } from '../prefilter/prefilter.js';
 
-/** The switches of `pog`, with their defaults. */
 export const pogSettings = z.strictObject({
   guidance: choice(['auto', 'on', 'off'], 'auto').describe(
     'Whether the question is split into sub-objectives first, which guide every choice; auto is on, but off where candidates are scored by likelihood.',
@@ -82,7 +81,6 @@ export class Pool {
   }
 }
 
-/** A question with what was found so far. */
 export class PogAttempt extends Attempt<WalkingParts<PogSettings>> {
   /** Walks of the last depth, best first. */
   walks: readonly Walk[] = [];

@@ -2,6 +2,7 @@
 import { maskedQuestion, type QuestionTask } from '../../../datasets/question.js';
 import { dot, type TextVectors } from '../../../src/encoder/state-encoder.js';
 import { normalizeName } from '../../../src/kg/name-index.js';
+import { softmax } from '../../../src/tensor/categorical.js';
 
 /**
  * @param texts at least one, as a sentence would hold them
@@ -19,10 +20,7 @@ export type TextSource = (
  * @source least surprise at the right relation on MetaQA 2- and 3-hop dev-train with all-MiniLM-L6-v2, n = 407 (docs/decisions/likelihood.md)
  */
 const cosineTemperature = 0.2;
-/**
- * Of the softmax over BM25, where one rare word makes about 1.
- * @source the same choices
- */
+/** Temperature of the softmax over BM25, where one rare word makes about 1. @source the same choices */
 const overlapTemperature = 1;
 /** Penalty for similarity to the last relation: that part of the question has been answered. */
 const walkedWeight = 0.5;
@@ -64,10 +62,3 @@ export function vectorSource(vectors: TextVectors): TextSource {
 }
 
 const words = (text: string) => normalizeName(text).split(' ').filter(Boolean);
-
-function softmax(scores: readonly number[], temperature: number): Float64Array {
-  const most = Math.max(...scores);
-  const powers = Float64Array.from(scores, (score) => Math.exp((score - most) / temperature));
-  const sum = powers.reduce((total, power) => total + power, 0);
-  return powers.map((power) => power / sum);
-}

@@ -28,7 +28,6 @@ import { answerFromChains, ended } from '../rog/rog-agent.js';
 import { chainText, executed } from '../self-veqa/chains.js';
 import { chooseWalk } from '../walk-choice.js';
 
-/** The switches of `reader`, with their defaults. */
 export const readerSettings = z.strictObject({
   walker: z
     .string()
@@ -48,7 +47,6 @@ export const readerSettings = z.strictObject({
 
 export type ReaderSettings = z.output<typeof readerSettings>;
 
-/** The agent `reader` with its switches. */
 export const readerEntry: QuestionAgentEntry<typeof readerSettings> = {
   settings: readerSettings,
   needs: ['model', 'encoder', 'train'],

@@ -22,11 +22,9 @@ const planExamples: readonly Example<RewriteReply>[] = [
   },
 ];
 
-/** Planned relation sequences. */
 export interface Planned {
   /** Best first. */
   chains: readonly (readonly number[])[];
-  /** If reported by the model. */
   confidence?: number;
   /** Notes on plans that cannot be followed. */
   note?: string;

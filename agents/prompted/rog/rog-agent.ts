@@ -58,7 +58,6 @@ const answerPrompts: AnswerPrompts = {
   ],
 };
 
-/** The switches of `rog`, with their defaults. */
 const rogSettings = z.strictObject({
   plans: whole(1, 20, 3).describe('Relation sequences that are planned.'),
   vocabulary: choice(['reachable', 'graph', 'free'], 'reachable').describe(
@@ -74,7 +73,6 @@ const rogSettings = z.strictObject({
 
 type RogSettings = z.output<typeof rogSettings>;
 
-/** The agent `rog` with its switches. */
 export const rogEntry = walkingAgent('rog', rogSettings, (opened) => {
   let names: RelationNames | undefined;
   const parts = { ...opened, names: () => (names ??= relationsByName(opened.resources.graph)) };

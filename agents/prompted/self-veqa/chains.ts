@@ -8,7 +8,7 @@ import {
   initialFrontier,
   stepFrontier,
 } from '../../../src/kg/frontier.js';
-import type { Graph } from '../../../src/kg/graph.js';
+import { byIds, type Graph } from '../../../src/kg/graph.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
 import type { Prefilter } from '../prefilter/prefilter.js';
 import type { MemoryEntry } from './chain-memory.js';
@@ -17,7 +17,6 @@ import { choice, flag, real, whole } from '../../registry.js';
 import { hopsSwitch } from '../hops/hops.js';
 import { prefilterSettings } from '../prefilter/prefilter.js';
 
-/** The switches of `self-veqa`, with their defaults. */
 export const selfVeqaSettings = z.strictObject({
   chains: whole(1, 20, 3).describe('Chains proposed a round.'),
   rounds: whole(1, 10, 2).describe('Rounds of proposing and verifying.'),
@@ -185,12 +184,8 @@ async function reachableChains(graph: Graph, bounds: ChainBounds): Promise<Chain
       frontier: stepFrontier(graph, prefix.frontier, relation, excluded),
     }));
   }
-  return {
-    chains: within(found)
-      .map(({ chain }) => chain)
-      .sort(byIds),
-    cut,
-  };
+  const kept = within(found).map(({ chain }) => chain);
+  return { chains: kept.sort(byIds), cut };
 }
 
 /** Every sequence of the relations, whether it leads anywhere or not. */
@@ -202,11 +197,6 @@ function allChains(relations: readonly number[], shortest: number, longest: numb
     if (length >= shortest) chains.push(...prefixes);
   }
   return chains.sort(byIds);
-}
-
-function byIds(a: readonly number[], b: readonly number[]): number {
-  const at = a.findIndex((relation, i) => relation !== b[i]);
-  return at < 0 ? a.length - b.length : a[at]! - (b[at] ?? -1);
 }
 
 /** A relation sequence with everything that it leads to. */

@@ -26,11 +26,9 @@ interface ProposeQuery {
   final: boolean;
 }
 
-/** Proposed chain. */
 interface Proposed {
   /** Distinct, most reasonable first. */
   chains: number[][];
-  /** If reported by the model. */
   confidence?: number;
 }
 

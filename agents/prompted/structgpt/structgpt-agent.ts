@@ -38,7 +38,6 @@ import { prefilterSettings } from '../prefilter/prefilter.js';
 import { Attempt, walkingAgent, type WalkingParts } from '../walking-agent.js';
 import * as prompts from './prompts.js';
 
-/** The switches of `structgpt`, with their defaults. */
 const structGptSettings = z.strictObject({
   maxHops: whole(1, 8, 3).describe('Longest walk where nothing ends it before.'),
   hops: hopsOrEndSwitch,
@@ -50,7 +49,6 @@ const structGptSettings = z.strictObject({
   ...prefilterSettings,
 });
 
-/** The agent `structgpt` with its switches. */
 export const structGptEntry = walkingAgent(
   'structgpt',
   structGptSettings,
@@ -189,7 +187,6 @@ async function answersOf(
 /** Unnamed nodes have their id as name, such as Freebase's compound values. */
 const unnamed = /^[mg]\.[0-9a-z_]+$/;
 
-/** True for an entity that represents an event. */
 function isMediator(graph: Graph, entity: number): boolean {
   return unnamed.test(graph.entityNames[entity]!);
 }

@@ -11,7 +11,6 @@ import { choice, whole } from '../../registry.js';
 import { hopsOrEndSwitch } from '../hops/hops.js';
 import { prefilterSettings } from '../prefilter/prefilter.js';
 
-/** The switches of `tog`, with their defaults. */
 export const togSettings = z.strictObject({
   width: whole(1, 20, 3).describe('Beams kept after every depth (N).'),
   depth: whole(1, 8, 3).describe('Longest path explored (D).'),

@@ -16,7 +16,6 @@ interface ScoreQuery {
   walked: readonly string[];
 }
 
-/** Scores of candidates. */
 export interface Scored {
   /** One weight a candidate, in order, 0 or more. */
   scores: readonly number[];

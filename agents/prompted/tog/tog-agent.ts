@@ -25,7 +25,6 @@ import { modelScorer, textScorer, type Scorer } from './scorer.js';
 import { togSettings, type TogSettings } from './explore.js';
 import { walkSets } from './walk-sets.js';
 
-/** The agent `tog` with its switches. */
 export const togEntry = walkingAgent(
   'tog',
   togSettings,

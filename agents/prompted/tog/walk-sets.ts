@@ -17,7 +17,6 @@ import {
 import type { TogAttempt } from './explore.js';
 import { bestWays, judgeWaysTask } from './prompts.js';
 
-/** A relation path. */
 interface SetBeam {
   walk: Walk;
   /** Product of the shares of its relations, in [0, 1]. */

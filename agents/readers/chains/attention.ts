@@ -22,7 +22,6 @@ import { denseStarts, wordBasis, type WordFacts, wordInput } from '../words/inpu
 import { chainReader } from './chain-reader.js';
 import { type ChainShape, type FactoredParts, factoredNetwork } from './network.js';
 
-/** Kind of attention. */
 type Attention = 'nsm' | 'transfernet';
 
 /** Inputs of word attention; `hops` defaults to the attention's own. */
@@ -96,12 +95,12 @@ const usualOrder: Record<Attention, NonNullable<ReaderSettings['order']>> = {
 
 const kindOf = (attention: Attention, title: string): ReaderKind => ({
   title,
-  networkSize: ({ fit, width }) => ({ rows: fit.batchSize * 16, inputs: 2 * width, units: 3 * width, onHost: true }),
+  networkSize: ({ fit, width }) => ({ rows: fit.batchSize * 16, inputs: 2 * width, units: 3 * width }),
   basis: wordBasis,
   create: (facts, basis) => {
     const order = facts.settings.order ?? usualOrder[attention];
     const shape = { numRelations: facts.graph.numRelations, horizon: facts.horizon, order };
-    return Promise.resolve(chainReader(facts, factoredNetwork(shape, attentionScores(attention, facts, shape, basis))));
+    return chainReader(facts, factoredNetwork(shape, attentionScores(attention, facts, shape, basis)));
   },
 });
 

@@ -5,7 +5,6 @@ import type { ChainScores } from './network.js';
 /** Beginnings of chains looked at for one question before it is given up: no end is in sight on graphs with thousands of relations. */
 const mostTried = 20_000;
 
-/** A chain that was found. */
 export interface FoundChain {
   node: FrontierNode;
   /** Its log-probability among all chains, those that lead nowhere included. */

@@ -1,6 +1,7 @@
 /** The chains that lead somewhere from a question's topics, and how well each answers: all that training by chains knows of the graph. */
 import { excludedTopics, type QuestionTask } from '../../../datasets/question.js';
 import type { GoldSet } from '../../../envs/relation-walk/rules.js';
+import { type AdjacencyRows, reversedRows } from '../../../src/kg/adjacency.js';
 import { firstEdge, initialFrontier } from '../../../src/kg/frontier.js';
 import type { Graph } from '../../../src/kg/graph.js';
 
@@ -23,7 +24,6 @@ export interface FeasibleChains extends Chains {
   cut: boolean;
 }
 
-/** Bounds of the chains of a question. */
 export interface ChainBounds {
   /** Relations of a chain at most. */
   horizon: number;
@@ -53,7 +53,8 @@ interface Level {
  */
 export class ChainFinder {
   readonly #graph: Graph;
-  readonly #incoming: ReturnType<typeof incomingEdges>;
+  /** Heads stand as tails. */
+  readonly #incoming: AdjacencyRows;
   readonly #bits: Uint8Array;
   /** Bits of all that each relation leads to. */
   readonly #found: Uint8Array;
@@ -64,7 +65,7 @@ export class ChainFinder {
 
   constructor(graph: Graph) {
     this.#graph = graph;
-    this.#incoming = incomingEdges(graph);
+    this.#incoming = reversedRows(graph);
     this.#bits = new Uint8Array(graph.numEntities).fill(somewhere);
     this.#found = new Uint8Array(graph.numRelations);
     this.#met = new Int32Array(graph.numEntities);
@@ -160,7 +161,7 @@ export class ChainFinder {
     for (const entity of gold) {
       if (bits[entity] === never) continue;
       for (let i = incoming.offsets[entity]!; i < incoming.offsets[entity + 1]!; i++) {
-        if (met[incoming.heads[i]!] === set) found[incoming.relations[i]!] = answer;
+        if (met[incoming.tails[i]!] === set) found[incoming.relations[i]!] = answer;
       }
     }
   }
@@ -211,22 +212,4 @@ export class ChainFinder {
     longer.set(this.#pool);
     this.#pool = longer;
   }
-}
-
-/** The edges of a graph by their tails. */
-function incomingEdges({ offsets, relations, tails, numEntities }: Graph) {
-  const begins = new Int32Array(numEntities + 1);
-  for (const tail of tails) begins[tail + 1]!++;
-  for (let entity = 0; entity < numEntities; entity++) begins[entity + 1]! += begins[entity]!;
-  const next = begins.slice();
-  const heads = new Int32Array(tails.length);
-  const ways = new Int32Array(tails.length);
-  for (let head = 0; head < numEntities; head++) {
-    for (let edge = offsets[head]!; edge < offsets[head + 1]!; edge++) {
-      const place = next[tails[edge]!]!++;
-      heads[place] = head;
-      ways[place] = relations[edge]!;
-    }
-  }
-  return { offsets: begins, heads, relations: ways };
 }

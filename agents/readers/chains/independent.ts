@@ -40,15 +40,16 @@ function independentNetwork(facts: ReaderFacts, basis: ReaderBasis): ChainNetwor
 /** A head a relation over one vector of the question. */
 export const independent: ReaderKind = {
   title: 'one vector, independent heads',
-  networkSize: ({ fit, hidden }, textDim) => ({ rows: fit.batchSize, inputs: textDim, units: hidden, onHost: true }),
+  networkSize: ({ fit, hidden }, textDim) => ({ rows: fit.batchSize, inputs: textDim, units: hidden }),
   problems: noInstructions,
   basis: questionBasis,
-  create: (facts, basis) => Promise.resolve(chainReader(facts, independentNetwork(facts, basis))),
+  create: (facts, basis) => chainReader(facts, independentNetwork(facts, basis)),
 };
 
 /** Problems of settings that need attention. */
-export function noInstructions({ kind, hops }: Pick<ReaderFacts['settings'], 'kind' | 'hops'>): string[] {
-  return hops === 'instructions'
-    ? [`expected reader.hops=pooled or given with reader.kind=${kind}, which attends to no words, got instructions`]
-    : [];
+export function noInstructions({ kind, hops }: Pick<ReaderFacts['settings'], 'kind' | 'hops'>): (string | false)[] {
+  return [
+    hops === 'instructions' &&
+      `expected reader.hops=pooled or given with reader.kind=${kind}, which attends to no words, got instructions`,
+  ];
 }

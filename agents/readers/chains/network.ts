@@ -14,13 +14,11 @@ export interface RecordedScores {
   choicesOf(question: number): Omit<ChosenChains, 'f1'>;
 }
 
-/** Questions of a batch. */
 export interface ChainBatch {
   /** Distinct masked questions. */
   texts: readonly string[];
   /** Place among them of each question. */
   textOf: readonly number[];
-  /** Feasible chains of each question. */
   chains: readonly Chains[];
 }
 
@@ -44,11 +42,9 @@ export interface ChainNetwork {
   record(tape: Tape, batch: ChainBatch, dropout?: Rng): RecordedScores;
   /** Scores for pretraining on the relations of each question's best chain, where there is any. */
   recordPretraining?(tape: Tape, batch: ChainBatch): RecordedScores;
-  /** Scores of all chains for one text. */
   scores(tape: Tape, text: string): ChainScores;
 }
 
-/** Size of what networks score. */
 export interface ChainShape {
   numRelations: number;
   /** Relations of a chain at most. */
@@ -70,7 +66,6 @@ export interface FactoredScores {
   hops?: Taped | undefined;
 }
 
-/** Network parts that compute them. */
 export interface FactoredParts extends Pick<ChainNetwork, 'prepare' | 'starts'> {
   compute(tape: Tape, texts: readonly string[], dropout?: Dropping): FactoredScores;
   pretraining?(tape: Tape, texts: readonly string[]): FactoredScores;

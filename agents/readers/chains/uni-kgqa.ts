@@ -99,14 +99,11 @@ async function uniNetwork(facts: ReaderFacts, basis: ReaderBasis): Promise<Chain
 /** Questions and relations by name, matched at each relation of a chain. */
 export const uniKgqa: ReaderKind = {
   title: 'UniKGQA, frozen sentence vectors',
-  networkSize: ({ fit, width }, textDim) => ({ rows: fit.batchSize, inputs: textDim, units: width, onHost: true }),
+  networkSize: ({ fit, width }, textDim) => ({ rows: fit.batchSize, inputs: textDim, units: width }),
   problems: (settings) => [
     ...noInstructions(settings),
-    ...(settings.pretrain.steps > settings.fit.steps
-      ? [
-          `expected reader.pretrain.steps of at most reader.fit.steps, got ${settings.pretrain.steps} of ${settings.fit.steps}`,
-        ]
-      : []),
+    settings.pretrain.steps > settings.fit.steps &&
+      `expected reader.pretrain.steps of at most reader.fit.steps, got ${settings.pretrain.steps} of ${settings.fit.steps}`,
   ],
   basis: questionBasis,
   create: async (facts, basis) => chainReader(facts, await uniNetwork(facts, basis)),

@@ -107,15 +107,12 @@ function trunkStarts(hidden: number, tables: number, rngOf: RngOf): Starts {
 /** The relation walker's network, trained without walking. */
 export const walkerChains: ReaderKind = {
   title: 'relation walker, chain objective',
-  networkSize: ({ fit, hidden }, textDim) => ({ rows: fit.batchSize, inputs: textDim, units: hidden, onHost: true }),
+  networkSize: ({ fit, hidden }, textDim) => ({ rows: fit.batchSize, inputs: textDim, units: hidden }),
   problems: (settings) => [
     ...noInstructions(settings),
-    ...(settings.order === 'backward'
-      ? [
-          'expected reader.order=forward with reader.kind=walker-chains, which reads the relations chosen before, got backward',
-        ]
-      : []),
+    settings.order === 'backward' &&
+      'expected reader.order=forward with reader.kind=walker-chains, which reads the relations chosen before, got backward',
   ],
   basis: questionBasis,
-  create: (facts, basis) => Promise.resolve(chainReader(facts, walkerNetwork(facts, basis))),
+  create: (facts, basis) => chainReader(facts, walkerNetwork(facts, basis)),
 };

@@ -24,23 +24,14 @@ import { ShortestRelations } from './shortest-relations.js';
 
 const squares = `${optimizerPrefix}squares/`;
 
-/** EmbedKGQA as a reader. */
 export const embedKgqa: ReaderKind = {
   title: 'EmbedKGQA, frozen sentence vectors + MLP',
-  networkSize: ({ fit, questionWidth }, textDim) => ({
-    rows: fit.batchSize,
-    inputs: textDim,
-    units: questionWidth,
-    onHost: true,
-  }),
+  networkSize: ({ fit, questionWidth }, textDim) => ({ rows: fit.batchSize, inputs: textDim, units: questionWidth }),
   hopsGiven: () => false,
   problems: ({ hops, reads }) => [
-    ...(hops === null
-      ? []
-      : [`expected reader.hops=null with reader.kind=embed-kgqa, which walks no chain, got ${hops}`]),
-    ...(reads === 'sentence'
-      ? []
-      : [`expected reader.reads=sentence with reader.kind=embed-kgqa, which reads no words, got ${reads}`]),
+    hops !== null && `expected reader.hops=null with reader.kind=embed-kgqa, which walks no chain, got ${hops}`,
+    reads !== 'sentence' &&
+      `expected reader.reads=sentence with reader.kind=embed-kgqa, which reads no words, got ${reads}`,
   ],
   async basis(facts, train, signal) {
     const { graph, settings, seed } = facts;
@@ -48,7 +39,7 @@ export const embedKgqa: ReaderKind = {
     const weights = await fittedTable(graph, settings.table, seed, signal);
     return { state, tensors: { ...tensors, ...tableTensors(weights, squares) } };
   },
-  create: (facts, basis) => Promise.resolve(new EmbedKgqaReader(facts, basis)),
+  create: (facts, basis) => new EmbedKgqaReader(facts, basis),
 };
 
 /** The entity that a question is about: its first topic that the graph has. */

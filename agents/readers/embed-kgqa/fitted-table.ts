@@ -2,13 +2,12 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Tensor } from '../../../checkpoints/safetensors.js';
 import type { Graph } from '../../../src/kg/graph.js';
-import { WorkbenchError } from '../../../src/run/errors.js';
 import { madeFrom } from '../../../src/run/provenance.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { throwIfStopped } from '../../../src/run/stop.js';
 import { Arena } from '../../../src/simd/arena.js';
 import { type Kernels, openKernels } from '../../../src/simd/kernels.js';
-import type { StoredTensors } from '../../../src/tensor/parameters.js';
+import { storedFloats, type StoredTensors } from '../../../src/tensor/parameters.js';
 import {
   type BilinearStep,
   type BilinearWeights,
@@ -107,25 +106,15 @@ export function tableTensors({ table, ...sums }: BilinearWeights, squares: strin
  * @throws WorkbenchError `data` for a tensor that is missing or of another shape
  */
 export function fillTable({ table, ...sums }: BilinearWeights, tensors: StoredTensors, squares?: string): void {
-  const wanted: [name: string, values: Float32Array][] = [
-    ['table/entities', table.entities],
-    ['table/relations', table.relations],
-    ...(squares === undefined
-      ? []
-      : ([
-          [`${squares}table/entities`, sums.entitySquares],
-          [`${squares}table/relations`, sums.relationSquares],
-        ] as [string, Float32Array][])),
-  ];
-  const filled = wanted.map(([name, values]) => {
-    const tensor = tensors[name];
-    if (tensor?.data instanceof Float32Array && tensor.data.length === values.length && tensor.shape[1] === table.dim) {
-      return [values, tensor.data] as const;
-    }
-    const got = tensor ? `[${tensor.shape.join()}]` : 'none';
-    throw new WorkbenchError('data', `expected float32 ${name} of ${table.dim} columns, got ${got}`, {
-      hint: 'The weights belong to another graph or another reader.table.dim: use the settings that they were trained with.',
-    });
+  const { dim, numEntities, numRelations } = table;
+  const stored = (prefix: string) => ({
+    entities: storedFloats(tensors, `${prefix}table/entities`, [numEntities, dim]),
+    relations: storedFloats(tensors, `${prefix}table/relations`, [numRelations, dim]),
   });
-  for (const [values, data] of filled) values.set(data);
+  const [rows, squared] = [stored(''), squares === undefined ? undefined : stored(squares)];
+  table.entities.set(rows.entities);
+  table.relations.set(rows.relations);
+  if (!squared) return;
+  sums.entitySquares.set(squared.entities);
+  sums.relationSquares.set(squared.relations);
 }

@@ -9,7 +9,6 @@ import { addQueryGradient, moveRow, softmaxGrad } from '../../embeddings/bilinea
 import { type BilinearWeights, divergedTable, touchList } from '../../embeddings/bilinear-step.js';
 import type { QuestionSide } from './question-side.js';
 
-/** Some questions as numbers. */
 export interface AskedBatch {
   /** float32 [questions, inputs]. */
   vectors: Float32Array;

@@ -15,9 +15,7 @@ import { answerRows, type LaidQuestions, partsOf, topicsOf } from './laid-questi
 import { softmaxOfReached } from './reasoning.js';
 import { shareLoss } from './share-loss.js';
 
-/** Training data of a batch. */
 interface Lesson {
-  /** Generator of dropout. */
   rng: Rng;
   /** Rows of each question's answers. */
   answers: readonly (readonly number[])[];
@@ -25,7 +23,6 @@ interface Lesson {
   labels?: readonly Float32Array[] | undefined;
 }
 
-/** Outputs of a network. */
 export interface Computed {
   /** [rows, 1], of which those of candidates count. */
   scores: Taped;

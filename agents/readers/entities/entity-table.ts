@@ -1,11 +1,10 @@
 /** Trained rows of the entities of a graph. Updates are sparse, by Adagrad. */
 import { optimizerPrefix } from '../../../checkpoints/checkpoint.js';
 import type { Tensor } from '../../../checkpoints/safetensors.js';
-import { WorkbenchError } from '../../../src/run/errors.js';
 import type { Rng } from '../../../src/run/seeds.js';
 import { Diverged } from '../../../src/tensor/diverged.js';
 import type { Tape, Taped } from '../../../src/tensor/host/tape.js';
-import { normalValues, type StoredTensors } from '../../../src/tensor/parameters.js';
+import { normalValues, storedFloats, type StoredTensors } from '../../../src/tensor/parameters.js';
 import { moveRow } from '../../embeddings/bilinear-gradients.js';
 
 const name = 'entities';
@@ -18,7 +17,6 @@ export class EntityTable {
   readonly #gradients: Float32Array;
   readonly #touched = new Set<number>();
 
-  /** Fresh rows, normal. */
   constructor(
     readonly size: number,
     readonly dim: number,
@@ -61,13 +59,11 @@ export class EntityTable {
     this.#touched.clear();
   }
 
-  /** Forgets gradients. */
   clear(): void {
     for (const entity of this.#touched) this.#gradients.fill(0, entity * this.dim, (entity + 1) * this.dim);
     this.#touched.clear();
   }
 
-  /** Copies, for a checkpoint. */
   tensors(): Record<string, Tensor> {
     const shape = [this.size, this.dim];
     return {
@@ -78,17 +74,8 @@ export class EntityTable {
 
   /** @param training whether sums of squares are wanted, too @throws WorkbenchError `data` where a tensor is missing or of another shape */
   import(tensors: StoredTensors, training: boolean): void {
-    const shape = [this.size, this.dim].join();
-    const wanted = [[name, this.values] as const, ...(training ? [[squaresName, this.#squares] as const] : [])];
-    for (const [key, into] of wanted) {
-      const tensor = tensors[key];
-      if (tensor?.data instanceof Float32Array && tensor.shape.join() === shape) into.set(tensor.data);
-      else {
-        const got = tensor ? `[${tensor.shape.join()}]` : 'none';
-        throw new WorkbenchError('data', `expected float32 ${key} of shape [${shape}], got ${got}`, {
-          hint: 'The weights belong to another graph or to other settings; use the configuration they were trained with.',
-        });
-      }
-    }
+    const shape = [this.size, this.dim];
+    this.values.set(storedFloats(tensors, name, shape));
+    if (training) this.#squares.set(storedFloats(tensors, squaresName, shape));
   }
 }

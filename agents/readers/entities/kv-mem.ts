@@ -24,27 +24,16 @@ import { questionOfRows } from './laid-questions.js';
 import { addressed, memoryBatch, type MemoryBatch } from './memory.js';
 import { sums } from './reasoning.js';
 
-/** Its line of the registry. */
 export const kvMem: ReaderKind = {
   title: 'KV-Mem, subgraph memory',
-  networkSize: ({ entities, fit }) => ({
-    rows: fit.batchSize,
-    inputs: entities.dim,
-    units: entities.dim,
-    onHost: true,
-  }),
+  networkSize: ({ entities: { dim }, fit }) => ({ rows: fit.batchSize, inputs: dim, units: dim }),
   problems: ({ hops, entities: { teacher } }) => [
-    ...(hops === null
-      ? []
-      : [`expected reader.hops=null with reader.kind=kv-mem, which always reads as often, got ${hops}`]),
-    ...(teacher === 'none'
-      ? []
-      : [
-          `expected reader.entities.teacher=none with reader.kind=kv-mem, which takes no shares from step to step, got ${teacher}`,
-        ]),
+    hops !== null && `expected reader.hops=null with reader.kind=kv-mem, which always reads as often, got ${hops}`,
+    teacher !== 'none' &&
+      `expected reader.entities.teacher=none with reader.kind=kv-mem, which takes no shares from step to step, got ${teacher}`,
   ],
   basis: wordBasis,
-  create: (facts, basis) => Promise.resolve(entityReader(facts, (subgraphs) => memoryNetwork(facts, basis, subgraphs))),
+  create: (facts, basis) => entityReader(facts, (subgraphs) => memoryNetwork(facts, basis, subgraphs)),
 };
 
 function memoryNetwork(

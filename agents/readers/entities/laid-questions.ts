@@ -20,7 +20,6 @@ export interface LaidQuestions {
   candidates: Uint8Array;
 }
 
-/** Topics of a question. */
 export type Placed = Pick<QuestionTask, 'topics' | 'topicsReturn'>;
 
 /** Lays subgraphs one behind the other; all may be answers but excluded topics. */
@@ -47,7 +46,6 @@ export function layQuestions(tasks: readonly Placed[], cut: readonly Subgraph[])
   return laid;
 }
 
-/** Distinct topics that the graph knows. */
 export function topicsOf({ topics }: Pick<QuestionTask, 'topics'>): number[] {
   return [...new Set(topics.map(({ entity }) => entity))].filter((entity) => entity >= 0);
 }
@@ -71,7 +69,6 @@ export function answerRows(
   return rows;
 }
 
-/** Some questions of a batch with their subgraphs. */
 export interface BatchPart {
   samples: QuestionSample[];
   cut: Subgraph[];

@@ -21,7 +21,6 @@ import { arrivals, nextStates, reachedShares, sigmoidOfSums } from './reasoning.
 export interface NsmShape {
   /** Relations of the subgraphs, the loop included. */
   numRelations: number;
-  /** Steps. */
   hops: number;
   /** Width of instructions, relations and entities. */
   dim: number;
@@ -43,7 +42,6 @@ const shareStart = (dim: number, rngOf: RngOf): Starts => ({
   share: { shape: [dim, 1], data: uniformFanIn(rngOf('share'), dim, dim) },
 });
 
-/** Fresh weights. */
 export function nsmStarts(
   words: Pick<WordInput, 'starts'>,
   { numRelations, hops, dim, wordWidth }: NsmShape,

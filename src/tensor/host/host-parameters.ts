@@ -2,7 +2,7 @@
 import { Arena } from '../../simd/arena.js';
 import { openKernels } from '../../simd/kernels.js';
 import { WorkbenchError } from '../../run/errors.js';
-import type { HostTensor, StoredTensors } from '../parameters.js';
+import { type HostTensor, storedFloats, type StoredTensors } from '../parameters.js';
 
 interface Entry {
   shape: number[];
@@ -84,15 +84,10 @@ export class HostParameters {
    * @throws WorkbenchError `data` when a name or shape does not fit; nothing has changed then
    */
   import(tensors: StoredTensors, array = this.values): void {
-    for (const [name, { shape }] of this.#entries) {
-      const tensor = tensors[name];
-      if (tensor?.data instanceof Float32Array && tensor.shape.join() === shape.join()) continue;
-      const got = tensor ? `[${tensor.shape.join()}]` : 'none';
-      throw new WorkbenchError('data', `expected float32 parameter ${name} of shape [${shape.join()}], got ${got}`, {
-        hint: 'The weights belong to other settings; use the configuration they were trained with.',
-      });
-    }
-    for (const name of this.#entries.keys()) this.#view(array, name).set(tensors[name]!.data as Float32Array);
+    const stored = Array.from(this.#entries, ([name, { shape }]) => {
+      return [name, storedFloats(tensors, name, shape, `parameter ${name}`)] as const;
+    });
+    for (const [name, values] of stored) this.#view(array, name).set(values);
     this.version++;
   }
 

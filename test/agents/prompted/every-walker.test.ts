@@ -29,9 +29,21 @@ describe.each([
     expect(scored).toMatchObject({ phases: [], answer: { stop: 'no-topic', entities: [] } });
   });
 
-  test('takes the one relation that the pre-filter leaves without a call', async () => {
+  test('takes the one relation that the pre-filter leaves without a call, and is as sure of it as that was', async () => {
     const { phases } = await ask(wise, { prefilter: 'bm25', keep: 1 });
     expect(phases.filter((phase) => phase.startsWith('relation'))).toEqual([]);
+    if (name === 'knowledge-navigator') return;
+    const ways = { prefilter: 'bm25', keep: 1, hops: 'given', answers: 'frontier', change: { hops: 1 } };
+    const { answer } = await ask(wise, { ...ways, byLikelihood: true });
+    expect(answer.confidence).toBeCloseTo(1 / 2, 12);
+  });
+
+  test('takes a single relation without a call, and has nothing to ask where there is none', async () => {
+    const line: Facts = hub.slice(0, 2);
+    const asked = await ask(wise, { facts: line, hops: 'given', change: { hops: 2 } });
+    expect(asked.phases.filter((phase) => phase.startsWith('relation'))).toEqual([]);
+    const short = await ask(wise, { facts: line.slice(0, 1), hops: 'given', change: { hops: 2 } });
+    expect(short).toMatchObject({ answer: { stop: unread === 'unread' ? 'no-way' : unread } });
   });
 
   test('holds a statement where it names something that the walk leads to', async () => {

@@ -9,7 +9,6 @@ import { frontierOf, startWalk } from '../../../agents/prompted/frontier-steps.j
 import { questionAgents } from '../../../agents/question-agents.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import type { ChooseManyDecision, Decision } from '../../../src/llm/decision.js';
-import { readReply } from '../../../src/llm/decisions/read-reply.js';
 import { scriptedClient } from '../../fixtures/scripted-client.js';
 import { type Facts, graphOf, parts, resourcesOf, taskOf, townAsker, townFacts, wise } from './clock-town.js';
 
@@ -36,12 +35,6 @@ describe('KG-GPT', () => {
   test('a last reply that cannot be read is no answer', async () => {
     const { answer } = await ask((decision) => (decision.kind === 'answer' ? undefined : wise(decision)));
     expect(answer).toMatchObject({ stop: 'unparsed', degraded: true, entities: [] });
-  });
-
-  test('is as sure of what the pre-filter alone left as that was', async () => {
-    const { answer } = await ask(wise, { byLikelihood: true, prefilter: 'bm25', keep: 1 });
-    expect(answer.confidence).toBeGreaterThan(0);
-    expect(answer.confidence).toBeLessThan(1);
   });
 
   test('offers relations by their bare names, unless their direction is kept', async () => {
@@ -155,41 +148,9 @@ describe('replies that cannot be used', () => {
       asked.at(-1)!.evidence.every(([, relation, tail]) => relation === 'purchased_by' && tail === 'Orla Brandt'),
     ).toBe(true);
   });
-
-  test('never make a relation: names that were not offered are not read, numbers beyond the list neither', async () => {
-    const [decision] = (await ask(wise)).asked.filter(({ kind }) => kind === 'choose-many');
-    const read = (text: string) => readReply(decision!, text, { constrained: false })?.reply;
-    for (const text of ['{"choices":["painted_by"]}', '{"choices":[17]}', 'painted_by'])
-      expect(read(text)).toBeUndefined();
-    expect(read('{"choices":["painted_by","lives_in"]}')).toEqual({ choices: [0] });
-  });
-
-  test('are not lost for a second list in brackets', async () => {
-    const { asked } = await ask(wise);
-    const read = (kind: string, text: string) =>
-      readReply(
-        asked.find((decision) => decision.kind === kind)!,
-        text,
-        { constrained: false },
-      )?.reply;
-    expect(read('choose-many', '[1] or, if that fails, [1, 2]')).toEqual({ choices: [0, 1] });
-    expect(read('rewrite', '["Orla Brandt bought clocks"]\n["somebody repaired the clocks"]')).toEqual({
-      texts: parts,
-    });
-  });
 });
 
 describe('bounds', () => {
-  test('a single relation is taken without a call, and of none there is nothing to ask', async () => {
-    const line: Facts = [
-      ['Harbour Clock', 'purchased_by', 'Orla Brandt'],
-      ['Harbour Clock', 'repaired_by', 'Jon Weil'],
-    ];
-    expect((await ask(wise, { facts: line })).phases).toEqual(['split', 'answer']);
-    const short = await ask(wise, { facts: line.slice(0, 1) });
-    expect(short).toMatchObject({ phases: ['split', 'answer'], answer: { stop: 'dead-end' } });
-  });
-
   test('of homonyms the one counts that the walks lead to', async () => {
     const twins: Facts = [...townFacts, ['Blue Clock', 'stands_in', 'JON WEIL']];
     const { answer, graph } = await ask(

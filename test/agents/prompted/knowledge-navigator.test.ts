@@ -2,7 +2,6 @@ import { describe, expect, test } from '@jest/globals';
 import { votersOf } from '../../../agents/prompted/knowledge-navigator/vote.js';
 import type { QuestionSample } from '../../../datasets/question.js';
 import type { Decision } from '../../../src/llm/decision.js';
-import { readReply } from '../../../src/llm/decisions/read-reply.js';
 import { renderPrompt } from '../../../src/llm/decisions/render-prompt.js';
 import { scriptedClient } from '../../fixtures/scripted-client.js';
 import { chooses, type Facts, graphOf, paraphrases, taskOf, townAsker, townFacts, wise } from './clock-town.js';
@@ -127,13 +126,6 @@ describe('a vote', () => {
     expect(answer.evidence).toContainEqual(['Harbour Clock', 'repaired_by', 'Jon Weil']);
     expect(answer.evidence.flat()).not.toContain('Tower Clock');
     expect(answer.degraded).toBe(true);
-  });
-
-  test('is for what was offered alone: a made-up relation is not read', async () => {
-    const [decision] = relationVotes((await ask(wise)).asked);
-    for (const text of ['{"choice":17}', '{"choice":"painted_by"}', 'painted_by']) {
-      expect(readReply(decision!, text, { constrained: false })?.reply).toBeUndefined();
-    }
   });
 
   test('distinguishes relations with equal ends, and takes names with quotes and brackets as they are', async () => {
@@ -308,15 +300,5 @@ describe('bounds', () => {
     const { phases, answer } = await ask(wise, { budget: 4, change: { hops: 1 } });
     expect(phases).toEqual(['paraphrase', 'relation', 'relation-2', 'answer']);
     expect(answer.evidence).toContainEqual(['Tower Clock', 'purchased_by', 'Orla Brandt']);
-  });
-
-  test('a single relation is taken without a vote, and of none there is nothing to ask', async () => {
-    const line: Facts = [
-      ['Harbour Clock', 'purchased_by', 'Orla Brandt'],
-      ['Harbour Clock', 'repaired_by', 'Jon Weil'],
-    ];
-    expect((await ask(wise, { facts: line })).phases).toEqual(['paraphrase', 'answer']);
-    const short = await ask(wise, { facts: line.slice(0, 1) });
-    expect(short).toMatchObject({ phases: ['paraphrase', 'answer'], answer: { stop: 'dead-end' } });
   });
 });

@@ -77,14 +77,6 @@ describe('Plan-on-Graph', () => {
     ]);
   });
 
-  test('is as sure as the pre-filter of the relation that this one leaves', async () => {
-    const switches = { byLikelihood: true, prefilter: 'bm25', relations: 1, change: { hops: 1 } };
-    const { answer, phases } = await ask(wise, { ...switches, keep: 1 });
-    expect(phases).toEqual([]);
-    expect(answer.confidence).toBeCloseTo(1 / 2, 12);
-    expect((await ask(wise, { ...switches, keep: 2 })).answer.confidence).toBeUndefined();
-  });
-
   test('asks among entities where words are scored only if the question names one', async () => {
     const question = 'who repaired the Tower Clock that Orla Brandt bought';
     const topics = [

@@ -164,6 +164,9 @@ test.each([
   [['reader.kind=uni-kgqa', 'reader.pretrain.steps=49'], 'reader.pretrain.steps of at most'],
   [['reader.kind=embed-kgqa', 'reader.hops=given'], 'walks no chain'],
   [['reader.kind=embed-kgqa', 'reader.reads=words'], 'reads no words'],
+  [['reader.kind=kv-mem', 'reader.hops=given'], 'always reads as often'],
+  [['reader.kind=kv-mem', 'reader.entities.teacher=hybrid'], 'teacher=none'],
+  [['reader.kind=nsm', 'reader.entities.teacher=hybrid', 'reader.entities.teacherSteps=48'], 'teacherSteps below'],
   [['env.id=kgwalk/OpenDialKG-v1'], 'expected no section reader'],
 ])('settings %j are refused before anything is written', async (overrides, message) => {
   const folder = newFolder();

@@ -20,7 +20,6 @@ const factsOf = (more: object = {}): ReaderFacts => ({
     ...more,
   }),
   ...{ horizon: 3, maxTokens: 32, frontiers: frontierTrie(graph), encoder: hashedEncoder(32, true), seed: 5 },
-  tf: () => Promise.reject(new Error('no tensor library is needed')),
   folder: 'none',
 });
 
@@ -50,18 +49,6 @@ describe('EmbedKGQA', () => {
       expect(confidence).toBeLessThanOrEqual(1);
       expect(stop).toBe('ranked');
     }
-  });
-
-  test('answers from its weights alone', async () => {
-    const trained = await opened();
-    await steps(trained, 0, 5);
-    const { tensors } = await trained.state();
-    const weights = Object.fromEntries(Object.entries(tensors).filter(([name]) => !name.startsWith('optimizer/')));
-    const loaded = await opened();
-    expect(await ask(loaded, 0)).not.toEqual(await ask(trained, 0));
-    loaded.restore(weights);
-    for (const i of train.keys()) expect(await ask(loaded, i)).toEqual(await ask(trained, i));
-    expect(() => loaded.restore({})).toThrow(/expected float32 parameter question.1/);
   });
 
   test('is moved by train alone: asking changes no byte, and the table before the first question is of the graph', async () => {

@@ -80,34 +80,6 @@ describe.each<[what: string, of: Opened, steps: number]>([
     expect(await second.state()).toEqual(await whole.state());
   });
 
-  test('answers from weights alone, as the reader that they were taken from', async () => {
-    const reader = await opened(of);
-    await trained(reader, 5);
-    const { tensors } = await reader.state();
-    const own = Object.entries(tensors).filter(([tensor]) => !tensor.startsWith('optimizer/'));
-    const other = await opened(of);
-    other.restore(Object.fromEntries(own));
-    for (const { task } of tinyQuestions) {
-      expect(await other.answer(task, session)).toEqual(await reader.answer(task, session));
-    }
-    expect(() => other.restore(Object.fromEntries(own.slice(1)))).toThrow('expected float32');
-  });
-
-  test('reads no chain and no type, and the order of a batch makes no difference', async () => {
-    const stripped = tinyQuestions.map(({ task, gold }) => ({ task, gold: { ...gold, chains: [], type: 'x' } }));
-    const states = await Promise.all(
-      [tinyQuestions, stripped].map(async (questions) => {
-        const reader = await opened(of);
-        for (let step = 0; step < 4; step++) {
-          const batch = batchOf(step, questions);
-          await reader.step(questions === stripped ? batch.reverse() : batch, { step, learningRate: 0.02 });
-        }
-        return reader.state();
-      }),
-    );
-    expect(states[0]).toEqual(states[1]);
-  });
-
   test('changes nothing in a step whose numbers are not finite', async () => {
     const reader = await opened(of);
     await trained(reader, 2);
@@ -165,14 +137,6 @@ test('a teacher is trained first, then the student, and the learning rate restar
     Object.keys(states[0]!).some((name) => among(name) && !isDeepStrictEqual(states[at]![name], states[at + 1]![name]));
   expect([0, 1, 2].map((at) => changed(at, ofTeacher))).toEqual([true, true, false]);
   expect([0, 1, 2].map((at) => changed(at, (name) => !ofTeacher(name)))).toEqual([false, false, true]);
-});
-
-test('a teacher without a student, or of a kind without shares, is refused', () => {
-  const problems = (name: 'nsm' | 'kv-mem', kind: ReaderKind, teacherSteps: number) =>
-    kind.problems!(tinyFacts(name, { entities: { teacher: 'hybrid', teacherSteps }, fit: { steps: 9 } }).settings);
-  expect(problems('nsm', nsm, 8)).toEqual([]);
-  expect(problems('nsm', nsm, 9)).toEqual([expect.stringContaining('teacherSteps below')]);
-  expect(problems('kv-mem', kvMem, 8)).toEqual([expect.stringContaining('teacher=none')]);
 });
 
 test('an answer is the best entity and those near it, best first', () => {

@@ -62,7 +62,7 @@ export const tinyQuestions: QuestionSample[] = [
 /** For readers that learn their words. @param more of the `reader` section */
 export function tinyFacts(kind: 'nsm' | 'kv-mem', more: object = {}): ReaderFacts {
   const unused = () => {
-    throw new Error('nothing is encoded, walked or computed by tensors');
+    throw new Error('nothing is encoded or walked');
   };
   return {
     graph: tinyFilms,
@@ -78,6 +78,5 @@ export function tinyFacts(kind: 'nsm' | 'kv-mem', more: object = {}): ReaderFact
     ...{ horizon: 2, maxTokens: 64, seed: 3, folder: '' },
     frontiers: { root: unused } as unknown as ReaderFacts['frontiers'],
     encoder: { dim: 0, encode: unused } as unknown as ReaderFacts['encoder'],
-    tf: unused,
   };
 }

@@ -77,6 +77,7 @@ const repaired: readonly (readonly [Decision, string, object])[] = [
   [chooseManyDecision(), '["built", "nothing like it", "OWNS"]', { choices: [1, 0] }],
   [chooseManyDecision(), '- ~built\n- owns', { choices: [2, 0] }],
   [chooseManyDecision(), 'owns; built', { choices: [0, 1] }],
+  [chooseManyDecision(), '[1] or, if that fails, [1, 2]', { choices: [0, 1] }],
   [chooseManyDecision(), '{"choices":[3,2', { choices: [2, 1] }],
   [scoreDecision(), 'scores: 1, 10, 0', { scores: [1, 10, 0] }],
   [scoreDecision(), '[1, 10, 0,]', { scores: [1, 10, 0] }],
