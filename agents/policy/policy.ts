@@ -4,8 +4,7 @@ import type { Tensor } from '../../checkpoints/safetensors.js';
 import { Normalizer, type NormalizerState } from '../../envs/wrappers/normalizer.js';
 import type { Actor, ValueNetwork } from '../actor.js';
 import { mlpActor, mlpCritic } from './mlp.js';
-import type { PolicySettings } from './spaces.js';
-import type { PolicyShape, VectorObservation } from './spaces.js';
+import type { PolicySettings, PolicyShape, VectorObservation } from './spaces.js';
 
 export interface PolicyNetworks {
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- what it keeps of an observation is its own business

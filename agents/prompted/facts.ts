@@ -15,23 +15,16 @@ export function distinctFacts(facts: readonly NamedTriple[]): NamedTriple[] {
   return [...new Map(facts.map((fact) => [fact.join('\u0000'), fact])).values()];
 }
 
-/** A reply's names as entities where the graph has them. */
-interface GroundedNames {
-  /** Distinct ids in the order of the names. */
-  entities: number[];
-  /** Names without an entity. */
-  literals: string[];
-}
-
 /**
  * Looks names up exactly, after normalisation. Of homonyms those that the agent met on its way count, else all.
  * @param met entities of the evidence
+ * @returns distinct, in the order of the names; literals are names without an entity
  */
 export function groundNames(
   names: readonly string[],
   index: Pick<NameIndex, 'lookup'>,
   met: ReadonlySet<number> = new Set(),
-): GroundedNames {
+) {
   const entities = new Set<number>();
   const literals = new Set<string>();
   for (const name of names) {

@@ -50,7 +50,7 @@ interface WalkChoice {
 /** @param walks best first, at least one; of one there is nothing to ask, nor where the budget is spent */
 export async function chooseWalk(
   graph: Graph,
-  { id: questionId, question, ...rest }: QuestionTask,
+  asked: QuestionTask,
   client: DecisionClient,
   walks: readonly Walk[],
 ): Promise<WalkChoice> {
@@ -58,8 +58,8 @@ export async function chooseWalk(
   if (walks.length < 2) return first;
   const decided = await unlessSpent(
     client.decide({
-      ...{ kind: 'judge', phase: 'walk', questionId, question, task, examples, evidence: [] },
-      context: [pathBlock(graph, startWalk({ id: questionId, question, ...rest }))],
+      ...{ kind: 'judge', phase: 'walk', questionId: asked.id, question: asked.question, task, examples, evidence: [] },
+      context: [pathBlock(graph, startWalk(asked))],
       candidates: walks.map((walk) => walkCandidate(graph, walk)),
       ...{ withAnswers: false, final: true },
     }),

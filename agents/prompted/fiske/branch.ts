@@ -146,39 +146,30 @@ export function pathTo(branch: Branch): Path {
   return path;
 }
 
-/** Triples of partial branches that hang together, and the clues that these cover. */
-interface Merged {
-  triples: Path;
-  covered: ClueSet;
-}
-
 /**
- * The first branch with all that share an entity with it or with what joined it before. One branch alone merges to itself.
+ * Triples of the first branch and of all that share an entity with it or with what joined it before. One branch alone merges to itself.
  * @param partial most covered clues first
  */
-export function mergePartial(partial: readonly Branch[]): Merged {
+export function mergePartial(partial: readonly Branch[]): Path {
   const triples: Path[number][] = [];
   const entities = new Set<number>();
-  let covered = 0;
-  let apart = partial.map((branch) => ({ branch, path: pathTo(branch) }));
+  let apart = partial.map(pathTo);
   for (let joined = true; joined;) {
     joined = false;
     const rest: typeof apart = [];
-    for (const candidate of apart) {
-      const touches =
-        triples.length === 0 || candidate.path.some(([head, , tail]) => entities.has(head) || entities.has(tail));
+    for (const path of apart) {
+      const touches = triples.length === 0 || path.some(([head, , tail]) => entities.has(head) || entities.has(tail));
       if (!touches) {
-        rest.push(candidate);
+        rest.push(path);
         continue;
       }
       joined = true;
-      covered |= candidate.branch.covered;
-      triples.push(...candidate.path);
-      for (const [head, , tail] of candidate.path) entities.add(head).add(tail);
+      triples.push(...path);
+      for (const [head, , tail] of path) entities.add(head).add(tail);
     }
     apart = rest;
   }
-  return { triples, covered };
+  return triples;
 }
 
 export interface Step {

@@ -88,20 +88,13 @@ export interface StartNode {
   covered: ClueSet;
 }
 
-interface StartNodes {
-  /** In the order of the clues, then by id; each entity once. */
-  starts: StartNode[];
-  /** Clues that name an entity exactly, by entity: what a neighbour is recognised by. */
-  namedBy: ReadonlyMap<number, ClueSet>;
-  /** Homonyms beyond `maxStarts`, left out. */
-  cut: number;
-}
-
 /**
  * Finds the entities of clues: by name or alias after normalisation, all homonyms, and where there is none by words.
  * @param options.maxStarts most entities a clue
  * @param options.nameMatch share of common words, in (0, 1], that a name needs that is not equal
  * @param naming texts of clues that may name an entity; default all
+ * @returns starts in the order of the clues, then by id, each entity once; `namedBy`: clues that name an entity exactly, what a
+ *   neighbour is recognised by; `cut`: homonyms beyond `maxStarts`, left out
  */
 export function findStartNodes(
   { texts }: Clues,
@@ -109,7 +102,7 @@ export function findStartNodes(
   words: WordIndex,
   { maxStarts, nameMatch }: { maxStarts: number; nameMatch: number },
   naming: readonly string[] = texts,
-): StartNodes {
+) {
   const namedBy = new Map<number, ClueSet>();
   const covered = new Map<number, ClueSet>();
   let cut = 0;
@@ -121,7 +114,8 @@ export function findStartNodes(
     cut += Math.max(0, found.length - maxStarts);
     for (const entity of found.slice(0, maxStarts)) covered.set(entity, (covered.get(entity) ?? 0) | (1 << i));
   });
-  return { starts: [...covered].map(([entity, set]) => ({ entity, covered: set })), namedBy, cut };
+  const starts: StartNode[] = [...covered].map(([entity, set]) => ({ entity, covered: set }));
+  return { starts, namedBy, cut };
 }
 
 /** Entities by the words of their names. */

@@ -85,11 +85,7 @@ function relationsByName(steps: readonly Step[], { graph }: Exploration): number
 
 function byNames({ graph }: Exploration): (a: Step, b: Step) => number {
   const key = ({ relation, tail }: Step) => `${graph.relationNames[relation]!}\u0000${graph.entityNames[tail]!}`;
-  return (a, b) => {
-    const left = key(a);
-    const right = key(b);
-    return left < right ? -1 : left > right ? 1 : a.tail - b.tail;
-  };
+  return (a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : a.tail - b.tail);
 }
 
 /** Clues that a candidate supports. */
@@ -146,31 +142,20 @@ async function mapToClues(query: MappingQuery, exploration: Exploration): Promis
   return matched;
 }
 
-/** Steps that are within the limit, and those that are accepted without a question. */
-interface Limited {
-  /** Steps with a decision about their entities. */
-  offered: AcceptedStep[];
-  /** Steps that count without: their relation's clue speaks for all of them. */
-  whole: AcceptedStep[];
-}
-
 /**
  * Keeps the smallest relations that fit into `maxCandidates` together. The others are accepted whole or cut, as
  * `overflow` says; without the multi-answer rule nothing can be accepted whole. The trace records either case.
+ * @returns `offered`: with a decision about their entities; `whole`: without, as their relation's clue speaks for all of them
  */
-function withinLimit(steps: readonly AcceptedStep[], exploration: Exploration): Limited {
+function withinLimit(steps: readonly AcceptedStep[], exploration: Exploration) {
   const { graph, settings, mayEnd, session } = exploration;
-  const groups = new Map<number, AcceptedStep[]>();
-  for (const step of steps) {
-    const group = groups.get(step.relation);
-    if (group) group.push(step);
-    else groups.set(step.relation, [step]);
-  }
-  const size = (group: readonly AcceptedStep[]) => new Set(group.map(({ tail }) => tail)).size;
-  const sized = [...groups.values()].map((group) => ({ group, size: size(group) }));
+  const sized = [...new Set(steps.map(({ relation }) => relation))].map((relation) => {
+    const group = steps.filter((step) => step.relation === relation);
+    return { group, size: new Set(group.map(({ tail }) => tail)).size };
+  });
   sized.sort((a, b) => a.size - b.size || a.group[0]!.relation - b.group[0]!.relation);
 
-  const limited: Limited = { offered: [], whole: [] };
+  const limited = { offered: [] as AcceptedStep[], whole: [] as AcceptedStep[] };
   let room = settings.maxCandidates;
   for (const { group, size } of sized) {
     if (size <= room) {

@@ -88,7 +88,7 @@ async function answer(attempt: FiskeAttempt): Promise<QuestionAnswer> {
   const complete = explored.complete.length > 0;
   const verified = stop === 'covered';
   const ends = complete || !fromEnds ? furthest(explored.complete, fromEnds) : furthest(explored.partial);
-  const triples = ends.length > 0 ? ends.flatMap(pathTo) : mergePartial(explored.partial).triples;
+  const triples = ends.length > 0 ? ends.flatMap(pathTo) : mergePartial(explored.partial);
   const evidence = distinctFacts(triples.map((triple) => factOf(graph, triple))).slice(0, settings.maxTriples);
   const fromFacts = complete || ends.length > 0 || (!settings.gateAnswer && evidence.length > 0);
   if (fromEnds && ends.length > 0 && task.form === 'entities') {

@@ -16,13 +16,6 @@ import { ParameterSet } from '../../../src/tensor/parameters.js';
 import { encodeQuestions, vectorScale } from '../../relation-walker/question-vectors.js';
 import type * as tfTypes from '@tensorflow/tfjs-core';
 
-interface HopClassifier {
-  /** Longest chain it was trained on. */
-  readonly maxHops: number;
-  /** Share of each number of hops, 1 first, float64 [maxHops]. @param vector float32 [dim] as the encoder gives it */
-  shares(vector: Float32Array): Float64Array;
-}
-
 /** Full-batch steps of Adam from zero weights on a convex loss: nothing is drawn, so nothing needs a seed. */
 const steps = 150;
 const learningRate = 0.05;
@@ -58,9 +51,10 @@ export async function hopPredictor(
 /**
  * @param encoded vectors of questions
  * @param hops of each, at least 1
+ * @returns the longest chain it was trained on, and the share of each number of hops, 1 first, float64 [maxHops]
  * @throws WorkbenchError `data` without questions, or for a vector that is not finite
  */
-export async function fitHops(tf: Tf, encoded: EncodedTexts, hops: readonly number[]): Promise<HopClassifier> {
+export async function fitHops(tf: Tf, encoded: EncodedTexts, hops: readonly number[]) {
   if (hops.length === 0) {
     throw new WorkbenchError(
       'data',
@@ -108,7 +102,7 @@ export async function fitHops(tf: Tf, encoded: EncodedTexts, hops: readonly numb
 
   return {
     maxHops,
-    shares(vector) {
+    shares(vector: Float32Array) {
       const logits = Float64Array.from(bias!.data);
       for (let j = 0; j < dim; j++) {
         const value = (vector[j]! - mean[j]!) / deviation[j]!;

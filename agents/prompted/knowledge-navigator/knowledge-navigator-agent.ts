@@ -17,8 +17,7 @@ import { fromFrontier } from '../frontier-steps.js';
 import { chosenAnswer, writtenAnswer } from '../walk-choice.js';
 import { walkingAgent } from '../walking-agent.js';
 import { answerPrompts } from './prompts.js';
-import { hopFurther, Retrieval, type WeighedWalk } from './retrieve.js';
-import { knowledgeNavigatorSettings } from './retrieve.js';
+import { hopFurther, knowledgeNavigatorSettings, Retrieval, type WeighedWalk } from './retrieve.js';
 import { votersOf } from './vote.js';
 
 export const knowledgeNavigatorEntry = walkingAgent(

@@ -51,12 +51,6 @@ export const pogSettings = z.strictObject({
 
 export type PogSettings = z.output<typeof pogSettings>;
 
-/** A question's own: nothing of it is kept in a file, or goes from one question to the next. */
-interface Notes {
-  objectives: readonly string[];
-  memory: readonly string[];
-}
-
 /** All visited entities, with a path to each. Homonyms are separate entities: names are not compared. */
 export class Pool {
   readonly #ways = new Map<number, Walk>();
@@ -91,7 +85,7 @@ export class PogAttempt extends Attempt<WalkingParts<PogSettings>> {
   /** Walks of every length may hold the answer. */
   open = false;
   readonly pool = new Pool();
-  readonly notes: Notes = { objectives: [], memory: [] };
+  readonly notes = { objectives: [] as readonly string[], memory: [] as readonly string[] };
   /** `entity/relation` of all that was followed. */
   readonly followed = new Set<string>();
 }
@@ -101,7 +95,7 @@ export const sizedPath = (graph: Graph, walk: Walk): string =>
   `${pathText(graph, walk)} (${frontierOf(walk).entities.length})`;
 
 /** Context blocks of a decision; empty ones are not shown. Model output of any length, so cut first. */
-export function noteBlocks({ objectives, memory }: Notes): ContextBlock[] {
+export function noteBlocks({ objectives, memory }: PogAttempt['notes']): ContextBlock[] {
   return [
     { label: 'Objectives', lines: objectives },
     { label: 'Memory', lines: memory },
@@ -109,16 +103,10 @@ export function noteBlocks({ objectives, memory }: Notes): ContextBlock[] {
 }
 
 /** At most four, one for every step on the way to the answer. Undefined where the reply cannot be read. */
-export const splitIntoObjectives = (attempt: PogAttempt) =>
-  rewritten(attempt, 'sub-objective', {
-    ...{
-      phase: 'objectives',
-      evidence: [],
-      task: prompts.objectiveTask,
-      examples: prompts.objectiveExamples,
-      count: 4,
-    },
-  });
+export function splitIntoObjectives(attempt: PogAttempt) {
+  const { objectiveTask: task, objectiveExamples: examples } = prompts;
+  return rewritten(attempt, 'sub-objective', { phase: 'objectives', evidence: [], task, examples, count: 4 });
+}
 
 /** Memory after new facts, at most six texts. Undefined when the reply is unreadable: the old memory stays. */
 export const renewedMemory = (attempt: PogAttempt, evidence: readonly NamedTriple[]) =>

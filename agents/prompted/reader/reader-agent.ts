@@ -23,10 +23,11 @@ import type {
   RelationRanker,
 } from '../../question-agent.js';
 import { answersSwitch, fromFrontier, startWalk, type Walk } from '../frontier-steps.js';
-import { type HopsOf, hopsSwitch, hopsTeller, openHops } from '../hops/hops.js';
+import { hopsSwitch, hopsTeller, openHops } from '../hops/hops.js';
 import { answerFromChains, ended } from '../rog/rog-agent.js';
 import { chainText, executed } from '../self-veqa/chains.js';
 import { chooseWalk } from '../walk-choice.js';
+import type { WalkingParts } from '../walking-agent.js';
 
 export const readerSettings = z.strictObject({
   walker: z
@@ -88,12 +89,7 @@ function likeliest(walks: readonly RankedWalk[], mass: number): readonly RankedW
   return last < 0 ? walks : walks.slice(0, last + 1);
 }
 
-interface Parts {
-  resources: QuestionAgentResources;
-  settings: ReaderSettings;
-  walker: RelationRanker;
-  hopsOf: HopsOf;
-}
+type Parts = Omit<WalkingParts<ReaderSettings>, 'prefilter'> & { walker: RelationRanker };
 
 async function answer(task: QuestionTask, session: QuestionSession, parts: Parts): Promise<QuestionAnswer> {
   const { resources, settings, walker, hopsOf } = parts;

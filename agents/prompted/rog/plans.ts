@@ -117,21 +117,15 @@ export async function planFreely(
   );
   const unknown = new Set(plans.flat().filter((name) => called(graph, names, name).length === 0));
   const foreign = plans.filter((plan) => plan.some((name) => unknown.has(name)));
-  const followed = plans.map((plan) =>
-    followedChains(
-      graph,
-      task,
-      topics,
-      plan.map((name) => called(graph, names, name)),
-    ),
-  );
+  const steps = (plan: readonly string[]) => plan.map((name) => called(graph, names, name));
+  const followed = plans.map((plan) => followedChains(graph, task, topics, steps(plan)));
   const chains = followed.flat();
   const nowhere = followed.filter((some) => some.length === 0).length - foreign.length;
   const lacking = `${foreign.length} of ${plans.length} plans name what is no relation: ${[...unknown].join(', ')}`;
   const notes = [
-    ...(foreign.length > 0 ? [lacking] : []),
-    ...(nowhere > 0 ? [`${nowhere} of ${plans.length} plans lead nowhere`] : []),
-  ];
+    foreign.length > 0 && lacking,
+    nowhere > 0 && `${nowhere} of ${plans.length} plans lead nowhere`,
+  ].filter((note) => note !== false);
   const distinct = [...new Map(chains.map((chain) => [chain.join(), chain])).values()];
   return { chains: distinct, ...(notes.length > 0 && { note: `${notes.join('; ')}.` }) };
 }

@@ -2,7 +2,6 @@
 import { excludedTopics, type QuestionTask } from '../../../datasets/question.js';
 import {
   canonicalOrder,
-  type Frontier,
   entitiesOf,
   frontierRelations,
   initialFrontier,
@@ -140,22 +139,11 @@ interface ChainBounds {
   signal?: AbortSignal | undefined;
 }
 
-/** The chains that exist, or those that were kept of them. */
-interface ChainSpace {
-  /** Ascending by relation ids. */
-  chains: number[][];
-  /** Some were left out for `most`. */
-  cut: boolean;
-}
-
-interface Prefix {
-  chain: readonly number[];
-  frontier: Frontier;
-  likeness: number;
-}
-
-/** Walks frontiers from the topics, one length after the other. O(prefixes · edges of their frontiers). */
-async function reachableChains(graph: Graph, bounds: ChainBounds): Promise<ChainSpace> {
+/**
+ * Walks frontiers from the topics, one length after the other. O(prefixes · edges of their frontiers).
+ * @returns ascending by relation ids; `cut` where some were left out for `most`
+ */
+async function reachableChains(graph: Graph, bounds: ChainBounds) {
   const { topics, excluded } = bounds;
   let cut = false;
   const within = <Rated extends { chain: readonly number[]; likeness: number }>(rated: Rated[]) => {
@@ -164,7 +152,7 @@ async function reachableChains(graph: Graph, bounds: ChainBounds): Promise<Chain
     return rated.sort((a, b) => b.likeness - a.likeness || byIds(a.chain, b.chain)).slice(0, bounds.most);
   };
   let found: { chain: number[]; likeness: number }[] = [];
-  let prefixes: Prefix[] = [{ chain: [], frontier: initialFrontier(topics), likeness: 0 }];
+  let prefixes = [{ chain: [] as number[], frontier: initialFrontier(topics), likeness: 0 }];
   for (let length = 1; length <= bounds.longest; length++) {
     const rated = [];
     await graph.ensure(entitiesOf(prefixes.map(({ frontier }) => frontier)), bounds.signal);

@@ -19,10 +19,9 @@ import { distinctFacts, factOf, unlessSpent } from '../facts.js';
 import { fromFrontier, frontierAnswers, frontierOf, promptsFor, saidAnswers, walkFacts } from '../frontier-steps.js';
 import { overlapSource, vectorSource } from '../prefilter/text-source.js';
 import { Attempt, walkingAgent } from '../walking-agent.js';
-import { type Beam, explore, type TogAttempt } from './explore.js';
+import { type Beam, explore, type TogAttempt, togSettings, type TogSettings } from './explore.js';
 import * as prompts from './prompts.js';
 import { modelScorer, textScorer, type Scorer } from './scorer.js';
-import { togSettings, type TogSettings } from './explore.js';
 import { walkSets } from './walk-sets.js';
 
 export const togEntry = walkingAgent(

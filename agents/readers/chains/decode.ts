@@ -5,12 +5,6 @@ import type { ChainScores } from './network.js';
 /** Beginnings of chains looked at for one question before it is given up: no end is in sight on graphs with thousands of relations. */
 const mostTried = 20_000;
 
-export interface FoundChain {
-  node: FrontierNode;
-  /** Its log-probability among all chains, those that lead nowhere included. */
-  logProb: number;
-}
-
 /** A chain, or a beginning of chains, whose frontier is computed when it is its turn. */
 interface Open {
   node(): FrontierNode;
@@ -65,13 +59,14 @@ class OpenChains {
 /**
  * Best-first search by upper bound, so that the first whole chain is the best one; ties: the one found first.
  * @param length relations of the chain, or fewer where none of that length leads anywhere; undefined: as probable as its end is
- * @returns undefined where nothing leads on; `tried` counts beginnings looked at
+ * @returns the chain with its log-probability among all, those that lead nowhere included; undefined where nothing leads on; `tried`
+ *   counts beginnings looked at
  */
 export function bestChain(
   root: FrontierNode,
   scores: ChainScores,
   { horizon, length }: { horizon: number; length?: number | undefined },
-): { found: FoundChain | undefined; tried: number } {
+): { found: { node: FrontierNode; logProb: number } | undefined; tried: number } {
   const given = length === undefined ? undefined : Math.min(length, horizon);
   const endOf = (chain: Int32Array) => (given === undefined ? scores.end(chain) : 0);
   const mostEnd = (relations: number) => (given === undefined ? scores.mostEnd(relations) : 0);

@@ -1,6 +1,6 @@
 /** A made-up town: clocks, who bought them, who repaired them; and a reader that answers decisions by fixed rules. */
 import { questionAgents } from '../../../agents/question-agents.js';
-import type { QuestionAgentResources, TraceEvent } from '../../../agents/question-agent.js';
+import type { QuestionAgent, QuestionAgentResources, TraceEvent } from '../../../agents/question-agent.js';
 import type { QuestionSample, QuestionTask } from '../../../datasets/question.js';
 import { GraphBuilder } from '../../../src/kg/build-graph.js';
 import type { Graph } from '../../../src/kg/graph.js';
@@ -135,25 +135,29 @@ export interface Ways {
   budget?: number;
   byLikelihood?: boolean;
   change?: Partial<QuestionTask>;
-  train?: QuestionSample[];
+  train?: readonly QuestionSample[];
+  /** Made before, to be asked again. */
+  agent?: QuestionAgent;
+  resources?: Partial<QuestionAgentResources>;
   [name: string]: unknown;
 }
 
-/** Asks an agent about Orla Brandt's clocks; the script replies. @param given of the task, in addition to the topic */
-export function townAsker(name: string, given: Partial<QuestionTask> = {}) {
+/** Asks an agent about Orla Brandt's clocks; the script replies. @param about of the task, in addition to the topic */
+export function townAsker(name: string, about: Partial<QuestionTask> = {}) {
   return async (
     script: (decision: Decision) => unknown,
-    { facts = townFacts, budget, byLikelihood, change, train = [], ...switches }: Ways = {},
+    { facts = townFacts, budget, byLikelihood, change, train = [], agent: known, resources, ...switches }: Ways = {},
   ) => {
     const graph = graphOf(facts);
     const topics = [{ name: 'Orla Brandt', entity: graph.entityId('Orla Brandt'), span: [29, 40] as const }];
     const client = scriptedClient(script, budget, byLikelihood);
-    const agent = await questionAgents.create(name, { ...resourcesOf(graph), train: () => train }, switches);
+    const given = { ...resourcesOf(graph), train: () => train, ...resources };
+    const agent = known ?? (await questionAgents.create(name, given, switches));
     const events: TraceEvent[] = [];
     const session = { client, trace: (event: TraceEvent) => void events.push(event) };
-    const answer = await agent.answer({ ...taskOf({ topics, ...given }), ...change }, session);
+    const answer = await agent.answer({ ...taskOf({ topics, ...about }), ...change }, session);
     return {
-      ...{ answer, graph, client, events, asked: client.asked, phases: client.asked.map(({ phase }) => phase) },
+      ...{ agent, answer, graph, client, events, asked: client.asked, phases: client.asked.map(({ phase }) => phase) },
       names: answer.entities.map((entity) => graph.entityNames[entity]!).sort(),
     };
   };

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { questionAgents } from '../../../agents/question-agents.js';
+import type { QuestionTask } from '../../../datasets/question.js';
 import { scriptedClient } from '../../fixtures/scripted-client.js';
 import { graphOf, resourcesOf, taskOf } from './clock-town.js';
 
@@ -8,31 +9,28 @@ const resources = resourcesOf(graph);
 const task = taskOf({ question: 'who built it' });
 
 describe.each(['io', 'cot'] as const)('%s prompting', (name) => {
-  test('B-TOG-9: asks once, says nothing of the graph, and maps names to entities', async () => {
-    const client = scriptedClient(() => ({ answers: ['ivo  marr', 'Somebody Else'], reasoning: 'I know.' }));
+  const ask = async (reply: unknown, change: Partial<QuestionTask> = {}) => {
+    const client = scriptedClient(() => reply);
     const agent = await questionAgents.create(name, resources);
-    const answer = await agent.answer(task, { client, trace: () => {} });
-    expect(answer).toMatchObject({
-      entities: [graph.entityId('Ivo Marr')],
-      literals: ['Somebody Else'],
-      degraded: false,
-    });
-    expect(client.asked).toHaveLength(1);
-    expect(client.asked[0]).toMatchObject({ kind: 'answer', evidence: [], final: true, withReasoning: name === 'cot' });
+    const answer = await agent.answer({ ...task, ...change }, { client, trace: () => {} });
+    return { answer, asked: client.asked };
+  };
+
+  test('B-TOG-9: asks once, says nothing of the graph, and maps names to entities', async () => {
+    const { answer, asked } = await ask({ answers: ['ivo  marr', 'Somebody Else'], reasoning: 'I know.' });
+    const found = { entities: [graph.entityId('Ivo Marr')], literals: ['Somebody Else'], degraded: false };
+    expect(answer).toMatchObject(found);
+    expect(asked).toMatchObject([{ kind: 'answer', evidence: [], final: true, withReasoning: name === 'cot' }]);
   });
 
   test('a truth question gets a verdict, or none', async () => {
-    const agent = await questionAgents.create(name, resources);
-    const ask = (answers: string[]) =>
-      agent.answer({ ...task, form: 'truth' }, { client: scriptedClient(() => ({ answers })), trace: () => {} });
-    expect((await ask(['true'])).truth).toBe(true);
-    expect((await ask(['False'])).truth).toBe(false);
-    expect(await ask([])).not.toHaveProperty('truth');
+    const verdict = async (...answers: string[]) => (await ask({ answers }, { form: 'truth' })).answer;
+    expect([(await verdict('true')).truth, (await verdict('False')).truth]).toEqual([true, false]);
+    expect(await verdict()).not.toHaveProperty('truth');
   });
 
   test('a reply that cannot be read is an abstention, not a lost question', async () => {
-    const agent = await questionAgents.create(name, resources);
-    const answer = await agent.answer(task, { client: scriptedClient(() => undefined), trace: () => {} });
+    const { answer } = await ask(undefined);
     expect(answer).toMatchObject({ entities: [], literals: [], degraded: true, stop: 'unparsed' });
   });
 });

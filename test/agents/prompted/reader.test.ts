@@ -12,12 +12,10 @@ import type { Decision } from '../../../src/llm/decision.js';
 import { openQuestionAgent } from '../../../tasks/questions/agents.js';
 import { openQuestionGraph } from '../../../tasks/questions/data.js';
 import { finishedRun } from '../../fixtures/finished-run.js';
-import { scriptedClient } from '../../fixtures/scripted-client.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
-import { graphOf, resourcesOf, taskOf, townFacts } from './clock-town.js';
+import { graphOf, resourcesOf, townAsker, townFacts, type Ways } from './clock-town.js';
 
 const graph = graphOf(townFacts);
-const topics = [{ name: 'Orla Brandt', entity: graph.entityId('Orla Brandt') }];
 const chain = (...names: string[]) => names.map((name) => graph.relationId(name));
 const right = { relations: chain('~purchased_by', 'repaired_by'), probability: 0.6 };
 const wrong = { relations: chain('~purchased_by', 'stands_in'), probability: 0.3 };
@@ -32,10 +30,11 @@ const judge = (decision: Decision) => {
   return { answers: [...new Set(repairers)] };
 };
 
+const readerAsk = townAsker('reader', { hops: 2 });
+
 async function ask(
   walks: readonly RankedWalk[],
-  switches = {},
-  { budget = Infinity, task = {}, byLikelihood = false, script = judge as (decision: Decision) => unknown } = {},
+  { script = judge, ...ways }: Ways & { script?: (decision: Decision) => unknown } = {},
 ) {
   const counts: (number | undefined)[][] = [];
   const ranker = {
@@ -46,12 +45,8 @@ async function ask(
       return Promise.resolve(walks.slice(0, count));
     },
   };
-  const resources = { ...resourcesOf(graph), walker: () => Promise.resolve(ranker) };
-  const agent = await questionAgents.create('reader', resources, { walker: 'any', ...switches });
-  const client = scriptedClient(script, budget, byLikelihood);
-  const answer = await agent.answer(taskOf({ topics, hops: 2, ...task }), { client, trace: () => {} });
-  const names = answer.entities.map((entity) => graph.entityNames[entity]).sort();
-  return { answer, names, asked: client.asked, counts };
+  const resources = { walker: () => Promise.resolve(ranker) };
+  return { ...(await readerAsk(script, { resources, walker: 'any', ...ways })), counts };
 }
 
 test('the model reads what lies on the walker’s walks, in one call', async () => {
@@ -79,7 +74,7 @@ test.each([
   [{ answers: 'frontier' }, false],
   [{}, true],
 ])('or judges which walk answers, and everything behind that is the answer: %o, by likelihood %s', async (set, by) => {
-  const { answer, names, asked } = await ask([wrong, right], set, { byLikelihood: by });
+  const { answer, names, asked } = await ask([wrong, right], { ...set, byLikelihood: by });
   expect(asked.map(({ phase, kind }) => [phase, kind])).toEqual([['walk', 'judge']]);
   expect(names).toEqual(['Jon Weil', 'Mia Kop']);
   expect(answer).toMatchObject({ stop: 'frontier', chain: right.relations, degraded: false, confidence: 0.6 });
@@ -94,35 +89,30 @@ test('one walk needs no judge, and so much probability is enough', async () => {
 });
 
 test('answers nothing without a topic, without a way, or without a call left', async () => {
-  expect((await ask([right], {}, { task: { topics: [] } })).answer).toMatchObject({ stop: 'no-topic', entities: [] });
+  expect((await ask([right], { change: { topics: [] } })).answer).toMatchObject({ stop: 'no-topic', entities: [] });
   expect((await ask([])).answer).toMatchObject({ stop: 'no-way', entities: [] });
-  const spent = await ask([right], {}, { budget: 0 });
+  const spent = await ask([right], { budget: 0 });
   expect([spent.answer.stop, spent.answer.entities, spent.asked.length]).toEqual(['budget', [], 0]);
 });
 
 test('a reply that cannot be read is marked, and the walker’s first walk stands where walks are judged', async () => {
   const script = () => undefined;
-  expect((await ask([right], {}, { script })).answer).toMatchObject({ stop: 'unparsed', degraded: true, entities: [] });
-  const judged = await ask([right, wrong], { answers: 'frontier' }, { script });
+  expect((await ask([right], { script })).answer).toMatchObject({ stop: 'unparsed', degraded: true, entities: [] });
+  const judged = await ask([right, wrong], { answers: 'frontier', script });
   expect(judged.answer).toMatchObject({ stop: 'frontier', degraded: true, chain: right.relations });
 });
 
 test('a hub’s facts are limited, its answers are not', async () => {
   const facts = Array.from({ length: 10_000 }, (_, i) => [`Clock ${i}`, 'purchased_by', 'Orla Brandt'] as const);
-  const hub = graphOf(facts);
-  const walks = () => Promise.resolve([{ relations: [hub.relationId('~purchased_by')], probability: 1 }]);
-  const ranker = { prepare: () => Promise.resolve(), shares: () => Promise.resolve(undefined), walks };
-  const resources = { ...resourcesOf(hub), walker: () => Promise.resolve(ranker) };
-  const own = [{ name: 'Orla Brandt', entity: hub.entityId('Orla Brandt') }];
+  const walk = { relations: [graphOf(facts).relationId('~purchased_by')], probability: 1 };
+  const script = ({ evidence }: Decision) => ({ answers: [evidence[0]![0]] });
   for (const [answers, entities] of [
     ['model', 1],
     ['frontier', 10_000],
   ] as const) {
-    const agent = await questionAgents.create('reader', resources, { walker: 'any', answers });
-    const client = scriptedClient(({ evidence }) => ({ answers: [evidence[0]![0]] }));
-    const answer = await agent.answer(taskOf({ topics: own }), { client, trace: () => {} });
+    const { answer, asked } = await ask([walk], { facts, script, answers });
     expect(answer.entities).toHaveLength(entities);
-    for (const { evidence } of client.asked) expect(evidence).toHaveLength(60);
+    for (const { evidence } of asked) expect(evidence).toHaveLength(60);
   }
 });
 

@@ -3,10 +3,10 @@ import { questionAgents } from '../../../agents/question-agents.js';
 import type { QuestionTask } from '../../../datasets/question.js';
 import type { Decision, JudgeDecision, ScoreDecision } from '../../../src/llm/decision.js';
 import { scriptedClient } from '../../fixtures/scripted-client.js';
-import { graphOf, resourcesOf, taskOf } from './clock-town.js';
+import { type Facts, graphOf, resourcesOf, taskOf, townAsker, type Ways } from './clock-town.js';
 
 /** Ships and their builders: `sailed` leads to three ships, each `built_by` someone; one ship has no name to speak of. */
-const graph = graphOf([
+const ships: Facts = [
   ['Tamsin', 'sailed', 'Heron'],
   ['Tamsin', 'sailed', 'Lark'],
   ['Tamsin', 'sailed', 'Brindle'],
@@ -15,7 +15,8 @@ const graph = graphOf([
   ['Lark', 'built_by', 'Ada'],
   ['Brindle', 'built_by', 'Ivo'],
   ['Heron', 'docked_at', 'Vell'],
-]);
+];
+const graph = graphOf(ships);
 const resources = resourcesOf(graph);
 const topics = [{ name: 'Tamsin', entity: graph.entityId('Tamsin') }];
 const task = taskOf({ question: 'who built the ships that Tamsin sailed', topics });
@@ -36,16 +37,9 @@ function wise(decision: Decision): unknown {
   return { answers: ['Ivo'] };
 }
 
-async function run(
-  script: (decision: Decision) => unknown,
-  switches: Record<string, unknown> = {},
-  { budget, byLikelihood, change }: { budget?: number; byLikelihood?: boolean; change?: Partial<QuestionTask> } = {},
-) {
-  const client = scriptedClient(script, budget, byLikelihood);
-  const agent = await questionAgents.create('tog', resources, switches);
-  const answer = await agent.answer({ ...task, ...change }, { client, trace: () => {} });
-  return { answer, asked: client.asked, phases: client.asked.map(({ phase }) => phase) };
-}
+const shipAsk = townAsker('tog', { question: task.question, topics });
+const run = (script: (decision: Decision) => unknown, switches: Ways = {}, ways: Ways = {}) =>
+  shipAsk(script, { facts: ships, ...switches, ...ways });
 
 /** Finds everything as good, and no verdict. */
 const torn = (decision: Decision) =>
@@ -57,19 +51,12 @@ const torn = (decision: Decision) =>
 
 describe('Think-on-Graph', () => {
   test('walks two hops, stops when the facts suffice and answers from the verdict', async () => {
-    const { answer, asked } = await run(wise);
+    const { answer, phases } = await run(wise);
     expect(answer.entities).toEqual([id('Ivo'), id('Ada')]);
     expect(answer).toMatchObject({ stop: 'suffices', verified: true, degraded: false });
     // Depth 1: relations, entities, verdict. Depth 2: relations of three ships, one tail each, verdict. No answer call.
-    expect(asked.map(({ phase }) => phase)).toEqual([
-      'relation-prune',
-      'entity-prune',
-      'judge',
-      'relation-prune',
-      'relation-prune',
-      'relation-prune',
-      'judge',
-    ]);
+    const relations = 'relation-prune';
+    expect(phases).toEqual([relations, 'entity-prune', 'judge', relations, relations, relations, 'judge']);
   });
 
   test('never walks back the edge it came by; the reference closes the whole relation', async () => {
@@ -178,26 +165,20 @@ describe('Think-on-Graph', () => {
   });
 
   test('with share=beams all beams of a depth have one call for their relations', async () => {
-    const { answer, asked } = await run(wise, { share: 'beams' });
-    expect(asked.map(({ phase }) => phase)).toEqual([
-      'relation-prune',
-      'entity-prune',
-      'judge',
-      'relation-prune',
-      'judge',
-    ]);
+    const { answer, asked, phases } = await run(wise, { share: 'beams' });
+    expect(phases).toEqual(['relation-prune', 'entity-prune', 'judge', 'relation-prune', 'judge']);
     expect((asked[3] as ScoreDecision).candidates.map(({ text }) => text)).toEqual(['built_by', 'docked_at']);
     expect(answer.entities).toEqual([id('Ivo'), id('Ada')]);
   });
 
   test('asks for no relation where the pre-filter leaves one', async () => {
-    const { asked } = await run(wise, { prefilter: 'bm25', keep: 1 });
-    expect(asked.map(({ phase }) => phase)).not.toContain('relation-prune');
-    expect(asked.length).toBeGreaterThan(0);
+    const { phases } = await run(wise, { prefilter: 'bm25', keep: 1 });
+    expect(phases).not.toContain('relation-prune');
+    expect(phases.length).toBeGreaterThan(0);
   });
 
   describe('over whole sets', () => {
-    const byScore = (switches: Record<string, unknown>, change: Partial<QuestionTask> = {}, budget?: number) =>
+    const byScore = (switches: Ways, change: Partial<QuestionTask> = {}, budget?: number) =>
       run(setReply, switches, { change, budget, byLikelihood: true });
     const setReply = (decision: Decision) =>
       decision.kind === 'judge'

@@ -1,15 +1,13 @@
 /** Runs Self-VEQA on the made-up town with a scripted model. */
 import { questionAgents } from '../../../../agents/question-agents.js';
-import type { QuestionAgent, TraceEvent } from '../../../../agents/question-agent.js';
+import type { QuestionAgent } from '../../../../agents/question-agent.js';
 import type { QuestionSample, QuestionTask } from '../../../../datasets/question.js';
 import type { Decision, JudgeDecision } from '../../../../src/llm/decision.js';
-import { scriptedClient } from '../../../fixtures/scripted-client.js';
-import { graphOf, resourcesOf, taskOf, townFacts } from '../clock-town.js';
+import { graphOf, resourcesOf, taskOf, townAsker, townFacts, type Ways } from '../clock-town.js';
 
 export const graph = graphOf(townFacts);
 export const relation = (name: string) => graph.relationId(name);
 export const chainOf = (...names: string[]) => names.map(relation);
-export const namesOf = (entities: readonly number[]) => entities.map((entity) => graph.entityNames[entity]!);
 
 const question = 'who repaired the clocks that Orla Brandt bought';
 export const townTask: QuestionTask = taskOf({
@@ -55,28 +53,16 @@ export async function townAgent(switches: Record<string, unknown> = {}): Promise
 
 export async function ask(
   { rounds, judge = wiseJudge }: Script,
-  {
-    task = {},
-    budget,
-    agent,
-    ...switches
-  }: { task?: Partial<QuestionTask>; budget?: number; agent?: QuestionAgent; [name: string]: unknown } = {},
+  { task, ...ways }: Ways & { task?: Partial<QuestionTask> } = {},
 ) {
-  const asked = agent ?? (await townAgent(switches));
   let round = 0;
-  const client = scriptedClient((decision: Decision) => {
+  const script = (decision: Decision) => {
     if (decision.kind === 'judge') return judge(decision);
     const chains = rounds[round++];
     return chains && { chains };
-  }, budget);
-  const events: TraceEvent[] = [];
-  const answer = await asked.answer({ ...townTask, ...task }, { client, trace: (event) => events.push(event) });
-  const of = <Kind extends Decision['kind']>(kind: Kind) =>
-    client.asked.filter((one): one is Extract<Decision, { kind: Kind }> => one.kind === kind);
-  return {
-    ...{ agent: asked, answer, client, events, names: namesOf(answer.entities) },
-    phases: client.asked.map(({ phase }) => phase),
-    proposals: of('chains'),
-    judgements: of('judge'),
   };
+  const asked = await townAsker('self-veqa', { hops: 2 })(script, { train, ...ways, change: task });
+  const of = <Kind extends Decision['kind']>(kind: Kind) =>
+    asked.asked.filter((one): one is Extract<Decision, { kind: Kind }> => one.kind === kind);
+  return { ...asked, proposals: of('chains'), judgements: of('judge') };
 }

@@ -5,6 +5,7 @@ import { QuestionSide } from '../../../../agents/readers/embed-kgqa/question-sid
 import { type AskedBatch, QuestionStep } from '../../../../agents/readers/embed-kgqa/question-step.js';
 import { composeQuery } from '../../../../src/embedding/bilinear.js';
 import { Rng } from '../../../../src/run/seeds.js';
+import { differenceAt } from '../../../fixtures/gradient-check.js';
 
 const numEntities = 9;
 const shape = { inputs: 5, width: 6, dim: 8, matched: 3 };
@@ -53,17 +54,6 @@ function lossOf({
   return { ranking, matching };
 }
 
-/** (f(x + e) − f(x − e)) / 2e at a number. */
-function difference(values: Float32Array, i: number, f: () => number): number {
-  const value = values[i]!;
-  values[i] = value + 1 / 128;
-  const above = f();
-  values[i] = value - 1 / 128;
-  const below = f();
-  values[i] = value;
-  return (above - below) * 64;
-}
-
 describe('a step on questions', () => {
   test('has the loss as defined and its gradient, of network and table', async () => {
     // So many draws name every entity.
@@ -74,8 +64,8 @@ describe('a step on questions', () => {
       const { ranking, matching } = lossOf({ weights, network, batch });
       return ranking + matching;
     };
-    const grads = network.parameters.values.map((_, i) => difference(network.parameters.values, i, total));
-    const rows = before.map((_, i) => difference(weights.table.entities, i, total));
+    const grads = network.parameters.values.map((_, i) => differenceAt(network.parameters.values, i, total, 1 / 128));
+    const rows = before.map((_, i) => differenceAt(weights.table.entities, i, total, 1 / 128));
     const figures = await step.train(batch, { network: 0, table: 0.01 }, Rng.named(0, 'draws'));
     expect(figures.ranking).toBeCloseTo(wanted.ranking, 5);
     expect(figures.matching).toBeCloseTo(wanted.matching, 5);

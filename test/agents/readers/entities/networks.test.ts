@@ -12,7 +12,7 @@ import { subgraphsOf } from '../../../../src/kg/subgraphs.js';
 import { Rng } from '../../../../src/run/seeds.js';
 import { HostParameters } from '../../../../src/tensor/host/host-parameters.js';
 import { Tape, type Taped } from '../../../../src/tensor/host/tape.js';
-import { expectClose } from '../../../fixtures/gradient-check.js';
+import { differenceAt, expectClose } from '../../../fixtures/gradient-check.js';
 import { tinyFacts, tinyFilms, tinyQuestions } from './tiny-films.js';
 
 const hops = 2;
@@ -32,20 +32,12 @@ function checkGrads(parameters: HostParameters, loss: () => number, back: () => 
   parameters.grads.fill(0);
   loss();
   back();
-  const step = 2 ** -9;
   const rng = Rng.named(5, 'test/numbers-to-check');
   for (const name of parameters.names) {
     const values = parameters.value(name);
     for (let k = 0; k < 4; k++) {
       const i = rng.integer(values.length);
-      const before = values[i]!;
-      const at = (value: number) => {
-        values[i] = value;
-        return loss();
-      };
-      const grad = (at(before + step) - at(before - step)) / (2 * step);
-      values[i] = before;
-      const error = grad - parameters.grad(name)[i]!;
+      const error = differenceAt(values, i, loss) - parameters.grad(name)[i]!;
       expect({ name, i, error }).toEqual({ name, i, error: expect.closeTo(0, 2) });
     }
   }
@@ -350,17 +342,8 @@ describe('KV-Mem', () => {
     back();
     // Adagrad keeps g² of its first step, which goes down the gradient.
     const before = table.values.slice();
-    const step = 2 ** -9;
     const picked = [...new Set(memory.entities)].flatMap((entity) => [entity * dim, entity * dim + 3]);
-    const grads = picked.map((i) => {
-      const at = (value: number) => {
-        table.values[i] = value;
-        return loss();
-      };
-      const grad = (at(before[i]! + step) - at(before[i]! - step)) / (2 * step);
-      table.values[i] = before[i]!;
-      return grad;
-    });
+    const grads = picked.map((i) => differenceAt(table.values, i, loss));
     table.move(0.1);
     const squares = table.tensors()['optimizer/squares/entities']!.data as Float32Array;
     picked.forEach((i, at) => {
