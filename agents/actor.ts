@@ -43,6 +43,7 @@ export interface ScoredActions {
   infer?(): Promise<Float32Array>;
 }
 
+/** Common part of requests: the task of the walk. */
 export interface TaskRequest {
   readonly task: { readonly id: string };
 }

@@ -29,6 +29,7 @@ export interface Cost {
   cutRelations?: number;
 }
 
+/** Answer to one task. */
 export interface Answer {
   /** Best first, at most the beam's width, distinct. Empty where the agent could not walk. */
   paths: readonly RankedPath[];

@@ -10,6 +10,7 @@ import {
 } from './link-walker/beam.js';
 import { type AgentEntry, AgentRegistry, choice } from './registry.js';
 
+/** Ranking of one question. */
 export interface RankedQuestion {
   /** For each of the ranker's rankings float64 [numEntities], higher is better, -Infinity where not reached; valid during the call. */
   scores: readonly Float64Array[];
@@ -29,6 +30,7 @@ export interface Reason {
   share: number;
 }
 
+/** Ranks all entities. */
 export interface LinkRanker {
   /** Such as `transe` or a run's name. */
   readonly name: string;
@@ -75,6 +77,7 @@ export function scorerRanker(scorer: TailScorer, { offsets }: Pick<LinkLists, 'o
   };
 }
 
+/** Options of `walkRanker`. */
 export interface WalkRankerOptions {
   /** Default `walks`. */
   name?: string;
@@ -132,6 +135,7 @@ export interface LinkAgentResources {
 /** Weights of an ensemble: fitted on valid, one for each member and direction, or equal. */
 export type EnsembleWeights = z.output<typeof ensembleSwitches>['weights'];
 
+/** A ranker with its metadata. */
 export interface LinkAgent {
   ranker: LinkRanker;
   /** Kind: `transe`, `distmult`, `complex`, `rules`, `random`. */

@@ -28,6 +28,7 @@ export interface ChainRule {
 /** Rules of each query relation, by its id; inverse ones ask for heads. Ascending by chain. */
 export type RuleTable = readonly (readonly ChainRule[])[];
 
+/** Limits of mining. */
 export interface MiningOptions {
   /** Relations of the longest chain, 1 to 3. Default 3. */
   horizon?: number;

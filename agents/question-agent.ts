@@ -21,6 +21,7 @@ export type TraceEvent =
   | { event: 'note'; text: string }
   | { event: 'stop'; reason: string };
 
+/** Answer to one question. */
 export interface QuestionAnswer {
   /** Answers that were found in the graph, best first, distinct ids; in canonical order where they come out of a frontier. */
   entities: readonly number[];
@@ -46,6 +47,7 @@ export interface QuestionAnswer {
   cost: Cost;
 }
 
+/** Context for answering one question. */
 export interface QuestionSession {
   client: DecisionClient;
   trace(event: TraceEvent): void;

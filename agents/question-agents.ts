@@ -42,6 +42,7 @@ export const questionAgents = new AgentRegistry<QuestionAgentResources, Question
   'random-chain': randomChainEntry,
 });
 
+/** `questionAgents.register`. */
 export const registerQuestionAgent = <Settings extends z.ZodType>(name: string, entry: QuestionAgentEntry<Settings>) =>
   questionAgents.register(name, entry);
 

@@ -11,6 +11,7 @@ import { boundedHeap } from './bounded-heap.js';
 // Looked up once: they run for every walk, a million times a task.
 const { exp, fround, imul } = Math;
 
+/** Number of walks kept, and their order. */
 export interface RankingSettings {
   /** Walks to keep; at least the largest k that is evaluated. */
   beamWidth: number;
@@ -22,6 +23,7 @@ export interface RankingSettings {
   arkBeam?: boolean;
 }
 
+/** The ranked part of an `Answer`. */
 export type Ranking = Required<Pick<Answer, 'paths' | 'answers' | 'confidence'>> & Pick<Answer, 'arkBeam'>;
 
 /** Collects the walks of one task after another; `begin` empties it. */
@@ -42,6 +44,7 @@ export interface WalkCollector {
   finish(resolve?: (prefix: number) => Path): Ranking;
 }
 
+/** The triple of an edge that leaves `head`. */
 export function edgeTriple(graph: Graph, head: number, edge: number): Triple {
   return [head, graph.relations[edge]!, graph.tails[edge]!];
 }

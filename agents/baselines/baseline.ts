@@ -6,6 +6,7 @@ import type { Agent } from '../agent.js';
 import { arkBeamOfScores } from '../ark-beam.js';
 import { rankAllWalks, type RankingSettings, walkCollector, type WalkScores } from '../top-paths.js';
 
+/** Inputs shared by all baselines. */
 export interface BaselineContext {
   graph: Graph;
   /** The only samples a baseline may learn from; ids are those of `graph`. */

@@ -15,6 +15,7 @@ import {
 } from './spaces.js';
 import { WatchedEnv } from './watched-env.js';
 
+/** Result of an episode. */
 export interface PlayedEpisode {
   /** Sum of its rewards, undiscounted. */
   return: number;
@@ -36,6 +37,7 @@ export interface ActOptions {
   normalizer?: Normalizer | undefined;
 }
 
+/** The choices of a policy. */
 export function policyChooser<Request>(
   actor: Actor<VectorObservation, Request>,
   { deterministic = true, normalizer }: ActOptions = {},

@@ -6,6 +6,7 @@ import type { Actor, ValueNetwork } from '../actor.js';
 import { mlpActor, mlpCritic } from './mlp.js';
 import type { PolicySettings, PolicyShape, VectorObservation } from './spaces.js';
 
+/** An actor over vectors with its critic. */
 export interface PolicyNetworks {
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- what it keeps of an observation is its own business
   actor: Actor<VectorObservation, any>;

@@ -32,6 +32,7 @@ export const policySettings = z.strictObject({
   ),
 });
 
+/** Every setting with its value. */
 export type PolicySettings = z.output<typeof policySettings>;
 
 /** Observation: a vector, optionally with a mask of legal actions. */
@@ -91,6 +92,7 @@ function saidOf(form: SpaceForm | undefined): string {
   return form.kind === 'list' ? `lists of up to ${form.maxLength}` : form.kind;
 }
 
+/** The vector of an observation. */
 export const vectorOf = (observation: VectorObservation): Float32Array =>
   observation instanceof Float32Array ? observation : observation.observation;
 

@@ -11,6 +11,7 @@ export function factOf(graph: Graph, [head, relation, tail]: Triple): NamedTripl
   return name.startsWith(inversePrefix) ? [to, inverseName(name), from] : [from, name, to];
 }
 
+/** Facts in order, each once. */
 export function distinctFacts(facts: readonly NamedTriple[]): NamedTriple[] {
   return [...new Map(facts.map((fact) => [fact.join('\u0000'), fact])).values()];
 }

@@ -39,6 +39,7 @@ export interface Walk {
   frontiers: readonly Frontier[];
 }
 
+/** State of a walk. */
 export const frontierOf = ({ frontiers }: Walk): Frontier => frontiers.at(-1)!;
 
 /** The topics that the graph has, each once. */
@@ -52,11 +53,13 @@ export function startWalk(task: QuestionTask): Walk {
   return { topics, excluded: excludedTopics(task), relations: [], frontiers: [initialFrontier(topics)] };
 }
 
+/** The walk one relation further. */
 export function stepWalk(graph: Graph, walk: Walk, relation: number): Walk {
   const frontier = stepFrontier(graph, frontierOf(walk), relation, walk.excluded);
   return { ...walk, relations: [...walk.relations, relation], frontiers: [...walk.frontiers, frontier] };
 }
 
+/** The walk restricted to some of its entities. */
 export function narrowed(walk: Walk, entities: ReadonlySet<number>): Walk {
   const frontier = frontierOf(walk);
   const places = [...frontier.entities.keys()].filter((i) => entities.has(frontier.entities[i]!));
@@ -80,10 +83,12 @@ export function pathText(graph: Graph, { topics, relations }: Pick<Walk, 'topics
   return [start, ...relations.map((relation) => graph.relationNames[relation]!)].join(' → ');
 }
 
+/** The way as the part `Path` of a decision. */
 export function pathBlock(graph: Graph, walk: Pick<Walk, 'topics' | 'relations'>): ContextBlock {
   return { label: 'Path', lines: [pathText(graph, walk)] };
 }
 
+/** Relations as candidates, in their order. */
 export function relationCandidates(graph: Graph, relations: readonly number[]): Candidate[] {
   return relations.map((relation) => ({ kind: 'relation', relation, text: graph.relationNames[relation]! }));
 }
@@ -172,10 +177,12 @@ export function frontierAnswers(
   return { entities: [], literals: [], ...truth };
 }
 
+/** The switch of agents that can answer either way. */
 export const answersSwitch = choice(['auto', 'model', 'frontier'], 'auto').describe(
   'Where answers come from: what the model writes, or everything that the walk leads to; auto is the latter where candidates are scored by likelihood.',
 );
 
+/** True when answers come from the frontier. */
 export function fromFrontier(
   answers: z.output<typeof answersSwitch>,
   { byLikelihood }: Pick<DecisionClient, 'byLikelihood'>,
@@ -183,6 +190,7 @@ export function fromFrontier(
   return answers === 'frontier' || (answers === 'auto' && byLikelihood);
 }
 
+/** Tasks of the final answer, for questions and for statements. */
 export interface AnswerPrompts {
   task: string;
   examples: readonly Example<AnswerReply>[];
@@ -190,6 +198,7 @@ export interface AnswerPrompts {
   truthExamples: readonly Example<AnswerReply>[];
 }
 
+/** Task and examples for a question, or for a statement. */
 export function promptsFor(
   form: QuestionTask['form'],
   { task, examples, truthTask, truthExamples }: AnswerPrompts,

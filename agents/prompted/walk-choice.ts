@@ -69,6 +69,7 @@ export async function chooseWalk(
   return walk ? { walk, judged: true, unread: false, confidence: decided.confidence } : first;
 }
 
+/** Choice of the items to follow. */
 export interface SomeChosen {
   /** Places in the candidates, best first; absent where the reply cannot be read. */
   choices?: readonly number[];

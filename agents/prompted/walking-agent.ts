@@ -15,6 +15,7 @@ import { frontierDegree, frontierOf, onwardRelations, startWalk, type Walk } fro
 import { type HopsOf, type HopsSetting, hopsTeller, openHops } from './hops/hops.js';
 import { openPrefilter, type Prefilter, type PrefilterSettings, shareOf } from './prefilter/prefilter.js';
 
+/** Inputs of such an agent. */
 export interface WalkingParts<Settings> {
   resources: QuestionAgentResources;
   settings: Settings;

@@ -29,6 +29,7 @@ const kinds: Readonly<Record<ReaderKindName, ReaderKind>> = {
   'kv-mem': kvMem,
 };
 
+/** A kind of reader by the name that settings have for it. */
 export const readerKind = (name: ReaderKindName): ReaderKind => kinds[name];
 
 /** The settings of a run that loading needs; others may be there. */

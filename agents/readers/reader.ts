@@ -18,6 +18,7 @@ export interface ReaderCourse {
   learningRate: number;
 }
 
+/** Metrics of a step. */
 export interface ReaderStep {
   /** Mean over the questions of the batch. */
   loss: number;

@@ -170,4 +170,5 @@ export const readerSettings = z.strictObject({
   fit: fitSettings.prefault({}),
 });
 
+/** Every setting with its value. */
 export type ReaderSettings = z.output<typeof readerSettings>;

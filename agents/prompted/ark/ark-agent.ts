@@ -54,7 +54,9 @@ const chooseExamples: readonly Example<ChooseManyReply>[] = [
   },
 ];
 
+/** Names of the three. */
 export const arkPrompts = ['ark-standard', 'ark-normal', 'ark-opa'] as const;
+/** One of `arkPrompts`. */
 export type ArkPrompt = (typeof arkPrompts)[number];
 
 /** One task's access to the model, and what it cost so far. */

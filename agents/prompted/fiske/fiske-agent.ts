@@ -36,6 +36,7 @@ import { explore, type Explored } from './explore.js';
 import * as prompts from './prompts.js';
 import { fiskeSettings, type FiskeSettings } from './branch.js';
 
+/** The agent `fiske` with its switches. */
 export const fiskeEntry: QuestionAgentEntry<typeof fiskeSettings> = {
   settings: fiskeSettings,
   needs: ['model', 'encoder', 'train'],

@@ -63,6 +63,7 @@ const gcrSettings = z.strictObject({
 
 type GcrSettings = z.output<typeof gcrSettings>;
 
+/** The agent `gcr` with its switches. */
 export const gcrEntry = walkingAgent('gcr', gcrSettings, (parts) => (task, session) => answer(task, session, parts));
 
 type Parts = WalkingParts<GcrSettings>;

@@ -17,6 +17,7 @@ export const hopsOrEndSwitch = choice(['auto', ...sources], 'auto').describe(
   'Source of the hop count: given (the data set), predicted (a classifier trained on train), or none: the agent stops as in its paper. auto is none, or given when candidates are scored by likelihood.',
 );
 
+/** Values of either switch. */
 export type HopsSetting = z.output<typeof hopsOrEndSwitch>;
 
 /** Source of the hop count by the switch. @param byLikelihood true when candidates are scored */

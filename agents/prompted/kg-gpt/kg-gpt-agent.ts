@@ -53,6 +53,7 @@ const kgGptSettings = z.strictObject({
   ...prefilterSettings,
 });
 
+/** The agent `kg-gpt` with its switches. */
 export const kgGptEntry = walkingAgent(
   'kg-gpt',
   kgGptSettings,

@@ -82,6 +82,7 @@ export async function thinned(
   return some.sort((a, b) => rank(a) - rank(b));
 }
 
+/** Candidates of the offered relations, in their order. */
 export function offeredCandidates(offered: readonly OfferedRelation[]): Candidate[] {
   return offered.map(({ ways: [relation, inverse], text }) => ({
     ...{ kind: 'relation', relation: relation!, text },

@@ -20,6 +20,7 @@ import { answerPrompts } from './prompts.js';
 import { hopFurther, knowledgeNavigatorSettings, Retrieval, type WeighedWalk } from './retrieve.js';
 import { votersOf } from './vote.js';
 
+/** The agent `knowledge-navigator` with its switches. */
 export const knowledgeNavigatorEntry = walkingAgent(
   'knowledge-navigator',
   knowledgeNavigatorSettings,

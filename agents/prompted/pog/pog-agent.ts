@@ -23,6 +23,7 @@ import { noteBlocks, PogAttempt, reflect, renewedMemory, sizedPath, splitIntoObj
 import * as prompts from './prompts.js';
 import { pogSettings } from './notes.js';
 
+/** The agent `pog` with its switches. */
 export const pogEntry = walkingAgent(
   'pog',
   pogSettings,

@@ -31,6 +31,7 @@ export const prefilterSettings = {
     .describe('Of these, as many as have this much probability together, the best at least; 1 leaves them all.'),
 };
 
+/** Values of `prefilterSettings`. */
 export type PrefilterSettings = z.output<z.ZodObject<typeof prefilterSettings>>;
 
 /** A relation and the probability, in [0, 1], that it is the next one to walk. */

@@ -48,6 +48,7 @@ export const readerSettings = z.strictObject({
 
 export type ReaderSettings = z.output<typeof readerSettings>;
 
+/** The agent `reader` with its switches. */
 export const readerEntry: QuestionAgentEntry<typeof readerSettings> = {
   settings: readerSettings,
   needs: ['model', 'encoder', 'train'],

@@ -22,6 +22,7 @@ const planExamples: readonly Example<RewriteReply>[] = [
   },
 ];
 
+/** Planned relation sequences. */
 export interface Planned {
   /** Best first. */
   chains: readonly (readonly number[])[];

@@ -73,6 +73,7 @@ const rogSettings = z.strictObject({
 
 type RogSettings = z.output<typeof rogSettings>;
 
+/** The agent `rog` with its switches. */
 export const rogEntry = walkingAgent('rog', rogSettings, (opened) => {
   let names: RelationNames | undefined;
   const parts = { ...opened, names: () => (names ??= relationsByName(opened.resources.graph)) };

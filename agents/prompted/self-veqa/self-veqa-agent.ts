@@ -32,6 +32,7 @@ import { propose, verifyByAnswers, verifyByChoice } from './roles.js';
 import { selfVeqaSettings, type SelfVeqaSettings } from './chains.js';
 import { readableRelation, similarFacts } from './sub-graph.js';
 
+/** The agent `self-veqa` with its switches. */
 export const selfVeqaEntry: QuestionAgentEntry<typeof selfVeqaSettings> = {
   settings: selfVeqaSettings,
   needs: ['model', 'encoder', 'train'],

@@ -49,6 +49,7 @@ const structGptSettings = z.strictObject({
   ...prefilterSettings,
 });
 
+/** The agent `structgpt` with its switches. */
 export const structGptEntry = walkingAgent(
   'structgpt',
   structGptSettings,

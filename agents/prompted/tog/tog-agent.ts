@@ -24,6 +24,7 @@ import * as prompts from './prompts.js';
 import { modelScorer, textScorer, type Scorer } from './scorer.js';
 import { walkSets } from './walk-sets.js';
 
+/** The agent `tog` with its switches. */
 export const togEntry = walkingAgent(
   'tog',
   togSettings,

@@ -24,6 +24,7 @@ import { ShortestRelations } from './shortest-relations.js';
 
 const squares = `${optimizerPrefix}squares/`;
 
+/** EmbedKGQA as a reader. */
 export const embedKgqa: ReaderKind = {
   title: 'EmbedKGQA, frozen sentence vectors + MLP',
   networkSize: ({ fit, questionWidth }, textDim) => ({ rows: fit.batchSize, inputs: textDim, units: questionWidth }),

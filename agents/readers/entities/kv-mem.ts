@@ -24,6 +24,7 @@ import { questionOfRows } from './laid-questions.js';
 import { addressed, memoryBatch, type MemoryBatch } from './memory.js';
 import { sums } from './reasoning.js';
 
+/** Its line of the registry. */
 export const kvMem: ReaderKind = {
   title: 'KV-Mem, subgraph memory',
   networkSize: ({ entities: { dim }, fit }) => ({ rows: fit.batchSize, inputs: dim, units: dim }),

@@ -10,6 +10,7 @@ import { instructions, type NsmShape, nsmStarts, reason } from './nsm-network.js
 import { type Asking, nsmTeacher } from './nsm-teacher.js';
 import { distance, tapedLoss } from './share-loss.js';
 
+/** Its line of the registry. */
 export const nsm: ReaderKind = {
   title: 'NSM, GRU over words',
   networkSize: ({ entities }) => ({ rows: 4 * entities.most, inputs: entities.dim, units: entities.dim }),

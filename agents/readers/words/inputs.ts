@@ -37,6 +37,7 @@ export function vocabularyOf(train: readonly QuestionSample[]): Vocabulary {
 
 /** Weights by name, drawn by name. */
 export type Starts = Record<string, HostTensor>;
+/** Generator of a weight's start. */
 export type RngOf = (name: string) => Rng;
 
 /** A dense layer, uniform in ±1/√inputs. */
@@ -55,6 +56,7 @@ export interface WordFacts extends Pick<ReaderFacts, 'maxTokens'> {
   encoder: Pick<StateEncoder, 'encode' | 'dim'>;
 }
 
+/** Vectors of the words of texts. */
 export interface WordInput {
   prepare(texts: readonly string[], signal?: AbortSignal): Promise<void>;
   starts(rngOf: RngOf): Starts;
