@@ -19,9 +19,7 @@ import { type CheckpointHeader, readCheckpoint, type ReadCheckpoint } from './ch
 import { type ReadOptions, readSafetensors, statedSealOf } from './safetensors.js';
 import { readIndex, resolveCheckpoint, type StoredCheckpoint } from './store.js';
 
-/**
- * sha256 of the files that weights are trained with, by path in the run: its `embeddings`, and the walks of a teacher.
- */
+/** sha256 of the files that weights are trained with, by path in the run: its `embeddings`, and the walks of a teacher. */
 export function filesBeside(runFolder: string): Record<string, string> {
   const { embeddings, teacher } = runFiles(runFolder);
   const tables = existsSync(embeddings) ? readdirSync(embeddings, { withFileTypes: true }) : [];

@@ -1,7 +1,4 @@
-/**
- * Checkpoints as a library: `import { readCheckpoint } from 'kgwalk/checkpoints'`.
- * @module kgwalk/checkpoints
- */
+/** Checkpoints as a library: `import { readCheckpoint } from 'kgwalk/checkpoints'`. @module kgwalk/checkpoints */
 export * from './chain.js';
 export * from './checkpoint.js';
 export * from './keeper.js';

@@ -195,10 +195,7 @@ export function decodeSafetensors(bytes: Uint8Array, place: string, options: Rea
   return { tensors, metadata: header.metadata, seal: statedSeal(bytes, prefixBytes) };
 }
 
-/**
- * Reads a safetensors file.
- * @throws {WorkbenchError} `data` where it is missing, cut short, damaged or, on demand, holds NaN
- */
+/** Reads a safetensors file. @throws {WorkbenchError} `data` where it is missing, cut short, damaged or, on demand, holds NaN */
 export function readSafetensors(file: string, options: ReadOptions = {}): ReadContent {
   refuseSpecial(file, 'a readable file');
   let bytes: Uint8Array;

@@ -64,10 +64,7 @@ export function kindOf(text: string, options: LocateOptions = {}): DatasetKind {
   return datasetKind(parseDatasetName(text).name, options);
 }
 
-/**
- * Compares files, hashes and counts with the manifest.
- * @throws WorkbenchError `data` for an unknown data set or an unreadable manifest
- */
+/** Compares files, hashes and counts with the manifest. @throws WorkbenchError `data` for an unknown data set or an unreadable manifest */
 export async function checkDataset(name: string, options: LocateOptions = {}): Promise<DatasetCheck> {
   return kinds[datasetKind(name, options)].check(name, options);
 }

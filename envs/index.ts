@@ -1,7 +1,4 @@
-/**
- * The public face of the environments: `import { makeEnv } from 'kgwalk/envs'`.
- * @module kgwalk/envs
- */
+/** The public face of the environments: `import { makeEnv } from 'kgwalk/envs'`. @module kgwalk/envs */
 export * from './check-env.js';
 export * from './classic/cart-pole.js';
 export * from './classic/grid.js';

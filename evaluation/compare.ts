@@ -64,10 +64,7 @@ export function compareEvaluations<R extends Row>(
   });
 }
 
-/**
- * Refuses what would compare models or budgets rather than agents. Agents that ask no model go with all.
- * @throws WorkbenchError `usage`
- */
+/** Refuses what would compare models or budgets rather than agents. Agents that ask no model go with all. @throws WorkbenchError `usage` */
 export function refuseMixture(
   abouts: readonly Pick<EvaluationRecord, 'agent' | 'model' | 'simulated' | 'budget' | 'budgetMode'>[],
 ): void {

@@ -1,7 +1,4 @@
-/**
- * `kgwalk/evaluation`: run agents over samples, count with intervals, keep, replay, compare.
- * @module kgwalk/evaluation
- */
+/** `kgwalk/evaluation`: run agents over samples, count with intervals, keep, replay, compare. @module kgwalk/evaluation */
 export * from './ask.js';
 export * from './compare.js';
 export * from './evaluate.js';

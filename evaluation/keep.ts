@@ -365,10 +365,7 @@ export function readEvaluationNotes(folder: string): ProvenanceRecord | undefine
   return readProvenance(evaluationFiles(folder).provenance);
 }
 
-/**
- * A finished evaluation.
- * @throws WorkbenchError `data` where there is none, or it is not finished
- */
+/** A finished evaluation. @throws WorkbenchError `data` where there is none, or it is not finished */
 export function readEvaluation<R extends Row>(
   nameOrFolder: string,
   { row }: Pick<Measure<R>, 'row'>,

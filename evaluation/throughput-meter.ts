@@ -31,10 +31,7 @@ export interface ThroughputMeter {
   lap(): Record<string, number>;
 }
 
-/**
- * @param now milliseconds of a monotonic clock
- * @param cpu milliseconds of processor time until now
- */
+/** @param now milliseconds of a monotonic clock @param cpu milliseconds of processor time until now */
 export function throughputMeter(
   now: () => number = () => performance.now(),
   cpu: () => number = usedCpu,

@@ -1,7 +1,4 @@
-/**
- * `kgwalk/presets`: the settings of a run, as `train` of `kgwalk/trainers` takes them.
- * @module kgwalk/presets
- */
+/** `kgwalk/presets`: the settings of a run, as `train` of `kgwalk/trainers` takes them. @module kgwalk/presets */
 import { isPlain, parseOverride, readConfigFile } from '../src/run/config-source.js';
 import { applyOverrides, loadConfig } from '../src/run/config.js';
 import { resolvePreset } from '../src/run/locations.js';

@@ -109,10 +109,7 @@ interface Ours {
   models: PrintedModel[];
 }
 
-/**
- * Settings of a group with the paper's walker (the dot product head on the text vector alone); undefined for other
- * walkers.
- */
+/** Settings of a group with the paper's walker (the dot product head on the text vector alone); undefined for other walkers. */
 function settingsOf({ runs }: RunGroup): ArkSettings | undefined {
   const { config } = runs[0]!.info;
   const section = (name: string) => (config[name] ?? {}) as Record<string, unknown>;
@@ -129,10 +126,7 @@ function settingsOf({ runs }: RunGroup): ArkSettings | undefined {
   };
 }
 
-/**
- * Parts of the paper's full model that are left out; float32 is named only alone, since the paper has no other such
- * row.
- */
+/** Parts of the paper's full model that are left out; float32 is named only alone, since the paper has no other such row. */
 function modelsOf({ template, precision, entityInit, pathAware }: ArkSettings): PrintedModel[] {
   const without: PrintedModel[] = [
     ...(template === 'none' ? (['UI'] as const) : []),

@@ -78,11 +78,7 @@ function dataUri(png: Uint8Array): string {
 
 const pixelRatio = 2;
 
-/**
- * Draws a chart as PNG.
- * @param paper background colour
- * @throws {WorkbenchError} `native` if the canvas cannot be loaded
- */
+/** Draws a chart as PNG. @param paper background colour @throws {WorkbenchError} `native` if the canvas cannot be loaded */
 export async function renderPng(config: ChartConfiguration, size: Size, paper: string): Promise<Uint8Array> {
   const { options, plugins } = config;
   const pixels = (await openCanvas()).renderToBufferSync(

@@ -173,10 +173,7 @@ async function foundParts(set: ResultSet, name: string, draw: Draw): Promise<Par
 /** Agents with a separate table each where lists are long. */
 const mostTables = 4;
 
-/**
- * Short lists, and lists of many agents, share one table; with a few agents and a long list each gets a table, the
- * subject's unfolded.
- */
+/** Short lists, and lists of many agents, share one table; with a few agents and a long list each gets a table, the subject's unfolded. */
 function rowParts(heading: string, found: { row: ResultRow; section: Section }[], main: ResultRow): PartView[] {
   const listed = found.flatMap(({ row, section: { rows = [] } }) =>
     rows.length > 0 ? [{ label: row.label, own: row.own, seeds: row.seeds, rows }] : [],

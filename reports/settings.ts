@@ -103,10 +103,7 @@ export function settingTable({ figure, rows, equalSteps }: SettingComparison): T
 /** Maximum settings with a column each, and maximum rows. */
 const mostDiffering = { groups: 6, keys: 40 };
 
-/**
- * One row per setting that differs between groups of runs, one column per group. Empty if none differs, or with many
- * groups.
- */
+/** One row per setting that differs between groups of runs, one column per group. Empty if none differs, or with many groups. */
 export function differingTable(groups: readonly RunGroup[]): Table {
   const configs = groups.map(({ runs }) => withoutSeed(runs[0]!.info.config));
   const differing = [...new Set(configs.slice(1).flatMap((config) => diffConfig(configs[0], config)))].sort();

@@ -1,4 +1,6 @@
 /** JSON types of the live page, shared by the server and the page's scripts. Types only. */
+import type { Timing } from '../reports/plots/logged.js';
+import type { PlotEstimate } from '../reports/plots/plot.js';
 
 /** A run in the list. */
 export interface RunSummary {
@@ -32,21 +34,12 @@ export interface LoggedMetrics {
   metrics: Readonly<Record<string, number | null>>;
 }
 
-/** A record of `timing.jsonl`. */
-export interface LoggedTime {
-  phase: string;
-  step: number;
-  /** Since the previous record of the phase. */
-  seconds: number | null;
-  'time/env_steps'?: number;
-}
-
 /** Payloads of `/api/live` by event name. */
 export interface LiveEvents {
   list: { runs: RunSummary[] };
   log:
     | { run: string; log: 'metrics'; reset: boolean; records: LoggedMetrics[] }
-    | { run: string; log: 'timing'; reset: boolean; records: LoggedTime[] };
+    | { run: string; log: 'timing'; reset: boolean; records: Timing[] };
   'caught-up': object;
   trouble: { run: string; log: string; message: string };
 }
@@ -67,12 +60,7 @@ export interface ShownFigure {
 }
 
 /** A figure with its 95 % interval; rates are fractions. */
-export interface ShownEstimate {
-  value: number;
-  low: number;
-  high: number;
-  n: number;
-}
+export type ShownEstimate = PlotEstimate & { n: number };
 
 /** One agent of a set. */
 export interface ShownRow {

@@ -11,7 +11,7 @@ import type { EvaluationFlags } from '../tasks/flags.js';
 import { readsFlag } from '../tasks/index.js';
 import { resolve, taskOf } from '../tasks/named.js';
 import type { OpenedAsk, Work } from '../tasks/task.js';
-import type { Answered } from './api.js';
+import type { Answered, ShownRun } from './api.js';
 import { readPlacedRun, stampOfRun, type World } from './runs.js';
 
 /** Maximum bytes of a request. */
@@ -132,7 +132,7 @@ async function openRunOf(folder: string, checkpoint: string): Promise<Loaded> {
 }
 
 /** Inputs of a run's `ask`: field names, and whether a start entity is one of them. */
-export async function askedOf(folder: string): Promise<{ words: readonly string[]; start: boolean }> {
+export async function askedOf(folder: string): Promise<ShownRun['asked']> {
   const task = await taskOf([{ name: folder, isRun: true }], {});
   return { words: task.asked, start: readsFlag(task.name, 'start') };
 }

@@ -1,7 +1,4 @@
-/**
- * Finds the served runs, evaluations and sweeps and gives each a key: requests name keys only, so no name leads
- * outside.
- */
+/** Finds the served runs, evaluations and sweeps and gives each a key: requests name keys only, so no name leads outside. */
 import { lstatSync, readdirSync, realpathSync, type Stats } from 'node:fs';
 import { basename, join } from 'node:path';
 import { WorkbenchError } from '../src/run/errors.js';

@@ -21,10 +21,7 @@ export interface View {
 
 export type World = ReturnType<typeof openWorld>;
 
-/**
- * @param roots folders to serve
- * @param lookEveryMs maximum age of a snapshot. Default 1000
- */
+/** @param roots folders to serve @param lookEveryMs maximum age of a snapshot. Default 1000 */
 export function openWorld(roots: readonly string[], lookEveryMs = 1000) {
   const list = openRunList();
   let view: (View & { at: number }) | undefined;

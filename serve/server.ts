@@ -35,10 +35,7 @@ export interface Serving {
   close(): Promise<void>;
 }
 
-/**
- * Starts listening.
- * @throws WorkbenchError `usage` for a port that is taken or not permitted, or an address of another machine
- */
+/** Starts listening. @throws WorkbenchError `usage` for a port that is taken or not permitted, or an address of another machine */
 export async function serve(options: ServeOptions): Promise<Serving> {
   const { roots, host = '127.0.0.1', port, lookMs = 500, patienceMs = 10_000, onBug = () => {} } = options;
   const token = isLoopback(host) ? undefined : newToken();

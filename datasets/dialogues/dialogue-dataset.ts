@@ -98,10 +98,7 @@ export function loadDialogueDataset(name: string, options: LocateOptions = {}): 
   };
 }
 
-/**
- * Compares files, hashes and counts with the manifest.
- * @throws WorkbenchError `data` for an unknown data set or an unreadable manifest
- */
+/** Compares files, hashes and counts with the manifest. @throws WorkbenchError `data` for an unknown data set or an unreadable manifest */
 export async function checkDialogueDataset(name: string, options: LocateOptions = {}): Promise<DatasetCheck> {
   const dataset = loadDialogueDataset(name, options);
   return checkImported(dataset, async (expectEqual) => {

@@ -284,10 +284,7 @@ export function linkNotes({
   ];
 }
 
-/**
- * Compares files, hashes and counts with the manifest.
- * @throws WorkbenchError `data` for an unknown data set or an unreadable manifest
- */
+/** Compares files, hashes and counts with the manifest. @throws WorkbenchError `data` for an unknown data set or an unreadable manifest */
 export async function checkLinkDataset(name: string, options: LocateOptions = {}): Promise<DatasetCheck> {
   const imported = openImported(name, 'links', linkManifestSchema, options);
   return checkImported(imported, async (expectEqual) => {

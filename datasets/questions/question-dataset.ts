@@ -141,10 +141,7 @@ function graphOf({ name, subsets }: QuestionManifest, wanted: readonly string[])
   });
 }
 
-/**
- * Compares files, hashes and counts with the manifest.
- * @throws WorkbenchError `data` for an unknown data set or an unreadable manifest
- */
+/** Compares files, hashes and counts with the manifest. @throws WorkbenchError `data` for an unknown data set or an unreadable manifest */
 export async function checkQuestionDataset(name: string, options: LocateOptions = {}): Promise<DatasetCheck> {
   const dataset = loadQuestionDataset(name, options);
   const { subsets, graphs } = dataset.manifest;

@@ -23,10 +23,7 @@ const hitRules = new Map<string, HitRule>([
   ['first-hop', (_, { current }, { path }) => current === path[0]?.[2]],
 ]);
 
-/**
- * Makes a kind of reward known to `env.reward.kind`.
- * @throws WorkbenchError `usage` for a name that is taken
- */
+/** Makes a kind of reward known to `env.reward.kind`. @throws WorkbenchError `usage` for a name that is taken */
 export function registerReward(kind: string, rule: HitRule): void {
   if (hitRules.has(kind)) {
     throw new WorkbenchError('usage', `expected the name of a new reward, got "${kind}", which is registered already`);

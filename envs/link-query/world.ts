@@ -28,9 +28,7 @@ export interface LinkQueryOptions {
   horizon?: number;
   /** True if the query's edge, and the same edge backwards, are illegal in its walk. Default true. */
   hideQueryEdge?: boolean;
-  /**
-   * True if every edge between head and answer is illegal in its walk, with any relation: for training. Default false.
-   */
+  /** True if every edge between head and answer is illegal in its walk, with any relation: for training. Default false. */
   hidePairs?: boolean;
   /** Other right answers: edges to them are illegal at the last step, since only one is rewarded. For training. */
   known?: Pick<KnownAnswers, 'tailsOf'>;

@@ -105,9 +105,7 @@ export function relationWalkWorld(options: RelationWalkOptions): RelationWalkWor
   };
 }
 
-/**
- * Initial state of the walk over a question's relations, with the question's own rule for entities that never return.
- */
+/** Initial state of the walk over a question's relations, with the question's own rule for entities that never return. */
 export function questionRoot(
   frontiers: FrontierTrie,
   task: Pick<QuestionTask, 'topics' | 'topicsReturn'>,

@@ -116,10 +116,7 @@ function mains({ chart }: Handled): { datasetIndex: number; data: readonly unkno
   return lines.length > 0 ? lines : some.slice(0, 1);
 }
 
-/**
- * Hit test: the nearest point along the axis for each line; the bar at this height; the nearest point of a scatter
- * plot.
- */
+/** Hit test: the nearest point along the axis for each line; the bar at this height; the nearest point of a scatter plot. */
 function nearest(handled: Handled, { x, y }: { x: number; y: number }): Active[] {
   const { chart } = handled;
   const { kind } = handled.plot();

@@ -90,10 +90,7 @@ export function barConfig(plot: BarPlot, theme: Theme, view?: View): ChartConfig
 /** Pixels of a tick, and of the space on both sides of its name: chart.js's own. */
 const besideName = 8 + 2 * 3;
 
-/**
- * chart.js gives an axis half of a chart at most, which cuts names in narrow charts: compute the width that the names
- * need.
- */
+/** chart.js gives an axis half of a chart at most, which cuts names in narrow charts: compute the width that the names need. */
 function wholeNames(axis: Scale): void {
   axis.ctx.font = `12px ${font}`;
   const words = axis.getLabels().flat();

@@ -6,10 +6,7 @@ import { lineConfig, lineHeight } from './lines.js';
 import type { Plot } from './plot.js';
 import { scatterConfig } from './scatter.js';
 
-/**
- * Configuration for chart.js.
- * @param view the reader's choices; absent for a picture, which contains title and names
- */
+/** Configuration for chart.js. @param view the reader's choices; absent for a picture, which contains title and names */
 export function configOf(plot: Plot, theme: Theme, view?: View): ChartConfiguration {
   if (plot.kind === 'lines') return lineConfig(plot, theme, view);
   return plot.kind === 'bars' ? barConfig(plot, theme, view) : scatterConfig(plot, theme, view);

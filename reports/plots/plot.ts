@@ -21,10 +21,7 @@ export interface PlotLine {
   dashed?: boolean | undefined;
   /** x values on each axis of the plot, ascending; missing or null if the axis is unknown for this line. */
   x: readonly (readonly Value[] | null)[];
-  /**
-   * One array per seed, as logged: the line is their smoothed mean with its 95 % interval (Student's t) from three
-   * seeds on.
-   */
+  /** One array per seed, as logged: the line is their smoothed mean with its 95 % interval (Student's t) from three seeds on. */
   seeds: readonly (readonly Value[])[];
   /** One array per seed, as logged, if `seeds` are already smoothed: thin background lines. */
   raw?: readonly (readonly Value[])[];

@@ -1,9 +1,7 @@
 /** Smoothed seeds, their mean and its interval. */
 import type { PlotLine, Value } from './plot.js';
 
-/**
- * Two-sided 95 % quantiles of Student's t for 2 to 9 degrees of freedom; above, the normal quantile is close enough.
- */
+/** Two-sided 95 % quantiles of Student's t for 2 to 9 degrees of freedom; above, the normal quantile is close enough. */
 const tQuantiles = [4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262];
 
 /** Arithmetic mean; NaN if empty. */

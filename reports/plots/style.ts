@@ -1,7 +1,4 @@
-/**
- * Style sheet of interactive charts; colours are the page's: `--ink`, `--quiet`, `--line`, `--accent`, `--soft`,
- * `--panel`.
- */
+/** Style sheet of interactive charts; colours are the page's: `--ink`, `--quiet`, `--line`, `--accent`, `--soft`, `--panel`. */
 export const plotStyle = `
 .plot { min-width: 0; position: relative; }
 .plot-title { margin: 0 0 0.3rem; font-size: 0.85rem; font-weight: 600; line-height: 1.3; overflow-wrap: anywhere; }

@@ -1,6 +1,6 @@
 /** Custom questions to a trained run. */
 import type { Answered, ShownRun, ShownSection } from '../api.js';
-import { choice, drawing, get, h, post, table, trouble } from './dom.js';
+import { choice, drawing, get, h, post, quiet, table, trouble } from './dom.js';
 import type { State } from './state.js';
 
 const fieldTitles: Readonly<Record<string, readonly [title: string, example: string]>> = {
@@ -21,7 +21,7 @@ export function openAsk(view: HTMLElement, state: State) {
 
   const ask = async () => {
     const body = Object.fromEntries(Object.entries(values).filter(([, value]) => value.trim() !== ''));
-    const waiting = h('p', { class: 'quiet' }, 'the first question loads the checkpoint …');
+    const waiting = quiet('the first question loads the checkpoint …');
     answers.prepend(waiting);
     try {
       const answered = await post<Answered>('/ask', { run, checkpoint, ...body });
@@ -40,12 +40,7 @@ export function openAsk(view: HTMLElement, state: State) {
       for (const name of Object.keys(values)) if (!names.includes(name)) delete values[name];
       form.replaceChildren(
         runChoice(),
-        choice(
-          'checkpoint',
-          about.checkpoints.map((name) => [name, name]),
-          checkpoint,
-          (value) => (checkpoint = value),
-        ),
+        choice('checkpoint', about.checkpoints, checkpoint, (value) => (checkpoint = value)),
         ...names.map(field),
         h('button', { type: 'submit', class: 'act' }, 'Ask'),
       );
@@ -53,26 +48,18 @@ export function openAsk(view: HTMLElement, state: State) {
       form.replaceChildren(runChoice(), trouble(error));
     }
   };
-  const runChoice = () =>
-    choice(
-      'run',
-      askable().map(({ key, id }) => [key, id]),
-      run,
-      (key) => {
-        run = key;
-        history.replaceState(null, '', `#ask?run=${encodeURIComponent(key)}`);
-        void furnish();
-      },
-    );
+  const runChoice = () => {
+    const runs = askable().map(({ key, id }) => [key, id] as const);
+    return choice('run', runs, run, (key) => {
+      run = key;
+      history.replaceState(null, '', `#ask?run=${encodeURIComponent(key)}`);
+      void furnish();
+    });
+  };
   const field = (name: string) => {
     const [title, placeholder] = fieldTitles[name]!;
-    const input = h('input', {
-      type: 'text',
-      placeholder,
-      required: true,
-      autocomplete: 'off',
-      input: () => (values[name] = input.value),
-    });
+    const fixed = { type: 'text', placeholder, required: true, autocomplete: 'off' };
+    const input = h('input', { ...fixed, input: () => (values[name] = input.value) });
     input.value = values[name] ?? '';
     return h('label', { class: 'field wide' }, h('span', {}, title), input);
   };
@@ -85,8 +72,7 @@ export function openAsk(view: HTMLElement, state: State) {
     const asked = new URLSearchParams(location.hash.split('?')[1] ?? '').get('run');
     const wanted = runs.find(({ key }) => key === (run || asked)) ?? runs[0];
     if (!wanted) {
-      form.replaceChildren(h('p', { class: 'quiet' }, 'There is no run to ask yet.'));
-      return;
+      return form.replaceChildren(quiet('There is no run to ask yet.'));
     }
     run = wanted.key;
     void furnish();
@@ -96,28 +82,19 @@ export function openAsk(view: HTMLElement, state: State) {
 }
 
 function answerCard(question: string, { sections, milliseconds, drawing: svg }: Answered): HTMLElement {
-  return h(
-    'article',
-    { class: 'example answered' },
-    h('header', {}, h('b', {}, question), h('span', { class: 'quiet' }, `${milliseconds} ms`)),
-    Boolean(svg) && drawing(svg!),
-    ...sections.map(sectionOf),
-  );
+  const head = h('header', {}, h('b', {}, question), h('span', { class: 'quiet' }, `${milliseconds} ms`));
+  return h('article', { class: 'example answered' }, head, !!svg && drawing(svg), ...sections.map(sectionOf));
 }
 
 function sectionOf({ title, lines = [], rows }: ShownSection): HTMLElement {
   const keys = [...new Set((rows ?? []).flatMap((row) => Object.keys(row)))];
   const words = keys.flatMap((key, i) => (/^(path|rule|answer|entity)$/.test(key) ? [i] : []));
+  const cells = rows?.map((row) => keys.map((key) => String(row[key] ?? '')));
   return h(
     'div',
     {},
     title !== '' && h('h4', {}, title),
-    rows &&
-      table(
-        keys,
-        rows.map((row) => keys.map((key) => String(row[key] ?? ''))),
-        { label: title || 'answers', words },
-      ),
+    cells && table(keys, cells, { label: title || 'answers', words }),
     ...lines.map((line) => h('p', {}, line)),
   );
 }

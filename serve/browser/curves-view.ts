@@ -1,7 +1,7 @@
 /** Live curves of the selected runs. */
 import { drawChart, type DrawnChart } from '../../reports/browser/charts.js';
 import type { LinePlot } from '../../reports/plots/plot.js';
-import { choice, h } from './dom.js';
+import { choice, controls, h } from './dom.js';
 import { type CurveOptions, type NamedPlot, phaseTitle, plotsOf } from './plots.js';
 import type { State } from './state.js';
 
@@ -35,7 +35,7 @@ export function openCurves(view: HTMLElement, state: State) {
   const body = h('div', { class: 'sections' });
   const note = h('p', { class: 'quiet', role: 'status' });
   const draw = (reset = false) => update(reset);
-  view.replaceChildren(h('h1', {}, 'Curves'), controls(state, draw), note, body);
+  view.replaceChildren(h('h1', {}, 'Curves'), controlsOf(state, draw), note, body);
 
   function show(card: Card): void {
     if (!card.isNear || !card.isStale) return;
@@ -54,12 +54,8 @@ export function openCurves(view: HTMLElement, state: State) {
       const { trouble } = state.logs.get(key) ?? {};
       return trouble === undefined ? [] : [`${id}: ${trouble}`];
     });
-    note.textContent = [
-      ...(plots.length > 0
-        ? []
-        : [state.shownRuns().length > 0 ? 'Nothing is logged yet.' : 'Choose runs to see their curves.']),
-      ...troubles,
-    ].join(' ');
+    const none = state.shownRuns().length > 0 ? 'Nothing is logged yet.' : 'Choose runs to see their curves.';
+    note.textContent = [...(plots.length > 0 ? [] : [none]), ...troubles].join(' ');
     const wanted = new Set(plots.map(({ id }) => id));
     for (const [id, card] of cards) {
       if (wanted.has(id) && !reset) continue;
@@ -95,7 +91,7 @@ export function openCurves(view: HTMLElement, state: State) {
 }
 
 /** @param draw called after changes; true drops zooms and chosen axes */
-function controls(state: State, draw: (reset?: boolean) => void): HTMLElement {
+function controlsOf(state: State, draw: (reset?: boolean) => void): HTMLElement {
   const { options } = state;
   const slider = h('input', {
     ...{ type: 'range', min: 0, max: 0.99, step: 0.01, value: options.smoothing, 'aria-label': 'smoothing' },
@@ -123,9 +119,7 @@ function controls(state: State, draw: (reset?: boolean) => void): HTMLElement {
     ['together', 'mean with band'],
     ['apart', 'each by itself'],
   ] as const;
-  return h(
-    'form',
-    { class: 'controls', submit: (event) => event.preventDefault() },
+  return controls(
     h('label', { class: 'field' }, h('span', {}, 'smoothing'), slider, said),
     choice('x axis', axes, options.axis, (value) => {
       options.axis = value as CurveOptions['axis'];
@@ -152,16 +146,10 @@ function arrange(body: HTMLElement, plots: readonly NamedPlot[], elementOf: (id:
     const section =
       present.get(phase) ??
       h('details', { class: 'phase', open: true, 'data-phase': phase }, h('summary'), h('div', { class: 'cards' }));
-    section
-      .querySelector('summary')!
-      .replaceChildren(
-        h('h2', {}, phaseTitle(phase)),
-        h('span', { class: 'quiet' }, `${own.length} ${own.length === 1 ? 'figure' : 'figures'}`),
-      );
-    keepInOrder(
-      section.querySelector('.cards')!,
-      own.map(({ id }) => elementOf(id)),
-    );
+    const count = h('span', { class: 'quiet' }, `${own.length} ${own.length === 1 ? 'figure' : 'figures'}`);
+    section.querySelector('summary')!.replaceChildren(h('h2', {}, phaseTitle(phase)), count);
+    const cards = own.map(({ id }) => elementOf(id));
+    keepInOrder(section.querySelector('.cards')!, cards);
     if (body.children[place] !== section) body.insertBefore(section, body.children[place] ?? null);
   });
 }

@@ -41,17 +41,20 @@ export function table(
   );
 }
 
-/** A labelled select. @param options value and text */
+/** A labelled select. @param options value and text, or one for both */
 export function choice(
   label: string,
-  options: readonly (readonly [value: string, text: string])[],
+  options: readonly (string | readonly [value: string, text: string])[],
   chosen: string,
   onChange: (value: string) => void,
 ): HTMLLabelElement {
   const select = h(
     'select',
     { change: () => onChange(select.value) },
-    ...options.map(([value, text]) => h('option', { value, selected: value === chosen }, text)),
+    ...options.map((option) => {
+      const [value, text] = typeof option === 'string' ? [option, option] : option;
+      return h('option', { value, selected: value === chosen }, text);
+    }),
   );
   return h('label', { class: 'field' }, h('span', {}, label), select);
 }
@@ -62,14 +65,17 @@ export function drawing(svg: string): Element {
   return document.importNode(root, true);
 }
 
+/** A paragraph in the background. */
+export const quiet = (...children: Child[]): HTMLElement => h('p', { class: 'quiet' }, ...children);
+
+/** A form of controls, which is never sent. */
+export const controls = (...children: Child[]): HTMLFormElement =>
+  h('form', { class: 'controls', submit: (event) => event.preventDefault() }, ...children);
+
 export function trouble(error: unknown): HTMLElement {
   const { message, hint } = error as { message?: string; hint?: string };
-  return h(
-    'div',
-    { class: 'trouble', role: 'alert' },
-    h('p', {}, message ?? String(error)),
-    hint !== undefined && h('p', { class: 'quiet' }, hint),
-  );
+  const words = h('p', {}, message ?? String(error));
+  return h('div', { class: 'trouble', role: 'alert' }, words, hint !== undefined && quiet(hint));
 }
 
 /** An error reply with its hint. */
@@ -89,10 +95,7 @@ async function read<T>(answer: Response): Promise<T> {
 }
 
 /** Fetches JSON. @param query arrays become repeated parameters */
-export async function get<T>(
-  path: string,
-  query: Readonly<Record<string, string | readonly string[]>> = {},
-): Promise<T> {
+export async function get<T>(path: string, query: Query = {}): Promise<T> {
   return read<T>(await fetch(addressOf(path, query)));
 }
 
@@ -101,7 +104,9 @@ export async function post<T>(path: string, body: unknown): Promise<T> {
   return read<T>(await fetch(path, { method: 'POST', headers, body: JSON.stringify(body) }));
 }
 
-export function addressOf(path: string, query: Readonly<Record<string, string | readonly string[]>>): string {
+type Query = Readonly<Record<string, string | readonly string[]>>;
+
+export function addressOf(path: string, query: Query): string {
   const pairs = Object.entries(query).flatMap(([name, value]) =>
     (typeof value === 'string' ? [value] : value).map((one) => [name, one]),
   );

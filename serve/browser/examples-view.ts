@@ -1,6 +1,6 @@
 /** Worked examples: the question, and the agent's ranked walks drawn on the graph. */
 import type { ShownExample, ShownSet } from '../api.js';
-import { choice, drawing, get, h, trouble } from './dom.js';
+import { choice, controls, drawing, get, h, quiet, trouble } from './dom.js';
 import type { State } from './state.js';
 
 type Wanted = 'all' | 'right' | 'wrong';
@@ -9,9 +9,9 @@ type Wanted = 'all' | 'right' | 'wrong';
 export function openExamples(view: HTMLElement, _state: State) {
   const body = h('div', { class: 'examples' });
   const note = h('p', { class: 'quiet', role: 'status' });
-  const controls = h('form', { class: 'controls', submit: (event) => event.preventDefault() });
+  const chosenBy = controls();
   let [wanted, examples]: [Wanted, ShownExample[]] = ['all', []];
-  view.replaceChildren(h('h1', {}, 'Examples'), controls, note, body);
+  view.replaceChildren(h('h1', {}, 'Examples'), chosenBy, note, body);
 
   const draw = () => {
     const shown = examples.filter(({ right }) => wanted === 'all' || right === (wanted === 'right'));
@@ -32,24 +32,15 @@ export function openExamples(view: HTMLElement, _state: State) {
       }
       const asked = new URLSearchParams(location.hash.split('?')[1] ?? '').get('evaluation');
       const chosen = known.some(([key]) => key === asked) ? asked! : known[0]![0];
-      controls.replaceChildren(
+      chosenBy.replaceChildren(
         choice('evaluation', known, chosen, (key) => {
           history.replaceState(null, '', `#examples?evaluation=${encodeURIComponent(key)}`);
           void show(key);
         }),
-        choice(
-          'show',
-          [
-            ['all', 'all'],
-            ['wrong', 'wrong ones'],
-            ['right', 'right ones'],
-          ],
-          wanted,
-          (value) => {
-            wanted = value as Wanted;
-            draw();
-          },
-        ),
+        choice('show', ['all', ['wrong', 'wrong ones'], ['right', 'right ones']], wanted, (value) => {
+          wanted = value as Wanted;
+          draw();
+        }),
       );
       await show(chosen);
     } catch (error) {
@@ -80,6 +71,11 @@ function exampleCard({ id, asked, gold, answers, right, lines = [], drawing: svg
     return h('p', { class: `message ${sender ?? ''}` }, said ?? text);
   });
   const earlier = messages.slice(0, -3);
+  const count = (of: readonly unknown[], what: string) => `${of.length} ${what}${of.length === 1 ? '' : 's'}`;
+  const items = answers.map(({ text, score, right: hit }) => {
+    const shown = score !== undefined && h('span', { class: 'quiet' }, ` ${score}`);
+    return h('li', { class: hit ? 'hit' : undefined }, text, shown);
+  });
   return h(
     'article',
     { class: 'example' },
@@ -90,32 +86,16 @@ function exampleCard({ id, asked, gold, answers, right, lines = [], drawing: svg
       h('span', { class: `verdict ${right ? 'right' : 'wrong'}` }, verdict),
     ),
     earlier.length > 0 &&
-      h(
-        'details',
-        { class: 'earlier' },
-        h('summary', {}, `${earlier.length} earlier ${earlier.length === 1 ? 'message' : 'messages'}`),
-        ...earlier,
-      ),
+      h('details', { class: 'earlier' }, h('summary', {}, count(earlier, 'earlier message')), ...earlier),
     ...messages.slice(-3),
     h('dl', {}, h('dt', {}, 'gold'), h('dd', { class: 'hit' }, gold.join('; '))),
     svg !== '' && drawing(svg),
     h(
       'details',
       { open: svg === '' },
-      h('summary', { class: 'quiet' }, `${answers.length} ${answers.length === 1 ? 'answer' : 'answers'}`),
-      h(
-        'ol',
-        {},
-        ...answers.map(({ text, score, right: hit }) =>
-          h(
-            'li',
-            { class: hit ? 'hit' : undefined },
-            text,
-            score !== undefined && h('span', { class: 'quiet' }, ` ${score}`),
-          ),
-        ),
-      ),
-      ...lines.map((line) => h('p', { class: 'quiet' }, line)),
+      h('summary', { class: 'quiet' }, count(answers, 'answer')),
+      h('ol', {}, ...items),
+      ...lines.map((line) => quiet(line)),
     ),
   );
 }

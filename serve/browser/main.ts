@@ -28,12 +28,8 @@ const tabs: Readonly<Record<string, Tab>> = {
 };
 
 const element = (id: string) => document.getElementById(id)!;
-const [view, panel, nav, connection] = ['view', 'runs', 'tabs', 'connection'].map(element) as [
-  HTMLElement,
-  HTMLElement,
-  HTMLElement,
-  HTMLElement,
-];
+const [view, panel] = [element('view'), element('runs')];
+const [nav, connection] = [element('tabs'), element('connection')];
 
 let current: View | undefined;
 

@@ -2,8 +2,8 @@
 import { agentColors } from '../../reports/plots/colors.js';
 import type { LinePlot, PlotLine, Value } from '../../reports/plots/plot.js';
 import { meanOf } from '../../reports/plots/smoothing.js';
-import { isShare, phaseWords, seriesOfPhase, takenBy } from '../../reports/plots/logged.js';
-import type { LoggedMetrics, LoggedTime, RunSummary } from '../api.js';
+import { isShare, phaseWords, seriesOfPhase, takenBy, type Timing } from '../../reports/plots/logged.js';
+import type { LoggedMetrics, RunSummary } from '../api.js';
 
 export interface CurveOptions {
   /** Weight of the past in the exponential moving average, in [0, 1); 0 is unsmoothed. */
@@ -33,7 +33,7 @@ export function phaseTitle(phase: string): string {
 
 export interface RunLog {
   metrics: readonly LoggedMetrics[];
-  timing: readonly LoggedTime[];
+  timing: readonly Timing[];
   trouble?: string;
 }
 

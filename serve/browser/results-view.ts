@@ -1,6 +1,6 @@
 /** Agents on the same samples, with significance tests of their differences. */
 import type { ShownComparison, ShownDifference, ShownEstimate, ShownFigure, ShownRow, ShownSet } from '../api.js';
-import { choice, get, h, table, trouble } from './dom.js';
+import { choice, get, h, quiet, table, trouble } from './dom.js';
 import type { State } from './state.js';
 
 /** A test takes about a second per agent. */
@@ -17,9 +17,7 @@ export function openResults(view: HTMLElement, _state: State) {
       const now = JSON.stringify(sets);
       if (now === read) return;
       read = now;
-      const none = h(
-        'p',
-        { class: 'quiet' },
+      const none = quiet(
         'Nothing was evaluated yet: ',
         h('code', {}, 'kgwalk evaluate RUN'),
         ' and ',
@@ -53,9 +51,7 @@ function setSection(set: ShownSet): HTMLElement {
     'section',
     { class: 'set' },
     h('h2', {}, set.title),
-    h(
-      'p',
-      { class: 'quiet' },
+    quiet(
       `n = ${n.toLocaleString('en-US')}; below each figure its 95 % interval${set.simulated === undefined ? '' : `; simulated by ${set.simulated}, which knows the answers`}`,
     ),
     table(['agent', ...figures.map(headOf), ...(asks ? ['calls'] : []), 'examples'], rows, { label: set.title }),
@@ -71,7 +67,7 @@ function tester(set: ShownSet, below: HTMLElement): HTMLElement {
   let [against, mixed] = [reference.evaluations[0]!, false];
   const test = async () => {
     go.disabled = true;
-    below.replaceChildren(h('p', { class: 'quiet' }, 'testing …'));
+    below.replaceChildren(quiet('testing …'));
     const evaluation = comparable.map(({ evaluations }) => (evaluations.includes(against) ? against : evaluations[0]!));
     try {
       const found = await get<ShownComparison>('/api/compare', { evaluation, against, mixed: String(mixed) });
@@ -82,27 +78,13 @@ function tester(set: ShownSet, below: HTMLElement): HTMLElement {
     go.disabled = false;
   };
   const go = h('button', { type: 'submit', class: 'act' }, 'Test the differences');
+  const references = comparable.map(({ label, evaluations }) => [evaluations[0]!, label] as const);
+  const box = h('input', { type: 'checkbox', change: () => (mixed = box.checked) });
   return h(
     'form',
-    {
-      class: 'controls',
-      submit: (event) => {
-        event.preventDefault();
-        void test();
-      },
-    },
-    choice(
-      'against',
-      comparable.map(({ label, evaluations }) => [evaluations[0]!, label]),
-      against,
-      (key) => (against = key),
-    ),
-    h(
-      'label',
-      { class: 'field' },
-      h('input', { type: 'checkbox', change: (event) => (mixed = (event.target as HTMLInputElement).checked) }),
-      h('span', {}, 'models and budgets may differ'),
-    ),
+    { class: 'controls', submit: (event) => (event.preventDefault(), void test()) },
+    choice('against', references, against, (key) => (against = key)),
+    h('label', { class: 'field' }, box, h('span', {}, 'models and budgets may differ')),
     go,
   );
 }
@@ -120,9 +102,7 @@ function comparisonTable({ against, n, clusters, figures, comparisons }: ShownCo
     'div',
     {},
     h('h3', {}, `Differences from ${against.name}`),
-    h(
-      'p',
-      { class: 'quiet' },
+    quiet(
       `Paired, over the same ${n.toLocaleString('en-US')} samples, by a bootstrap over ${clusters}; p is two-sided and not corrected for the number of tests.`,
     ),
     table(['agent', ...shown.map(headOf)], rows, { label: `differences from ${against.name}` }),

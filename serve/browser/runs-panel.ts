@@ -1,7 +1,7 @@
 /** The list of runs with selection and progress. */
 import { dark } from '../../reports/plots/chart.js';
 import type { RunSummary } from '../api.js';
-import { h } from './dom.js';
+import { h, quiet } from './dom.js';
 import { runColors } from './plots.js';
 import type { State } from './state.js';
 
@@ -20,13 +20,13 @@ export function drawRuns(panel: HTMLElement, state: State): void {
   const isOpen =
     panel.querySelector('details.list')?.hasAttribute('open') ?? window.matchMedia('(min-width: 901px)').matches;
   const openSweeps = new Set([...panel.querySelectorAll<HTMLElement>('details.sweep[open]')].map(({ id }) => id));
-  const sweeps = new Map<string, RunSummary[]>();
-  for (const run of state.runs)
-    if (run.within !== undefined) sweeps.set(run.within, [...(sweeps.get(run.within) ?? []), run]);
-  const alone = state.runs.filter(({ within }) => within === undefined);
-  const running = state.runs.filter(({ state: how }) => how === 'running').length;
-  const count = state.shownRuns().length;
-  const colors = runColors(state.shownRuns(), state.options.seeds);
+  const { runs } = state;
+  const shown = state.shownRuns();
+  const sweeps = new Set(runs.flatMap(({ within }) => within ?? []));
+  const running = runs.filter(({ state: how }) => how === 'running').length;
+  const colors = runColors(shown, state.options.seeds);
+  const listOf = (sweep?: string) => runs.filter(({ within }) => within === sweep);
+  const showOnly = (some: readonly RunSummary[]) => state.show(some.map(({ key }) => key));
   panel.replaceChildren(
     h(
       'details',
@@ -38,40 +38,33 @@ export function drawRuns(panel: HTMLElement, state: State): void {
         h(
           'span',
           { class: 'quiet' },
-          ` ${count} of ${state.runs.length} shown${running > 0 ? `, ${running} running` : ''}`,
+          ` ${shown.length} of ${runs.length} shown${running > 0 ? `, ${running} running` : ''}`,
         ),
       ),
       h(
         'p',
         { class: 'choose' },
-        button('choose-all', 'all', () => state.show(state.runs.map(({ key }) => key))),
-        button('choose-running', 'running', () =>
-          state.show(state.runs.filter((run) => run.state === 'running').map(({ key }) => key)),
-        ),
+        button('choose-all', 'all', () => showOnly(runs)),
+        button('choose-running', 'running', () => showOnly(runs.filter(({ state: how }) => how === 'running'))),
         button('choose-none', 'none', () => state.show([])),
       ),
-      state.runs.length === 0 &&
-        h(
-          'p',
-          { class: 'quiet' },
-          'No runs here yet: ',
-          h('code', {}, 'kgwalk train PRESET'),
-          ' starts one, and it appears by itself.',
-        ),
-      runList(alone, state, colors),
-      ...[...sweeps].map(([key, trials]) =>
-        h(
+      runs.length === 0 &&
+        quiet('No runs here yet: ', h('code', {}, 'kgwalk train PRESET'), ' starts one, and it appears by itself.'),
+      runList(listOf(), state, colors),
+      ...[...sweeps].map((key) => {
+        const trials = listOf(key);
+        return h(
           'details',
           { class: 'sweep', id: `sweep-${key}`, open: openSweeps.has(`sweep-${key}`) },
           h('summary', {}, key, h('span', { class: 'quiet' }, ` ${trials.length} runs`)),
           h(
             'p',
             { class: 'choose' },
-            button(`all-${key}`, 'these alone', () => state.show(trials.map((trial) => trial.key))),
+            button(`all-${key}`, 'these alone', () => showOnly(trials)),
           ),
           runList(trials, state, colors),
-        ),
-      ),
+        );
+      }),
     ),
   );
   if (focused) document.getElementById(focused)?.focus();

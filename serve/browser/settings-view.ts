@@ -1,6 +1,6 @@
 /** Settings in which the selected runs differ, and all settings of one run. */
 import type { SettingDifference, ShownRun } from '../api.js';
-import { choice, get, h, table, trouble } from './dom.js';
+import { choice, controls, get, h, quiet, table, trouble } from './dom.js';
 import type { State } from './state.js';
 
 /** Fills the view; reads again when the selection changes. */
@@ -10,8 +10,9 @@ export function openSettings(view: HTMLElement, state: State) {
   let [read, chosen, filter] = ['', '', ''];
   view.replaceChildren(h('h1', {}, 'Settings'), differences, one);
 
+  const readable = () => state.shownRuns().filter(({ state: how }) => how !== 'broken');
   const update = () => {
-    const runs = state.shownRuns().filter(({ state: how }) => how !== 'broken');
+    const runs = readable();
     const now = JSON.stringify(runs.map(({ key }) => key));
     if (now === read) return;
     read = now;
@@ -20,17 +21,14 @@ export function openSettings(view: HTMLElement, state: State) {
     void showOne();
   };
   const showDifferences = async () => {
-    const runs = state.shownRuns().filter(({ state: how }) => how !== 'broken');
+    const runs = readable();
     if (runs.length < 2) {
-      differences.replaceChildren(
-        h('p', { class: 'quiet' }, 'Choose two runs or more in the list to see in which settings they differ.'),
-      );
+      differences.replaceChildren(quiet('Choose two runs or more in the list to see in which settings they differ.'));
       return;
     }
     try {
-      const found = await get<{ differences: SettingDifference[] }>('/api/settings', {
-        run: runs.map(({ key }) => key),
-      });
+      const run = runs.map(({ key }) => key);
+      const found = await get<{ differences: SettingDifference[] }>('/api/settings', { run });
       const rows = found.differences.map(({ key, values }) => [
         h('code', {}, key),
         ...values.map((value) => value ?? '—'),
@@ -38,7 +36,7 @@ export function openSettings(view: HTMLElement, state: State) {
       differences.replaceChildren(
         h('h2', {}, 'What differs'),
         rows.length === 0
-          ? h('p', { class: 'quiet' }, 'Nothing: their settings are equal.')
+          ? quiet('Nothing: their settings are equal.')
           : table(['setting', ...runs.map(({ id }) => id)], rows, { label: 'settings that differ' }),
       );
     } catch (error) {
@@ -54,16 +52,10 @@ export function openSettings(view: HTMLElement, state: State) {
       const { settings, started, versions, backend, state: how } = await get<ShownRun>('/api/run', { run: chosen });
       const list = h('div', {});
       const draw = () => {
-        const rows = Object.entries(settings).filter(([key, value]) =>
-          `${key} ${value}`.toLowerCase().includes(filter.toLowerCase()),
+        const rows = Object.entries(settings).flatMap(([key, value]) =>
+          `${key} ${value}`.toLowerCase().includes(filter.toLowerCase()) ? [[h('code', {}, key), value]] : [],
         );
-        list.replaceChildren(
-          table(
-            ['setting', 'value'],
-            rows.map(([key, value]) => [h('code', {}, key), value]),
-            { label: 'all settings' },
-          ),
-        );
+        list.replaceChildren(table(['setting', 'value'], rows, { label: 'all settings' }));
       };
       const search = h('input', {
         type: 'search',
@@ -78,23 +70,15 @@ export function openSettings(view: HTMLElement, state: State) {
         backend && `on ${backend}`,
         versions.kgwalk && `kgwalk ${versions.kgwalk}`,
       ];
+      const runs = state.shownRuns().map(({ key, id }) => [key, id] as const);
+      const runChoice = choice('run', runs, chosen, (key) => {
+        chosen = key;
+        void showOne();
+      });
       one.replaceChildren(
         h('h2', {}, 'All settings of a run'),
-        h(
-          'form',
-          { class: 'controls', submit: (event) => event.preventDefault() },
-          choice(
-            'run',
-            state.shownRuns().map(({ key, id }) => [key, id]),
-            chosen,
-            (key) => {
-              chosen = key;
-              void showOne();
-            },
-          ),
-          h('label', { class: 'field' }, h('span', {}, 'settings'), search),
-        ),
-        h('p', { class: 'quiet' }, about.filter(Boolean).join(' · ')),
+        controls(runChoice, h('label', { class: 'field' }, h('span', {}, 'settings'), search)),
+        quiet(about.filter(Boolean).join(' · ')),
         list,
       );
       draw();

@@ -56,11 +56,7 @@ export async function* readFrames(chunks: AsyncIterable<Buffer>, longest: number
 }
 
 export function errorBody(thrown: unknown): Buffer {
-  if (thrown instanceof WorkbenchError) {
-    const { code, message, hint } = thrown;
-    return Buffer.from(JSON.stringify({ code, message, hint }));
-  }
-  return Buffer.from(
-    JSON.stringify({ code: 'failure', message: thrown instanceof Error ? thrown.message : String(thrown) }),
-  );
+  const { message, hint } = thrown instanceof Error ? (thrown as WorkbenchError) : { message: String(thrown) };
+  const code = thrown instanceof WorkbenchError ? thrown.code : 'failure';
+  return Buffer.from(JSON.stringify({ code, message, hint }));
 }
