@@ -1,4 +1,5 @@
 /** Data sets of all kinds by name: listing, kind lookup, integrity check. */
+import type { z } from 'zod';
 import { WorkbenchError } from '../src/run/errors.js';
 import { checkDialogueDataset, type DialogueManifest, dialogueManifestSchema } from './dialogues/dialogue-dataset.js';
 import {
@@ -20,38 +21,25 @@ export interface Manifests {
   links: LinkManifest;
 }
 
-const kinds: { readonly [K in DatasetKind]: KindOfDataset<K> } = {
-  dialogues: {
-    manifest: (name, options) => openImported(name, 'dialogues', dialogueManifestSchema, options).manifest,
-    check: checkDialogueDataset,
-  },
-  questions: {
-    manifest: (name, options) => openImported(name, 'questions', questionManifestSchema, options).manifest,
-    check: checkQuestionDataset,
-  },
-  links: {
-    manifest: (name, options) => openImported(name, 'links', linkManifestSchema, options).manifest,
-    check: checkLinkDataset,
-  },
+const schemas: { readonly [K in DatasetKind]: z.ZodType<Manifests[K]> } = {
+  dialogues: dialogueManifestSchema,
+  questions: questionManifestSchema,
+  links: linkManifestSchema,
 };
-
-interface KindOfDataset<K extends DatasetKind> {
-  manifest(name: string, options: LocateOptions): Manifests[K];
-  check(name: string, options: LocateOptions): Promise<DatasetCheck>;
-}
+const checks = { dialogues: checkDialogueDataset, questions: checkQuestionDataset, links: checkLinkDataset };
 
 /**
  * Manifests of all imported data sets of these kinds, sorted by folder name. Folders with an unreadable manifest are skipped.
  * @param wanted default all
  */
 export function listDatasets<K extends DatasetKind = DatasetKind>(
-  wanted: readonly K[] = Object.keys(kinds) as K[],
+  wanted: readonly K[] = Object.keys(schemas) as K[],
   options: LocateOptions = {},
 ): Manifests[K][] {
   return importedNames(options).flatMap((name) => {
     try {
       const kind = datasetKind(name, options) as K;
-      return wanted.includes(kind) ? [kinds[kind].manifest(name, options)] : [];
+      return wanted.includes(kind) ? [openImported(name, kind, schemas[kind], options).manifest] : [];
     } catch (error) {
       if (error instanceof WorkbenchError) return [];
       throw error;
@@ -66,5 +54,5 @@ export function kindOf(text: string, options: LocateOptions = {}): DatasetKind {
 
 /** Compares files, hashes and counts with the manifest. @throws WorkbenchError `data` for an unknown data set or an unreadable manifest */
 export async function checkDataset(name: string, options: LocateOptions = {}): Promise<DatasetCheck> {
-  return kinds[datasetKind(name, options)].check(name, options);
+  return checks[datasetKind(name, options)](name, options);
 }

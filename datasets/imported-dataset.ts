@@ -43,7 +43,7 @@ export const graphSchema = z.strictObject({
   relations: count,
   /** Distinct edges, inverses included. */
   triples: count,
-  /** Source files of its triples; absent in older imports and for generated graphs. */
+  /** Source files of its triples; absent for generated graphs. */
   madeFrom: z.array(z.string()).optional(),
   /** Equals `Graph.hash`, which checkpoints are tied to. */
   hash: sha256,
@@ -144,7 +144,7 @@ function readRaw(name: string, { home }: LocateOptions) {
     });
   }
   const raw = parseJson(readTextFile(file, about.what), { ...about, place: file });
-  // Old manifests of dialogues state no kind.
+  // Those of dialogues state no kind.
   const stated = (raw as { kind?: unknown } | null)?.kind;
   const kind: DatasetKind = stated === 'questions' || stated === 'links' ? stated : 'dialogues';
   return { raw, folder, file, kind };
@@ -279,14 +279,8 @@ export async function describeSources(files: readonly string[]): Promise<z.outpu
 /** Manifest entry of a graph. */
 export function describeGraph(graph: Graph, note: string): z.output<typeof graphSchema> {
   const { numEntities: entities, numRelations: relations, numEdges: triples, hash } = graph;
-  return {
-    entities,
-    relations,
-    triples,
-    madeFrom: graph.madeFrom.length > 0 ? [...graph.madeFrom] : undefined,
-    hash,
-    note,
-  };
+  const madeFrom = graph.madeFrom.length > 0 ? [...graph.madeFrom] : undefined;
+  return { entities, relations, triples, madeFrom, hash, note };
 }
 
 /** JSON lines of values. */

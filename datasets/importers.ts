@@ -27,11 +27,9 @@ export const releases: readonly Release[] = importers
 
 /** Registers a custom format for `datasets import`. @throws WorkbenchError `usage` if the name is taken */
 export function registerImporter(importer: Importer): void {
-  if (importers.some(({ name }) => name === importer.name)) {
-    throw new WorkbenchError(
-      'usage',
-      `expected the name of a new format, got "${importer.name}", which is registered already`,
-    );
+  const { name } = importer;
+  if (importers.some((one) => one.name === name)) {
+    throw new WorkbenchError('usage', `expected the name of a new format, got "${name}", which is registered already`);
   }
   importers.push(importer);
 }

@@ -56,21 +56,16 @@ export interface QuestionSample {
 }
 
 /** Entity ids to exclude from every frontier: the topics, unless gold paths of the data set return to them. */
-export function excludedTopics({
-  topics,
-  topicsReturn = false,
-}: Pick<QuestionTask, 'topics' | 'topicsReturn'>): number[] {
+export function excludedTopics({ topics, topicsReturn }: Pick<QuestionTask, 'topics' | 'topicsReturn'>): number[] {
   return topicsReturn ? [] : topics.map(({ entity }) => entity).filter((entity) => entity >= 0);
 }
 
-/** Question with every topic mention as `[E]`, for templates, memories and question vectors. */
-export function maskedQuestion({
-  question,
-  topics,
-}: {
-  question: string;
+interface Spans extends Pick<QuestionTask, 'question'> {
   topics: readonly Pick<Topic, 'span'>[];
-}): string {
+}
+
+/** Question with every topic mention as `[E]`, for templates, memories and question vectors. */
+export function maskedQuestion({ question, topics }: Spans): string {
   const spans = topics.flatMap(({ span }) => (span ? [span] : [])).sort(([a], [b]) => b - a);
   return spans.reduce((text, [begin, end]) => `${text.slice(0, begin)}[E]${text.slice(end)}`, question);
 }

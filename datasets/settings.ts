@@ -1,7 +1,9 @@
 /** The `data` section of a configuration. */
 import { z } from 'zod';
 
-/** Schema of the section. */
+/** A number of samples; null: all. */
+const sampleCount = z.int().min(1).nullable().default(null);
+
 export const dataSettings = z.strictObject({
   dataset: z.string().min(1).default('opendialkg').describe('Name of an imported data set (`kgwalk datasets list`).'),
   graph: z
@@ -15,14 +17,9 @@ export const dataSettings = z.strictObject({
     .enum(['all', 'assistant'])
     .default('all')
     .describe('Paths used as samples: of both speakers, or only those chosen by the assistant.'),
-  maxDialogues: z
-    .int()
-    .min(1)
-    .nullable()
-    .default(null)
-    .describe(
-      'Maximum number of dialogues per split, for quick trials; null: all. Scores on a part are not representative.',
-    ),
+  maxDialogues: sampleCount.describe(
+    'Maximum number of dialogues per split, for quick trials; null: all. Scores on a part are not representative.',
+  ),
   oracle: z
     .enum(['reply'])
     .nullable()
@@ -40,22 +37,12 @@ export const dataSettings = z.strictObject({
     .describe(
       'K/N: leave fold K of N out of training and of all train counts, so that its turns can be judged by a run that has not seen them; folds are hashed from dialogue ids; null: none.',
     ),
-  trainSamples: z
-    .int()
-    .min(1)
-    .nullable()
-    .default(null)
-    .describe(
-      'Number of train samples (dialogues, questions or link triples), drawn by a fixed seed; null: all. Train counts (popular targets, seen targets) use the drawn samples.',
-    ),
-  validSamples: z
-    .int()
-    .min(1)
-    .nullable()
-    .default(null)
-    .describe(
-      'Number of valid samples (dialogues or link triples), drawn by a fixed seed, in training and in `kgwalk evaluate RUN --split valid`; null: all. Test is never sampled.',
-    ),
+  trainSamples: sampleCount.describe(
+    'Number of train samples (dialogues, questions or link triples), drawn by a fixed seed; null: all. Train counts (popular targets, seen targets) use the drawn samples.',
+  ),
+  validSamples: sampleCount.describe(
+    'Number of valid samples (dialogues or link triples), drawn by a fixed seed, in training and in `kgwalk evaluate RUN --split valid`; null: all. Test is never sampled.',
+  ),
   subsets: z
     .union([z.literal('all'), z.array(z.string().min(1)).min(1)])
     .default('all')

@@ -98,8 +98,8 @@ export function learningFigures(trained: Trained): ChartGroup[] {
     }),
   );
   if (measured.length === 0) return [];
-  const heading = isNamed ? { heading: `On ${dataset}` } : {};
-  return [{ ...heading, charts: measured.map(({ chart }) => chart), caption: captionOf(groups, measured) }];
+  const heading = isNamed ? `On ${dataset}` : undefined;
+  return [{ heading, charts: measured.map(({ chart }) => chart), caption: captionOf(groups, measured) }];
 }
 
 /** All other metrics logged at every step, by phase. */
@@ -124,12 +124,8 @@ interface Measured {
 }
 
 /** Chart of one key of one phase; undefined if it was not logged or never changed. */
-function drawn(
-  { dataset, groups, figures, isNamed }: Trained,
-  phase: string,
-  key: string,
-  levels: Level[],
-): Measured[] {
+function drawn(trained: Trained, phase: string, key: string, levels: Level[]): Measured[] {
+  const { dataset, groups, figures, isNamed } = trained;
   const phaseName = phaseTitle(phase, groups);
   const logged = groups.flatMap((group): GroupCurve[] => {
     const curve = curveOfGroup(group, phase, key);
@@ -150,20 +146,15 @@ function drawn(
   );
   const stride = Math.max(1, ...logged.map(({ curve }, i) => curve.steps.length / lines[i]!.seeds[0]!.length));
   const window = Math.max(...logged.map(({ curve }) => curve.window));
-  return [
-    {
-      curves: logged.map(({ curve }) => curve),
-      levels,
-      chart: {
-        name: [...(isNamed ? [dataset] : []), phase, key].join('-'),
-        alt: `${title} by ${xLabels[0]}: ${said.join('; ')}${levelText}`,
-        plot: {
-          ...{ kind: 'lines', title, unit, axes: xLabels, lines, levels },
-          window: 1 + 2 * Math.round((window - 1) / 2 / stride),
-        },
-      },
+  const chart: NamedChart = {
+    name: [...(isNamed ? [dataset] : []), phase, key].join('-'),
+    alt: `${title} by ${xLabels[0]}: ${said.join('; ')}${levelText}`,
+    plot: {
+      ...{ kind: 'lines', title, unit, axes: xLabels, lines, levels },
+      window: 1 + 2 * Math.round((window - 1) / 2 / stride),
     },
-  ];
+  };
+  return [{ curves: logged.map(({ curve }) => curve), levels, chart }];
 }
 
 /** Maximum points per line. */
@@ -219,9 +210,8 @@ function takenAxis(what: Taken, phase: string, lines: readonly GroupCurve[]): Ax
   if (!isTold) return [];
   const most = largest(taken.flatMap((one) => [...one!.values()]));
   const { scale, unit } = unitsOf[what].findLast(({ from }) => most >= from)!;
-  return [
-    { label: unit, places: lines.map(({ curve }, i) => curve.steps.map((step) => taken[i]!.get(step)! / scale)) },
-  ];
+  const places = lines.map(({ curve }, i) => curve.steps.map((step) => taken[i]!.get(step)! / scale));
+  return [{ label: unit, places }];
 }
 
 /** Units of time with the largest value from which each is used. */
@@ -276,10 +266,8 @@ function captionOf(groups: readonly RunGroup[], measured: readonly Measured[]): 
   });
   const most = Math.max(...groups.map(({ runs }) => runs.length));
   const windows = [...new Set(curves.map(({ window }) => window))].filter((window) => window > 1);
-  const { ppo, policy, evaluation } = groups[0]!.runs[0]!.info.config as Record<
-    string,
-    Record<string, unknown> | undefined
-  >;
+  type Sections = Record<string, Record<string, unknown> | undefined>;
+  const { ppo, policy, evaluation } = groups[0]!.runs[0]!.info.config as Sections;
   const evalSamples = policy?.evalEpisodes ?? ppo?.evalSamples;
   const isEvaluated = measured.some(({ chart }) => chart.name.includes('ppo-eval/'));
   // Both directions are logged where there are two.

@@ -1,19 +1,15 @@
 /** Machine, versions and data of all runs, listed once, and the command that repeats each part. */
 import { basename } from 'node:path';
 import { stringify } from 'yaml';
-import type { Fact, RunView } from './html.js';
+import { type Fact, factsIn, type PageView, type RunView } from './html.js';
 import { encoderOf, seedOf, type EvaluationData, type RunData, type RunGroup } from './run-data.js';
 import { listed, plain } from './format.js';
 
-export interface EnvironmentView {
-  /** Facts shared by all runs and evaluations, by subject. */
-  shared: { title: string; facts: Fact[] }[];
-  /** One entry per group of runs that differ only in the seed, then one per evaluation. */
-  runs: RunView[];
-}
-
-/** @param evaluations those named by the user, in addition to those inside the runs */
-export function environmentView(groups: readonly RunGroup[], evaluations: readonly EvaluationData[]): EnvironmentView {
+/** One entry per group of runs that differ only in the seed, then one of all evaluations. @param evaluations those named by the user, in addition to those inside the runs */
+export function environmentView(
+  groups: readonly RunGroup[],
+  evaluations: readonly EvaluationData[],
+): Pick<PageView, 'shared' | 'runs'> {
   const runs = groups.flatMap((group) => group.runs);
   const subjects = Object.entries(subjectFacts).map(([title, of]) => ({ title, facts: sharedBy(runs.map(of)) }));
   const shared = subjects.flatMap(({ facts }) => facts);
@@ -46,12 +42,12 @@ function groupView({ label, runs }: RunGroup, shared: readonly Fact[]): RunView 
 
 const subjectFacts: Readonly<Record<string, (run: RunData) => Fact[]>> = {
   Machine: machineFacts,
-  Versions: ({ info }) => factsOf(info.environment.versions),
+  Versions: ({ info }) => factsIn(info.environment.versions),
   'Models and data, beginnings of their sha256': hashFacts,
 };
 
 function machineFacts({ info: { environment: one } }: RunData): Fact[] {
-  return factsOf({
+  return factsIn({
     processor: `${one.cpu}, ${one.cores} cores`,
     memory: `${plain(Math.round(one.memoryMb / 1024))} GiB`,
     platform: one.platform,
@@ -64,18 +60,12 @@ function hashFacts(run: RunData): Fact[] {
   const { environment } = run.info;
   const model = encoderOf(run);
   const plugins = (environment.plugins ?? []).map(({ file, sha256 }) => [`plugin ${basename(file)}`, sha256] as const);
-  return factsOf({
+  return factsIn({
     'frozen model': model === undefined ? undefined : basename(model),
     ...Object.fromEntries(
       [...Object.entries(environment.hashes), ...plugins].map(([of, hash]) => [of, shortHash(hash)]),
     ),
   });
-}
-
-function factsOf(values: Readonly<Record<string, string | number | undefined>>): Fact[] {
-  return Object.entries(values).flatMap(([name, value]) =>
-    value === undefined ? [] : [{ name, value: String(value) }],
-  );
 }
 
 function sharedBy(all: readonly (readonly Fact[])[]): Fact[] {
@@ -109,19 +99,17 @@ function evaluationsView(evaluations: readonly EvaluationData[]): RunView[] {
       command: evaluations.map(({ name }) => `npx kgwalk replay ${quoted(name)}`).join('\n'),
       environment: [
         ...(models.length > 0 ? [{ name: models.length > 1 ? 'models' : 'model', value: listed(models) }] : []),
-        ...[...hashes].map(([name, some]) => ({
-          name: name === 'model' ? 'model hash' : name,
-          value: [...some].join(', '),
-        })),
+        ...[...hashes].map(([name, some]) => {
+          return { name: name === 'model' ? 'model hash' : name, value: [...some].join(', ') };
+        }),
       ],
-      config: stringify(
-        evaluations.map(({ name, record }) => ({
-          name,
-          ...Object.fromEntries(Object.entries(record).filter(([key]) => !answered.has(key))),
-        })),
-      ).trimEnd(),
+      config: stringify(evaluations.map(settingsOf)).trimEnd(),
     },
   ];
+}
+
+function settingsOf({ name, record }: EvaluationData) {
+  return { name, ...Object.fromEntries(Object.entries(record).filter(([key]) => !answered.has(key))) };
 }
 
 /** Fields of a record that are not evaluation settings. */

@@ -2,7 +2,7 @@
 import type { Example } from '../src/run/evaluation.js';
 import type { AnswerView, ExampleView, SaidView, WalkView } from './html.js';
 import { walkSvg } from './plots/walks.js';
-import { mainRow, type ResultSet } from './results.js';
+import { mainRow, modelName, type ResultSet } from './results.js';
 import { isSimulation } from './sections.js';
 import { readRelation } from './format.js';
 
@@ -35,8 +35,8 @@ function examplesOf(set: ResultSet): ExampleView[] {
     const said = rows.flatMap((row): SaidView[] => {
       const own = has(row)?.find(({ id }) => id === example.id);
       if (!own) return [];
-      const model = row.model === undefined ? '' : row.simulated ? `${row.model}, simulated` : row.model;
-      return [{ agent: row.label, model, ...saidView(own), folded: row !== first && own.walks !== undefined }];
+      const folded = row !== first && own.walks !== undefined;
+      return [{ agent: row.label, model: modelName(row), ...saidView(own), folded }];
     });
     return { id: `${set.title}, ${example.id}`, ...askedView(example), said };
   });

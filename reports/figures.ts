@@ -7,7 +7,7 @@ import { palette } from './plots/colors.js';
 import type { BarPlot, PlotLine, ScatterPlot } from './plots/plot.js';
 import { meanOf } from './plots/smoothing.js';
 import { groupBy } from './run-data.js';
-import { largest, type Mean } from './series.js';
+import { largest } from './series.js';
 import { listed, milliseconds, percent, plain } from './format.js';
 
 /** Findings as bars; undefined if there are none. @param title title of the chart */
@@ -23,12 +23,8 @@ export function foundBars({ label, records }: ResultRow, title: string, name: st
   if (!plot) return [];
   const said = section.bars!.map((bar) => `${bar.label} ${intervalText(bar)!}`).join(', ');
   const alt = `${title}, in percent with 95 % intervals: ${said}`;
-  return [
-    {
-      caption: 'Whiskers: 95\u00a0% bootstrap intervals.',
-      charts: [{ name: `${name}-${title.toLowerCase()}`, alt, plot }],
-    },
-  ];
+  const caption = 'Whiskers: 95\u00a0% bootstrap intervals.';
+  return [{ caption, charts: [{ name: `${name}-${title.toLowerCase()}`, alt, plot }] }];
 }
 
 /** Bars with intervals for figures that at least one row has. @param name prefix of every file name */
@@ -36,35 +32,23 @@ export function barFigures(set: ResultSet, name: string, figures: readonly Figur
   const { rows, about } = set;
   const charts = figures.flatMap((figure): NamedChart[] => {
     const { key, unit } = figure;
-    const bars = rows.flatMap((row) => {
-      const mean = row.metrics[key];
-      return mean ? [barOf(row, mean, unit)] : [];
+    const bars = rows.flatMap(({ label, color, metrics }): BarPlot['bars'][number][] => {
+      if (!metrics[key]) return [];
+      const { value, low, high, n } = metrics[key];
+      return [{ label, color, value, low, high, n, text: numberText(value, unit) }];
     });
     if (bars.length === 0 || (unit === 'calls' && bars.every(({ high }) => high === 0))) return [];
     const bound = boundOf(set, key);
     const level = bound === undefined ? undefined : { label: `walks reach ${numberText(bound, unit)}`, value: bound };
     const title = `${headOf(figure)} · n = ${plain(about.n)}${markOf(set)}`;
     const said = bars.map((bar) => `${bar.label} ${saidOf(bar, figure)}`);
-    return [
-      {
-        name: `${name}-${key}`,
-        alt: `${headOf(figure)}${markOf(set)}, of ${plain(about.n)} samples, with 95 % intervals: ${said.join(', ')}`,
-        plot: { kind: 'bars', title, unit, bars, bound: level },
-      },
-    ];
+    const alt = `${headOf(figure)}${markOf(set)}, of ${plain(about.n)} samples, with 95 % intervals: ${said.join(', ')}`;
+    return [{ name: `${name}-${key}`, alt, plot: { kind: 'bars', title, unit, bars, bound: level } }];
   });
   const models = [...new Set(rows.flatMap(({ model }) => model ?? []))];
   const asked = models.length === 0 ? '' : ` Model: ${models.join(', ')}${set.simulated ? ', simulated' : ''}.`;
   const caption = `Of ${plain(about.n)} samples, failures included. Whiskers: 95\u00a0% bootstrap interval over ${about.clusters}. In colour: agents that are trained or ask a model, each the same everywhere; grey: what learns nothing.${asked}`;
   return charts.length > 0 ? [{ charts, caption }] : [];
-}
-
-function barOf(
-  { label, color }: ResultRow,
-  { value, low, high, n }: Mean,
-  unit: Figure['unit'],
-): BarPlot['bars'][number] {
-  return { label, color, value, low, high, n, text: numberText(value, unit) };
 }
 
 /** The main figure against calls and against time, if some agent calls a model. */
@@ -95,13 +79,8 @@ export function costFigures(set: ResultSet, name: string): ChartGroup[] {
     const title = `${headOf(main)} against ${xLabel} · n = ${plain(set.about.n)}${markOf(set)}`;
     const said = points.map(({ label, x, y }) => `${label} ${saidOf(y, main)} at ${write(x.value)}`);
     const alt = `${title}, logarithmic, with 95 % intervals: ${said.join(', ')}`;
-    return [
-      {
-        name: `${name}-cost-${key}`,
-        alt,
-        plot: { kind: 'scatter', title, unit: main.unit, xLabel: `${xLabel}, log scale`, points },
-      },
-    ];
+    const plot: ScatterPlot = { kind: 'scatter', title, unit: main.unit, xLabel: `${xLabel}, log scale`, points };
+    return [{ name: `${name}-cost-${key}`, alt, plot }];
   });
   const caption = `Up and to the left is better. Whiskers: 95\u00a0% bootstrap intervals over ${set.about.clusters}. Agents that ask no model stand at 0 calls, left of the logarithmic axis; time is wall time, preparing included.${rows.length > 10 ? ' Names that have no room are said where a mark is pointed at.' : ''}`;
   return charts.length > 0 ? [{ charts, caption }] : [];
@@ -116,15 +95,14 @@ export function foundCurves(set: ResultSet, title: string, name: string): ChartG
     const curves = row.records.flatMap(({ sections }) => sections.find((one) => one.title === title)?.curve ?? []);
     return curves.length > 0 ? [{ row, curves }] : [];
   });
-  const most = largest(found.flatMap(({ curves }) => curves.flatMap(({ points }) => points.map(([x]) => x))));
+  const places = found.flatMap(({ curves }) => curves.flatMap(({ points }) => points.map(([x]) => x)));
+  const most = largest(places);
   if (!(most > 0)) return [];
   const { x: xLabel, y, smooth = false, caption } = found[0]!.curves[0]!;
   // One step more than any run took, so that the last rise is visible; no more points than can be distinguished.
   const stride = Math.max(1, Math.ceil(most / 400));
   const steps = smooth
-    ? [...new Set(found.flatMap(({ curves }) => curves.flatMap(({ points }) => points.map(([x]) => x))))].sort(
-        (a, b) => a - b,
-      )
+    ? [...new Set(places)].sort((a, b) => a - b)
     : Array.from({ length: Math.ceil(most / stride) + 2 }, (_, i) => i * stride);
   const isMany = found.length > mostLines;
   const ways = groupBy(found, ({ row }) => (isMany ? (choicesOf(row.records[0]!) ?? 'no model') : ''));

@@ -19,13 +19,18 @@ export interface Cell {
 /** Rows of cells; rows marked `own` are highlighted. */
 export interface Table {
   head: string[];
-  /** Highlighted rows (trained agents). */
   rows: { cells: Cell[]; own?: boolean }[];
 }
 
 export interface Fact {
   name: string;
   value: string;
+}
+
+/** Facts that are known, in order. */
+export function factsIn(values: Readonly<Record<string, string | number | undefined>>): Fact[] {
+  const known = Object.entries(values).filter(([, value]) => value !== undefined);
+  return known.map(([name, value]) => ({ name, value: String(value) }));
 }
 
 /** A chart of the page. */
@@ -42,12 +47,11 @@ export interface Picture {
 
 /** Pictures under one caption. */
 export interface FigureGroup {
-  heading?: string;
+  heading?: string | undefined;
   pictures: Picture[];
   caption: string;
 }
 
-/** A headline figure. */
 export interface Tile {
   name: string;
   value: string;
@@ -60,12 +64,9 @@ export interface PartView {
   /** SVG made by this program, with all text escaped. */
   drawing?: string;
   figures?: FigureGroup[];
-  /** Shows figures as small multiples. */
-  small?: boolean;
   table?: Table;
   caption?: string;
   facts?: Fact[];
-  /** Folded until the reader opens it. */
   folded?: boolean;
   /** Shows table and figures side by side if there is space. */
   paired?: boolean;
@@ -74,15 +75,8 @@ export interface PartView {
 /** All results on one set of samples. */
 export interface ResultView {
   title: string;
-  /** Folded until the reader opens it. */
   folded?: boolean;
   parts: PartView[];
-}
-
-/** A message, line by line. */
-interface MessageView {
-  assistant: boolean;
-  lines: string[];
 }
 
 /** A walk with a mark (right or wrong) for each hop. */
@@ -95,9 +89,7 @@ export interface WalkView {
 export interface AnswerView {
   text: string;
   walk?: WalkView | undefined;
-  /** Path in words; empty if there is none. */
   score: string;
-  /** Unit of the score: percent or none. */
   width: number;
   right: boolean;
 }
@@ -112,7 +104,6 @@ export interface SaidView {
   /** Its walks as SVG; empty if there are none. */
   drawing: string;
   lines: string[];
-  /** Folded until the reader opens it. */
   folded: boolean;
 }
 
@@ -120,8 +111,8 @@ export interface SaidView {
 export interface ExampleView {
   id: string;
   /** Earlier messages, folded. */
-  earlier: MessageView[];
-  messages: MessageView[];
+  earlier: ExampleView['messages'];
+  messages: { assistant: boolean; lines: string[] }[];
   facts: Fact[];
   gold: string;
   goldWalk?: WalkView | undefined;
@@ -143,11 +134,8 @@ export interface PageView {
   status: string;
   /** One row per subject of the page. */
   tiles: { heading: string; tiles: Tile[] }[];
-  /** Summary of the training and evaluation. */
   done: string;
-  /** Main result in one sentence. */
   result: string;
-  /** Limits and warnings shown with the result. */
   reservations: string;
   facts: Fact[];
   results: ResultView[];
@@ -182,14 +170,8 @@ export function renderPage(view: PageView): string {
   const scripts = { library: chartLibrary(), module: `${browserModule('browser/page')}openPage();\n` };
   const allowed = Object.values(scripts).map(hashSource).join(' ');
   const plots = jsonForHtml(view.plots);
-  return eta.render('@page', {
-    ...view,
-    sections,
-    style: style + plotStyle + walkStyle + axesStyle,
-    plots,
-    scripts,
-    allowed,
-  });
+  const styles = style + plotStyle + walkStyle + axesStyle;
+  return eta.render('@page', { ...view, sections, style: styles, plots, scripts, allowed });
 }
 
 /**

@@ -5,7 +5,7 @@ import { phaseTitle } from './curves.js';
 import type { Fact, PageView, Tile } from './html.js';
 import { edgeReservations } from './llm-ark.js';
 import { boundOf, mainRow, type ResultRow, type ResultSet } from './results.js';
-import { encoderOf, seedOf, type RunGroup, type Subject } from './run-data.js';
+import { encoderOf, seedOf, type RunData, type RunGroup, type Subject } from './run-data.js';
 import { meanOf } from './plots/smoothing.js';
 import { largest, takenUpTo } from './series.js';
 import { askedFacts } from './tables.js';
@@ -74,15 +74,10 @@ export function titleOfPage(subjects: readonly Subject[], sets: readonly ResultS
 export function factsOf(subjects: readonly Subject[], [first]: readonly ResultSet[]): Fact[] {
   const runs = subjects.flatMap(({ groups }) => groups.flatMap((group) => group.runs));
   const seeds = [...new Set(runs.map(seedOf))].sort((a, b) => Number(a) - Number(b));
-  return [
-    ...(first ? askedFacts(first) : []),
-    ...(runs.length > 0
-      ? [
-          { name: 'runs', value: plain(runs.length) },
-          { name: 'seeds', value: seeds.join(', ') },
-        ]
-      : []),
-  ];
+  const facts = first ? askedFacts(first) : [];
+  if (runs.length > 0)
+    facts.push({ name: 'runs', value: plain(runs.length) }, { name: 'seeds', value: seeds.join(', ') });
+  return facts;
 }
 
 /** Without an evaluation: how to make one. */
@@ -139,14 +134,14 @@ export function reservationsOf(set: ResultSet): string[] {
   const { main, rows, labels } = set;
   const bound = boundOf(set, main.key);
   const settings = new Set(rows.flatMap(({ own, group }) => (own && group !== undefined ? [group] : []))).size;
-  return [
-    ...(bound === undefined ? [] : [`On ${set.title}, walks reach at most ${text(bound, set)}.`]),
-    ...(settings > 1 ? [`The result is the best of ${settings} settings, chosen by this very figure.`] : []),
+  const said = [
+    bound !== undefined && `On ${set.title}, walks reach at most ${text(bound, set)}.`,
+    settings > 1 && `The result is the best of ${settings} settings, chosen by this very figure.`,
     ...edgeReservations(set),
-    ...(labels.includes('fixture')
-      ? ['The graph is a fixture, collected partly from the gold answers: these are no benchmark results.']
-      : []),
+    labels.includes('fixture') &&
+      'The graph is a fixture, collected partly from the gold answers: these are no benchmark results.',
   ];
+  return said.filter((one) => one !== false);
 }
 
 /** Above this number, agents are counted instead of named. */
@@ -178,10 +173,8 @@ function agentsOf(rows: readonly ResultRow[]): string {
   const free = rows.filter(({ model }) => model === undefined);
   const models = [...new Set(asks.map(({ model }) => basename(model!)))];
   const names = (some: readonly ResultRow[]) => listed(some.map(({ label }) => label));
-  return [
-    ...(free.length > 0 ? [names(free)] : []),
-    ...(asks.length > 0 ? [`${names(asks)}, which ask${asks.length > 1 ? '' : 's'} ${listed(models)}`] : []),
-  ].join(', and ');
+  const asking = asks.length > 0 && `${names(asks)}, which ask${asks.length > 1 ? '' : 's'} ${listed(models)}`;
+  return [names(free), asking].filter(Boolean).join(', and ');
 }
 
 /** `a walker over the frozen model x.gguf was trained by cloning and PPO (3 seeds, 12 min and 300,000 environment steps each)`. */
@@ -194,24 +187,24 @@ function training(groups: readonly RunGroup[]): string {
   const model = encoderOf(runs[0]!);
   const over = model !== undefined ? ` over the frozen model ${basename(model)}` : '';
   const seeds = new Set(runs.map(seedOf)).size;
-  const seconds = meanOf(runs.map(({ timings }) => timings.reduce((sum, { seconds: lap }) => sum + lap, 0)));
-  const steps = takenUpTo(
-    runs.map(({ timings }) => timings),
-    'ppo',
-    'time/env_steps',
-  );
+  const seconds = meanSeconds(runs);
+  const timings = runs.map((run) => run.timings);
+  const steps = takenUpTo(timings, 'ppo', 'time/env_steps');
   const each = [
-    ...(seconds > 0 ? [duration(seconds)] : []),
-    ...(steps ? [`${plain(Math.round(largest(steps.values())))} environment steps`] : []),
-  ];
+    seconds > 0 && duration(seconds),
+    steps && `${plain(Math.round(largest(steps.values())))} environment steps`,
+  ].filter(Boolean);
   const details = [
-    ...(groups.length > 1 ? [`${groups.length} settings`] : []),
+    groups.length > 1 && `${groups.length} settings`,
     `${seeds} ${seeds === 1 ? 'seed' : 'seeds'}`,
-    ...(each.length > 0 ? [`${each.join(' and ')}${runs.length > 1 ? ' each' : ''}`] : []),
+    each.length > 0 && `${each.join(' and ')}${runs.length > 1 ? ' each' : ''}`,
   ];
   const learned = by.length > 0 ? ` by ${listed(by)}` : '';
-  return `a walker${over} was trained${learned} (${details.join(', ')})`;
+  return `a walker${over} was trained${learned} (${details.filter(Boolean).join(', ')})`;
 }
+
+const meanSeconds = (runs: readonly RunData[]): number =>
+  meanOf(runs.map(({ timings }) => timings.reduce((sum, { seconds }) => sum + seconds, 0)));
 
 /** Three or four cards about the subject of the set. @param subject its runs, if available */
 export function tilesOf(set: ResultSet, subject: Subject | undefined): Tile[] {
@@ -235,16 +228,9 @@ function againstTile(set: ResultSet): Tile[] {
   if (!other) return [];
   const { away, pValue } = distanceOf(set, other);
   const points = set.main.unit === '%' ? ' points' : '';
-  return [
-    {
-      name: `against ${other.label}`,
-      value: `${signed(away, set.main)}${points}`,
-      detail: [
-        `it has ${text(valueOf(other, set), set)}`,
-        ...(pValue === undefined ? [] : [`p ${pText(pValue)}${pValue >= 0.05 ? ', may be chance' : ''}`]),
-      ].join('; '),
-    },
-  ];
+  const tested = pValue === undefined ? '' : `; p ${pText(pValue)}${pValue >= 0.05 ? ', may be chance' : ''}`;
+  const detail = `it has ${text(valueOf(other, set), set)}${tested}`;
+  return [{ name: `against ${other.label}`, value: `${signed(away, set.main)}${points}`, detail }];
 }
 
 /** Training cost, otherwise cost per answer. */
@@ -257,7 +243,7 @@ function costTile({ cost, model, speed }: ResultRow, subject: Subject | undefine
     ...(speed ? [milliseconds(speed.msPerSample)] : []),
   ];
   const runs = subject?.groups.flatMap((group) => group.runs) ?? [];
-  const seconds = meanOf(runs.map(({ timings }) => timings.reduce((sum, { seconds: lap }) => sum + lap, 0)));
+  const seconds = meanSeconds(runs);
   if (seconds > 0) {
     const each = runs.length > 1 ? ' each' : '';
     const detail = answering.length > 0 ? `${answering.join(', ')} a sample` : 'on this machine';
@@ -282,9 +268,9 @@ function distanceOf(set: ResultSet, other: ResultRow): { away: number; pValue?: 
 /** Main figure of an agent; 0 if it has none. */
 const valueOf = ({ metrics }: ResultRow, { main }: ResultSet): number => metrics[main.key]?.value ?? 0;
 
-const text = (value: number, { main: { unit } }: Pick<ResultSet, 'main'>): string =>
+const text = (value: number, { main: { unit } }: ResultSet): string =>
   `${numberText(value, unit)}${unit === '%' ? '\u00a0%' : ''}`;
 
 /** A distance in the main figure: `9.0 points`, `0.031`. */
-const pointsText = (away: number, { main: { unit } }: Pick<ResultSet, 'main'>): string =>
+const pointsText = (away: number, { main: { unit } }: ResultSet): string =>
   `${numberText(away, unit)}${unit === '%' ? ' points' : ''}`;

@@ -18,15 +18,10 @@ interface PrintedRow {
   target: readonly string[];
 }
 
-const row = (system: string, path: string, target = '- - - - -'): PrintedRow => ({
-  system,
-  path: path.split(' ').map(asPrinted),
-  target: target.split(' ').map(asPrinted),
-});
-
-function asPrinted(text: string): string {
-  return text === '-' ? '' : text;
-}
+const row = (system: string, path: string, target = '- - - - -'): PrintedRow => {
+  const printed = (texts: string) => texts.split(' ').map((text) => (text === '-' ? '' : text));
+  return { system, path: printed(path), target: printed(target) };
+};
 
 const full = row('LLaMA-2-7B-ARK', '16.59 27.17 34.85 47.88 62.32', '36.39 53.63 65.68 80.20 89.68');
 
@@ -128,11 +123,8 @@ function settingsOf({ runs }: RunGroup): ArkSettings | undefined {
 
 /** Parts of the paper's full model that are left out; float32 is named only alone, since the paper has no other such row. */
 function modelsOf({ template, precision, entityInit, pathAware }: ArkSettings): PrintedModel[] {
-  const without: PrintedModel[] = [
-    ...(template === 'none' ? (['UI'] as const) : []),
-    ...(entityInit === 'random-trainable' ? (['WT'] as const) : []),
-    ...(pathAware ? [] : (['WP'] as const)),
-  ];
+  const isLeftOut = { UI: template === 'none', WT: entityInit === 'random-trainable', WP: !pathAware };
+  const without = (['UI', 'WT', 'WP'] as const).filter((part) => isLeftOut[part]);
   return without.length === 0 && precision === 'f32' ? ['FP32'] : without;
 }
 
@@ -159,23 +151,14 @@ function ourLines({ row, settings: { encode, precision }, label, models }: Ours)
     ...edgeNotes(row),
     ...(row.seeds > 1 ? [`mean of ${row.seeds} seeds`] : []),
   ];
-  const line = (counting: string, path: string | undefined, target: string, details: string[] = []): Line => ({
-    own: true,
-    cells: [
-      { text: label, details },
-      { text: counting },
-      ...[path, target].flatMap((name) =>
-        printedKs.map((k): Cell =>
-          name === undefined ? { text: '' } : figureCell(row.metrics[`${name}@${k}`], { unit: '%' }),
-        ),
-      ),
-    ],
-  });
+  const cell = (name: string, k: number): Cell => figureCell(row.metrics[`${name}@${k}`], { unit: '%' });
+  const line = (counting: string, path: string, target: string, details: string[] = []): Line => {
+    const cells = [path, target].flatMap((name) => printedKs.map((k) => cell(name, k)));
+    return { own: true, cells: [{ text: label, details }, { text: counting }, ...cells] };
+  };
   return [
     line('strict', 'path', 'target', about),
-    ...(isCounted(row)
-      ? [line('ark', 'ark-path', 'ark-target'), line('ark, path’s end', undefined, 'target-any')]
-      : []),
+    ...(isCounted(row) ? [line('ark', 'ark-path', 'ark-target'), line('ark, path’s end', '', 'target-any')] : []),
   ];
 }
 
@@ -222,9 +205,7 @@ export function edgeReservations({ rows }: Pick<ResultSet, 'rows'>): string[] {
     const { brought } = edgesOf(row)?.edges ?? {};
     return (brought?.valid ?? 0) + (brought?.test ?? 0) > 0;
   });
-  return leaks.length === 0
-    ? []
-    : [
-        `Dialogues of valid and test chose edges of ${leaks.map(({ label }) => label).join(', ')} (env.edgePolicy=ark): such figures compare with LLM-ARK’s alone.`,
-      ];
+  const names = leaks.map(({ label }) => label).join(', ');
+  const said = `Dialogues of valid and test chose edges of ${names} (env.edgePolicy=ark): such figures compare with LLM-ARK’s alone.`;
+  return names === '' ? [] : [said];
 }

@@ -20,7 +20,7 @@ export interface NamedChart {
 
 /** Charts under one caption. */
 export interface ChartGroup {
-  heading?: string;
+  heading?: string | undefined;
   caption: string;
   charts: NamedChart[];
   /** Embeds the plots only, without pictures for print and for readers without scripts. */

@@ -17,7 +17,6 @@ import { settingsKey } from './format.js';
 
 /** Paths of the page and its charts. */
 export interface Report {
-  /** The page, `index.html`. */
   page: string;
   /** Charts as PNG files next to it; the page embeds its own copies. */
   pictures: string[];
@@ -56,6 +55,7 @@ export async function writeReport(
   const described = settingsOf ? await withSettings(collected, settingsOf) : collected;
   const sets = compare ? await withDifferences(described, compare) : described;
   const trained = trainedOf(subjects, sets);
+  const groups = subjects.flatMap((subject) => subject.groups);
   const drawn: Drawn = { pictures: [], plots: [] };
   const draw = pictureDrawer(to, drawn);
   const view: PageView = {
@@ -67,16 +67,13 @@ export async function writeReport(
     curves: await draw(trained.flatMap(learningFigures)),
     examples: workedExamples(sets),
     costs: [
-      ...subjects.map(({ dataset, groups }) => ({
+      ...subjects.map(({ dataset, groups: own }) => ({
         title: subjects.length > 1 ? `Training on ${dataset}` : 'Training',
-        table: phaseCostTable(groups),
+        table: phaseCostTable(own),
       })),
       ...sets.map((set) => ({ title: `Answering: ${set.title}`, table: agentCostTable(set) })),
     ].filter(({ table }) => table.rows.length > 0),
-    ...environmentView(
-      subjects.flatMap(({ groups }) => groups),
-      saved,
-    ),
+    ...environmentView(groups, saved),
     diagnostics: await draw(trained.flatMap(diagnosticFigures)),
     plots: drawn.plots,
   };

@@ -1,16 +1,16 @@
 /** Evaluations as comparable rows for any task: one row per agent, averaged over seeds. */
 import type { EvaluationRecord } from '../src/run/evaluation.js';
-import { numberText, type Estimate, type Figure, type TestedDifference } from '../src/run/figures.js';
+import { numberText, type Figure, type TestedDifference } from '../src/run/figures.js';
 import { groupBy, type EvaluationData, type Speed, type Subject } from './run-data.js';
 import { meanOf } from './plots/smoothing.js';
 import { agentColors, palette } from './plots/colors.js';
+import type { PlotEstimate } from './plots/plot.js';
 import { average, averageSlices, namedBy, type Figures } from './series.js';
 import { baselineName, labelOf, plain, wordsOf } from './format.js';
 
 /** Mean, median, 95th percentile, maximum and total over samples. */
 export type Cost = EvaluationRecord['cost'][string];
 
-/** One agent's figures on one set of samples. */
 export interface ResultRow {
   label: string;
   /** Lines shown with its name: model, settings, notes, seeds. */
@@ -42,12 +42,11 @@ export interface ResultRow {
   misses: Readonly<Record<string, number>>;
   /** Absent for simulated models, whose time is meaningless. */
   speed?: Speed | undefined;
-  /** One per seed. */
   records: readonly EvaluationRecord[];
   /** Hashes of the evaluations, one per seed. */
   folders: readonly string[];
   /** This agent's main figure minus the subject's; absent for the subject itself, and without a comparison. */
-  difference?: TestedDifference;
+  difference?: TestedDifference | undefined;
 }
 
 /** All agents on the same samples; simulations share one error rate. */
@@ -73,18 +72,16 @@ export interface ResultSet {
  * Collects evaluations into sets: those with trained agents (`valid` last), real models, agents alone, simulated models.
  * Agents without a model are shown with real and with simulated models, which are never mixed.
  */
-export function collectResults(all: readonly EvaluationData[], subjects: readonly Subject[]): ResultSet[] {
-  const members = [...groupBy(all, ({ samples }) => samples).values()].flatMap((same) => {
+export function collectResults(evaluations: readonly EvaluationData[], subjects: readonly Subject[]): ResultSet[] {
+  const members = [...groupBy(evaluations, ({ samples }) => samples).values()].flatMap((same) => {
     const free = same.filter(({ record }) => record.model === undefined);
     const asked = same.filter(({ record }) => record.model !== undefined);
     const kinds = groupBy(asked, ({ record }) => (record.simulated ? record.model! : ''));
     return kinds.size === 0 ? [free] : [...kinds.values()].map((some) => [...some, ...free]);
   });
   const labelled = members.map((some) => ({ some, rows: rowsOf(some) }));
-  const colorOf = colorBook(
-    subjects,
-    labelled.flatMap(({ rows }) => rows),
-  );
+  const all = labelled.flatMap(({ rows }) => rows);
+  const colorOf = colorBook(subjects, all);
   const sets = labelled.map(({ some, rows }) => setOf(some, rows, colorOf));
   const rank = ({ simulated, rows, about }: ResultSet) => {
     if (simulated !== undefined) return 5 + (oracleError(simulated) ?? 0);
@@ -118,11 +115,7 @@ export function withDifferences(sets: readonly ResultSet[], compare: Compare): P
       const of = others.map(({ folders }) => folders);
       const differences = await compare(set.about.task, set.main, of, reference.folders);
       const found = new Map(others.map((row, i) => [row, differences[i]]));
-      const rows = set.rows.map((row) => {
-        const difference = found.get(row);
-        return difference ? { ...row, difference } : row;
-      });
-      return { ...set, rows };
+      return { ...set, rows: set.rows.map((row) => ({ ...row, difference: found.get(row) })) };
     }),
   );
 }
@@ -182,10 +175,7 @@ export function headOf({ title, unit }: Figure): string {
 }
 
 /** `29.1 (27.2–31.0)`, in the figure's unit. */
-export function saidOf(
-  { value, low, high }: Pick<Estimate, 'value' | 'low' | 'high'>,
-  { unit }: Pick<Figure, 'unit'>,
-): string {
+export function saidOf({ value, low, high }: PlotEstimate, { unit }: Pick<Figure, 'unit'>): string {
   return `${numberText(value, unit)} (${numberText(low, unit)}–${numberText(high, unit)})`;
 }
 
@@ -195,6 +185,7 @@ function setOf(
   colorOf: (row: LabelledRow) => Colored,
 ): ResultSet {
   const [{ record: about, samples }] = members as [EvaluationData];
+  const { subsets } = about as { subsets?: string[] };
   const simulated = members.find(({ record }) => record.simulated)?.record.model;
   const figures = [...new Map(members.flatMap(({ record }) => record.figures.map((one) => [one.key, one]))).values()];
   const main = figures.find(({ place }) => place === 'main') ?? figures[0]!;
@@ -207,7 +198,13 @@ function setOf(
   const calls = ({ cost }: ResultRow) => cost.calls?.mean ?? 0;
   const rows = labelled.map((row) => rowOf(row.label, row.same, colorOf(row)));
   return {
-    title: [`${about.dataset}${marks}`, ...subsetsOf(about), about.split, ...drawn, ...simulation].join(', '),
+    title: [
+      `${about.dataset}${marks}`,
+      ...(subsets ? [subsets.join(' + ')] : []),
+      about.split,
+      ...drawn,
+      ...simulation,
+    ].join(', '),
     ...{ about, labels, samples, figures, main, simulated },
     rows: rows
       .map((row) => ({ ...row, aside: asideOf(row, rows) }))
@@ -218,7 +215,6 @@ function setOf(
 /** Evaluation settings of an agent that differ within its set and are not in its name. */
 function asideOf({ label, model, simulated, note, seeds, records }: ResultRow, rows: readonly ResultRow[]): string[] {
   const models = new Set(rows.flatMap((row) => row.model ?? []));
-  const asks = models.size > 0;
   // With many agents on one model, only the caption names it.
   const isSaid = models.size === 1 && rows.length > palette.length;
   // Agents without a model have neither.
@@ -227,23 +223,16 @@ function asideOf({ label, model, simulated, note, seeds, records }: ResultRow, r
   const own = facetsOf(records[0]!).filter(
     (word) => word !== model && !label.includes(word) && others.some((words) => !words.includes(word)),
   );
-  return [
-    ...(model === undefined
-      ? asks
-        ? ['no language model']
-        : []
-      : isSaid
-        ? []
-        : [simulated ? `${model}, simulated` : model]),
-    ...own,
-    ...(note ? [note] : []),
-    ...(seeds > 1 ? [`mean of ${seeds} seeds`] : []),
-  ];
+  const asks =
+    model === undefined ? models.size > 0 && 'no language model' : !isSaid && modelName({ model, simulated });
+  return [asks, ...own, note, seeds > 1 && `mean of ${seeds} seeds`].filter(
+    (line) => typeof line === 'string' && line !== '',
+  );
 }
 
-function subsetsOf({ subsets }: Pick<EvaluationRecord, never> & { subsets?: unknown }): string[] {
-  return Array.isArray(subsets) ? [subsets.join(' + ')] : [];
-}
+/** Language model of an agent; empty without one. */
+export const modelName = ({ model = '', simulated }: Pick<ResultRow, 'model' | 'simulated'>): string =>
+  simulated ? `${model}, simulated` : model;
 
 interface LabelledRow {
   label: string;
@@ -294,12 +283,10 @@ function saysMore(more: EvaluationRecord, { agent, run, checkpoint, metrics }: E
 function isBestOf(best: readonly EvaluationData[], row: readonly EvaluationData[]): boolean {
   const [first, other] = [best[0]!, row[0]!];
   if (first.trained?.checkpoint !== 'best' || !other.trained || other.trained.checkpoint === 'best') return false;
-  const weights = (some: readonly EvaluationData[]) =>
-    JSON.stringify(
-      some
-        .map(({ record: { hashes, metrics, switches } }) => JSON.stringify([hashes.checkpoint, metrics, switches]))
-        .sort(),
-    );
+  const weights = (some: readonly EvaluationData[]) => {
+    const each = some.map(({ record: { hashes, metrics, switches } }) => [hashes.checkpoint, metrics, switches]);
+    return JSON.stringify(each.map((one) => JSON.stringify(one)).sort());
+  };
   return first.record.hashes.checkpoint !== undefined && weights(best) === weights(row);
 }
 
@@ -317,10 +304,8 @@ function apart<T extends Record<Key, string>, Key extends string>(
 }
 
 function nameOf(same: readonly EvaluationData[], several: boolean): string {
-  const {
-    record: { agent, switches = {} },
-    trained,
-  } = same[0]!;
+  const [{ record, trained }] = same as [EvaluationData];
+  const { agent, switches = {} } = record;
   const switched = Object.entries(switches).map(([key, value]) => `${key}=${String(value)}`);
   if (!trained) return labelOf(baselineName(agent), switched);
   const { label, checkpoint } = trained;
@@ -363,14 +348,11 @@ export function facetsOf(record: EvaluationRecord): string[] {
   return [...words, ...(asks ? [choicesOf(record)!] : [])];
 }
 
-interface Colored {
-  color: string;
-  group?: number;
-}
+type Colored = Pick<ResultRow, 'color' | 'group'>;
 
 /** Colours of groups are those of their curves; other agents get unused ones. */
 function colorBook(subjects: readonly Subject[], all: readonly LabelledRow[]): (row: LabelledRow) => Colored {
-  const groups = new Map<string, { color: string; group: number }>();
+  const groups = new Map<string, Colored>();
   for (const { groups: some } of subjects) {
     some.forEach(({ runs, color }, group) => {
       for (const { evaluations } of runs)

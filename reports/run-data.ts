@@ -29,7 +29,7 @@ interface TrainedBy {
 export interface Speed {
   /** Wall time per sample, preparation included, in milliseconds. */
   msPerSample: number;
-  /** Processor time per sample, all threads together, in seconds; absent for versions that did not log it. */
+  /** Processor time per sample, all threads together, in seconds. */
   cpuPerSample?: number | undefined;
   /** Prompt and completion tokens per second; absent without a model. */
   tokensPerSecond?: number | undefined;
@@ -98,12 +98,8 @@ export function loadRunData(info: RunInfo): RunData {
 export function loadEvaluation(folder: string, run?: RunInfo): EvaluationData {
   const files = evaluationFiles(folder);
   checkEvaluationSeal(folder, ['evaluation', 'answers']);
-  const record = readJsonFile(
-    files.evaluation,
-    evaluationRecord,
-    'an evaluation',
-    'Evaluate again, or delete the folder.',
-  );
+  const hint = 'Evaluate again, or delete the folder.';
+  const record = readJsonFile(files.evaluation, evaluationRecord, 'an evaluation', hint);
   const { task, dataset, graph, split, hashes, checkpoint } = record;
   const ids = existsSync(files.answers)
     ? readJsonLines(files.answers, openObject({ id: z.string() })).map(({ id }) => id)
@@ -152,10 +148,8 @@ function speedOf(laps: readonly TimingRecord[]): Speed | undefined {
 
 /** Runs by data set, each in groups whose settings differ only in `seed`, in the given order. */
 export function subjectsOf(runs: readonly RunData[]): Subject[] {
-  return [...groupBy(runs, ({ info }) => datasetOf(info))].map(([dataset, some]) => ({
-    dataset,
-    groups: groupRuns(some),
-  }));
+  const byDataset = groupBy(runs, ({ info }) => datasetOf(info));
+  return [...byDataset].map(([dataset, some]) => ({ dataset, groups: groupRuns(some) }));
 }
 
 /** Training data set of a run from its settings; for a policy, its environment. */
@@ -173,7 +167,8 @@ export function groupRuns(runs: readonly RunData[]): RunGroup[] {
   if (members.length === 1) {
     const method = trainedMethodOf(members[0]![0]!.info.config) ?? 'walker';
     const color = agentColors([{ name: method, vivid: true }]).get(method)!;
-    return [{ label: nameOf(members[0]!), color, runs: members[0]! }];
+    const { id } = members[0]![0]!.info;
+    return [{ label: members[0]!.length === 1 ? id : plainName(id), color, runs: members[0]! }];
   }
   const configs = members.map(([run]) => withoutSeed(run!.info.config));
   // Names given by the user (`--set name=`) are kept.
@@ -187,12 +182,6 @@ export function groupRuns(runs: readonly RunData[]): RunGroup[] {
     dashed: i >= palette.length || undefined,
     runs: group,
   }));
-}
-
-/** The run's name; for several runs, without the differing parts. */
-function nameOf([first, ...others]: readonly RunData[]): string {
-  const { id } = first!.info;
-  return others.length === 0 ? id : plainName(id);
 }
 
 /** Settings with words, in display order; the empty word is the default case. */

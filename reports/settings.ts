@@ -6,6 +6,7 @@ import type { Table } from './html.js';
 import type { ChartGroup } from './pictures.js';
 import { saidOf } from './results.js';
 import { settingText, type RunData, type RunGroup } from './run-data.js';
+import type { BarPlot } from './plots/plot.js';
 import { deviationOf, halfInterval, meanOf } from './plots/smoothing.js';
 import { seriesOfPhase } from './plots/logged.js';
 import { largest, takenUpTo, type Mean } from './series.js';
@@ -17,8 +18,6 @@ const phase = 'ppo';
 /** Results of one setting, averaged over its seeds. */
 interface SettingRow {
   group: RunGroup;
-  /** Palette colour. */
-  color: string;
   /** Figure on valid at the last evaluation within the environment steps that all settings took. */
   atEqualSteps: Mean;
   /** Highest value on valid of each seed. */
@@ -39,34 +38,29 @@ export interface SettingComparison {
 }
 
 /** Compares groups of runs by their training logs. */
-export function compareSettings({
-  groups,
-  figures,
-}: Pick<Trained, 'groups' | 'figures'>): SettingComparison | undefined {
+export function compareSettings(trained: Pick<Trained, 'groups' | 'figures'>): SettingComparison | undefined {
+  const { groups, figures } = trained;
   const [measured] = evaluatedKeys({ groups, figures }, phase);
   if (measured === undefined) return undefined;
   const key = measured.replace('eval/', '');
   const figure = figures.find((one) => one.key === key) ?? { key, title: key, unit: '%', better: 'high' };
   const logged = groups
-    .map((group) => ({ group, color: group.color, steps: stepsOf(group) }))
+    .map((group) => ({ group, steps: stepsOf(group) }))
     .filter(({ group }) => group.runs.every((run) => seriesOf(run, measured).size > 0));
   if (logged.length < 2) return undefined;
   const totals = logged.map(({ steps }) => steps && largest(steps.values()));
   const equalSteps = totals.every((total) => total !== undefined) ? Math.min(...totals) : undefined;
-  const rows = logged.map(({ group, color, steps }, i): SettingRow => {
+  const rows = logged.map(({ group, steps }, i): SettingRow => {
     const within = (step: number) => equalSteps === undefined || (steps!.get(step) ?? Infinity) <= equalSteps;
     const hits = group.runs.map((run) => lastTenth([...seriesOf(run, 'rollout/hit_rate').values()]));
+    const spent = group.runs.flatMap(({ timings }) => timings.filter((record) => record.phase === phase));
     return {
-      ...{ group, color },
+      group,
       atEqualSteps: overSeeds(group.runs.map((run) => lastWithin(seriesOf(run, measured), within))),
       best: overSeeds(group.runs.map((run) => largest(seriesOf(run, measured).values()))),
       hitRate: hits.every(Number.isFinite) ? overSeeds(hits) : undefined,
       environmentSteps: totals[i],
-      seconds: meanOf(
-        group.runs.map(({ timings }) =>
-          timings.reduce((sum, record) => sum + (record.phase === phase ? record.seconds : 0), 0),
-        ),
-      ),
+      seconds: spent.reduce((sum, { seconds }) => sum + seconds, 0) / group.runs.length,
     };
   });
   return { figure, rows, equalSteps };
@@ -120,35 +114,23 @@ export function differingTable(groups: readonly RunGroup[]): Table {
 export function settingFigures({ figure, rows, equalSteps }: SettingComparison, dataset: string): ChartGroup[] {
   const bars = [...rows]
     .sort((a, b) => b.atEqualSteps.value - a.atEqualSteps.value)
-    .map(({ group: { label }, color, atEqualSteps: { value, low, high } }) => {
+    .map(({ group: { label, color }, atEqualSteps: { value, low, high } }) => {
       return { label, color, value, low, high, text: numberText(value, figure.unit) };
     });
   const at = equalSteps === undefined ? 'the last evaluation' : `${plain(Math.round(equalSteps))} environment steps`;
   const title = `${dataset}: ${figure.title} on valid at ${at}${figure.unit === '%' ? ', %' : ''}`;
   const said = bars.map((bar) => `${bar.label} ${saidOf(bar, figure)}`);
-  return [
-    {
-      charts: [
-        {
-          name: `settings-${dataset}`,
-          alt: `${title}, with 95 % intervals over seeds: ${said.join(', ')}`,
-          plot: { kind: 'bars', title, unit: figure.unit, bars },
-        },
-      ],
-      caption: settingCaption,
-    },
-  ];
+  const alt = `${title}, with 95 % intervals over seeds: ${said.join(', ')}`;
+  const plot: BarPlot = { kind: 'bars', title, unit: figure.unit, bars };
+  return [{ charts: [{ name: `settings-${dataset}`, alt, plot }], caption: settingCaption }];
 }
 
 const settingCaption =
   'Figures are on valid. Means over seeds; intervals: 95\u00a0% of the mean over seeds (Student’s t) from three seeds on, cut at 0 and 100\u00a0%, then ± the standard deviation. Names list the distinguishing settings; all other differences are shown with the runs below. Settings are compared at the number of environment steps that all of them took. Best: of each seed, which favours noise. Walks that hit: of the last tenth of the updates, drawn from the policy, not the best of a beam.';
 
 function stepsOf({ runs }: RunGroup): Map<number, number> | undefined {
-  return takenUpTo(
-    runs.map(({ timings }) => timings),
-    phase,
-    'time/env_steps',
-  );
+  const timings = runs.map((run) => run.timings);
+  return takenUpTo(timings, phase, 'time/env_steps');
 }
 
 function seriesOf({ metrics }: RunData, key: string): ReadonlyMap<number, number> {

@@ -9,11 +9,11 @@ import { openRun, runFiles, runIn } from '../src/run/run-folder.js';
 import { rankedTrials, trialsOf, type SweepInfo, type Trial } from '../src/run/sweep.js';
 import { axesOf } from '../src/run/sweep-axes.js';
 import { measureOf } from './curves.js';
-import { type Fact, type PageView, type PartView, renderPage, type Table } from './html.js';
+import { type Fact, factsIn, type PageView, type PartView, renderPage, type RunView, type Table } from './html.js';
 import { parallelAxes } from './parallel-axes.js';
 import { type ChartGroup, type Drawn, pictureDrawer } from './pictures.js';
 import { greys, palette } from './plots/colors.js';
-import type { PlotLine } from './plots/plot.js';
+import type { BarPlot, LinePlot, PlotLine } from './plots/plot.js';
 import type { Report } from './report.js';
 import { loadRunData } from './run-data.js';
 import { percent, plain } from './format.js';
@@ -81,14 +81,7 @@ export async function writeSweepPage(
     examples: [],
     costs: [],
     shared: [],
-    runs: (best ? [best] : []).map(({ trial, command }) => {
-      return {
-        title: `The best setting: trial ${trial}`,
-        command,
-        environment: [],
-        config: settingsText(trials, trial),
-      };
-    }),
+    runs: best ? [bestView(best, trials)] : [],
     diagnostics: [],
     plots: drawn.plots,
   };
@@ -101,16 +94,11 @@ function writingOf(metric: string, valued: readonly { value: number; runs: Trial
   // Evaluated runs record their counts.
   const evaluated = valued.flatMap(({ runs }) => runs).find(({ name }) => runIn(join(folder, name)));
   const evaluations = evaluated ? loadRunData(openRun(join(folder, evaluated.name))).evaluations : [];
-  const { title, isShare } = measureOf(
-    metric,
-    evaluations.flatMap(({ record }) => record.figures),
-    valued.map(({ value }) => value),
-  );
-  return {
-    name: title.replace(/, %$/, ''),
-    isShare,
-    write: (value) => (isShare ? `${percent(value)} %` : plain(value)),
-  };
+  const figures = evaluations.flatMap(({ record }) => record.figures);
+  const values = valued.map(({ value }) => value);
+  const { title, isShare } = measureOf(metric, figures, values);
+  const write = (value: number) => (isShare ? `${percent(value)} %` : plain(value));
+  return { name: title.replace(/, %$/, ''), isShare, write };
 }
 
 const count = (number: number, word: string) => `${number} ${word}${number === 1 ? '' : 's'}`;
@@ -126,10 +114,8 @@ function doneText({ record, running }: SweepInfo, trials: readonly Trial[]): str
     ? `, stopped early by halving (first look after ${halving.first} updates, η ${halving.eta})`
     : '';
   const open = Math.max(record.trials, trials.length) - trials.filter(({ state }) => state !== 'waiting').length;
-  const rest =
-    open === 0
-      ? ''
-      : ` ${count(open, 'trial')} still ${running ? 'to come or under way' : 'open: the sweep was stopped'}.`;
+  const left = ` ${count(open, 'trial')} still ${running ? 'to come or under way' : 'open: the sweep was stopped'}.`;
+  const rest = open === 0 ? '' : left;
   return `${count(trials.length, 'trial')} of ${preset}, ${how}${stops}, ${count(seeds.length, 'seed')} each.${rest}`;
 }
 
@@ -149,15 +135,14 @@ function resultText(best: SweepFindings['best'], ranked: readonly Trial[], { nam
 
 function factsOf({ record }: SweepInfo, trials: readonly Trial[]): Fact[] {
   const of = (state: Trial['state']) => trials.filter((trial) => trial.state === state).length;
-  const rows: [string, string | number][] = [
-    ['preset', record.preset],
-    ['finished', of('finished')],
-    ...(record.halving || of('stopped') > 0 ? [['stopped early', of('stopped')] as [string, number]] : []),
-    ['failed', of('failed')],
-    ['seeds', record.seeds.join(', ')],
-    ...(record.asked ? [] : [['seed of the draws', record.seed] as [string, number]]),
-  ];
-  return rows.map(([name, value]) => ({ name, value: String(value) }));
+  return factsIn({
+    preset: record.preset,
+    finished: of('finished'),
+    'stopped early': record.halving || of('stopped') > 0 ? of('stopped') : undefined,
+    failed: of('failed'),
+    seeds: record.seeds.join(', '),
+    'seed of the draws': record.asked ? undefined : record.seed,
+  });
 }
 
 function axesPart({ record }: SweepInfo, valued: readonly (Trial & { value: number })[], writing: Writing): PartView {
@@ -180,6 +165,7 @@ function importanceChart(importance: SweepFindings['importance']): ChartGroup | 
     ...{ label: key, color: palette[0], value: share, n },
     ...{ low: Math.max(0, share - deviation), high: Math.min(1, share + deviation) },
   }));
+  const plot: BarPlot = { kind: 'bars', title: 'share of variance explained, %', unit: '%', bars };
   const shares = settings.map(({ key, share }) => `${key} ${percent(share)} %`).join(', ');
   const trust =
     foretold <= 0
@@ -187,13 +173,7 @@ function importanceChart(importance: SweepFindings['importance']): ChartGroup | 
       : `Of the differences between trials that it did not see the forest foretells ${percent(foretold)} % (out of bag R²): the less, the less these shares mean.`;
   return {
     caption: `Share of the variance of the figure that each setting explains alone: functional ANOVA over a forest of 128 regression trees (Hutter, Hoos and Leyton-Brown 2014), from ${count(n, 'finished trial')}; whiskers: standard deviation over the trees. What is left of 100 % belongs to settings together. ${trust}`,
-    charts: [
-      {
-        name: 'importance',
-        alt: `Share of variance explained: ${shares}`,
-        plot: { kind: 'bars', title: 'share of variance explained, %', unit: '%', bars },
-      },
-    ],
+    charts: [{ name: 'importance', alt: `Share of variance explained: ${shares}`, plot }],
   };
 }
 
@@ -221,15 +201,11 @@ function curveChart(
   if (lines.length === 0) return undefined;
   const unit = isShare ? '%' : '';
   const title = `${name}${isShare ? ', %' : ''}`;
+  const plot: LinePlot = { kind: 'lines', title, unit, axes: ['updates'], lines, height: 340, smooths: false };
+  const alt = `${title} by updates, ${count(courses.length, 'trial')}; the best is ${lines[0]!.label}`;
   return {
     caption: `Trials on valid as they were trained, each the mean over its seeds: the best ${Math.min(colored, courses.length)} by themselves${others > 0 ? ', the others as their mean' : ''}.${record.halving ? ' What was stopped ends early.' : ''}`,
-    charts: [
-      {
-        name: 'trials',
-        alt: `${title} by updates, ${count(courses.length, 'trial')}; the best is ${lines[0]!.label}`,
-        plot: { kind: 'lines', title, unit, axes: ['updates'], lines, height: 340, smooths: false },
-      },
-    ],
+    charts: [{ name: 'trials', alt, plot }],
   };
 }
 
@@ -279,9 +255,8 @@ function tableCaption({ record }: SweepInfo, { name }: Writing): string {
   return `${name}: the ${best} that the run’s evaluations on valid logged, mean over the seeds. A stopped trial has the figure of the rung at which it was stopped.`;
 }
 
-function settingsText(trials: readonly Trial[], number: number): string {
-  const set = trials.find(({ trial }) => trial === number)!.set;
-  return Object.entries(set)
-    .map(([key, value]) => `${key}: ${display(value)}`)
-    .join('\n');
+function bestView({ trial, command }: NonNullable<SweepFindings['best']>, trials: readonly Trial[]): RunView {
+  const { set } = trials.find((one) => one.trial === trial)!;
+  const config = Object.entries(set).map(([key, value]) => `${key}: ${display(value)}`);
+  return { title: `The best setting: trial ${trial}`, command, environment: [], config: config.join('\n') };
 }

@@ -17,23 +17,14 @@ export function resultTable(set: ResultSet): Table {
   const { rows } = set;
   const asks = rows.some(({ model }) => model !== undefined);
   const timed = asks && rows.some(({ speed }) => speed);
-  return agentsTable(set, mainFigures(set), [
-    ...(rows.some(({ difference }) => difference)
-      ? [
-          {
-            head: `${set.main.title} against ${mainRow(set).label}`,
-            cell: (row: ResultRow) => differenceCell(row, set),
-          },
-        ]
-      : []),
-    ...(asks
-      ? [
-          { head: 'calls', cell: (row: ResultRow) => callsCell(row, set) },
-          { head: 'model tokens', cell: tokensCell },
-        ]
-      : []),
-    ...(timed ? [{ head: 'time', cell: speedCell }] : []),
-  ]);
+  const against = `${set.main.title} against ${mainRow(set).label}`;
+  const further: (Column | false)[] = [
+    rows.some(({ difference }) => difference) && { head: against, cell: (row) => differenceCell(row, set) },
+    asks && { head: 'calls', cell: (row) => callsCell(row, set) },
+    asks && { head: 'model tokens', cell: tokensCell },
+    timed && { head: 'time', cell: speedCell },
+  ];
+  return agentsTable(set, mainFigures(set), further.filter(Boolean) as Column[]);
 }
 
 /** `−6.4`, its interval, and p. */
@@ -47,10 +38,8 @@ function differenceCell({ difference }: ResultRow, { main }: ResultSet): Cell {
 /** All figures of every agent, without those that no agent has. */
 export function wholeTable(set: ResultSet): Table {
   const { figures, rows } = set;
-  const counted = figures.filter(
-    ({ key, place }) => place === 'main' || rows.some(({ metrics }) => metrics[key]?.value),
-  );
-  return agentsTable(set, counted, []);
+  const isCounted = ({ key, place }: Figure) => place === 'main' || rows.some(({ metrics }) => metrics[key]?.value);
+  return agentsTable(set, figures.filter(isCounted), []);
 }
 
 /** Figures of every agent by the values of one slice. @param slices such as `direction=tail` */
@@ -153,14 +142,14 @@ export function linesTable(found: readonly { row: ResultRow; section: Section }[
   };
 }
 
+type SectionRows = NonNullable<Section['rows']>;
+
 /** Findings as rows. @param label agent name, if rows of several agents are shown */
-export function rowsTable(
-  found: readonly { label?: string; own?: boolean; rows: NonNullable<Section['rows']> }[],
-): Table {
+export function rowsTable(found: readonly { label?: string; own?: boolean; rows: SectionRows }[]): Table {
   const keys = [...new Set(found.flatMap(({ rows }) => rows.flatMap((row) => Object.keys(row))))];
   const named = found.some(({ label }) => label !== undefined);
-  const text = (value: string | number | undefined): Cell =>
-    typeof value === 'number' ? { text: plain(value) } : { text: value ?? '', wraps: true };
+  const text = (value: string | number = ''): Cell =>
+    typeof value === 'number' ? { text: plain(value) } : { text: value, wraps: true };
   return {
     head: [...(named ? ['agent'] : []), ...keys],
     rows: found.flatMap(({ label, own = false, rows }) =>
@@ -202,17 +191,13 @@ export function phaseCostTable(groups: readonly RunGroup[]): Table {
       .filter((records) => records.length > 0);
     const seconds = timed.map((records) => records.reduce((sum, record) => sum + record.seconds, 0));
     const memory = largest(timed.flat().map(({ rss_mb }) => rss_mb));
+    const counts = figuresOfPhase(runs, phase).filter(([, value]) => value !== 0);
     return {
       cells: [
         { text: phaseTitle(phase, groups) },
         { text: duration(meanOf(seconds)), details: seconds.length > 1 ? [`mean of ${seconds.length} runs`] : [] },
         { text: `${plain(memory)} MiB` },
-        {
-          wraps: true,
-          text: figuresOfPhase(runs, phase)
-            .flatMap(([name, value]) => (value === 0 ? [] : [`${plain(value)} ${name}`]))
-            .join(' · '),
-        },
+        { wraps: true, text: counts.map(([name, value]) => `${plain(value)} ${name}`).join(' · ') },
       ],
     };
   });
@@ -232,10 +217,8 @@ function figuresOfPhase(runs: readonly RunGroup['runs'][number][], phase: string
   if (tokens && encodeSeconds) totals.set('time/tokens/s', Math.round(tokens / encodeSeconds));
   const logged = metrics.filter((record) => record.phase === phase);
   const counted = logged.length === 1 ? logged[0]!.metrics : {};
-  return [...Object.entries(counted), ...totals].map(([key, value]) => [
-    key.replace(/^\w+\//, '').replaceAll('_', ' '),
-    value,
-  ]);
+  const words = (key: string) => key.replace(/^\w+\//, '').replaceAll('_', ' ');
+  return [...Object.entries(counted), ...totals].map(([key, value]) => [words(key), value]);
 }
 
 /** Cost per sample and in total for each agent; empty columns are left out. */
@@ -255,10 +238,8 @@ export function agentCostTable({ rows }: ResultSet): Table {
         ...kinds.map((kind): Cell => {
           const cost = row.cost[kind];
           if (!cost?.total) return { text: '' };
-          return {
-            text: plain(Number(cost.mean.toPrecision(3))),
-            details: [`${plain(Math.round(cost.total))} in all`],
-          };
+          const details = [`${plain(Math.round(cost.total))} in all`];
+          return { text: plain(Number(cost.mean.toPrecision(3))), details };
         }),
       ],
     })),
@@ -284,13 +265,8 @@ function tokensCell({ simulated, cost: { promptTokens, cachedTokens, completionT
   const prompt = promptTokens?.mean ?? 0;
   const written = completionTokens?.mean ?? 0;
   if (prompt + written === 0) return { text: '0' };
-  return {
-    text: plain(Math.round(prompt + written)),
-    details: [
-      `${plain(Math.round(written))} written`,
-      ...(prompt > 0 && !simulated ? [`${percent((cachedTokens?.mean ?? 0) / prompt)} % cached`] : []),
-    ],
-  };
+  const cached = prompt > 0 && !simulated ? [`${percent((cachedTokens?.mean ?? 0) / prompt)} % cached`] : [];
+  return { text: plain(Math.round(prompt + written)), details: [`${plain(Math.round(written))} written`, ...cached] };
 }
 
 function speedCell({ speed }: ResultRow): Cell {

@@ -5,10 +5,8 @@ import { fill, type Manner, nameWords } from './words.js';
 /** True for types with given and family names. */
 export const isPerson = (type: EntityType): boolean => (people as readonly EntityType[]).includes(type);
 
-export interface Names {
-  /** Unique in the world; a film based on a book has the book's title, and both are qualified as in OpenDialKG: `Velmar (film)`. */
-  nameOf(type: EntityType, index: number): string;
-}
+/** Unique in the world; a film based on a book has the book's title, and both are qualified as in OpenDialKG: `Velmar (film)`. */
+export type NameOf = (type: EntityType, index: number) => string;
 
 /**
  * @param seed offset of all numberings: neighbouring seeds lie 997 words apart and hardly share names
@@ -21,7 +19,7 @@ export function worldNames(
   sizes: Record<EntityType, number>,
   bookOfFilm: (film: number) => number,
   filmedBook: (book: number) => boolean,
-): Names {
+): NameOf {
   const { things, weather, creatures, genres, styles, sports, awards, grounds, companies, titles, manners } =
     nameWords();
   const numPeople = people.reduce((sum, type) => sum + sizes[type], 0);
@@ -54,7 +52,7 @@ export function worldNames(
   const plainOr = (plain: readonly string[], index: number) =>
     index < plain.length ? plain[index]! : `${word('title', index)} ${plain[index % plain.length]!}`;
 
-  const nameOf = (type: EntityType, index: number): string => {
+  return (type, index) => {
     if (isPerson(type)) return person(type, index);
     switch (type) {
       case 'film': {
@@ -93,7 +91,6 @@ export function worldNames(
         return String(2024 - index);
     }
   };
-  return { nameOf };
 }
 
 /** Numbers names beyond the available ones. */

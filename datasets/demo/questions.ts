@@ -1,5 +1,5 @@
 /** Generated questions over one to three relations of the demo world, and true or false statements. */
-import { executeChain } from '../../src/kg/frontier.js';
+import { entitiesWith, executeChain } from '../../src/kg/frontier.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { Rng } from '../../src/run/seeds.js';
 import { markedTopics, type StoredQuestion } from '../questions/stored-question.js';
@@ -116,21 +116,12 @@ function usualChains(graph: Graph, hops: readonly number[], kinds: number, rng: 
     .map(([chain]) => chain.split(' ').map(Number));
 }
 
-const subjects = new WeakMap<Graph, Map<number, number[]>>();
+const subjects = new WeakMap<Graph, Map<number, Int32Array>>();
 
-/** Entities with an edge of this relation, ascending. */
-function subjectsOf(graph: Graph, relation: number): readonly number[] {
+function subjectsOf(graph: Graph, relation: number): Int32Array {
   const known = subjects.get(graph) ?? subjects.set(graph, new Map()).get(graph)!;
-  let found = known.get(relation);
-  if (!found) {
-    const entities = new Set<number>();
-    for (let entity = 0; entity < graph.numEntities; entity++) {
-      for (let edge = graph.offsets[entity]!; edge < graph.offsets[entity + 1]!; edge++) {
-        if (graph.relations[edge] === relation) entities.add(entity);
-      }
-    }
-    known.set(relation, (found = [...entities]));
-  }
+  const found = known.get(relation) ?? entitiesWith(graph, relation);
+  known.set(relation, found);
   return found;
 }
 

@@ -66,7 +66,7 @@ export function fill(pattern: string, values: object): string {
 export const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 
 /** Uniform choice. */
-export function pick<T>(rng: Rng, values: readonly T[]): T {
+export function pick<T>(rng: Rng, values: ArrayLike<T>): T {
   return values[rng.integer(values.length)]!;
 }
 

@@ -2,7 +2,7 @@
 import { GraphBuilder } from '../../src/kg/build-graph.js';
 import { type Graph, inverseName } from '../../src/kg/graph.js';
 import { Rng } from '../../src/run/seeds.js';
-import { aliasesOf, type Names, worldNames } from './names.js';
+import { aliasesOf, type NameOf, worldNames } from './names.js';
 import { type DemoSettings, type EntityType, people, type RelationName, typeSizes } from './schema.js';
 import { chance, skewed } from './words.js';
 
@@ -154,7 +154,9 @@ const rules: readonly Rule[] = [
   })),
 ];
 
-export function namesOf({ seed, entities }: Pick<DemoSettings, 'seed' | 'entities'>): Names {
+type WorldSettings = Pick<DemoSettings, 'seed' | 'entities' | 'triples'>;
+
+export function namesOf({ seed, entities }: Pick<DemoSettings, 'seed' | 'entities'>): NameOf {
   const sizes = typeSizes(entities);
   return worldNames(
     seed,
@@ -168,18 +170,15 @@ export function namesOf({ seed, entities }: Pick<DemoSettings, 'seed' | 'entitie
  * Every fact once, by subject; with inverses each makes two triples, so there are about `triples / 2`. State: sizes and the facts of one
  * subject.
  */
-export function* demoFacts({
-  seed,
-  entities,
-  triples,
-}: Pick<DemoSettings, 'seed' | 'entities' | 'triples'>): Generator<Fact> {
+export function* demoFacts(settings: WorldSettings): Generator<Fact> {
+  const { seed, entities, triples } = settings;
   const sizes = typeSizes(entities);
-  const names = namesOf({ seed, entities });
+  const nameOf = namesOf(settings);
   const rng = Rng.named(seed, 'demo/facts');
   const growth = growthFor(triples / 2, sizes);
   for (const type of Object.keys(sizes) as EntityType[]) {
     const own = rules.filter(({ from }) => from === type);
-    for (let index = 0; index < sizes[type]; index++) yield* factsOf(rng, own, { type, index }, sizes, names, growth);
+    for (let index = 0; index < sizes[type]; index++) yield* factsOf(rng, own, { type, index }, sizes, nameOf, growth);
   }
 }
 
@@ -188,23 +187,18 @@ function* factsOf(
   rules: readonly Rule[],
   subject: Thing,
   sizes: Sizes,
-  names: Names,
+  nameOf: NameOf,
   growth: number,
 ): Generator<Fact> {
   if (rules.length === 0) return;
-  const head = names.nameOf(subject.type, subject.index);
+  const head = nameOf(subject.type, subject.index);
   const seen = new Set<string>();
   const fact = (relation: RelationName, object: Thing): Fact | undefined => {
     const key = `${relation} ${object.type} ${object.index}`;
     if (seen.has(key)) return undefined;
     seen.add(key);
-    return {
-      head,
-      relation,
-      tail: names.nameOf(object.type, object.index),
-      headType: subject.type,
-      tailType: object.type,
-    };
+    const tail = nameOf(object.type, object.index);
+    return { head, relation, tail, headType: subject.type, tailType: object.type };
   };
   for (const { relation, rate, grows = false, to } of rules) {
     const mean = grows ? rate * growth * fame(subject.index, sizes[subject.type]) : rate;
@@ -248,7 +242,7 @@ export interface DemoWorld {
 }
 
 /** Builds the graph of these settings with both directions of every fact. @param name of the graph */
-export function demoWorld(settings: Pick<DemoSettings, 'seed' | 'entities' | 'triples'>, name = 'dialogue'): DemoWorld {
+export function demoWorld(settings: WorldSettings, name = 'dialogue'): DemoWorld {
   const builder = new GraphBuilder();
   const add = builder.sinkOf('facts of the demo');
   const typeOf = new Map<string, EntityType>();

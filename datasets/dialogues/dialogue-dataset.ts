@@ -83,12 +83,10 @@ export function loadDialogueDataset(name: string, options: LocateOptions = {}): 
     loadGraph: async (graph = 'dialogue') => {
       if (!Object.hasOwn(manifest.graphs, graph)) {
         const graphs = Object.keys(manifest.graphs).join(', ');
-        throw new WorkbenchError('config', `expected a graph of ${name} (${graphs}), got "${graph}", at data.graph`, {
-          hint:
-            graph === 'wide'
-              ? 'Import again with opendialkg_triples_wide.txt in the folder.'
-              : 'Choose one of these graphs.',
-        });
+        const wide = 'Import again with opendialkg_triples_wide.txt in the folder.';
+        const hint = graph === 'wide' ? wide : 'Choose one of these graphs.';
+        const expected = `expected a graph of ${name} (${graphs})`;
+        throw new WorkbenchError('config', `${expected}, got "${graph}", at data.graph`, { hint });
       }
       const { hash, triples, madeFrom: files } = manifest.graphs[graph]!;
       madeFrom('edge list', `graph ${graph}`, { hash, triples, ...(files && { files }) });

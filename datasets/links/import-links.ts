@@ -58,14 +58,11 @@ export async function importLinks(options: AnyImportOptions): Promise<LinkManife
     const parts = inductiveSplit(reader, splits, { entities: unseen, relations: unseenRelations }, from);
     const side = async (which: Side, own: string, other: string) => {
       const made = await graphAndLabels(parts[which].reader, parts[which].splits, files);
-      const relations = unseenRelations === undefined ? {} : { relations: unseenRelations };
-      const apart = { side: which, beside: other, share: unseen, ...relations, seed: apartSeed };
+      const apart = { side: which, beside: other, share: unseen, relations: unseenRelations, seed: apartSeed };
       return () => writeLinks(own, parts[which].splits, made, { ...shared, drawn: true, apart });
     };
-    const [writeSeen, writeUnseen] = [
-      await side('seen', name, unseenName(name)),
-      await side('unseen', unseenName(name), name),
-    ];
+    const writeSeen = await side('seen', name, unseenName(name));
+    const writeUnseen = await side('unseen', unseenName(name), name);
     done('graphs built');
     await writeUnseen();
     return writeSeen();
@@ -141,11 +138,7 @@ function readExtraction(from: string): Extraction | undefined {
 const noLabels = { labels: new Map<number, string>(), unused: 0 };
 
 function describeSplits(graph: Graph, splits: ReadSplits): LinkManifest['splits'] {
-  const read = ({ triples, duplicates, inverseLines }: ReadTriples) => ({
-    triples: triples.size,
-    duplicates,
-    inverseLines,
-  });
+  const read = ({ triples, ...counted }: ReadTriples) => ({ triples: triples.size, ...counted });
   const judged = (split: ReadTriples) => ({ ...read(split), ...countJudged(graph, split.triples.columns()) });
   return { train: read(splits.train), valid: judged(splits.valid), test: judged(splits.test) };
 }

@@ -250,23 +250,16 @@ export function extractionLines({ source, hops, maxTails, ...extracted }: Extrac
 export function apartLine({ side, beside: other, share, relations, seed }: NonNullable<LinkManifest['apart']>): string {
   const percent = (part: number) => `${Number((100 * part).toFixed(1))} %`;
   const drawn = relations === undefined ? '' : ` and ${percent(relations)} of the relations`;
-  const what =
-    relations === undefined
-      ? ''
-      : side === 'seen'
-        ? ' without those relations'
-        : ' with queries for those relations only';
+  const told = side === 'seen' ? ' without those relations' : ' with queries for those relations only';
+  const what = relations === undefined ? '' : told;
   return `${percent(share)} of the entities${drawn} were split off (seed ${seed}): this is the ${side} side${what}, ${other} the other`;
 }
 
 /** One line per issue; none if all is well. */
-export function linkNotes({
-  splits,
-  overlaps,
-  drawn,
-  apart,
-  extracted,
-}: Pick<LinkManifest, 'splits' | 'overlaps' | 'drawn' | 'apart' | 'extracted'>): string[] {
+export function linkNotes(
+  manifest: Pick<LinkManifest, 'splits' | 'overlaps' | 'drawn' | 'apart' | 'extracted'>,
+): string[] {
+  const { splits, overlaps, drawn, apart, extracted } = manifest;
   const { valid, test } = splits;
   const counted: [string, number, number][] = [
     ['have an entity that is not in train, and rank last', valid.triplesOfUnseenEntities, test.triplesOfUnseenEntities],

@@ -26,13 +26,8 @@ export function resolveEntity({ graph, labels, manifest }: LinkDataset, text: st
   if (found.length > 1) {
     const ids = found.slice(0, shown).map((entity) => printable(graph.entityName(entity)!, 80));
     const more = found.length > shown ? ` and ${found.length - shown} more` : '';
-    throw new WorkbenchError(
-      'usage',
-      `expected one entity, got ${got}, the name of ${found.length}: ${ids.join(', ')}${more}`,
-      {
-        hint: 'Give the id of one of them.',
-      },
-    );
+    const message = `expected one entity, got ${got}, the name of ${found.length}: ${ids.join(', ')}${more}`;
+    throw new WorkbenchError('usage', message, { hint: 'Give the id of one of them.' });
   }
   throw new WorkbenchError('usage', `expected an entity of ${manifest.name}, got ${got}`, {
     hint: meant(text, labels) ?? meant(text, graph.entityNames) ?? 'Give its id or its name.',
@@ -63,10 +58,5 @@ function meant(text: string, names: readonly string[]): string | undefined {
   return `Did you mean ${found.map((name) => `"${printable(name, 80)}"`).join(' or ')}?`;
 }
 
-function placesOf(labels: readonly string[], is: (label: string) => boolean): number[] {
-  const places: number[] = [];
-  labels.forEach((label, entity) => {
-    if (is(label)) places.push(entity);
-  });
-  return places;
-}
+const placesOf = (labels: readonly string[], is: (label: string) => boolean): number[] =>
+  labels.flatMap((label, entity) => (is(label) ? entity : []));

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { GraphBuilder } from '../../src/kg/build-graph.js';
-import { executeChain, relationRange } from '../../src/kg/frontier.js';
+import { entitiesWith, executeChain } from '../../src/kg/frontier.js';
 import { type Graph, unknownId } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { Rng } from '../../src/run/seeds.js';
@@ -119,8 +119,8 @@ function questionsOf(
 ): StoredQuestion[] {
   const chain = relations.map((relation) => graph.relationId(relation));
   if (chain.includes(unknownId)) return [];
-  const topics = rng.shuffle(subjectsOf(graph, chain[0]!));
-  const ends = subjectsOf(graph, graph.inverseOf[chain.at(-1)!]!);
+  const topics = rng.shuffle(entitiesWith(graph, chain[0]!));
+  const ends = entitiesWith(graph, graph.inverseOf[chain.at(-1)!]!);
   const questions: StoredQuestion[] = [];
   for (const topic of topics) {
     if (questions.length === share) break;
@@ -157,14 +157,6 @@ function falseEnd(ends: Int32Array, topic: number, reached: Int32Array, rng: Rng
     if (end !== topic && !right.has(end)) return end;
   }
   return undefined;
-}
-
-/** Entities with an edge of this relation, ascending. */
-function subjectsOf(graph: Graph, relation: number): Int32Array {
-  return Int32Array.from({ length: graph.numEntities }, (_, entity) => entity).filter((entity) => {
-    const [begin, end] = relationRange(graph, entity, relation);
-    return end > begin;
-  });
 }
 
 /** Text with the topic filled in. The topic precedes `{claimed}` in every form, so its span stays valid. */

@@ -94,9 +94,10 @@ async function describeImport(
   );
   const { train, valid, test } = dialogues.splits;
   const named = namedEntities([...train, ...valid, ...test]);
-  const leftOut = Object.entries(dialogues.counts).map(([file, { dropped, otherActions }]) => {
-    return [file, { paths: dropped, otherActions }] as const;
-  });
+  const leftOut = Object.entries(dialogues.counts).map(([file, { dropped: paths, ...others }]) => [
+    file,
+    { paths, ...others },
+  ]);
   return {
     schemaVersion: 1,
     name,

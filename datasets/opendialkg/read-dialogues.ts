@@ -132,10 +132,8 @@ export interface ParseCounts {
 }
 
 export function emptyCounts(): ParseCounts {
-  return {
-    dropped: { 'blank field': 0, 'not contiguous': 0, 'empty path': 0, 'malformed path': 0 },
-    otherActions: 0,
-  };
+  const dropped = { 'blank field': 0, 'not contiguous': 0, 'empty path': 0, 'malformed path': 0 };
+  return { dropped, otherActions: 0 };
 }
 
 /**

@@ -37,13 +37,11 @@ export function findReleaseFiles(folder: string): ReleaseFiles {
   if (triples === undefined || dialogueNames.length === 0) {
     const missing =
       triples === undefined ? 'opendialkg_triples.txt or triples.txt' : 'a file of dialogues (.csv, .json or .jsonl)';
-    throw new WorkbenchError(
-      'data',
-      `expected ${missing}, got ${names.length === 0 ? 'no file' : names.slice(0, 6).join(', ')}${names.length > 6 ? ` and ${names.length - 6} more` : ''}, at ${folder}`,
-      {
-        hint: 'Give the folder that holds the release: opendialkg_triples.txt and train.csv, valid.csv, test.csv, or one opendialkg.csv.',
-      },
-    );
+    const more = names.length > 6 ? ` and ${names.length - 6} more` : '';
+    const got = `${names.slice(0, 6).join(', ') || 'no file'}${more}`;
+    throw new WorkbenchError('data', `expected ${missing}, got ${got}, at ${folder}`, {
+      hint: 'Give the folder that holds the release: opendialkg_triples.txt and train.csv, valid.csv, test.csv, or one opendialkg.csv.',
+    });
   }
   return {
     dialogues: findDialogues(folder, dialogueNames),
@@ -150,7 +148,8 @@ export interface ImportedGraph {
  * @throws WorkbenchError `data` with file and line, and the nearest name for a relation missing from the list
  */
 export async function importGraphs(files: ReleaseFiles): Promise<ImportedGraph[]> {
-  const known = files.relations === undefined ? undefined : relationList(files.relations);
+  const listed = files.relations && readTextFile(files.relations, 'a list of relations');
+  const known = listed === undefined ? undefined : new Set(listed.split(/\r?\n/));
   const graphs = [await importGraph('dialogue', [files.triples], known)];
   if (files.wideTriples !== undefined) {
     graphs.push(await importGraph('wide', [files.wideTriples, files.triples], known));
@@ -177,15 +176,7 @@ async function importGraph(
     });
   }
   const inversesAdded = !builder.hasInverses;
-  return {
-    graph: builder.build(name, { addInverses: inversesAdded }),
-    blankLines,
-    inversesAdded,
-  };
-}
-
-function relationList(file: string): ReadonlySet<string> {
-  return new Set(readTextFile(file, 'a list of relations').split(/\r?\n/));
+  return { graph: builder.build(name, { addInverses: inversesAdded }), blankLines, inversesAdded };
 }
 
 function unknownRelation(relation: string, known: ReadonlySet<string>, place: string): WorkbenchError {

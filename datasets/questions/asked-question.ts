@@ -37,13 +37,9 @@ export function askedQuestion(
   const marked = bracketed(text);
   const mentions = marked.spans.length > 0 ? marked.spans : mentionsIn(text, names).slice(0, 1);
   if (mentions.length === 0 && needsTopic) {
-    throw new WorkbenchError(
-      'usage',
-      `expected a name of the graph in the question, got none in ${JSON.stringify(text)}`,
-      {
-        hint: 'Put its topic entity in [brackets], as named in the graph.',
-      },
-    );
+    const hint = 'Put its topic entity in [brackets], as named in the graph.';
+    const message = `expected a name of the graph in the question, got none in ${JSON.stringify(text)}`;
+    throw new WorkbenchError('usage', message, { hint });
   }
   const { question } = marked;
   const topics = mentions.flatMap(([begin, end]) => {
@@ -100,13 +96,8 @@ function mentionsIn(question: string, names: NameIndex): Span[] {
       const { end } = words[i + length - 1]!;
       const mention = question.slice(begin, end);
       // Leading articles are not part of a name: see `normalizeName`.
-      if (
-        /^(the|an?) ./i.test(mention) ||
-        littleWords.has(mention.toLowerCase()) ||
-        entitiesOf(mention, names).length === 0
-      )
-        return [];
-      return [[begin, end]];
+      const isNone = /^(the|an?) ./i.test(mention) || littleWords.has(mention.toLowerCase());
+      return isNone || entitiesOf(mention, names).length === 0 ? [] : [[begin, end]];
     });
     const isCapital = ([begin]: Span) => begin > 0 && /\p{Lu}/u.test(question[begin]!);
     const named = found.filter(isCapital);
@@ -114,13 +105,9 @@ function mentionsIn(question: string, names: NameIndex): Span[] {
     if (left.length === 0) continue;
     const texts = new Set(left.map((span) => question.slice(...span)));
     if (texts.size === 1) return left;
-    throw new WorkbenchError(
-      'usage',
-      `expected one name of the graph, got ${texts.size} in ${JSON.stringify(question)}`,
-      {
-        hint: `Mark one of them: ${[...texts].map((one) => `[${one}]`).join(' or ')}.`,
-      },
-    );
+    const hint = `Mark one of them: ${[...texts].map((one) => `[${one}]`).join(' or ')}.`;
+    const message = `expected one name of the graph, got ${texts.size} in ${JSON.stringify(question)}`;
+    throw new WorkbenchError('usage', message, { hint });
   }
   return [];
 }

@@ -72,14 +72,8 @@ function importFile(
         return [known, { name: known, aliases: known === text ? undefined : [text] }];
       }),
     );
-    return [
-      {
-        id: `${split}-${index}`,
-        question,
-        topics: [{ name: topic, ...(begin >= 0 && topic !== '' && { span: [begin, begin + topic.length] as const }) }],
-        answers: [...answers.values()],
-      },
-    ];
+    const span = begin >= 0 && topic !== '' ? ([begin, begin + topic.length] as const) : undefined;
+    return [{ id: `${split}-${index}`, question, topics: [{ name: topic, span }], answers: [...answers.values()] }];
   });
   return { questions, dropped };
 }

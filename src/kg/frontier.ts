@@ -150,3 +150,11 @@ export function firstEdge({ offsets, relations }: RelationRows, entity: number, 
   }
   return low;
 }
+
+/** int32, ascending: entities with an edge of this relation. */
+export function entitiesWith(graph: Graph, relation: number): Int32Array {
+  return Int32Array.from({ length: graph.numEntities }, (_, entity) => entity).filter((entity) => {
+    const [begin, end] = relationRange(graph, entity, relation);
+    return end > begin;
+  });
+}
