@@ -1,7 +1,6 @@
 /**
- * Hash chain of a run: the index records the sha256 of each checkpoint; a checkpoint records its settings, the sha256
- * of the tables it was trained with,
- * and that of the log so far. Any swapped file, even an intact one, is detected.
+ * Hash chain of a run: the index records the sha256 of each checkpoint; a checkpoint its settings, the sha256 of the tables
+ * it was trained with, and that of the log so far. Any swapped file, even an intact one, is detected.
  */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
@@ -46,7 +45,7 @@ export interface ChainedCheckpoint extends ReadCheckpoint {
 }
 
 /**
- * Reads a checkpoint of a run and compares it with what the run knows of it. Of runs of earlier versions, which know less, what they know.
+ * Reads a checkpoint of a run and compares it with what the run knows of it.
  * @param which `best`, `last`, `clone`, a name or a step, or what the index says of it
  * @throws WorkbenchError `data` where it is missing, damaged, or of another run
  */
@@ -59,11 +58,8 @@ export function readRunCheckpoint(
   const checkpoint = readCheckpoint(entry.file, options);
   const { header, seal } = checkpoint;
   if (entry.seal !== undefined && entry.seal !== seal) {
-    throw swapped(
-      `the checkpoint whose sha256 the index names (${entry.seal.slice(0, 8)})`,
-      `${seal?.slice(0, 8)}`,
-      entry.file,
-    );
+    const known = `the checkpoint whose sha256 the index names (${entry.seal.slice(0, 8)})`;
+    throw swapped(known, seal.slice(0, 8), entry.file);
   }
   if (header.phase !== entry.phase || header.step !== entry.step) {
     throw swapped(`${entry.phase} of step ${entry.step}`, `${header.phase} of step ${header.step}`, entry.file);
@@ -83,11 +79,8 @@ function checkSettings({ config }: RunInfo, { config: trained, kind, step }: Che
     (key) => !mayDiffer.includes(key) && valueAt(trained, key) !== undefined && valueAt(config, key) !== undefined,
   );
   if (other === undefined) return;
-  const [want, got] = [config, trained].map((one) => `${other}=${JSON.stringify(valueAt(one, other))}`) as [
-    string,
-    string,
-  ];
-  throw swapped(`a checkpoint trained under the settings of the run, ${want}`, got, file);
+  const text = (settings: unknown) => `${other}=${JSON.stringify(valueAt(settings, other))}`;
+  throw swapped(`a checkpoint trained under the settings of the run, ${text(config)}`, text(trained), file);
 }
 
 /** Missing files are recreated, or reported by their reader; existing ones must be unchanged. */
@@ -147,9 +140,10 @@ export function checkEvaluations({ folder }: RunInfo): { evaluations: number; un
     const own = weights.get(entry.name) ?? sha256FileSync(entry.file);
     weights.set(entry.name, own);
     if (own === hashes.checkpoint) continue;
+    const got = `one of other weights (${hashes.checkpoint.slice(0, 8)})`;
     throw new WorkbenchError(
       'data',
-      `expected an evaluation of ${entry.name} (${own.slice(0, 8)}), got one of other weights (${hashes.checkpoint.slice(0, 8)}), at ${one}`,
+      `expected an evaluation of ${entry.name} (${own.slice(0, 8)}), got ${got}, at ${one}`,
       {
         hint: 'It was copied from elsewhere, or the run was retrained since: evaluate again, or delete the folder.',
       },

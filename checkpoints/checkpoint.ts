@@ -13,14 +13,7 @@ export type Json = string | number | boolean | null | Json[] | { [key: string]: 
 /** An object that JSON can hold. */
 export type JsonObject = { [key: string]: Json };
 
-/** The version this program writes; older ones need an entry in `migrations`. */
 export const schemaVersion = 2;
-
-/** From each older version to the next one. */
-const migrations: Readonly<Record<number, (header: JsonObject) => JsonObject>> = {
-  // Version 1 had no sha256 of the file.
-  1: (header) => ({ ...header, schemaVersion: 2 }),
-};
 
 const metadataKey = 'kgwalk';
 
@@ -53,7 +46,7 @@ const checkpointHeader = z.strictObject({
   trainer: jsonObject,
   /** Latest value of each metric by key, finite numbers. */
   metrics: z.record(z.string(), z.number()),
-  /** Files of the run that the weights were trained with, by path: the sha256 of each. Absent in older ones. */
+  /** Files of the run that the weights were trained with, by path: the sha256 of each. Absent at the start of a fork. */
   files: z.record(z.string(), z.string()).optional(),
 });
 
@@ -71,8 +64,8 @@ export interface Checkpoint {
 
 /** A checkpoint that was read. */
 export interface ReadCheckpoint extends Checkpoint {
-  /** The sha256 that the file carries; absent in those of the first version. */
-  seal?: string | undefined;
+  /** The sha256 that the file carries. */
+  seal: string;
 }
 
 /**
@@ -91,7 +84,12 @@ export function writeCheckpoint(file: string, { header, tensors }: Checkpoint): 
  */
 export function readCheckpoint(file: string, options: ReadOptions = {}): ReadCheckpoint {
   const { tensors, metadata, seal } = readSafetensors(file, options);
-  const header = parseHeader(metadata, seal !== undefined, file);
+  const header = parseHeader(metadata, file);
+  if (seal === undefined) {
+    throw new WorkbenchError('data', `expected a checkpoint with its sha256, got one without, at ${file}`, {
+      hint: 'Another program wrote it again, or it is damaged: take another copy.',
+    });
+  }
   // Names come from a file: without a prototype, none of them can mean anything but itself.
   const record = Object.assign(Object.create(null) as Record<string, Tensor>, Object.fromEntries(tensors));
   return { header, tensors: record, seal };
@@ -136,7 +134,7 @@ export function checkFits(
   }
 }
 
-function parseHeader(metadata: ReadonlyMap<string, string>, sealed: boolean, file: string): CheckpointHeader {
+function parseHeader(metadata: ReadonlyMap<string, string>, file: string): CheckpointHeader {
   const text = metadata.get(metadataKey);
   let header: unknown;
   try {
@@ -147,35 +145,19 @@ function parseHeader(metadata: ReadonlyMap<string, string>, sealed: boolean, fil
   if (!isShallow(header)) throw new WorkbenchError('data', `expected a checkpoint header, got a deep one, at ${file}`);
   if (!isObject(header)) {
     const hint = 'It holds tensors only; take a file from the checkpoints folder of a run.';
-    throw new WorkbenchError('data', `expected a kgwalk checkpoint, got a file without its header, at ${file}`, {
-      hint,
+    const message = `expected a kgwalk checkpoint, got a file without its header, at ${file}`;
+    throw new WorkbenchError('data', message, { hint });
+  }
+  if (header.schemaVersion !== schemaVersion) {
+    const got = printable(JSON.stringify(header.schemaVersion ?? null), 40);
+    throw new WorkbenchError('data', `expected checkpoint version ${schemaVersion}, got ${got}, at ${file}`, {
+      hint: 'Read it with the version of kgwalk that wrote it, or train again.',
     });
   }
-  if (header.schemaVersion === schemaVersion && !sealed) {
-    throw new WorkbenchError('data', `expected a checkpoint with its sha256, got one without, at ${file}`, {
-      hint: 'Another program wrote it again, or it is damaged: take another copy.',
-    });
-  }
-  const result = checkpointHeader.safeParse(migrate(header, file));
+  const result = checkpointHeader.safeParse(header);
   if (result.success) return result.data;
   const got = printable(z.prettifyError(result.error).replaceAll('\n', ' '), 300);
   throw new WorkbenchError('data', `expected a checkpoint header, got ${got}, at ${file}`);
-}
-
-function migrate(header: JsonObject, file: string): JsonObject {
-  let migrated = header;
-  while (migrated.schemaVersion !== schemaVersion) {
-    const version = migrated.schemaVersion;
-    const step = typeof version === 'number' && Object.hasOwn(migrations, version) ? migrations[version] : undefined;
-    if (!step) {
-      const got = printable(JSON.stringify(version ?? null), 40);
-      throw new WorkbenchError('data', `expected checkpoint version ${schemaVersion}, got ${got}, at ${file}`, {
-        hint: 'Read it with the version of kgwalk that wrote it, or train again.',
-      });
-    }
-    migrated = step(migrated);
-  }
-  return migrated;
 }
 
 function requireJson(value: unknown, place: string): void {

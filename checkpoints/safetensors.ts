@@ -202,9 +202,8 @@ export function readSafetensors(file: string, options: ReadOptions = {}): ReadCo
   try {
     bytes = readFileSync(file);
   } catch (cause) {
-    throw new WorkbenchError('data', `expected a readable file, got ${(cause as Error).message}, at ${file}`, {
-      cause,
-    });
+    const message = `expected a readable file, got ${(cause as Error).message}, at ${file}`;
+    throw new WorkbenchError('data', message, { cause });
   }
   return decodeSafetensors(bytes, file, options);
 }
@@ -254,11 +253,8 @@ function checkTensorInfo(name: string, value: unknown, place: string): Layout {
   const at = `${place}, tensor "${printable(name, 80)}"`;
   const info = tensorInfo.safeParse(value);
   if (!info.success) throw damaged('dtype, shape and data_offsets', printable(z.prettifyError(info.error), 200), at);
-  const {
-    dtype,
-    shape,
-    data_offsets: [begin, end],
-  } = info.data;
+  const { dtype, shape, data_offsets: offsets } = info.data;
+  const [begin, end] = offsets;
   if (!isDtype(dtype)) throw damaged(`a dtype of ${Object.keys(arrayTypes).join(', ')}`, printable(dtype, 80), at);
   const byteLength = elementCount(shape) * arrayTypes[dtype].BYTES_PER_ELEMENT;
   if (end - begin !== byteLength)

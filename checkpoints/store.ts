@@ -27,13 +27,9 @@ export interface StoredCheckpoint extends CheckpointEntry {
   seal?: string | undefined;
 }
 
-/** The checkpoints of a run with the ones that have names. */
-export interface CheckpointIndex {
-  /** In the order they were reached. */
+/** The checkpoints of a run, in the order they were reached, with the ones that have names. */
+export interface CheckpointIndex extends Partial<Record<Pointer, StoredCheckpoint>> {
   checkpoints: StoredCheckpoint[];
-  best?: StoredCheckpoint;
-  last?: StoredCheckpoint;
-  clone?: StoredCheckpoint;
 }
 
 const indexFile = z.object({

@@ -135,12 +135,9 @@ function checkResult<Observation>(env: Env<Observation>, result: StepResult<Obse
   if (!terminated && legal && !legal.includes(1)) fail(env, 'expected a legal action in a running episode, got none');
 }
 
-function expectThrow(
-  env: { spec: { id: string } },
-  run: () => unknown,
-  error: typeof ResetNeeded | typeof InvalidAction,
-  what: string,
-) {
+type Refusal = typeof ResetNeeded | typeof InvalidAction;
+
+function expectThrow(env: Introduced, run: () => unknown, error: Refusal, what: string) {
   try {
     run();
   } catch (thrown) {
@@ -150,6 +147,6 @@ function expectThrow(
   fail(env, `expected ${error.name} for ${what}, got no error`);
 }
 
-function fail(env: { spec: { id: string } }, message: string, cause?: unknown): never {
+function fail(env: Introduced, message: string, cause?: unknown): never {
   throw new WorkbenchError('failure', `${message}, at checkEnv of ${env.spec.id}`, { cause });
 }

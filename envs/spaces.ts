@@ -43,22 +43,28 @@ export function discrete(n: number, first = 0): Space<number> & { readonly n: nu
 }
 
 /** Vectors of at most `maxLength` zeros and ones, uint8. */
-export function multiBinary(maxLength: number): Space<Uint8Array> {
-  return {
-    form: { kind: 'list', dtype: 'uint8', maxLength, low: 0, high: 1 },
-    contains: (value): value is Uint8Array =>
-      value instanceof Uint8Array && value.length <= maxLength && value.every((bit) => bit <= 1),
-    sample: (rng) => Uint8Array.from({ length: rng.integer(maxLength + 1) }, () => rng.integer(2)),
-  };
-}
+export const multiBinary = (maxLength: number): Space<Uint8Array> => listOf('uint8', Uint8Array, maxLength, 2);
 
 /** Lists of at most `maxLength` ids in [0, n), int32. */
-export function ids(n: number, maxLength: number): Space<Int32Array> {
+export const ids = (n: number, maxLength: number): Space<Int32Array> => listOf('int32', Int32Array, maxLength, n);
+
+type Integers = Uint8Array | Int32Array;
+
+/** Lists of at most `maxLength` integers in [0, n). @param exact of all as many */
+function listOf<T extends Integers>(
+  dtype: 'uint8' | 'int32',
+  type: { new (length: number): T },
+  maxLength: number,
+  n: number,
+  exact = false,
+): Space<T> {
   return {
-    form: { kind: 'list', dtype: 'int32', maxLength, low: 0, high: n - 1 },
-    contains: (value): value is Int32Array =>
-      value instanceof Int32Array && value.length <= maxLength && value.every((id) => id >= 0 && id < n),
-    sample: (rng) => Int32Array.from({ length: rng.integer(maxLength + 1) }, () => rng.integer(n)),
+    form: { kind: 'list', dtype, maxLength, low: 0, high: n - 1 },
+    contains: (value): value is T =>
+      value instanceof type &&
+      (exact ? value.length === maxLength : value.length <= maxLength) &&
+      value.every((one: number) => one >= 0 && one < n),
+    sample: (rng) => new type(exact ? maxLength : rng.integer(maxLength + 1)).map(() => rng.integer(n)) as T,
   };
 }
 
@@ -126,13 +132,7 @@ export interface MaskedVector {
 
 /** A vector with the mask of all `numActions` actions. */
 export function masked(observation: Space<Float32Array>, numActions: number): Space<MaskedVector> {
-  const mask: Space<Uint8Array> = {
-    form: { kind: 'list', dtype: 'uint8', maxLength: numActions, low: 0, high: 1 },
-    contains: (value): value is Uint8Array =>
-      value instanceof Uint8Array && value.length === numActions && value.every((bit) => bit <= 1),
-    sample: (rng) => Uint8Array.from({ length: numActions }, () => rng.integer(2)),
-  };
-  return dict<MaskedVector>({ observation, actionMask: mask });
+  return dict<MaskedVector>({ observation, actionMask: listOf('uint8', Uint8Array, numActions, 2, true) });
 }
 
 /** Length of an observation that is a vector, or a vector with a mask; undefined for any other space. */

@@ -71,20 +71,18 @@ export function refuseMixture(
   const prompted = abouts.filter(({ model }) => model !== undefined);
   const [first] = prompted;
   for (const other of prompted) {
-    const differs =
+    const models = `${first!.model} and ${other.model}`;
+    const got =
       other.simulated !== first!.simulated
-        ? ['a simulated model and a real one', `${first!.model} and ${other.model}`]
+        ? `a simulated model and a real one (${models})`
         : other.model !== first!.model
-          ? ['different models', `${first!.model} and ${other.model}`]
-          : other.budget !== first!.budget || other.budgetMode !== first!.budgetMode
-            ? ['different budgets', `${budgetText(first!)} and ${budgetText(other)}`]
-            : undefined;
-    if (!differs) continue;
-    throw new WorkbenchError(
-      'usage',
-      `expected agents that can be compared, got ${differs[0]} (${differs[1]}), at ${first!.agent} and ${other.agent}`,
-      { hint: 'Compare at one model and one budget; --mixed compares them all the same.' },
-    );
+          ? `different models (${models})`
+          : budgetText(other) !== budgetText(first!) &&
+            `different budgets (${budgetText(first!)} and ${budgetText(other)})`;
+    if (got === false) continue;
+    const message = `expected agents that can be compared, got ${got}, at ${first!.agent} and ${other.agent}`;
+    const hint = 'Compare at one model and one budget; --mixed compares them all the same.';
+    throw new WorkbenchError('usage', message, { hint });
   }
 }
 
@@ -143,10 +141,8 @@ export function pairedOverSeeds<R extends Row>(
   reference: readonly (readonly R[])[],
   { resamples }: Pick<BootstrapOptions, 'resamples'> = {},
 ): PairedDifference | undefined {
-  const [own, others] = [agent, reference].map((seeds) => seeds.map((rows) => valuesById(measure, figure, rows))) as [
-    Map<string, number>[],
-    Map<string, number>[],
-  ];
+  const own = agent.map((rows) => valuesById(measure, figure, rows));
+  const others = reference.map((rows) => valuesById(measure, figure, rows));
   const all = [...own, ...others];
   const shared = (agent[0] ?? []).filter(({ id }) => all.every((values) => values.has(id)));
   if (shared.length === 0) return undefined;

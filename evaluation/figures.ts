@@ -29,10 +29,8 @@ export function registerFigure<R extends Row>(
 ): void {
   const known = ownFigures.get(measure) ?? [];
   if (known.some((one) => one.figure.key === figure.key)) {
-    throw new WorkbenchError(
-      'usage',
-      `expected the key of a new figure, got "${figure.key}", which is registered already`,
-    );
+    const got = `"${figure.key}", which is registered already`;
+    throw new WorkbenchError('usage', `expected the key of a new figure, got ${got}`);
   }
   ownFigures.set(measure, [...known, { figure, valueOf }]);
 }

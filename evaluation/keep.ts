@@ -82,12 +82,8 @@ export function evaluationFolder(what: AskedEvaluation, { root, runFolder }: { r
   const split = limit === undefined ? about.split : `${about.split}-limit${limit}`;
   const inRun = runFolder !== undefined && root === undefined;
   const words = inRun ? [split, checkpoint ?? agent] : [agent, ...data, split, ...(checkpoint ? [checkpoint] : [])];
-  const plain = words.map((word) =>
-    word
-      .replace(/[^\w.@-]+/g, '-')
-      .replace(/^-+/, '')
-      .slice(-60),
-  );
+  const safe = words.map((word) => word.replace(/[^\w.@-]+/g, '-'));
+  const plain = safe.map((word) => word.replace(/^-+/, '').slice(-60));
   const folder = root ?? (inRun ? runFiles(runFolder).evaluations : evaluationsFolder());
   return resolve(folder, [...plain, configHash(decides).slice(0, 8)].join('-'));
 }
@@ -145,18 +141,8 @@ async function keepNoted<S extends Sample, Answer, R extends Row>(
   scorer: Scorer<S, Answer, R>,
   options: Omit<KeepOptions<S, Answer, R>, 'notes'>,
 ): Promise<KeptEvaluation<R>> {
-  const {
-    asked: what,
-    folder,
-    model,
-    fromScratch = false,
-    onCall,
-    onTorn,
-    onRow,
-    excluded,
-    examples,
-    signal,
-  } = options;
+  const { asked: what, folder, model, fromScratch = false, excluded, examples, signal } = options;
+  const { onCall, onTorn, onRow } = options;
   if (asker.prompted && !model) throw noModel(asker.name);
   const files = evaluationFiles(folder);
   const shards = shardsIn(folder).map((shard) => {
@@ -346,12 +332,11 @@ export function foundEvaluation(
 /** The finished evaluations in a folder, such as a run's `evaluations`, by name. */
 export function evaluationsIn(folder: string): { name: string; folder: string; record: EvaluationRecord }[] {
   if (!existsSync(folder)) return [];
-  const folders = readdirSync(folder)
+  return readdirSync(folder)
     .sort()
-    .map((name) => join(folder, name));
-  return folders
-    .filter((one) => existsSync(evaluationFiles(one).evaluation))
-    .map((one) => ({ name: basename(one), folder: one, record: readRecord(one) }));
+    .map((name) => ({ name, folder: join(folder, name) }))
+    .filter((one) => existsSync(evaluationFiles(one.folder).evaluation))
+    .map((one) => ({ ...one, record: readRecord(one.folder) }));
 }
 
 function readRecord(folder: string): EvaluationRecord {
@@ -359,7 +344,7 @@ function readRecord(folder: string): EvaluationRecord {
   return readJsonFile(evaluationFiles(folder).evaluation, evaluationRecord, 'an evaluation of this version');
 }
 
-/** Provenance of an evaluation's agent; undefined for evaluations of an earlier version. */
+/** Provenance of an evaluation's agent. */
 export function readEvaluationNotes(folder: string): ProvenanceRecord | undefined {
   checkEvaluationSeal(folder, ['provenance']);
   return readProvenance(evaluationFiles(folder).provenance);

@@ -32,10 +32,7 @@ export interface ThroughputMeter {
 }
 
 /** @param now milliseconds of a monotonic clock @param cpu milliseconds of processor time until now */
-export function throughputMeter(
-  now: () => number = () => performance.now(),
-  cpu: () => number = usedCpu,
-): ThroughputMeter {
+export function throughputMeter(now = () => performance.now(), cpu = usedCpu): ThroughputMeter {
   const started = now();
   const cpuStarted = cpu();
   let preparedAt = started;

@@ -225,9 +225,8 @@ function asideOf({ label, model, simulated, note, seeds, records }: ResultRow, r
   );
   const asks =
     model === undefined ? models.size > 0 && 'no language model' : !isSaid && modelName({ model, simulated });
-  return [asks, ...own, note, seeds > 1 && `mean of ${seeds} seeds`].filter(
-    (line) => typeof line === 'string' && line !== '',
-  );
+  const lines = [asks, ...own, note, seeds > 1 && `mean of ${seeds} seeds`];
+  return lines.flatMap((line) => line || []);
 }
 
 /** Language model of an agent; empty without one. */

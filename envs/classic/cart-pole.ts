@@ -70,12 +70,8 @@ export class CartPole implements Env<Float32Array> {
   reset({ seed, options }: ResetOptions = {}): ResetResult<Float32Array> {
     if (seed !== undefined) this.#rng = Rng.named(seed, 'env');
     const draw = () => this.#rng.uniform() * 0.1 - 0.05;
-    const [x, velocity, angle, spin] =
-      options?.state === undefined ? [draw(), draw(), draw(), draw()] : given(options.state);
-    this.#x = x!;
-    this.#velocity = velocity!;
-    this.#angle = angle!;
-    this.#spin = spin!;
+    const state = options?.state === undefined ? [draw(), draw(), draw(), draw()] : given(options.state);
+    [this.#x, this.#velocity, this.#angle, this.#spin] = state as [number, number, number, number];
     this.#steps = 0;
     this.#running = true;
     return { observation: this.#observe(), info: {} };
@@ -112,12 +108,7 @@ export class CartPole implements Env<Float32Array> {
   }
 
   #observe(): Float32Array {
-    const observation = new Float32Array(4);
-    observation[0] = this.#x;
-    observation[1] = this.#velocity;
-    observation[2] = this.#angle;
-    observation[3] = this.#spin;
-    return observation;
+    return Float32Array.of(this.#x, this.#velocity, this.#angle, this.#spin);
   }
 }
 
@@ -125,8 +116,6 @@ export class CartPole implements Env<Float32Array> {
 function given(state: unknown): number[] {
   const numbers = Array.isArray(state) ? (state as unknown[]) : [];
   if (numbers.length === 4 && numbers.every(Number.isFinite)) return numbers as number[];
-  throw new WorkbenchError(
-    'usage',
-    `expected a state of four finite numbers, got ${String(state)}, at reset of ${cartPoleId}`,
-  );
+  const message = `expected a state of four finite numbers, got ${String(state)}, at reset of ${cartPoleId}`;
+  throw new WorkbenchError('usage', message);
 }

@@ -74,32 +74,19 @@ export interface DialogueWalkWorld extends Required<Omit<DialogueWalkOptions, 'p
 
 /** @throws WorkbenchError `data` when no sample can be walked */
 export function dialogueWalkWorld(options: DialogueWalkOptions): DialogueWalkWorld {
-  const { graph, samples, potential } = options;
-  const rules = options.rules ?? defaultWalkRules;
-  const reward = options.reward ?? { kind: 'path', hit: 1, miss: 0 };
+  const { id = dialogueWalkId, graph, samples, rules = defaultWalkRules, potential, gamma = 1 } = options;
+  const { reward = { kind: 'path', hit: 1, miss: 0 } } = options;
   const walkable = Int32Array.from(samples.keys()).filter(
     (index) => !initialState(graph, samples[index]!.task.start, rules).done,
   );
   if (walkable.length === 0) {
-    throw new WorkbenchError(
-      'data',
-      `expected a sample whose start has edges, got none, at ${samples.length} samples`,
-      {
-        hint: `Import samples that fit the graph "${graph.name}".`,
-      },
-    );
+    const message = `expected a sample whose start has edges, got none, at ${samples.length} samples`;
+    throw new WorkbenchError('data', message, { hint: `Import samples that fit the graph "${graph.name}".` });
   }
   let maxDegree = 0;
   for (let entity = 0; entity < graph.numEntities; entity++) maxDegree = Math.max(maxDegree, graph.degree(entity));
   return {
-    id: options.id ?? dialogueWalkId,
-    graph,
-    samples,
-    rules,
-    reward,
-    potential,
-    gamma: options.gamma ?? 1,
-    walkable,
+    ...{ id, graph, samples, rules, reward, potential, gamma, walkable },
     ones: new Uint8Array(maxDegree + 1).fill(1),
     actionSpace: discrete(maxDegree + 1),
     observationSpace: observationSpace(graph, rules, maxDegree),

@@ -63,15 +63,12 @@ export interface LinkQueryObservation {
 }
 
 /** Shared by all copies of an environment, made once. */
-export interface LinkQueryWorld extends EdgeLists {
-  graph: Graph;
-  queries: TripleColumns;
-  horizon: number;
+export interface LinkQueryWorld
+  extends EdgeLists, Required<Pick<LinkQueryOptions, 'graph' | 'queries' | 'horizon' | 'hidePairs'>> {
   /** int32 [queries]: place of the query's own edge in its head's list, or -1. */
   hiddenForward: Int32Array;
   /** int32 [queries]: place of the same edge backwards in its answer's list, or -1. */
   hiddenBackward: Int32Array;
-  hidePairs: boolean;
   others: OtherAnswers | undefined;
   vectors: QueryVectors | undefined;
   shaping: LinkShaping | undefined;
@@ -102,18 +99,11 @@ export function linkQueryWorld(options: LinkQueryOptions): LinkQueryWorld {
   const hidden = (place: (query: number) => number) =>
     hideQueryEdge ? Int32Array.from(heads, (_, query) => place(query)) : new Int32Array(heads.length).fill(-1);
   return {
-    graph,
-    queries,
-    horizon,
-    offsets: lists.offsets,
-    relations: lists.relations,
-    tails: lists.tails,
+    ...{ graph, queries, horizon, hidePairs, vectors, shaping },
+    ...{ offsets: lists.offsets, relations: lists.relations, tails: lists.tails },
     hiddenForward: hidden((q) => placeOfEdge(lists, heads[q]!, relations[q]!, tails[q]!)),
     hiddenBackward: hidden((q) => placeOfEdge(lists, tails[q]!, graph.inverseOf[relations[q]!]!, heads[q]!)),
-    hidePairs,
     others: known && otherAnswers(known, lists, graph.numEntities),
-    vectors,
-    shaping,
     maxActions: maxDegree + 1,
     actionSpace: discrete(maxDegree + 1),
     observationSpace: observationSpace(graph, horizon, maxDegree, vectors),
@@ -158,10 +148,8 @@ function checkQueries(graph: Graph, { heads, relations, tails }: TripleColumns):
     const [head, relation, tail] = [heads[query]!, relations[query]!, tails[query]!];
     const fits = (id: number, count: number) => id >= 0 && id < count;
     if (!fits(head, graph.numEntities) || !fits(tail, graph.numEntities) || !fits(relation, graph.numRelations)) {
-      refuse(
-        `ids below ${graph.numEntities} and ${graph.numRelations}`,
-        `(${head}, ${relation}, ${tail}) as query ${query}`,
-      );
+      const got = `(${head}, ${relation}, ${tail}) as query ${query}`;
+      refuse(`ids below ${graph.numEntities} and ${graph.numRelations}`, got);
     }
   }
 }
@@ -179,10 +167,8 @@ function checkVectors(graph: Graph, queries: TripleColumns, { dim, entities, rel
     }
     const bad = table.findIndex((value) => !Number.isFinite(value));
     if (bad >= 0) {
-      throw new WorkbenchError(
-        'data',
-        `expected finite numbers, got ${table[bad]}, at row ${Math.floor(bad / dim)} of ${name}`,
-      );
+      const place = `row ${Math.floor(bad / dim)} of ${name}`;
+      throw new WorkbenchError('data', `expected finite numbers, got ${table[bad]}, at ${place}`);
     }
   }
 }

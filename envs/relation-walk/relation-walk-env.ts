@@ -70,8 +70,7 @@ export interface RelationWalkWorld extends Required<RelationWalkOptions> {
 
 /** @throws WorkbenchError `data` when no sample can be walked */
 export function relationWalkWorld(options: RelationWalkOptions): RelationWalkWorld {
-  const { graph, samples } = options;
-  const rules = options.rules ?? defaultRelationRules;
+  const { graph, samples, rules = defaultRelationRules, reward = 'f1', frontiers = frontierTrie(graph) } = options;
   // Not through the shared frontiers: what is checked once need not be remembered.
   const probe = frontierTrie(graph, 0);
   const walkable = Int32Array.from(samples.keys()).filter((index) => {
@@ -79,22 +78,12 @@ export function relationWalkWorld(options: RelationWalkOptions): RelationWalkWor
     return task.form === 'entities' && !initialRelationState(questionRoot(probe, task), rules).done;
   });
   if (walkable.length === 0) {
-    throw new WorkbenchError(
-      'data',
-      `expected a question whose topic has edges, got none, at ${samples.length} questions`,
-      {
-        hint: `Use questions that fit the graph "${graph.name}".`,
-      },
-    );
+    const message = `expected a question whose topic has edges, got none, at ${samples.length} questions`;
+    throw new WorkbenchError('data', message, { hint: `Use questions that fit the graph "${graph.name}".` });
   }
   const golds = new Map<number, GoldSet>();
   return {
-    graph,
-    samples,
-    rules,
-    reward: options.reward ?? 'f1',
-    frontiers: options.frontiers ?? frontierTrie(graph),
-    walkable,
+    ...{ graph, samples, rules, reward, frontiers, walkable },
     golds(sample) {
       let gold = golds.get(sample);
       if (!gold) golds.set(sample, (gold = goldSet(samples[sample]!.gold)));
@@ -110,10 +99,8 @@ export function questionRoot(
   frontiers: FrontierTrie,
   task: Pick<QuestionTask, 'topics' | 'topicsReturn'>,
 ): FrontierNode {
-  return frontiers.root(
-    task.topics.map(({ entity }) => entity),
-    excludedTopics(task),
-  );
+  const topics = task.topics.map(({ entity }) => entity);
+  return frontiers.root(topics, excludedTopics(task));
 }
 
 function observationSpace(graph: Graph, { horizon }: RelationWalkRules): Space<RelationWalkObservation> {

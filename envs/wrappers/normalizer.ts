@@ -58,8 +58,7 @@ class RunningMoments {
   }
 
   /** @throws RangeError for moments of another width */
-  import(state: MomentsState): void {
-    const { count, mean, variance } = state;
+  import({ count, mean, variance }: MomentsState): void {
     if (mean.length !== this.width || variance.length !== this.width) {
       throw new RangeError(`expected moments of ${this.width} numbers, got ${mean.length} and ${variance.length}`);
     }
@@ -182,7 +181,10 @@ export function normalized<Observation extends NormalizableObservation>(
 ): BatchedEnv<Observation> {
   let live: Int32Array = new Int32Array(0);
   let running = new Float64Array(0);
-  const one = (observation: Observation) => scaledObservation(normalizer, observation);
+  const one = (raw: Observation) => {
+    const observation = normalizer.observation(vectorOf(raw));
+    return (raw instanceof Float32Array ? observation : { ...raw, observation }) as Observation;
+  };
   const scaled = (step: VectorStep<Observation>): VectorStep<Observation> => ({
     ...step,
     observations: step.observations.map(one),
@@ -222,14 +224,6 @@ export function normalized<Observation extends NormalizableObservation>(
 
 const vectorOf = (observation: NormalizableObservation) =>
   observation instanceof Float32Array ? observation : observation.observation;
-
-function scaledObservation<Observation extends NormalizableObservation>(
-  normalizer: Normalizer,
-  observation: Observation,
-): Observation {
-  const scaled = normalizer.observation(vectorOf(observation));
-  return (observation instanceof Float32Array ? scaled : { ...observation, observation: scaled }) as Observation;
-}
 
 /** Takes the observations of some copies into the statistics. */
 function seen(normalizer: Normalizer, observations: readonly NormalizableObservation[], copies: Int32Array): void {

@@ -9,10 +9,7 @@ import {
 import { plainText } from '../../datasets/sample-source.js';
 import { askedText, isOpening, type KnownSamples } from './known-samples.js';
 
-/**
- * `found`: the split went into it; `allowed`: it touches the split in a disclosed way; `not known`: sources were not noted
- * what it was made from; `none found`: nothing else was.
- */
+/** `found`: the split went into it; `allowed`: it touches the split in a disclosed way; `not known`: its sources were not noted. */
 export type Verdict = 'found' | 'allowed' | 'not known' | 'none found';
 
 /** One artifact, held against the split. */
@@ -95,10 +92,8 @@ function verdictOn(
   { asked }: KnownSamples,
 ): Pick<ArtifactRow, 'verdict' | 'why'> {
   if (kind === 'own answers') {
-    return {
-      verdict: 'allowed',
-      why: 'what the agent itself said to earlier questions, no gold: scores depend on their order',
-    };
+    const why = 'what the agent itself said to earlier questions, no gold: scores depend on their order';
+    return { verdict: 'allowed', why };
   }
   if (kind === 'choice' && byId > 0 && asked.role === 'valid') {
     return { verdict: 'allowed', why: 'the best on these was kept: their own score flatters' };

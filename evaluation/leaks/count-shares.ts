@@ -30,8 +30,7 @@ export type CountOf = (start: number, tail: number, relation: number) => number;
 
 /** Number of train golds with each entity as a tail: the count that leaks. */
 export function entityCounts(train: readonly WalkSample[]): CountOf {
-  const counts = new Map<number, number>();
-  for (const { gold } of train) for (const [, , tail] of gold.path) counts.set(tail, (counts.get(tail) ?? 0) + 1);
+  const counts = tally(train.flatMap(({ gold }) => gold.path.map(([, , tail]) => tail)));
   return (_start, tail) => counts.get(tail) ?? 0;
 }
 
@@ -48,13 +47,13 @@ export function edgeCounts(train: readonly WalkSample[]): CountOf {
 }
 
 /** Number of train golds that begin with an edge. */
-export function firstEdgeCounts(train: readonly WalkSample[]): CountOf {
+function firstEdgeCounts(train: readonly WalkSample[]): CountOf {
   const counts = tally(train.map(({ gold }) => String(gold.path[0])));
   return (start, tail, relation) => counts.get(`${start},${relation},${tail}`) ?? 0;
 }
 
 /** Number of train golds that leave an entity by a relation. */
-export function headRelationCounts(train: readonly WalkSample[]): CountOf {
+function headRelationCounts(train: readonly WalkSample[]): CountOf {
   const counts = tally(train.flatMap(({ gold }) => gold.path.map(([head, relation]) => `${head},${relation}`)));
   return (start, _tail, relation) => counts.get(`${start},${relation}`) ?? 0;
 }
@@ -73,8 +72,8 @@ export const countsByName: Readonly<
   'head and relation': { of: headRelationCounts, over: 'relations' },
 };
 
-function tally(keys: readonly string[]): Map<string, number> {
-  const counts = new Map<string, number>();
+function tally<Key>(keys: readonly Key[]): Map<Key, number> {
+  const counts = new Map<Key, number>();
   for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
   return counts;
 }
@@ -139,16 +138,10 @@ export interface CountCheck extends LeakCheck {
   usedBy: string[];
 }
 
-/** Counts that an agent uses according to its record. */
-export interface NotedCounts {
-  of: string;
-  record: ProvenanceRecord;
-}
-
-/** Every count that is known, on the asked split, counted in train. Those that are used come first. */
+/** Every count that is known, on the asked split, counted in train. Those that are used come first. @param noted by agent */
 export function countChecks(
   { graph, splits, asked }: KnownSamples<WalkSample>,
-  noted: readonly NotedCounts[],
+  noted: readonly { of: string; record: ProvenanceRecord }[],
 ): CountCheck[] {
   const train = splits.flatMap(({ role, samples }) => (role === 'train' ? samples : []));
   const usersOf = (count: string) => noted.flatMap(({ of, record }) => (countsIn(record).has(count) ? [of] : []));

@@ -78,10 +78,8 @@ function askedOf<Split extends KnownSplit>(splits: readonly Split[], name: strin
   const split = splits.find((one) => one.name === name);
   if (split && split.role !== 'train') return split;
   const names = splits.flatMap((one) => (one.role === 'train' ? [] : one.name)).join(' or ');
-  throw new WorkbenchError(
-    'usage',
-    `expected a split that nothing may be made from (${names}), got ${name}, at --split`,
-  );
+  const expected = `expected a split that nothing may be made from (${names})`;
+  throw new WorkbenchError('usage', `${expected}, got ${name}, at --split`);
 }
 
 /** The last question, without the parts that differ between copies of it. */

@@ -40,24 +40,16 @@ export function seenUnseen(
   about: Pick<SeenUnseen, 'evaluation' | 'agent' | 'metric'>,
   targets: readonly ScoredTarget[],
 ): SeenUnseen {
-  const [seen, unseen] = [true, false].map((which) => targets.filter((target) => target.seen === which));
+  const scoresOf = (some: readonly ScoredTarget[]) => some.map(({ score }) => score);
+  const clustersOf = (some: readonly ScoredTarget[]) => some.map(({ cluster }) => cluster);
   const meanOf = (some: readonly ScoredTarget[]) =>
-    bootstrapMeans(
-      [some.map(({ score }) => score)],
-      some.map(({ cluster }) => cluster),
-      { shares: [true] },
-    )[0]!;
-  const estimates = {
-    seen: seen!.length > 0 ? meanOf(seen!) : undefined,
-    unseen: unseen!.length > 0 ? meanOf(unseen!) : undefined,
-  };
+    some.length > 0 ? bootstrapMeans([scoresOf(some)], clustersOf(some), { shares: [true] })[0] : undefined;
+  const isSeen = targets.map(({ seen }) => seen);
+  const unseen = targets.filter(({ seen }) => !seen);
+  const estimates = { seen: meanOf(targets.filter(({ seen }) => seen)), unseen: meanOf(unseen) };
   if (!estimates.seen || !estimates.unseen) return { ...about, ...estimates, verdict: 'too few' };
-  const difference = groupDifference(
-    targets.map(({ score }) => score),
-    targets.map((target) => target.seen),
-    targets.map(({ cluster }) => cluster),
-  );
-  const few = unseen!.length < (difference.low <= 0 && difference.high >= 0 ? enough : fewest);
+  const difference = groupDifference(scoresOf(targets), isSeen, clustersOf(targets));
+  const few = unseen.length < (difference.low <= 0 && difference.high >= 0 ? enough : fewest);
   const verdict = few ? 'too few' : difference.low > 0 ? 'below' : difference.high < 0 ? 'above' : 'not below';
   return { ...about, ...estimates, difference, verdict };
 }

@@ -46,11 +46,8 @@ export function judgeDecision(
     case 'score': {
       const { scores = [] } = (reply as ReplyOf<typeof decision>) ?? {};
       const most = Math.max(...scores);
-      return judgedCandidates(
-        facts,
-        decision,
-        [...scores.keys()].filter((i) => most > 0 && scores[i] === most),
-      );
+      const first = [...scores.keys()].filter((i) => most > 0 && scores[i] === most);
+      return judgedCandidates(facts, decision, first);
     }
     case 'match': {
       if (isLastStep(facts, decision)) return undefined;
@@ -67,11 +64,8 @@ export function judgeDecision(
       return judgedAnswer(facts, decision, reply as ReplyOf<typeof decision> | undefined);
     case 'paths': {
       const gold = goldPaths(facts, decision);
-      const first = (reply as ReplyOf<typeof decision>)?.paths.slice(0, 1);
-      return judgedAmong(
-        Array.from(decision.allowed, (_, i) => gold.includes(i)),
-        first,
-      );
+      const right = Array.from(decision.allowed, (_, i) => gold.includes(i));
+      return judgedAmong(right, (reply as ReplyOf<typeof decision>)?.paths.slice(0, 1));
     }
     case 'extract':
     case 'rewrite':
@@ -108,10 +102,9 @@ function judgedCandidates(
 function judgedChains(facts: QuestionFacts, { allowed }: ChainsDecision, reply?: ReplyOf<ChainsDecision>) {
   const keys = allowed.map((chain) => chain.join());
   const first = reply?.chains[0]?.join();
-  return judgedAmong(
-    allowed.map((chain) => isGoldChain(facts, chain)),
-    [...keys.keys()].filter((i) => keys[i] === first),
-  );
+  const right = allowed.map((chain) => isGoldChain(facts, chain));
+  const places = [...keys.keys()].filter((i) => keys[i] === first);
+  return judgedAmong(right, places);
 }
 
 /** "None" is a verdict too, and the right one where nothing found suffices. */

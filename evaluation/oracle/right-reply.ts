@@ -185,12 +185,7 @@ export function rightTexts(
   return meant.map((index) => said.has(index));
 }
 
-function saidIndices(
-  facts: QuestionFacts,
-  decision: Decision,
-  reply: ReplyOf<Decision>,
-  target: number | undefined,
-): number[] {
+function saidIndices(facts: QuestionFacts, decision: Decision, reply: ReplyOf<Decision>, target?: number): number[] {
   switch (decision.kind) {
     case 'choose-one':
       return [(reply as Reply<'choose-one'>).choice];

@@ -145,11 +145,9 @@ function wrongTexts(
   rng: Rng,
 ): Right<'rewrite'> {
   const gold = new Set(chains.flatMap(({ relations }) => relations.map((one) => clueOf(graph, one))));
-  const others = [...graph.relationNames.keys()].map((relation) => clueOf(graph, relation));
-  const other = drawn(
-    [...new Set(others)].filter((clue) => clue !== '' && !gold.has(clue) && !texts.includes(clue)),
-    rng,
-  );
+  const clues = new Set([...graph.relationNames.keys()].map((relation) => clueOf(graph, relation)));
+  const others = [...clues].filter((clue) => clue !== '' && !gold.has(clue) && !texts.includes(clue));
+  const other = drawn(others, rng);
   const lost = rng.integer(texts.length);
   if (other === undefined) return { texts };
   return {
@@ -193,10 +191,8 @@ function wrongAnswers(
 ): string[] {
   if (facts.task.form === 'truth') return [String(!(right[0] === undefined ? facts.gold.truth : right[0] === 'true'))];
   const pool = decision.allowed ?? [...namesIn(decision.evidence).values()];
-  const wrong = drawn(
-    pool.filter((name) => !facts.answerNames.has(normalizeName(name))),
-    rng,
-  );
+  const others = pool.filter((name) => !facts.answerNames.has(normalizeName(name)));
+  const wrong = drawn(others, rng);
   const lost = rng.integer(right.length);
   const kept = right.filter((_, i) => i !== lost);
   if (wrong === undefined || (kept.length > 0 && rng.uniform() < 0.5)) return kept;

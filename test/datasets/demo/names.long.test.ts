@@ -38,7 +38,7 @@ test.each([
   [2, 100_000],
 ])('no two entities of a world share a name (seed %d, %d entities)', (seed, entities) => {
   const sizes = typeSizes(entities);
-  const { nameOf } = namesOf({ seed, entities });
+  const nameOf = namesOf({ seed, entities });
   const names = entityTypes.flatMap((type) => Array.from({ length: sizes[type] }, (_, index) => nameOf(type, index)));
   expect(new Set(names).size).toBe(names.length);
 });
