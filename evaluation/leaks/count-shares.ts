@@ -21,7 +21,7 @@ export interface CountShare {
 /** P(gold | count) by count. */
 export interface LeakCheck {
   shares: CountShare[];
-  /** Whether no higher count has a lower share, by more than two standard errors; false for a count that marks the answer by being low. */
+  /** True if no higher count has a lower share, by more than two standard errors; false for a count that marks the answer by being low. */
   monotone: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** What the choice of a graph's entities gives away. No provenance can show it: the choice was made before the data set came. */
+/** Leaks by the choice of a graph's entities. No provenance can show it: the choice was made before the data set came. */
 import type { Graph } from '../../src/kg/graph.js';
 import type { AnySample, KnownSamples } from './known-samples.js';
 

@@ -58,7 +58,7 @@ export function knownDialogues(
   return { graph, splits, asked: askedOf(splits, asked) };
 }
 
-/** Of subsets of one graph, `holdOut` being the partition that agents learned under. @throws as `knownDialogues` */
+/** Samples of subsets of one graph, `holdOut` being the partition that agents learned under. @throws as `knownDialogues` */
 export function knownQuestions(
   dataset: QuestionDataset,
   { graph, subsets, holdOut }: { graph: Graph; subsets: readonly string[]; holdOut: HoldOut },
