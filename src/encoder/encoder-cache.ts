@@ -52,16 +52,13 @@ export async function openEncoderCache(cacheFolder: string) {
   const leases = leasesIn(root, leased);
   let closed: Promise<void> | undefined;
   const close = () => (closed ??= opened.close());
-  const commitError = (error: unknown) => {
-    opened.failed = true;
-    return storeError(error, folder);
-  };
   const failCommit = (error: unknown): never => {
-    throw commitError(error);
+    opened.failed = true;
+    throw storeError(error, folder);
   };
 
   return {
-    space: (space: VectorSpace) => spaceStore({ folder, opened, leases, failCommit, commitError }, space),
+    space: (space: VectorSpace) => spaceStore({ folder, opened, leases, failCommit }, space),
     /** sha256 (hex) of a file, cached by its path and stat. @throws WorkbenchError `data` when it cannot be read */
     async fileHash(path: string): Promise<string> {
       const key = sha256(JSON.stringify([resolve(path), fileStamp(path)])).toString('hex');
@@ -105,7 +102,6 @@ interface OpenCache {
   opened: Store<ReturnType<typeof openTables>>;
   leases: ReturnType<typeof leasesIn>;
   failCommit: (error: unknown) => never;
-  commitError: (error: unknown) => unknown;
 }
 
 /** Stored bytes of a key, without their checksum; undefined if absent or of another length. */
@@ -127,7 +123,7 @@ function readSealed(
   return sealed.readUInt32LE(length) === crc32(bytes, crc32(key)) ? bytes : 'damaged';
 }
 
-function spaceStore({ folder, opened, leases, failCommit, commitError }: OpenCache, space: VectorSpace) {
+function spaceStore({ folder, opened, leases, failCommit }: OpenCache, space: VectorSpace) {
   const { root, tables } = opened;
   const { vectors, tokens, spaces } = tables;
   const read = (table: typeof vectors, key: Buffer, length: number) => readSealed(folder, table, key, length);
@@ -180,8 +176,12 @@ function spaceStore({ folder, opened, leases, failCommit, commitError }: OpenCac
       return {
         had,
         async release() {
+          if (opened.failed) return;
           // On a full disk leases end with this process.
-          if (!opened.failed) await leases.release(keys.filter((_, i) => had[i])).catch(commitError);
+          await leases
+            .release(keys.filter((_, i) => had[i]))
+            .catch(failCommit)
+            .catch(() => {});
         },
       };
     },
@@ -213,9 +213,7 @@ function rangeOf(prefix: string) {
   return { start, end: Buffer.concat([Buffer.from(prefix, 'hex'), Buffer.alloc(keyBytes + 1, 0xff)]) };
 }
 
-function vectorsFolder(cacheFolder: string): string {
-  return join(cacheFolder, 'vectors');
-}
+const vectorsFolder = (cacheFolder: string): string => join(cacheFolder, 'vectors');
 
 function openTables(root: RootDatabase) {
   return {
@@ -227,6 +225,4 @@ function openTables(root: RootDatabase) {
   };
 }
 
-function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
-}
+const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();

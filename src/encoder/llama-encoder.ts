@@ -34,7 +34,6 @@ export async function openLlamaEncoder(options: LlamaEncoderOptions): Promise<St
   const { modelPath, settings } = options;
   const model = await readEmbeddingModel(modelPath, settings.pooling);
   const { dim, contextLength, pooling, causal } = model;
-  const version = llamaVersion();
   const cache = await openEncoderCache(options.cacheFolder);
   const file = await hashedFile(modelPath, (path) => cache.fileHash(path)).catch(async (error: unknown) => {
     await cache.close();
@@ -62,15 +61,13 @@ export async function openLlamaEncoder(options: LlamaEncoderOptions): Promise<St
   }
 
   const evaluator: TextEvaluator = {
-    id: `gguf:${file.hash}:${pooling}:${scale}:${evaluated}:node-llama-cpp@${version}`,
+    id: `gguf:${file.hash}:${pooling}:${scale}:${evaluated}:node-llama-cpp@${llamaVersion()}`,
     name: basename(modelPath),
     mode: settings.gpu === 'off' ? 'cpu' : 'gpu',
     place: modelPath,
     ...{ dim, contextLength, reserved: reservedPlaces, prefixBlock: reuse ? blockTokens : 0 },
     mostTokens: async () => (await openVocabulary()).most,
-    async countTokens(text) {
-      return (await openVocabulary()).tokenize(text).length;
-    },
+    countTokens: async (text) => (await openVocabulary()).tokenize(text).length,
     async evaluate(texts, { budget, lanes = count, stopped, onVector, onSeconds }) {
       const loaded = await openContexts();
       const newest = Math.min(budget, loaded.most);

@@ -33,23 +33,21 @@ export async function openEncoder(settings: EncoderSettings, options: OpenEncode
   return openLlamaEncoder({ modelPath: modelFile(model), settings, cacheFolder: options.cacheFolder });
 }
 
-interface EncodeProgress extends Pick<EncodeOptions, 'maxTokens' | 'overlong' | 'lanes'> {
+interface EncodeProgress extends Omit<EncodeOptions, 'onProgress'> {
   label: string;
   progress?: ProgressReporter | undefined;
-  signal?: AbortSignal | undefined;
 }
 
 /** Encodes under a line of progress, which ends with its rate and with what texts had in common. @throws as the encoder */
 export async function encodeWithProgress(
   encoder: StateEncoder,
   texts: readonly string[],
-  { label, progress = silentProgress, signal, ...options }: EncodeProgress,
+  { label, progress = silentProgress, ...options }: EncodeProgress,
 ): Promise<EncodedTexts> {
   const line = progress(label, new Set(texts).size, 'texts');
   const started = performance.now();
   const encoded = await encoder.encode(texts, {
     ...options,
-    ...(signal && { signal }),
     onProgress: (done, _total, tokens, reused) => line.update(done, rates(tokens, reused, performance.now() - started)),
   });
   line.finish();

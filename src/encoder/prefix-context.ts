@@ -1,7 +1,7 @@
 /** A context that keeps the beginning of the last text evaluated for the next one, and the order of texts that suits it. */
 import type { LlamaContextSequence, LlamaEmbeddingContext, Token } from 'node-llama-cpp';
 import { semaphore } from '../llm/concurrency.js';
-import { cutBack } from '../llm/llama/prefix-cache.js';
+import { commonLength, cutBack } from '../llm/llama/prefix-cache.js';
 import { WorkbenchError } from '../run/errors.js';
 
 export interface EncoderContext {
@@ -57,7 +57,7 @@ export function prefixContext(context: LlamaEmbeddingContext): EncoderContext {
 
 /** Tokens in whole blocks that both begin with; at least the last of `input` is left to evaluate. */
 export function reusableTokens(held: readonly number[], input: readonly number[]): number {
-  const shared = Math.min(sharedLength(held, input), input.length - 1);
+  const shared = Math.min(commonLength(held, input), input.length - 1);
   return Math.max(0, shared - (shared % blockTokens));
 }
 
@@ -72,22 +72,13 @@ function insidesOf(context: LlamaEmbeddingContext): Insides {
   });
 }
 
-type Tokens = readonly number[];
-
-export function sharedLength(a: Tokens, b: Tokens): number {
-  const most = Math.min(a.length, b.length);
-  let length = 0;
-  while (length < most && a[length] === b[length]) length++;
-  return length;
-}
-
 /** Places of `inputs` in the order of a walk through their trie: by the first token in which two differ, equal ones as they came. */
-export function prefixOrder(inputs: readonly Tokens[]): number[] {
+export function prefixOrder(inputs: readonly (readonly number[])[]): number[] {
   return inputs
     .map((_, place) => place)
     .sort((one, other) => {
       const [a, b] = [inputs[one]!, inputs[other]!];
-      const at = sharedLength(a, b);
+      const at = commonLength(a, b);
       return (a[at] ?? -1) - (b[at] ?? -1) || one - other;
     });
 }
@@ -97,10 +88,14 @@ export function prefixOrder(inputs: readonly Tokens[]): number[] {
  * @param order places of `inputs`, as `prefixOrder` gives them
  * @param count pieces, 1 or more; some are empty where there are fewer texts
  */
-export function evenPieces(order: readonly number[], inputs: readonly Tokens[], count: number): number[][] {
+export function evenPieces(
+  order: readonly number[],
+  inputs: readonly (readonly number[])[],
+  count: number,
+): number[][] {
   const work = order.map((place, i) => {
     const input = inputs[place]!;
-    return input.length - (i === 0 ? 0 : sharedLength(inputs[order[i - 1]!]!, input));
+    return input.length - (i === 0 ? 0 : commonLength(inputs[order[i - 1]!]!, input));
   });
   const total = work.reduce((sum, tokens) => sum + tokens, 0);
   const pieces: number[][] = Array.from({ length: count }, () => []);

@@ -13,7 +13,7 @@ import { openEncoderCache } from './encoder-cache.js';
 import { wordPattern } from './hashed-encoder.js';
 import { dot, normalizeL2, type StateEncoder } from './state-encoder.js';
 
-export interface ServerEncoderOptions {
+interface ServerEncoderOptions {
   /** `http(s)://HOST/v1#MODEL`, several with commas between. */
   servers: string;
   normalize: boolean;
@@ -94,7 +94,7 @@ async function probed(servers: readonly Server[], known: Probe | undefined) {
   const probes: Probe[] = [];
   for (const server of servers) {
     try {
-      probes.push(await probeOf(server, undefined, known ? { retries: 0 } : {}));
+      probes.push(await probeOf(server, known && { retries: 0 }));
     } catch (error) {
       // Other errors must be reported now.
       const away = error instanceof ServerAway || (error instanceof WorkbenchError && error.code === 'failure');
@@ -153,7 +153,7 @@ function evaluatorOf(servers: readonly Server[], looks: Probe, normalize: boolea
       for (const server of servers) {
         // One that was away may come back as another.
         if (!due && checked.get(server) === server.failures) continue;
-        const now = await probeOf(server, undefined, { retries: 0 }).catch(() => undefined);
+        const now = await probeOf(server, { retries: 0 }).catch(() => undefined);
         if (!now) continue;
         if (!alike(looks, now)) throw unlike(server.name, 'the vectors of before', looks, now);
         checked.set(server, server.failures);
@@ -163,8 +163,8 @@ function evaluatorOf(servers: readonly Server[], looks: Probe, normalize: boolea
   };
 }
 
-async function probeOf(server: Server, signal?: AbortSignal, more: { retries?: number } = {}): Promise<Probe> {
-  const vectors = await vectorsOf(server, probeTexts, signal, more);
+async function probeOf(server: Server, more: { retries?: number } = {}): Promise<Probe> {
+  const vectors = await vectorsOf(server, probeTexts, undefined, more);
   return vectors.map((vector) => {
     const unit = Float32Array.from(vector);
     normalizeL2(unit);

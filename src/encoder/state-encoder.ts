@@ -18,7 +18,7 @@ export interface EncodeOptions {
   overlong?: 'drop-oldest' | 'refuse';
   /** Called with distinct texts done, of how many, and tokens evaluated and served from a prefix so far. */
   onProgress?: (done: number, total: number, tokens: number, reusedTokens: number) => void;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** Parallel texts, read again every few hundred texts; at least 1. Default: the number of contexts. */
   lanes?: () => number;
 }
@@ -134,7 +134,7 @@ export async function unitVectors(
   texts: readonly string[],
   signal?: AbortSignal,
 ): Promise<Float32Array[]> {
-  return unitRows(await encoder.encode(texts, signal && { signal }));
+  return unitRows(await encoder.encode(texts, { signal }));
 }
 
 /** The same of what is encoded already. Views of a copy: what is given stays as it is. */
@@ -148,7 +148,6 @@ export function unitRows({ matrix, rows, dim }: EncodedTexts): Float32Array[] {
   return Array.from(rows, (row) => unit.subarray(row * dim, (row + 1) * dim));
 }
 
-/** Vectors of texts, float32 [dim] each; a text is encoded once. */
 export interface TextVectors {
   /** float32 [dim], of length 1 (0 for blank texts), one a text. Repeated texts are encoded once. */
   of(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]>;

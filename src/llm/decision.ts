@@ -167,16 +167,15 @@ export interface JudgeReply {
 /** The answer to the question. */
 export interface AnswerDecision extends DecisionBase<AnswerReply> {
   kind: 'answer';
-  form: AnswerForm;
+  /** A question for entities, or a statement to judge. */
+  form: 'entities' | 'truth';
   /** Ask for the reasoning before the answer (chain of thought). */
   withReasoning: boolean;
   /** Texts that the answers must be taken from, numbered in the prompt; absent: any text. Such as triples to choose from. */
   allowed?: readonly string[];
 }
 
-/** A question for entities, or a statement to judge. */
-export type AnswerForm = 'entities' | 'truth';
-/** Answers by name, best first; `true` or `false` of a statement; empty where the model abstains. */
+/** Answers to a question, or to a statement. */
 export interface AnswerReply {
   /** Names, best first; empty where the model abstains. For `truth`: `true` or `false` alone, or nothing. */
   answers: string[];

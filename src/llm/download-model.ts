@@ -22,7 +22,6 @@ const recordSchema = z.strictObject({
 
 type ModelRecord = z.output<typeof recordSchema>;
 
-/** Model to download. */
 export interface WantedModel {
   name: string;
   url: string;
@@ -44,7 +43,7 @@ export function wantedModel(spec: string, { name, sha256 }: { name?: string; sha
     throw new WorkbenchError('usage', `expected a sha256 of 64 hexadecimal digits, got ${sha256}, at --sha256`);
   }
   const wanted = /^https?:\/\//i.test(spec) ? fromAddress(spec) : fromRegistry(spec);
-  const kept = { ...wanted, name: name ?? wanted.name, ...(sha256 !== undefined && { sha256: sha256.toLowerCase() }) };
+  const kept = { ...wanted, name: name ?? wanted.name, ...(sha256 && { sha256: sha256.toLowerCase() }) };
   newModelFile(kept.name);
   return kept;
 }

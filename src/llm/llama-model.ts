@@ -41,7 +41,7 @@ const contextStep = 256;
  *   context, `native` without node-llama-cpp
  */
 export async function openLlamaModel(modelPath: string, options: LlamaModelOptions = {}): Promise<LanguageModel> {
-  const { gpu = 'off', threads = 1, heads = 8, sequences = 1 } = options;
+  const { gpu = 'off', gpuLayers, threads = 1, heads = 8, sequences = 1 } = options;
   const { trainedContext } = await readChatModelFile(modelPath);
   const contextLength = options.contextLength ?? Math.min(4096, trainedContext);
   if (!Number.isInteger(contextLength) || contextLength < 64 || contextLength > trainedContext) {
@@ -52,9 +52,8 @@ export async function openLlamaModel(modelPath: string, options: LlamaModelOptio
   const file = await hashedFile(modelPath, options.fileHash);
   const library = await llamaLibrary();
   const llama = await openLlama(gpu);
-  const { gpuLayers } = options;
   const model = await guarded(modelPath, () =>
-    llama.loadModel({ modelPath, defaultContextFlashAttention: true, ...(gpuLayers !== undefined && { gpuLayers }) }),
+    llama.loadModel({ modelPath, defaultContextFlashAttention: true, gpuLayers }),
   );
   await file.check();
   const layout = chatLayout(library, model);
@@ -111,9 +110,8 @@ export async function openLlamaModel(modelPath: string, options: LlamaModelOptio
         throwIfStopped(request.signal);
         const { head, body } = fitting(layout.tokens(request), request.maxTokens, contextLength);
         const grammar = request.format && (await grammarState(request.format));
-        const { stops } = layout;
         return (await open()).use(head, request.signal, async (sequence, cachedTokens) => {
-          const written = await generate(sequence, { body, request, grammar, stops });
+          const written = await generate(sequence, { body, request, grammar, stops: layout.stops });
           return { ...written, promptTokens: head.length + body.length, cachedTokens };
         });
       });
@@ -128,15 +126,9 @@ export async function openLlamaModel(modelPath: string, options: LlamaModelOptio
         return (await open()).use(head, request.signal, async (sequence, cachedTokens) => {
           const { logProbs, shared } = await scoreContinuations(sequence, body, tokens, request.signal);
           const ends = tokens.continuations.reduce((sum, { length }) => sum + length, 0);
-          return {
-            logProbs,
-            tokens: Int32Array.from(tokens.lengths),
-            usage: {
-              promptTokens: head.length + body.length + ends,
-              cachedTokens: cachedTokens + shared,
-              completionTokens: 0,
-            },
-          };
+          const promptTokens = head.length + body.length + ends;
+          const usage = { promptTokens, cachedTokens: cachedTokens + shared, completionTokens: 0 };
+          return { logProbs, tokens: Int32Array.from(tokens.lengths), usage };
         });
       });
     },

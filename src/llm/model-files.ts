@@ -20,9 +20,7 @@ export function embeddedModelFile(): string | undefined {
 }
 
 /** Default model: the embedded one, or undefined when the installation lacks it. */
-export function defaultModel(): string | undefined {
-  return embeddedModelFile() === undefined ? undefined : embeddedModelName;
-}
+export const defaultModel = (): string | undefined => embeddedModelFile() && embeddedModelName;
 
 /** Names of the downloaded models, in alphabetical order. */
 export function downloadedModels(): string[] {
@@ -37,10 +35,8 @@ export function downloadedModels(): string[] {
 /** Path of a downloaded model. @throws WorkbenchError `usage` for an invalid name */
 export function downloadedModelFile(name: string): string {
   if (/^[a-z0-9][\w.+-]*$/i.test(name)) return join(modelsFolder(), `${name}.gguf`);
-  throw new WorkbenchError(
-    'usage',
-    `expected a name of a model (letters, digits, . _ + -), got "${printable(name, 80)}"`,
-  );
+  const got = `got "${printable(name, 80)}"`;
+  throw new WorkbenchError('usage', `expected a name of a model (letters, digits, . _ + -), ${got}`);
 }
 
 /** The same for a model that is to be written. @throws WorkbenchError `usage` for the embedded one's name too */
@@ -53,9 +49,7 @@ export function newModelFile(name: string): string {
 }
 
 /** True for a path: `spec` has a separator or ends in `.gguf`. */
-export function isModelPath(spec: string): boolean {
-  return /[/\\]|\.gguf$/i.test(spec);
-}
+export const isModelPath = (spec: string): boolean => /[/\\]|\.gguf$/i.test(spec);
 
 /**
  * The file behind a model’s name: `demo` is the embedded one, a path stays a path, any other word is a downloaded
@@ -65,7 +59,11 @@ export function isModelPath(spec: string): boolean {
  *   was not downloaded yet
  */
 export function modelFile(spec: string): string {
-  refuseAddress(spec);
+  if (isServerAddress(spec)) {
+    throw new WorkbenchError('usage', `expected a model’s file or name, got the address ${masked(spec)}`, {
+      hint: '`kgwalk models get URL` downloads a file.',
+    });
+  }
   if (isModelPath(spec)) {
     const [path, name] = [resolve(spec), spec.replace(/\.gguf$/i, '')];
     if (existsSync(path) || !downloadedModels().includes(name)) return path;
@@ -106,13 +104,6 @@ export function lastingModelName(spec: string): string {
 /** True for the address of a server. */
 export const isServerAddress = (spec: string): boolean => /^https?:\/\//i.test(spec);
 
-function refuseAddress(spec: string): void {
-  if (!isServerAddress(spec)) return;
-  throw new WorkbenchError('usage', `expected a model’s file or name, got the address ${masked(spec)}`, {
-    hint: '`kgwalk models get URL` downloads a file.',
-  });
-}
-
 /** Splits `http(s)://HOST/v1#MODEL`. @throws WorkbenchError `usage` for a server without a model */
 export function serverAndModel(spec: string): { baseUrl: string; model: string } {
   const mark = spec.indexOf('#');
@@ -123,7 +114,6 @@ export function serverAndModel(spec: string): { baseUrl: string; model: string }
   });
 }
 
-/** Options of both kinds of models. */
 export interface OpenModelOptions {
   local?: LlamaModelOptions;
   server?: Omit<ServerModelOptions, 'baseUrl' | 'model'>;

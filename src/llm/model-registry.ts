@@ -1,7 +1,6 @@
 /** Models of others that `kgwalk models get` knows by name: where they lie, under which licence, what they are good for. */
 
-/** A model that `kgwalk models get` knows by name. */
-export interface RegisteredModel {
+interface RegisteredModel {
   /** Name for `--model` and `--encoder`. */
   name: string;
   use: 'chat' | 'encoder';

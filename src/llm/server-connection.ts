@@ -126,13 +126,9 @@ function checkedUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash) {
     // The text itself may hold a password.
-    throw new WorkbenchError(
-      'usage',
-      'expected the URL of a server such as http://127.0.0.1:8080/v1, got another text',
-      {
-        hint: 'Leave user name, password and `?` out; a key goes into the environment variable KGWALK_LLM_KEY.',
-      },
-    );
+    const message = 'expected the URL of a server such as http://127.0.0.1:8080/v1, got another text';
+    const hint = 'Leave user name, password and `?` out; a key goes into the environment variable KGWALK_LLM_KEY.';
+    throw new WorkbenchError('usage', message, { hint });
   }
   return url.href.replace(/(?<!\/)\/+$/, '');
 }
@@ -165,13 +161,9 @@ function notThere(wants: Wants, name: string, reason: string): WorkbenchError {
 }
 
 function gaveUp(wants: Wants, name: string, reason: string, tries: number, busy = false): WorkbenchError {
-  return new (busy ? ServerBusy : WorkbenchError)(
-    'failure',
-    `expected ${wants.what}, got ${reason} (${tries} tries), at ${name}`,
-    {
-      hint: 'Run the same command again when the server is well: what was answered so far is kept.',
-    },
-  );
+  const message = `expected ${wants.what}, got ${reason} (${tries} tries), at ${name}`;
+  const hint = 'Run the same command again when the server is well: what was answered so far is kept.';
+  return new (busy ? ServerBusy : WorkbenchError)('failure', message, { hint });
 }
 
 /** A part of the request that some servers refuse and the workbench can do without. */
@@ -214,7 +206,7 @@ const busy: readonly number[] = [429, 502, 503, 504];
 const away = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
 
 /** Reads an error of the `openai` package or of `fetch` below it. The error itself goes no further: it holds headers. */
-export function troubleOf(error: unknown, address: ServerAddress): Trouble {
+function troubleOf(error: unknown, address: ServerAddress): Trouble {
   const { status, headers } = error as { status?: number; headers?: Headers };
   const said = spoken(error, address.key);
   const final = (code: 'config' | 'data' | 'failure', expected: string, hint: string) => ({
@@ -234,14 +226,9 @@ export function troubleOf(error: unknown, address: ServerAddress): Trouble {
   if (status >= 300 && status < 400) {
     const to = headers?.get('location') ?? '';
     const where = URL.canParse(to, address.name) ? `to ${new URL(to, address.name).origin}` : 'to nowhere';
-    const error = new WorkbenchError(
-      'config',
-      `expected ${address.wants.what}, got a redirect ${where}, at ${address.name}`,
-      {
-        hint: 'Give the address where the server answers itself, if you trust it.',
-      },
-    );
-    return { kind: 'final', error, closed: true };
+    const message = `expected ${address.wants.what}, got a redirect ${where}, at ${address.name}`;
+    const hint = 'Give the address where the server answers itself, if you trust it.';
+    return { kind: 'final', error: new WorkbenchError('config', message, { hint }), closed: true };
   }
   if (status === 401 || status === 403) {
     const hint = address.key ? 'Check the key' : 'Set the key';
@@ -287,17 +274,12 @@ export type Delay = (ms: number, signal: AbortSignal | undefined) => Promise<voi
 const first = 500;
 const longest = 30_000;
 
-/**
- * Exponential, 0.5 s doubling to 30 s, of which a random half to whole; never less than the server asks for.
- * Milliseconds.
- * @param tries failed so far, 1 or more
- */
+/** Milliseconds: 0.5 s doubling with each failed try to 30 s, of which a random half to whole; at least what is asked. */
 export function backOff(tries: number, asked: number | undefined, rng: Rng): number {
   const whole = Math.min(longest, first * 2 ** (tries - 1));
   return Math.round(Math.max(asked ?? 0, whole * (0.5 + rng.uniform() / 2)));
 }
 
-/** Waits in earnest. */
 export const realDelay: Delay = async (ms, signal) => {
   await wait(ms, undefined, { signal }).catch(() => {});
 };
@@ -324,7 +306,7 @@ function mostBytes(body: unknown): number {
 }
 
 /** `fetch` with a limit on the body's length. @throws WorkbenchError `config`, from the body */
-export async function boundedFetch(...request: Parameters<typeof fetch>): Promise<Response> {
+async function boundedFetch(...request: Parameters<typeof fetch>): Promise<Response> {
   const response = await fetch(...request);
   if (response.body === null) return response;
   const most = mostBytes(request[1]?.body);

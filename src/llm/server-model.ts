@@ -21,7 +21,6 @@ import {
 } from './server-connection.js';
 import { semaphore } from './concurrency.js';
 
-/** Which server and model, and how patient to be with it. */
 export interface ServerModelOptions extends ServerPatience {
   /** Base URL of `/chat/completions`, often ending in `/v1`. */
   baseUrl: string;
@@ -75,7 +74,9 @@ export async function openServerModel(options: ServerModelOptions): Promise<Lang
       temperature,
       [left.has('max_tokens') ? 'max_completion_tokens' : 'max_tokens']: maxTokens,
       ...(left.has('seed') ? {} : { seed: request.seed }),
-      ...(schema && { response_format: responseFormat(schema.schema) }),
+      ...(schema && {
+        response_format: { type: 'json_schema', json_schema: { name: 'reply', strict: true, schema: schema.schema } },
+      }),
     };
     return { sent, bound: schema?.whole ?? false };
   }
@@ -133,10 +134,6 @@ export async function openServerModel(options: ServerModelOptions): Promise<Lang
     scoreTexts,
     dispose: () => Promise.resolve(),
   };
-}
-
-function responseFormat(schema: Readonly<Record<string, unknown>>): Body['response_format'] {
-  return { type: 'json_schema', json_schema: { name: 'reply', strict: true, schema } };
 }
 
 function readCompletion(reply: unknown, request: CompletionRequest, name: string): Completion {
@@ -204,17 +201,15 @@ export function withinLimits(schema: Schema): { schema: Schema; whole: boolean }
   return left.size === 0 ? { schema, whole: true } : { schema: without(schema, left) as Schema, whole: false };
 }
 
-type Enumeration = readonly unknown[];
-
-function isTooLong(values: Enumeration): boolean {
+function isTooLong(values: readonly unknown[]): boolean {
   const characters = values.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0);
   return values.length > freeValues && characters > mostCharacters;
 }
 
-function enumsOf(schema: unknown): Enumeration[] {
+function enumsOf(schema: unknown): (readonly unknown[])[] {
   if (typeof schema !== 'object' || schema === null) return [];
   return Object.entries(schema).flatMap(([key, value]) =>
-    key === 'enum' && Array.isArray(value) ? [value as Enumeration] : enumsOf(value),
+    key === 'enum' && Array.isArray(value) ? [value as unknown[]] : enumsOf(value),
   );
 }
 

@@ -6,9 +6,9 @@
 import { z } from 'zod';
 import { WorkbenchError } from '../run/errors.js';
 import { type LanguageModel, type ScoreRequest, sumUsage, type TextScores, type Usage } from './language-model.js';
+import { commonLength } from './llama/prefix-cache.js';
 import { ServerBusy } from './server-connection.js';
 
-/** One request: prompts that are repeated with their log-probabilities. */
 export interface EchoRequest {
   prompt: string | string[];
   /** 0 where the server writes nothing behind a prompt, 1 where it must. */
@@ -99,9 +99,7 @@ async function scoreTexts(
 }
 
 function behind(before: Echoed, { tokens, logProbs }: Echoed): { logProb: number; tokens: number } {
-  const most = Math.min(before.tokens.length, tokens.length - 1);
-  let shared = 0;
-  while (shared < most && before.tokens[shared] === tokens[shared]) shared++;
+  const shared = commonLength(before.tokens, tokens, Math.min(before.tokens.length, tokens.length - 1));
   // A text with nothing before it: its first token has no probability.
   const logProb = logProbs.slice(shared).reduce<number>((sum, one) => sum + (one ?? 0), 0);
   return { logProb, tokens: tokens.length - shared };

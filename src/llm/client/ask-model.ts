@@ -52,7 +52,6 @@ export type AskModel = ReturnType<typeof modelAsker>;
 
 /**
  * Calls the model for completions missing from the store, and stores them.
- * @param onTiming called after every call
  * @returns asks; throws WorkbenchError `data` in a replay for a completion that was not stored; what the model throws, which is stored
  */
 export function modelAsker(model: LanguageModel, store: CompletionStore, onTiming?: (timing: CallTiming) => void) {

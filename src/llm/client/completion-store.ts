@@ -2,9 +2,8 @@
  * Completions by request: a killed evaluation resumes without repeated calls, a finished one is replayed without a
  * model.
  */
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { canonicalJson } from '../../run/config.js';
+import { canonicalJson, configHash } from '../../run/config.js';
 import { type ErrorCode, exitCodes, WorkbenchError } from '../../run/errors.js';
 import { ofShape } from '../../run/read-json.js';
 import type { Decision } from '../decision.js';
@@ -50,7 +49,6 @@ export type StoredScores = z.output<typeof scoresShape>;
 /** Prior log-probabilities of texts: `of` is the sha256 (hex) of model and text before them. */
 export type StoredPriors = z.output<typeof priorsShape>;
 
-/** Facts about a model for replays without it. */
 export type ModelCard = z.output<typeof cardShape>;
 export type StoredFailure = z.output<typeof failureShape>;
 
@@ -74,23 +72,18 @@ interface CompletionKey extends Omit<CompletionRequest, 'decision' | 'signal'> {
   salt: string;
 }
 
-/** Completions by request; close it after use. */
 export type CompletionStore = ReturnType<typeof openCompletionStore>;
 
 /** sha256 (hex) of the canonical JSON of all that a completion depends on. */
-export function completionKey({ format, ...parts }: CompletionKey): string {
-  return hashOf({ ...parts, ...(format && { format: JSON.stringify(format) }) });
-}
+export const completionKey = ({ format, ...parts }: CompletionKey): string =>
+  configHash({ ...parts, ...(format && { format: JSON.stringify(format) }) });
 
 /** The same of texts that were scored behind `before`; of their priors without `texts`. */
-export function scoresKey(scored: { model: string; before: string; texts?: readonly string[]; salt?: string }): string {
-  return hashOf(scored);
-}
+export const scoresKey = (scored: { model: string; before: string; texts?: readonly string[]; salt?: string }) =>
+  configHash(scored);
 
 /** The same of a whole prompt, before anything is cut for a context. */
-export function promptKey(model: string, prompt: Prompt): string {
-  return hashOf({ model, prompt });
-}
+export const promptKey = (model: string, prompt: Prompt): string => configHash({ model, prompt });
 
 /**
  * Opens a store of completions, one file of JSON lines with one writer. Keys and positions are in memory (about 200
@@ -131,13 +124,12 @@ export function openCompletionStore(file: string, { readOnly = false } = {}) {
 
   function has(line: StoredLine): boolean {
     if (line.line === 'model') return canonicalJson(cardShape.parse(line)) === canonicalJson(model ?? {});
-    return { completion: completions, scores: completions, cut: cuts, failure: failures, head: heads }[line.line].has(
-      line.key,
-    );
+    const known = { completion: completions, scores: completions, cut: cuts, failure: failures, head: heads };
+    return known[line.line].has(line.key);
   }
 
   function headLine(head: PromptHead): string {
-    const key = hashOf([head.system, head.head, ...(head.plain ? ['plain'] : [])]);
+    const key = configHash([head.system, head.head, ...(head.plain ? ['plain'] : [])]);
     if (!heads.has(key)) add({ line: 'head', key, ...head });
     return key;
   }
@@ -204,14 +196,7 @@ const named = ({ questionId: question, phase }: About) => ({ question, phase });
 const lineOf = (value: unknown, place: string): StoredLine =>
   ofShape(value, storedLine, { what: 'a line of completions', place, hint: brokenLineHint });
 
-function hashOf(value: unknown): string {
-  return createHash('sha256').update(canonicalJson(value)).digest('hex');
-}
-
-/**
- * The model that wrote the store, for replays.
- * @throws WorkbenchError `data` where no model ever wrote the store
- */
+/** The model that wrote the store, for replays. @throws WorkbenchError `data` where none ever did */
 export function replayModel(store: CompletionStore): LanguageModel {
   if (!store.model) {
     throw new WorkbenchError('data', 'expected completions of a model, got none, at the store of the evaluation', {

@@ -63,13 +63,10 @@ export function createClients(settings: ClientSettings): Clients {
     throw new WorkbenchError('usage', `expected a whole number of calls or none, got ${budget}, at --budget`);
   }
   if (choices === 'likelihood' && !model.scoreTexts) {
-    throw new WorkbenchError(
-      'usage',
-      `expected a model that scores texts, got ${model.name}, at --choices likelihood`,
-      {
-        hint: 'Use --choices written, a local model, or a server that returns log-probabilities of prompts, such as vLLM.',
-      },
-    );
+    const message = `expected a model that scores texts, got ${model.name}, at --choices likelihood`;
+    throw new WorkbenchError('usage', message, {
+      hint: 'Use --choices written, a local model, or a server that returns log-probabilities of prompts, such as vLLM.',
+    });
   }
   if (!store.readOnly) store.describeModel(cardOf(model, choices));
   const asks = { ask: modelAsker(model, store, onTiming), score: textScorer(model, store, onTiming) };
@@ -107,8 +104,9 @@ function questionClient(
   async function decide<D extends Decision>(decision: D): Promise<Decided<D>> {
     if (!mayCall(decision)) throw new BudgetSpent(limit);
     const seq = decisions++;
+    const { phase } = decision;
     const questions = decision.examples.map(({ question }) => question);
-    madeFromTexts('few-shot example', decision.phase, questions);
+    madeFromTexts('few-shot example', phase, questions);
     const chooses = choices === 'likelihood' && isChoice(decision);
     const { decision: shown, dropped: cut } = fitted(decision, model, store, chooses);
     if (chooses) return scored(decision, shown, seq, cut);
@@ -117,7 +115,6 @@ function questionClient(
     for (let attempt = 0; attempt < 2 && mayCall(decision); attempt++) {
       // Counted before anything is awaited: decisions under way at once must not share the last call.
       begun++;
-      const { phase } = decision;
       const drawn = temperature > 0 ? subSeed(seed, `call/${questionId}/${phase}`, seq, attempt) >>> 0 : 0;
       const request = requestOf(shown, model, { temperature, seed: drawn, attempt, signal });
       const { key, completion } = await ask(request);

@@ -1,6 +1,6 @@
 /** Rendering of names, facts and lists in prompts: one line each. */
 import { printable } from '../../run/printable.js';
-import type { Candidate, Decision, NamedTriple, PathsDecision } from '../decision.js';
+import type { Decision, NamedTriple, PathsDecision } from '../decision.js';
 
 /** Longest name in a prompt, in UTF-16 units: one hostile name must not push out all others. */
 const longestName = 300;
@@ -48,10 +48,6 @@ export function offeredTexts(decision: Decision): string[] {
   return decision.kind === 'answer' ? (decision.allowed ?? []).map(shownName) : [];
 }
 
-export function textCandidate(text: string): Candidate {
-  return { kind: 'text', text };
-}
-
 /**
  * Facts in few lines: those of one head and relation together, of the others those of one relation and tail, such as
  * `Tower Clock | repaired_by | Mia Kop; Jon Weil`. O(facts).
@@ -59,10 +55,8 @@ export function textCandidate(text: string): Candidate {
  */
 export function joinedLines(facts: readonly NamedTriple[]): string[] {
   const byHead = groupsOf(facts, ([head, relation]) => [head, relation]);
-  const byTail = groupsOf(byHead.filter((group) => group.length === 1).flat(), ([, relation, tail]) => [
-    relation,
-    tail,
-  ]);
+  const single = byHead.filter((group) => group.length === 1).flat();
+  const byTail = groupsOf(single, ([, relation, tail]) => [relation, tail]);
   const groupOf = new Map<NamedTriple, readonly NamedTriple[]>();
   for (const group of [...byHead, ...byTail]) for (const fact of group) groupOf.set(fact, group);
   return [...new Set(facts.map((fact) => groupOf.get(fact)!))].map(lineOf);

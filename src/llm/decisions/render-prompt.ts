@@ -1,23 +1,6 @@
 /** A decision as a prompt: short and plain, because small models read it at a few hundred tokens a second. */
-import type {
-  ChainsReply,
-  ContextBlock,
-  Decision,
-  Example,
-  PathsDecision,
-  ReplyOf,
-  RewriteReply,
-} from '../decision.js';
-import {
-  arrow,
-  joinedLines,
-  numberedLines,
-  offeredTexts,
-  oneLine,
-  pathText,
-  shownTriple,
-  textCandidate,
-} from './prompt-text.js';
+import type { ChainsReply, Decision, Example, PathsDecision, ReplyOf, RewriteReply } from '../decision.js';
+import { arrow, joinedLines, numberedLines, offeredTexts, oneLine, pathText, shownTriple } from './prompt-text.js';
 import { replyForm, writeReply } from './reply-forms.js';
 
 /** The three parts of a prompt, in their order. */
@@ -56,16 +39,12 @@ function solved(decision: Decision, example: Example<ReplyOf<Decision>>): string
 function stated(decision: Decision): string {
   return [
     `Question: ${oneLine(decision.question)}`,
-    ...(decision.context ?? []).flatMap(contextLines),
+    ...(decision.context ?? []).flatMap(({ label, lines }) => section(oneLine(label), lines.map(oneLine))),
     ...section('Facts', decision.joinFacts ? joinedLines(decision.evidence) : decision.evidence.map(shownTriple)),
     ...section('Candidates', numberedLines(offeredTexts(decision))),
     ...section('Paths', decision.kind === 'paths' ? decision.allowed.map((path) => pathText(decision, path)) : []),
     ...section('Targets', decision.kind === 'match' ? numberedLines(decision.targets) : []),
   ].join('\n');
-}
-
-function contextLines({ label, lines }: ContextBlock): string[] {
-  return section(oneLine(label), lines.map(oneLine));
 }
 
 function section(label: string, lines: readonly string[]): string[] {
@@ -74,7 +53,7 @@ function section(label: string, lines: readonly string[]): string[] {
 
 /** The decision that an example solves: the same kind and phase, its own question, evidence and candidates. */
 export function exampleDecision(decision: Decision, example: Example<ReplyOf<Decision>>): Decision {
-  const candidates = (example.candidates ?? []).map(textCandidate);
+  const candidates = (example.candidates ?? []).map((text) => ({ kind: 'text' as const, text }));
   const { question, evidence = [], context = [] } = example;
   const own = { question, evidence, context, examples: [] };
   switch (decision.kind) {

@@ -62,11 +62,8 @@ export function shapeSchema(shape: ReplyShape): Record<string, unknown> {
   if ('sequences' in shape) {
     const names = [...new Set(shape.sequences.flat())];
     const lengths = shape.sequences.map(({ length }) => length);
-    return listSchema(
-      { type: 'string', ...(names.length > 0 && { enum: names }) },
-      Math.min(...lengths),
-      Math.max(...lengths),
-    );
+    const items = { type: 'string', ...(names.length > 0 && { enum: names }) };
+    return listSchema(items, Math.min(...lengths), Math.max(...lengths));
   }
   return { type: 'string', maxLength: shape.text };
 }
@@ -94,9 +91,7 @@ export function shapeTokens(shape: ReplyShape): number {
   if ('tuple' in shape) return shape.tuple.reduce((sum, place) => sum + shapeTokens(place) + 1, 2);
   if ('oneOf' in shape) return longest(shape.oneOf.map((value) => JSON.stringify(value).length));
   if ('texts' in shape) return longest(shape.texts.map((text) => tokensOf(text) + 1));
-  if ('sequences' in shape) {
-    return longest(shape.sequences.map((names) => tokensOf(names)));
-  }
+  if ('sequences' in shape) return longest(shape.sequences.map(tokensOf));
   return Math.ceil(shape.text / 2) + 2;
 }
 
@@ -172,19 +167,13 @@ function named(body: string, rules: string[]): string {
   return name;
 }
 
-/** A GBNF expression that derives exactly `texts`, and the rules that it needs. */
-interface TrieGrammar {
-  expression: string;
-  rules: string[];
-}
-
 /**
- * The trie of the texts, with equal subtrees merged, so that the sampler follows one branch instead of trying every
- * text.
+ * A GBNF expression that derives exactly `texts`, and the rules that it needs: their trie with equal subtrees merged, so
+ * that the sampler follows one branch instead of trying every text.
  * @param texts at least one; without unpaired surrogates
  * @param prefix of the names of the rules: letters and dashes
  */
-export function trieGrammar(texts: Iterable<string>, prefix: string): TrieGrammar {
+export function trieGrammar(texts: Iterable<string>, prefix: string): { expression: string; rules: string[] } {
   const sorted = [...new Set(texts)].sort((a, b) => (a < b ? -1 : 1));
   const names = new Map<string, string>();
 

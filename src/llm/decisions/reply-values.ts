@@ -204,7 +204,7 @@ function nearest(key: string, keys: readonly string[], effort: Effort): number |
   return smallest <= limit && second - smallest >= 2 ? best : undefined;
 }
 
-export function nameKey(name: string): string {
+function nameKey(name: string): string {
   return name.normalize('NFKC').toLowerCase().replace(/\s+/gu, '');
 }
 

@@ -55,10 +55,8 @@ export async function readChatModelFile(path: string): Promise<{ trainedContext:
   const causal = metadata.get(`${architecture}.attention.causal`);
   const pooling = Number(metadata.get(`${architecture}.pooling_type`) ?? 0);
   if (architecture.includes('bert') || architecture === 't5encoder' || causal === false || pooling > 0) {
-    throw refuse(
-      `a sentence encoder (${architecture})`,
-      'Give it as the encoder, and choose an instruction-tuned model such as a Llama or Qwen here.',
-    );
+    const hint = 'Give it as the encoder, and choose an instruction-tuned model such as a Llama or Qwen here.';
+    throw refuse(`a sentence encoder (${architecture})`, hint);
   }
   return { trainedContext: size('context_length', 64) };
 }
@@ -73,10 +71,7 @@ const families: readonly (readonly [mark: string, family: string])[] = [
   ['<|assistant|>', 'Zephyr or Phi'],
 ];
 
-/**
- * Facts of a file; undefined for what it does not state.
- * @throws WorkbenchError `data` for a file that is damaged or none
- */
+/** Facts of a file; undefined for what it does not state. @throws WorkbenchError `data` for a file that is damaged or none */
 export async function describeModel(path: string) {
   const { metadata, arrayLengths, tensors } = await readGgufHeader(path);
   const text = (key: string) => {

@@ -76,10 +76,7 @@ export function checkGguf(path: string): void {
 }
 
 /** Bytes of each scalar type, by its number; strings and arrays have lengths. */
-const scalarBytes: Readonly<Record<number, number>> = {
-  ...{ 0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1 },
-  ...{ 10: 8, 11: 8, 12: 8 },
-};
+const scalarBytes = [1, 1, 2, 2, 4, 4, 4, 1, undefined, undefined, 8, 8, 8];
 const [uint32Type, stringType, arrayType] = [4, 8, 9];
 /** Bytes of a value: exact for F32, F16 and BF16, else a lower bound (IQ1_S). */
 const valueBytes = (type: number) => ({ 0: 4, 1: 2, 30: 2 })[type] ?? 50 / 256;

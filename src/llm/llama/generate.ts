@@ -8,7 +8,7 @@ import type {
 } from 'node-llama-cpp';
 import { throwIfStopped } from '../../run/stop.js';
 import type { Completion, CompletionRequest } from '../language-model.js';
-import { batchTokens, cutBack, evaluateInSteps } from './prefix-cache.js';
+import { batchTokens, commonLength, cutBack, evaluateInSteps } from './prefix-cache.js';
 
 interface Generation {
   body: readonly Token[];
@@ -33,11 +33,9 @@ export async function generate(
 
   const reply: Token[] = [];
   const text = () => model.detokenize(reply, false, body.slice(-8));
-  const sampling = { temperature: request.temperature, seed: request.seed >>> 0, topK: 0, topP: 1, minP: 0 };
-  const tokens = sequence.evaluate(body.slice(lastStep), {
-    ...sampling,
-    grammarEvaluationState: grammar,
-  });
+  const { temperature, seed } = request;
+  const sampling = { temperature, seed: seed >>> 0, topK: 0, topP: 1, minP: 0, grammarEvaluationState: grammar };
+  const tokens = sequence.evaluate(body.slice(lastStep), sampling);
   for await (const token of tokens) {
     throwIfStopped(request.signal);
     reply.push(token);
@@ -81,8 +79,7 @@ export async function scoreContinuations(
     throwIfStopped(signal);
     const tokens = continuations[place]!;
     const needed = tokens.slice(0, -1);
-    let common = 0;
-    while (common < Math.min(held.length, needed.length) && held[common] === needed[common]) common++;
+    const common = commonLength(held, needed);
     shared += common;
     if (common < needed.length) {
       if (common < held.length) await cutBack(sequence, start + common);
@@ -111,8 +108,8 @@ function followersOf(continuations: readonly (readonly Token[])[]): (beginning: 
 
 /** Those that begin alike stand together, the longer ones behind what they begin with. */
 function compareTokens(a: readonly Token[], b: readonly Token[]): number {
-  for (let i = 0; i < Math.min(a.length, b.length); i++) if (a[i] !== b[i]) return a[i]! - b[i]!;
-  return a.length - b.length;
+  const at = commonLength(a, b);
+  return (a[at] ?? -1) - (b[at] ?? -1);
 }
 
 /** A token to evaluate, with the logits of those that may follow and what it takes to normalise them. */

@@ -2,6 +2,7 @@
 import type { LlamaModel, LlamaText, Token } from 'node-llama-cpp';
 import type { CompletionRequest, ScoreRequest } from '../language-model.js';
 import type { llamaLibrary } from '../llama-library.js';
+import { commonLength } from './prefix-cache.js';
 
 /** A prompt in two parts that are tokenized separately, so that their tokens are independent. */
 export interface PromptTokens {
@@ -80,26 +81,17 @@ function cut(text: LlamaText, head: string, body: string): [front: LlamaText['va
   return [[], text.values];
 }
 
-export interface PlainTokens {
-  head: Token[];
-  /** Common tokens of all continuations after the head, usually the whole body; never empty. */
-  body: Token[];
-  /** Tokens of each text after `body`; never empty. */
-  continuations: Token[][];
-  /** Tokens of each text: its continuation less what of the body it begins with. */
-  lengths: number[];
-}
-
 /**
  * Body and text are tokenised together from the body’s last line on, and a text’s tokens are those that differ from the
  * body’s own: a tokenizer that joins the two is scored as it reads. Nothing is read as special tokens.
+ * @returns `body`: common tokens after the head, usually the whole body; `continuations`: tokens of each text after it;
+ *   `lengths`: of these, less what of the body they begin with. None is empty
  */
 export function plainTokens(
   model: LlamaModel,
   { head, body }: Pick<ScoreRequest, 'head' | 'body'>,
   texts: readonly string[],
-): PlainTokens {
-  const headTokens = plainHead(model, head);
+) {
   const cut = body.lastIndexOf('\n') + 1;
   const continued = (text: string) => (text === '' ? [] : model.tokenize(text, false, 'trimLeadingSpace'));
   const front = continued(body.slice(0, cut));
@@ -109,7 +101,7 @@ export function plainTokens(
   const shared = joint.map((tokens) => commonLength(alone, tokens, Math.min(alone.length, tokens.length - 1)));
   const least = shared.reduce((fewest, length) => Math.min(fewest, length), alone.length);
   return {
-    head: headTokens,
+    head: plainHead(model, head),
     body: [...front, ...alone.slice(0, least)],
     continuations: joint.map((tokens) => tokens.slice(least)),
     lengths: joint.map((tokens, i) => tokens.length - shared[i]!),
@@ -120,10 +112,4 @@ export function plainTokens(
 export function plainHead(model: LlamaModel, head: string): Token[] {
   const { bos, shouldPrependBosToken } = model.tokens;
   return [...(shouldPrependBosToken && bos !== null ? [bos] : []), ...model.tokenize(head, false)];
-}
-
-function commonLength(a: readonly Token[], b: readonly Token[], most: number): number {
-  let length = 0;
-  while (length < most && a[length] === b[length]) length++;
-  return length;
 }

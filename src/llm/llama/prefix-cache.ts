@@ -18,12 +18,10 @@ export type PrefixCache = ReturnType<typeof openPrefixCache>;
 
 /** One sequence of the context for every head. At most as many uses at once as there are sequences. */
 export function openPrefixCache(context: LlamaContext) {
-  const places: CachedPrefix[] = Array.from({ length: context.totalSequences }, () => ({
-    sequence: context.getSequence(),
-    head: undefined,
-    busy: false,
-    used: 0,
-  }));
+  const unused = { head: undefined, busy: false, used: 0 };
+  const places = Array.from({ length: context.totalSequences }, (): CachedPrefix => {
+    return { sequence: context.getSequence(), ...unused };
+  });
   let uses = 0;
 
   function choose(head: readonly Token[]): CachedPrefix {
@@ -64,10 +62,7 @@ export function openPrefixCache(context: LlamaContext) {
   };
 }
 
-/**
- * Evaluates tokens in steps of `batchTokens`.
- * @throws WorkbenchError `stopped` between two steps
- */
+/** Evaluates tokens in steps of `batchTokens`. @throws WorkbenchError `stopped` between two steps */
 export async function evaluateInSteps(
   sequence: LlamaContextSequence,
   tokens: readonly Token[],
@@ -85,6 +80,17 @@ export async function cutBack(sequence: LlamaContextSequence, length: number): P
     await sequence.eraseContextTokenRanges([{ start: length, end: sequence.nextTokenIndex }]);
   }
   return sequence.nextTokenIndex === length;
+}
+
+/** How many elements two lists begin with alike. @param most looked at */
+export function commonLength(
+  a: ArrayLike<unknown>,
+  b: ArrayLike<unknown>,
+  most = Math.min(a.length, b.length),
+): number {
+  let length = 0;
+  while (length < most && a[length] === b[length]) length++;
+  return length;
 }
 
 function sameTokens(held: readonly Token[] | undefined, head: readonly Token[]): boolean {

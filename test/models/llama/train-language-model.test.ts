@@ -1,6 +1,4 @@
 import { afterEach, beforeAll, expect, test } from '@jest/globals';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { batchesOf, nextWindow } from '../../../models/llama/batches.js';
 import type { LlamaConfig } from '../../../models/llama/config.js';
@@ -19,6 +17,7 @@ import { llamaParameters, startingWeights } from '../../../models/llama/weights.
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';
 import type { ParameterSet } from '../../../src/tensor/parameters.js';
 import { Rng } from '../../../src/run/seeds.js';
+import { folderWith } from '../../fixtures/tiny-release.js';
 
 const config: LlamaConfig = {
   ...{ vocabSize: 16, contextLength: 64, dim: 16, layers: 1, heads: 2, kvHeads: 1, hiddenDim: 24 },
@@ -82,7 +81,7 @@ test('stopped, saved and resumed, a training gives the very weights of an unbrok
   const whole = freshState(settings);
   await trainLanguageModel({ ...common, ...whole, place: startOfTraining, onWindow: () => false });
 
-  const file = join(mkdtempSync(join(tmpdir(), 'kgwalk-training-')), 'training.safetensors');
+  const file = join(folderWith({}), 'training.safetensors');
   const first = freshState(settings);
   let windows = 0;
   const stopped: TrainingPlace = await trainLanguageModel({

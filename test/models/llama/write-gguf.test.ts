@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkGguf, readGgufHeader } from '../../../src/llm/gguf/read-header.js';
 import { type GgufTensorData, writeGguf } from '../../../models/llama/write-gguf.js';
 import { llamaLibrary } from '../../../src/llm/llama-library.js';
 import { readGgufTensors } from '../../fixtures/gguf-tensors.js';
+import { folderWith } from '../../fixtures/tiny-release.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'kgwalk-gguf-'));
+const folder = folderWith({});
 const path = join(folder, 'written.gguf');
 const metadata = {
   'general.architecture': 'llama',
@@ -77,9 +77,8 @@ describe('what cannot be stored is refused, and leaves no file', () => {
   ])('%s', (_, change) => {
     const before = readdirSync(folder);
     const tensor: GgufTensorData = { name: 'w', shape: [2], type: 'F16', ...change };
-    expect(() => writeGguf(join(folder, 'wrong.gguf'), metadata, [tensor])).toThrow(
-      /expected 2 finite F16 values for w/,
-    );
+    const write = () => writeGguf(join(folder, 'wrong.gguf'), metadata, [tensor]);
+    expect(write).toThrow(/expected 2 finite F16 values for w/);
     expect(readdirSync(folder)).toEqual(before);
   });
 });

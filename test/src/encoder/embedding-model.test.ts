@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { poolingsOf, readEmbeddingModel } from '../../../src/encoder/embedding-model.js';
 import { type Entry, plainEntries, type TinyGguf, tinyGguf } from '../../fixtures/tiny-gguf.js';
+import { folderWith } from '../../fixtures/tiny-release.js';
 
-const path = join(mkdtempSync(join(tmpdir(), 'kgwalk-model-')), 'm.gguf');
+const path = join(folderWith({}), 'm.gguf');
 
 function read(file: TinyGguf) {
   writeFileSync(path, tinyGguf(file));

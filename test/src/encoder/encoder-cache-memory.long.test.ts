@@ -1,13 +1,11 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { memoryUsage } from 'node:process';
 import { expect, test } from '@jest/globals';
 import { openEncoderCache } from '../../../src/encoder/encoder-cache.js';
 import { heldBytes } from '../../fixtures/collect-garbage.js';
+import { folderWith } from '../../fixtures/tiny-release.js';
 
 test('a cache that was opened and closed thirty times holds no memory', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'kgwalk-cache-'));
+  const folder = folderWith({});
   const openAndClose = async (times: number) => {
     for (let i = 0; i < times; i++) await (await openEncoderCache(folder)).close();
   };

@@ -1,18 +1,9 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { type EncoderCache, hasEncoderCache, openEncoderCache } from '../../../src/encoder/encoder-cache.js';
+import { folderWith } from '../../fixtures/tiny-release.js';
 
 const spaceA = { encoder: 'a', name: 'A.gguf', mode: 'cpu', dim: 3 };
 const spaceB = { encoder: 'b', name: 'B.gguf', mode: 'cpu', dim: 3 };
@@ -20,7 +11,7 @@ const spaceB = { encoder: 'b', name: 'B.gguf', mode: 'cpu', dim: 3 };
 let folder: string;
 let cache: EncoderCache;
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'kgwalk-cache-'));
+  folder = folderWith({});
   cache = await openEncoderCache(folder);
 });
 afterEach(() => cache.close());
@@ -175,7 +166,7 @@ test('a database that lost its end is one clear error at any length', async () =
   await cache.close();
   const bytes = readFileSync(join(folder, 'vectors/data.mdb'));
   for (let length = bytes.length - 1; length > 0; length -= 997) {
-    const cut = mkdtempSync(join(tmpdir(), 'kgwalk-cache-'));
+    const cut = folderWith({});
     mkdirSync(join(cut, 'vectors'));
     writeFileSync(join(cut, 'vectors/data.mdb'), bytes.subarray(0, length));
     writeFileSync(join(cut, 'vectors/lock.mdb'), '');
@@ -226,7 +217,7 @@ test.each([
   ['data that cannot be opened', (vectors: string) => symlinkSync('/nowhere/data.mdb', join(vectors, 'data.mdb'))],
   ['a lock that cannot be opened', (vectors: string) => mkdirSync(join(vectors, 'lock.mdb'))],
 ])('%s is one clear error', async (_, damage) => {
-  const other = mkdtempSync(join(tmpdir(), 'kgwalk-cache-'));
+  const other = folderWith({});
   mkdirSync(join(other, 'vectors'));
   damage(join(other, 'vectors'));
   if (!existsSync(join(other, 'vectors/lock.mdb'))) writeFileSync(join(other, 'vectors/lock.mdb'), '');

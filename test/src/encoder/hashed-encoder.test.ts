@@ -2,11 +2,10 @@ import { expect, test } from '@jest/globals';
 import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
 import { openEncoder } from '../../../src/encoder/open-encoder.js';
 import { encoderSettings } from '../../../src/encoder/settings.js';
-import type { EncodedTexts } from '../../../src/encoder/state-encoder.js';
+import { dot } from '../../../src/encoder/state-encoder.js';
+import { rowsOf } from '../../fixtures/open-encoders.js';
 
-const vector = ({ matrix, rows, dim }: EncodedTexts, i: number) =>
-  matrix.subarray(rows[i]! * dim, (rows[i]! + 1) * dim);
-const dot = (a: Float32Array, b: Float32Array) => a.reduce((sum, value, i) => sum + value * b[i]!, 0);
+const vectorsOf = async (dim: number, ...texts: string[]) => rowsOf(await hashedEncoder(dim).encode(texts));
 
 test('B-ARK-17: duplicates share a row and are encoded once', async () => {
   const encoder = hashedEncoder(32);
@@ -17,27 +16,20 @@ test('B-ARK-17: duplicates share a row and are encoded once', async () => {
 });
 
 test('vectors have length 1, blank texts are zero', async () => {
-  const encoded = await hashedEncoder(64).encode(['The Matrix (1999)', 'x', '']);
-  expect(dot(vector(encoded, 0), vector(encoded, 0))).toBeCloseTo(1, 6);
-  expect(dot(vector(encoded, 1), vector(encoded, 1))).toBeCloseTo(1, 6);
-  expect(vector(encoded, 2).every((value) => value === 0)).toBe(true);
+  const vectors = await vectorsOf(64, 'The Matrix (1999)', 'x', '');
+  [1, 1, 0].forEach((length, i) => expect(dot(vectors[i]!, vectors[i]!)).toBeCloseTo(length, 6));
 });
 
 test('a vector depends on its text alone', async () => {
-  const a = await hashedEncoder(64).encode(['alpha', 'beta']);
-  const b = await hashedEncoder(64).encode(['gamma', 'beta', 'alpha']);
-  expect(vector(a, 0)).toEqual(vector(b, 2));
-  expect(vector(a, 1)).toEqual(vector(b, 1));
+  const [, beta, alpha] = await vectorsOf(64, 'gamma', 'beta', 'alpha');
+  expect(await vectorsOf(64, 'alpha', 'beta')).toEqual([alpha, beta]);
 });
 
 test('similar spellings are nearer than different ones', async () => {
-  const encoded = await hashedEncoder(256).encode([
-    'Christopher Nolan',
-    'directed by christopher nolan',
-    'a bowl of rice',
-  ]);
-  expect(dot(vector(encoded, 0), vector(encoded, 1))).toBeGreaterThan(0.5);
-  expect(Math.abs(dot(vector(encoded, 0), vector(encoded, 2)))).toBeLessThan(0.2);
+  const texts = ['Christopher Nolan', 'directed by christopher nolan', 'a bowl of rice'];
+  const [name, near, far] = await vectorsOf(256, ...texts);
+  expect(dot(name!, near!)).toBeGreaterThan(0.5);
+  expect(Math.abs(dot(name!, far!))).toBeLessThan(0.2);
 });
 
 test('B-ARK-8: a token budget keeps the last words', async () => {

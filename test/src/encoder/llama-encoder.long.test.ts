@@ -1,11 +1,10 @@
-import { afterAll, describe, expect, test } from '@jest/globals';
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { describe, expect, test } from '@jest/globals';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { env, stderr } from 'node:process';
-import { openEncoder } from '../../../src/encoder/open-encoder.js';
-import { encoderSettings } from '../../../src/encoder/settings.js';
-import type { EncodedTexts, StateEncoder } from '../../../src/encoder/state-encoder.js';
+import { dot, type EncodedTexts } from '../../../src/encoder/state-encoder.js';
+import { rowsOf, useEncoders } from '../../fixtures/open-encoders.js';
+import { folderWith } from '../../fixtures/tiny-release.js';
 
 const models = env.KGWALK_TEST_DATA && join(env.KGWALK_TEST_DATA, 'models');
 const available = Boolean(models && existsSync(models));
@@ -13,21 +12,12 @@ if (!available) stderr.write('real models are skipped: set KGWALK_TEST_DATA to t
 
 const tinyLlama = join(models ?? '', 'stories260K.f32.gguf');
 const miniLm = join(models ?? '', 'all-MiniLM-L6-v2.Q8_0.gguf');
-const newFolder = () => mkdtempSync(join(tmpdir(), 'kgwalk-encoder-'));
+const opened = useEncoders();
+const open = (modelPath: string, cacheFolder?: string, settings: object = {}) =>
+  opened(modelPath, { workers: 2, ...settings }, cacheFolder);
 
-const opened: StateEncoder[] = [];
-async function open(modelPath: string, cacheFolder = newFolder(), settings: object = {}): Promise<StateEncoder> {
-  const encoder = await openEncoder(encoderSettings.parse({ workers: 2, ...settings }), { modelPath, cacheFolder });
-  opened.push(encoder);
-  return encoder;
-}
-afterAll(async () => {
-  for (const encoder of opened) await encoder.dispose();
-});
-
-const vectors = (texts: readonly string[], { matrix, rows, dim }: EncodedTexts) =>
-  new Map(texts.map((text, i) => [text, matrix.slice(rows[i]! * dim, (rows[i]! + 1) * dim)]));
-const dot = (a: Float32Array, b: Float32Array) => a.reduce((sum, value, i) => sum + value * b[i]!, 0);
+const vectors = (texts: readonly string[], encoded: EncodedTexts) =>
+  new Map(rowsOf(encoded).map((vector, i) => [texts[i]!, vector]));
 
 const stories = Array.from(
   { length: 12 },
@@ -41,13 +31,13 @@ describe.each([
   const run = available ? test : test.skip;
 
   run('a vector depends on its text alone: not on order, neighbours, workers or the cache', async () => {
-    const cacheFolder = newFolder();
+    const cacheFolder = folderWith({});
     const cold = await open(modelPath, cacheFolder);
     const expected = vectors(stories, await cold.encode(stories));
     const warm = await open(modelPath, cacheFolder);
     expect(vectors(stories, await warm.encode(stories))).toEqual(expected);
     const reversed = stories.toReversed().slice(0, 7);
-    const alone = await open(modelPath, newFolder(), { workers: 1 });
+    const alone = await open(modelPath, folderWith({}), { workers: 1 });
     for (const [text, vector] of vectors(reversed, await alone.encode(reversed))) {
       expect(vector).toEqual(expected.get(text));
     }
@@ -88,7 +78,7 @@ describe.each([
   });
 
   run('a stop keeps what was done', async () => {
-    const cacheFolder = newFolder();
+    const cacheFolder = folderWith({});
     const encoder = await open(modelPath, cacheFolder);
     const abort = new AbortController();
     const onProgress = (done: number) => done === 5 && abort.abort();
@@ -101,7 +91,7 @@ describe.each([
   });
 
   run('a file that is cut short is refused before it is loaded', async () => {
-    const path = join(newFolder(), 'cut.gguf');
+    const path = join(folderWith({}), 'cut.gguf');
     const whole = readFileSync(modelPath);
     writeFileSync(path, whole.subarray(0, Math.floor(whole.length / 2)));
     await expect(open(path)).rejects.toMatchObject({
@@ -119,7 +109,7 @@ describe.each([
 });
 
 (available ? test : test.skip)('without normalisation the model’s own lengths stay, under another id', async () => {
-  const raw = await open(miniLm, newFolder(), { normalize: false });
+  const raw = await open(miniLm, folderWith({}), { normalize: false });
   const unit = await open(miniLm);
   const [a, b] = [(await raw.encode(['a bird'])).matrix, (await unit.encode(['a bird'])).matrix];
   const length = Math.sqrt(dot(a, a));
@@ -134,10 +124,10 @@ describe.each([
     const path = join(models!, file);
     const begin = 'Once upon a time a little bird asked a big tree for a song about the north and the sea. '.repeat(2);
     const texts = [1, 2, 3, 4, 5].map((i) => `${begin}The tree ${'sang and '.repeat(i)}slept.`);
-    const together = await open(path, newFolder(), { prefixReuse: 'auto' });
+    const together = await open(path, folderWith({}), { prefixReuse: 'auto' });
     const expected = vectors(texts, await together.encode(texts));
     const text = texts[0]!;
-    const alone = await open(path, newFolder(), { prefixReuse: 'auto', workers: 1 });
+    const alone = await open(path, folderWith({}), { prefixReuse: 'auto', workers: 1 });
     expect((await alone.encode([text])).matrix).toEqual(expected.get(text));
     const plain = (await (await open(path)).encode([text])).matrix;
     expect(dot(plain, expected.get(text)!)).toBeGreaterThan(0.999);
@@ -149,7 +139,7 @@ describe.each([
 (available ? test : test.skip)(
   'a sentence encoder reads in both directions: it has no beginnings to reuse',
   async () => {
-    const [off, auto] = [await open(miniLm), await open(miniLm, newFolder(), { prefixReuse: 'auto' })];
+    const [off, auto] = [await open(miniLm), await open(miniLm, folderWith({}), { prefixReuse: 'auto' })];
     expect(auto.id).toBe(off.id);
     await auto.encode(stories);
     expect(auto.counters.reusedTokens).toBe(0);

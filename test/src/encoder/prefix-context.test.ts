@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { evenPieces, prefixOrder, reusableTokens, sharedLength } from '../../../src/encoder/prefix-context.js';
+import { evenPieces, prefixOrder, reusableTokens } from '../../../src/encoder/prefix-context.js';
+import { commonLength } from '../../../src/llm/llama/prefix-cache.js';
 import { Rng } from '../../../src/run/seeds.js';
 
 const rng = new Rng(3);
@@ -10,7 +11,7 @@ test('each text follows the one of which it shares most', () => {
   expect([...order].sort((a, b) => a - b)).toEqual([...inputs.keys()]);
   for (let i = 1; i < order.length; i++) {
     const input = inputs[order[i]!]!;
-    const before = order.slice(0, i).map((place) => sharedLength(inputs[place]!, input));
+    const before = order.slice(0, i).map((place) => commonLength(inputs[place]!, input));
     expect(before.at(-1)).toBe(Math.max(...before));
     if (before.at(-1) === input.length && inputs[order[i - 1]!]!.length === input.length) {
       expect(order[i - 1]).toBeLessThan(order[i]!);
@@ -25,7 +26,7 @@ test.each([1, 2, 3, 7])('%i pieces hold the order, cut where the work is even', 
   expect(pieces.flat()).toEqual(order);
   const work = pieces.map((piece) =>
     piece.reduce((sum, place, i) => {
-      const shared = i === 0 ? 0 : sharedLength(inputs[piece[i - 1]!]!, inputs[place]!);
+      const shared = i === 0 ? 0 : commonLength(inputs[piece[i - 1]!]!, inputs[place]!);
       return sum + inputs[place]!.length - shared;
     }, 0),
   );

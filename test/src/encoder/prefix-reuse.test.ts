@@ -1,30 +1,12 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { openEncoder } from '../../../src/encoder/open-encoder.js';
-import { encoderSettings } from '../../../src/encoder/settings.js';
-import type { EncodedTexts, StateEncoder } from '../../../src/encoder/state-encoder.js';
+import { expect, test } from '@jest/globals';
+import { dot } from '../../../src/encoder/state-encoder.js';
+import { rowsOf, useEncoders } from '../../fixtures/open-encoders.js';
 import { tinyLlama } from '../../fixtures/tiny-llama.js';
+import { folderWith } from '../../fixtures/tiny-release.js';
 
-let modelPath: string;
-beforeAll(async () => {
-  modelPath = (await tinyLlama()).path;
-});
-const opened: StateEncoder[] = [];
-afterAll(async () => {
-  for (const encoder of opened) await encoder.dispose();
-});
-
-const newFolder = () => mkdtempSync(join(tmpdir(), 'kgwalk-prefix-'));
-async function open(settings: object = {}, cacheFolder = newFolder()): Promise<StateEncoder> {
-  const encoder = await openEncoder(encoderSettings.parse({ workers: 1, prefixReuse: 'auto', ...settings }), {
-    modelPath,
-    cacheFolder,
-  });
-  opened.push(encoder);
-  return encoder;
-}
+const { path } = await tinyLlama();
+const opened = useEncoders();
+const open = (settings: object = {}, folder?: string) => opened(path, { prefixReuse: 'auto', ...settings }, folder);
 
 const begin = 'The film The Winter Sea was directed by Mara Lind. Who wrote it? Reply with names, nothing else. ';
 const dialogues = ['She asked for a song of the north.', 'He reads old letters.', 'They walk to the house of stone.'];
@@ -32,10 +14,6 @@ const dialogues = ['She asked for a song of the north.', 'He reads old letters.'
 const states = [7, 2, 5, 0, 8, 3, 6, 1, 4].map(
   (i) => `${begin}${dialogues[i % 3]} Now at ${'node '.repeat(1 + (i % 4))}${i}`,
 );
-
-const rowsOf = ({ matrix, rows, dim }: EncodedTexts) =>
-  Array.from(rows, (row) => matrix.slice(row * dim, (row + 1) * dim));
-const cosine = (a: Float32Array, b: Float32Array) => a.reduce((sum, value, i) => sum + value * b[i]!, 0);
 
 test('vectors are bit for bit those of each text alone, in any order and on any number of lanes', async () => {
   const together = await open();
@@ -67,10 +45,10 @@ test('what texts begin with is evaluated once', async () => {
 });
 
 test('vectors are those of the other mode up to rounding, and are never taken for them', async () => {
-  const folder = newFolder();
+  const folder = folderWith({});
   const [off, auto] = [await open({ prefixReuse: 'off' }, folder), await open({}, folder)];
   const [one, other] = [rowsOf(await off.encode(states)), rowsOf(await auto.encode(states))];
-  for (const [i, vector] of one.entries()) expect(cosine(vector, other[i]!)).toBeGreaterThan(0.9999);
+  for (const [i, vector] of one.entries()) expect(dot(vector, other[i]!)).toBeGreaterThan(0.9999);
   expect(auto.id).not.toBe(off.id);
   expect(auto.counters).toMatchObject({ encodes: states.length, cacheHits: 0 });
 });
@@ -89,7 +67,7 @@ test.each(['off', 'auto'])(
   'two calls at once, of one encoder or of two, encode each text once (reuse %s)',
   async (prefixReuse) => {
     const expected = rowsOf(await (await open({ prefixReuse })).encode(states));
-    const folder = newFolder();
+    const folder = folderWith({});
     const [one, two] = [await open({ prefixReuse }, folder), await open({ prefixReuse }, folder)];
     const all = await Promise.all([one.encode(states), one.encode(states.slice(2)), two.encode(states)]);
     expect(one.counters.encodes + two.counters.encodes).toBe(states.length);

@@ -1,6 +1,4 @@
 /** Text vectors of servers: those of the model behind them, cached like all others, also while servers fail. */
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { env } from 'node:process';
 import { afterEach, describe, expect, test } from '@jest/globals';
@@ -16,7 +14,7 @@ afterEach(async () => {
   for (const server of open.servers.splice(0)) await server.stop();
 });
 
-const newFolder = () => mkdtempSync(join(tmpdir(), 'kgwalk-server-encoder-'));
+const newFolder = () => folderWith({});
 async function started(dim = 32): Promise<EmbeddingServer> {
   const server = await embeddingServer(dim);
   open.servers.push(server);

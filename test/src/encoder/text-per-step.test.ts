@@ -1,30 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { openEncoder } from '../../../src/encoder/open-encoder.js';
-import { encoderSettings } from '../../../src/encoder/settings.js';
-import type { StateEncoder } from '../../../src/encoder/state-encoder.js';
+import { expect, test } from '@jest/globals';
+import { useEncoders } from '../../fixtures/open-encoders.js';
 import { tinyLlama } from '../../fixtures/tiny-llama.js';
+import { folderWith } from '../../fixtures/tiny-release.js';
 
-let modelPath: string;
-beforeAll(async () => {
-  modelPath = (await tinyLlama()).path;
-});
-const opened: StateEncoder[] = [];
-afterAll(async () => {
-  for (const encoder of opened) await encoder.dispose();
-});
-
-const newFolder = () => mkdtempSync(join(tmpdir(), 'kgwalk-per-step-'));
-async function open(settings: object = {}, cacheFolder = newFolder(), model = modelPath): Promise<StateEncoder> {
-  const encoder = await openEncoder(encoderSettings.parse({ workers: 1, ...settings }), {
-    modelPath: model,
-    cacheFolder,
-  });
-  opened.push(encoder);
-  return encoder;
-}
+const { path } = await tinyLlama();
+const opened = useEncoders();
+const open = (settings: object = {}, folder?: string, model = path) => opened(model, settings, folder);
 
 const begin = 'The film The Winter Sea was directed by Mara Lind. Who wrote it? ';
 /** Two explorations of each of three states: every text twice. */
@@ -47,7 +28,7 @@ test('B-ARK-17: encodes are distinct states, and the cost of the copies is count
 });
 
 test('texts from the cache are counted like others', async () => {
-  const folder = newFolder();
+  const folder = folderWith({});
   const first = await open({}, folder);
   await first.encode(asked);
   const warm = await open({}, folder);
@@ -94,7 +75,7 @@ test('exactly what fits is not refused, and a vector that was cut does not pass 
 });
 
 test('means are other vectors under another id, of whole texts, in every order', async () => {
-  const folder = newFolder();
+  const folder = folderWith({});
   const [last, mean] = [await open({}, folder), await open({ pooling: 'mean' }, folder)];
   const auto = await open({ pooling: 'mean', prefixReuse: 'auto' });
   expect(mean.id).toBe(last.id.replace(':last:', ':mean:'));
@@ -119,8 +100,8 @@ test('an id, so the cache key, names file, pooling, scale, size of a batch and l
 test.each(['last', 'mean'])('a vector (%s) does not depend on how large contexts have grown', async (pooling) => {
   // A model of a longer context than the steps in which contexts grow.
   const model = (await tinyLlama({ contextLength: 1024 })).path;
-  const fresh = await open({ pooling }, newFolder(), model);
-  const grown = await open({ pooling }, newFolder(), model);
+  const fresh = await open({ pooling }, undefined, model);
+  const grown = await open({ pooling }, undefined, model);
   await grown.encode([asked[1]!]);
   // More than 512 tokens after fewer than 256.
   await grown.encode([begin.repeat(20)]);
@@ -129,7 +110,7 @@ test.each(['last', 'mean'])('a vector (%s) does not depend on how large contexts
 });
 
 test('the hashed encoder counts its own tokens, and refuses and counts alike', async () => {
-  const encoder = await open({}, newFolder(), 'hashed:16');
+  const encoder = await open({}, undefined, 'hashed:16');
   expect(await encoder.countTokens(['', 'one, two', 'Three'])).toEqual(Int32Array.of(0, 3, 1));
   await encoder.encode(['one two', 'one two', 'three', ' ']);
   expect(encoder.counters).toMatchObject({ requests: 4, encodes: 2, tokens: 3, askedTokens: 5 });

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { env, stderr } from 'node:process';
 import type { Decision } from '../../../src/llm/decision.js';
@@ -8,6 +7,7 @@ import type { CompletionRequest, LanguageModel } from '../../../src/llm/language
 import { openLlamaModel } from '../../../src/llm/llama-model.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { tinyGguf } from '../../fixtures/tiny-gguf.js';
+import { folderWith } from '../../fixtures/tiny-release.js';
 
 const models = join(env.KGWALK_TEST_DATA ?? 'nowhere', 'models');
 const stories = join(models, 'stories260K.f32.gguf');
@@ -55,11 +55,10 @@ const names = {
     expect(model.note).toMatch(/no chat template/);
   });
 
-  test('writes the same text for the same request, of at most maxTokens', async () => {
+  test('writes a text of at most maxTokens', async () => {
     const first = await model.complete(request());
     expect(first).toMatchObject({ completionTokens: 12, stop: 'length' });
     expect(first.text.length).toBeGreaterThan(10);
-    expect(await text()).toBe(first.text);
   });
 
   test('counts as cached what it holds: the head, from its second use on, while there is room', async () => {
@@ -186,7 +185,7 @@ const names = {
   });
 
   test('files that cannot write text are refused, with the reason', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'kgwalk-llm-'));
+    const folder = folderWith({});
     const file = (name: string, bytes: Buffer) => {
       writeFileSync(join(folder, name), bytes);
       return openLlamaModel(join(folder, name));

@@ -1,11 +1,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { downloadedModelFile, downloadedModels, lastingModelName, modelFile } from '../../../src/llm/model-files.js';
+import * as files from '../../../src/llm/model-files.js';
 import { modelRegistry } from '../../../src/llm/model-registry.js';
 import { modelsFolder } from '../../../src/run/locations.js';
 import { useOwnHome } from '../../fixtures/own-home.js';
+import { thrownBy } from '../../fixtures/thrown.js';
 
+const { downloadedModelFile, downloadedModels, lastingModelName, modelFile, openLanguageModel } = files;
 useOwnHome();
 
 /** Puts files of those names among the downloaded models. */
@@ -14,13 +16,7 @@ function download(...names: string[]): void {
   for (const name of names) writeFileSync(join(modelsFolder(), name), '');
 }
 
-function refusal(spec: string): { code?: string; message: string; hint?: string } {
-  try {
-    return { message: `leads to ${modelFile(spec)}` };
-  } catch (error) {
-    return error as { code: string; message: string; hint?: string };
-  }
-}
+const refusal = (spec: string) => thrownBy(() => modelFile(spec));
 
 describe('a name of a model', () => {
   test('with a separator or .gguf at its end is a path, whether or not there is a file', () => {
@@ -65,4 +61,25 @@ describe('a name of a model', () => {
     expect(['demo', 'hashed:64', 'qwen2.5'].map(lastingModelName)).toEqual(['demo', 'hashed:64', 'qwen2.5']);
     expect(lastingModelName('x.gguf')).toBe(resolve('x.gguf'));
   });
+});
+
+describe('what stands behind --model', () => {
+  test('URL#MODEL opens a server, with everything after the first # as its name', async () => {
+    const model = await openLanguageModel('http://127.0.0.1:9/v1/#org/name#4bit', { server: { concurrency: 7 } });
+    expect(model).toMatchObject({ name: 'http://127.0.0.1:9/v1#org/name#4bit', concurrency: 7 });
+  });
+
+  test('a path that ends in .gguf opens a local file', async () => {
+    await expect(openLanguageModel('nowhere/none.GGUF')).rejects.toMatchObject({ code: 'data' });
+  });
+
+  test.each(['http://127.0.0.1/v1', 'http://127.0.0.1/v1#', 'model.bin', 'gpt-4', '', 'oracle:0.1'])(
+    '%j is a usage error that says what can be given',
+    async (spec) => {
+      await expect(openLanguageModel(spec)).rejects.toMatchObject({
+        code: 'usage',
+        hint: expect.stringMatching(/v1#/),
+      });
+    },
+  );
 });

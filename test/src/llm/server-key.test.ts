@@ -3,24 +3,18 @@ import { describe, expect, test } from '@jest/globals';
 import { inspect } from 'node:util';
 import type { CompletionRequest } from '../../../src/llm/language-model.js';
 import { openServerModel } from '../../../src/llm/server-model.js';
-import { type ChatAnswer, chatServer, fails, says } from '../../fixtures/chat-server.js';
+import { type ChatAnswer, fails, says, useChatServers } from '../../fixtures/chat-server.js';
 
 const key = 'sk-planted-0123456789';
 const request = { system: 's', head: 'h', body: 'b', maxTokens: 9, temperature: 0, seed: 1 } as CompletionRequest;
 
+const started = useChatServers();
+
 /** Error of a request to a server with this answer, and the model. */
 async function failing(answer: ChatAnswer, env: Record<string, string>): Promise<{ error: unknown; model: unknown }> {
-  const server = await chatServer(answer);
-  const model = await openServerModel({
-    baseUrl: server.url,
-    model: 'm',
-    env,
-    retries: 1,
-    delay: () => Promise.resolve(),
-  });
-  const error = await model.complete(request).catch((thrown: unknown) => thrown);
-  await server.close();
-  return { error, model };
+  const patience = { retries: 1, delay: () => Promise.resolve() };
+  const model = await openServerModel({ baseUrl: (await started(answer)).url, model: 'm', env, ...patience });
+  return { error: await model.complete(request).catch((thrown: unknown) => thrown), model };
 }
 
 describe('the key', () => {
@@ -43,21 +37,16 @@ describe('the key', () => {
   });
 
   test('that a server repeats in its reply is not in the completion', async () => {
-    const server = await chatServer(says(`You are ${key}, ${Buffer.from(key).toString('base64')}.`));
+    const server = await started(says(`You are ${key}, ${Buffer.from(key).toString('base64')}.`));
     const model = await openServerModel({ baseUrl: server.url, model: 'm', env: { KGWALK_LLM_KEY: key } });
-    const { text } = await model.complete(request);
-    await server.close();
-    expect(text).toMatch(/^You are \*\*\*, \*\*\*=*\.$/);
+    expect((await model.complete(request)).text).toMatch(/^You are \*\*\*, \*\*\*=*\.$/);
   });
 
   test.each([301, 302, 307, 308])('does not follow a redirect (%i) to another host', async (status) => {
-    const other = await chatServer(says('hello'));
-    const move: ChatAnswer = (response) => {
-      response.writeHead(status, { location: `${other.url}/chat/completions` });
-      response.end();
-    };
+    const other = await started(says('hello'));
+    const move: ChatAnswer = (response) =>
+      response.writeHead(status, { location: `${other.url}/chat/completions` }).end();
     const { error } = await failing(move, { KGWALK_LLM_KEY: key });
-    await other.close();
     expect(error).toMatchObject({
       code: 'config',
       message: expect.stringContaining(`redirect to ${new URL(other.url).origin}`),

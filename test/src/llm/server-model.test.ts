@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Decision } from '../../../src/llm/decision.js';
 import type { CompletionRequest, LanguageModel } from '../../../src/llm/language-model.js';
 import { openServerModel, type ServerModelOptions } from '../../../src/llm/server-model.js';
-import { type ChatAnswer, chatServer, type ChatServer, fails, says } from '../../fixtures/chat-server.js';
+import { type ChatAnswer, type ChatServer, fails, says, useChatServers } from '../../fixtures/chat-server.js';
 
 const key = 'sk-planted-0123456789';
 const format = {
@@ -12,15 +12,12 @@ const format = {
 };
 
 let server: ChatServer;
-const opened: ChatServer[] = [];
+const started = useChatServers();
 let waits: number[] = [];
-afterEach(async () => {
-  for (const one of opened.splice(0)) await one.close();
-  waits = [];
-});
+beforeEach(() => void (waits = []));
 
 async function open(answers: ChatAnswer[], options: Partial<ServerModelOptions> = {}): Promise<LanguageModel> {
-  opened.push((server = await chatServer(...answers)));
+  server = await started(...answers);
   return openServerModel({
     baseUrl: server.url,
     model: 'tiny',
@@ -120,16 +117,12 @@ describe('a language-model server', () => {
     expect(model.note).toMatch(/word-pieces-4/);
   });
 
-  test('without a key is sent none', async () => {
-    const model = await open([says('x')], { env: {} });
-    await model.complete(request());
-    expect(server.calls[0]!.authorization).toBeUndefined();
-  });
-
-  test('KGWALK_LLM_KEY goes before OPENAI_API_KEY', async () => {
-    const model = await open([says('x')], { env: { OPENAI_API_KEY: 'other', KGWALK_LLM_KEY: key } });
-    await model.complete(request());
-    expect(server.calls[0]!.authorization).toBe(`Bearer ${key}`);
+  test.each([
+    ['none without one', {}, undefined],
+    ['KGWALK_LLM_KEY before OPENAI_API_KEY', { OPENAI_API_KEY: 'other', KGWALK_LLM_KEY: key }, `Bearer ${key}`],
+  ])('is sent a key: %s', async (_, env: Record<string, string>, sent) => {
+    await (await open([says('x')], { env })).complete(request());
+    expect(server.calls[0]!.authorization).toBe(sent);
   });
 
   test('that cuts a reply at the limit says so', async () => {
@@ -149,12 +142,6 @@ describe('a server that misbehaves', () => {
     ]);
     expect((await model.complete(request())).text).toBe('ok');
     expect(waits).toEqual([7000, 43_000]);
-  });
-
-  test('a server that asks for hours is given up at once', async () => {
-    const model = await open([fails(429, 'come back tomorrow', { 'retry-after': '86400' })]);
-    await expect(model.complete(request())).rejects.toMatchObject({ code: 'failure' });
-    expect(waits).toEqual([]);
   });
 
   test.each([
@@ -240,29 +227,21 @@ describe('a server that misbehaves', () => {
     },
   );
 
-  test('a page of a web server is no completion', async () => {
-    const model = await open([(response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>')]);
-    await expect(model.complete(request())).rejects.toMatchObject({
-      code: 'config',
-      hint: expect.stringMatching(/v1/),
-    });
-  });
-
-  test('a prompt too long for it is an error of the data', async () => {
-    const model = await open([fails(400, "This model's maximum context length is 2048 tokens, max_tokens included")]);
-    await expect(model.complete(request())).rejects.toMatchObject({ code: 'data' });
-  });
-
-  test('an unknown model says where to look', async () => {
-    const model = await open([fails(404, 'model tiny not found')]);
-    await expect(model.complete(request())).rejects.toMatchObject({
-      code: 'config',
-      hint: expect.stringMatching(/name/),
-    });
+  const page: ChatAnswer = (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>');
+  const long = "This model's maximum context length is 2048 tokens, max_tokens included";
+  test.each([
+    ['a page of a web server', page, 'config', /v1/],
+    ['a prompt too long for it', fails(400, long), 'data', /fewer/],
+    ['an unknown model', fails(404, 'model tiny not found'), 'config', /name/],
+    ['a server that asks for hours', fails(429, 'come back', { 'retry-after': '86400' }), 'failure', /again/],
+  ])('%s is an error at once', async (_, answer, code, hint) => {
+    const model = await open([answer]);
+    await expect(model.complete(request())).rejects.toMatchObject({ code, hint: expect.stringMatching(hint) });
+    expect(waits).toEqual([]);
   });
 
   test('one that is not there is an error at once, with its URL; one that goes away later is waited for', async () => {
-    const gone = await chatServer(says('ok'));
+    const gone = await started(says('ok'));
     await gone.close();
     const model = await open([says('ok')], { baseUrl: gone.url });
     await expect(model.complete(request())).rejects.toMatchObject({

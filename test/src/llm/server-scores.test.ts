@@ -1,18 +1,15 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Decision } from '../../../src/llm/decision.js';
 import type { LanguageModel } from '../../../src/llm/language-model.js';
 import { openServerModel, type ServerModelOptions } from '../../../src/llm/server-model.js';
-import { type ChatAnswer, type ChatCall, chatServer, type ChatServer, fails } from '../../fixtures/chat-server.js';
+import { type ChatAnswer, type ChatCall, type ChatServer, fails, useChatServers } from '../../fixtures/chat-server.js';
 import { echoes, tokensOf } from '../../fixtures/echo-server.js';
 
 let server: ChatServer;
-const opened: ChatServer[] = [];
-afterEach(async () => {
-  for (const one of opened.splice(0)) await one.close();
-});
+const started = useChatServers();
 
 async function open(answers: ChatAnswer[], options: Partial<ServerModelOptions> = {}): Promise<LanguageModel> {
-  opened.push((server = await chatServer(...answers)));
+  server = await started(...answers);
   const patience = { retries: 2, delay: () => Promise.resolve() };
   return openServerModel({ baseUrl: server.url, model: 'tiny', env: {}, scores: true, ...patience, ...options });
 }

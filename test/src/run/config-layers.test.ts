@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { loadConfig } from '../../../src/run/config.js';
-import { WorkbenchError } from '../../../src/run/errors.js';
+import { thrownBy } from '../../fixtures/thrown.js';
+import { folderWith } from '../../fixtures/tiny-release.js';
 
 const schema = z.strictObject({
   name: z.string().default('run'),
@@ -20,10 +20,7 @@ const schema = z.strictObject({
 });
 
 let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'kgwalk-layers-'));
-});
-afterEach(() => rmSync(folder, { recursive: true }));
+beforeEach(() => void (folder = folderWith({})));
 
 function written(name: string, text: string): string {
   writeFileSync(join(folder, name), text);
@@ -32,15 +29,7 @@ function written(name: string, text: string): string {
 
 const load = (file: string, overrides: string[] = []) => loadConfig(schema, { file, overrides });
 
-function refusal(file: string, overrides: string[] = []): string {
-  try {
-    load(file, overrides);
-  } catch (error) {
-    expect(error).toBeInstanceOf(WorkbenchError);
-    return (error as Error).message;
-  }
-  throw new Error('expected a refusal');
-}
+const refusal = (file: string, overrides?: string[]) => thrownBy(() => load(file, overrides)).message;
 
 describe('a config that extends another', () => {
   test('has its own keys, then those of the file below, then the defaults; overrides come last', () => {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { explainConfig } from '../../../src/run/config-keys.js';
 import { canonicalJson, configHash, diffConfig, loadConfig } from '../../../src/run/config.js';
-import type { WorkbenchError } from '../../../src/run/errors.js';
+import { thrownBy } from '../../fixtures/thrown.js';
+import { folderWith } from '../../fixtures/tiny-release.js';
 
 const schema = z.strictObject({
   name: z.string().default('run'),
@@ -29,13 +29,9 @@ const schema = z.strictObject({
 const load = (text: string, overrides: string[] = []) => loadConfig(schema, { text, overrides, source: 'x.yaml' });
 
 function problem(text: string, overrides: string[] = []): string {
-  try {
-    load(text, overrides);
-  } catch (error) {
-    expect((error as WorkbenchError).code).toBe('config');
-    return (error as Error).message;
-  }
-  throw new Error('expected a refusal');
+  const { code, message } = thrownBy(() => load(text, overrides));
+  expect(code).toBe('config');
+  return message;
 }
 
 describe('a config that is accepted', () => {
@@ -54,18 +50,9 @@ describe('a config that is accepted', () => {
   });
 
   test('is overridden by YAML values, the last one wins', () => {
-    const value = load('seed: 3', [
-      'seed=4',
-      'walker.sizes=[8, 4]',
-      'ppo.targetKl=0.01',
-      'seed=5',
-      'ppo.threads=2',
-      'name="7"',
-    ]);
-    expect(value.seed).toBe(5);
-    expect(value.walker.sizes).toEqual([8, 4]);
-    expect(value.ppo).toMatchObject({ targetKl: 0.01, threads: 2 });
-    expect(value.name).toBe('7');
+    const overrides = ['seed=4', 'walker.sizes=[8, 4]', 'ppo.targetKl=0.01', 'seed=5', 'ppo.threads=2', 'name="7"'];
+    const expected = { name: '7', seed: 5, walker: { sizes: [8, 4] }, ppo: { targetKl: 0.01, threads: 2 } };
+    expect(load('seed: 3', overrides)).toMatchObject(expected);
   });
 
   test('may be null where the schema says so, also from the command line', () => {
@@ -82,76 +69,50 @@ describe('a config that is refused', () => {
     expect(problem('ppo: {clip_range: 0.1}')).toContain('did you mean ppo.clipRange?');
   });
 
-  test('finds the section of a key that stands at the top', () => {
-    expect(problem('clipRange: 0.1')).toContain('unknown key clipRange; did you mean ppo.clipRange?');
+  test.each([
+    ['clipRange: 0.1', 'unknown key clipRange; did you mean ppo.clipRange?, at x.yaml:1'],
+    ['frobnicate: 1', 'unknown key frobnicate, at x.yaml:1'],
+    ['ppo:\n  clipRange: 3', 'ppo.clipRange: expected a number in (0, 1], got 3, at x.yaml:2'],
+    ['ppo: {reward: paths}', 'ppo.reward: expected one of path, target, got paths, at x.yaml:1'],
+    ['ppo: {threads: many}', 'ppo.threads: expected auto or an integer in [1, ∞), got many, at x.yaml:1'],
+    ['walker: {sizes: [4, 0]}', 'walker.sizes.1: expected an integer in [1, ∞), got 0, at x.yaml:1'],
+    ['ppo: {clipRange: .nan}', 'ppo.clipRange: expected a number in (0, 1], got NaN, at x.yaml:1'],
+    ['ppo: 3', 'ppo: expected a section, got 3, at x.yaml:1'],
+    ['ppo:\n  targetKl: 0.5', 'ppo.targetKl: must be below clipRange, at x.yaml:2'],
+    ['seed: 1\nppo: [1', 'x.yaml:2'],
+    ['seed: 1\nseed: 2', 'x.yaml:2'],
+    ['seed: !!js/function "x"', 'x.yaml:1'],
+    ['- 1', 'expected keys and values'],
+    ['seed: *gone', 'gone'],
+    ['__proto__: {polluted: 1}', 'refused key __proto__'],
+    ['ppo: {__proto__: {polluted: 1}}', 'refused key __proto__'],
+    ['{"__proto__": {"polluted": 1}}', 'refused key __proto__'],
+    ['constructor: {prototype: {polluted: 1}}', 'unknown key constructor'],
+  ])('%j says what is wrong with which value, and where', (text, message) => {
+    expect(problem(text)).toContain(message);
+    for (const object of [{}, Object]) expect(object).not.toHaveProperty('polluted');
   });
 
-  test('offers no name where none is near', () => {
-    expect(problem('frobnicate: 1')).toBe('unknown key frobnicate, at x.yaml:1');
-  });
-
-  test('says the range, the value and the place', () => {
-    expect(problem('ppo:\n  clipRange: 3')).toBe('ppo.clipRange: expected a number in (0, 1], got 3, at x.yaml:2');
-    expect(problem('', ['ppo.updates=0.5'])).toBe(
-      'ppo.updates: expected an integer in (0, ∞), got 0.5, at --set ppo.updates',
-    );
-    expect(problem('ppo: {reward: paths}')).toContain('ppo.reward: expected one of path, target, got paths');
-    expect(problem('ppo: {threads: many}')).toContain('expected auto or an integer in [1, ∞), got many');
-    expect(problem('walker: {sizes: [4, 0]}')).toBe(
-      'walker.sizes.1: expected an integer in [1, ∞), got 0, at x.yaml:1',
-    );
-    expect(problem('ppo: {clipRange: .nan}')).toContain('got NaN');
-    expect(problem('ppo: 3')).toBe('ppo: expected a section, got 3, at x.yaml:1');
-  });
-
-  test('reports a rule between keys in its own words', () => {
-    expect(problem('ppo:\n  targetKl: 0.5')).toBe('ppo.targetKl: must be below clipRange, at x.yaml:2');
+  test.each([
+    ['ppo.updates=0.5', 'ppo.updates: expected an integer in (0, ∞), got 0.5, at --set ppo.updates'],
+    ['seed', 'expected KEY=VALUE, got seed, at --set'],
+    ['=1', 'expected KEY=VALUE'],
+    ['ppo..clipRange=1', 'expected KEY=VALUE'],
+    ['seed=[1', '--set seed=[1'],
+    ['seed.deeper=1', 'expected an integer'],
+    ['__proto__.polluted=1', 'refused key __proto__'],
+    ['ppo={__proto__: {polluted: 1}}', 'refused key __proto__'],
+    ['constructor.prototype.polluted=1', 'unknown key constructor'],
+    ['toString.polluted=1', 'unknown key toString'],
+  ])('--set %s too', (override, message) => {
+    expect(problem('', [override])).toContain(message);
+    for (const object of [{}, Object]) expect(object).not.toHaveProperty('polluted');
   });
 
   test('lists all problems at once', () => {
     const message = problem('seed: -1\nppo:\n  clipRange: 3\n  updates: x\nfrobnicate: 1', ['walker.sizes=[]']);
-    expect(message).toMatch(/^5 problems:\n/);
-    for (const part of [
-      'seed: expected an integer in [0, ∞)',
-      'x.yaml:3',
-      'x.yaml:4',
-      'frobnicate',
-      '--set walker.sizes',
-    ]) {
-      expect(message).toContain(part);
-    }
-  });
-
-  test('has a place for broken YAML, repeated keys and custom tags', () => {
-    expect(problem('seed: 1\nppo: [1')).toContain('x.yaml:2');
-    expect(problem('seed: 1\nseed: 2')).toContain('x.yaml:2');
-    expect(problem('seed: !!js/function "x"')).toContain('x.yaml:1');
-    expect(problem('- 1')).toContain('expected keys and values');
-    expect(problem('seed: *gone')).toContain('gone');
-  });
-
-  test('has a place for an override that is no assignment', () => {
-    expect(problem('', ['seed'])).toBe('expected KEY=VALUE, got seed, at --set');
-    expect(problem('', ['=1'])).toContain('expected KEY=VALUE');
-    expect(problem('', ['ppo..clipRange=1'])).toContain('expected KEY=VALUE');
-    expect(problem('', ['seed=[1'])).toContain('--set seed=[1');
-    expect(problem('', ['seed.deeper=1'])).toContain('expected an integer');
-  });
-
-  test('never reaches the prototype of objects', () => {
-    for (const text of [
-      '__proto__: {polluted: 1}',
-      'ppo: {__proto__: {polluted: 1}}',
-      '{"__proto__": {"polluted": 1}}',
-    ]) {
-      expect(problem(text)).toContain('refused key __proto__');
-    }
-    expect(problem('', ['__proto__.polluted=1'])).toContain('refused key __proto__');
-    expect(problem('', ['ppo={__proto__: {polluted: 1}}'])).toContain('refused key __proto__');
-    expect(problem('constructor: {prototype: {polluted: 1}}')).toContain('unknown key constructor');
-    expect(problem('', ['constructor.prototype.polluted=1', 'toString.polluted=1'])).toContain('unknown key toString');
-    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
-    expect((Object as unknown as Record<string, unknown>)['polluted']).toBeUndefined();
+    const places = ['^5 problems:', 'seed: expected an integer in .0, ∞.', 'x.yaml:3', 'x.yaml:4', 'x.yaml:5'];
+    for (const part of [...places, 'frobnicate', '--set walker.sizes']) expect(message).toMatch(new RegExp(part));
   });
 
   test('does not expand aliases without bound', () => {
@@ -165,8 +126,7 @@ describe('a config that is refused', () => {
     expect(() => loadConfig(schema, { file: '/no/such.yaml' })).toThrow(
       'expected a config file, got nothing, at /no/such.yaml',
     );
-    const file = join(mkdtempSync(join(tmpdir(), 'kgwalk-config-')), 'p.yaml');
-    writeFileSync(file, 'seed: x');
+    const file = join(folderWith({ 'p.yaml': 'seed: x' }), 'p.yaml');
     expect(() => loadConfig(schema, { file })).toThrow(`${file}:1`);
   });
 });
@@ -191,5 +151,26 @@ describe('comparing settings', () => {
     const a = { seed: 1, ppo: { clipRange: 0.2, sizes: [1, 2] }, gone: 1 };
     const b = { seed: 1, ppo: { clipRange: 0.1, sizes: [2, 1] }, more: { deep: 1 } };
     expect(diffConfig(a, b)).toEqual(['gone', 'more', 'ppo.clipRange', 'ppo.sizes']);
+  });
+});
+
+describe('an explanation', () => {
+  test('says what a key takes, its default and its description; of a section for all its keys', () => {
+    const description = 'How far a ratio may move.';
+    const clipRange = { key: 'ppo.clipRange', takes: 'a number in (0, 1]', default: 0.2, description };
+    expect(explainConfig(schema, 'ppo.clipRange')).toEqual([clipRange]);
+    expect(explainConfig(schema, 'seed')[0]!.takes).toBe('an integer in [0, ∞)');
+    expect(explainConfig(schema, 'walker')).toMatchObject([
+      { key: 'walker.sizes', takes: 'a list of at least 1, each an integer in [1, ∞)' },
+    ]);
+    const keys = ['clipRange', 'updates', 'targetKl', 'reward', 'threads'].map((key) => `ppo.${key}`);
+    expect(explainConfig(schema).map(({ key }) => key)).toEqual(['name', 'seed', ...keys, 'walker.sizes']);
+  });
+
+  test.each([
+    ['ppo.cliprange2', 'unknown key ppo.cliprange2; did you mean ppo.clipRange?'],
+    ['constructor', 'unknown key constructor'],
+  ])('of %s, which is no key, is an error', (key, message) => {
+    expect(() => explainConfig(schema, key)).toThrow(message);
   });
 });

@@ -1,12 +1,12 @@
-import { mkdtempSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
 import { hashedFile, sha256File } from '../../../src/run/files.js';
+import { folderWith } from '../../fixtures/tiny-release.js';
 
 let path: string;
 beforeEach(() => {
-  path = join(mkdtempSync(join(tmpdir(), 'kgwalk-hashed-')), 'model.gguf');
+  path = join(folderWith({}), 'model.gguf');
   writeFileSync(path, 'abc');
 });
 const refusal = { name: 'WorkbenchError', code: 'data', fatal: true };

@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
-import { appendFileSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { openJsonLines, readJsonLines } from '../../../src/run/json-lines.js';
 import { anyNumber } from '../../../src/run/records.js';
+import { folderWith } from '../../fixtures/tiny-release.js';
 
-const logFile = () => join(mkdtempSync(join(tmpdir(), 'kgwalk-lines-')), 'deep/log.jsonl');
+const logFile = () => join(folderWith({}), 'deep/log.jsonl');
 
 test('lines are on disk after a flush, in order', () => {
   const file = logFile();

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { chdir, cwd, env } from 'node:process';
 import {
@@ -12,6 +12,7 @@ import {
   resolvePreset,
   runsFolder,
 } from '../../../src/run/locations.js';
+import { folderWith } from '../../fixtures/tiny-release.js';
 
 const start = cwd();
 const home = env.KGWALK_HOME;
@@ -42,7 +43,7 @@ test('runs are in KGWALK_RUNS, else in a folder of the working folder', () => {
 
 describe('a preset', () => {
   const elsewhere = () => {
-    const folder = realpathSync(mkdtempSync(join(tmpdir(), 'kgwalk-presets-')));
+    const folder = realpathSync(folderWith({}));
     chdir(folder);
     return folder;
   };

@@ -1,15 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { WorkbenchError } from '../../../src/run/errors.js';
 import { mappedBytes, memoryErrorOf, throwIfStopped } from '../../../src/run/stop.js';
-
-function thrownBy(work: () => unknown): unknown {
-  try {
-    work();
-  } catch (error) {
-    return error;
-  }
-  throw new Error('expected a refusal');
-}
+import { thrownBy } from '../../fixtures/thrown.js';
 
 test('nothing is thrown while there is memory', () => {
   throwIfStopped(undefined);
@@ -25,20 +17,10 @@ test.each([
   ['a buffer', () => new ArrayBuffer(2 ** 43)],
   ['an array', () => new Array(-1)],
   ['a text', () => 'ab'.repeat(2 ** 30)],
-  [
-    'WebAssembly',
-    () => {
-      throw new RangeError('WebAssembly.Memory.grow(): Maximum memory size exceeded');
-    },
-  ],
-  [
-    'tensors',
-    () => {
-      throw new Error('OOM when allocating tensor with shape[9,9]');
-    },
-  ],
+  ['WebAssembly', new RangeError('WebAssembly.Memory.grow(): Maximum memory size exceeded')],
+  ['tensors', new Error('OOM when allocating tensor with shape[9,9]')],
 ])('an allocation of %s that fails names the settings to lower', (_what, work) => {
-  expect(memoryErrorOf(thrownBy(work))).toMatchObject({
+  expect(memoryErrorOf(typeof work === 'function' ? thrownBy(work) : work)).toMatchObject({
     code: 'failure',
     fatal: true,
     resumable: false,

@@ -1,12 +1,19 @@
 import { expect, test } from '@jest/globals';
 import { tableFromIPC } from 'apache-arrow';
-import { mkdtempSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { exportCsv, openMetricLog, readMetrics, writeMetricsArrow } from '../../../src/run/metric-log.js';
+import {
+  exportCsv,
+  openMetricLog,
+  openTimingLog,
+  readMetrics,
+  readTimings,
+  writeMetricsArrow,
+} from '../../../src/run/metric-log.js';
+import { folderWith } from '../../fixtures/tiny-release.js';
 
 function sampleLog() {
-  const folder = mkdtempSync(join(tmpdir(), 'kgwalk-metrics-'));
+  const folder = folderWith({});
   const file = join(folder, 'metrics.jsonl');
   const log = openMetricLog(file);
   log.append('clone', 1, { 'train/loss': 2.5, 'eval/path@1': 0.25 });
@@ -49,7 +56,7 @@ test('equal metrics give equal Arrow bytes, also the second time in one process'
 });
 
 test('a run without metrics still has an Arrow file', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'kgwalk-metrics-'));
+  const folder = folderWith({});
   openMetricLog(join(folder, 'm.jsonl')).close();
   writeMetricsArrow(join(folder, 'm.jsonl'), join(folder, 'm.arrow'));
   expect(tableFromIPC(readFileSync(join(folder, 'm.arrow'))).numRows).toBe(0);
@@ -64,4 +71,19 @@ test('the CSV has a row a figure, quotes what needs it and shows NaN', () => {
   expect(readFileSync(join(folder, 'm.csv'), 'utf8')).toBe(
     'phase,step,key,value\nclone,1,train/loss,2.5\nclone,1,eval/path@1,0.25\nppo,1,train/approx_kl,NaN\n"a,""b""",2,x,1e-7\n',
   );
+});
+
+test('each record holds the seconds since the one before, memory and rates', () => {
+  const file = join(folderWith({}), 'timing.jsonl');
+  let clock = 10;
+  const log = openTimingLog(file, () => clock);
+  clock = 12.5;
+  log.record('clone', 1, { 'time/env_steps': 80 });
+  clock = 13;
+  log.record('clone', 2);
+  log.close();
+  const [first, second] = readTimings(file);
+  expect(first).toMatchObject({ phase: 'clone', step: 1, seconds: 2.5, 'time/env_steps': 80 });
+  expect(second!.seconds).toBe(0.5);
+  expect(first!.rss_mb).toBeGreaterThan(1);
 });

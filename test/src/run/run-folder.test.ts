@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { configHash } from '../../../src/run/config.js';
 import { collectEnvironment } from '../../../src/run/environment.js';
 import { createRun, listRuns, openRun, runId, runIn } from '../../../src/run/run-folder.js';
+import { folderWith } from '../../fixtures/tiny-release.js';
 
 const config = { name: 'tiny', seed: 1, ppo: { clipRange: 0.2, targetKl: null, sizes: [1, 2] } };
 const environment = collectEnvironment({ configHash: configHash(config), argv: ['train', 'tiny'] });
-const runs = () => mkdtempSync(join(tmpdir(), 'kgwalk-runs-'));
+const runs = () => folderWith({});
 const create = (folder: string, resume = false, settings = config) =>
   createRun({ folder, config: settings, environment, resume });
 
@@ -106,16 +106,11 @@ describe('a folder that holds a run', () => {
   });
 });
 
-test('resuming where there is no run starts one', () => {
+test('resuming where there is no run starts one; killed, it reads as stopped', () => {
   const run = create(join(runs(), 'missing'), true);
-  expect(run.resumed).toBe(false);
+  expect([run.resumed, openRun(run.folder).state.status]).toEqual([false, 'running']);
   run.close();
-});
-
-test('a run that was killed reads as stopped', () => {
-  const folder = join(runs(), 'a');
-  create(folder).close();
-  expect(openRun(folder).state.status).toBe('stopped');
+  expect(openRun(run.folder).state.status).toBe('stopped');
 });
 
 test('a run is opened by folder or by name, and a name cannot lead out of the runs', () => {

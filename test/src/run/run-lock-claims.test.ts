@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { pid } from 'node:process';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { thrownBy } from '../../fixtures/thrown.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
 
 const { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } = disk;
@@ -65,7 +66,7 @@ describe('claims', () => {
     writeFileSync(lock, JSON.stringify({ pid: deadPid, host: machine, born: '1' }));
     const rival = `${lock}.${pid}-${born}-000000000000-${machine}`;
     writeFileSync(rival, '');
-    const { message, hint } = refusalOf(() => lockFile(lock, 'a run'));
+    const { message, hint } = thrownBy(() => lockFile(lock, 'a run'));
     expect(message).toContain(`held by process ${pid} on ${machine}`);
     expect(hint).toContain(`delete ${rival}`);
     expect(readdirSync(dirname(lock)).sort()).toEqual(['.lock', basename(rival)].sort());
@@ -82,7 +83,7 @@ describe('claims', () => {
     const lock = newLock();
     writeFileSync(lock, 'torn');
     writeFileSync(`${lock}.1-1-000000000000-elsewhere.example`, '');
-    expect(refusalOf(() => lockFile(lock, 'a run')).message).toContain('held by process 1 on elsewhere.example');
+    expect(thrownBy(() => lockFile(lock, 'a run')).message).toContain('held by process 1 on elsewhere.example');
   });
 });
 
@@ -112,7 +113,7 @@ describe('a file system', () => {
       code: code === 'EIO' ? code : 'failure',
       message: expect.stringContaining(code === 'EIO' ? code : dirname(lock)),
     };
-    expect(refusalOf(() => lockFile(lock, 'a run'))).toMatchObject(refused);
+    expect(thrownBy(() => lockFile(lock, 'a run'))).toMatchObject(refused);
     expect(readdirSync(dirname(lock))).toEqual([]);
   });
 
@@ -169,12 +170,3 @@ describe('who waits for a lock', () => {
     release();
   });
 });
-
-function refusalOf(attempt: () => unknown): { message: string; hint?: string } {
-  try {
-    attempt();
-  } catch (error) {
-    return error as Error;
-  }
-  throw new Error('expected a refusal, got none');
-}

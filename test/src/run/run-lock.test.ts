@@ -1,13 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { hostname, tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { isLocked, lockFolder } from '../../../src/run/run-lock.js';
+import { folderWith } from '../../fixtures/tiny-release.js';
 
-const folder = () => mkdtempSync(join(tmpdir(), 'kgwalk-lock-'));
+const folder = () => folderWith({});
 
 test('the lock of what is no run speaks of what it locks', () => {
   const place = folder();

@@ -98,10 +98,8 @@ export const scoreForm: ReplyForm<ScoreDecision> = {
     const written = field(value, 'scores', lenient, ['score', 'ratings']) ?? (lenient ? value : undefined);
     if (Array.isArray(written)) {
       const list = written.length === decision.candidates.length ? listOf(written)! : [];
-      return scored(
-        decision,
-        list.map((score) => wholeNumber(score, 0, 10, lenient)),
-      );
+      const scores = list.map((score) => wholeNumber(score, 0, 10, lenient));
+      return scored(decision, scores);
     }
     const pairs = lenient && typeof written === 'object' && written !== null ? Object.entries(written) : [];
     return scoredByName(decision, pairs.slice(0, 2 * decision.candidates.length));

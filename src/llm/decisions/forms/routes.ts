@@ -11,9 +11,7 @@ export const chainsForm: ReplyForm<ChainsDecision> = {
     'Reply with JSON that holds "chains", a list of lists of relations in the order in which they are followed; ~ marks one that is followed backwards.',
   limits: (decision) => {
     const count = wanted(decision);
-    return count === 1
-      ? `Write 1 chain of length ${decision.hops}.`
-      : `Write ${count} different chains of length ${decision.hops}.`;
+    return `Write ${count === 1 ? '1 chain' : `${count} different chains`} of length ${decision.hops}.`;
   },
   write: ({ relationName }, { chains }) => ({
     chains: chains.map((chain) => chain.map((relation) => shownName(relationName(relation)))),

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { appendFileSync, mkdtempSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CompletionStore } from '../../../../src/llm/client/completion-store.js';
 import { completionKey, openCompletionStore } from '../../../../src/llm/client/completion-store.js';
+import { folderWith } from '../../../fixtures/tiny-release.js';
 
-const storeFile = () => join(mkdtempSync(join(tmpdir(), 'kgwalk-store-')), 'deep/completions.jsonl');
+const storeFile = () => join(folderWith({}), 'deep/completions.jsonl');
 const completion = (text: string) =>
   ({ text, promptTokens: 12, cachedTokens: 4, completionTokens: 3, stop: 'end' }) as const;
 const head = (text: string) => ({ system: 'be brief', head: text });

@@ -1,14 +1,20 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { openCompletionStore } from '../../../../src/llm/client/completion-store.js';
+import type { ClientSettings } from '../../../../src/llm/client/create-clients.js';
+import type { LanguageModel } from '../../../../src/llm/language-model.js';
 import { BudgetSpent, type ScoreDecision } from '../../../../src/llm/decision.js';
 import { scriptedModel } from '../../../fixtures/scripted-model.js';
 import { answer, candidates, choose, clientsOf, score, secondOrX, storeFile } from './sample-decisions.js';
 
+const withStore = (model: LanguageModel, more?: Partial<ClientSettings>) =>
+  clientsOf(model, openCompletionStore(storeFile()), more);
+
 describe('a decision', () => {
   test('is asked once, read, and stands in the ledger', async () => {
     const model = secondOrX();
-    const { client, calls, totals } = clientsOf(model, openCompletionStore(storeFile())).clientFor('q1');
+    const { client, calls, totals } = withStore(model).clientFor('q1');
+    expect(client.remaining).toBe(Infinity);
     expect(await client.decide(choose)).toEqual({ reply: { choice: 1 }, stage: 'constrained', text: '{"choice":2}' });
     await client.decide(answer);
     expect(model.asked).toHaveLength(2);
@@ -27,7 +33,7 @@ describe('a decision', () => {
 
   test('that could not be read is asked again once, with a reminder, which is a call', async () => {
     const model = scriptedModel((_, { attempt }) => (attempt === 0 ? '???' : { choice: 0 }));
-    const { client, calls } = clientsOf(model, openCompletionStore(storeFile())).clientFor('q1');
+    const { client, calls } = withStore(model).clientFor('q1');
     expect(await client.decide(choose)).toMatchObject({ reply: { choice: 0 }, stage: 'asked-again' });
     expect(model.asked[1]!.body.startsWith(model.asked[0]!.body)).toBe(true);
     expect(model.asked[1]!.body).toMatch(/could not be read/);
@@ -40,7 +46,7 @@ describe('a decision', () => {
 
   test('that could not be read twice has no reply', async () => {
     const model = scriptedModel(() => '???');
-    const { client, totals } = clientsOf(model, openCompletionStore(storeFile())).clientFor('q1');
+    const { client, totals } = withStore(model).clientFor('q1');
     expect(await client.decide(choose)).toEqual({ stage: 'unparsed', text: '???' });
     expect(totals()).toMatchObject({ calls: 2, phases: { pick: { stages: { unparsed: 2 } } } });
   });
@@ -50,7 +56,7 @@ describe('a decision', () => {
     const model = scriptedModel((decision) => ({ scores: (decision as ScoreDecision).candidates.map(() => 5) }), {
       contextLength: 400,
     });
-    const { client, calls } = clientsOf(model, openCompletionStore(storeFile())).clientFor('q1');
+    const { client, calls } = withStore(model).clientFor('q1');
     const { reply } = await client.decide({ ...score, candidates: long });
     const shown = 4 - calls()[0]!.cut.candidates;
     expect(shown).toBeGreaterThan(0);
@@ -61,7 +67,7 @@ describe('a decision', () => {
   test('may be sampled at a temperature, with a separate seed', async () => {
     const model = secondOrX();
     const temperatureOf = ({ phase }: { phase: string }) => (phase === 'pick' ? 0.4 : 0);
-    const clients = clientsOf(model, openCompletionStore(storeFile()), { temperatureOf });
+    const clients = withStore(model, { temperatureOf });
     for (const id of ['q1', 'q2']) {
       const { client } = clients.clientFor(id);
       await client.decide(choose);
@@ -73,14 +79,14 @@ describe('a decision', () => {
   });
 
   test('by likelihood need a model that scores texts', () => {
-    const clients = () => clientsOf(secondOrX(), openCompletionStore(storeFile()), { choices: 'likelihood' });
+    const clients = () => withStore(secondOrX(), { choices: 'likelihood' });
     expect(clients).toThrow(/expected a model that scores texts, got .* at --choices likelihood/);
   });
 });
 
 describe('a strict budget', () => {
   test('keeps its last call for the final decision', async () => {
-    const { client } = clientsOf(secondOrX(), openCompletionStore(storeFile()), { budget: 3 }).clientFor('q1');
+    const { client } = withStore(secondOrX(), { budget: 3 }).clientFor('q1');
     expect(client.remaining).toBe(2);
     await client.decide(choose);
     await client.decide(choose);
@@ -92,18 +98,18 @@ describe('a strict budget', () => {
 
   test('allows no re-ask that it does not hold', async () => {
     const model = scriptedModel(() => '');
-    const { client } = clientsOf(model, openCompletionStore(storeFile()), { budget: 2 }).clientFor('q1');
+    const { client } = withStore(model, { budget: 2 }).clientFor('q1');
     expect(await client.decide(choose)).toMatchObject({ stage: 'unparsed' });
     expect(await client.decide(answer)).toMatchObject({ stage: 'unparsed' });
     expect(model.asked).toHaveLength(2);
   });
 
   test('of 0 allows nothing, and none is no whole number below it', async () => {
-    const { client } = clientsOf(secondOrX(), openCompletionStore(storeFile()), { budget: 0 }).clientFor('q1');
+    const { client } = withStore(secondOrX(), { budget: 0 }).clientFor('q1');
     expect(client.remaining).toBe(0);
     await expect(client.decide(answer)).rejects.toBeInstanceOf(BudgetSpent);
     for (const budget of [-1, 1.5, NaN]) {
-      expect(() => clientsOf(secondOrX(), openCompletionStore(storeFile()), { budget })).toThrow('--budget');
+      expect(() => withStore(secondOrX(), { budget })).toThrow('--budget');
     }
   });
 
@@ -114,7 +120,7 @@ describe('a strict budget', () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(6), plan, async (budget, groups) => {
         const model = scriptedModel(({ task }, { attempt }) => (attempt < Number(task) ? '???' : { choice: 0 }));
-        const { client, totals } = clientsOf(model, openCompletionStore(storeFile()), { budget }).clientFor('q1');
+        const { client, totals } = withStore(model, { budget }).clientFor('q1');
         let explored = 0;
         let number = 0;
         for (const group of groups) {
@@ -140,7 +146,7 @@ describe('a strict budget', () => {
 
 test('B-FISKE-7: in reference mode nothing is refused, and only who asks sees the budget spent', async () => {
   const settings = { budget: 2, budgetMode: 'reference' } as const;
-  const { client, totals } = clientsOf(secondOrX(), openCompletionStore(storeFile()), settings).clientFor('q1');
+  const { client, totals } = withStore(secondOrX(), settings).clientFor('q1');
   const seen: number[] = [];
   for (let i = 0; i < 4; i++) {
     seen.push(client.remaining);
@@ -148,9 +154,4 @@ test('B-FISKE-7: in reference mode nothing is refused, and only who asks sees th
   }
   expect(seen).toEqual([2, 1, 0, 0]);
   expect(totals().calls).toBe(4);
-});
-
-test('no budget leaves calls without end', () => {
-  const { client } = clientsOf(secondOrX(), openCompletionStore(storeFile())).clientFor('q1');
-  expect(client.remaining).toBe(Infinity);
 });

@@ -1,6 +1,4 @@
 /** Decisions and models for tests of the client. */
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CompletionStore } from '../../../../src/llm/client/completion-store.js';
 import type { ClientSettings } from '../../../../src/llm/client/create-clients.js';
@@ -8,8 +6,9 @@ import { createClients } from '../../../../src/llm/client/create-clients.js';
 import type { AnswerDecision, Candidate, ChooseOneDecision, ScoreDecision } from '../../../../src/llm/decision.js';
 import type { LanguageModel } from '../../../../src/llm/language-model.js';
 import { scriptedModel } from '../../../fixtures/scripted-model.js';
+import { folderWith } from '../../../fixtures/tiny-release.js';
 
-export const storeFile = () => join(mkdtempSync(join(tmpdir(), 'kgwalk-client-')), 'completions.jsonl');
+export const storeFile = () => join(folderWith({}), 'completions.jsonl');
 export const candidates = (...texts: string[]): Candidate[] => texts.map((text) => ({ kind: 'text', text }));
 const shared = { questionId: 'q1', question: 'who?', task: 'Do it.', examples: [], evidence: [] };
 export const choose: ChooseOneDecision = {

@@ -8,16 +8,15 @@ import {
   scoreDecision,
 } from '../../../fixtures/sample-decisions.js';
 
-test('B-TOG-1: an example whose reply the parser reads as itself is right', () => {
-  expect(
-    checkExamples(scoreDecision({ examples: [{ question: 'q', candidates: ['a', 'b'], reply: { scores: [3, 0] } }] })),
-  ).toEqual([]);
-  expect(checkExamples(chainsDecision({ examples: [{ question: 'q', reply: { chains: [[0, 3, 5]] } }] }))).toEqual([]);
-  expect(checkExamples(rewriteDecision({ examples: [{ question: 'q', reply: { texts: ['a', 'b'] } }] }))).toEqual([]);
-  const candidates = ['Skarn → ~born_on → Ida Moss', 'Skarn → ~born_on → Ivo Marr → built → Heron'];
-  expect(checkExamples(pathsDecision({ examples: [{ question: 'q', candidates, reply: { paths: [1] } }] }))).toEqual(
-    [],
-  );
+const paths = ['Skarn → ~born_on → Ida Moss', 'Skarn → ~born_on → Ivo Marr → built → Heron'];
+
+test.each([
+  scoreDecision({ examples: [{ question: 'q', candidates: ['a', 'b'], reply: { scores: [3, 0] } }] }),
+  chainsDecision({ examples: [{ question: 'q', reply: { chains: [[0, 3, 5]] } }] }),
+  rewriteDecision({ examples: [{ question: 'q', reply: { texts: ['a', 'b'] } }] }),
+  pathsDecision({ examples: [{ question: 'q', candidates: paths, reply: { paths: [1] } }] }),
+])('B-TOG-1: an example whose reply the parser reads as itself is right: $kind', (decision) => {
+  expect(checkExamples(decision)).toEqual([]);
 });
 
 test('B-TOG-1: an example whose reply the parser reads otherwise is found', () => {

@@ -8,12 +8,14 @@ const score = (count: number) =>
     examples: [{ question: 'which', candidates: ['a', 'b', 'c', 'd'], reply: { scores: [10, 0, 1, 0] } }],
   });
 
-test('scores that begin as the example does are copied, however many candidates there are', () => {
-  expect(copiesExample(score(4), { scores: [10, 0, 1, 0] })).toBe(true);
-  expect(copiesExample(score(3), { scores: [10, 0, 1] })).toBe(true);
-  expect(copiesExample(score(6), { scores: [10, 0, 1, 0, 7, 7] })).toBe(true);
-  expect(copiesExample(score(3), { scores: [10, 0, 10] })).toBe(false);
-  expect(copiesExample(score(1), { scores: [10] })).toBeUndefined();
+test.each([
+  [[10, 0, 1, 0], true],
+  [[10, 0, 1], true],
+  [[10, 0, 1, 0, 7, 7], true],
+  [[10, 0, 10], false],
+  [[10], undefined],
+])('scores %j begin as those of the example: %s', (scores, copied) => {
+  expect(copiesExample(score(scores.length), { scores })).toBe(copied);
 });
 
 test('a choice counts where the example’s could be made, among three or more', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Decision } from '../../../../src/llm/decision.js';
+import type { AnswerDecision, Decision, PathsDecision } from '../../../../src/llm/decision.js';
 import { fitToContext, uncutReply } from '../../../../src/llm/decisions/fit-to-context.js';
 import { renderPrompt } from '../../../../src/llm/decisions/render-prompt.js';
 import { answerDecision, candidates, pathsDecision, scoreDecision } from '../../../fixtures/sample-decisions.js';
@@ -94,22 +94,15 @@ describe('a prompt that does not fit', () => {
     expect(uncutReply(full, { scores: [3, 4] })).toEqual({ scores: [3, 4, 0] });
   });
 
-  test('gives up allowed answers like candidates', () => {
-    const decision = answerDecision({ allowed: ['Heron', 'Gull', 'Tern'], evidence: [] });
-    const { dropped, decision: cut } = fitToContext(decision, {
-      maxPromptTokens: sizeOf(decision) - 1,
-      countTokens: words,
-    });
-    expect([dropped.candidates, cut.allowed]).toEqual([1, ['Heron', 'Gull']]);
-  });
-
-  test('gives up paths from their end', () => {
-    const decision = pathsDecision({ evidence: [] });
-    const { dropped, decision: cut } = fitToContext(decision, {
-      maxPromptTokens: sizeOf(decision) - 1,
-      countTokens: words,
-    });
-    expect([dropped.candidates, cut.allowed]).toEqual([1, decision.allowed.slice(0, 3)]);
+  test('gives up allowed answers and paths like candidates', () => {
+    for (const decision of [
+      answerDecision({ allowed: ['Heron', 'Gull', 'Tern'], evidence: [] }),
+      pathsDecision({ evidence: [] }),
+    ]) {
+      const limits = { maxPromptTokens: sizeOf(decision) - 1, countTokens: words };
+      const { dropped, decision: cut } = fitToContext<AnswerDecision | PathsDecision>(decision, limits);
+      expect([dropped.candidates, cut.allowed]).toEqual([1, decision.allowed!.slice(0, -1)]);
+    }
   });
 
   test('is refused, with the question named, where question and one candidate do not fit', () => {

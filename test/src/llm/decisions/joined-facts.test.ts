@@ -40,12 +40,6 @@ describe('facts joined into lines', () => {
     }
   });
 
-  test('leave the list that they are made of as it was', () => {
-    const before = JSON.stringify(facts);
-    joinedLines(facts);
-    expect(JSON.stringify(facts)).toBe(before);
-  });
-
   test('stand in the prompt and its examples of a decision that asks for it, and in no other', () => {
     const example = { question: 'who', evidence: facts.slice(1, 4), reply: { answers: ['Mia Kop'] } };
     const { head, body } = renderPrompt(answerDecision({ evidence: facts, examples: [example], joinFacts: true }));

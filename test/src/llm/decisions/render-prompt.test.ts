@@ -119,14 +119,9 @@ Reply:`,
     expect(renderPrompt(pathsDecision()).body).toContain(
       '\nPaths:\nPort Vell → ~owns → Tamsin Orrel\nPort Vell → ~owns → Tamsin Orrel → built → Heron\n',
     );
-    const examples = [
-      {
-        question: 'who lives on Skarn',
-        candidates: ['Skarn → ~born_on → Ida Moss', 'Skarn → ~lives_on → Ivo Marr'],
-        reply: { paths: [1] },
-      },
-    ];
-    expect(renderPrompt(pathsDecision({ examples })).head).toContain(
+    const paths = ['Skarn → ~born_on → Ida Moss', 'Skarn → ~lives_on → Ivo Marr'];
+    const example = { question: 'who lives on Skarn', candidates: paths, reply: { paths: [1] } };
+    expect(renderPrompt(pathsDecision({ examples: [example] })).head).toContain(
       'Skarn → ~lives_on → Ivo Marr\nReply: {"paths":["Skarn → ~lives_on → Ivo Marr"]}\n',
     );
   });
@@ -149,9 +144,8 @@ Reply:`,
   });
 
   test('cuts an overlong name instead of letting it push out the others', () => {
-    expect(renderPrompt(chooseOneDecision({ candidates: candidates('x'.repeat(9999), 'y') })).body.length).toBeLessThan(
-      600,
-    );
+    const { body } = renderPrompt(chooseOneDecision({ candidates: candidates('x'.repeat(9999), 'y') }));
+    expect(body.length).toBeLessThan(600);
   });
 });
 

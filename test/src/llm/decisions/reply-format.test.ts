@@ -39,9 +39,8 @@ describe('the grammar of a reply', () => {
     const { gbnf, jsonSchema } = replyFormat(decision);
     const accepts = grammarAccepts(gbnf);
     const built = (name: string) => `{"paths":["Port Vell → ~owns → Tamsin Orrel → built → ${name}"]}`;
-    expect(['Heron', 'Heron (1884)', 'Heron (18', '1884', ''].map((name) => accepts(built(name)))).toEqual([
-      ...[true, true, false, false, false],
-    ]);
+    const names = ['Heron', 'Heron (1884)', 'Heron (18', '1884', ''];
+    expect(names.filter((name) => accepts(built(name)))).toEqual(['Heron', 'Heron (1884)']);
     expect(accepts('{"paths":["Port Vell → ~owns → Tamsin Orrel"]}')).toBe(true);
     expect(accepts('{"paths":["Port Vell → ~owns"]}')).toBe(false);
     expect(accepts('{"paths":[]}')).toBe(false);
@@ -58,17 +57,8 @@ describe('the grammar of a reply', () => {
   });
 
   test('asks for no more chains than there are', () => {
-    const accepts = grammarAccepts(
-      replyFormat(
-        chainsDecision({
-          count: 5,
-          allowed: [
-            [1, 2],
-            [4, 2],
-          ],
-        }),
-      ).gbnf,
-    );
+    const allowed = [1, 4].map((first) => [first, 2]);
+    const accepts = grammarAccepts(replyFormat(chainsDecision({ count: 5, allowed })).gbnf);
     expect(accepts('{"chains":[["~owns","built"],["built_in","built"]]}')).toBe(true);
     expect(accepts('{"chains":[["~owns","built"]]}')).toBe(false);
     expect(grammarAccepts(replyFormat(chainsDecision({ allowed: [] })).gbnf)('{"chains":[]}')).toBe(true);
@@ -83,13 +73,8 @@ describe('the grammar of a reply', () => {
   });
 
   test('the trie of any texts derives them and nothing else', () => {
-    const names = fc.array(
-      fc.string({ unit: fc.constantFrom('a', 'b', '"', '\\', ' ', 'é', '🜂', '🜁'), maxLength: 5 }),
-      {
-        minLength: 1,
-        maxLength: 12,
-      },
-    );
+    const unit = fc.constantFrom('a', 'b', '"', '\\', ' ', 'é', '🜂', '🜁');
+    const names = fc.array(fc.string({ unit, maxLength: 5 }), { minLength: 1, maxLength: 12 });
     fc.assert(
       fc.property(names, names, (texts, others) => {
         const { expression, rules } = trieGrammar(texts, 't');
@@ -101,20 +86,12 @@ describe('the grammar of a reply', () => {
 
   test('bounds every number, in each place by what stands there', () => {
     const accepts = grammarAccepts(replyFormat(matchDecision()).gbnf);
-    expect(['[[3,2,10]]', '[]', '[[1,1,0],[2,2,5]]'].map((map) => accepts(`{"map":${map}}`))).toEqual([
-      true,
-      true,
-      true,
-    ]);
-    expect(
-      ['[[0,1,1]]', '[[4,1,1]]', '[[1,3,1]]', '[[1,1,11]]', '[[1,1]]'].some((map) => accepts(`{"map":${map}}`)),
-    ).toBe(false);
+    const right = ['[[3,2,10]]', '[]', '[[1,1,0],[2,2,5]]'];
+    const wrong = ['[[0,1,1]]', '[[4,1,1]]', '[[1,3,1]]', '[[1,1,11]]', '[[1,1]]'];
+    expect([...right, ...wrong].filter((map) => accepts(`{"map":${map}}`))).toEqual(right);
     const scores = grammarAccepts(replyFormat(scoreDecision()).gbnf);
-    expect([scores('{"scores":[1,2,3]}'), scores('{"scores":[1,2]}'), scores('{"scores":[1,2,3,4]}')]).toEqual([
-      true,
-      false,
-      false,
-    ]);
+    const lists = ['[1,2,3]', '[1,2]', '[1,2,3,4]'];
+    expect(lists.filter((list) => scores(`{"scores":${list}}`))).toEqual(['[1,2,3]']);
   });
 
   test('derives what is written for any reply, and the prompt offers room for it', () => {

@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkGguf, readGgufHeader } from '../../../../src/llm/gguf/read-header.js';
 import { WorkbenchError } from '../../../../src/run/errors.js';
 import { plainEntries, tinyGguf } from '../../../fixtures/tiny-gguf.js';
+import { folderWith } from '../../../fixtures/tiny-release.js';
 
-const path = join(mkdtempSync(join(tmpdir(), 'kgwalk-gguf-')), 'm.gguf');
+const path = join(folderWith({}), 'm.gguf');
 const whole = tinyGguf({});
 
 function check(bytes: Uint8Array) {
