@@ -148,6 +148,7 @@ export function unitRows({ matrix, rows, dim }: EncodedTexts): Float32Array[] {
   return Array.from(rows, (row) => unit.subarray(row * dim, (row + 1) * dim));
 }
 
+/** Vectors of texts, float32 [dim] each; a text is encoded once. */
 export interface TextVectors {
   /** float32 [dim], of length 1 (0 for blank texts), one a text. Repeated texts are encoded once. */
   of(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]>;

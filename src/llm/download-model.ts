@@ -22,6 +22,7 @@ const recordSchema = z.strictObject({
 
 type ModelRecord = z.output<typeof recordSchema>;
 
+/** Model to download. */
 export interface WantedModel {
   name: string;
   url: string;

@@ -114,6 +114,7 @@ export function serverAndModel(spec: string): { baseUrl: string; model: string }
   });
 }
 
+/** Options of both kinds of models. */
 export interface OpenModelOptions {
   local?: LlamaModelOptions;
   server?: Omit<ServerModelOptions, 'baseUrl' | 'model'>;

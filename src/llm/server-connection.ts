@@ -280,6 +280,7 @@ export function backOff(tries: number, asked: number | undefined, rng: Rng): num
   return Math.round(Math.max(asked ?? 0, whole * (0.5 + rng.uniform() / 2)));
 }
 
+/** Waits in earnest. */
 export const realDelay: Delay = async (ms, signal) => {
   await wait(ms, undefined, { signal }).catch(() => {});
 };

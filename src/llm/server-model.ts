@@ -21,6 +21,7 @@ import {
 } from './server-connection.js';
 import { semaphore } from './concurrency.js';
 
+/** Which server and model, and how patient to be with it. */
 export interface ServerModelOptions extends ServerPatience {
   /** Base URL of `/chat/completions`, often ending in `/v1`. */
   baseUrl: string;

@@ -9,6 +9,7 @@ import { type LanguageModel, type ScoreRequest, sumUsage, type TextScores, type 
 import { commonLength } from './llama/prefix-cache.js';
 import { ServerBusy } from './server-connection.js';
 
+/** One request: prompts that are repeated with their log-probabilities. */
 export interface EchoRequest {
   prompt: string | string[];
   /** 0 where the server writes nothing behind a prompt, 1 where it must. */

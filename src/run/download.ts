@@ -22,6 +22,7 @@ import { silentProgress, type ProgressReporter } from './progress.js';
 import { lockFolder } from './run-lock.js';
 import { masked } from './secrets.js';
 
+/** Address, destination, expected hash and retry limits of a download. */
 export interface DownloadOptions {
   /** `https://…`, or `http://` on this machine. */
   url: string;
@@ -51,6 +52,7 @@ const longestPause = 30_000;
 const spareBytes = 64 << 20;
 const mostRedirects = 10;
 
+/** A finished download with the source of its hash. */
 export interface Downloaded {
   file: string;
   bytes: number;

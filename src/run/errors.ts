@@ -13,6 +13,7 @@ export const exitCodes: Readonly<Record<ErrorCode, number>> = {
   stopped: 130,
 };
 
+/** Optional parts of an error. */
 export interface ErrorDetails {
   hint?: string;
   cause?: unknown;

@@ -30,6 +30,7 @@ const section = openObject({
   }).optional(),
   bars: z.array(openObject({ label: text, value: anyNumber, low: anyNumber, high: anyNumber })).optional(),
 });
+/** See `section`. */
 export type Section = z.output<typeof section>;
 
 /** A worked example in names. Tasks add further keys. */
@@ -47,6 +48,7 @@ const example = openObject({
   walks: z.array(z.array(z.tuple([text, text, text]))).optional(),
   goldWalk: z.array(z.tuple([text, text, text])).optional(),
 });
+/** See `example`. */
 export type Example = z.output<typeof example>;
 
 /** Evaluation settings shared by all tasks; tasks add further settings. */
@@ -71,6 +73,7 @@ const about = {
 
 /** The `about` section of an evaluation: samples, agent and settings. */
 export const aboutEvaluation = openObject(about);
+/** See `aboutEvaluation`; additional keys of a task are kept. */
 export type AboutEvaluation = z.output<typeof aboutEvaluation>;
 
 /** `evaluation.json`: one agent on one split. Failures count in every denominator. No wall clock. */
@@ -110,4 +113,5 @@ export const evaluationRecord = openObject({
   sections: z.array(section),
   examples: z.array(example),
 });
+/** See `evaluationRecord`. */
 export type EvaluationRecord = z.output<typeof evaluationRecord>;

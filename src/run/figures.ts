@@ -22,6 +22,7 @@ export const figure = openObject({
   /** True if comparisons test it between agents. */
   tested: z.boolean().optional(),
 });
+/** A declared figure. */
 export type Figure = z.output<typeof figure>;
 
 /** A figure's value with its 95 % interval over `n` samples. Rates are fractions in [0, 1], never percent. */

@@ -6,6 +6,7 @@ import { WorkbenchError } from './errors.js';
 import { readFully } from './files.js';
 import { ofShape, parseJson } from './read-json.js';
 
+/** Position in a log. */
 export interface Cursor {
   /** Bytes read; a line ends there. */
   offset: number;
@@ -13,6 +14,7 @@ export interface Cursor {
   mark: string;
 }
 
+/** Start of a log. */
 export const logStart: Cursor = { offset: 0, mark: '' };
 
 const markBytes = 128;

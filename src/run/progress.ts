@@ -29,6 +29,7 @@ export function formatDuration(seconds: number): string {
 
 /** Display of progress: `auto` is a bar on a terminal and plain lines elsewhere. */
 export const progressModes = ['auto', 'bar', 'plain', 'off'] as const;
+/** One of `progressModes`. */
 export type ProgressMode = (typeof progressModes)[number];
 
 export interface ProgressOptions {

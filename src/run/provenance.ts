@@ -27,6 +27,7 @@ const artifactKinds = [
   /** An agent's answers to earlier questions, without golds. */
   'own answers',
 ] as const;
+/** Kind of an artifact. */
 export type ArtifactKind = (typeof artifactKinds)[number];
 
 /** Sizes, hashes and sources, by name. */
@@ -80,6 +81,7 @@ export const unknownWeights: ProvenanceRecord = {
   artifacts: [{ kind: 'training', name: 'weights it began with', facts: unknownSources }],
 };
 
+/** Writes a record, atomically. */
 export function writeProvenance(file: string, record: ProvenanceRecord): void {
   writeFileAtomic(file, `${JSON.stringify(record, null, 1)}\n`);
 }

@@ -4,6 +4,7 @@ import { asWritten, openObject } from './read-json.js';
 
 /** The phases of training, in order. */
 export const phases = ['transe', 'bilinear', 'encode', 'clone', 'fit', 'ppo'] as const;
+/** One of `phases`. */
 export type Phase = (typeof phases)[number];
 
 const nonFinite: readonly unknown[] = ['NaN', 'Infinity', '-Infinity'];
@@ -25,8 +26,10 @@ const metricShape = z.object({
 });
 /** One line of `metrics.jsonl`. No wall clock, so that equal runs have equal bytes. */
 export type MetricRecord = z.output<typeof metricShape>;
+/** See `MetricRecord`. */
 export const metricRecord: z.ZodType<MetricRecord> = openObject(metricShape.shape);
 
+/** See `TimingRecord`. */
 export const timingRecord = z
   .object({
     phase: text,
@@ -54,6 +57,7 @@ const stateShape = z.object({
 });
 /** `state.json`: progress of a run. */
 export type RunState = z.output<typeof stateShape>;
+/** See `RunState`. */
 export const runState: z.ZodType<RunState> = asWritten(openObject(stateShape.shape));
 
 const sessionShape = z.object({

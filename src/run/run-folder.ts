@@ -59,8 +59,10 @@ export function evaluationFiles(folder: string) {
   };
 }
 
+/** Paths of an evaluation's files. */
 export type EvaluationFiles = ReturnType<typeof evaluationFiles>;
 
+/** Options of a run written by this process. */
 export type Run = ReturnType<typeof createRun>;
 
 interface CreateRunOptions {

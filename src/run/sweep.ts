@@ -49,6 +49,7 @@ const sweepShape = z.object({
 });
 /** `sweep.json`: definition of a sweep. No time and no path, so that equal sweeps have equal files. */
 export type SweepRecord = z.output<typeof sweepShape>;
+/** Its shape. */
 export const sweepRecord: z.ZodType<SweepRecord> = asWritten(openObject(sweepShape.shape));
 
 const at = { trial: z.int().min(1), seed: z.int() };
@@ -150,6 +151,7 @@ export function listSweeps(runs: string): ListedSweep[] {
     });
 }
 
+/** End of a run. */
 export type TrialEnd = Extract<TrialEvent, { kind: 'end' }>;
 
 /** One run of a trial; a trial has one per seed. */
@@ -163,6 +165,7 @@ export interface TrialRun {
   rungs: Extract<TrialEvent, { kind: 'rung' }>[];
 }
 
+/** A trial: settings and results. */
 export interface Trial {
   trial: number;
   id?: string | number | undefined;

@@ -49,6 +49,7 @@ export type StoredScores = z.output<typeof scoresShape>;
 /** Prior log-probabilities of texts: `of` is the sha256 (hex) of model and text before them. */
 export type StoredPriors = z.output<typeof priorsShape>;
 
+/** Facts about a model for replays without it. */
 export type ModelCard = z.output<typeof cardShape>;
 export type StoredFailure = z.output<typeof failureShape>;
 
@@ -72,6 +73,7 @@ interface CompletionKey extends Omit<CompletionRequest, 'decision' | 'signal'> {
   salt: string;
 }
 
+/** Completions by request; close it after use. */
 export type CompletionStore = ReturnType<typeof openCompletionStore>;
 
 /** sha256 (hex) of the canonical JSON of all that a completion depends on. */
