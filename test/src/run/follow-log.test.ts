@@ -34,18 +34,14 @@ describe('a log that grows', () => {
     expect(read(file, cut.cursor)).toMatchObject({ records: [5], reset: false });
   });
 
-  test('starts again when it was cut and has grown beyond its old length', () => {
+  test.each([
+    ['beyond its old length is read from its start', '1\n7\n8\n9\n', { records: [1, 7, 8, 9], reset: true }],
+    ['to the same lines continues', '1\n2\n3\n4\n', { records: [4], reset: false }],
+  ])('that was cut and grew again %s', (_, text, expected) => {
     const file = log('1\n2\n3\n');
     const { cursor } = read(file);
-    writeFileSync(file, '1\n7\n8\n9\n');
-    expect(read(file, cursor)).toMatchObject({ records: [1, 7, 8, 9], reset: true });
-  });
-
-  test('that grew again to the same lines continues', () => {
-    const file = log('1\n2\n3\n');
-    const { cursor } = read(file);
-    writeFileSync(file, '1\n2\n3\n4\n');
-    expect(read(file, cursor)).toMatchObject({ records: [4], reset: false });
+    writeFileSync(file, text);
+    expect(read(file, cursor)).toMatchObject(expected);
   });
 
   test('is empty before it is there, and after it went', () => {

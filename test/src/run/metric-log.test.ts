@@ -82,8 +82,9 @@ test('each record holds the seconds since the one before, memory and rates', () 
   clock = 13;
   log.record('clone', 2);
   log.close();
-  const [first, second] = readTimings(file);
-  expect(first).toMatchObject({ phase: 'clone', step: 1, seconds: 2.5, 'time/env_steps': 80 });
-  expect(second!.seconds).toBe(0.5);
-  expect(first!.rss_mb).toBeGreaterThan(1);
+  const rss_mb = expect.any(Number);
+  expect(readTimings(file)).toEqual([
+    { phase: 'clone', step: 1, seconds: 2.5, rss_mb, 'time/env_steps': 80 },
+    { phase: 'clone', step: 2, seconds: 0.5, rss_mb },
+  ]);
 });

@@ -50,14 +50,13 @@ test('a terminal gets one line that is redrawn', () => {
 });
 
 test('plain lines can be chosen on a terminal, a bar in a log, or nothing at all', () => {
-  const [plain, bar, off] = [
-    written(true, { mode: 'plain' }),
-    written(false, { mode: 'bar' }),
-    written(true, { mode: 'off' }),
-  ];
-  for (const one of [plain, bar, off]) work(one);
-  expect(plain.text()).not.toContain('\x1b');
-  expect(plain.text().match(/\n/g)).toHaveLength(4);
-  expect(bar.text()).toContain('\r\x1b[2Kclone 1/900');
-  expect(off.text()).toBe('');
+  const [plain, bar, off] = (['plain', 'bar', 'off'] as const).map((mode) => {
+    const stream = written(mode !== 'bar', { mode });
+    work(stream);
+    return stream.text();
+  });
+  expect(plain).not.toContain('\x1b');
+  expect(plain!.match(/\n/g)).toHaveLength(4);
+  expect(bar).toContain('\r\x1b[2Kclone 1/900');
+  expect(off).toBe('');
 });
