@@ -82,7 +82,7 @@ export async function cutBack(sequence: LlamaContextSequence, length: number): P
   return sequence.nextTokenIndex === length;
 }
 
-/** How many elements two lists begin with alike. @param most looked at */
+/** Number of elements that two lists begin with alike. @param most looked at */
 export function commonLength(
   a: ArrayLike<unknown>,
   b: ArrayLike<unknown>,

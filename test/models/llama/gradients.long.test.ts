@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, test } from '@jest/globals';
 import type * as tfTypes from '@tensorflow/tfjs-core';
 import { causalAttention } from '../../../models/llama/causal-attention.js';
 import { gatedUnit, linear, rmsNorm } from '../../../models/llama/layers.js';

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { LlamaModel, Token } from 'node-llama-cpp';
 import { type BytePairTokenizer, bytePairTokenizer } from '../../../models/llama/byte-pair/byte-pair-tokenizer.js';
 import { chatSegments } from '../../../models/llama/chat-segments.js';
