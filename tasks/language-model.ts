@@ -41,10 +41,7 @@ export async function openRealModel(spec: string, set: readonly string[], choice
   const { openLanguageModel } = await import('../src/llm/model-files.js');
   const overrides = { overrides: set, source: '--model-set' };
   if (!/^https?:/i.test(spec)) {
-    const { gpuLayers, contextLength, ...local } = loadConfig(localSettings, overrides);
-    return openLanguageModel(spec, {
-      local: { ...local, ...(gpuLayers !== undefined && { gpuLayers }), ...(contextLength && { contextLength }) },
-    });
+    return openLanguageModel(spec, { local: loadConfig(localSettings, overrides) });
   }
   const server = loadConfig(serverSettings, overrides);
   const model = await openLanguageModel(spec, { server });

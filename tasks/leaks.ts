@@ -79,17 +79,14 @@ export function evaluationsOn(
 export function notedEvaluations<R extends Row>(
   of: CheckedRun,
   measure: Measure<R>,
-  {
-    dataset,
-    split,
-    metric,
-    seen,
-  }: { dataset: string; split: string; metric: string; seen: (row: R) => boolean | undefined },
+  by: { dataset: string; split: string; metric: string; seen: (row: R) => boolean | undefined },
 ): { agents: NotedAgent[]; targets: SeenUnseen[] } {
-  const found = evaluationsOn(of, dataset, split);
+  const found = evaluationsOn(of, by.dataset, by.split);
   return {
     agents: found.map(({ noted }) => noted),
-    targets: found.map((one) => targetsOf(one.name, readEvaluation(one.folder, measure), measure, metric, seen)),
+    targets: found.map(({ name, folder }) =>
+      targetsOf(name, readEvaluation(folder, measure), measure, by.metric, by.seen),
+    ),
   };
 }
 
@@ -109,12 +106,7 @@ export function targetsOf<R extends Row>(
   return seenUnseen({ evaluation, agent: record.agent, metric }, scored);
 }
 
-/** Provenance of a run. */
-export const notedRun = (run: RunInfo): NotedAgent => ({
-  of: 'run',
-  own: true,
-  record: readRunProvenance(run),
-});
+export const notedRun = (run: RunInfo): NotedAgent => ({ of: 'run', own: true, record: readRunProvenance(run) });
 
 /** Identity and provenance of an evaluation, with the run of its agent if it still exists. */
 export function notedEvaluation(name: string, folder: string) {
@@ -134,14 +126,9 @@ export function notedEvaluation(name: string, folder: string) {
 /** Artifacts with their verdicts, then what they cannot show: never that there is no leak. */
 export function leakCheck(dataset: string, checked: Checked): LeakCheck {
   const report = leakReport({ dataset, ...checked });
-  const page = new ShownPage({ ...report, cannotExclude: checked.cannotExclude });
-  addReport(page, report, checked);
-  const { split, found, unknown, notNoted } = report;
-  return { json: page.json, sections: page.sections, split, found, unknown: [...unknown, ...notNoted] };
-}
-
-function addReport(page: ShownPage, report: LeakReport, { title, note, cannotExclude }: Checked): void {
-  const { dataset, graph, split, samples, artifacts, unknown, notNoted } = report;
+  const { title, note, cannotExclude } = checked;
+  const page = new ShownPage({ ...report, cannotExclude });
+  const { graph, split, samples, artifacts, found, unknown, notNoted } = report;
   page.line(
     `${printable(title)} · ${dataset}, graph ${graph} · what does it know of split ${split} (${samples} samples)?`,
   );
@@ -160,12 +147,17 @@ function addReport(page: ShownPage, report: LeakReport, { title, note, cannotExc
   addTargets(page, report);
   addCounts(page, report);
   for (const doubt of cannotExclude) page.line(`- ${printable(doubt)}.`);
-  if (report.foundBeside.length > 0) {
-    page.line();
-    page.line('Found in agents that were evaluated with it');
-    page.line();
-    for (const text of report.foundBeside) page.line(`- ${printable(text)}`);
-  }
+  addFoundBeside(page, report.foundBeside);
+  return { json: page.json, sections: page.sections, split, found, unknown: [...unknown, ...notNoted] };
+}
+
+/** What was found in agents that were evaluated with the one that is checked. */
+export function addFoundBeside(page: ShownPage, texts: readonly string[]): void {
+  if (texts.length === 0) return;
+  page.line();
+  page.line('Found in agents that were evaluated with it');
+  page.line();
+  for (const text of texts) page.line(`- ${printable(text)}`);
 }
 
 function artifactRow(

@@ -46,7 +46,6 @@ function rangeOf(first: number, last: number, word: string): string[] {
 const tooMany = (word: string) =>
   new WorkbenchError('usage', `expected at most ${mostNames} agents, got more, at ${word}`);
 
-/** Part of a task that describes its agents. */
 type Known = Pick<Task, 'agents' | 'suits'>;
 
 /**
@@ -94,14 +93,11 @@ function membersOf(
     const hasPart = (part: string) => all.some((name) => task.agents.hasSwitches(`${name}:${part}`));
     const unknown = parts.filter((part) => !hasPart(part)).map((part) => part.replace(/=.*/s, ''));
     if (unknown.length > 0) {
-      const got = unknown.join(', ');
-      throw new WorkbenchError(
-        'config',
-        `expected switches of agents of ${group}, got ${got}, which none has, at ${word}`,
-        {
-          hint: `They have ${[...new Set(all.flatMap((name) => Object.keys(task.agents.settings(name, {}))))].join(', ')}.`,
-        },
-      );
+      const got = `${unknown.join(', ')}, which none has`;
+      const known = new Set(all.flatMap((name) => Object.keys(task.agents.settings(name, {}))));
+      throw new WorkbenchError('config', `expected switches of agents of ${group}, got ${got}, at ${word}`, {
+        hint: `They have ${[...known].join(', ')}.`,
+      });
     }
     throw new WorkbenchError('usage', `expected agents on ${task.name}, got none, at ${word}`, {
       hint: `Agents on ${task.name}: ${task.agents.names().join(', ')}.`,

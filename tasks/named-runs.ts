@@ -70,13 +70,10 @@ function refuseUnlike([first, ...others]: readonly RunInfo[]): void {
     );
     if (key === undefined) continue;
     const word = (of: Record<string, unknown>) => (of[key] === undefined ? 'none' : JSON.stringify(of[key]));
-    throw new WorkbenchError(
-      'usage',
-      `expected runs of one ${key} to answer as one, got ${first!.id} (${word(own)}) and ${run.id} (${word(other)})`,
-      {
-        hint: 'Runs that are averaged differ in seed and network alone. Parted by a space `kgwalk compare` takes them as several.',
-      },
-    );
+    const got = `${first!.id} (${word(own)}) and ${run.id} (${word(other)})`;
+    throw new WorkbenchError('usage', `expected runs of one ${key} to answer as one, got ${got}`, {
+      hint: 'Runs that are averaged differ in seed and network alone. Parted by a space `kgwalk compare` takes them as several.',
+    });
   }
 }
 

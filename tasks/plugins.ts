@@ -57,10 +57,7 @@ export async function loadPlugin(path: string): Promise<void> {
   } catch (error) {
     if (!(error instanceof WorkbenchError)) throw failureOf(file, 'failed', error);
     const { code, message, hint: remedy } = error;
-    throw new WorkbenchError(code, `${message}, at ${file}`, {
-      ...(remedy !== undefined && { hint: remedy }),
-      cause: error,
-    });
+    throw new WorkbenchError(code, `${message}, at ${file}`, { hint: remedy, cause: error });
   }
 }
 
@@ -110,9 +107,9 @@ async function hostFor(file: string, registered: string[]): Promise<PluginHost> 
         id,
         (options: Options) => {
           const make = named(file, what, prepare(options));
-          return () => envNaming(file, what, make());
+          return () => naming(file, what, make());
         },
-        prepareBatch && ((...given) => envNaming(file, what, prepareBatch(...given))),
+        prepareBatch && ((...given) => naming(file, what, prepareBatch(...given))),
       );
       registered.push(what);
     },
@@ -157,23 +154,19 @@ function named<Given extends unknown[], Result>(
 /** Methods called on environments and agents. */
 const called = ['reset', 'step', 'render', 'close', 'prepare', 'answer', 'rank'] as const;
 
-/** Names the plugin in errors of the object's methods. */
-function nameErrors(
+/** The object, whose methods name the plugin in their errors. */
+function naming<Made extends object>(
   file: string,
   what: string,
-  made: object | undefined,
+  made: Made,
   describe?: (error: unknown) => unknown,
-): void {
-  const methods = (made ?? {}) as Record<string, unknown>;
+): Made {
+  const methods = made as Record<string, unknown>;
   for (const name of called) {
     const method = methods[name];
     if (typeof method === 'function') methods[name] = named(file, what, method.bind(made) as () => unknown, describe);
   }
-}
-
-function envNaming<Made extends object>(file: string, what: string, env: Made): Made {
-  nameErrors(file, what, env);
-  return env;
+  return made;
 }
 
 /** Names the plugin in an agent's errors but keeps their kind, since an agent that throws on a sample has missed it. */
@@ -186,8 +179,9 @@ function namingAgent<Made extends object>(file: string, what: string, agent: Mad
     return error;
   };
   // An agent of links is called through its ranker.
-  for (const asked of [agent, (agent as { ranker?: object }).ranker]) nameErrors(file, what, asked, describe);
-  return agent;
+  const { ranker } = agent as { ranker?: object };
+  if (ranker) naming(file, what, ranker, describe);
+  return naming(file, what, agent, describe);
 }
 
 /** Errors that the workbench handles itself: usage, exhausted budgets, stops. */

@@ -28,36 +28,30 @@ export async function openReplayed(
   requirePlugins(labelsOfHashes(asked.hashes), { what: 'the evaluation', place: asked.folder });
   const task = await loadTask(asked.task as TaskName);
   const wanted = encoder ?? asked.encoder;
-  const flags = { ...task.flagsOf(asked), ...(wanted !== undefined && { encoder: wanted }) };
+  const flags = { ...task.flagsOf(asked), encoder: wanted };
   const { data, agents, close } = await openAgents(task, [resolvedOf(asked)], flags, work);
   const [agent] = agents;
+  const other = (expected: string, hint: string) => new WorkbenchError('data', `expected ${expected}`, { hint });
   try {
     for (const [key, hash] of Object.entries<string>(data.hashes)) {
       if (asked.hashes[key] === hash) continue;
       const { dataset } = asked.about;
-      throw new WorkbenchError(
-        'data',
-        `expected data set ${dataset} as it was evaluated, got another, at ${asked.folder}`,
-        {
-          hint: 'It has been imported again since then, from other files.',
-        },
+      throw other(
+        `data set ${dataset} as it was evaluated, got another, at ${asked.folder}`,
+        'It has been imported again since then, from other files.',
       );
     }
-    const got = agent!.hashes?.encoder;
-    if (got !== asked.hashes.encoder) {
-      throw new WorkbenchError(
-        'data',
-        `expected text vectors of ${asked.hashes.encoder}, got those of ${got}, at --encoder`,
-        {
-          hint: 'Give the file that the evaluation was made with.',
-        },
+    const { encoder: vectors, walker } = agent!.hashes ?? {};
+    if (vectors !== asked.hashes.encoder) {
+      throw other(
+        `text vectors of ${asked.hashes.encoder}, got those of ${vectors}, at --encoder`,
+        'Give the file that the evaluation was made with.',
       );
     }
-    if (agent!.hashes?.walker !== asked.hashes.walker) {
-      throw new WorkbenchError(
-        'data',
-        `expected the walker of checkpoint ${asked.hashes.walker}, got ${agent!.hashes?.walker}, at the switches of ${asked.folder}`,
-        { hint: 'Its run was trained on, or another run has its name: name the checkpoint by `RUN@NAME`.' },
+    if (walker !== asked.hashes.walker) {
+      throw other(
+        `the walker of checkpoint ${asked.hashes.walker}, got ${walker}, at the switches of ${asked.folder}`,
+        'Its run was trained on, or another run has its name: name the checkpoint by `RUN@NAME`.',
       );
     }
     return { task, data, agent: agent!, close };

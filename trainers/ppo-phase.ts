@@ -1,4 +1,5 @@
 /** PPO phase of a run, for any kind of walk: evaluates, saves, stops early, and resumes. */
+import type { Actor, ValueNetwork } from '../agents/actor.js';
 import { readRunCheckpoint } from '../checkpoints/chain.js';
 import { checkFits, type Checkpoint, type JsonObject } from '../checkpoints/checkpoint.js';
 import { WorkbenchError } from '../src/run/errors.js';
@@ -6,6 +7,7 @@ import { adamWOf } from '../src/tensor/adamw.js';
 import { divergedAt } from '../src/tensor/diverged.js';
 import type { Optimizer, TrainedParameters } from '../src/tensor/trainable.js';
 import type { PpoSettings } from './ppo-settings.js';
+import type { Learner } from './ppo-step.js';
 import type { PpoOptions, PpoUpdate } from './ppo.js';
 import { beginWith, figuresOf, restoreTrainee, saveTrainee, type Session, stepsOf, type Trainee } from './session.js';
 
@@ -62,6 +64,24 @@ export function firstWeights({
 /** Optimizer by the settings of PPO. */
 export function adamOf(parameters: TrainedParameters, { adamEpsilon, maxGradNorm }: PpoSettings): Optimizer {
   return adamWOf(parameters, { epsilon: adamEpsilon, ...(maxGradNorm > 0 && { maxGradNorm }) });
+}
+
+/** A learner with optimizers by the settings of PPO; closing it disposes networks and optimizers. */
+export function openLearner<Observation, Request>(
+  actor: Actor<Observation, Request>,
+  network: ValueNetwork<Request> | undefined,
+  settings: PpoSettings,
+) {
+  const optimizer = adamOf(actor.parameters, settings);
+  const critic = network && { network, optimizer: adamOf(network.parameters, settings) };
+  const learner: Learner<Observation, Request> = { actor, optimizer, critic };
+  const close = () => {
+    optimizer.dispose();
+    critic?.optimizer.dispose();
+    network?.dispose();
+    actor.dispose();
+  };
+  return { learner, close };
 }
 
 const rewardAndKl = (metrics: Readonly<Record<string, number>>) =>

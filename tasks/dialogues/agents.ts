@@ -56,7 +56,6 @@ export function refuseIdle(resolved: readonly Resolved[], { model, threads, coun
   }
 }
 
-/** The agent with its way of being asked and scored. */
 export async function openScoredAgent(
   which: Resolved,
   data: DialogueEvaluationData,
@@ -82,7 +81,7 @@ export async function openScoredAgent(
       batchSize: settings.batchSize,
       canAsk: ({ start }) => graph.degree(start) > 0,
       goldOf: ({ id }) => golds.get(id)!,
-      ...(useCalls && { useCalls }),
+      useCalls,
     }),
     scorer: dialogueScorer({
       ...{ graph, walks, withArk, horizon, samples, seenTargets },
@@ -107,11 +106,8 @@ async function openWalker(
 ): Promise<Opened> {
   const { run, others } = trained;
   const { agent, walks, encoderIds, close } = await loadWalkers(foldersOf(trained), {
-    ...{ beamWidth, twoHopBonus, arkBeam: withArk },
-    ...(modelPath !== undefined && { modelPath }),
-    ...(backend !== undefined && { backend: backendOf(backend) }),
-    threads: threadsOf(threads),
-    ...(work.signal && { signal: work.signal }),
+    ...{ beamWidth, twoHopBonus, arkBeam: withArk, modelPath, threads: threadsOf(threads), signal: work.signal },
+    backend: backend === undefined ? undefined : backendOf(backend),
   });
   return {
     ...{ agent, walks, encoder: modelPath, close },
@@ -122,9 +118,10 @@ async function openWalker(
 
 async function openUntrained(
   { agent: name, switches }: Resolved,
-  { dataset, graph, train, settings, withArk }: DialogueEvaluationData,
+  data: DialogueEvaluationData,
   { runs, encoder: wanted, work }: OpenOptions,
 ): Promise<Opened> {
+  const { graph, train, settings, withArk } = data;
   const run = runs.at(-1);
   const texts = encoderSettings.parse(run?.config.encoder ?? {});
   let encoder: Promise<StateEncoder> | undefined;
@@ -139,7 +136,7 @@ async function openUntrained(
       {
         ...{ graph, train },
         ranking: { ...settings, arkBeam: withArk },
-        embedding: () => embeddingOf(graph, dataset, run, work),
+        embedding: () => embeddingOf(data, run, work),
         // The model that was asked for, else the run's, else the embedded one, else a hashed one; the agent's note names it.
         encoder: () =>
           (encoder ??= openEncoder(texts, {
@@ -175,8 +172,7 @@ function taskClient({ client, totals }: QuestionClient): TaskClient {
 
 /** The table of the run they are compared with, else one that fits and was kept, else a new one, which takes minutes. */
 async function embeddingOf(
-  graph: DialogueEvaluationData['graph'],
-  dataset: DialogueEvaluationData['dataset'],
+  { graph, dataset }: DialogueEvaluationData,
   run: RunInfo | undefined,
   { progress, signal }: Work,
 ): Promise<EmbeddingTable> {
@@ -186,7 +182,7 @@ async function embeddingOf(
     settings: transeSettings.parse(run?.config.transe ?? {}),
     seed: (run?.config.seed as number | undefined) ?? 0,
     exclude: dialogueTriples(dataset, graph),
-    ...{ progress, ...(signal && { signal }) },
+    ...{ progress, signal },
   });
   return table;
 }

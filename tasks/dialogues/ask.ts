@@ -16,7 +16,6 @@ import { keptOpen, type OpenedAsk, type Resolved, type ShownAnswer, type Trained
 import { foldersOf } from '../named-runs.js';
 import { namedPath, walkText } from './score.js';
 
-/** Answers of a trained walker from an entity after a message. */
 export function openAskDialogue({ trained }: Resolved, flags: EvaluationFlags): OpenedAsk {
   if (flags.graph !== undefined) {
     throw new WorkbenchError('usage', `expected no graph, since a run walks its own, got ${flags.graph}, at --graph`, {
@@ -31,13 +30,8 @@ export function openAskDialogue({ trained }: Resolved, flags: EvaluationFlags): 
     async ask([question, ...more], of = {}) {
       const { start: from, dialogue, top: most = '10' } = { ...flags, ...of };
       if (!trained || question === undefined || more.length > 0 || from === undefined) {
-        throw new WorkbenchError(
-          'usage',
-          'expected a run, a question and --start ENTITY for dialogues, got something else',
-          {
-            hint: 'kgwalk ask RUN "QUESTION" --start ENTITY',
-          },
-        );
+        const wanted = 'expected a run, a question and --start ENTITY for dialogues, got something else';
+        throw new WorkbenchError('usage', wanted, { hint: 'kgwalk ask RUN "QUESTION" --start ENTITY' });
       }
       const top = wholeNumber(most, '--top', 1);
       const before = dialogue === undefined ? undefined : await dialogueOf(dialogue);
@@ -60,8 +54,8 @@ function openWalker(trained: Trained, { encoder, model, backend, top = '10' }: E
   const modelPath = encoder ?? model;
   return loadWalkers(foldersOf(trained), {
     ...{ beamWidth: Math.max(beamWidth, wholeNumber(top, '--top', 1)), twoHopBonus },
-    ...(modelPath !== undefined && { modelPath }),
-    ...(backend !== undefined && { backend: backendOf(backend) }),
+    modelPath,
+    backend: backend === undefined ? undefined : backendOf(backend),
   });
 }
 
@@ -105,9 +99,7 @@ function entityOf(graph: Graph, name: string): number {
   throw new WorkbenchError(
     'usage',
     `expected an entity of graph ${graph.name}, got ${JSON.stringify(name)}, at --start`,
-    {
-      ...(near !== undefined && { hint: `Did you mean ${JSON.stringify(near)}?` }),
-    },
+    near === undefined ? {} : { hint: `Did you mean ${JSON.stringify(near)}?` },
   );
 }
 

@@ -6,7 +6,6 @@ import type { Section } from '../../src/run/evaluation.js';
 import { numberText } from '../../src/run/figures.js';
 import { type DialogueRow, type GoldPart, goldParts } from './row.js';
 
-/** Rows of a walker, with their samples. */
 export interface CalibratedRows {
   rows: readonly DialogueRow[];
   samples: readonly WalkSample[];

@@ -21,7 +21,6 @@ import { checkArkCount, seenEntities } from './row.js';
 /** Label of scores of agents that read the text after the path was chosen. */
 export const oracleLabel = 'oracle: reads the reply';
 
-/** Everything that agents on dialogues are evaluated with, loaded. */
 export interface DialogueEvaluationData extends Data<WalkSample> {
   dataset: DialogueDataset;
   graph: Graph;
@@ -61,11 +60,10 @@ export async function dialogueData(flags: EvaluationFlags, runs: readonly RunInf
         ? train
         : splitSamples(dataset, graph, data, split);
   if (all.length === 0) {
-    throw new WorkbenchError(
-      'data',
-      `expected samples, got none, at ${flags.data ?? `split ${split} of ${data.dataset}`}`,
-      { hint: 'A sample is a path chosen by an annotator; see `kgwalk datasets stats`.' },
-    );
+    const at = flags.data ?? `split ${split} of ${data.dataset}`;
+    throw new WorkbenchError('data', `expected samples, got none, at ${at}`, {
+      hint: 'A sample is a path chosen by an annotator; see `kgwalk datasets stats`.',
+    });
   }
   const samples = sampled(all, limit, 'evaluate/limit');
   return {
@@ -90,7 +88,6 @@ export async function dialogueData(flags: EvaluationFlags, runs: readonly RunInf
 /** Settings of data that decide what is asked and what counts as train, of those that have no option; absent where all is taken. */
 const drawSettings = ['oracle', 'fold', 'maxDialogues', 'trainSamples', 'validSamples'] as const;
 
-/** Those that are set. */
 const drawnBy = (data: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(drawSettings.flatMap((key) => ((data[key] ?? null) === null ? [] : [[key, data[key]]])));
 

@@ -1,7 +1,6 @@
 /** Walks over dialogues as an environment, for programs that step it themselves. */
 import { entityTexts, lastMessageText } from '../../agents/walker/vectors.js';
-import type { WalkSample } from '../../datasets/walk-sample.js';
-import { splitSamples } from '../../datasets/walk-sample.js';
+import { splitSamples, type WalkSample } from '../../datasets/walk-sample.js';
 import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import type { DialogueWalkObservation, DialogueWalkOptions } from '../../envs/dialogue-walk/dialogue-walk-env.js';
 import { walkRulesOf } from '../../envs/dialogue-walk/rules.js';
@@ -31,13 +30,11 @@ export async function dialogueEnvironment(
   const whole = await dataset.loadGraph(data.graph);
   const { graph } = walkGraph(whole, env, dataset);
   const samples = splitSamples(dataset, whole, data, split);
-  const options: DialogueWalkOptions = {
-    ...{ graph, samples, reward: env.reward, gamma: ppo.gamma },
-    rules: walkRulesOf(env),
-  };
+  const rules = walkRulesOf(env);
+  const options: DialogueWalkOptions = { graph, samples, reward: env.reward, gamma: ppo.gamma, rules };
   work.note(`${samples.length} ${split} samples on graph ${graph.name}, walks of ${env.horizon}`);
   const vectors = encoder === undefined ? undefined : await dialogueVectors(encoder, graph, samples, settings, work);
-  return { options, ...(vectors && { vectors }) };
+  return { options, vectors };
 }
 
 /** Vector of an observation: the last message, then the name of the current entity. */

@@ -21,7 +21,6 @@ import type { TrainSettings } from '../../trainers/train-settings.js';
 import { pretrainEmbeddings } from '../../trainers/transe/pretrain.js';
 import { dialogueTriples } from '../../trainers/transe/triples.js';
 
-/** The task of dialogues. */
 export const dialogues: Task<WalkSample, Answer, DialogueRow, DialogueEvaluationData> = {
   name: 'dialogues',
   exampleDataset: 'opendialkg',
@@ -69,8 +68,6 @@ async function pretrainDialogues(
   });
   const page = new ShownPage({ file, reused, epochs: history.length, metrics });
   page.line(`${reused ? 'kept from before' : `trained in ${history.length} epochs`}: ${file}`);
-  if (metrics) {
-    page.line(`held-out facts, filtered: ${shownMetrics(metrics)}`);
-  }
+  if (metrics) page.line(`held-out facts, filtered: ${shownMetrics(metrics)}`);
   return page;
 }

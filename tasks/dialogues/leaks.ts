@@ -56,20 +56,15 @@ export async function evaluationLeaks(name: string, folder: string, wanted: stri
   const graph = await dataset.loadGraph(about.graph!);
   if (hashes.graph !== graph.hash) throw otherGraph(title, hashes.graph, graph.hash);
   const asksIt = foundEvaluation(folder) !== undefined && about.split === split;
-  const evaluation = () => readEvaluation(folder, dialogueMeasure);
+  const linked = members.flatMap((run) => linkedOf(run, dataset, graph));
   return leakCheck(name, {
-    ...{
-      title,
-      note: dataset.manifest.graphs[graph.name]!.note,
-      known: knownDialogues(
-        dataset,
-        graph,
-        split,
-        members.flatMap((run) => linkedOf(run, dataset, graph)),
-      ),
-    },
+    title,
+    note: dataset.manifest.graphs[graph.name]!.note,
+    known: knownDialogues(dataset, graph, split, linked),
     ...{ chosen: dataset.manifest.generated === undefined, agents, expected: trained ? expectedOf(trained) : [] },
-    targets: asksIt ? [targetsOf(agent, evaluation(), dialogueMeasure, main!.key, ({ seen }) => seen)] : [],
+    targets: asksIt
+      ? [targetsOf(agent, readEvaluation(folder, dialogueMeasure), dialogueMeasure, main!.key, ({ seen }) => seen)]
+      : [],
     cannotExclude: [
       ...(about.model === undefined ? [] : [`what the language model (${about.model}) was trained on`]),
       ...encoderDoubt(hashes.encoder),
@@ -87,7 +82,6 @@ function linkedOf({ config }: RunInfo, dataset: DialogueDataset, graph: Graph): 
 
 const linkedSettings = walkerRunSettings.pick({ data: true, clone: true });
 
-/** Artifacts of the completed phases. */
 function expectedOf({ config, state: { done } }: RunInfo): string[] {
   const { ppo } = config as { ppo?: { gradient?: string; init?: string } };
   return [

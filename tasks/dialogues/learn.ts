@@ -38,7 +38,7 @@ import { clone } from '../../trainers/clone.js';
 import { goldWalks, shownGolds } from '../../trainers/demonstrations.js';
 import { type BackgroundOptions, encodeInBackground } from '../../trainers/background-encoding.js';
 import { expectedReward } from '../../trainers/expected-reward.js';
-import { adamOf, firstWeights, ppoPhase } from '../../trainers/ppo-phase.js';
+import { firstWeights, openLearner, ppoPhase } from '../../trainers/ppo-phase.js';
 import { ppo } from '../../trainers/ppo.js';
 import { wholeWalks } from '../../trainers/rollout.js';
 import { type Learning, logEncoding, type Session, type Training } from '../../trainers/session.js';
@@ -49,7 +49,6 @@ import { refuseForeignEnv, ablationProblems, openDialogueData, type RunGraphs, w
 import { seenEntities } from './row.js';
 import { dialogueCurve, dialogueScorer } from './score.js';
 
-/** A run with what it trains on. */
 interface DialogueSession extends Session {
   inputs: WalkerInputs;
   train: readonly WalkSample[];
@@ -57,7 +56,6 @@ interface DialogueSession extends Session {
   linked: LinkedTurns | undefined;
 }
 
-/** Training over dialogues: TransE, text vectors, cloning, PPO. */
 export const dialogueLearning: Learning = {
   forkPhase: 'clone',
   problems: (settings) => [...ablationProblems(settings), ...walkProblems(settings)],
@@ -94,18 +92,11 @@ async function openDialogueTraining(settings: TrainSettings): Promise<Training> 
         throw error;
       }
       run.update({ phase: 'encode' });
-      const inputs = await prepareInputs(
-        session,
-        { graph, walks },
-        { dataset, train, linked },
-        await texts.join(),
-        transe?.table,
-      );
+      const samples = { dataset, train, linked };
+      const inputs = await prepareInputs(session, { graph, walks }, samples, await texts.join(), transe?.table);
       run.update({ done: { ...run.state.done, encode: true } });
       const dialogues = { ...session, inputs, train, valid, linked };
-      if (settings.clone.enabled && from?.header.phase !== 'ppo') {
-        await cloneInto(dialogues, from);
-      }
+      if (settings.clone.enabled && from?.header.phase !== 'ppo') await cloneInto(dialogues, from);
       if (settings.ppo.enabled) {
         run.update({ phase: 'ppo' });
         await dialoguePpo(dialogues, transe?.table, from?.header.phase === 'ppo' ? from : undefined);
@@ -115,7 +106,6 @@ async function openDialogueTraining(settings: TrainSettings): Promise<Training> 
   };
 }
 
-/** Inputs of a walker. */
 interface RunTexts {
   names: FrozenVectors;
   /** Absent where states are read one by one. */
@@ -232,14 +222,8 @@ async function dialoguePpo(
     settings.ppo.baseline === 'critic'
       ? createCritic(tf, settings.walker, networkShape(inputs), settings.seed)
       : undefined;
-  const learner = {
-    actor: walkerActor(policy),
-    optimizer: adamOf(policy.head.parameters, settings.ppo),
-    critic: critic && {
-      network: walkerValues(critic, featurizer),
-      optimizer: adamOf(critic.parameters, settings.ppo),
-    },
-  };
+  const values = critic && walkerValues(critic, featurizer);
+  const { learner, close } = openLearner(walkerActor(policy), values, settings.ppo);
   const shaping = settings.env.shaping === 'transe' ? transe! : undefined;
   const envs = makeVectorEnv(
     // Ids of a user's own environment are not known to the types; `checkTrainSettings` has looked it up.
@@ -281,10 +265,7 @@ async function dialoguePpo(
   } finally {
     envs.close();
     anchor?.head.dispose();
-    learner.optimizer.dispose();
-    learner.critic?.optimizer.dispose();
-    critic?.dispose();
-    policy.head.dispose();
+    close();
   }
 }
 

@@ -24,10 +24,8 @@ const shares = {
 } as const;
 /** Part of a gold path: the number of hops, the first relation, all relations, the first edge, the last entity. */
 export type GoldPart = keyof typeof shares;
-/** All parts, in the order of tables. */
 export const goldParts = Object.keys(shares) as GoldPart[];
 
-/** Schema of a record field; see `goldPartRanks`. */
 export const goldPartSchema = openObject({
   squares: z.number(),
   ranks: z.object({ hops: rank, relation: rank, relations: rank, edge: rank, target: rank }),
@@ -66,7 +64,6 @@ export const missReasons = [
   'agent-failed',
   'not-ranked',
 ] as const;
-/** One of `missReasons`. */
 export type MissReason = (typeof missReasons)[number];
 
 /** A line of `answers.jsonl`. */
@@ -102,10 +99,8 @@ export const dialogueRow = openObject({
   cost: z.record(z.string(), anyNumber),
   miss: z.enum(missReasons).optional(),
 });
-/** See `dialogueRow`. */
 export type DialogueRow = z.output<typeof dialogueRow>;
 
-/** Context for scoring one sample. */
 export interface RowContext {
   /** The whole graph. */
   graph: Graph;
@@ -216,7 +211,6 @@ export function dialogueArrow(rows: readonly DialogueRow[]): Uint8Array {
   }));
 }
 
-/** Note printed with these columns. */
 export const arkCountWarning =
   `ark columns repeat the published code of LLM-ARK, to compare with its paper alone: a target counts where any slot of a beam of ${arkBeamWidth} held it after either step, ` +
   'and it is the end of the gold’s first hop; no other system’s figures, nor the strict columns, compare with them.';

@@ -5,8 +5,7 @@ import type { WalkGraph } from '../../envs/dialogue-walk/walk-graph.js';
 import { countsOf } from '../../evaluation/evaluate.js';
 import type { Attempt, Measure, Scorer } from '../../evaluation/score.js';
 import { copiedFigure } from '../../evaluation/watch-decisions.js';
-import type { Graph } from '../../src/kg/graph.js';
-import type { Path } from '../../src/kg/graph.js';
+import type { Graph, Path } from '../../src/kg/graph.js';
 import { hitAtK, reciprocalRank } from '../../src/metrics/path-hits.js';
 import type { Example, Section } from '../../src/run/evaluation.js';
 import { type Figure, numberText } from '../../src/run/figures.js';
@@ -38,10 +37,7 @@ export function dialogueFigures(ks: readonly number[], withArk = false): Figure[
       const main = name === 'path' || name === 'target' ? shown.has(k) : name.endsWith('-path') && k === ks[0];
       const place = main || (name === 'ark-target' && k === ks[0]) ? 'main' : undefined;
       const key = `${name}@${k}`;
-      return {
-        ...{ key, title: `${ranks[name]!.title}@${k}`, unit: '%', better: 'high', tested: true },
-        ...(place && { place }),
-      };
+      return { key, title: `${ranks[name]!.title}@${k}`, unit: '%', better: 'high', tested: true, place };
     }),
   );
   return [
@@ -84,7 +80,6 @@ export const dialogueMeasure: Measure<DialogueRow> = {
   arrow: dialogueArrow,
 };
 
-/** Context for scoring dialogues. */
 export interface DialogueScoring extends Omit<RowContext, 'walked'> {
   /** The edges that the agent may walk. */
   walks: WalkGraph;
@@ -94,7 +89,6 @@ export interface DialogueScoring extends Omit<RowContext, 'walked'> {
   horizon: number;
 }
 
-/** Scores what an agent walks. */
 export function dialogueScorer(scoring: DialogueScoring): Scorer<WalkSample, Answer, DialogueRow> {
   const { graph, walks, ks, withArk, samples, horizon } = scoring;
   const context = { ...scoring, walked: walks.graph };
@@ -105,7 +99,7 @@ export function dialogueScorer(scoring: DialogueScoring): Scorer<WalkSample, Ans
     rowOf: (sample, attempt) => rowOf(sample, attempt, context),
     exampleOf: (sample, attempt, row) => exampleOf(sample, attempt, row, graph),
     summary: (rows) => {
-      const coverage = coverageOf(samples, walks, horizon, ks);
+      const coverage = coverageOf(scoring);
       const labels = calibrationSections({ rows, samples, graph });
       return {
         ...coverage,
@@ -116,15 +110,8 @@ export function dialogueScorer(scoring: DialogueScoring): Scorer<WalkSample, Ans
   };
 }
 
-/**
- * Share of a split that any agent can answer.
- * @param samples at least one
- * @param walks the edges that may be walked
- * @param horizon most edges of a walk
- * @param ks of path@k, which it bounds
- */
-export function coverageOf(samples: readonly WalkSample[], walks: WalkGraph, horizon = 2, ks: readonly number[] = []) {
-  const { graph, selection } = walks;
+/** Share of a split, of at least one sample, that any agent can answer. */
+function coverageOf({ samples, walks: { graph, selection }, horizon, ks }: DialogueScoring) {
   const share = (test: (sample: WalkSample) => boolean) => samples.filter(test).length / samples.length;
   const coverage = {
     goldInGraph: share(({ gold }) => gold.inGraph),
@@ -174,7 +161,6 @@ export function namedPath(path: Path, graph: Graph): [string, string, string][] 
   ]);
 }
 
-/** Walks shown of each beam. */
 const shownWalks = 5;
 
 /** Messages, gold path, ranked paths and the first wrong step; undefined if nothing was ranked. */

@@ -1,8 +1,6 @@
 /** Text of an import and of the statistics of a data set of dialogues. */
-import type { DialogueManifest } from '../../datasets/dialogues/dialogue-dataset.js';
-import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
+import { type DialogueManifest, loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import {
-  type DialogueStatistics,
   type SplitStatistics,
   dialogueStatistics as statisticsOf,
 } from '../../datasets/dialogues/dialogue-statistics.js';
@@ -10,7 +8,6 @@ import type { Spread } from '../../src/metrics/ranks.js';
 import { printable } from '../../src/run/printable.js';
 import { type Shown, ShownPage } from '../task.js';
 
-/** Imported and excluded samples. */
 export function dialoguesImported(manifest: DialogueManifest): Shown {
   const page = new ShownPage(manifest);
   page.line(`imported ${manifest.name} · licence: ${manifest.licence}`);
@@ -36,8 +33,8 @@ export function dialoguesImported(manifest: DialogueManifest): Shown {
   return page;
 }
 
-/** Sizes, difficulty and coverage. */
-function dialogueStatisticsShown(statistics: DialogueStatistics): Shown {
+export async function dialogueStatistics(name: string, { graph: of = 'dialogue' }: { graph?: string }): Promise<Shown> {
+  const statistics = await statisticsOf(loadDialogueDataset(name), of);
   const { dataset, graph, splits } = statistics;
   const page = new ShownPage(statistics);
   page.line(
@@ -88,12 +85,6 @@ const percent = (share: number | null) => (share === null ? '' : `${(100 * share
 
 const spread = ({ mean, median, p95, max }: Spread) => `${mean.toFixed(1)} / ${median} / ${p95} / ${max}`;
 
-/** Sizes, difficulty and coverage. */
-export async function dialogueStatistics(name: string, { graph = 'dialogue' }: { graph?: string }): Promise<Shown> {
-  return dialogueStatisticsShown(await statisticsOf(loadDialogueDataset(name), graph));
-}
-
-/** A data set in a list. */
 export function listedDialogues({ name, splits, graphs, licence }: DialogueManifest): Record<string, string> {
   const samples = Object.values(splits).map(({ paths }) => paths);
   return { name, holds: `paths ${samples.join(' / ')}`, graphs: Object.keys(graphs).join(', '), licence };

@@ -12,27 +12,15 @@ import type { TrainSettings } from '../../trainers/train-settings.js';
 import { dialogueWalkId } from '../../envs/dialogue-walk/dialogue-walk-env.js';
 import { makeVectorEnv } from '../../envs/registry.js';
 
-/** All of it. */
-interface DialogueData extends RunGraphs {
-  dataset: DialogueDataset;
-  train: WalkSample[];
-  valid: WalkSample[];
-  /** Train turns without annotation, if enabled. */
-  linked: LinkedTurns | undefined;
-  /** Notes to print before training: number of samples, edges left out. */
-  notes: string[];
-}
-
 /** @throws WorkbenchError `data` for a data set that is not there or that the rules of the walk cannot use */
-export async function openDialogueData(
-  settings: Pick<TrainSettings, 'clone' | 'data' | 'env' | 'ppo'>,
-): Promise<DialogueData> {
+export async function openDialogueData(settings: Pick<TrainSettings, 'clone' | 'data' | 'env' | 'ppo'>) {
   const dataset = loadDialogueDataset(settings.data.dataset);
   const graph = await dataset.loadGraph(settings.data.graph);
   const walks = walkGraph(graph, settings.env, dataset);
   const graphs = { graph, walks };
   const train = samplesOfSplit(dataset, graphs, settings, 'train');
   const valid = samplesOfSplit(dataset, graphs, settings, 'valid');
+  // Train turns without annotation, if enabled.
   const linked = linkedTurnsOf(dataset, graph, train, settings.data, settings.clone.linkedTurns);
   const notes = [
     `${train.length} train and ${valid.length} valid samples on graph ${graph.name}`,
@@ -65,7 +53,6 @@ function releasedNotes({ env, ppo }: Pick<TrainSettings, 'env' | 'ppo'>): string
   ];
 }
 
-/** The graph of a run, and what of it may be walked. */
 export interface RunGraphs {
   /** The whole graph: what golds are held against. */
   graph: Graph;
@@ -93,38 +80,37 @@ export function samplesOfSplit(
 /** One line a contradiction, of walks over dialogues in PPO. */
 export function walkProblems({ env, ppo }: Pick<TrainSettings, 'env' | 'ppo'>): string[] {
   if (!ppo.enabled) return [];
-  const problems: string[] = [];
-  const refuse = (wrong: boolean, problem: string) => wrong && problems.push(problem);
   const { trainHorizon } = ppo;
-  refuse(
-    trainHorizon !== null && trainHorizon > env.horizon,
-    `expected ppo.trainHorizon of at most env.horizon, which is ${env.horizon}, got ${trainHorizon}`,
-  );
-  refuse(
-    trainHorizon !== null && ppo.gradient === 'exact',
-    `expected ppo.trainHorizon=null with ppo.gradient=exact, which follows whole paths, got ${trainHorizon}`,
-  );
   const firstHop = env.reward.kind === 'first-hop';
-  refuse(
-    firstHop && (trainHorizon ?? env.horizon) !== 1,
-    `expected ppo.trainHorizon=1 with env.reward.kind=first-hop, which a second step would leave, got ${trainHorizon ?? `null and env.horizon=${env.horizon}`}`,
-  );
-  refuse(
-    firstHop && env.shaping !== 'none',
-    `expected env.shaping=none with env.reward.kind=first-hop, since shaping leads to the target, got ${env.shaping}`,
-  );
-  return problems;
+  return problemsOf([
+    [
+      trainHorizon !== null && trainHorizon > env.horizon,
+      `expected ppo.trainHorizon of at most env.horizon, which is ${env.horizon}, got ${trainHorizon}`,
+    ],
+    [
+      trainHorizon !== null && ppo.gradient === 'exact',
+      `expected ppo.trainHorizon=null with ppo.gradient=exact, which follows whole paths, got ${trainHorizon}`,
+    ],
+    [
+      firstHop && (trainHorizon ?? env.horizon) !== 1,
+      `expected ppo.trainHorizon=1 with env.reward.kind=first-hop, which a second step would leave, got ${trainHorizon ?? `null and env.horizon=${env.horizon}`}`,
+    ],
+    [
+      firstHop && env.shaping !== 'none',
+      `expected env.shaping=none with env.reward.kind=first-hop, since shaping leads to the target, got ${env.shaping}`,
+    ],
+  ]);
 }
 
-/** Problems, each as `expected …, got …`; empty if there are none. */
-export function ablationProblems({
-  env,
-  stateText,
-  walker,
-}: Pick<TrainSettings, 'env' | 'stateText' | 'walker'>): string[] {
+const problemsOf = (checks: readonly (readonly [wrong: boolean, problem: string])[]) =>
+  checks.flatMap(([wrong, problem]) => (wrong ? [problem] : []));
+
+/** Contradictions of ablations, a line each. */
+export function ablationProblems(settings: Pick<TrainSettings, 'env' | 'stateText' | 'walker'>): string[] {
+  const { env, stateText, walker } = settings;
   const trained = walker.entityInit === 'random-trainable';
   const pairs = walker.pairFeatures !== 'none';
-  const problems: [wrong: boolean, problem: string][] = [
+  return problemsOf([
     [
       pairs && !walker.edgeFeatures,
       `expected walker.edgeFeatures=true with walker.pairFeatures=${walker.pairFeatures}, which extend them, got false`,
@@ -149,8 +135,7 @@ export function ablationProblems({
       !walker.pathAware && env.edgePolicy === 'full',
       'expected env.edgePolicy=ark or topk-degree with walker.pathAware=false, whose network has env.maxOut places, got full',
     ],
-  ];
-  return problems.filter(([wrong]) => wrong).map(([, problem]) => problem);
+  ]);
 }
 
 /**

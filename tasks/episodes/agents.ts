@@ -30,7 +30,6 @@ export const episodeAgents = new AgentRegistry<{ shape: PolicyShape }, Chooser>(
   random: { create: ({ shape }) => randomChooser(shape) },
 });
 
-/** Episodes to be played, and where. */
 export interface EpisodeData extends Data<EpisodeSample> {
   source: EnvSource;
   shape: PolicyShape;
@@ -52,9 +51,7 @@ export function episodeData(own: OwnParts, flags: EvaluationFlags, runs: readonl
     throw new WorkbenchError(
       'usage',
       `expected the environment of run ${runs[0]!.id}, which is ${ofRuns.id}, got ${flags.dataset}`,
-      {
-        hint: 'A run keeps its environment: leave --dataset out.',
-      },
+      { hint: 'A run keeps its environment: leave --dataset out.' },
     );
   }
   const { split = 'valid', dataset = own.source?.id, envOptions } = flags;
@@ -87,13 +84,12 @@ export function episodeFlagsOf({ about, checkpoint }: AskedEvaluation): Evaluati
   const { dataset, split, episodes } = about;
   const envOptions = about.envOptions as Record<string, unknown> | undefined;
   return {
-    ...(checkpoint === undefined && { dataset, ...(envOptions && { envOptions }) }),
+    ...(checkpoint === undefined && { dataset, envOptions }),
     ...{ split, checkpoint: checkpoint ?? 'best', set: [], modelSet: [] },
     limit: String(episodes as number),
   };
 }
 
-/** The agent with its way of being asked and scored. */
 export async function openEpisodeAgent(
   own: OwnParts,
   { agent, switches, trained }: Resolved,

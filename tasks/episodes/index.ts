@@ -31,7 +31,6 @@ export function episodesTask(own: OwnParts = {}): Task<EpisodeSample, PlayedEpis
   };
 }
 
-/** The task of registered environments. */
 export const episodes = episodesTask();
 
 function refused(expected: string, hint: string): never {

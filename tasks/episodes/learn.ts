@@ -6,7 +6,7 @@ import type { PolicyShape, VectorObservation } from '../../agents/policy/spaces.
 import type { Checkpoint } from '../../checkpoints/checkpoint.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { subSeed } from '../../src/run/seeds.js';
-import { adamOf, firstWeights, ppoPhase } from '../../trainers/ppo-phase.js';
+import { firstWeights, openLearner, ppoPhase } from '../../trainers/ppo-phase.js';
 import type { PpoSettings } from '../../trainers/ppo-settings.js';
 import { ppo } from '../../trainers/ppo.js';
 import type { Learning, Session } from '../../trainers/session.js';
@@ -48,7 +48,6 @@ export function episodesLearning(own: OwnParts = {}): Learning {
   };
 }
 
-/** Its section, complete. */
 export const policyOf = ({ policy }: Pick<TrainSettings, 'policy'>): PolicySettings =>
   policy ?? policySettings.parse({});
 
@@ -101,12 +100,7 @@ async function policyPpo(
   const envs = Array.from({ length: policy.numEnvs }, () => source.make());
   const { numSteps, minibatchSize } = policy;
   const rollout = new StepRollout({ envs, shape, numSteps, minibatchSize, normalizer, seed, onNote: session.note });
-  const network = rounds.baseline === 'critic' ? critic : undefined;
-  const learner = {
-    actor,
-    optimizer: adamOf(actor.parameters, rounds),
-    critic: network && { network, optimizer: adamOf(network.parameters, rounds) },
-  };
+  const { learner, close } = openLearner(actor, rounds.baseline === 'critic' ? critic : undefined, rounds);
   const choose = policyChooser<unknown>(actor, { normalizer });
   try {
     await ppoPhase(session, {
@@ -130,10 +124,8 @@ async function policyPpo(
     });
   } finally {
     for (const env of envs) env.close();
-    learner.optimizer.dispose();
-    learner.critic?.optimizer.dispose();
-    critic?.dispose();
-    actor.dispose();
+    close();
+    if (!learner.critic) critic?.dispose();
   }
 }
 

@@ -17,13 +17,11 @@ const episodeRow = openObject({
   id: z.string(),
   /** Sum of the rewards, undiscounted. */
   return: anyNumber.optional(),
-  /** Steps. */
   length: z.int().optional(),
   /** Truncated, not terminated. */
   truncated: z.boolean().optional(),
   miss: z.string().optional(),
 });
-/** See `episodeRow`. */
 export type EpisodeRow = z.output<typeof episodeRow>;
 
 const figures: readonly Figure[] = [
@@ -32,7 +30,6 @@ const figures: readonly Figure[] = [
   { key: 'truncated', title: 'cut', unit: '%', better: 'low', place: 'table' },
 ];
 
-/** From rows to figures. */
 export const episodeMeasure: Measure<EpisodeRow> = {
   row: episodeRow,
   valueOf(key) {
@@ -53,7 +50,6 @@ export const episodeMeasure: Measure<EpisodeRow> = {
     })),
 };
 
-/** Scores the returns of episodes. */
 export const episodeScorer: Scorer<EpisodeSample, PlayedEpisode, EpisodeRow> = {
   measure: episodeMeasure,
   figures,

@@ -6,8 +6,7 @@ import {
   restoredPolicy,
   type TrainedPolicy,
 } from '../../agents/policy/policy.js';
-import { policySettings } from '../../agents/policy/spaces.js';
-import type { VectorObservationEnv } from '../../agents/policy/spaces.js';
+import { policySettings, type VectorObservationEnv } from '../../agents/policy/spaces.js';
 import { readRunCheckpoint } from '../../checkpoints/chain.js';
 import { bootstrapMeans } from '../../src/metrics/bootstrap.js';
 import { loadConfig } from '../../src/run/config.js';

@@ -72,7 +72,6 @@ export function refuseIdle(resolved: readonly Resolved[], flags: EvaluationFlags
   }
 }
 
-/** The agent with its way of being asked and scored. */
 export async function openScoredAgent(
   which: Resolved,
   { dataset, horizon }: LinkData,
@@ -210,14 +209,11 @@ async function openEnsemble(
   options: OpenOptions,
 ): Promise<{ ranker: LinkRanker; note: string; source: string }> {
   const names = namesIn(of);
+  const wanted = 'expected two or more of exact walkers, transe, bilinear and rules';
   const refused = (got: string) =>
-    new WorkbenchError(
-      'usage',
-      `expected two or more of exact walkers, transe, bilinear and rules, got ${got}, at of=${of}`,
-      {
-        hint: 'Such as --agent ensemble:of=RUN+bilinear.',
-      },
-    );
+    new WorkbenchError('usage', `${wanted}, got ${got}, at of=${of}`, {
+      hint: 'Such as --agent ensemble:of=RUN+bilinear.',
+    });
   if (names.length < 2) throw refused(names.length === 0 ? 'none' : 'one');
   const members: OpenedRanker[] = [];
   for (const name of names) {
@@ -258,5 +254,4 @@ async function openEnsemble(
   };
 }
 
-/** Agents that may be members. */
 const ensembled: readonly string[] = ['transe', 'bilinear', 'rules'];

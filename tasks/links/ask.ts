@@ -79,14 +79,9 @@ async function answersOf(
         id: graph.entityName(entity)!,
         score: scores[entity]!,
         known: known.includes(entity),
-        ...(path && {
-          path: namedSteps(dataset, question.head, path),
-          words: verbalisePath(graph, labels, question.head, path),
-        }),
-        ...(chain && { words: named(chain).join(' → ') }),
-        ...(own && {
-          reasons: own.map((one) => ({ ...(one.chain && { chain: named(one.chain) }), share: one.share })),
-        }),
+        path: path && namedSteps(dataset, question.head, path),
+        words: chain ? named(chain).join(' → ') : path && verbalisePath(graph, labels, question.head, path),
+        reasons: own?.map((one) => ({ chain: one.chain && named(one.chain), share: one.share })),
       };
     });
   });

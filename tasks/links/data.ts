@@ -5,8 +5,7 @@ import { type LinkDataset, linksHash, loadLinkDataset } from '../../datasets/lin
 import { linkWalkSettings } from '../../envs/settings.js';
 import type { AskedEvaluation } from '../../evaluation/keep.js';
 import type { Asker } from '../../evaluation/score.js';
-import type { TripleColumns } from '../../src/kg/graph.js';
-import { sampledTriples } from '../../src/kg/graph.js';
+import { sampledTriples, type TripleColumns } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { RunInfo } from '../../src/run/records.js';
 import { throwIfStopped } from '../../src/run/stop.js';
@@ -17,7 +16,6 @@ import { answerDistances } from './distances.js';
 import { type AskedDirection, queriesOf, questionsOf } from './ranks.js';
 import type { LinkSample } from './score.js';
 
-/** Everything that is ranked, loaded. */
 export interface LinkData extends Data<LinkSample> {
   dataset: LinkDataset;
   /** Steps of a walk: those of the last run, else the default; how far answers are looked for. */

@@ -1,5 +1,5 @@
 /** `kgwalk/LinkQuery-v1` over a data set, for programs that step it themselves. */
-import type { LinkQueryOptions, LinkShaping } from '../../envs/link-query/world.js';
+import type { LinkQueryOptions } from '../../envs/link-query/world.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { joinTriples } from '../../src/kg/graph.js';
 import { openLinkScorer } from '../../trainers/embeddings/link-scorers.js';
@@ -38,14 +38,12 @@ export async function linkEnvironment(
   const trained = split === 'train';
   const options: LinkQueryOptions = {
     ...{ graph, horizon, queries: trained ? data.queries : asked },
-    ...(trained && { known: dataset.trainKnown }),
-    ...(vectors && { vectors: (await open(vectors)).table }),
-    ...(trained && shaping !== 'none' && { shaping: await shaped(shaping) }),
+    known: trained ? dataset.trainKnown : undefined,
+    vectors: vectors && (await open(vectors)).table,
   };
+  if (trained && shaping !== 'none') {
+    options.shaping = shapingOf(shaping, (await open(settings.linkWalk.shapingScorer)).scorer, dataset, settings);
+  }
   note(`${options.queries.heads.length} ${split} queries, walks of ${horizon} over ${graph.numEdges} edges of train`);
   return { options };
-
-  async function shaped(kind: LinkShaping['kind']): Promise<LinkShaping> {
-    return shapingOf(kind, (await open(settings.linkWalk.shapingScorer)).scorer, dataset, settings);
-  }
 }

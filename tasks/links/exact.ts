@@ -1,7 +1,6 @@
 /** Training of exact walkers: what of train they see, their fit to it, and how they are judged on valid. */
 import { exactWalkerKind } from '../../agents/exact-walker/registry.js';
 import type { ExactWalkerSettings } from '../../agents/exact-walker/settings.js';
-import type { LinkRanker } from '../../agents/link-agents.js';
 import {
   keptNames,
   nameComponents,
@@ -10,16 +9,14 @@ import {
 } from '../../agents/exact-walker/messages/relation-names.js';
 import type { Checkpoint } from '../../checkpoints/checkpoint.js';
 import { linksHash } from '../../datasets/links/link-dataset.js';
-import type { Graph, TripleColumns } from '../../src/kg/graph.js';
-import { sampledTriples } from '../../src/kg/graph.js';
-import { mrr } from '../../src/metrics/ranks.js';
+import { type Graph, sampledTriples } from '../../src/kg/graph.js';
 import { diffConfig } from '../../src/run/config.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { madeFrom } from '../../src/run/provenance.js';
 import { fitPhase } from '../../trainers/fit-phase.js';
 import type { Session, Training } from '../../trainers/session.js';
 import { trainSettings, type TrainSettings } from '../../trainers/train-settings.js';
-import { type AskedDirection, queriesOf, rankFigures, rankLinks } from './ranks.js';
+import { rankOnValid } from './ranks.js';
 import type { LinkTrainingData } from './training-data.js';
 
 /** Settings with the section that names an exact walker. */
@@ -55,7 +52,7 @@ export function exactTraining(settings: ExactSettings, data: LinkTrainingData): 
             const { loss, figures } = await learner.step(at);
             return { loss, figures: { 'train/loss': loss, ...figures } };
           },
-          evaluate: () => evaluateExact(session, data, ranker, watched),
+          evaluate: () => rankOnValid(session, data, ranker, watched),
         });
       } finally {
         await learner.close();
@@ -84,29 +81,6 @@ function requireInverses({ name, inverseOf, relationNames }: Graph): void {
   throw new WorkbenchError('data', `expected the inverse of each relation, got none of ${relation}, at graph ${name}`, {
     hint: 'Import the data set again: `kgwalk datasets import`.',
   });
-}
-
-/** `eval/mrr` and `eval/hits@k` over the directions that are trained, `eval/tail_mrr` of the tails alone. */
-async function evaluateExact(
-  { settings, progress, signal }: Session,
-  { dataset }: LinkTrainingData,
-  ranker: LinkRanker,
-  watched: TripleColumns,
-): Promise<Record<string, number>> {
-  const directions: AskedDirection[] = settings.linkWalk.bothDirections ? ['tail', 'head'] : ['tail'];
-  const line = progress('evaluate on valid', watched.heads.length * directions.length, 'queries');
-  const ranks: number[] = [];
-  for (const direction of directions) {
-    const before = ranks.length;
-    const queries = queriesOf(dataset.graph, watched, direction);
-    const onProgress = (done: number) => line.update(before + done);
-    const { ranks: own } = await rankLinks(ranker, dataset, queries, { signal, onProgress });
-    ranks.push(...own.score!);
-  }
-  // Not before: an evaluation that is stopped has chosen nothing.
-  madeFrom('choice', 'best checkpoint', { graph: dataset.graph.hash, split: 'valid', triples: watched.heads.length });
-  line.finish(`MRR ${mrr(ranks).toFixed(3)}`);
-  return rankFigures(ranks, watched.heads.length);
 }
 
 const usual = trainSettings.parse({});

@@ -1,6 +1,5 @@
 /** Link queries: (head, relation, ?), with a reward for ending on the answer. */
-import type { RankedQuestion } from '../../agents/link-agents.js';
-import { linkAgents } from '../../agents/link-agents.js';
+import { linkAgents, type RankedQuestion } from '../../agents/link-agents.js';
 import { loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import type { Task } from '../task.js';
 import { openScoredAgent, refuseIdle } from './agents.js';
@@ -14,7 +13,6 @@ import type { LinkRow } from './row.js';
 import { linkMeasure, type LinkSample } from './score.js';
 import { linksImported, linkStatistics, listedLinks } from './statistics.js';
 
-/** The task of link queries. */
 export const links: Task<LinkSample, RankedQuestion, LinkRow, LinkData> = {
   name: 'links',
   exampleDataset: 'umls',

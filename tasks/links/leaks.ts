@@ -7,45 +7,12 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { printable } from '../../src/run/printable.js';
 import { type ArtifactRecord, hasUnknownSources } from '../../src/run/provenance.js';
 import type { RunInfo } from '../../src/run/records.js';
-import { checkDataset, checkGraph, evaluationsOn, notedEvaluation, notedRun, otherGraph } from '../leaks.js';
+import { addFoundBeside, checkDataset, checkGraph, evaluationsOn, notedEvaluation } from '../leaks.js';
+import { notedRun, otherGraph } from '../leaks.js';
 import { type CheckedRun, type LeakCheck, ShownPage } from '../task.js';
 
-/** One artifact and what it notes. Triples are noted by split, as they are read by split. */
-export interface LinkArtifactRow {
-  /** Owner: `run`, or the name of an evaluation. */
-  of: string;
-  kind: ArtifactRecord['kind'];
-  name: string;
-  /** Such as `train`, `valid` or `edges of train`. */
-  madeFrom: string;
-  verdict: Verdict;
-  /** Reason for the verdict where the split does not give it. */
-  why?: string;
-}
-
-/** Findings of `kgwalk datasets check --run` on links, and what it cannot exclude. */
-export interface LinkLeakReport {
-  dataset: string;
-  split: 'valid' | 'test';
-  /** Triples of the split. */
-  triples: number;
-  /** Parts of the checked agent with unknown sources. */
-  unknown: string[];
-  artifacts: LinkArtifactRow[];
-  /** Expected artifacts without notes. */
-  notNoted: string[];
-  /** Triples of the split that are edges of the graph: they need no prediction. */
-  edges: number;
-  /** Triples whose inverse pair is in train, by any relation; and by the same. Reported because they are easy; they are no leak. */
-  reversed: number;
-  symmetric: number;
-  /** One sentence for each leak of what is checked. */
-  found: string[];
-  /** The same for agents evaluated with it. */
-  foundBeside: string[];
-}
-
 /**
+ * Findings of `kgwalk datasets check --run` on links, and what it cannot exclude.
  * @param agents the run, its evaluations on the split, and others evaluated with them
  * @param expected kinds, or kinds and names, of what such a run makes
  */
@@ -53,7 +20,7 @@ export function linkLeaks(
   dataset: LinkDataset,
   split: 'valid' | 'test',
   { agents, expected }: { agents: readonly NotedAgent[]; expected: readonly string[] },
-): LinkLeakReport {
+) {
   const { graph, manifest } = dataset;
   const { heads, relations, tails } = dataset[split];
   const artifacts = agents.flatMap(({ of, record }) =>
@@ -75,12 +42,16 @@ export function linkLeaks(
   if (edges > 0) found.push(`graph ${graph.name}: ${edges} of ${heads.length} triples of ${split} are edges of train`);
   return {
     ...{ dataset: manifest.name, split, triples: heads.length, artifacts, edges, found, foundBeside: foundIn(false) },
+    /** Parts of the checked agent with unknown sources, and expected artifacts without notes. */
     unknown: own.filter((of) => !artifacts.some((artifact) => artifact.of === of)),
     notNoted: agents.some(({ of }) => of === 'run') ? expected.filter((wanted) => !made.has(wanted)) : [],
+    // Triples whose inverse pair is in train, by any relation, and by the same: easy, and no leak.
     reversed: manifest.splits[split].reversedInTrain,
     symmetric: manifest.splits[split].symmetricInTrain,
   };
 }
+
+type LinkLeakReport = ReturnType<typeof linkLeaks>;
 
 /** Reason why a use of valid is no leak, by kind of artifact. */
 const allowedOnValid: Partial<Record<ArtifactRecord['kind'], string>> = {
@@ -89,22 +60,22 @@ const allowedOnValid: Partial<Record<ArtifactRecord['kind'], string>> = {
   normaliser: 'two numbers were fitted to these',
 };
 
-function rowOf({ kind, name, facts = {} }: ArtifactRecord, hash: string, asked: 'valid' | 'test') {
-  const of = kind === 'edge list' ? facts.hash : facts.graph;
-  if (of !== hash) {
-    const why = 'it notes no graph, or another one';
-    return { kind, name, madeFrom: 'not noted', verdict: 'not known' as const, why };
-  }
-  if (hasUnknownSources(facts)) {
-    return { kind, name, madeFrom: 'not noted', verdict: 'not known' as const, why: 'another program made it' };
-  }
+/** An artifact and what it notes. Triples are noted by split, as they are read by split. */
+function rowOf(
+  { kind, name, facts = {} }: ArtifactRecord,
+  hash: string,
+  asked: 'valid' | 'test',
+): { kind: ArtifactRecord['kind']; name: string; madeFrom: string; verdict: Verdict; why?: string } {
+  const unknown = (why: string) => ({ kind, name, madeFrom: 'not noted', verdict: 'not known' as const, why });
+  if ((kind === 'edge list' ? facts.hash : facts.graph) !== hash) return unknown('it notes no graph, or another one');
+  if (hasUnknownSources(facts)) return unknown('another program made it');
   const split = typeof facts.split === 'string' ? facts.split : 'edges of train';
   // Trainers of embeddings note how many triples they hold out to choose the epoch by.
   const heldOut = Number(facts.valid ?? facts['held out'] ?? 0) > 0;
   const row = { kind, name, madeFrom: heldOut ? `${split}; valid chose the epoch` : split };
-  if (split !== asked && !(heldOut && asked === 'valid')) return { ...row, verdict: 'none found' as const };
+  if (split !== asked && !(heldOut && asked === 'valid')) return { ...row, verdict: 'none found' };
   const why = asked === 'valid' ? allowedOnValid[kind] : undefined;
-  return why === undefined ? { ...row, verdict: 'found' as const } : { ...row, verdict: 'allowed' as const, why };
+  return why === undefined ? { ...row, verdict: 'found' } : { ...row, verdict: 'allowed', why };
 }
 
 /** @throws WorkbenchError `data` for damaged data or another import, `usage` for another data set or no such split */
@@ -136,7 +107,6 @@ function splitOf(split: string): 'valid' | 'test' {
   );
 }
 
-/** Artifacts of the completed phases. */
 function expectedOf({ state: { done } }: RunInfo): string[] {
   return [
     'edge list',
@@ -145,16 +115,10 @@ function expectedOf({ state: { done } }: RunInfo): string[] {
   ];
 }
 
-function linkCheck(title: string, report: LinkLeakReport): LeakCheck {
-  const page = new ShownPage(report);
-  addReport(page, report, title);
-  const { split, found, unknown, notNoted } = report;
-  return { json: report, sections: page.sections, split, found, unknown: unknown.length > 0 ? unknown : notNoted };
-}
-
 /** Artifacts with their verdicts, then what they cannot show. */
-function addReport(page: ShownPage, report: LinkLeakReport, title: string): void {
-  const { dataset, split, triples, artifacts, notNoted, found, foundBeside, reversed, symmetric } = report;
+function linkCheck(title: string, report: LinkLeakReport): LeakCheck {
+  const { dataset, split, triples, artifacts, unknown, notNoted, found, foundBeside, reversed, symmetric } = report;
+  const page = new ShownPage(report);
   const several = new Set(artifacts.map(({ of }) => of)).size > 1;
   page.line(`${printable(title)} · ${dataset} · what does it know of split ${split} (${triples} triples)?`);
   page.line();
@@ -179,9 +143,6 @@ function addReport(page: ShownPage, report: LinkLeakReport, title: string): void
     `- Train links the pair of ${reversed} triples of ${split} the other way round, of ${symmetric} by the same relation: these need no reasoning.`,
   );
   page.line(`- Choices made by hand after a look at ${split}.`);
-  if (foundBeside.length === 0) return;
-  page.line();
-  page.line('Found in agents that were evaluated with it');
-  page.line();
-  for (const text of foundBeside) page.line(`- ${printable(text)}`);
+  addFoundBeside(page, foundBeside);
+  return { json: report, sections: page.sections, split, found, unknown: unknown.length > 0 ? unknown : notNoted };
 }

@@ -2,13 +2,13 @@
 import type { WalkFinder } from '../../agents/exact-walker/exact-walker.js';
 import { loadExactWalker } from '../../agents/exact-walker/registry.js';
 import { createLinkCritic, createLinkWalker } from '../../agents/link-walker/link-walker.js';
+import { walkRanker } from '../../agents/link-agents.js';
 import type { LinkActor } from '../../agents/link-walker/request.js';
 import { writeStartVectors } from '../../agents/link-walker/vectors.js';
 import type { Checkpoint } from '../../checkpoints/checkpoint.js';
 import { linksHash } from '../../datasets/links/link-dataset.js';
 import { linkQueryId, type LinkQueryOptions, linkQueryWorld } from '../../envs/link-query/world.js';
 import { makeVectorEnv } from '../../envs/registry.js';
-import { mrr } from '../../src/metrics/ranks.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { madeFrom } from '../../src/run/provenance.js';
 import { printable } from '../../src/run/printable.js';
@@ -16,23 +16,16 @@ import { adamWOf } from '../../src/tensor/adamw.js';
 import { clonePhase } from '../../trainers/clone-phase.js';
 import { clone } from '../../trainers/clone.js';
 import { demonstrationsOf, shownDemonstrations } from '../../trainers/demonstrations.js';
-import { adamOf, firstWeights, ppoPhase } from '../../trainers/ppo-phase.js';
+import { firstWeights, openLearner, ppoPhase } from '../../trainers/ppo-phase.js';
 import { ppo } from '../../trainers/ppo.js';
 import { wholeWalks } from '../../trainers/rollout.js';
 import type { Learning, Session, Training } from '../../trainers/session.js';
 import { type TrainSettings, walksPerStep } from '../../trainers/train-settings.js';
 import { datasetOf, findRun, weightsOf } from '../named-runs.js';
 import { exactProblems, exactTraining } from './exact.js';
-import { type AskedDirection, queriesOf, rankFigures, rankWalks } from './ranks.js';
-import {
-  openScorers,
-  type RunScorers,
-  linkProblems,
-  type LinkTrainingData,
-  openLinkTrainingData,
-} from './training-data.js';
+import { rankOnValid } from './ranks.js';
+import { openScorers, linkProblems, type LinkTrainingData, openLinkTrainingData } from './training-data.js';
 
-/** Training on link queries: pretrained scorers, cloning of shortest paths, policy gradients. */
 export const linkLearning: Learning = {
   forkPhase: 'clone',
   takesExactWalker: true,
@@ -65,9 +58,7 @@ async function openLinkTraining(settings: TrainSettings): Promise<Training> {
       const scorers = await openScorers(session, data);
       if (scorers.start && !settings.linkWalker.trainVectors) writeStartVectors(run.folder, scorers.start);
       const links = { ...session, data, scorers, find: teacher?.find };
-      if (settings.clone.enabled && from?.header.phase !== 'ppo') {
-        await cloneInto(links, from);
-      }
+      if (settings.clone.enabled && from?.header.phase !== 'ppo') await cloneInto(links, from);
       if (settings.ppo.enabled) {
         run.update({ phase: 'ppo' });
         await linkPpo(links, from?.header.phase === 'ppo' ? from : undefined);
@@ -87,9 +78,7 @@ async function openTeacher(
     new WorkbenchError(
       code,
       `expected a run of an exact walker over chains of ${dataset.manifest.name}, got ${got}, at demonstrations.teacher`,
-      {
-        hint: 'Train one: kgwalk train link-chains --set data.dataset=NAME.',
-      },
+      { hint: 'Train one: kgwalk train link-chains --set data.dataset=NAME.' },
     );
   const found = findRun(teacher);
   if (!found) throw refused('data', `none, ${printable(teacher, 80)}`);
@@ -135,7 +124,7 @@ async function cloneInto(session: LinkSession, from: Checkpoint | undefined): Pr
       // Of many shortest paths that lead to an answer the loss wants each, ranks any: on UMLS the loss is lowest after two epochs,
       // while the ranks get better for six.
       lossName: 'eval/path_loss',
-      evaluate: () => evaluateLinksOnValid(session, actor),
+      evaluate: () => evaluateOnValid(session, actor),
       clone: (course) => clone({ ...course, ...walks, actor, optimizer }),
       from,
     });
@@ -146,19 +135,18 @@ async function cloneInto(session: LinkSession, from: Checkpoint | undefined): Pr
   run.update({ done: { ...run.state.done, clone: true } });
 }
 
-/** Shared state of the phases of a run. */
 interface LinkSession extends Session {
   data: LinkTrainingData;
-  scorers: RunScorers;
+  scorers: Awaited<ReturnType<typeof openScorers>>;
   /** Finds the walks that are cloned; default: shortest paths. */
   find: WalkFinder | undefined;
 }
 
 /** A walker with the weights that a run of these settings begins with; the caller disposes it. */
 function walkerOf({ tf, settings, data, scorers }: LinkSession): LinkActor {
-  const { graph } = data.dataset;
-  const { numEntities, numRelations } = graph;
-  const shape = { lists: graph, numEntities, numRelations, start: scorers.start };
+  const { graph: lists } = data.dataset;
+  const { numEntities, numRelations } = lists;
+  const shape = { lists, numEntities, numRelations, start: scorers.start };
   return createLinkWalker(tf, settings.linkWalker, shape, settings.seed);
 }
 
@@ -184,14 +172,10 @@ async function linkPpo(session: LinkSession, from: Checkpoint | undefined): Prom
   const shape = { numEntities, numRelations, start: scorers.start };
   const critic =
     settings.ppo.baseline === 'critic' ? createLinkCritic(tf, settings.linkWalker, shape, settings.seed) : undefined;
-  const learner = {
-    actor,
-    optimizer: adamOf(actor.parameters, settings.ppo),
-    critic: critic && { network: critic, optimizer: adamOf(critic.parameters, settings.ppo) },
-  };
+  const { learner, close } = openLearner(actor, critic, settings.ppo);
   const envs = makeVectorEnv(
     linkQueryId,
-    { ...trainWalks(session), ...(scorers.shaping && { shaping: scorers.shaping }) },
+    { ...trainWalks(session), shaping: scorers.shaping },
     settings.ppo.samplesPerUpdate * settings.ppo.explorations,
   );
   const walkable = Int32Array.from(data.queries.heads.keys());
@@ -199,56 +183,20 @@ async function linkPpo(session: LinkSession, from: Checkpoint | undefined): Prom
   try {
     await ppoPhase(session, {
       trainee: learner,
-      evaluate: () => evaluateLinksOnValid(session, actor),
+      evaluate: () => evaluateOnValid(session, actor),
       ...{ first, from },
       train: (shared) => ppo({ ...shared, ...learner, anchor, collect: wholeWalks(envs, walkable) }),
     });
   } finally {
     envs.close();
     anchor?.dispose();
-    learner.optimizer.dispose();
-    learner.critic?.optimizer.dispose();
-    critic?.dispose();
-    actor.dispose();
+    close();
   }
 }
 
-/**
- * Ranks heads and tails of the watched triples of valid: `eval/mrr`, `eval/hits@k` over both directions by the pooling of the
- * settings, `eval/tail_mrr` of the tails alone, and `eval/max_mrr` and `eval/sum_mrr` by either pooling. Where training asks for
- * tails alone, tails alone are ranked.
- */
-async function evaluateLinksOnValid(
-  { settings, progress, signal, data }: LinkSession,
-  actor: LinkActor,
-): Promise<Record<string, number>> {
-  const { dataset, watched } = data;
-  const { linkWalk, evaluation } = settings;
-  const directions = directionsOf(settings);
-  const { hash } = dataset.graph;
-  madeFrom('choice', 'best checkpoint', { graph: hash, split: 'valid', triples: watched.heads.length });
-  const count = watched.heads.length * directions.length;
-  const line = progress('evaluate on valid', count, 'queries');
-  const pooled = { max: [] as number[], sum: [] as number[] };
-  for (const direction of directions) {
-    const before = pooled.max.length;
-    const { max, sum } = await rankWalks(actor, dataset, queriesOf(dataset.graph, watched, direction), {
-      beamWidth: evaluation.beamWidth,
-      horizon: linkWalk.horizon,
-      signal,
-      onProgress: (done) => line.update(before + done),
-    });
-    pooled.max.push(...max);
-    pooled.sum.push(...sum);
-  }
-  const ranks = pooled[evaluation.pooling];
-  line.finish(`MRR ${mrr(ranks).toFixed(3)}`);
-  return {
-    ...rankFigures(ranks, watched.heads.length),
-    'eval/max_mrr': mrr(pooled.max),
-    'eval/sum_mrr': mrr(pooled.sum),
-  };
+function evaluateOnValid(session: LinkSession, actor: LinkActor): Promise<Record<string, number>> {
+  const { data, settings } = session;
+  const { beamWidth } = settings.evaluation;
+  const ranker = walkRanker(actor, data.dataset.graph, { beamWidth, horizon: settings.linkWalk.horizon });
+  return rankOnValid(session, data, ranker, data.watched);
 }
-
-const directionsOf = ({ linkWalk }: TrainSettings): readonly AskedDirection[] =>
-  linkWalk.bothDirections ? ['tail', 'head'] : ['tail'];

@@ -33,16 +33,13 @@ export async function pretrainLinks(
   }
   const enabled = (['transe', 'bilinear'] as const).filter((section) => settings[section].enabled);
   if (enabled.length === 0) {
-    throw new WorkbenchError(
-      'config',
-      'expected something to pretrain, got transe.enabled=false and bilinear.enabled=false',
-    );
+    const got = 'transe.enabled=false and bilinear.enabled=false';
+    throw new WorkbenchError('config', `expected something to pretrain, got ${got}`);
   }
   const dataset = await loadLinkDataset(settings.data.dataset);
   const splits = test ? (['valid', 'test'] as const) : (['valid'] as const);
   const train = async (section: LinkScorerSection): Promise<PretrainedScorer> => {
-    const opened = await openLinkScorer(section, dataset, settings, { threads, progress, signal });
-    const { scorer, file, reused } = opened;
+    const { scorer, file, reused } = await openLinkScorer(section, dataset, settings, { threads, progress, signal });
     const figures = splits.flatMap((split) => {
       if (dataset[split].heads.length === 0) return [];
       return [[split, sidedLinkMetrics(scorer.ranks(dataset[split], dataset.known))]];

@@ -1,11 +1,13 @@
 /** Queries of link prediction, and their answers ranked, filtered and realistic. */
 import { setImmediate } from 'node:timers/promises';
-import { type LinkRanker, type RankedQuestion, walkRanker, type WalkRankerOptions } from '../../agents/link-agents.js';
-import type { BeamActor } from '../../agents/link-walker/beam.js';
+import type { LinkRanker } from '../../agents/link-agents.js';
 import type { KnownAnswers } from '../../src/embedding/known-answers.js';
 import type { Graph, TripleColumns } from '../../src/kg/graph.js';
 import { filteredRank, hitsAtK, mrr } from '../../src/metrics/ranks.js';
+import { madeFrom } from '../../src/run/provenance.js';
 import { throwIfStopped } from '../../src/run/stop.js';
+import type { Session } from '../../trainers/session.js';
+import type { LinkTrainingData } from './training-data.js';
 
 /** Candidates and filter of ranks; a link data set is one. */
 export interface RankedWorld {
@@ -51,17 +53,13 @@ export function questionsOf({ heads, relations }: TripleColumns, numRelations: n
   return [...found.values()];
 }
 
-/** Progress and stop signal. */
 export interface RankOptions {
   /** Aborted: stops between two batches. */
   signal?: AbortSignal | undefined;
   /** @param done queries that are ranked */
   onProgress?: (done: number) => void;
-  /** Sees every question as it was ranked, for what else is counted. */
-  onQuestion?: (question: LinkQuestion, ranked: RankedQuestion) => void;
 }
 
-/** Ranks of some queries, by their places. */
 export interface LinkRanks {
   /** float64 [queries] for each ranking of the ranker; 1 is best. */
   ranks: Record<string, Float64Array>;
@@ -77,7 +75,7 @@ export async function rankLinks(
   ranker: LinkRanker,
   world: RankedWorld,
   queries: TripleColumns,
-  { signal, onProgress, onQuestion }: RankOptions = {},
+  { signal, onProgress }: RankOptions = {},
 ): Promise<LinkRanks> {
   const count = queries.heads.length;
   const ranks = ranker.rankings.map(() => new Float64Array(count));
@@ -95,7 +93,6 @@ export async function rankLinks(
         ranked.scores.forEach((scores, r) => (ranks[r]![query] = filteredRank(scores, answer, known)));
         reached[query] = Number(ranked.scores[0]![answer] !== -Infinity);
       }
-      onQuestion?.(question, ranked);
       done += question.queries.length;
     });
     onProgress?.(done);
@@ -104,39 +101,35 @@ export async function rankLinks(
   return { ranks: Object.fromEntries(ranker.rankings.map((name, r) => [name, ranks[r]!])), reached };
 }
 
-/** Ranks by walks. */
-export interface WalkRanks {
-  /** float64 [queries]: by the best walk to each entity. */
-  max: Float64Array;
-  /** float64 [queries]: by the summed probability of the walks to each entity. */
-  sum: Float64Array;
-  /** uint8 [queries]: whether any walk of the beam reached the answer. */
-  reached: Uint8Array;
-}
-
-/** `rankLinks` by the walks of a policy: what training measures on valid. */
-export async function rankWalks(
-  actor: BeamActor,
-  world: RankedWorld,
-  queries: TripleColumns,
-  options: WalkRankerOptions & RankOptions,
-): Promise<WalkRanks> {
-  const { ranks, reached } = await rankLinks(walkRanker(actor, world.graph, options), world, queries, options);
-  return { max: ranks.max!, sum: ranks.sum!, reached };
-}
-
 /**
- * What curves show of ranks on valid, the first of which chooses the best checkpoint: `eval/mrr` and `eval/hits@k` of all, `eval/tail_mrr`
- * of the tails alone.
- * @param ranks from 1, those of the tails first
- * @param numTails how many those are
+ * Ranks the watched triples of valid in the directions that are trained: `eval/mrr`, which chooses the best checkpoint, and `eval/hits@k`
+ * over both, `eval/tail_mrr` of the tails alone; of walks by the pooling of the settings, and `eval/max_mrr` and `eval/sum_mrr` by either.
  */
-export function rankFigures(ranks: readonly number[], numTails: number): Record<string, number> {
+export async function rankOnValid(
+  { settings: { linkWalk, evaluation }, progress, signal }: Session,
+  { dataset }: Pick<LinkTrainingData, 'dataset'>,
+  ranker: LinkRanker,
+  watched: TripleColumns,
+): Promise<Record<string, number>> {
+  const directions = linkWalk.bothDirections ? (['tail', 'head'] as const) : (['tail'] as const);
+  const triples = watched.heads.length;
+  const line = progress('evaluate on valid', triples * directions.length, 'queries');
+  const all: Record<string, number[]> = {};
+  for (const [i, direction] of directions.entries()) {
+    const onProgress = (done: number) => line.update(i * triples + done);
+    const queries = queriesOf(dataset.graph, watched, direction);
+    const { ranks } = await rankLinks(ranker, dataset, queries, { signal, onProgress });
+    for (const [name, own] of Object.entries(ranks)) (all[name] ??= []).push(...own);
+  }
+  // Not before: an evaluation that is stopped has chosen nothing.
+  madeFrom('choice', 'best checkpoint', { graph: dataset.graph.hash, split: 'valid', triples });
+  const { max, sum, score } = all;
+  const ranks = (score ?? all[evaluation.pooling])!;
+  line.finish(`MRR ${mrr(ranks).toFixed(3)}`);
   return {
     'eval/mrr': mrr(ranks),
-    'eval/hits@1': hitsAtK(ranks, 1),
-    'eval/hits@3': hitsAtK(ranks, 3),
-    'eval/hits@10': hitsAtK(ranks, 10),
-    'eval/tail_mrr': mrr(ranks.slice(0, numTails)),
+    ...Object.fromEntries([1, 3, 10].map((k) => [`eval/hits@${k}`, hitsAtK(ranks, k)])),
+    'eval/tail_mrr': mrr(ranks.slice(0, triples)),
+    ...(max && sum && { 'eval/max_mrr': mrr(max), 'eval/sum_mrr': mrr(sum) }),
   };
 }

@@ -27,7 +27,6 @@ export const linkRow = openObject({
   chainRight: z.boolean().optional(),
   miss: z.string().optional(),
 });
-/** See `linkRow`. */
 export type LinkRow = z.output<typeof linkRow>;
 
 /**

@@ -1,21 +1,12 @@
 /** The baseline of rules: mined on train, with the way to take them together that is better on valid. */
 import { type LinkRanker, scorerRanker } from '../../agents/link-agents.js';
-import { mostRelations } from '../../agents/link-rules.js';
-import { mineRules, type MiningOptions, type RuleTable } from '../../agents/link-rules.js';
+import { mineRules, type MiningOptions, mostRelations } from '../../agents/link-rules.js';
 import { type RuleRanking, ruleRankings, ruleScorer, type RuleScorer } from '../../agents/link-rules.js';
-import type { TripleColumns } from '../../src/kg/graph.js';
-import { sampledTriples } from '../../src/kg/graph.js';
+import { sampledTriples, type TripleColumns } from '../../src/kg/graph.js';
 import { mrr } from '../../src/metrics/ranks.js';
 import { madeFrom } from '../../src/run/provenance.js';
 import { queriesOf, rankLinks } from './ranks.js';
 import type { ScoredWorld } from './score.js';
-
-/** Rules of one data set, ready to rank. */
-export interface RuleBaseline {
-  ranker: LinkRanker;
-  rules: RuleTable;
-  ranking: RuleRanking;
-}
 
 /** Triples of valid on which the ranking is chosen, asked in both directions. */
 const chosenOn = 500;
@@ -27,7 +18,7 @@ const chosenOn = 500;
 export async function ruleBaseline(
   world: ScoredWorld & { train: TripleColumns; valid: TripleColumns },
   options: MiningOptions = {},
-): Promise<RuleBaseline> {
+) {
   const { graph, train, trainKnown } = world;
   const { horizon = mostRelations, signal } = options;
   const rules = await mineRules(graph, train, trainKnown, { ...options, horizon: Math.min(horizon, mostRelations) });

@@ -24,16 +24,9 @@ const ks = [1, 3, 10] as const;
 export function linkFigures(horizon: number): Figure[] {
   const high = { better: 'high' } as const;
   const ranked = (prefix: string, words: string): Figure[] => [
-    {
-      key: `${prefix}mrr`,
-      title: `MRR${words}`,
-      unit: 'mean',
-      ...high,
-      ...(prefix === '' && { place: 'main', tested: true }),
-    },
-    ...ks.map((k): Figure => {
+    ...['MRR', ...ks.map((k) => `Hits@${k}`)].map((title): Figure => {
       const main = prefix === '' ? ({ place: 'main', tested: true } as const) : {};
-      return { key: `${prefix}hits@${k}`, title: `Hits@${k}${words}`, unit: 'mean', ...high, ...main };
+      return { key: prefix + title.toLowerCase(), title: title + words, unit: 'mean', ...high, ...main };
     }),
   ];
   const reachable = Array.from({ length: horizon }, (_, t): Figure => {
@@ -175,7 +168,6 @@ export function chainOf(path: ArrayLike<number>, stay: number): number[] {
   return chain;
 }
 
-/** Answers shown of an example. */
 const shownAnswers = 5;
 
 function exampleOf(
@@ -212,20 +204,6 @@ function exampleOf(
   };
 }
 
-/** A chain of relations that walks used to answer the queries of one relation. */
-export interface ChainRecord {
-  /** Relation that was asked for, by name; `~name` asks for heads. */
-  relation: string;
-  /** Names of the relations walked, in order; staying is left out. Empty: the walk stayed where it began. */
-  chain: string[];
-  /** Questions whose first answer was reached by it: at least 1. */
-  uses: number;
-  /** Number of questions whose first answer was right. */
-  right: number;
-  /** In [0, 1]: right / uses. */
-  precision: number;
-}
-
 /** Chains kept of each relation; relations whose chains are shown, and chains of each. */
 const kept = 5;
 const shownRelations = 8;
@@ -255,8 +233,11 @@ function summary(
   };
 }
 
-/** The most used chains of every query relation, in the order of ids, the most used first; equal ones by their relations. */
-function chainsOf(rows: readonly LinkRow[], relationNames: readonly string[]): ChainRecord[] {
+/**
+ * The most used chains of every query relation, in the order of ids, the most used first; equal ones by their relations. A chain
+ * names the relations walked, none where the walk stayed; its uses are the questions whose first answer it reached.
+ */
+function chainsOf(rows: readonly LinkRow[], relationNames: readonly string[]) {
   const relations = new Map<number, Map<string, { chain: readonly number[]; uses: number; right: number }>>();
   const counted = new Set<string>();
   for (const row of rows) {
@@ -286,6 +267,9 @@ function chainsOf(rows: readonly LinkRow[], relationNames: readonly string[]): C
         })),
     );
 }
+
+/** Chains of relations that answered, of the relation that was asked for; `~name` asks for heads. */
+export type ChainRecord = ReturnType<typeof chainsOf>[number];
 
 function chainSection(chains: readonly ChainRecord[]): Section {
   const byRelation = new Map<string, ChainRecord[]>();

@@ -1,11 +1,9 @@
 /** Text of an import and of the statistics of a link data set. */
-import { apartLine, extractionLines, type LinkManifest } from '../../datasets/links/link-dataset.js';
-import { loadLinkDataset } from '../../datasets/links/link-dataset.js';
-import { type LinkStatistics, linkStatistics as statisticsOf } from '../../datasets/links/link-statistics.js';
+import { apartLine, extractionLines, type LinkManifest, loadLinkDataset } from '../../datasets/links/link-dataset.js';
+import { linkStatistics as statisticsOf } from '../../datasets/links/link-statistics.js';
 import type { Spread } from '../../src/metrics/ranks.js';
 import { type Shown, ShownPage } from '../task.js';
 
-/** Relations that the table shows; JSON has all. */
 const shownRelations = 15;
 
 /** Imported triples, and facts to check before trusting a score on them. */
@@ -17,8 +15,8 @@ export function linksImported(manifest: LinkManifest): Shown {
   return page;
 }
 
-/** Sizes, hubs, answers a query, relations. */
-function linkStatisticsShown(statistics: LinkStatistics): Shown {
+export async function linkStatistics(name: string): Promise<Shown> {
+  const statistics = statisticsOf(await loadLinkDataset(name));
   const { dataset, degree, answers, relations, ...facts } = statistics;
   const page = new ShownPage(statistics);
   page.line(`${dataset} · links`);
@@ -93,12 +91,6 @@ function addFacts(page: ShownPage, { drawn, apart, extracted, splits, overlaps, 
 
 const spread = ({ mean, median, p95, max }: Spread) => `${mean.toFixed(1)} / ${median} / ${p95} / ${max}`;
 
-/** Sizes, hubs, answers a query, relations. */
-export async function linkStatistics(name: string): Promise<Shown> {
-  return linkStatisticsShown(statisticsOf(await loadLinkDataset(name)));
-}
-
-/** A data set in a list. */
 export function listedLinks({ name, splits, licence }: LinkManifest): Record<string, string> {
   const { train, valid, test } = splits;
   return { name, holds: `links ${train.triples} / ${valid.triples} / ${test.triples}`, graphs: 'train', licence };

@@ -15,7 +15,6 @@ import { madeFrom } from '../../src/run/provenance.js';
 import { type LinkScorerSection, type OpenedScorer, openLinkScorer } from '../../trainers/embeddings/link-scorers.js';
 import type { Session } from '../../trainers/session.js';
 
-/** All of it. */
 export interface LinkTrainingData {
   dataset: LinkDataset;
   /** Train's triples as queries of the directions that are trained. */
@@ -96,7 +95,6 @@ function pairShare(graph: Graph, { heads, relations, tails }: TripleColumns): nu
   return heads.length === 0 ? 0 : linked / heads.length;
 }
 
-/** One line a contradiction. */
 export function linkProblems(settings: TrainSettings): string[] {
   const { data, env, stateText, transe, bilinear, linkWalk, linkWalker, ppo } = settings;
   const { dataset, trainSamples, validSamples } = data;
@@ -129,17 +127,8 @@ export function linkProblems(settings: TrainSettings): string[] {
   return problems;
 }
 
-/** Pretraining results; absent if the settings enable none. */
-export interface RunScorers {
-  start?: StartVectors;
-  shaping?: LinkShaping;
-}
-
 /** Trains or reuses what the settings ask for, once each. @throws WorkbenchError `stopped` after saving */
-export async function openScorers(
-  { run, logs, settings, ...options }: Session,
-  { dataset }: LinkTrainingData,
-): Promise<RunScorers> {
+export async function openScorers({ run, logs, settings, ...options }: Session, { dataset }: LinkTrainingData) {
   const { linkWalk, linkWalker } = settings;
   const opened = new Map<LinkScorerSection, OpenedScorer>();
   const open = async (name: LinkScorerSection) => {
@@ -151,10 +140,11 @@ export async function openScorers(
     opened.set(name, scorer);
     return scorer;
   };
-  const start = linkWalker.vectors === 'random' ? undefined : (await open(linkWalker.vectors)).table;
-  if (linkWalk.shaping === 'none') return { ...(start && { start }) };
+  const start: StartVectors | undefined =
+    linkWalker.vectors === 'random' ? undefined : (await open(linkWalker.vectors)).table;
+  if (linkWalk.shaping === 'none') return { start, shaping: undefined };
   const { scorer } = await open(linkWalk.shapingScorer);
-  return { ...(start && { start }), shaping: shapingOf(linkWalk.shaping, scorer, dataset, settings) };
+  return { start, shaping: shapingOf(linkWalk.shaping, scorer, dataset, settings) };
 }
 
 /** Shaping reward, by the probability that a scorer gives. */
@@ -165,11 +155,8 @@ export function shapingOf(
   { linkWalk, ppo, seed }: Pick<TrainSettings, 'linkWalk' | 'ppo' | 'seed'>,
 ): LinkShaping {
   // Fitted on valid, which chooses everything else as well; on train the scorer is surer than it may be.
-  madeFrom('normaliser', 'probability of triples', {
-    graph: graph.hash,
-    split: 'valid',
-    triples: valid.heads.length,
-  });
+  const triples = valid.heads.length;
+  madeFrom('normaliser', 'probability of triples', { graph: graph.hash, split: 'valid', triples });
   const probability = calibratedProbability(scorer, valid, trainKnown, seed);
   return { kind, weight: linkWalk.shapingWeight, gamma: ppo.gamma, probability };
 }

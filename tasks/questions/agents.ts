@@ -80,16 +80,12 @@ export function refuseRemote(resolved: readonly Resolved[], { graph }: Evaluatio
     trained ? !membersOf(trained).every(({ run }) => walksRelations(run)) : !able.includes(agent!),
   );
   if (!unable) return;
-  throw new WorkbenchError(
-    'usage',
-    `expected an agent that reads a graph behind an endpoint, got ${unable.name}, at --graph`,
-    {
-      hint: `These do: ${able.join(', ')}, and runs that walk relations.`,
-    },
-  );
+  const wanted = 'expected an agent that reads a graph behind an endpoint';
+  throw new WorkbenchError('usage', `${wanted}, got ${unable.name}, at --graph`, {
+    hint: `These do: ${able.join(', ')}, and runs that walk relations.`,
+  });
 }
 
-/** The agent with its way of being asked and scored. */
 export async function openScoredAgent(
   which: Resolved,
   data: QuestionData,
@@ -133,7 +129,6 @@ export async function closeRemote(graph: Graph, work: Pick<Work, 'note'>): Promi
   await graph.close();
 }
 
-/** Loads one agent. */
 export async function openQuestionAgent(
   { agent: name, switches, trained }: Resolved,
   { dataset, graph, names, train }: QuestionGraph,
@@ -202,14 +197,13 @@ async function openTrained(
 ): Promise<OpenedQuestionAgent> {
   const beamWidth = wholeNumber(width, '--beam-width', 1);
   const { run, checkpoint, others } = trained;
-  const options = { modelPath, graph, ...(beamWidth !== undefined && { beamWidth }) };
+  const options = { modelPath, graph, beamWidth };
+  // Checked alone: walkers over questions compute on the host.
+  if (backend !== undefined) backendOf(backend);
   if (others) refuseOthers(trained);
   const opened = others
     ? await loadRelationWalkers(foldersOf(trained), options)
-    : await loadQuestionRun(run.folder, {
-        ...{ ...options, checkpoint },
-        ...(backend !== undefined && { backend: backendOf(backend) }),
-      });
+    : await loadQuestionRun(run.folder, { ...options, checkpoint });
   const encoder = 'encoderIds' in opened ? opened.encoderIds.join('+') : opened.encoder.id;
   const { agent, close } = opened;
   return { agent, hashes: { checkpoint: await weightsOf(trained), encoder }, encoder: modelPath, close };

@@ -43,13 +43,11 @@ export function openAskQuestion(which: Resolved, flags: EvaluationFlags, work: W
   return {
     async ask([text, ...more], of = {}) {
       if (text === undefined || more.length > 0) {
-        throw new WorkbenchError(
-          'usage',
-          `expected a run and a question, or --agent NAME and a question, got ${text === undefined ? 'one of two' : 'more'}`,
-          {
-            hint: 'kgwalk ask RUN "QUESTION", or kgwalk ask "QUESTION about [TOPIC]" --agent NAME --dataset NAME',
-          },
-        );
+        const got = text === undefined ? 'one of two' : 'more';
+        const wanted = `expected a run and a question, or --agent NAME and a question, got ${got}`;
+        throw new WorkbenchError('usage', wanted, {
+          hint: 'kgwalk ask RUN "QUESTION", or kgwalk ask "QUESTION about [TOPIC]" --agent NAME --dataset NAME',
+        });
       }
       const { top: most = '10', trace = false } = { ...flags, ...of };
       const top = wholeNumber(most, '--top', 1);

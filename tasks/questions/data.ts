@@ -5,8 +5,7 @@ import {
   parseDatasetName,
   type QuestionDataset,
 } from '../../datasets/questions/question-dataset.js';
-import type { HoldOut } from '../../datasets/questions/question-manifest.js';
-import { questionsHash } from '../../datasets/questions/question-manifest.js';
+import { type HoldOut, questionsHash } from '../../datasets/questions/question-manifest.js';
 import type { AskedEvaluation } from '../../evaluation/keep.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { NameIndex } from '../../src/kg/name-index.js';
@@ -93,20 +92,19 @@ export async function questionData(flags: EvaluationFlags, runs: readonly RunInf
 
 /** The options that ask the questions of a kept evaluation. */
 export function questionFlagsOf({ about, checkpoint = 'best' }: AskedEvaluation): EvaluationFlags {
-  const { dataset, graph, subsets, split, holdOut, limit, seed, budget, budgetMode, choices, hopsWithheld, beamWidth } =
-    about;
+  const { dataset, graph, subsets, split, limit, budgetMode, choices, beamWidth } = about;
   return {
     dataset: `${dataset}/${(subsets as string[]).join(',')}`,
-    ...(isSparqlSource(graph) && { graph }),
+    graph: isSparqlSource(graph) ? graph : undefined,
     split,
-    holdOut: holdOut as HoldOut,
-    ...(limit !== undefined && { limit: String(limit) }),
-    seed: String(seed),
-    budget: String(budget ?? 'none'),
-    ...(budgetMode && { budgetMode }),
+    holdOut: about.holdOut as HoldOut,
+    limit: limit === undefined ? undefined : String(limit),
+    seed: String(about.seed),
+    budget: String(about.budget ?? 'none'),
+    budgetMode,
     choices: choices === 'likelihood' ? choices : undefined,
-    ...(hopsWithheld === true && { withholdHops: true }),
-    ...(beamWidth !== undefined && { beamWidth: String(beamWidth) }),
+    withholdHops: about.hopsWithheld === true || undefined,
+    beamWidth: beamWidth === undefined ? undefined : String(beamWidth),
     ...{ checkpoint, set: [], modelSet: [] },
   };
 }

@@ -28,7 +28,6 @@ export const decisionCount = openObject({
   copyable: count,
   copied: count,
 });
-/** See `decisionCount`. */
 export type DecisionCount = z.output<typeof decisionCount>;
 
 /** The decisions of one question; judged where the data set gives its gold chains. */
@@ -41,7 +40,7 @@ export function countDecisions(graph: Graph, sample: QuestionSample, taken: read
     const { right = 0, chance = 0, hop } = typeof judged === 'object' ? judged : {};
     return {
       phase: decision.phase,
-      ...(hop !== undefined && { hop }),
+      hop,
       ...{ taken: 1, lost: Number(judged === 'lost'), judged: Number(typeof judged === 'object'), right, chance },
       ...{ copyable: Number(copies !== undefined), copied: Number(copies === true) },
     };
@@ -73,7 +72,6 @@ export function copiedShare(counts: readonly DecisionCount[] = []): number | und
   return copyable === 0 ? undefined : counts.reduce((sum, one) => sum + one.copied, 0) / copyable;
 }
 
-/** Title of the section of the decisions of an evaluation. */
 export const decisionsTitle = 'Decisions by phase';
 
 /** The same for people: one row a phase and hop. */

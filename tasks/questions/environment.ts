@@ -5,10 +5,10 @@ import type { QuestionSample } from '../../datasets/question.js';
 import { loadQuestionDataset } from '../../datasets/questions/question-dataset.js';
 import { type RelationWalkObservation, type RelationWalkOptions } from '../../envs/relation-walk/relation-walk-env.js';
 import type { Graph } from '../../src/kg/graph.js';
-import { WorkbenchError } from '../../src/run/errors.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
 import { encodedRows, type ObservationVectors } from '../observation-vectors.js';
 import type { EnvironmentFlags, TaskEnvironment, Work } from '../task.js';
+import { answeredQuestions } from './training-data.js';
 
 /** @throws WorkbenchError `usage` for a subset or split that there is not, `data` for one without a question with answers */
 export async function questionEnvironment(
@@ -20,18 +20,7 @@ export async function questionEnvironment(
   const dataset = loadQuestionDataset(data.dataset);
   const subsets = data.subsets === 'all' ? dataset.subsets : data.subsets;
   const graph = await dataset.loadGraph(subsets);
-  const samples = dataset
-    .questions(graph, { subsets, split, holdOut: data.holdOut })
-    .filter(({ task, gold }) => task.form === 'entities' && gold.answers.length > 0);
-  if (samples.length === 0) {
-    throw new WorkbenchError(
-      'data',
-      `expected questions with answers, got none, at split ${split} of ${data.dataset}`,
-      {
-        hint: '`kgwalk datasets stats` shows what each split holds.',
-      },
-    );
-  }
+  const samples = answeredQuestions(dataset, graph, { ...data, subsets }, split);
   work.note(`${samples.length} ${split} questions on graph ${graph.name}`);
   const { horizon, hops, reward } = relationWalk;
   const options: RelationWalkOptions = { graph, samples, rules: { horizon, hops }, reward };

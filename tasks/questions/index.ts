@@ -18,7 +18,6 @@ import { questionMeasure, unionShown } from './score.js';
 import { traceOf } from './show.js';
 import { listedQuestions, questionsImported, questionStatistics } from './statistics.js';
 
-/** The task of questions. */
 export const questions: Task<QuestionSample, QuestionAnswer, QuestionRow, QuestionData> = {
   name: 'questions',
   exampleDataset: 'metaqa/2-hop',

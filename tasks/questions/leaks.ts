@@ -63,7 +63,6 @@ export async function evaluationLeaks(name: string, evaluation: string, split: s
   });
 }
 
-/** Artifacts that the completed phases must have noted. */
 function trainingsOf({ clone, fit, ppo }: CheckedRun['run']['state']['done']): string[] {
   return [...(clone ? ['cloning'] : []), ...(fit ? ['fitting'] : []), ...(ppo ? ['PPO'] : [])].map(
     (name) => `training: ${name}`,

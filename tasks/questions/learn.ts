@@ -1,5 +1,4 @@
 /** Training of a walker over questions, from questions and answers alone: text vectors, PPO, and the best on valid. */
-import type { Actor, TaskRequest } from '../../agents/actor.js';
 import { readerKind } from '../../agents/readers/load-reader.js';
 import type { Checkpoint } from '../../checkpoints/checkpoint.js';
 import type { QuestionSample } from '../../datasets/question.js';
@@ -23,9 +22,10 @@ import { type TrainSettings, walksPerStep } from '../../trainers/train-settings.
 import { relationWalk } from './relation-walk.js';
 import { readerProblems, readerTraining } from './reader.js';
 import { keepTeacher, openTeacher, type Teacher, teacherHint, teacherNote, teacherWanted } from './teacher.js';
-import { loadTrainingQuestions, type OpenedWalk, type QuestionWalk, type TrainingQuestions } from './training-data.js';
+import { loadTrainingQuestions } from './training-data.js';
 
-/** Training over questions, from questions and answers alone: text vectors, PPO. */
+type OpenedWalk = Awaited<ReturnType<ReturnType<typeof relationWalk>>>;
+
 export const questionLearning: Learning = {
   forkPhase: 'ppo',
   takesTeacher: true,
@@ -38,12 +38,8 @@ export const questionLearning: Learning = {
     if (reads === 'words') {
       return { rows: ppo.minibatchSamples * 16, inputs: 2 * wordWidth, units: 3 * wordWidth, onHost: true };
     }
-    return {
-      rows: walksPerStep({ clone, ppo }) * relationWalk.horizon,
-      inputs: textDim,
-      units: questionWidth,
-      onHost: true,
-    };
+    const rows = walksPerStep({ clone, ppo }) * relationWalk.horizon;
+    return { rows, inputs: textDim, units: questionWidth, onHost: true };
   },
   open: openQuestionTraining,
 };
@@ -53,14 +49,7 @@ async function openQuestionTraining(settings: TrainSettings): Promise<Training> 
   const questions = await loadTrainingQuestions(settings);
   if (settings.reader) return readerTraining({ ...settings, reader: settings.reader }, questions);
   const teacher = await openTeacher(settings, questions);
-  return trainingOn(relationWalk(settings, questions), questions, teacher);
-}
-
-function trainingOn<Observation, Request extends TaskRequest>(
-  walk: QuestionWalk<Observation, Request>,
-  questions: TrainingQuestions,
-  teacher?: Teacher<Request>,
-): Training {
+  const walk = relationWalk(settings, questions);
   const { dataset, graph, train, valid } = questions;
   return {
     hashes: { graph: graph.hash, dataset: questionsHash(dataset.manifest) },
@@ -70,16 +59,17 @@ function trainingOn<Observation, Request extends TaskRequest>(
       ...(teacher ? [teacherNote(teacher.record)] : []),
     ],
     async run(session, from) {
-      const { run, settings } = session;
+      const { run } = session;
       if (teacher) keepTeacher(run, teacher);
       run.update({ phase: 'encode' });
       const opened = await walk(session);
       const { learner, envs, walkable } = opened;
-      let anchor: ReturnType<NonNullable<typeof opened.anchor>> | undefined;
+      let anchor: typeof learner.actor | undefined;
       try {
         logEncoding(session);
-        const chosen = evaluatedQuestions(valid.length, settings.ppo.evalSamples);
-        const evaluate = () => evaluateQuestionsOnValid(session, opened, valid, chosen);
+        // Indices of the questions that curves are made of: a seeded sample, or all of them.
+        const chosen = sampled([...valid.keys()], settings.ppo.evalSamples ?? Infinity, 'train/eval-samples');
+        const evaluate = () => evaluateQuestionsOnValid(session, opened, valid, Int32Array.from(chosen));
         if (teacher && from?.header.phase !== 'ppo') {
           run.update({ phase: 'clone', done: { ...run.state.done, encode: true } });
           await cloneInto(session, learner.actor, teacher, evaluate, from);
@@ -90,7 +80,7 @@ function trainingOn<Observation, Request extends TaskRequest>(
         walkable.forEach((i) => note(train[i]!));
         run.update({ phase: 'ppo', done: { ...run.state.done, encode: true } });
         const first = firstWeights(session);
-        if (first && settings.ppo.klCoef > 0) anchor = opened.anchor?.(first);
+        if (first && settings.ppo.klCoef > 0) anchor = opened.anchor(first);
         await ppoPhase(session, {
           trainee: learner,
           evaluate,
@@ -109,10 +99,10 @@ function trainingOn<Observation, Request extends TaskRequest>(
 }
 
 /** Clones a teacher's walks. @param from a checkpoint of this phase */
-async function cloneInto<Observation, Request extends TaskRequest>(
+async function cloneInto(
   session: Session,
-  actor: Actor<Observation, Request>,
-  { walks }: Teacher<Request>,
+  actor: OpenedWalk['learner']['actor'],
+  { walks }: Teacher,
   evaluate: () => Promise<Record<string, number>>,
   from: Checkpoint | undefined,
 ): Promise<void> {
@@ -120,17 +110,13 @@ async function cloneInto<Observation, Request extends TaskRequest>(
   const optimizer = adamWOf(actor.parameters, { weightDecay, maxGradNorm });
   const note = madeFromSamples('training', 'cloning');
   walks.forEach(({ sample }) => note(sample));
-  const shown = (some: typeof walks) =>
-    shownSteps(
-      some.map(({ steps }) => steps),
-      batchSize,
-    );
+  const [train, valid] = [walks.map(({ steps }) => steps), []].map((steps) => shownSteps(steps, batchSize));
   try {
     await clonePhase(session, {
       trainee: { actor, optimizer },
       evaluate,
       // A teacher answers train questions only: no walk of valid gives a loss; answers select the checkpoint.
-      clone: (course) => clone({ ...course, actor, optimizer, train: shown(walks), valid: shown([]) }),
+      clone: (course) => clone({ ...course, actor, optimizer, train: train!, valid: valid! }),
       from,
     });
   } finally {
@@ -138,19 +124,13 @@ async function cloneInto<Observation, Request extends TaskRequest>(
   }
 }
 
-/** Indices of the valid questions that curves are made of: a seeded sample, or all of them. */
-function evaluatedQuestions(count: number, limit: number | null): Int32Array {
-  const all = Array.from({ length: count }, (_, i) => i);
-  return Int32Array.from(sampled(all, limit ?? Infinity, 'train/eval-samples'));
-}
-
 /**
  * Figures under `eval/`: means over the questions, those that cannot be walked included as 0. `eval/chain` is the share
  * whose walk is a gold chain; it is for information, since other chains often lead to the same answers.
  */
-async function evaluateQuestionsOnValid<Observation, Request extends TaskRequest>(
+async function evaluateQuestionsOnValid(
   session: Pick<Session, 'progress' | 'signal'>,
-  { learner, validEnvs, outcomeOf }: Pick<OpenedWalk<Observation, Request>, 'learner' | 'validEnvs' | 'outcomeOf'>,
+  { learner, validEnvs }: OpenedWalk,
   valid: readonly QuestionSample[],
   chosen: Int32Array,
 ): Promise<Record<string, number>> {
@@ -161,17 +141,19 @@ async function evaluateQuestionsOnValid<Observation, Request extends TaskRequest
   });
   const note = madeFromSamples('choice', 'best checkpoint');
   chosen.forEach((i) => note(valid[i]!));
-  const outcomes = walks.map((walk, i) => ({ gold: valid[chosen[i]!]!.gold, ...outcomeOf(walk, valid[chosen[i]!]!) }));
+  const outcomes = walks.map((walk, i) => ({ gold: valid[chosen[i]!]!.gold, ...walk }));
   const mean = (of: (outcome: (typeof outcomes)[number]) => number | boolean) =>
     outcomes.reduce((sum, outcome) => sum + Number(of(outcome)), 0) / outcomes.length;
   // The first chooses the best checkpoint.
   const figures = {
-    f1: mean(({ f1 }) => f1),
-    'hit@1': mean(({ hit }) => hit),
-    exact: mean(({ exact }) => exact),
+    f1: mean(({ info }) => Number(info.f1 ?? 0)),
+    'hit@1': mean(({ info }) => info.hit === true),
+    exact: mean(({ info }) => info.exact === 1),
     // Where no question has a gold chain there is nothing to count.
     ...(outcomes.some(({ gold }) => gold.chains.length > 0) && {
-      chain: mean(({ gold, chain }) => gold.chains.some((known) => known.join() === chain.join())),
+      chain: mean(({ gold, observation: { relations } }) =>
+        gold.chains.some((known) => known.join() === relations.join()),
+      ),
     }),
   };
   line.finish(`F1 ${numberText(figures.f1)} %`);

@@ -124,13 +124,8 @@ async function evaluateReader(
 const usual = trainSettings.parse({});
 
 /** Settings that readers lack: walks, cloning, PPO and its rules. */
-export function readerProblems({
-  clone,
-  ppo,
-  teacher,
-  relationWalk,
-  reader,
-}: TrainSettings & { reader: ReaderSettings }): string[] {
+export function readerProblems(settings: TrainSettings & { reader: ReaderSettings }): string[] {
+  const { clone, ppo, teacher, relationWalk, reader } = settings;
   const wanted = (ok: boolean, expected: string, got: unknown) =>
     ok ? [] : [`expected ${expected} with a section reader, which is fitted without walking, got ${String(got)}`];
   const others = diffConfig(relationWalk, usual.relationWalk).filter(

@@ -17,6 +17,7 @@ import {
   writeScale,
 } from '../../agents/relation-walker/question-vectors.js';
 import { wordFacts, WordNetwork } from '../../agents/relation-walker/word-network.js';
+import type { Checkpoint } from '../../checkpoints/checkpoint.js';
 import type { QuestionSample } from '../../datasets/question.js';
 import { frontierTrie } from '../../envs/relation-walk/frontier-trie.js';
 import {
@@ -26,16 +27,19 @@ import {
   type RelationWalkWorld,
 } from '../../envs/relation-walk/relation-walk-env.js';
 import { VectorEnv } from '../../envs/vector-env.js';
-import { adamOf } from '../../trainers/ppo-phase.js';
+import { openLearner } from '../../trainers/ppo-phase.js';
 import type { Session } from '../../trainers/session.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
-import { evaluatedAtOnce, type QuestionWalk, type TrainingQuestions } from './training-data.js';
+import type { TrainingQuestions } from './training-data.js';
+
+/** Copies of the environment that valid questions are walked in at once. */
+const evaluatedAtOnce = 512;
 
 /** @throws WorkbenchError `data` for questions of which none can be walked */
 export function relationWalk(
   { relationWalk: { horizon, hops, reward, memoryMegabytes }, ppo }: TrainSettings,
   { graph, ...questions }: Pick<TrainingQuestions, 'graph' | 'train' | 'valid'>,
-): QuestionWalk<RelationWalkObservation, RelationRequest> {
+) {
   const frontiers = frontierTrie(graph, memoryMegabytes * 2 ** 20);
   const worldOf = (samples: readonly QuestionSample[]) =>
     relationWalkWorld({ graph, samples, rules: { horizon, hops }, reward, frontiers });
@@ -43,36 +47,22 @@ export function relationWalk(
   const valid = worldOf(questions.valid);
   const copies = (world: RelationWalkWorld, count: number) =>
     new VectorEnv(Array.from({ length: count }, () => new RelationWalkEnv(world)));
-  return async (session) => {
-    const { settings } = session;
+  return async (session: Session) => {
     const shape = { numRelations: graph.numRelations, horizon };
-    const newActor = await (settings.relationWalker.reads === 'words' ? wordActors : sentenceActors)(
-      session,
-      questions,
-      shape,
-    );
-    const actor = newActor();
-    const optimizer = adamOf(actor.parameters, ppo);
+    const actors = session.settings.relationWalker.reads === 'words' ? wordActors : sentenceActors;
+    const newActor = await actors(session, questions, shape);
     return {
-      learner: { actor, optimizer },
-      anchor({ tensors }) {
+      ...openLearner(newActor(), undefined, ppo),
+      /** Another actor with these weights, which PPO is kept near; the caller disposes it. */
+      anchor({ tensors }: Checkpoint) {
         const anchor = newActor();
         anchor.parameters.import(tensors);
         return anchor;
       },
+      /** Copies over the train questions, as many as a round walks. */
       envs: copies(train, ppo.samplesPerUpdate * ppo.explorations),
       validEnvs: copies(valid, evaluatedAtOnce),
       walkable: train.walkable,
-      outcomeOf: ({ info, observation }) => ({
-        f1: Number(info.f1 ?? 0),
-        hit: info.hit === true,
-        exact: info.exact === 1,
-        chain: [...observation.relations],
-      }),
-      close() {
-        optimizer.dispose();
-        actor.dispose();
-      },
     };
   };
 }
@@ -84,9 +74,18 @@ type Actors = (
   shape: RelationShape,
 ) => Promise<() => Actor<RelationWalkObservation, RelationRequest>>;
 
-const sentenceActors: Actors = async (session, questions, shape) => {
-  const { relationWalker, seed } = session.settings;
-  const texts = await encode(session, questions);
+const sentenceActors: Actors = async ({ run, encoder, settings, progress, signal }, { train, valid }, shape) => {
+  const { relationWalker, seed } = settings;
+  const tasks = [...train, ...valid].map(({ task }) => task);
+  const encoded = await encodeQuestions(encoder, tasks, { settings: relationWalker, progress, signal });
+  const scale = relationWalker.standardize ? scaleOfSamples(encoded, train) : unitScale(encoded.dim);
+  writeScale(run.folder, scale);
+  // All stay: the states of a round are scored again and again.
+  const texts = new ScaledTexts(encoder, scale, relationWalker.maxTokens, Infinity);
+  texts.keep(
+    tasks.map((task) => questionText(task, relationWalker.keepName)),
+    encoded,
+  );
   return () => relationActor(new SentenceNetwork(relationWalker, shape, texts, seed));
 };
 
@@ -101,20 +100,3 @@ const wordActors: Actors = async ({ run, encoder, settings, signal }, { train, v
   );
   return () => relationActor(newNetwork());
 };
-
-async function encode(
-  { run, encoder, settings: { relationWalker }, progress, signal }: Session,
-  { train, valid }: Pick<TrainingQuestions, 'train' | 'valid'>,
-) {
-  const tasks = [...train, ...valid].map(({ task }) => task);
-  const encoded = await encodeQuestions(encoder, tasks, { settings: relationWalker, progress, signal });
-  const scale = relationWalker.standardize ? scaleOfSamples(encoded, train) : unitScale(encoded.dim);
-  writeScale(run.folder, scale);
-  // All stay: the states of a round are scored again and again.
-  const texts = new ScaledTexts(encoder, scale, relationWalker.maxTokens, Infinity);
-  texts.keep(
-    tasks.map((task) => questionText(task, relationWalker.keepName)),
-    encoded,
-  );
-  return texts;
-}

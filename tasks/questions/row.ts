@@ -16,7 +16,6 @@ const questionMisses = [
   'wrong-chain',
   'wrong-answer',
 ] as const;
-/** One of `questionMisses`. */
 export type QuestionMiss = (typeof questionMisses)[number];
 
 const text = z.string();
@@ -80,7 +79,6 @@ export const questionRow = openObject({
   crash: text.optional(),
   miss: z.enum(questionMisses).optional(),
 });
-/** See `questionRow`. */
 export type QuestionRow = z.output<typeof questionRow>;
 
 /** The best answer is right: `hit@1`, or the verdict of a truth question. */
@@ -88,27 +86,26 @@ export function isRight({ metrics }: Pick<QuestionRow, 'metrics'>): boolean {
   return (metrics['hit@1'] ?? metrics.accuracy) === 1;
 }
 
+/** Columns of figures, by the names that these have in rows. */
+const metricColumns = {
+  ...{ hit1: 'hit@1', hit_any: 'hit-any', precision: 'precision', recall: 'recall', f1: 'f1' },
+  ...{ exact: 'exact', partial: 'partial', complete: 'complete', accuracy: 'accuracy' },
+};
+
 /**
  * Rows as an Arrow IPC file: `id`, `subset`, `type`, `form`, `stop`, `miss` (utf8, empty for none), `hit1` … `complete` and
  * `accuracy` (float64, NaN where the figure does not apply), `calls`, tokens and `golds` (int32), flags (bool).
  */
 export function questionArrow(rows: readonly QuestionRow[]): Uint8Array {
-  const metric = (key: string) => (row: QuestionRow) => row.metrics[key] ?? NaN;
   return arrowFile(rows, ({ words, int32, float64, flags }) => ({
     id: words(({ id }) => id),
     subset: words(({ subset }) => subset),
     type: words(({ type }) => type ?? ''),
     form: words(({ form }) => form),
     golds: int32(({ golds }) => golds),
-    hit1: float64(metric('hit@1')),
-    hit_any: float64(metric('hit-any')),
-    precision: float64(metric('precision')),
-    recall: float64(metric('recall')),
-    f1: float64(metric('f1')),
-    exact: float64(metric('exact')),
-    partial: float64(metric('partial')),
-    complete: float64(metric('complete')),
-    accuracy: float64(metric('accuracy')),
+    ...Object.fromEntries(
+      Object.entries(metricColumns).map(([name, key]) => [name, float64(({ metrics }) => metrics[key] ?? NaN)]),
+    ),
     calls: int32(({ calls }) => calls),
     prompt_tokens: int32(({ promptTokens }) => promptTokens),
     cached_tokens: int32(({ cachedTokens }) => cachedTokens),

@@ -7,7 +7,7 @@ import type { Attempt, Compared, Measure, Scorer } from '../../evaluation/score.
 import { copiedFigure } from '../../evaluation/watch-decisions.js';
 import type { Graph } from '../../src/kg/graph.js';
 import type { NameIndex } from '../../src/kg/name-index.js';
-import { answerMetrics, matchAnswers, type Matches, truthAccuracy, unionMetrics } from '../../src/metrics/answers.js';
+import { answerMetrics, matchAnswers, truthAccuracy, unionMetrics } from '../../src/metrics/answers.js';
 import { bootstrapMeans } from '../../src/metrics/bootstrap.js';
 import type { Section } from '../../src/run/evaluation.js';
 import { type Estimate, type Figure, intervalText, numberText } from '../../src/run/figures.js';
@@ -81,7 +81,6 @@ export const questionMeasure: Measure<QuestionRow> = {
   arrow: questionArrow,
 };
 
-/** Context for scoring questions. */
 export interface QuestionScoring {
   graph: Graph;
   names: NameIndex;
@@ -91,7 +90,6 @@ export interface QuestionScoring {
   topicGiven: boolean;
 }
 
-/** Scores what an agent says to questions. */
 export function questionScorer(scoring: QuestionScoring): Scorer<QuestionSample, QuestionAnswer, QuestionRow> {
   const context = { ...scoring, reach: goldReach(scoring.graph.local) };
   return {
@@ -116,21 +114,20 @@ const nothing: QuestionAnswer = {
   cost: {},
 };
 
-type RowContext = QuestionScoring & { reach: (sample: QuestionSample) => GoldReach };
+type RowContext = QuestionScoring & { reach: ReturnType<typeof goldReach> };
 
 function rowOf(sample: QuestionSample, attempt: Attempt<QuestionAnswer>, context: RowContext): QuestionRow {
   const { task, gold } = sample;
   const { graph, names, budget } = context;
   const { answer = nothing, failure: crash } = attempt;
+  const { truth, text, chain, verified, confidence, stop, degraded } = answer;
+  const { graphReads = 0, encodes = 0, cutRelations } = answer.cost;
   const { phases, ...totals } = attempt.totals!;
-  const matches = matchAnswers(answer, {
-    golds: gold.answers,
-    topics: task.topics,
-    lookup: (name) => names.lookup(name),
-  });
+  const lookup = (name: string) => names.lookup(name);
+  const matches = matchAnswers(answer, { golds: gold.answers, topics: task.topics, lookup });
   const isTruth = task.form === 'truth';
   const metrics: Record<string, number> = isTruth
-    ? { accuracy: crash === undefined ? truthAccuracy(answer.truth, gold.truth === true) : 0 }
+    ? { accuracy: crash === undefined ? truthAccuracy(truth, gold.truth === true) : 0 }
     : { ...answerMetrics(matches, gold.answers.length) };
   const reach = isTruth ? { some: true, all: true } : context.reach(sample);
   const decisions = countDecisions(graph.local, sample, attempt.decisions ?? []);
@@ -138,7 +135,7 @@ function rowOf(sample: QuestionSample, attempt: Attempt<QuestionAnswer>, context
   const row: QuestionRow = {
     id: task.id,
     subset: task.subset,
-    ...(gold.type !== undefined && { type: gold.type }),
+    type: gold.type,
     form: task.form,
     question: task.question,
     golds: gold.answers.length,
@@ -147,32 +144,21 @@ function rowOf(sample: QuestionSample, attempt: Attempt<QuestionAnswer>, context
     entities: [...answer.entities],
     names: answer.entities.slice(0, shownNames).map((entity) => graph.entityNames[entity] ?? '?'),
     literals: [...answer.literals],
-    ...(answer.truth !== undefined && { truth: answer.truth }),
-    ...(answer.text !== undefined && { text: answer.text }),
-    ...(answer.chain && { chain: answer.chain.map((relation) => graph.relationNames[relation] ?? '?') }),
-    ...(answer.verified !== undefined && { verified: answer.verified }),
-    ...(answer.confidence !== undefined && { confidence: answer.confidence }),
+    ...{ truth, text, chain: chain?.map((relation) => graph.relationNames[relation] ?? '?'), verified, confidence },
     metrics,
     matched: matches.strict,
     matchedLenient: matches.lenient,
     ...totals,
-    graphReads: answer.cost.graphReads ?? 0,
-    encodes: answer.cost.encodes ?? 0,
-    ...(answer.cost.cutRelations !== undefined && { cutRelations: answer.cost.cutRelations }),
-    phases,
-    ...(decisions.length > 0 && { decisions }),
-    stop: answer.stop,
-    abstained: crash === undefined && (isTruth ? answer.truth === undefined : isSilent(matches)),
-    unparsed,
-    degraded: answer.degraded,
-    atCap: answer.stop === 'budget' || (budget !== null && totals.calls >= budget),
-    ...(crash !== undefined && { crash }),
+    ...{ graphReads, encodes, cutRelations, phases },
+    decisions: decisions.length > 0 ? decisions : undefined,
+    stop,
+    abstained: crash === undefined && (isTruth ? truth === undefined : matches.items.length === 0),
+    ...{ unparsed, degraded },
+    atCap: stop === 'budget' || (budget !== null && totals.calls >= budget),
+    crash,
   };
-  const miss = missOf(row, sample, answer, context);
-  return miss ? { ...row, miss } : row;
+  return { ...row, miss: missOf(row, sample, answer, context) };
 }
-
-const isSilent = ({ items }: Matches) => items.length === 0;
 
 function missOf(
   row: QuestionRow,
@@ -194,21 +180,16 @@ function missOf(
   if (chain && gold.chains.length > 0 && !gold.chains.some(isKnown)) return 'wrong-chain';
   return 'wrong-answer';
 }
+
 /** Relations that a walk may take. */
 const horizon = 3;
 
-/** Some of a question's right answers can be walked to, or all of them. */
-interface GoldReach {
-  some: boolean;
-  all: boolean;
-}
-
-/** A function of one sample; O(edges within three relations of its topics), less where the answers are near. */
-function goldReach(graph: Graph): (sample: QuestionSample) => GoldReach {
+/** Whether some of a question's right answers can be walked to, or all of them. O(edges within three relations of its topics), less where the answers are near. */
+function goldReach(graph: Graph) {
   // One array for all questions: an entity was met for this question where its mark is the question's number.
   const marks = new Int32Array(graph.numEntities);
   let mark = 0;
-  return ({ task, gold }) => {
+  return ({ task, gold }: QuestionSample) => {
     mark++;
     const wanted = new Set(gold.answers.flatMap(({ entity }) => (entity >= 0 ? [entity] : [])));
     const all = wanted.size === gold.answers.length;
@@ -234,7 +215,6 @@ function goldReach(graph: Graph): (sample: QuestionSample) => GoldReach {
     return { some: found.size > 0, all: all && found.size > 0 && found.size === wanted.size };
   };
 }
-/** Points of the budget curve that are shown. */
 const shownPoints = 12;
 
 function summary(rows: readonly QuestionRow[]): ReturnType<NonNullable<Scorer<never, never, QuestionRow>['summary']>> {
@@ -322,20 +302,12 @@ function budgetCurve(rows: readonly QuestionRow[]): { calls: number; hit: number
   return curve;
 }
 
-/** Partial and complete match of an agent together with IO prompting. */
-export interface UnionFigures {
-  /** Such as `fiske+io`. */
-  name: string;
-  partial: Estimate;
-  complete: Estimate;
-}
-
 /**
- * What each agent found together with IO prompting: the `X + IO` rows of FiSKE's table. One row an agent other than IO; none
+ * What each agent found together with IO prompting, `fiske+io`: the `X + IO` rows of FiSKE's table. One row an agent other than IO; none
  * where IO is not among them or nothing asks for entities.
  * @throws WorkbenchError `data` for evaluations of other questions
  */
-export function unionFigures(evaluations: readonly Compared<QuestionRow>[], resamples = 2000): UnionFigures[] {
+export function unionFigures(evaluations: readonly Compared<QuestionRow>[], resamples = 2000) {
   const io = evaluations.find(({ record }) => record.agent === 'io');
   if (!io) return [];
   return evaluations.flatMap((one) => {
@@ -377,7 +349,6 @@ export function unionShown(evaluations: readonly Compared<QuestionRow>[]) {
   return { json: { unions }, sections: sections.filter((section) => section.rows.length > 0) };
 }
 
-/** Orders of answers. */
 type Order = 'confidence' | 'own checks';
 
 /** By the agent's confidence, else by its checks; undefined if neither separates answers. */
@@ -400,7 +371,8 @@ const shown = (estimate: Estimate | undefined) =>
   estimate && estimate.low === estimate.high ? numberText(estimate.value) : intervalText(estimate);
 
 /** The same for people: a row, and the curve. */
-function selectiveSection({ by, n, aurc, least, accuracy, curve }: NonNullable<ReturnType<typeof selectiveOf>>) {
+function selectiveSection(selective: NonNullable<ReturnType<typeof selectiveOf>>): Section {
+  const { by, n, aurc, least, accuracy, curve } = selective;
   const row: NonNullable<Section['rows']>[number] = {
     by,
     n,
@@ -409,7 +381,7 @@ function selectiveSection({ by, n, aurc, least, accuracy, curve }: NonNullable<R
     ...Object.fromEntries(coverages.map((at) => [`right at ${at} %`, shown(accuracy[at])])),
   };
   const points = curve.map(([coverage, value]): [number, number] => [Math.round(100 * coverage), value]);
-  const section: Section = {
+  return {
     title: selectiveTitle,
     rows: [row],
     curve: {
@@ -418,5 +390,4 @@ function selectiveSection({ by, n, aurc, least, accuracy, curve }: NonNullable<R
         'Right among the answers that an agent is surest of, by the share of questions that it answers. Sure is by its confidence, where it has none by its own checks: verified before others, fallbacks after them; where it gives no answer comes last. A line that falls says that the agent knows what it does not know.',
     },
   };
-  return section;
 }

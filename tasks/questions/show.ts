@@ -7,10 +7,8 @@ import type { Graph } from '../../src/kg/graph.js';
 import type { Example, Section } from '../../src/run/evaluation.js';
 import { isRight, type QuestionRow } from './row.js';
 
-/** One event in words. */
 export function eventText(event: TraceEvent, graph: Graph): string {
   const named = (entities: readonly number[]) => entities.map((entity) => graph.entityNames[entity] ?? '?').join('; ');
-  const chain = (relations: readonly number[]) => relations.map((id) => graph.relationNames[id] ?? '?').join(' → ');
   switch (event.event) {
     case 'start':
       return `start at ${named(event.entities) || 'nothing'}`;
@@ -22,13 +20,16 @@ export function eventText(event: TraceEvent, graph: Graph): string {
     case 'branch-close':
       return `branch ${event.branch} ${event.event === 'branch-open' ? 'opens' : 'closes'}: ${event.detail}`;
     case 'memory-write':
-      return `remembers ${event.key}: ${chain(event.chain)}`;
+      return `remembers ${event.key}: ${chainText(event.chain, graph)}`;
     case 'note':
       return event.text;
     case 'stop':
       return `stop: ${event.reason}`;
   }
 }
+
+const chainText = (relations: readonly number[], { relationNames }: Graph) =>
+  relations.map((id) => relationNames[id] ?? '?').join(' → ');
 
 /** Names of one list, facts, and steps of one question that are kept; the rest is in the rows and traces. */
 const kept = { names: 12, facts: 12, steps: 60 };
@@ -45,7 +46,6 @@ export function exampleOf(
   const right = isTruth ? [String(gold.truth)] : gold.answers.map(({ name }) => name);
   const matched = new Set(row.matched.map((place) => right[place]));
   const [known] = gold.chains;
-  const chainText = (relations: readonly number[]) => relations.map((id) => graph.relationNames[id] ?? '?').join(' → ');
   const steps = trace.map((event) => eventText(event, graph));
   const more = steps.length - kept.steps;
   const evidence = answer?.evidence ?? [];
@@ -57,9 +57,9 @@ export function exampleOf(
     golds: right.length,
     answers: said.slice(0, kept.names).map((text) => ({ text, right: isTruth ? isRight(row) : matched.has(text) })),
     right: isRight(row),
-    ...(row.miss && { miss: row.miss }),
+    miss: row.miss,
     lines: [
-      ...(known ? [`gold chain: ${chainText(known)}`] : []),
+      ...(known ? [`gold chain: ${chainText(known, graph)}`] : []),
       ...(row.chain ? [`chain: ${row.chain.join(' → ')}`] : []),
       ...evidence.slice(0, kept.facts).map(([head, relation, tail]) => `${head} —${relation}→ ${tail}`),
       ...steps.slice(0, kept.steps),

@@ -2,7 +2,6 @@
 import { loadQuestionDataset, parseDatasetName } from '../../datasets/questions/question-dataset.js';
 import type { QuestionManifest } from '../../datasets/questions/question-manifest.js';
 import {
-  type QuestionStatistics,
   questionStatistics as statisticsOf,
   type SubsetStatistics,
   type TopicRule,
@@ -10,7 +9,6 @@ import {
 import { printable } from '../../src/run/printable.js';
 import { type Shown, ShownPage } from '../task.js';
 
-/** Imported and excluded questions. */
 export function questionsImported(manifest: QuestionManifest): Shown {
   const { name, licence, labels, subsets, graphs } = manifest;
   const page = new ShownPage(manifest);
@@ -34,8 +32,10 @@ export function questionsImported(manifest: QuestionManifest): Shown {
   return page;
 }
 
-/** Splits, answers, templates, gold chains and reach, a column a subset. */
-function questionStatisticsShown(statistics: QuestionStatistics): Shown {
+/** Splits, answers, templates, gold chains and reach, a column a subset. @param text such as `metaqa/2-hop` */
+export async function questionStatistics(text: string): Promise<Shown> {
+  const { name, subsets: wanted } = parseDatasetName(text);
+  const statistics = await statisticsOf(loadQuestionDataset(name), wanted);
   const { dataset, labels, topicsReturn, graphs, subsets } = statistics;
   const page = new ShownPage(statistics);
   page.line([dataset, ...labels].join(' · '));
@@ -111,13 +111,6 @@ function reasons(dropped: Readonly<Record<string, number>>): string {
 /** Blank where nothing was counted. */
 const percent = (share: number | null) => (share === null ? '' : `${(100 * share).toFixed(2)} %`);
 
-/** Splits, templates, and how far gold chains carry. @param text such as `metaqa/2-hop` */
-export async function questionStatistics(text: string): Promise<Shown> {
-  const { name, subsets } = parseDatasetName(text);
-  return questionStatisticsShown(await statisticsOf(loadQuestionDataset(name), subsets));
-}
-
-/** A data set in a list. */
 export function listedQuestions({ name, subsets, labels, graphs, licence }: QuestionManifest): Record<string, string> {
   const counts = Object.entries(subsets).map(([subset, { files }]) => {
     const questions = Object.values(files).reduce((sum, file) => sum + file.questions, 0);

@@ -59,14 +59,14 @@ const taughtRecord = openObject({
 export type TaughtRecord = z.output<typeof taughtRecord>;
 
 /** A walk that was accepted, step by step. */
-interface TaughtWalk<Request> {
+interface TaughtWalk {
   sample: QuestionSample;
-  steps: readonly ShownStep<Request>[];
+  steps: readonly ShownStep<RelationRequest>[];
 }
 
 /** Source of a cloned walker. */
-export interface Teacher<Request = RelationRequest> {
-  walks: readonly TaughtWalk<Request>[];
+export interface Teacher {
+  walks: readonly TaughtWalk[];
   record: TaughtRecord;
   /** Folder of the evaluation. */
   folder: string;
@@ -114,11 +114,8 @@ export async function openTeacher(
     walks,
     folder,
     record: {
-      ...{ schemaVersion: 1, sha256: await sha256File(evaluationFiles(folder).answers), agent },
-      ...(model !== undefined && { model }),
-      ...(simulated !== undefined && { simulated }),
-      ...(switches !== undefined && { switches }),
-      ...{ split, rule, asked: rows.length, accepted: walks.length, left, spent: Object.fromEntries(spent) },
+      ...{ schemaVersion: 1, sha256: await sha256File(evaluationFiles(folder).answers), agent, model, simulated },
+      ...{ switches, split, rule, asked: rows.length, accepted: walks.length, left, spent: Object.fromEntries(spent) },
     },
   };
 }
@@ -165,7 +162,7 @@ function acceptedWalks(
   rules: RelationWalkRules,
   { graph, train }: TrainingQuestions,
   folder: string,
-): { walks: TaughtWalk<RelationRequest>[]; left: Record<string, number> } {
+): { walks: TaughtWalk[]; left: Record<string, number> } {
   const frontiers = frontierTrie(graph);
   const sampleOf = new Map(train.map((sample) => [sample.task.id, sample]));
   const strangers = rows.filter(({ id, form }) => form === 'entities' && !sampleOf.has(id));
@@ -176,7 +173,7 @@ function acceptedWalks(
       { hint: 'Evaluate the teacher with the --hold-out and the subsets that the run trains on, or train on theirs.' },
     );
   }
-  const walks: TaughtWalk<RelationRequest>[] = [];
+  const walks: TaughtWalk[] = [];
   const left: Record<string, number> = {};
   for (const row of rows) {
     const sample = sampleOf.get(row.id);
