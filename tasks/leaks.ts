@@ -106,6 +106,7 @@ export function targetsOf<R extends Row>(
   return seenUnseen({ evaluation, agent: record.agent, metric }, scored);
 }
 
+/** Provenance of a run. */
 export const notedRun = (run: RunInfo): NotedAgent => ({ of: 'run', own: true, record: readRunProvenance(run) });
 
 /** Identity and provenance of an evaluation, with the run of its agent if it still exists. */
@@ -151,7 +152,7 @@ export function leakCheck(dataset: string, checked: Checked): LeakCheck {
   return { json: page.json, sections: page.sections, split, found, unknown: [...unknown, ...notNoted] };
 }
 
-/** What was found in agents that were evaluated with the one that is checked. */
+/** Leaks found in agents that were evaluated with the one that is checked. */
 export function addFoundBeside(page: ShownPage, texts: readonly string[]): void {
   if (texts.length === 0) return;
   page.line();

@@ -56,6 +56,7 @@ export function refuseIdle(resolved: readonly Resolved[], { model, threads, coun
   }
 }
 
+/** The agent with its way of being asked and scored. */
 export async function openScoredAgent(
   which: Resolved,
   data: DialogueEvaluationData,

@@ -16,6 +16,7 @@ import { keptOpen, type OpenedAsk, type Resolved, type ShownAnswer, type Trained
 import { foldersOf } from '../named-runs.js';
 import { namedPath, walkText } from './score.js';
 
+/** Answers of a trained walker from an entity after a message. */
 export function openAskDialogue({ trained }: Resolved, flags: EvaluationFlags): OpenedAsk {
   if (flags.graph !== undefined) {
     throw new WorkbenchError('usage', `expected no graph, since a run walks its own, got ${flags.graph}, at --graph`, {

@@ -21,6 +21,7 @@ import { checkArkCount, seenEntities } from './row.js';
 /** Label of scores of agents that read the text after the path was chosen. */
 export const oracleLabel = 'oracle: reads the reply';
 
+/** Everything that agents on dialogues are evaluated with, loaded. */
 export interface DialogueEvaluationData extends Data<WalkSample> {
   dataset: DialogueDataset;
   graph: Graph;

@@ -56,6 +56,7 @@ interface DialogueSession extends Session {
   linked: LinkedTurns | undefined;
 }
 
+/** Training over dialogues: TransE, text vectors, cloning, PPO. */
 export const dialogueLearning: Learning = {
   forkPhase: 'clone',
   problems: (settings) => [...ablationProblems(settings), ...walkProblems(settings)],

@@ -99,6 +99,7 @@ export const dialogueRow = openObject({
   cost: z.record(z.string(), anyNumber),
   miss: z.enum(missReasons).optional(),
 });
+/** See `dialogueRow`. */
 export type DialogueRow = z.output<typeof dialogueRow>;
 
 export interface RowContext {

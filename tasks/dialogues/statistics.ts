@@ -8,6 +8,7 @@ import type { Spread } from '../../src/metrics/ranks.js';
 import { printable } from '../../src/run/printable.js';
 import { type Shown, ShownPage } from '../task.js';
 
+/** Imported and excluded samples. */
 export function dialoguesImported(manifest: DialogueManifest): Shown {
   const page = new ShownPage(manifest);
   page.line(`imported ${manifest.name} · licence: ${manifest.licence}`);
@@ -33,6 +34,7 @@ export function dialoguesImported(manifest: DialogueManifest): Shown {
   return page;
 }
 
+/** Sizes, difficulty and coverage. */
 export async function dialogueStatistics(name: string, { graph: of = 'dialogue' }: { graph?: string }): Promise<Shown> {
   const statistics = await statisticsOf(loadDialogueDataset(name), of);
   const { dataset, graph, splits } = statistics;
@@ -85,6 +87,7 @@ const percent = (share: number | null) => (share === null ? '' : `${(100 * share
 
 const spread = ({ mean, median, p95, max }: Spread) => `${mean.toFixed(1)} / ${median} / ${p95} / ${max}`;
 
+/** A data set in a list. */
 export function listedDialogues({ name, splits, graphs, licence }: DialogueManifest): Record<string, string> {
   const samples = Object.values(splits).map(({ paths }) => paths);
   return { name, holds: `paths ${samples.join(' / ')}`, graphs: Object.keys(graphs).join(', '), licence };

@@ -30,6 +30,7 @@ export const episodeAgents = new AgentRegistry<{ shape: PolicyShape }, Chooser>(
   random: { create: ({ shape }) => randomChooser(shape) },
 });
 
+/** Episodes to be played, and where. */
 export interface EpisodeData extends Data<EpisodeSample> {
   source: EnvSource;
   shape: PolicyShape;
@@ -90,6 +91,7 @@ export function episodeFlagsOf({ about, checkpoint }: AskedEvaluation): Evaluati
   };
 }
 
+/** The agent with its way of being asked and scored. */
 export async function openEpisodeAgent(
   own: OwnParts,
   { agent, switches, trained }: Resolved,

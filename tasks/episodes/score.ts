@@ -22,6 +22,7 @@ const episodeRow = openObject({
   truncated: z.boolean().optional(),
   miss: z.string().optional(),
 });
+/** See `episodeRow`. */
 export type EpisodeRow = z.output<typeof episodeRow>;
 
 const figures: readonly Figure[] = [
@@ -30,6 +31,7 @@ const figures: readonly Figure[] = [
   { key: 'truncated', title: 'cut', unit: '%', better: 'low', place: 'table' },
 ];
 
+/** From rows to figures. */
 export const episodeMeasure: Measure<EpisodeRow> = {
   row: episodeRow,
   valueOf(key) {

@@ -14,6 +14,7 @@ export interface EnvSource {
   make(): VectorObservationEnv;
 }
 
+/** Environments and networks of a program, instead of those of the settings. */
 export interface OwnParts {
   source?: EnvSource | undefined;
   /** Custom networks. */

@@ -72,6 +72,7 @@ export function refuseIdle(resolved: readonly Resolved[], flags: EvaluationFlags
   }
 }
 
+/** The agent with its way of being asked and scored. */
 export async function openScoredAgent(
   which: Resolved,
   { dataset, horizon }: LinkData,

@@ -16,6 +16,7 @@ import { answerDistances } from './distances.js';
 import { type AskedDirection, queriesOf, questionsOf } from './ranks.js';
 import type { LinkSample } from './score.js';
 
+/** Everything that is ranked, loaded. */
 export interface LinkData extends Data<LinkSample> {
   dataset: LinkDataset;
   /** Steps of a walk: those of the last run, else the default; how far answers are looked for. */

@@ -26,6 +26,7 @@ import { exactProblems, exactTraining } from './exact.js';
 import { rankOnValid } from './ranks.js';
 import { openScorers, linkProblems, type LinkTrainingData, openLinkTrainingData } from './training-data.js';
 
+/** Training on link queries: pretrained scorers, cloning of shortest paths, policy gradients. */
 export const linkLearning: Learning = {
   forkPhase: 'clone',
   takesExactWalker: true,

@@ -7,7 +7,6 @@ import { filteredRank, hitsAtK, mrr } from '../../src/metrics/ranks.js';
 import { madeFrom } from '../../src/run/provenance.js';
 import { throwIfStopped } from '../../src/run/stop.js';
 import type { Session } from '../../trainers/session.js';
-import type { LinkTrainingData } from './training-data.js';
 
 /** Candidates and filter of ranks; a link data set is one. */
 export interface RankedWorld {
@@ -107,7 +106,7 @@ export async function rankLinks(
  */
 export async function rankOnValid(
   { settings: { linkWalk, evaluation }, progress, signal }: Session,
-  { dataset }: Pick<LinkTrainingData, 'dataset'>,
+  { dataset }: { dataset: RankedWorld },
   ranker: LinkRanker,
   watched: TripleColumns,
 ): Promise<Record<string, number>> {

@@ -27,6 +27,7 @@ export const linkRow = openObject({
   chainRight: z.boolean().optional(),
   miss: z.string().optional(),
 });
+/** See `linkRow`. */
 export type LinkRow = z.output<typeof linkRow>;
 
 /**

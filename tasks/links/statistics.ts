@@ -15,6 +15,7 @@ export function linksImported(manifest: LinkManifest): Shown {
   return page;
 }
 
+/** Sizes, hubs, answers a query, relations. */
 export async function linkStatistics(name: string): Promise<Shown> {
   const statistics = statisticsOf(await loadLinkDataset(name));
   const { dataset, degree, answers, relations, ...facts } = statistics;
@@ -91,6 +92,7 @@ function addFacts(page: ShownPage, { drawn, apart, extracted, splits, overlaps, 
 
 const spread = ({ mean, median, p95, max }: Spread) => `${mean.toFixed(1)} / ${median} / ${p95} / ${max}`;
 
+/** A data set in a list. */
 export function listedLinks({ name, splits, licence }: LinkManifest): Record<string, string> {
   const { train, valid, test } = splits;
   return { name, holds: `links ${train.triples} / ${valid.triples} / ${test.triples}`, graphs: 'train', licence };

@@ -86,6 +86,7 @@ export function refuseRemote(resolved: readonly Resolved[], { graph }: Evaluatio
   });
 }
 
+/** The agent with its way of being asked and scored. */
 export async function openScoredAgent(
   which: Resolved,
   data: QuestionData,

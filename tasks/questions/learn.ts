@@ -26,6 +26,7 @@ import { loadTrainingQuestions } from './training-data.js';
 
 type OpenedWalk = Awaited<ReturnType<ReturnType<typeof relationWalk>>>;
 
+/** Training over questions, from questions and answers alone: text vectors, PPO. */
 export const questionLearning: Learning = {
   forkPhase: 'ppo',
   takesTeacher: true,

@@ -79,6 +79,7 @@ export const questionRow = openObject({
   crash: text.optional(),
   miss: z.enum(questionMisses).optional(),
 });
+/** See `questionRow`. */
 export type QuestionRow = z.output<typeof questionRow>;
 
 /** The best answer is right: `hit@1`, or the verdict of a truth question. */

@@ -184,7 +184,7 @@ function missOf(
 /** Relations that a walk may take. */
 const horizon = 3;
 
-/** Whether some of a question's right answers can be walked to, or all of them. O(edges within three relations of its topics), less where the answers are near. */
+/** A test if some of a question's right answers can be walked to, or all. O(edges within three relations), less where they are near. */
 function goldReach(graph: Graph) {
   // One array for all questions: an entity was met for this question where its mark is the question's number.
   const marks = new Int32Array(graph.numEntities);

@@ -9,6 +9,7 @@ import {
 import { printable } from '../../src/run/printable.js';
 import { type Shown, ShownPage } from '../task.js';
 
+/** Imported and excluded questions. */
 export function questionsImported(manifest: QuestionManifest): Shown {
   const { name, licence, labels, subsets, graphs } = manifest;
   const page = new ShownPage(manifest);
@@ -111,6 +112,7 @@ function reasons(dropped: Readonly<Record<string, number>>): string {
 /** Blank where nothing was counted. */
 const percent = (share: number | null) => (share === null ? '' : `${(100 * share).toFixed(2)} %`);
 
+/** A data set in a list. */
 export function listedQuestions({ name, subsets, labels, graphs, licence }: QuestionManifest): Record<string, string> {
   const counts = Object.entries(subsets).map(([subset, { files }]) => {
     const questions = Object.values(files).reduce((sum, file) => sum + file.questions, 0);
