@@ -15,10 +15,8 @@ import type { AboutEvaluation } from '../src/run/evaluation.js';
 import { type Figure, numberText } from '../src/run/figures.js';
 import { runsFolder } from '../src/run/locations.js';
 import { changedPluginsOf, pluginHashes } from '../src/run/plugins.js';
-import type { Progress } from '../src/run/progress.js';
 import { runFiles } from '../src/run/run-folder.js';
 import { collectProvenance, ProvenanceNotes } from '../src/run/provenance.js';
-import type { RunInfo } from '../src/run/records.js';
 import type { Choices, EvaluationFlags } from './flags.js';
 import { embeddedChatModel, openRealModel } from './language-model.js';
 import { resolve } from './named.js';
@@ -28,7 +26,6 @@ import {
   membersOf,
   type Named,
   type OpenedAgent,
-  type OpenOptions,
   type Resolved,
   type Task,
   type Trained,
@@ -108,11 +105,14 @@ export async function evaluateNamed<S extends Sample, Answer, R extends Row, D e
       const run = which.trained && { run: trainedName(which.trained) };
       const own = runFolder !== undefined && flags.evaluations === undefined;
       const whole = askedOf(task, which, opened, data, { own, model: prompted ? model : undefined });
-      const wholeFolder = evaluationFolder(whole, {
-        root: flags.evaluations,
-        runFolder,
-      });
-      if ((shard ?? onAsked) && opened.asker.online) throw learnsInOrder(which.name);
+      const wholeFolder = evaluationFolder(whole, { root: flags.evaluations, runFolder });
+      if ((shard ?? onAsked) && opened.asker.online) {
+        throw new WorkbenchError(
+          'usage',
+          `expected --parts with an agent that learns nothing as it answers, got ${which.name}`,
+          { hint: 'What it learned from one question serves the next: evaluate it on one machine, without a plan.' },
+        );
+      }
       if (onAsked && !(await onAsked(whole, data.samples.length))) continue;
       const asked = shard ? askedOfShard(whole, shard) : whole;
       const folder = shard ? shardFolder(wholeFolder, shard) : wholeFolder;
@@ -175,6 +175,7 @@ export async function openAgents<S extends Sample, Answer, R extends Row, D exte
   const runs = resolved.flatMap(({ trained }) => (trained ? membersOf(trained).map(({ run }) => run) : []));
   for (const line of new Set(runs.flatMap(changedPluginsOf))) work.note(line);
   const data = await collectProvenance(shared, () => task.data(flags, runs));
+  const lastEncoder = runs.flatMap((run) => encoderModelOf(run) ?? []).at(-1);
   const agents: OpenedAgent<S, Answer, R>[] = [];
   const notes: ProvenanceNotes[] = [];
   const close = async () => {
@@ -185,10 +186,10 @@ export async function openAgents<S extends Sample, Answer, R extends Row, D exte
       const noted = new ProvenanceNotes().keep(shared.record());
       notes.push(noted);
       // Untrained agents use the encoder of the compared run, so that a table compares agents alone.
-      const encoder = flags.encoder ?? (which.trained ? undefined : encoderOf(runs));
-      const own = { ...flags, ...(which.choices && { choices: which.choices }) };
-      const options: OpenOptions = { flags: own, runs, encoder, work };
-      agents.push(await collectProvenance(noted, () => task.openAgent(which, data, options)));
+      const encoder = flags.encoder ?? (which.trained ? undefined : lastEncoder);
+      const own = { ...flags, choices: which.choices ?? flags.choices };
+      const opening = () => task.openAgent(which, data, { flags: own, runs, encoder, work });
+      agents.push(await collectProvenance(noted, opening));
     }
     return { data, agents, notes, close };
   } catch (error) {
@@ -251,9 +252,11 @@ function checkpointOf(trained: Trained) {
 
 /** Names of its runs, in a form that names them again: checkpoints where they are not that of the first. */
 function trainedName(trained: Trained): string {
-  const names = membersOf(trained).map(
-    ({ run, checkpoint }) => `${runName(run)}${checkpoint === trained.checkpoint ? '' : `@${checkpoint}`}`,
-  );
+  const names = membersOf(trained).map(({ run: { id, folder }, checkpoint }) => {
+    // By its folder where it does not lie among the runs.
+    const name = resolvePath(runsFolder(), id) === folder ? id : folder;
+    return checkpoint === trained.checkpoint ? name : `${name}@${checkpoint}`;
+  });
   return names.join('+');
 }
 
@@ -275,36 +278,21 @@ async function modelFor<S extends Sample, Answer, R extends Row, D extends Data<
   return (await task.openSimulated?.(spec, data, prompted)) ?? openRealModel(spec, modelSet, choices);
 }
 
-/** The encoder's file of the last run. */
-function encoderOf(runs: readonly RunInfo[]): string | undefined {
-  return runs.flatMap((run) => encoderModelOf(run) ?? []).at(-1);
-}
-
-/** A run by its name, where it lies among the runs; else by its folder. */
-function runName({ id, folder }: RunInfo): string {
-  return resolvePath(runsFolder(), id) === folder ? id : folder;
-}
-
-function learnsInOrder(agent: string): WorkbenchError {
-  return new WorkbenchError('usage', `expected --parts with an agent that learns nothing as it answers, got ${agent}`, {
-    hint: 'What it learned from one question serves the next: evaluate it on one machine, without a plan.',
-  });
-}
-
 /** A progress line: the score so far, and of agents that ask a model calls and tokens. */
 function evaluationProgress(name: string, total: number, what: string, { progress }: Work) {
-  const line: Progress = progress(name, total, what);
+  const line = progress(name, total, what);
   const started = performance.now();
   const sum = { done: 0, counted: 0, value: 0, calls: 0, remembered: 0, tokens: 0 };
   let score = '';
   const show = () => {
     const seconds = (performance.now() - started) / 1000;
-    const asked = [
-      `${sum.calls} calls`,
-      ...(sum.remembered > 0 ? [`${sum.remembered} remembered`] : []),
-      `${(sum.tokens / Math.max(seconds, 1e-9)).toFixed(0)} tokens/s`,
+    const shown = [
+      score,
+      sum.calls > 0 && `${sum.calls} calls`,
+      sum.remembered > 0 && `${sum.remembered} remembered`,
+      sum.calls > 0 && `${(sum.tokens / Math.max(seconds, 1e-9)).toFixed(0)} tokens/s`,
     ];
-    line.update(sum.done, [...(score ? [score] : []), ...(sum.calls > 0 ? asked : [])].join(' · '));
+    line.update(sum.done, shown.filter(Boolean).join(' · '));
   };
   return {
     answered({ title, unit }: Figure, value: number | undefined) {

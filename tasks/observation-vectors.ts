@@ -34,9 +34,8 @@ export async function encodedRows<Kind extends string>(
     const rows = {} as Record<Kind, VectorRows>;
     for (const kind of Object.keys(kinds) as Kind[]) {
       const { texts, maxTokens } = kinds[kind];
-      rows[kind] = rowsOf(
-        await encodeWithProgress(opened, texts, { label: `encode ${kind}`, maxTokens, progress, signal }),
-      );
+      const asked = { label: `encode ${kind}`, maxTokens, progress, signal };
+      rows[kind] = rowsOf(await encodeWithProgress(opened, texts, asked));
     }
     return rows;
   } finally {

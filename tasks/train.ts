@@ -44,7 +44,14 @@ export async function trainTask(task: AnyTask, given: TrainOptions): Promise<Nam
   const options = { ...given, settings: await withPlugins(given) };
   let best: NamedEvaluation<Row> | undefined;
   const evaluateBest = async ({ folder }: { folder: string }) => {
-    best = await evaluateOnValid(task, folder, options);
+    const { settings, progress = silentProgress, signal, onNote = () => {}, onTorn = () => {} } = options;
+    const flags = {
+      ...{ checkpoint: 'best', split: 'valid', set: [], modelSet: [], encoder: settings.encoder.model ?? undefined },
+      ...task.validFlags?.(settings),
+    };
+    const work = { progress, signal, note: onNote, torn: onTorn, preset: () => Promise.resolve(settings) };
+    const label = 'evaluate the best on valid';
+    [best] = await evaluateNamed(task, [{ name: folder, isRun: true }], flags, work, { label });
   };
   await trainRun(task.learning, { evaluateBest, ...options });
   return best;
@@ -55,13 +62,10 @@ export async function trainTask(task: AnyTask, given: TrainOptions): Promise<Nam
  * @returns the settings with labels of all loaded plugins; for a resumed run, its own
  * @throws WorkbenchError `usage` for a plugin of the run that is not loaded, `config` for one that changed
  */
-async function withPlugins({
-  settings,
-  folder,
-  resume,
-  fork,
-  onNote,
-}: Pick<TrainOptions, 'settings' | 'folder' | 'resume' | 'fork' | 'onNote'>): Promise<TrainSettings> {
+async function withPlugins(
+  options: Pick<TrainOptions, 'settings' | 'folder' | 'resume' | 'fork' | 'onNote'>,
+): Promise<TrainSettings> {
+  const { settings, folder, resume, fork, onNote } = options;
   await loadPluginsOf(settings);
   const before = resume === undefined ? undefined : runIn(folder);
   const { plugins: _plugins, ...plain } = settings;
@@ -73,25 +77,6 @@ async function withPlugins({
   if (fork) for (const line of changedPluginsOf(openRun(fork.run))) onNote?.(line);
   else requirePlugins(pluginLabels(settings), { what: 'the settings', place: folder });
   return labelled(loadedPlugins().map(pluginLabel));
-}
-
-async function evaluateOnValid(
-  task: AnyTask,
-  folder: string,
-  options: TrainOptions,
-): Promise<NamedEvaluation<Row> | undefined> {
-  const { settings, progress = silentProgress, signal, onNote = () => {}, onTorn = () => {} } = options;
-  const { model } = settings.encoder;
-  const flags = {
-    ...{ checkpoint: 'best', split: 'valid', set: [], modelSet: [] },
-    ...(model != null && { encoder: model }),
-    ...task.validFlags?.(settings),
-  };
-  const preset = () => Promise.resolve(settings);
-  const work = { progress, signal, note: onNote, torn: onTorn, preset };
-  const label = 'evaluate the best on valid';
-  const [best] = await evaluateNamed(task, [{ name: folder, isRun: true }], flags, work, { label });
-  return best;
 }
 
 /** The settings of a fork: see `trainers/fork.ts`. @throws WorkbenchError `config` */

@@ -26,10 +26,8 @@ export interface ClonePhase {
 }
 
 /** @throws WorkbenchError `stopped` after saving, once the session's signal is aborted */
-export async function clonePhase(
-  session: Session,
-  { trainee, lossName, evaluate, clone, from }: ClonePhase,
-): Promise<void> {
+export async function clonePhase(session: Session, phase: ClonePhase): Promise<void> {
+  const { trainee, lossName, evaluate, clone, from } = phase;
   const { settings, logs, signal } = session;
   if (from) restoreTrainee(trainee, from);
   else if (session.start) beginWith(trainee, session.start);

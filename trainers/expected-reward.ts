@@ -4,12 +4,11 @@
  * results.
  */
 import { setImmediate } from 'node:timers/promises';
-import { actionLogProbs, type Actor } from '../agents/actor.js';
+import { actionLogProbs } from '../agents/actor.js';
 import type { StateRequest } from '../agents/walker/features/featurizer.js';
 import { throwIfStopped } from '../src/run/stop.js';
 import { segmentLogSoftmax } from '../src/tensor/categorical.js';
 import { finiteLoss } from '../src/tensor/diverged.js';
-import type { Optimizer } from '../src/tensor/trainable.js';
 import type { GoldWalk } from './demonstrations.js';
 import { learningRateAt, type PpoOptions } from './ppo.js';
 import { sampleOrder } from './rollout.js';
@@ -17,12 +16,8 @@ import { sampleOrder } from './rollout.js';
 /** Networks, demonstrations, resume state and callbacks. */
 export interface ExpectedRewardOptions extends Pick<
   PpoOptions<never, StateRequest>,
-  'settings' | 'seed' | 'startUpdate' | 'onUpdate' | 'signal'
+  'actor' | 'optimizer' | 'anchor' | 'settings' | 'seed' | 'startUpdate' | 'onUpdate' | 'signal'
 > {
-  actor: Actor<never, StateRequest>;
-  optimizer: Optimizer;
-  /** Frozen clone as reference policy; needed if `klCoef` > 0. */
-  anchor?: Actor<never, StateRequest> | undefined;
   /** Gold walks of train. */
   walks: readonly GoldWalk[];
 }

@@ -15,17 +15,15 @@ const logEvery = 10;
 
 /** Model, evaluation and resume state. */
 export interface FitPhase {
-  /** State kept in checkpoints and resumed from. */
+  /** Weights and optimizer state, kept in checkpoints and resumed from; `steps` of the optimizer. */
   fitted: {
-    state(): Promise<FittedState>;
+    state(): Promise<{ steps: number; tensors: Record<string, Tensor> }>;
     restore(tensors: StoredTensors, steps: number): void;
   };
   steps: number;
   /** Unit of the step count; default `steps`. */
   unit?: string;
-  /**
-   * True if an evaluation on valid and a checkpoint are due after so many steps; after the last step they always are.
-   */
+  /** True if an evaluation on valid and a checkpoint are due after so many steps; after the last they always are. */
   evaluatesAt: (step: number) => boolean;
   /**
    * Runs one step. Every random choice is named by the seed and the step, so that a resumed run gives the same bytes.
@@ -40,18 +38,18 @@ export interface FitPhase {
   from: Checkpoint | undefined;
 }
 
-/** Weights and optimizer state. */
-interface FittedState {
-  /** Number of optimizer steps done. */
-  steps: number;
-  tensors: Record<string, Tensor>;
-}
-
 /** @throws WorkbenchError `stopped` after saving, once the session's signal is aborted; `failure` at a step with numbers that are not finite */
 export async function fitPhase(session: Session, phase: FitPhase): Promise<void> {
   const { fitted, steps, unit = 'steps', evaluate, from } = phase;
   const { logs, signal } = session;
-  const trainee = traineeOf(fitted);
+  // It names its weights and optimizer state itself.
+  const trainee: Trainee = {
+    actor: { parameters: { export: () => Promise.resolve({}), import: () => {} }, weightsChanged: () => {} },
+    optimizer: {
+      exportState: () => fitted.state(),
+      importState: (_prefix, steps, tensors) => fitted.restore(tensors, steps),
+    },
+  };
   if (from) restoreTrainee(trainee, from);
   let done = from?.header.step ?? 0;
   let saved = done;
@@ -92,9 +90,7 @@ export async function fitPhase(session: Session, phase: FitPhase): Promise<void>
   }
 }
 
-/**
- * Learning rate: linear decay to a share of the initial one, up to `restart` and again from there. @param step from 0
- */
+/** Learning rate: linear decay to a share of the initial one, up to `restart` and again from there. @param step from 0 */
 export function learningRateAt(
   step: number,
   { steps, learningRate, finalLearningRateShare }: ReaderSettings['fit'],
@@ -117,16 +113,5 @@ export function batchesOf(train: readonly QuestionSample[], size: number, seed: 
     }
     const begin = (step % perEpoch) * size;
     return Array.from(drawn.order.subarray(begin, begin + size), (i) => train[i]!);
-  };
-}
-
-/** Checkpoint form of a model that names its weights and optimizer state itself. */
-function traineeOf(fitted: FitPhase['fitted']): Trainee {
-  return {
-    actor: { parameters: { export: () => Promise.resolve({}), import: () => {} }, weightsChanged: () => {} },
-    optimizer: {
-      exportState: () => fitted.state(),
-      importState: (_prefix, steps, tensors) => fitted.restore(tensors, steps),
-    },
   };
 }

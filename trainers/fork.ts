@@ -1,6 +1,4 @@
-/**
- * Forks: new runs that start from the weights of another run's checkpoint, stored as their own checkpoint of step 0.
- */
+/** Forks: new runs that start from the weights of another run's checkpoint, stored as their checkpoint of step 0. */
 import { checkFits, weightsOnly, type Checkpoint, type CheckpointHashes } from '../checkpoints/checkpoint.js';
 import { readRunCheckpoint } from '../checkpoints/chain.js';
 import { readIndex, saveCheckpoint } from '../checkpoints/store.js';
@@ -40,14 +38,10 @@ export function forkSettings(
 ): TrainSettings {
   const { reader, exactWalker } = settingsOfRun(run);
   if (reader ?? exactWalker) {
-    const what = reader ? 'a reader' : 'an exact walker';
-    throw new WorkbenchError(
-      'config',
-      `expected a run of a sampling walker to fork, got one of ${what}, at ${run.folder}`,
-      {
-        hint: 'Train it by other settings from the beginning: it takes minutes.',
-      },
-    );
+    const message = `expected a run of a sampling walker to fork, got one of ${reader ? 'a reader' : 'an exact walker'}, at ${run.folder}`;
+    throw new WorkbenchError('config', message, {
+      hint: 'Train it by other settings from the beginning: it takes minutes.',
+    });
   }
   const begin = forkPhaseOf(learning, settingsOfRun(run)) === 'clone' ? ['clone.enabled=false', 'ppo.init=clone'] : [];
   const settings = settingsOfRun(run, [...begin, ...overrides]);

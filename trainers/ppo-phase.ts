@@ -1,7 +1,7 @@
 /** PPO phase of a run, for any kind of walk: evaluates, saves, stops early, and resumes. */
 import type { Actor, ValueNetwork } from '../agents/actor.js';
 import { readRunCheckpoint } from '../checkpoints/chain.js';
-import { checkFits, type Checkpoint, type JsonObject } from '../checkpoints/checkpoint.js';
+import { checkFits, type Checkpoint } from '../checkpoints/checkpoint.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { adamWOf } from '../src/tensor/adamw.js';
 import { divergedAt } from '../src/tensor/diverged.js';
@@ -49,12 +49,8 @@ interface Patience {
  * nothing draws new ones.
  * @throws WorkbenchError `data` for a clone of other data or another encoder, copied into the folder by hand
  */
-export function firstWeights({
-  run,
-  settings,
-  hashes,
-  start,
-}: Pick<Session, 'run' | 'settings' | 'hashes' | 'start'>): Checkpoint | undefined {
+export function firstWeights(session: Pick<Session, 'run' | 'settings' | 'hashes' | 'start'>): Checkpoint | undefined {
+  const { run, settings, hashes, start } = session;
   if (settings.ppo.init === 'scratch') return start;
   const clone = readRunCheckpoint(run.folder, 'clone');
   checkFits(clone.header, hashes, clone.entry.file);
@@ -98,9 +94,7 @@ export async function ppoPhase(session: Session, phase: PpoPhase): Promise<void>
   const startUpdate = from?.header.step ?? 0;
   // Defined if advantages use it as baseline.
   let averageReturn = from?.header.trainer.averageReturn as number | undefined;
-  const average = (): JsonObject => (averageReturn === undefined ? {} : { averageReturn });
-  const begin = { startUpdate, ...(averageReturn !== undefined && { startAverage: averageReturn }) };
-  const shared = { settings, seed, signal, ...begin };
+  const shared = { settings, seed, signal, startUpdate, startAverage: averageReturn };
   let patience = (from?.header.trainer.patience as unknown as Patience | undefined) ?? {
     best: lowestFigure,
     evaluationsWithoutGain: 0,
@@ -109,7 +103,7 @@ export async function ppoPhase(session: Session, phase: PpoPhase): Promise<void>
   let done = startUpdate;
   let saved = startUpdate;
   const save = async (metrics: Record<string, number> = {}, interim = false) => {
-    const state = { patience: { ...patience }, ...average() };
+    const state = { patience: { ...patience }, ...(averageReturn !== undefined && { averageReturn }) };
     await saveTrainee(session, trainee, { phase: 'ppo', step: done, epoch: 0, metrics, state, interim });
     saved = done;
   };

@@ -79,17 +79,7 @@ function prepared<Observation, Request>(
   const { offsets, masked, logits } = actor.score(requests);
   const anchorLogProbs = reference && gatherSegments(reference, states);
   const objective = (scores: Float32Array, estimates: Float32Array | undefined, settings: ObjectiveSettings) =>
-    ppoObjective(
-      {
-        logits: scores,
-        offsets,
-        transitions,
-        masked,
-        values: estimates,
-        anchorLogProbs,
-      },
-      settings,
-    );
+    ppoObjective({ logits: scores, offsets, transitions, masked, values: estimates, anchorLogProbs }, settings);
   return { values, logits, objective };
 }
 

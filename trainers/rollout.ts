@@ -54,7 +54,9 @@ export const wholeWalks =
       const walked = await collectRollouts(actor, critic, envs, buffer, samplesOf(update), explorations, draw);
       const { rollout, states, samples } = buffer;
       return {
-        ...{ rollout, states, samples },
+        rollout,
+        states,
+        samples,
         figures: { 'rollout/reward': walked.reward, 'rollout/hit_rate': walked.hits, 'rollout/length': walked.length },
         setAdvantages: (advantages) => buffer.setAdvantages(advantages),
         minibatches: (rng) => buffer.minibatches(minibatchSamples, rng),
@@ -83,21 +85,11 @@ export function sampleOrder(indices: Int32Array, count: number, seed: number): (
   };
 }
 
-/** Means over the walks of a round, and its number of steps. */
-interface RolloutFigures {
-  /** Mean return of a walk, undiscounted. */
-  reward: number;
-  /** Share of walks that reached their gold. */
-  hits: number;
-  /** Mean number of steps per walk. */
-  length: number;
-  steps: number;
-}
-
 /**
  * Fills the buffer. States shared by several explorations are scored and stored once. An episode truncated by a custom
  * environment is bootstrapped by the critic; without a critic the rest counts as 0.
  * @param samples indices of the env's samples, each walked `explorations` times; `envs` needs that many copies
+ * @returns means over the walks: undiscounted return, share that reached the gold, number of steps
  */
 export async function collectRollouts<Observation, Request>(
   actor: Actor<Observation, Request>,
@@ -107,7 +99,7 @@ export async function collectRollouts<Observation, Request>(
   samples: readonly number[],
   explorations: number,
   draw: ActionDraw,
-): Promise<RolloutFigures> {
+): Promise<{ reward: number; hits: number; length: number }> {
   buffer.clear();
   const sampleOf = samples.flatMap((sample) => Array.from({ length: explorations }, () => sample));
   const walks = sampleOf.length;
@@ -116,8 +108,9 @@ export async function collectRollouts<Observation, Request>(
   const states = new Int32Array(walks).fill(-1);
   const places = new Int32Array(walks);
   const keyOf = stateKeys(actor, sampleOf, states, places);
-  const figures = { reward: 0, hits: 0, length: 0, steps: 0 };
-  const scored: ScoredStates[] = [];
+  const sums = { reward: 0, hits: 0, steps: 0 };
+  /** Network outputs for the new states of a step, the first of them at index `first`. */
+  const scored: (ActionLogProbs & { first: number; values: Float32Array })[] = [];
   while (live.length > 0) {
     // Copy: the environment may reuse its array.
     const walking = live.slice();
@@ -130,11 +123,8 @@ export async function collectRollouts<Observation, Request>(
     if (fresh.length > 0) {
       // The actor runs first: it prepares states for both networks.
       const own = await actionLogProbs(actor, fresh);
-      scored.push({
-        first: known,
-        ...own,
-        values: critic ? await valuesOf(critic, fresh) : new Float32Array(fresh.length),
-      });
+      const values = critic ? await valuesOf(critic, fresh) : new Float32Array(fresh.length);
+      scored.push({ ...own, first: known, values });
     }
     // Index of a state of this step, or of an earlier one if the actor's keys show a revisit.
     const said = (state: number) => scored.findLast(({ first }) => first <= state)!;
@@ -161,9 +151,9 @@ export async function collectRollouts<Observation, Request>(
         terminated: step.terminated[copy] === 1,
         previous: previous[copy]!,
       });
-      figures.reward += reward;
-      figures.hits += Number(step.infos[copy]!.hit === true);
-      figures.steps++;
+      sums.reward += reward;
+      sums.hits += Number(step.infos[copy]!.hit === true);
+      sums.steps++;
     }
     const cut = walking.filter((copy) => step.truncated[copy] === 1);
     if (critic && cut.length > 0) {
@@ -173,19 +163,7 @@ export async function collectRollouts<Observation, Request>(
     }
     ({ observations, live } = step);
   }
-  return {
-    reward: figures.reward / walks,
-    hits: figures.hits / walks,
-    length: figures.steps / walks,
-    steps: figures.steps,
-  };
-}
-
-/** Network outputs for the new states of a step. */
-interface ScoredStates extends ActionLogProbs {
-  /** Index of the first new state. */
-  first: number;
-  values: Float32Array;
+  return { reward: sums.reward / walks, hits: sums.hits / walks, length: sums.steps / walks };
 }
 
 /** Exceeds the length of any action list, so that state and position fit into one number. */
@@ -207,8 +185,17 @@ function stateKeys<Observation>(
   return (copy) => (states[copy]! < 0 ? -1 - sampleOf[copy]! : states[copy]! * maxPlaces + places[copy]!);
 }
 
-function valuesOf<Request>(critic: ValueNetwork<Request>, requests: readonly Request[]): Promise<Float32Array> {
-  return critic.parameters.read(critic.values(requests));
+/** Critic's values. @param atOnce requests per forward pass */
+export async function valuesOf<Request>(
+  critic: ValueNetwork<Request>,
+  requests: readonly Request[],
+  atOnce = Infinity,
+): Promise<Float32Array> {
+  const values = new Float32Array(requests.length);
+  for (let begin = 0; begin < requests.length; begin += atOnce) {
+    values.set(await critic.parameters.read(critic.values(requests.slice(begin, begin + atOnce))), begin);
+  }
+  return values;
 }
 
 /** Draws one of the actions `begin .. end - 1`; returns its position among them. */
@@ -217,26 +204,20 @@ export type ActionDraw = (logProbs: Float32Array, begin: number, end: number) =>
 /** Weight of a dropped action: negligible if any action was kept, an equal share if none was. */
 const droppedWeight = Number.EPSILON;
 
-/** Action dropout before drawing. */
-interface ActionDropout {
-  /** Drop probability of each action, in [0, 1). */
-  rate: number;
-  rng: Rng;
-}
-
 /**
  * Draws from the policy, with some actions dropped if given, so that walks do not all follow the first rewarded path.
  * Learning uses the policy's own log-probabilities either way.
  * @param rng draws the action
+ * @param dropout drop probability of each action, in [0, 1), and its generator
  * @source Lin et al. 2018, arXiv:1808.10568, section 3.4
  */
-export function actionDraw(rng: Rng, dropout?: ActionDropout): ActionDraw {
+export function actionDraw(rng: Rng, dropout?: { rate: number; rng: Rng }): ActionDraw {
   return dropout && dropout.rate > 0
-    ? droppingDraw(rng, dropout)
+    ? droppingDraw(rng, dropout.rate, dropout.rng)
     : (logProbs, begin, end) => sampleSegment(logProbs, begin, end, rng);
 }
 
-function droppingDraw(rng: Rng, { rate, rng: dropping }: ActionDropout): ActionDraw {
+function droppingDraw(rng: Rng, rate: number, dropping: Rng): ActionDraw {
   const logKeep = Math.log1p(-rate);
   // Gaps between dropped actions are geometric: one draw per dropped action, not one per action.
   const kept = () => Math.floor(Math.log(1 - dropping.uniform()) / logKeep);

@@ -106,12 +106,8 @@ export interface Learning {
    * vectors
    */
   networkSize(settings: TrainSettings, textDim: number): NetworkSize;
-  /** True if walks of another agent (section `teacher`) are cloned. */
-  readonly takesTeacher?: boolean;
-  /** True if readers (section `reader`) are trained. */
-  readonly takesReader?: boolean;
-  /** True if exact walkers (section `exactWalker`) are trained. */
-  readonly takesExactWalker?: boolean;
+  /** Optional sections that it reads. */
+  readonly takes?: readonly ('teacher' | 'reader' | 'exactWalker')[];
   /** Phase of a fork's initial weights: a clone, which PPO starts from and is anchored to, or PPO itself. */
   readonly forkPhase: 'clone' | 'ppo';
   /** Reads and checks the data of a run. @throws WorkbenchError `data` for data that is missing or does not fit */
@@ -149,19 +145,24 @@ interface TraineePlace {
   epoch: number;
   metrics?: Record<string, number>;
   state?: JsonObject;
+  /** Saved on request between two regular checkpoints. Default false. */
+  interim?: boolean;
 }
 
-/** Copy of the whole training state in host arrays. */
-async function traineeCheckpoint(
-  { run, settings, hashes }: Pick<Session, 'run' | 'settings' | 'hashes'>,
+/** Writes a checkpoint of the whole training state and the metrics up to it. */
+export async function saveTrainee(
+  { run, settings, hashes, logs }: Pick<Session, 'run' | 'settings' | 'hashes' | 'logs'>,
   { actor, optimizer, critic, extra }: Trainee,
-  { phase, step, epoch, metrics = {}, state }: TraineePlace,
-): Promise<Checkpoint> {
+  { phase, step, epoch, metrics = {}, state, interim = false }: TraineePlace,
+): Promise<void> {
+  keepProvenance(run.files.provenance);
+  const { bytes: metricsBytes, sha256: metricsSha256 } = logs.flush();
   const own = await optimizer.exportState(optimizerPrefix);
   const second = await critic?.optimizer.exportState(criticPrefix);
   const more = extra?.save();
   const config = checkpointConfig(settings);
-  return {
+  const optimizerSteps = { optimizerSteps: own.steps, criticSteps: second?.steps ?? 0 };
+  const checkpoint: Checkpoint = {
     header: {
       schemaVersion,
       kind: 'walker',
@@ -171,7 +172,7 @@ async function traineeCheckpoint(
       phase,
       step,
       epoch,
-      trainer: { ...state, ...more?.state, optimizerSteps: own.steps, criticSteps: second?.steps ?? 0 },
+      trainer: { ...state, metricsBytes, metricsSha256, ...more?.state, ...optimizerSteps },
       metrics,
       files: filesBeside(run.folder),
     },
@@ -183,22 +184,6 @@ async function traineeCheckpoint(
       ...more?.tensors,
     },
   };
-}
-
-/**
- * Writes a checkpoint of the whole training state and the metrics up to it.
- * @param at.interim saved on request between two regular checkpoints
- */
-export async function saveTrainee(
-  session: Session,
-  trainee: Trainee,
-  { interim = false, ...at }: TraineePlace & { interim?: boolean },
-): Promise<void> {
-  const { run, settings, logs } = session;
-  keepProvenance(run.files.provenance);
-  const { bytes: metricsBytes, sha256: metricsSha256 } = logs.flush();
-  const state = { ...at.state, metricsBytes, metricsSha256 };
-  const checkpoint = await traineeCheckpoint(session, trainee, { ...at, state });
   saveCheckpoint(run.folder, checkpoint, settings.checkpoint, { interim });
 }
 

@@ -13,15 +13,25 @@ import {
 import { scaledBy } from '../agents/policy/play.js';
 import { readStatistics, statisticsTensors } from '../agents/policy/policy.js';
 import { WatchedEnv } from '../agents/policy/watched-env.js';
-import { type Checkpoint, type JsonObject, optimizerPrefix } from '../checkpoints/checkpoint.js';
-import type { Tensor } from '../checkpoints/safetensors.js';
+import { type Checkpoint, optimizerPrefix } from '../checkpoints/checkpoint.js';
 import type { Normalizer } from '../envs/wrappers/normalizer.js';
 import { type Rng, subSeed } from '../src/run/seeds.js';
-import { type ActionDraw, type Collect, columnsOf, type Minibatch, pickTransitions, type Round } from './rollout.js';
+import {
+  type ActionDraw,
+  type Collect,
+  columnsOf,
+  type Minibatch,
+  pickTransitions,
+  type Round,
+  valuesOf,
+} from './rollout.js';
+import type { ExtraState } from './session.js';
 import { z } from 'zod';
 import { WorkbenchError } from '../src/run/errors.js';
 
-const saved = z.object({
+type Saved = ReturnType<ExtraState['save']>;
+
+const savedEpisodes = z.object({
   /** Per copy: number of its episode, and its steps so far. */
   numbers: z.array(z.int().min(0)),
   steps: z.array(z.int().min(0)),
@@ -30,27 +40,15 @@ const saved = z.object({
   /** Per copy: discounted return so far. */
   running: z.array(z.number()),
 });
-/** JSON part of the state. */
-type EpisodesState = z.output<typeof saved>;
+type EpisodesState = z.output<typeof savedEpisodes>;
 
+/** Tensors needed only for training, like optimizer state. */
 const names = {
-  // Needed only for training, like optimizer state.
+  /** All actions of running episodes, concatenated by copy, int32. */
   actions: `${optimizerPrefix}episodes/actions`,
+  /** Last observation of each copy, float32 [copies, inputs]. */
   shown: `${optimizerPrefix}episodes/shown`,
 };
-
-/** All actions of running episodes, concatenated by copy, int32. */
-function actionsTensor(actions: readonly (readonly number[])[]): Record<string, Tensor> {
-  const data = Int32Array.from(actions.flat());
-  return { [names.actions]: { shape: [data.length], data } };
-}
-
-/** Last observation of each copy, float32 [copies, inputs]. */
-function shownTensor(shown: readonly Float32Array[], inputs: number): Record<string, Tensor> {
-  const data = new Float32Array(shown.length * inputs);
-  shown.forEach((vector, i) => data.set(vector, i * inputs));
-  return { [names.shown]: { shape: [shown.length, inputs], data } };
-}
 
 /** Saved episodes, checked; undefined for a checkpoint without episodes, such as the initial one of a fork. */
 function episodesState(
@@ -59,7 +57,7 @@ function episodesState(
   copies: number,
 ): (EpisodesState & { actions: Int32Array[]; shown: Float32Array[] }) | undefined {
   if (trainer.episodes === undefined) return undefined;
-  const read = saved.safeParse(trainer.episodes);
+  const read = savedEpisodes.safeParse(trainer.episodes);
   const [actions, shown] = [tensors[names.actions]?.data, tensors[names.shown]?.data];
   const lists = read.data ? [read.data.numbers, read.data.steps, read.data.running] : [];
   const fits = read.success && lists.every(({ length }) => length === copies);
@@ -158,11 +156,10 @@ export class StepRollout {
 
   /** Starts the first episodes, or moves the copies' last observations to the front. */
   #carryOver(): void {
-    const { shape, normalizer } = this.#options;
+    const { shape } = this.#options;
     if (this.#numbers[0] === -1) {
       for (let copy = 0; copy < this.#numEnvs; copy++) this.#beginNext(copy);
-      normalizer?.observations?.add(this.#copies.map(({ observation }) => vectorOf(observation)));
-      for (let copy = 0; copy < this.#numEnvs; copy++) this.#show(this.#capacity + copy, copy);
+      this.#showAll(this.#capacity);
     }
     this.#vectors.copyWithin(0, this.#capacity * shape.inputs);
     if (shape.masked) this.#masks.copyWithin(0, this.#capacity * shape.numActions);
@@ -203,9 +200,8 @@ export class StepRollout {
         this.#recent.push([watched.sum, watched.steps]);
         this.#beginNext(copy);
       }
-      normalizer?.observations?.add(this.#copies.map(({ observation }) => vectorOf(observation)));
+      this.#showAll(end);
       for (const [row, observation] of last) cut.set(row, this.#scaled(observation));
-      for (let copy = 0; copy < this.#numEnvs; copy++) this.#show(end + copy, copy);
     }
     return cut;
   }
@@ -234,22 +230,18 @@ export class StepRollout {
     oldValue.fill(0);
     bootstrapValue.fill(0);
     if (!critic) return;
-    oldValue.set(await valuesOf(critic, states));
+    oldValue.set(await valuesOf(critic, states, valuedAtOnce));
     const last = this.#capacity - this.#numEnvs;
     const left = new Map(cut);
     for (let row = last; row < this.#capacity; row++) {
       if (!terminated[row] && !cut.has(row)) left.set(row, this.#observations[row + this.#numEnvs]!);
     }
-    const rows = [...left.keys()];
-    const rest = await valuesOf(
-      critic,
-      Array.from(left.values(), (observation) => actor.requestOf(observation)),
-    );
-    rows.forEach((row, i) => (bootstrapValue[row] = rest[i]!));
+    const after = Array.from(left.values(), (observation) => actor.requestOf(observation));
+    const rest = await valuesOf(critic, after, valuedAtOnce);
+    [...left.keys()].forEach((row, i) => (bootstrapValue[row] = rest[i]!));
   }
 
   #round<Request>(states: readonly Request[]): Round<Request> {
-    const { minibatchSize } = this.#options;
     const { reward: rewards, oldValue: values, next, terminated, bootstrapValue: bootstrapValues } = this.#columns;
     this.#recent = this.#recent.slice(-recentEpisodes);
     const count = this.#recent.length;
@@ -263,7 +255,7 @@ export class StepRollout {
         this.#columns.advantage.set(advantages);
         this.#columns.returns.set(returns);
       },
-      minibatches: (rng) => this.#minibatches(minibatchSize, rng),
+      minibatches: (rng) => this.#minibatches(this.#options.minibatchSize, rng),
     };
   }
 
@@ -282,6 +274,12 @@ export class StepRollout {
     const number = ++this.#numbers[copy]!;
     this.#actions[copy]!.length = 0;
     this.#copies[copy]!.begin(episodeSeed(this.#options.seed, copy, number));
+  }
+
+  /** Counts the copies' observations in the statistics and writes them into the rows from `begin`. */
+  #showAll(begin: number): void {
+    this.#options.normalizer?.observations?.add(this.#copies.map(({ observation }) => vectorOf(observation)));
+    for (let copy = 0; copy < this.#numEnvs; copy++) this.#show(begin + copy, copy);
   }
 
   /** Writes a copy's observation into a row. */
@@ -305,12 +303,14 @@ export class StepRollout {
       recent: this.#recent.slice(-recentEpisodes),
       running: [...this.#running],
     };
-    const shown = this.#copies.map(({ observation }) => vectorOf(observation));
+    const actions = Int32Array.from(this.#actions.flat());
+    const shown = new Float32Array(this.#numEnvs * shape.inputs);
+    this.#copies.forEach(({ observation }, copy) => shown.set(vectorOf(observation), copy * shape.inputs));
     return {
       state: { episodes: state },
       tensors: {
-        ...actionsTensor(this.#actions),
-        ...shownTensor(shown, shape.inputs),
+        [names.actions]: { shape: [actions.length], data: actions },
+        [names.shown]: { shape: [this.#numEnvs, shape.inputs], data: shown },
         ...statisticsTensors(normalizer),
       },
     };
@@ -353,12 +353,6 @@ export class StepRollout {
   }
 }
 
-/** Checkpoint state of episodes: JSON and tensors. */
-export interface Saved {
-  state: JsonObject;
-  tensors: Record<string, Tensor>;
-}
-
 const copyOf = (observation: VectorObservation): VectorObservation =>
   observation instanceof Float32Array
     ? observation.slice()
@@ -366,12 +360,3 @@ const copyOf = (observation: VectorObservation): VectorObservation =>
 
 /** Never negative: Gymnasium requires non-negative seeds. */
 const episodeSeed = (seed: number, copy: number, number: number) => subSeed(seed, 'policy/episode', copy, number) >>> 0;
-
-async function valuesOf<Request>(critic: ValueNetwork<Request>, requests: readonly Request[]): Promise<Float32Array> {
-  const values = new Float32Array(requests.length);
-  for (let begin = 0; begin < requests.length; begin += valuedAtOnce) {
-    const some = requests.slice(begin, begin + valuedAtOnce);
-    values.set(await critic.parameters.read(critic.values(some)), begin);
-  }
-  return values;
-}

@@ -41,10 +41,7 @@ export interface TrainOptions {
   /** Threads that TransE may use; default 1. No byte of weights, metrics or evaluations depends on it. */
   threads?: number;
   progress?: ProgressReporter;
-  /**
-   * Called for each log with the bytes of an unfinished last line, left by a crash, that were cut off; 0 if it was
-   * whole.
-   */
+  /** Called for each log with the bytes of an unfinished last line, left by a crash, that were cut off; 0 if whole. */
   onTorn?: ((file: string, bytes: number) => void) | undefined;
   /** Called with notices about the data: the amount of training data, leaks. */
   onNote?: ((line: string) => void) | undefined;
@@ -96,7 +93,7 @@ async function trainNoted(learning: Learning, options: TrainOptions): Promise<vo
       config,
       environment: { ...environment, ...(forked && { forkedFrom: forked.origin }) },
       resume: resume !== undefined,
-      ...(forked && { prepare: () => writeStart(folder, forked) }),
+      prepare: forked && (() => writeStart(folder, forked)),
     });
     try {
       const start = weightsAtStart(run.folder, hashes);

@@ -6,7 +6,7 @@ import { distinctTexts, type StateEncoder } from '../src/encoder/state-encoder.j
 import { temporaryFolder } from '../src/run/files.js';
 import { type ProgressReporter, silentProgress } from '../src/run/progress.js';
 import { Rng } from '../src/run/seeds.js';
-import type { Learning, Trial } from './session.js';
+import type { Learning } from './session.js';
 import type { TrainSettings } from './train-settings.js';
 import { type TrainOptions, trainRun } from './train.js';
 
@@ -68,7 +68,11 @@ export async function trial(
         steps,
         folder: join(place, 'embeddings'),
         encoder: (encoder) => (encodeAll ? meter.watched(encoder) : meter.sampled(encoder)),
-        evaluation: cutShort,
+        evaluation: (evaluate) =>
+          evaluate().catch((error: unknown) => {
+            if (error !== measured) throw error;
+            return { 'eval/cut': 0 };
+          }),
       },
     });
     const phases = meter.phases(options.settings);
@@ -91,12 +95,6 @@ const measured = new Error('measured');
 /** Seconds of an evaluation before it is cut. */
 const evaluationSeconds = 0.5;
 
-const cutShort: Trial['evaluation'] = (evaluate) =>
-  evaluate().catch((error: unknown) => {
-    if (error !== measured) throw error;
-    return { 'eval/cut': 0 };
-  });
-
 /** Seconds that may be spent on encoding samples of texts. */
 const encodingSeconds = 20;
 /** Neighbouring texts of a sample, which may share their beginnings, and places of such texts in a call. */
@@ -118,7 +116,7 @@ interface Line {
 
 /** Times progress lines by a clock that runs as if every text were encoded. */
 class Meter {
-  readonly texts = { encoder: 'none', asked: 0, missing: 0, secondsPerText: 0 };
+  texts = { encoder: 'none', asked: 0, missing: 0, secondsPerText: 0 };
   readonly #lines: Line[] = [];
   readonly #begun = performance.now();
   /** Seconds that texts would have taken, without those that samples took. */
@@ -184,9 +182,9 @@ class Meter {
   watched(encoder: StateEncoder): StateEncoder {
     const encode: StateEncoder['encode'] = async (texts, options) => {
       const encoded = await encoder.encode(texts, options);
-      const { cacheHits, encodes, seconds } = encoder.counters;
-      const missing = { missing: encodes, secondsPerText: seconds / Math.max(1, encodes) };
-      Object.assign(this.texts, { encoder: encoder.name, asked: encodes + cacheHits, ...missing });
+      const { cacheHits, encodes: missing, seconds } = encoder.counters;
+      const secondsPerText = seconds / Math.max(1, missing);
+      this.texts = { encoder: encoder.name, asked: missing + cacheHits, missing, secondsPerText };
       return encoded;
     };
     return { ...encoder, encode };

@@ -16,7 +16,9 @@ import {
 } from './state-encoder.js';
 
 /** Model that computes vectors missing from the cache. */
-export interface TextEvaluator extends Pick<StateEncoder, 'id' | 'name' | 'dim' | 'prefixBlock'> {
+export interface TextEvaluator extends Pick<StateEncoder, 'id' | 'name' | 'dim'> {
+  /** Tokens of a beginning that are kept together for the next text; 0 where every text is evaluated whole. */
+  readonly prefixBlock: number;
   /** Other factors of the vectors, such as the device. */
   readonly mode: string;
   /** Path or address, for errors. */
@@ -62,7 +64,7 @@ type VectorStore = ReturnType<EncoderCache['space']>;
  * @param normalize whether vectors are scaled to length 1
  */
 export function cachedEncoder(evaluator: TextEvaluator, cache: EncoderCache, normalize: boolean): StateEncoder {
-  const { id, name, mode, dim, contextLength, reserved, prefixBlock } = evaluator;
+  const { id, name, mode, dim, contextLength, reserved } = evaluator;
   const store = cache.space({ encoder: id, name, mode, dim });
   const counters = noCounts();
   const budgetOf = (maxTokens = contextLength) => Math.min(maxTokens, contextLength);
@@ -78,7 +80,7 @@ export function cachedEncoder(evaluator: TextEvaluator, cache: EncoderCache, nor
   }
 
   return {
-    ...{ id, name, dim, prefixBlock, counters, countTokens },
+    ...{ id, name, dim, counters, countTokens },
     held(texts, { maxTokens } = {}) {
       const row = new Float32Array(dim);
       const isHeld = (text: string) => store.read(text, budgetKey(text, budgetOf(maxTokens)), row) !== undefined;

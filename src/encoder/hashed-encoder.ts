@@ -57,7 +57,7 @@ export function hashedEncoder(dim: number, normalize = true): StateEncoder {
   const name = `hashed:${dim}`;
   const id = `${name}:${normalize ? 'l2' : 'raw'}:v1`;
   return {
-    ...{ id, name, dim, prefixBlock: 0, counters, encode, countTokens },
+    ...{ id, name, dim, counters, encode, countTokens },
     held: (texts) => new Uint8Array(texts.length),
     dispose: async () => {},
   };

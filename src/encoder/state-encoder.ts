@@ -52,8 +52,6 @@ export interface StateEncoder {
   readonly id: string;
   readonly name: string;
   readonly dim: number;
-  /** Tokens of a beginning that are kept together for the next text; 0 where every text is evaluated whole. */
-  readonly prefixBlock: number;
   readonly counters: EncoderCounters;
   /** @throws WorkbenchError `data` for a text that is refused, `stopped`, and what the model's own errors are */
   encode(texts: readonly string[], options?: EncodeOptions): Promise<EncodedTexts>;
@@ -181,7 +179,7 @@ export function noEncoder(): StateEncoder {
   const refuse = () =>
     Promise.reject(new WorkbenchError('failure', 'expected no texts, got some, at a walk without texts'));
   return {
-    ...{ id: 'none', name: 'none', dim: 0, prefixBlock: 0 },
+    ...{ id: 'none', name: 'none', dim: 0 },
     counters: noCounts(),
     encode: refuse,
     held: (texts) => new Uint8Array(texts.length),

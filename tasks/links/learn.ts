@@ -29,7 +29,7 @@ import { openScorers, linkProblems, type LinkTrainingData, openLinkTrainingData 
 /** Training on link queries: pretrained scorers, cloning of shortest paths, policy gradients. */
 export const linkLearning: Learning = {
   forkPhase: 'clone',
-  takesExactWalker: true,
+  takes: ['exactWalker'],
   problems(settings) {
     const { exactWalker } = settings;
     return [...linkProblems(settings), ...(exactWalker ? exactProblems(settings, exactWalker) : [])];

@@ -29,8 +29,7 @@ type OpenedWalk = Awaited<ReturnType<ReturnType<typeof relationWalk>>>;
 /** Training over questions, from questions and answers alone: text vectors, PPO. */
 export const questionLearning: Learning = {
   forkPhase: 'ppo',
-  takesTeacher: true,
-  takesReader: true,
+  takes: ['teacher', 'reader'],
   problems: questionProblems,
   networkSize({ ppo, clone, reader, relationWalk, relationWalker }, textDim) {
     if (reader) return { ...readerKind(reader.kind).networkSize(reader, textDim), onHost: true };

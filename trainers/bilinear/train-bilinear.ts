@@ -8,7 +8,7 @@ import { Rng } from '../../src/run/seeds.js';
 import { Arena } from '../../src/simd/arena.js';
 import { openKernels } from '../../src/simd/kernels.js';
 import { divergedAt } from '../../src/tensor/diverged.js';
-import { trainEpochs, type EpochReport, type TableResult, type TableState } from '../embeddings/epochs.js';
+import { trainEpochs, type TableResult, type TableState, type TableTraining } from '../embeddings/epochs.js';
 import type { BilinearSettings } from './settings.js';
 import { checkFits, readCheckpoint, writeCheckpoint } from '../../checkpoints/checkpoint.js';
 import type { LinkMetrics } from '../../src/embedding/rank-links.js';
@@ -25,6 +25,7 @@ import {
   trainingCheckpoint,
   trainingOf,
   unfit,
+  type Kept,
   type KeptTableOptions,
   type TableIdentity,
 } from '../embeddings/kept-table.js';
@@ -40,27 +41,10 @@ export function createBilinear(
   return { ...freshBilinear(settings, of), epoch: 0, best: undefined, checksWithoutGain: 0 };
 }
 
-interface BilinearOptions {
-  numEntities: number;
-  /** Including inverses; triples have plain relations, the first half. */
-  numRelations: number;
-  train: TripleColumns;
-  /** Selects the epoch; without triples all epochs run and the last weights are used. */
+/** `numRelations` includes inverses; triples have plain relations, the first half. */
+interface BilinearOptions extends TableTraining<BilinearState> {
   valid: TripleColumns;
   settings: BilinearSettings;
-  seed: number;
-  /** State of the same data, settings and seed to resume from; its arrays are copied. */
-  resumeFrom?: BilinearState | undefined;
-  onEpoch?: (report: EpochReport, state: BilinearState) => void;
-  /** Called after each batch with the number of queries done, over all epochs. */
-  onProgress?: (done: number, total: number) => void;
-  /** Checked after each epoch; once aborted, training ends with the state so far and `stopped` is true. */
-  signal?: AbortSignal | undefined;
-}
-
-/** Queries per epoch, counting both directions of every triple once. */
-export function countQueries({ train, numRelations }: Pick<BilinearOptions, 'train' | 'numRelations'>): number {
-  return queryGroups(train, numRelations / 2).givens.length;
 }
 
 /**
@@ -115,12 +99,13 @@ export async function pretrainBilinear(
   identity: TableIdentity<BilinearSettings>,
   { train, valid }: { train: TripleColumns; valid: TripleColumns },
   options: KeptTableOptions,
-): Promise<SavedBilinear & { file: string; reused: boolean }> {
+): Promise<Kept<SavedBilinear>> {
   const { graph, settings, seed } = identity;
   if (settings.imported !== undefined) {
     return importedTable(settings.imported, graph, options.folder, (file) => readBilinear(file, graph));
   }
   const { numEntities, numRelations } = graph;
+  const sizes = { numEntities, numRelations, seed };
   const facts = { train: train.heads.length, valid: valid.heads.length };
   // Recorded for a reused table too: its name identifies these inputs.
   madeFrom('embedding', settings.model, { graph: graph.hash, ...facts });
@@ -130,17 +115,14 @@ export async function pretrainBilinear(
     key,
     {
       settings,
-      shown: { name: settings.model, perEpoch: countQueries({ train, numRelations }), unit: 'queries' },
+      // Both directions of every triple, equal ones once.
+      shown: { name: settings.model, perEpoch: queryGroups(train, numRelations / 2).givens.length, unit: 'queries' },
       read: (file) => readBilinear(file, graph),
       resume(file) {
-        const fresh = createBilinear(settings, { numEntities, numRelations, seed });
+        const fresh = createBilinear(settings, sizes);
         return trainingOf(readCheckpoint(file, { finite: true }), 'bilinear', identity, fresh, file);
       },
-      train: (begun, callbacks) =>
-        trainBilinear({
-          ...{ numEntities, numRelations, train, valid, settings, seed, ...callbacks },
-          resumeFrom: begun,
-        }),
+      train: (begun, callbacks) => trainBilinear({ ...sizes, train, valid, settings, ...callbacks, resumeFrom: begun }),
       checkpoint: (state) => trainingCheckpoint('bilinear', identity, state),
       write(file, { table, metrics, state }) {
         const header = tableHeader('bilinear', identity, state.epoch, {}, metrics);

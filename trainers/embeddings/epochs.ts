@@ -1,6 +1,7 @@
 /** Training epochs of a table of vectors, for any model: learning rate, validation, early stopping, best weights. */
 import { setImmediate } from 'node:timers/promises';
 import { linkMetrics, type LinkMetrics } from '../../src/embedding/rank-links.js';
+import type { TripleColumns } from '../../src/kg/graph.js';
 
 /** Rows of `dim` values, row-major. */
 export interface VectorTable {
@@ -48,7 +49,7 @@ export interface TableResult<State extends TableState> {
   /** Best validated weights, else the last. */
   table: State['table'];
   /** Metrics of that table; absent without validation triples. */
-  metrics?: LinkMetrics;
+  metrics?: LinkMetrics | undefined;
   state: State;
   stopped: boolean;
 }
@@ -61,14 +62,28 @@ export interface EpochSettings {
   schedule: 'linear' | 'constant';
 }
 
-interface EpochSteps<State> {
+/** Data, resume state and callbacks of a training. */
+export interface TableTraining<State extends TableState> {
+  numEntities: number;
+  numRelations: number;
+  train: TripleColumns;
+  /** Held-out triples that select the epoch; without any all epochs run and the last weights are used. */
+  valid?: TripleColumns;
+  seed: number;
+  /** State of the same data, settings and seed to resume from; its arrays are copied. */
+  resumeFrom?: State | undefined;
+  onEpoch?: (report: EpochReport, state: State) => void;
+  /** Called at times with the number of items done, over all epochs. */
+  onProgress?: (done: number, total: number) => void;
+  /** Checked after each epoch; once aborted, training ends with the state so far and `stopped` is true. */
+  signal?: AbortSignal | undefined;
+}
+
+interface EpochSteps<State extends TableState> extends Pick<TableTraining<State>, 'onEpoch' | 'signal'> {
   /** @returns mean loss */
   train(learningRate: number): Promise<number>;
   /** Ranks of the held-out triples; absent if there are none. */
   rank: (() => Float64Array | Promise<Float64Array>) | undefined;
-  onEpoch?: ((report: EpochReport, state: State) => void) | undefined;
-  /** Checked after each epoch; once aborted, training ends with the state so far and `stopped` is true. */
-  signal?: AbortSignal | undefined;
 }
 
 /**
@@ -97,7 +112,7 @@ export async function trainEpochs<State extends TableState>(
   const { best, table } = state;
   return {
     table: best ? { ...table, entities: best.entities, relations: best.relations } : table,
-    ...(best && { metrics: best.metrics }),
+    metrics: best?.metrics,
     state,
     stopped: !finished(),
   };

@@ -1,6 +1,5 @@
 /** Import of other programs' vectors as a table of a graph, usable like trained ones. */
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { writeCheckpoint } from '../../checkpoints/checkpoint.js';
 import { partName } from '../../datasets/imported-dataset.js';
 import { knownAnswers } from '../../src/embedding/known-answers.js';
@@ -12,12 +11,11 @@ import { type Graph, inversePrefix, sampledTriples } from '../../src/kg/graph.js
 import { readLines } from '../../src/kg/read-lines.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { sha256File } from '../../src/run/files.js';
-import { kgwalkHome } from '../../src/run/locations.js';
 import { Rng } from '../../src/run/seeds.js';
 import { withInverses } from '../transe/pretrain.js';
 import { graphFacts } from '../transe/triples.js';
 import type { VectorTable } from './epochs.js';
-import { importedFile, tableHeader, tableTensors } from './kept-table.js';
+import { importedFile, tableHeader, tableTensors, usualFolder } from './kept-table.js';
 
 /** Models with a known scoring function. */
 export const importedModels = ['transe', 'distmult', 'complex'] as const;
@@ -73,7 +71,7 @@ const triedFacts = 1000;
  * nothing is stored then
  */
 export async function importTable(options: ImportTableOptions): Promise<ImportedTable> {
-  const { name, model, norm = 2, graph, folder = join(kgwalkHome(), 'embeddings') } = options;
+  const { name, model, norm = 2, graph, folder = usualFolder() } = options;
   if (!partName.safeParse(name).success) {
     throw new WorkbenchError('usage', `expected a name of letters, digits, - and _, got ${JSON.stringify(name)}`);
   }
@@ -115,21 +113,18 @@ export async function importTable(options: ImportTableOptions): Promise<Imported
     writeCheckpoint(file, { header, tensors: tableTensors(table) });
     return table;
   };
-  const scorer =
-    model === 'transe'
-      ? transeScorer(keep('transe', { norm }, normalisedTable(withInverses({ model, norm, ...rows }, graph)).table))
-      : bilinearScorer(
-          keep(
-            'bilinear',
-            { model },
-            {
-              ...padded({ ...rows, relations: bothWays(relations, model) }, model),
-              ...sizes,
-              model,
-            },
-          ),
-        );
-  return { file, dim: width, others: entities.others, missing, metrics: triedOn(graph, scorer) };
+  let scorer: LinkScorer;
+  if (model === 'transe') {
+    const { table } = normalisedTable(withInverses({ model, norm, ...rows }, graph));
+    scorer = transeScorer(keep('transe', { norm }, table));
+  } else {
+    const wide = padded({ ...rows, relations: bothWays(relations, model) }, model);
+    scorer = bilinearScorer(keep('bilinear', { model }, { ...wide, ...sizes, model }));
+  }
+  const facts = graphFacts(graph);
+  const tried = sampledTriples(facts, triedFacts, 'embeddings/tried');
+  const { both: metrics } = sidedLinkMetrics(scorer.ranks(tried, knownAnswers([facts], tried)));
+  return { file, dim: width, others: entities.others, missing, metrics };
 }
 
 interface FoundRows {
@@ -267,10 +262,4 @@ function padded(
     return out;
   };
   return { dim: wide, entities: widened(entities), relations: widened(relations) };
-}
-
-function triedOn(graph: Graph, scorer: LinkScorer): LinkMetrics {
-  const facts = graphFacts(graph);
-  const tried = sampledTriples(facts, triedFacts, 'embeddings/tried');
-  return sidedLinkMetrics(scorer.ranks(tried, knownAnswers([facts], tried))).both;
 }

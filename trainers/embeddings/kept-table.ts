@@ -15,12 +15,13 @@ import type { Graph, TripleColumns } from '../../src/kg/graph.js';
 import { configHash } from '../../src/run/config.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { removeLeftovers } from '../../src/run/files.js';
+import { kgwalkHome } from '../../src/run/locations.js';
 import { silentProgress, type ProgressReporter } from '../../src/run/progress.js';
 import { madeFrom, unknownSources } from '../../src/run/provenance.js';
 import { lockedFile } from '../../src/run/run-lock.js';
 import { throwIfStopped } from '../../src/run/stop.js';
 import type { Trial } from '../session.js';
-import type { EpochReport, EpochSettings, TableResult, TableState, VectorTable } from './epochs.js';
+import type { EpochSettings, TableResult, TableState, TableTraining, VectorTable } from './epochs.js';
 
 /** Identity of a file; files of other settings, seed or graph are refused. */
 export interface TableIdentity<Settings> {
@@ -54,6 +55,9 @@ export function tableHeader(
   };
 }
 
+/** Table with its absolute path, from which a run copies it into its folder. */
+export type Kept<Saved> = Saved & { file: string; reused: boolean };
+
 /** File of imported vectors. @param name as in settings */
 export const importedFile = (name: string, folder: string): string => join(folder, `imported-${name}.safetensors`);
 
@@ -66,7 +70,7 @@ export function importedTable<Saved extends object>(
   graph: Graph,
   folder: string,
   read: (file: string) => Saved,
-): Saved & { file: string; reused: boolean } {
+): Kept<Saved> {
   const file = importedFile(name, folder);
   if (!existsSync(file)) {
     throw new WorkbenchError('data', `expected imported vectors named ${name}, got none, at ${file}`, {
@@ -154,7 +158,9 @@ export function readVectors(
   file: string,
 ) {
   return {
-    ...{ dim, numEntities, numRelations },
+    dim,
+    numEntities,
+    numRelations,
     entities: values(tensors.entities, Float32Array, numEntities * dim, file),
     relations: values(tensors.relations, Float32Array, numRelations * dim, file),
   };
@@ -208,12 +214,12 @@ interface TableMaker<Saved, State extends TableState> {
   shown: { name: string; perEpoch: number; unit: string };
 }
 
-interface TrainingCallbacks<State> {
-  onProgress(done: number): void;
-  onEpoch(report: EpochReport, state: State): void;
-  /** Ends training after the epoch. */
-  signal: AbortSignal;
-}
+type TrainingCallbacks<State extends TableState> = Required<
+  Pick<TableTraining<State>, 'onProgress' | 'onEpoch' | 'signal'>
+>;
+
+/** Default folder of tables: `embeddings` in `KGWALK_HOME`. */
+export const usualFolder = () => join(kgwalkHome(), 'embeddings');
 
 /** Folder of tables, progress and stop signal. */
 export interface KeptTableOptions {
@@ -234,7 +240,7 @@ export async function keptTable<Saved extends object, State extends TableState>(
   key: string,
   maker: TableMaker<Saved, State>,
   options: KeptTableOptions,
-): Promise<Saved & { file: string; reused: boolean }> {
+): Promise<Kept<Saved>> {
   const { signal, trial } = options;
   const isKept = existsSync(join(options.folder, `${key}.safetensors`));
   const folder = trial && !isKept ? trial.folder : options.folder;
@@ -255,7 +261,7 @@ async function foundOrTrained<Saved extends object, State extends TableState>(
   unfinished: string,
   maker: TableMaker<Saved, State>,
   { folder, progress = silentProgress, signal, trial }: KeptTableOptions,
-): Promise<Saved & { file: string; reused: boolean }> {
+): Promise<Kept<Saved>> {
   for (const written of [file, unfinished]) removeLeftovers(folder, basename(written));
   const saved = usable(file, () => maker.read(file));
   if (saved) {

@@ -1,13 +1,11 @@
 /** Embeddings of a link data set, trained or kept from earlier runs, as scorers of its queries. */
-import { join } from 'node:path';
 import { bilinearScorer, type LinkScorer, transeScorer } from '../../src/embedding/scorers.js';
 import type { LinkMetrics } from '../../src/embedding/rank-links.js';
 import type { Graph, TripleColumns } from '../../src/kg/graph.js';
-import { kgwalkHome } from '../../src/run/locations.js';
-import type { ProgressReporter } from '../../src/run/progress.js';
 import { pretrainBilinear } from '../bilinear/train-bilinear.js';
 import type { TrainSettings } from '../train-settings.js';
-import type { KeptTableOptions } from './kept-table.js';
+import type { VectorTable } from './epochs.js';
+import { type Kept, type KeptTableOptions, usualFolder } from './kept-table.js';
 import { pretrainEmbeddings } from '../transe/pretrain.js';
 
 /** The sections of the settings that train a scorer. */
@@ -23,40 +21,22 @@ export interface ScoredData {
 }
 
 /** Options of execution; no byte depends on them. */
-interface OpenScorerOptions {
+interface OpenScorerOptions extends Partial<KeptTableOptions> {
   /** Default 1. */
   threads?: number | undefined;
-  /** Folder of tables; default `embeddings` in `KGWALK_HOME`. */
-  folder?: string | undefined;
-  progress?: ProgressReporter | undefined;
-  /** Once aborted, the epoch is finished and the state saved; the next call with equal settings resumes. */
-  signal?: AbortSignal | undefined;
-  trial?: KeptTableOptions['trial'];
 }
 
 /** Scorer with its source. */
-export interface OpenedScorer {
+export type OpenedScorer = Kept<{
   scorer: LinkScorer;
-  /** Absolute path of the kept table; a run copies it into its folder. */
-  file: string;
-  reused: boolean;
   /**
    * Metrics that selected the epoch: both directions of valid, with train and valid as known answers; absent if valid
    * has no triples.
    */
-  metrics: LinkMetrics | undefined;
-  /** Its vectors as features. */
-  table: LinkFeatures;
-}
-
-/** Rows with a mean L2 norm of 1, separately for entities and relations; row-major. */
-interface LinkFeatures {
-  dim: number;
-  /** float32 [numEntities, dim] */
-  entities: Float32Array;
-  /** float32 [numRelations, dim], inverses included. */
-  relations: Float32Array;
-}
+  metrics?: LinkMetrics | undefined;
+  /** Its vectors as features: rows with a mean L2 norm of 1, separately for entities and relations. */
+  table: Pick<VectorTable, 'dim' | 'entities' | 'relations'>;
+}>;
 
 /**
  * Trains the scorer of a settings section on train, or reads the table kept for these settings, data and seed. The
@@ -67,24 +47,20 @@ export async function openLinkScorer(
   name: LinkScorerSection,
   { graph, train, valid }: ScoredData,
   settings: Pick<TrainSettings, 'transe' | 'bilinear' | 'seed'>,
-  { threads, folder = join(kgwalkHome(), 'embeddings'), progress, signal, trial }: OpenScorerOptions = {},
+  { threads, folder = usualFolder(), progress, signal, trial }: OpenScorerOptions = {},
 ): Promise<OpenedScorer> {
   const { seed } = settings;
+  const split = { train, valid };
   const work = { folder, progress, signal, trial };
   if (name === 'transe') {
-    const split = { train, valid };
     const trained = await pretrainEmbeddings(graph, { settings: settings.transe, seed, split, threads, ...work });
     return opened(transeScorer(trained.table), trained);
   }
-  const trained = await pretrainBilinear({ graph, settings: settings.bilinear, seed }, { train, valid }, work);
+  const trained = await pretrainBilinear({ graph, settings: settings.bilinear, seed }, split, work);
   return opened(bilinearScorer(trained.table), trained);
 }
 
-function opened(
-  scorer: LinkScorer,
-  trained: { table: LinkFeatures; file: string; reused: boolean; metrics?: LinkMetrics | undefined },
-): OpenedScorer {
-  const { file, reused, metrics, table } = trained;
+function opened(scorer: LinkScorer, { file, reused, metrics, table }: Omit<OpenedScorer, 'scorer'>): OpenedScorer {
   const { dim, entities, relations } = table;
   const features = { dim, entities: unitOnAverage(entities, dim), relations: unitOnAverage(relations, dim) };
   return { scorer, file, reused, metrics, table: features };

@@ -1,13 +1,11 @@
 /** TransE table of a graph: reuses the matching one, else trains and keeps one. */
 import { join } from 'node:path';
-import { checkFits, readCheckpoint, writeCheckpoint, type Checkpoint } from '../../checkpoints/checkpoint.js';
+import { checkFits, readCheckpoint, writeCheckpoint } from '../../checkpoints/checkpoint.js';
 import { meanEntityNorm, normalisedTable, type EmbeddingTable } from '../../src/embedding/transe.js';
 import type { LinkMetrics } from '../../src/embedding/rank-links.js';
 import type { Graph, Triple } from '../../src/kg/graph.js';
 import { configHash } from '../../src/run/config.js';
 import { writeFileAtomic } from '../../src/run/files.js';
-import { kgwalkHome } from '../../src/run/locations.js';
-import type { ProgressReporter } from '../../src/run/progress.js';
 import { madeFrom } from '../../src/run/provenance.js';
 import type { EpochReport } from '../embeddings/epochs.js';
 import {
@@ -21,15 +19,17 @@ import {
   trainingCheckpoint,
   trainingOf,
   unfit,
+  usualFolder,
+  type Kept,
   type KeptTableOptions,
   type TableIdentity,
 } from '../embeddings/kept-table.js';
 import type { TransESettings } from './settings.js';
 import { trainTransE } from './train-transe.js';
 import { forwardRelations, holdOutTriples, type HeldOut } from './triples.js';
-import { createTransE, type TransEState } from './work.js';
+import { createTransE } from './work.js';
 
-interface PretrainOptions {
+interface PretrainOptions extends Partial<KeptTableOptions> {
   settings: TransESettings;
   seed: number;
   /** Triples that must not be held out, in either direction: those of train's paths. */
@@ -39,14 +39,8 @@ interface PretrainOptions {
    * held out.
    */
   split?: HeldOut;
-  /** Folder of tables; default `embeddings` in `KGWALK_HOME`. */
-  folder?: string;
   /** Default 1. No byte depends on it. */
   threads?: number | undefined;
-  progress?: ProgressReporter;
-  /** Once aborted, the epoch is finished and the state saved; the next call with equal options resumes. */
-  signal?: AbortSignal | undefined;
-  trial?: KeptTableOptions['trial'];
 }
 
 /** Logged figures of one epoch, under the keys of the metric log. */
@@ -60,19 +54,15 @@ interface SavedTable {
   /** Entity vectors have a mean L2 norm of 1. */
   table: EmbeddingTable;
   /** Metrics of the table on the held-out triples; absent if nothing was held out. */
-  metrics?: LinkMetrics;
+  metrics?: LinkMetrics | undefined;
   /** One record per epoch, so that a run that reuses the table logs the same. */
   history: EpochRecord[];
 }
 
 type TransEIdentity = TableIdentity<TransESettings>;
 
-/** Table, with a flag for newly trained ones. */
-export interface Pretrained extends SavedTable {
-  /** Absolute path of the table; a run copies it into its folder. */
-  file: string;
-  reused: boolean;
-}
+/** See `pretrainEmbeddings`. */
+export type Pretrained = Kept<SavedTable>;
 
 /**
  * TransE table of all relations of the graph, `~relation` included: facts are trained in one direction, and the vector
@@ -83,13 +73,13 @@ export interface Pretrained extends SavedTable {
  * @throws WorkbenchError `stopped` once the signal is aborted, after saving
  */
 export async function pretrainEmbeddings(graph: Graph, options: PretrainOptions): Promise<Pretrained> {
-  const { settings, seed, split, threads, progress, signal, trial, exclude = [] } = options;
-  const { folder = join(kgwalkHome(), 'embeddings') } = options;
+  const { settings, seed, split, threads, exclude = [], folder = usualFolder() } = options;
   if (settings.imported !== undefined) {
     return importedTable(settings.imported, graph, folder, (file) => readTable(file, graph));
   }
   const identity: TransEIdentity = { graph, settings, seed };
   const { train, valid } = split ?? holdOutTriples(graph, { share: settings.validShare, exclude, seed });
+  const of = { numEntities: graph.numEntities, numRelations: graph.numRelations, settings, seed };
   const count = train.heads.length;
   // Recorded for a reused table too: its name identifies these inputs.
   madeFrom('embedding', 'TransE', { graph: graph.hash, train: count, 'held out': valid.heads.length });
@@ -105,20 +95,17 @@ export async function pretrainEmbeddings(graph: Graph, options: PretrainOptions)
       read: (file) => readTable(file, graph),
       resume(file) {
         const begun = readCheckpoint(file, { finite: true });
-        const state = stateOf(begun, identity, file);
+        const state = trainingOf(begun, 'transe', identity, createTransE(of), file);
         ({ history } = begun.header.trainer as unknown as { history: EpochRecord[] });
         return state;
       },
       train: (begun, { onEpoch, ...callbacks }) =>
         trainTransE({
-          numEntities: graph.numEntities,
-          numRelations: graph.numRelations,
+          ...of,
+          ...callbacks,
           train,
           valid,
-          settings,
-          seed,
           threads,
-          ...callbacks,
           resumeFrom: begun,
           onEpoch(report, state) {
             history.push(recordOf(report));
@@ -128,10 +115,10 @@ export async function pretrainEmbeddings(graph: Graph, options: PretrainOptions)
       checkpoint: (state) => trainingCheckpoint('transe', identity, state, { history }),
       write(file, { table: trained, metrics }) {
         const { table } = normalisedTable(withInverses(trained, graph));
-        writeTable(file, identity, { table, ...(metrics && { metrics }), history });
+        writeTable(file, identity, { table, metrics, history });
       },
     },
-    { folder, progress, signal, trial },
+    { ...options, folder },
   );
 }
 
@@ -173,15 +160,8 @@ export function readTable(file: string, graph: Graph): SavedTable {
   const table: EmbeddingTable = { model: 'transe', norm, ...readVectors(tensors, graph, dim, file) };
   const scale = meanEntityNorm(table);
   if (Math.abs(scale - 1) > 1e-3) throw unfit('entity vectors of mean norm 1', scale.toFixed(4), file);
-  const metrics = metricsOf(header);
   const { history } = header.trainer as unknown as { history: EpochRecord[] };
-  return { table, ...(metrics && { metrics }), history };
-}
-
-function stateOf(begun: Checkpoint, identity: TransEIdentity, file: string): TransEState {
-  const { numEntities, numRelations } = identity.graph;
-  const fresh = createTransE({ ...identity, numEntities, numRelations });
-  return trainingOf(begun, 'transe', identity, fresh, file);
+  return { table, metrics: metricsOf(header), history };
 }
 
 /** The table of a run, in its `embeddings` folder. */

@@ -1,6 +1,5 @@
 /** TransE training: epochs over a seeded shuffle, validation by filtered MRR, early stop, best weights. */
-import type { TripleColumns } from '../../src/kg/graph.js';
-import { trainEpochs, type EpochReport, type TableResult } from '../embeddings/epochs.js';
+import { trainEpochs, type TableResult, type TableTraining } from '../embeddings/epochs.js';
 import type { TransESettings } from './settings.js';
 import {
   createTransE,
@@ -20,26 +19,10 @@ import { divergedAt } from '../../src/tensor/diverged.js';
 import { transEKernel } from './kernel.js';
 
 /** Options of a training. */
-export interface TransEOptions {
-  numEntities: number;
-  numRelations: number;
-  /** Also the triples that are never drawn as negatives. */
-  train: TripleColumns;
-  /** Held-out triples; without them all epochs run and the last weights are used. */
-  valid?: TripleColumns;
-  /** Further true triples, filtered from validation ranks like those of train and valid. */
-  known?: readonly TripleColumns[];
+export interface TransEOptions extends TableTraining<TransEState> {
   settings: TransESettings;
-  seed: number;
-  /** State of the same data, settings and seed to resume from; its arrays are copied. */
-  resumeFrom?: TransEState | undefined;
   /** Threads that train and rank; default 1: this one. They change no byte. */
   threads?: number | undefined;
-  onEpoch?: (report: EpochReport, state: TransEState) => void;
-  /** Called a few times per second with the number of positives done, over all epochs. */
-  onProgress?: (done: number, total: number) => void;
-  /** Checked after each epoch; once aborted, training ends with the state so far and `stopped` is true. */
-  signal?: AbortSignal | undefined;
 }
 
 /** Final table, and state to resume from. */
@@ -132,7 +115,8 @@ export function openShare(work: TransEWork): WorkShare {
 }
 
 /** A thread's part of an epoch or of a validation. */
-export type TransEJob = Share & ({ do: 'train'; epoch: number; learningRate: number } | { do: 'rank' });
+export type TransEJob = Share & Work;
+type Work = { do: 'train'; epoch: number; learningRate: number } | { do: 'rank' };
 
 interface Crew {
   /** Trains an epoch in `work.order`. @param onProgress called with the number of positives done */
@@ -185,7 +169,7 @@ function several(work: TransEWork, threads: number): Crew {
     data: work,
     memoryHint: 'Lower --threads, transe.dim or transe.batchSize.',
   });
-  const together = (job: { do: 'rank' } | { do: 'train'; epoch: number; learningRate: number }) =>
+  const together = (job: Work) =>
     Promise.all(Array.from({ length: threads }, (_, thread) => pool.run({ ...job, thread, threads })));
   // A batch of one triple cannot be split: its rows would only wait for each other.
   const trainer = work.settings.batchSize === 1 ? alone(work) : undefined;

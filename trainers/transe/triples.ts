@@ -8,10 +8,7 @@ import { Rng } from '../../src/run/seeds.js';
 interface HoldOutOptions {
   /** Share of the facts, default 0.01. */
   share?: number;
-  /**
-   * Triples that stay in train, in either direction: those of train's paths. Triples missing from the graph are
-   * ignored.
-   */
+  /** Triples that stay in train, in either direction, such as train's paths; those missing from the graph are ignored. */
   exclude?: Iterable<Triple>;
   seed: number;
 }
@@ -37,7 +34,8 @@ export function forwardRelations({ relationNames, inverseOf }: Graph): Int32Arra
  */
 export function graphFacts(graph: Graph): TripleColumns {
   const forwardOf = forwardRelations(graph);
-  const facts = emptyColumns(graph.numEdges);
+  const column = () => new Int32Array(graph.numEdges);
+  const facts = { heads: column(), relations: column(), tails: column() };
   let count = 0;
   for (let entity = 0; entity < graph.numEntities; entity++) {
     for (let edge = graph.offsets[entity]!; edge < graph.offsets[entity + 1]!; edge++) {
@@ -51,10 +49,11 @@ export function graphFacts(graph: Graph): TripleColumns {
       facts.tails[count++] = forward === relation ? other : entity;
     }
   }
-  return pickTriples(
-    facts,
-    Int32Array.from({ length: count }, (_, i) => i),
-  );
+  return {
+    heads: facts.heads.slice(0, count),
+    relations: facts.relations.slice(0, count),
+    tails: facts.tails.slice(0, count),
+  };
 }
 
 /**
@@ -75,7 +74,8 @@ export function holdOutTriples(graph: Graph, { share = 0.01, exclude = [], seed 
     relationUses[relations[i]!]!++;
   }
   const wanted = Math.round(count * share);
-  const order = Rng.named(seed, 'transe/hold-out').shuffle(Int32Array.from({ length: count }, (_, i) => i));
+  const places = Int32Array.from({ length: count }, (_, i) => i);
+  const order = Rng.named(seed, 'transe/hold-out').shuffle(places.slice());
   const held = new Uint8Array(count);
   let taken = 0;
   for (const i of order) {
@@ -89,17 +89,8 @@ export function holdOutTriples(graph: Graph, { share = 0.01, exclude = [], seed 
     held[i] = 1;
     taken++;
   }
-  const places = Int32Array.from({ length: count }, (_, i) => i);
-  return {
-    train: pickTriples(
-      facts,
-      places.filter((i) => !held[i]),
-    ),
-    valid: pickTriples(
-      facts,
-      places.filter((i) => held[i]),
-    ),
-  };
+  const placesOf = (isHeld: number) => places.filter((i) => held[i] === isHeld);
+  return { train: pickTriples(facts, placesOf(0)), valid: pickTriples(facts, placesOf(1)) };
 }
 
 function forwardTriples(graph: Graph, triples: Iterable<Triple>): TripleColumns {
@@ -111,10 +102,6 @@ function forwardTriples(graph: Graph, triples: Iterable<Triple>): TripleColumns 
     );
   const column = (place: number) => Int32Array.from(facts, (triple) => triple[place]!);
   return { heads: column(0), relations: column(1), tails: column(2) };
-}
-
-function emptyColumns(length: number): TripleColumns {
-  return { heads: new Int32Array(length), relations: new Int32Array(length), tails: new Int32Array(length) };
 }
 
 /**

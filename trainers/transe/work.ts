@@ -15,32 +15,21 @@ export type TransEState = TableState<EmbeddingTable, Float64Array>;
 /**
  * Initial weights, uniform in ±(margin + 2) / dim: distances begin near the margin, where the loss has its gradient.
  */
-export function createTransE({
-  numEntities,
-  numRelations,
-  settings,
-  seed,
-}: {
-  numEntities: number;
-  numRelations: number;
-  settings: Pick<TransESettings, 'dim' | 'norm' | 'margin'>;
-  seed: number;
-}): TransEState {
-  const { dim, norm, margin } = settings;
+export function createTransE(
+  of: Pick<EmbeddingTable, 'numEntities' | 'numRelations'> & {
+    settings: Pick<TransESettings, 'dim' | 'norm' | 'margin'>;
+    seed: number;
+  },
+): TransEState {
+  const { numEntities, numRelations, seed } = of;
+  const { dim, norm, margin } = of.settings;
   const rng = Rng.named(seed, 'transe/init');
   const span = (margin + 2) / dim;
   const uniform = (rows: number) => Float32Array.from({ length: rows * dim }, () => (2 * rng.uniform() - 1) * span);
+  const rows = { entities: uniform(numEntities), relations: uniform(numRelations) };
   return {
     epoch: 0,
-    table: {
-      model: 'transe',
-      norm,
-      dim,
-      numEntities,
-      numRelations,
-      entities: uniform(numEntities),
-      relations: uniform(numRelations),
-    },
+    table: { model: 'transe', norm, dim, numEntities, numRelations, ...rows },
     entitySquares: new Float64Array(numEntities),
     relationSquares: new Float64Array(numRelations),
     best: undefined,
@@ -112,13 +101,10 @@ export function createWork(
     train,
     valid,
     known = [],
-  }: {
-    settings: TransESettings;
-    seed: number;
-    state: TransEState;
-    train: TripleColumns;
+  }: Pick<TransEArrays, 'settings' | 'seed' | 'state' | 'train'> & {
     valid?: TripleColumns | undefined;
-    known?: readonly TripleColumns[] | undefined;
+    /** Further true triples, filtered from validation ranks like those of train and valid. */
+    known?: readonly TripleColumns[];
   },
   threads: number,
 ): TransEWork {

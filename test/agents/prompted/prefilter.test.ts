@@ -23,7 +23,7 @@ const directed = questionOf(graph, 'q', 'who directed by year [starring]', [], [
 function wordEncoder(seen: string[] = []): StateEncoder {
   const axes = ['directed', 'year', 'starring'];
   return {
-    ...{ id: 'axes', name: 'axes', dim: axes.length, prefixBlock: 0, counters: noCounts() },
+    ...{ id: 'axes', name: 'axes', dim: axes.length, counters: noCounts() },
     encode(texts) {
       seen.push(...texts);
       const matrix = Float32Array.from(texts.flatMap((text) => axes.map((axis) => Number(text.includes(axis)))));

@@ -42,7 +42,7 @@ test.each([false, true])('vectors are those of the model behind the server; as n
   const encoder = await opened(server.spec);
   const wanted = close(await vectorsOf(hashedEncoder(32)));
   expect(await vectorsOf(encoder)).toEqual(wanted);
-  expect(encoder).toMatchObject({ name: 'words', dim: 32, prefixBlock: 0 });
+  expect(encoder).toMatchObject({ name: 'words', dim: 32 });
   expect(encoder.counters).toMatchObject({ encodes: 300, cacheHits: 0 });
   expect(Math.max(...server.asked.map(({ length }) => length))).toBe(64);
   // A server without keys is sent none.
