@@ -3,6 +3,7 @@ import { calibratedProbability } from '../../../src/embedding/calibrated-probabi
 import { knownAnswers } from '../../../src/embedding/known-answers.js';
 import type { LinkScorer } from '../../../src/embedding/scorers.js';
 import { Rng } from '../../../src/run/seeds.js';
+import { columnsOf } from '../../fixtures/triple-columns.js';
 
 const numEntities = 40;
 
@@ -67,28 +68,24 @@ test('stays below certainty where scores separate true from corrupted without ex
 });
 
 test('gives the share of true triples where scores carry no information', () => {
-  const probability = calibratedProbability(
-    scorerOf(() => 3),
-    triples,
-    known,
-    0,
-  );
-  expect(probability(0, 0, 0)).toBeCloseTo(1 / 101, 4);
+  const scorer = scorerOf(() => 3);
+  expect(calibratedProbability(scorer, triples, known, 0)(0, 0, 0)).toBeCloseTo(1 / 101, 4);
 });
 
 test('answers of the triples themselves are no corruptions, with any other known answers', () => {
-  const none = new Int32Array(0);
   const scorer = scorerOf((...triple) => (holds(...triple) ? 1 : -1));
-  const nothing = knownAnswers([{ heads: none, relations: none, tails: none }]);
+  const nothing = knownAnswers([columnsOf([])]);
   const [some, all] = [nothing, known].map((answers) => calibratedProbability(scorer, triples, answers, 0)(0, 1, 2));
   expect(some).toBe(all);
 });
 
 test('is not made from nothing', () => {
-  const none = new Int32Array(0);
-  const empty = { heads: none, relations: none, tails: none };
-  const scorer = scorerOf(() => 0);
-  expect(() => calibratedProbability(scorer, empty, known, 0)).toThrow(
-    'expected triples to calibrate scores by, got none',
-  );
+  const calibrated = () =>
+    calibratedProbability(
+      scorerOf(() => 0),
+      columnsOf([]),
+      known,
+      0,
+    );
+  expect(calibrated).toThrow('expected triples to calibrate scores by, got none');
 });

@@ -53,25 +53,21 @@ describe('strict matching', () => {
     const said = { literals: ['Alien 3'], text: 'Alien 3' };
     const golds = [hanks, topic];
     expect(match(said, golds)).toMatchObject({ items: [[1]], lenient: [1] });
+    const named = (name: string, entity: number): NamedEntity => ({ name, entity });
+    const [unknown, first] = [named('Alien 3', -1), named('Alien 3', 0)];
     for (const [gold, about] of [
-      [{ name: 'Alien 3', entity: -1 }, topic],
-      [topic, { name: 'alien 3', entity: -1 }],
-      [
-        { name: 'Alien 3', entity: 0 },
-        { name: 'Alien 3', entity: 0 },
-      ],
-    ] as [NamedEntity, NamedEntity][]) {
+      [unknown, topic],
+      [topic, named('alien 3', -1)],
+      [first, first],
+    ] as const) {
       expect(match(said, [gold], [about])).toEqual({ items: [[0]], strict: [0], lenient: [0] });
     }
     // Equal names do not merge two ids (0 is an id), nor two names without an id.
     for (const [gold, about] of [
-      [{ name: 'Alien 3', entity: 0 }, topic],
-      [topic, { name: 'Alien 3', entity: 0 }],
-      [
-        { name: 'Aliens', entity: -1 },
-        { name: 'Alien 3', entity: -1 },
-      ],
-    ] as [NamedEntity, NamedEntity][]) {
+      [first, topic],
+      [topic, first],
+      [named('Aliens', -1), unknown],
+    ] as const) {
       expect(match(said, [gold], [about])).toEqual({ items: [[]], strict: [], lenient: [] });
     }
   });

@@ -50,6 +50,14 @@ async function opened(
   return graph;
 }
 
+/** A graph of these triples in which the edges of these entities were asked for. */
+async function brought(nTriples: readonly string[], ...names: string[]) {
+  const endpoint = await endpointOf(nTriples.join('\n'));
+  const graph = await opened(endpoint, { known: graphWith(...names) });
+  await graph.ensure(names.map((_, entity) => entity));
+  return { endpoint, graph };
+}
+
 /** Edges of an entity by name, as sorted strings. */
 function edgesOf(graph: Graph, name: string): string[] {
   const head = graph.entityId(name);
@@ -136,9 +144,7 @@ test('a graph has the name that opens it again, offline apart', async () => {
 describe('what was brought', () => {
   test('has both directions, literals as names, and IRIs without the prefix', async () => {
     const text = '<http://example.org/a> <http://example.org/says> "say \\"hi\\"\\n"@en .';
-    const endpoint = await endpointOf([line('a', 'knows', 'b'), line('c', 'knows', 'a'), text].join('\n'));
-    const graph = await opened(endpoint, { known: graphWith('a') });
-    await graph.ensure([0]);
+    const { graph } = await brought([line('a', 'knows', 'b'), line('c', 'knows', 'a'), text], 'a');
     expect(edgesOf(graph, 'a')).toEqual(['knows b', 'says say "hi"\n', '~knows c']);
     await graph.ensure([graph.entityId('say "hi"\n')]);
     expect(edgesOf(graph, 'say "hi"\n')).toEqual(['~says a']);
@@ -175,9 +181,7 @@ describe('what was brought', () => {
   });
 
   test('of a hub is as much as the cap, counted and said', async () => {
-    const endpoint = await endpointOf([...fan('hub', 120), line('hub', 'is', 'big')].join('\n'));
-    const graph = await opened(endpoint, { known: graphWith('hub') });
-    await graph.ensure([0]);
+    const { graph } = await brought([...fan('hub', 120), line('hub', 'is', 'big')], 'hub');
     const edges = edgesOf(graph, 'hub');
     expect([edges.length, edges.at(-1)]).toEqual([51, 'is big']);
     expect(graph.remote.counts.cut).toBe(1);

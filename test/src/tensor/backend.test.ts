@@ -1,14 +1,29 @@
 import { chmodSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { env } from 'node:process';
-import { describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import * as core from '@tensorflow/tfjs-core';
 import { WorkbenchError } from '../../../src/run/errors.js';
-import { backendNames, backendOf, openBackend, probeBackend } from '../../../src/tensor/backend.js';
+import {
+  autoOrder,
+  backendNames,
+  backendOf,
+  type NetworkSize,
+  openBackend,
+  probeBackend,
+} from '../../../src/tensor/backend.js';
+import { registerNativeTensorflow } from '../../../src/tensor/native-tensorflow.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
 
 const native = await probeBackend('tensorflow');
 if (native.found) console.warn('skipped what holds without native TensorFlow: it is installed here');
 const withoutNative = native.found ? test.skip : test;
+const nativeFolder = env.KGWALK_NATIVE;
+afterEach(() => {
+  if (nativeFolder === undefined) delete env.KGWALK_NATIVE;
+  else env.KGWALK_NATIVE = nativeFolder;
+});
 
 describe('the ladder of backends', () => {
   test('wasm and the plain backend are always found', async () => {
@@ -40,14 +55,11 @@ describe('the ladder of backends', () => {
   test('native code that everybody may write is not loaded', async () => {
     const folder = folderWith({ 'tfjs_binding.node': 'anybody’s' });
     const addon = join(folder, 'tfjs_binding.node');
-    const before = env.KGWALK_NATIVE;
     env.KGWALK_NATIVE = folder;
     chmodSync(addon, 0o666);
     const probe = await probeBackend('tensorflow');
     chmodSync(addon, 0o644);
     const safe = await probeBackend('tensorflow');
-    if (before === undefined) delete env.KGWALK_NATIVE;
-    else env.KGWALK_NATIVE = before;
     expect(probe).toMatchObject({ found: false, reason: expect.stringContaining(`got one of all, at ${addon}`) });
     expect(safe.reason).not.toContain('got one of all');
   });
@@ -143,4 +155,64 @@ describe('a GPU in software', () => {
     await openBackend('webgpu');
     expect(Object.getOwnPropertyDescriptor(globalThis, 'navigator')).toEqual(before);
   });
+});
+
+test('native TensorFlow finds the functions of node:util that Node 23 took away', () => {
+  env.KGWALK_NATIVE = folderWith({});
+  const util = createRequire(import.meta.url)('node:util') as Record<string, unknown>;
+  const had = { isNullOrUndefined: util.isNullOrUndefined, isArray: util.isArray };
+  delete util.isNullOrUndefined;
+  delete util.isArray;
+  try {
+    registerNativeTensorflow(core as never);
+  } catch {
+    // Its native part is not installed.
+  }
+  const { isNullOrUndefined, isArray } = util as Record<string, (value: unknown) => boolean>;
+  Object.assign(util, had);
+  expect([null, undefined, 0, ''].map((value) => isNullOrUndefined!(value))).toEqual([true, true, false, false]);
+  expect([[], {}].map((value) => isArray!(value))).toEqual([true, false]);
+});
+
+const gpus = ['tensorflow-gpu', 'webgpu'];
+const plain = ['wasm', 'cpu'];
+const host = ['host', ...plain, 'tensorflow'];
+const sized = (rows: number, inputs: number, units: number, more: Partial<NetworkSize> = {}): NetworkSize => ({
+  ...{ rows, inputs, units, ...more },
+});
+const [onHost, meetsEdges] = [{ onHost: true }, { meetsEdges: true }];
+
+test.each<[NetworkSize, string[], string, string]>([
+  [sized(64, 128, 128), [...plain, 'tensorflow'], '1.0', 'where wasm is fastest'],
+  [sized(128, 384, 128), ['tensorflow', 'tensorflow-gpu', ...plain], '6.3', 'too small for a GPU to pay'],
+  [
+    sized(100, 1024, 1024),
+    ['tensorflow-gpu', 'tensorflow', 'webgpu', ...plain],
+    '105',
+    'where CUDA or native TensorFlow pays, else a GPU',
+  ],
+  [sized(2000, 1024, 1024), [...backendNames], '2097', 'where a GPU pays'],
+  // Networks with SIMD kernels take them at any size; only graphics cards come before them.
+  [sized(256, 256, 64, onHost), host, '4.2', 'where SIMD kernels without a library are fastest'],
+  [sized(10_000, 256, 64, onHost), [...gpus, ...host], '164', 'where a GPU pays, else SIMD kernels'],
+  // WebGPU is passed by where states are compared with the vectors of many edges.
+  [
+    sized(10_000, 256, 64, { ...onHost, ...meetsEdges }),
+    ['tensorflow-gpu', ...host],
+    '164',
+    'where a GPU pays, else SIMD kernels',
+  ],
+  [
+    sized(100, 1024, 1024, meetsEdges),
+    ['tensorflow-gpu', 'tensorflow', ...plain],
+    '105',
+    'where CUDA or native TensorFlow pays',
+  ],
+])('networks of the size %o take the first of %j', (size, names, millions, why) => {
+  const product = `the largest product is ${size.rows} × ${size.inputs} × ${size.units}`;
+  expect(autoOrder(size)).toEqual({ names, why: `${product}, ${millions} million multiply-adds, ${why}` });
+});
+
+test('without a size all rungs are tried, those for large networks first', () => {
+  expect(autoOrder().names).toEqual(backendNames);
 });

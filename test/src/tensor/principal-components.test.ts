@@ -33,13 +33,10 @@ describe('principal components', () => {
     expect(sumOfSquares(first) / sumOfSquares(column(rows, 2, 1))).toBeCloseTo(10, 3);
   });
 
-  test('of a lower number keep the variance of the longest axes', async () => {
+  test('of a lower number keep the variance of the longest axes, and are no more than the table is wide', async () => {
     const { rows, dim } = await principalComponents(tf, whole(table, 2), 4, 2, 1);
     expect(dim).toBe(1);
     rows.forEach((value) => expect(Math.abs(value)).toBeCloseTo(1, 5));
-  });
-
-  test('are no more than the table is wide', async () => {
     expect((await principalComponents(tf, whole(table, 2), 4, 2, 64)).dim).toBe(2);
   });
 
@@ -52,18 +49,13 @@ describe('principal components', () => {
       (_, i) => (1 + (i % width)) * rng.normal() + (i % width),
     );
     for (let i = 0; i < wide.length; i += width) wide[i + 2]! += 2 * wide[i]!;
-    const asked: [number, number][] = [];
-    const { rows } = await principalComponents(
-      tf,
-      (begin, end) => {
-        asked.push([begin, end]);
-        return whole(wide, width)(begin, end);
-      },
-      numRows,
-      width,
-      width,
-    );
-    expect(Math.max(...asked.map(([begin, end]) => end - begin))).toBeLessThan(numRows);
+    const asked: number[] = [];
+    const block = (begin: number, end: number) => {
+      asked.push(end - begin);
+      return whole(wide, width)(begin, end);
+    };
+    const { rows } = await principalComponents(tf, block, numRows, width, width);
+    expect(Math.max(...asked)).toBeLessThan(numRows);
     const columns = [0, 1, 2].map((c) => column(rows, width, c));
     const total = sumOfSquares(columns.flat());
     columns.forEach((one, c) => {
@@ -80,7 +72,6 @@ describe('principal components', () => {
       Math.hypot(...centred.subarray(i * width, (i + 1) * width)),
     );
     const meanNorm = norms.reduce((sum, norm) => sum + norm, 0) / numRows;
-    expect(total * meanNorm ** 2).toBeCloseTo(sumOfSquares(Array.from(centred)), -2);
     expect((total * meanNorm ** 2) / sumOfSquares(Array.from(centred))).toBeCloseTo(1, 4);
   });
 

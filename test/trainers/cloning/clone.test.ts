@@ -4,7 +4,6 @@ import { frozenTables, noTables } from '../../../agents/walker/vectors.js';
 import { createPolicy, type WalkerInputs } from '../../../agents/walker/inputs.js';
 import type { WalkerSettings } from '../../../agents/walker/settings.js';
 import { walkCollector } from '../../../agents/top-paths.js';
-import { WorkbenchError } from '../../../src/run/errors.js';
 import { AdamW } from '../../../src/tensor/adamw.js';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';
 import { type CloneEpoch, type CloneStep } from '../../../trainers/clone.js';
@@ -94,34 +93,4 @@ describe('behaviour cloning', () => {
     rates.slice(3).forEach((rate, i) => expect(rate).toBeLessThan(rates[i + 2]!));
     dispose();
   });
-
-  test.each([['candidate', {}], ...Object.entries(ablations)] as const)(
-    'stopped and resumed from weights, optimizer and step ends equal to the bit, head %s',
-    async (_name, walker) => {
-      const inputs = await inputsWith(walker);
-      const whole = trainee(inputs);
-      await cloneGolds({ ...data, ...whole, settings });
-
-      const first = trainee(inputs);
-      const stop = new AbortController();
-      const stopped = cloneGolds({
-        ...data,
-        ...first,
-        settings,
-        signal: stop.signal,
-        onStep: ({ step }) => {
-          if (step === 5) stop.abort();
-        },
-      });
-      await expect(stopped).rejects.toBeInstanceOf(WorkbenchError);
-      const { steps, tensors } = await first.optimizer.exportState('');
-
-      const second = trainee(inputs);
-      second.policy.head.parameters.import(await first.policy.head.parameters.export());
-      second.optimizer.importState('', steps, tensors);
-      await cloneGolds({ ...data, ...second, settings, startStep: 5 });
-      expect(await second.policy.head.parameters.export()).toEqual(await whole.policy.head.parameters.export());
-      for (const one of [whole, first, second]) one.dispose();
-    },
-  );
 });

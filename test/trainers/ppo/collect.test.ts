@@ -21,33 +21,18 @@ test('an episode that the environment cuts is worth what the critic says of the 
   const left: DialogueWalkObservation[] = [];
   const cutAfterOneStep = (): Env<DialogueWalkObservation> => {
     const env = makeEnv('kgwalk/OpenDialKG-v1', world);
-    const step: typeof env.step = (action) => {
-      const result = env.step(action);
+    const step = env.step.bind(env);
+    env.step = (action) => {
+      const result = step(action);
       left.push(result.observation);
       return { ...result, terminated: false, truncated: true };
     };
-    const { spec, actionSpace, observationSpace } = env;
-    return {
-      spec,
-      actionSpace,
-      observationSpace,
-      reset: (options) => env.reset(options),
-      step,
-      render: () => '',
-      close() {},
-    };
+    return env;
   };
   const envs = new VectorEnv([cutAfterOneStep(), cutAfterOneStep()]);
   const buffer = new RolloutBuffer<StateRequest>(2);
-  const figures = await collectRollouts(
-    walkerActor(policy),
-    walkerValues(critic, policy.featurizer),
-    envs,
-    buffer,
-    [0, 4],
-    1,
-    actionDraw(new Rng(3)),
-  );
+  const [actor, values] = [walkerActor(policy), walkerValues(critic, policy.featurizer)];
+  const figures = await collectRollouts(actor, values, envs, buffer, [0, 4], 1, actionDraw(new Rng(3)));
   const requests = left.map(({ task, start, current, hop, path }) => ({
     task,
     state: { start, current, hop, path, done: false },

@@ -87,11 +87,6 @@ describe('ppoObjective', () => {
   });
 
   test('a clipped ratio has no gradient on the good side and all of it on the bad side', () => {
-    const gone = (ratio: number, advantage: number) => {
-      const transitions = one({ advantage, oldLogProb: Math.log(0.5 / ratio) });
-      const { dLogits, losses, diagnostics } = ppoObjective({ ...pair, transitions }, off);
-      return [dLogits[0], losses.policyLoss, diagnostics.clipFraction];
-    };
     expect(gone(1.5, 1)).toEqual([0, expect.closeTo(-1.2, 6), 1]);
     expect(gone(1.5, -1)).toEqual([expect.closeTo(0.75, 6), expect.closeTo(1.5, 6), 1]);
     expect(gone(0.5, 1)).toEqual([expect.closeTo(-0.25, 6), expect.closeTo(-0.5, 6), 1]);
@@ -99,11 +94,7 @@ describe('ppoObjective', () => {
   });
 
   test('a dual clip bounds what a bad action costs, and leaves good ones alone', () => {
-    const at = (ratio: number, advantage: number) => {
-      const transitions = one({ advantage, oldLogProb: Math.log(0.5 / ratio) });
-      const { dLogits, losses } = ppoObjective({ ...pair, transitions }, { ...off, dualClip: 3 });
-      return [dLogits[0], losses.policyLoss];
-    };
+    const at = (ratio: number, advantage: number) => gone(ratio, advantage, { ...off, dualClip: 3 }).slice(0, 2);
     expect(at(2.9, -1)).toEqual([expect.closeTo(1.45, 5), expect.closeTo(2.9, 5)]);
     expect(at(3.1, -1)).toEqual([0, expect.closeTo(3, 6)]);
     expect(at(1e9, -2)).toEqual([0, expect.closeTo(6, 6)]);
@@ -180,6 +171,13 @@ describe('ppoObjective', () => {
     expect(() => ppoObjective({ ...pair, transitions: none }, off)).toThrow(/expected transitions/);
   });
 });
+
+/** Gradient, loss and share of clips of one action whose probability is ½ and was ½ / ratio. */
+function gone(ratio: number, advantage: number, settings = off) {
+  const transitions = one({ advantage, oldLogProb: Math.log(0.5 / ratio) });
+  const { dLogits, losses, diagnostics } = ppoObjective({ ...pair, transitions }, settings);
+  return [dLogits[0], losses.policyLoss, diagnostics.clipFraction];
+}
 
 const pair = { logits: Float32Array.of(0, 0), offsets: Int32Array.of(0, 2) };
 
