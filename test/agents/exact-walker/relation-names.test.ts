@@ -1,5 +1,5 @@
 /** Weights computed from relation names: against plain loops, and for relations unseen in training. */
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { MessageNetwork } from '../../../agents/exact-walker/messages/message-network.js';
 import { ofRelations } from '../../../agents/exact-walker/messages/message-weights.js';
 import {
@@ -14,13 +14,10 @@ import { exactWalkerKind } from '../../../agents/exact-walker/registry.js';
 import { exactWalkerSettings } from '../../../agents/exact-walker/settings.js';
 import { Graph, inverseName, type TripleColumns } from '../../../src/kg/graph.js';
 import { Rng } from '../../../src/run/seeds.js';
-import { openBackend, type Tf } from '../../../src/tensor/backend.js';
+import { openBackend } from '../../../src/tensor/backend.js';
 import { learnsAndGoesOn } from '../../fixtures/exact-learner.js';
 
-let tf: Tf;
-beforeAll(async () => {
-  ({ tf } = await openBackend('cpu'));
-});
+const { tf } = await openBackend('cpu');
 
 const numEntities = 12;
 const dim = 5;

@@ -1,26 +1,23 @@
-import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import type * as tfTypes from '@tensorflow/tfjs-core';
 import { actionLogProbs } from '../../../agents/actor.js';
 import { createLinkCritic, createLinkWalker } from '../../../agents/link-walker/link-walker.js';
-import type { LinkActor } from '../../../agents/link-walker/request.js';
-import { linkRequestOf, type LinkRequest } from '../../../agents/link-walker/request.js';
+import { type LinkActor, type LinkRequest, linkRequestOf } from '../../../agents/link-walker/request.js';
 import { linkWalkerSettings, pathEncoders } from '../../../agents/link-walker/settings.js';
 import { linkQueryId } from '../../../envs/link-query/world.js';
 import { makeEnv } from '../../../envs/registry.js';
 import { Rng } from '../../../src/run/seeds.js';
-import { openBackend, type Tf } from '../../../src/tensor/backend.js';
+import { openBackend } from '../../../src/tensor/backend.js';
 import type { ParameterSet } from '../../../src/tensor/parameters.js';
 import { checkGradient, expectClose } from '../../fixtures/gradient-check.js';
 import { tinyLinkWorld } from '../../fixtures/tiny-links.js';
 import { randomize } from '../../fixtures/toy-walker.js';
+import { prefixesOf } from '../../../agents/link-walker/state-network.js';
 
 const { graph, train } = tinyLinkWorld();
 const { numEntities, numRelations } = graph;
 
-let tf: Tf;
-beforeAll(async () => {
-  ({ tf } = await openBackend('wasm'));
-});
+const { tf } = await openBackend('wasm');
 
 const made: { dispose(): void }[] = [];
 afterEach(() => {
@@ -139,4 +136,22 @@ test('a critic has separate gradients and names', async () => {
   made.push(again);
   again.parameters.import(await critic.parameters.export());
   expect([...(await again.parameters.read(again.values(states)))]).toEqual([...(await critic.parameters.read(values))]);
+});
+
+const walk = (head: number, ...path: number[]) => ({ head, hop: path.length / 2, path: Int32Array.from(path) });
+
+test('a beginning that walks share is one node', () => {
+  const { levels, nodes } = prefixesOf(
+    [walk(3), walk(3, 1, 5), walk(3, 1, 5, 0, 2), walk(3, 1, 6), walk(4, 1, 5), walk(3, 1, 5)],
+    { numEntities: 9, noStep: 7 },
+  );
+  expect(levels.map(({ entities }) => [...entities])).toEqual([[3, 4], [5, 6, 5], [2]]);
+  expect(levels.map(({ relations }) => [...relations])).toEqual([[7, 7], [1, 1, 1], [0]]);
+  expect(levels.map(({ parents }) => [...parents])).toEqual([[], [0, 0, 1], [0]]);
+  expect([...nodes]).toEqual([0, 2, 5, 3, 4, 2]);
+});
+
+test('walks that differ in a relation alone are two', () => {
+  const { levels } = prefixesOf([walk(0, 1, 2), walk(0, 2, 2)], { numEntities: 3, noStep: 4 });
+  expect(levels[1]!.entities).toHaveLength(2);
 });

@@ -1,13 +1,14 @@
 /** LLM-ARK's beam out of the walker's scores, against its bookkeeping written out slowly, slot by slot. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { noiseHead, noisePolicy, taskAt } from '../../fixtures/noise-walker.js';
+import { graphOfIds } from '../../fixtures/toy-walks.js';
 import { randomBaseline } from '../../../agents/baselines/baseline.js';
 import { walkCollector } from '../../../agents/top-paths.js';
 import { beamSearch, walkerAgent } from '../../../agents/walker/walker-agent.js';
 import { actionLogProbs } from '../../../agents/actor.js';
 import { type Policy, StateReader, walkerActor } from '../../../agents/walker/policy.js';
 import { Featurizer } from '../../../agents/walker/features/featurizer.js';
-import type { StateBatch } from '../../../agents/walker/heads/head.js';
 import type { WalkSample, WalkTask } from '../../../datasets/walk-sample.js';
 import {
   actionTriple,
@@ -21,46 +22,25 @@ import { evaluationSettings } from '../../../evaluation/settings.js';
 import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
 import { Graph, type Path, type Triple } from '../../../src/kg/graph.js';
 import { arkRanks, type ArkRanks } from '../../../src/metrics/ark-ranks.js';
-import { Rng, subSeed } from '../../../src/run/seeds.js';
+import { Rng } from '../../../src/run/seeds.js';
 import { evaluatedDialogues } from '../../fixtures/evaluated.js';
-import { toyFeaturizer } from '../../fixtures/toy-walker.js';
 
 const rules: WalkRules = { horizon: 2, equalAtStep1: false };
 
-/** Logits that hang on the walk alone and look like noise: an agent that knows nothing. */
-function noiseHead(scored = { states: 0 }) {
-  return {
-    async infer({ numStates, start, current, lastRelation, stateOf, relations, tails }: StateBatch) {
-      scored.states += numStates;
-      return Float32Array.from(tails, (tail, i) => {
-        const s = stateOf[i]!;
-        const before = [start[s]!, current[s]!, lastRelation[s]!] as const;
-        return subSeed(0, 'logit', ...before, relations[i]!, tail) / 2 ** 30;
-      });
-    },
-  } as Policy['head'];
-}
+const graphOf = (numEntities: number, triples: readonly Triple[]) => graphOfIds(numEntities, ['r', 's', 't'], triples);
 
-function graphOfIds(numEntities: number, triples: readonly Triple[]): Graph {
-  const entities = Array.from({ length: numEntities }, (_, i) => `e${i}`);
-  return new Graph('random', entities, ['r', 's', 't'], {
-    heads: Int32Array.from(triples, ([h]) => h),
-    relations: Int32Array.from(triples, ([, r]) => r),
-    tails: Int32Array.from(triples, ([, , t]) => t),
-  });
-}
+const sampleAt = (graph: Graph, id: string, gold: Path): WalkSample => ({
+  task: taskAt(graph, gold[0]![0], id),
+  gold: { path: gold, target: gold.at(-1)![2], inGraph: true },
+});
 
-function sampleAt(graph: Graph, id: string, gold: Path): WalkSample {
-  const start = gold[0]![0];
-  const startName = graph.entityNames[start]!;
-  const task: WalkTask = { id, dialogueId: id, messages: [], sender: 'user', start, startName, earlierPaths: [] };
-  return { task, gold: { path: gold, target: gold.at(-1)![2], inGraph: true } };
-}
-
-async function policyOver(graph: Graph, samples: readonly WalkSample[], head = noiseHead(), walkRules = rules) {
-  const featurizer = await toyFeaturizer({ graph, samples: [...samples] }, { rules: walkRules, edgeFeatures: false });
-  return { head, featurizer };
-}
+const policyOver = (graph: Graph, samples: readonly WalkSample[], head = noiseHead(), walkRules = rules) =>
+  noisePolicy(
+    graph,
+    samples.map(({ task }) => task),
+    walkRules,
+    head,
+  );
 
 /** Every walk of one or two edges from `start`, without stays. */
 function goldsFrom(graph: Graph, start: number): Path[] {
@@ -164,7 +144,7 @@ describe('LLM-ARK’s beam out of the strict one', () => {
           const head = i % 2 === 0 ? 0 : rng.integer(entities);
           return [head, rng.integer(3), rng.integer(entities)];
         }).filter(([head]) => left[head]!-- > 0);
-        return graphOfIds(entities, triples);
+        return graphOf(entities, triples);
       });
     await fc.assert(
       fc.asyncProperty(anyGraph, fc.integer({ min: 20, max: 40 }), async (graph, beamWidth) => {
@@ -193,7 +173,7 @@ describe('LLM-ARK’s beam out of the strict one', () => {
       const [head, tail] = [popular(), popular()];
       triples.push([head, rng.integer(3), tail], [tail, rng.integer(3), head]);
     }
-    const graph = graphOfIds(entities, triples);
+    const graph = graphOf(entities, triples);
     const step = (head: number): Triple => {
       const edge = graph.offsets[head]! + rng.integer(graph.degree(head));
       return [head, graph.relations[edge]!, graph.tails[edge]!];

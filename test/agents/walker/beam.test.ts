@@ -1,44 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { noisePolicy, taskAt } from '../../fixtures/noise-walker.js';
+import { graphOf, graphOfIds, toyTwoHop } from '../../fixtures/toy-walks.js';
 import { walkCollector } from '../../../agents/top-paths.js';
-import { beamSearch } from '../../../agents/walker/walker-agent.js';
+import { beamSearch, walkerAgent, walkLogProbs } from '../../../agents/walker/walker-agent.js';
 import { actionLogProbs } from '../../../agents/actor.js';
-import type { StateBatch } from '../../../agents/walker/heads/head.js';
 import { type Policy, walkerActor } from '../../../agents/walker/policy.js';
-import {
-  applyAction,
-  initialState,
-  numActions,
-  type WalkRules,
-  type WalkState,
-} from '../../../envs/dialogue-walk/rules.js';
+import { applyAction, initialState, numActions, type WalkState } from '../../../envs/dialogue-walk/rules.js';
 import type { WalkTask } from '../../../datasets/walk-sample.js';
-import { canonicalPath, Graph, type Path, pathKey } from '../../../src/kg/graph.js';
-import { subSeed } from '../../../src/run/seeds.js';
-import { toyFeaturizer } from '../../fixtures/toy-walker.js';
-import { graphOf } from '../../fixtures/toy-walks.js';
+import { canonicalPath, type Path, pathKey, type Triple } from '../../../src/kg/graph.js';
 
 const names = ['a', 'b', 'c', 'd', 'e', 'f'];
 const wide = 10_000;
-
-/** Logits that hang on the state and the action alone, and look like noise. */
-const head = {
-  infer: async ({ start, current, stateOf, relations, tails }: StateBatch) =>
-    Float32Array.from(tails, (tail, i) => {
-      const s = stateOf[i]!;
-      return subSeed(0, 'logit', start[s]!, current[s]!, relations[i]!, tail) / 2 ** 30;
-    }),
-} as Policy['head'];
-
-function taskAt(graph: Graph, start: number, id = `from-${start}`): WalkTask {
-  const startName = graph.entityNames[start] ?? 'nowhere';
-  return { id, dialogueId: id, messages: [], sender: 'assistant', start, startName, earlierPaths: [] };
-}
-
-async function policyOver(graph: Graph, tasks: readonly WalkTask[], rules: WalkRules): Promise<Policy> {
-  const samples = tasks.map((task) => ({ task, gold: { path: [], target: -1, inGraph: false } }));
-  return { head, featurizer: await toyFeaturizer({ graph, samples }, { rules, edgeFeatures: false }) };
-}
 
 interface Walk {
   path: Path;
@@ -63,14 +36,9 @@ async function allWalks(policy: Policy, task: WalkTask): Promise<Walk[]> {
   return walks.sort((one, other) => other.logProb - one.logProb);
 }
 
-const randomGraph = fc.array(fc.tuple(fc.nat(5), fc.nat(2), fc.nat(5)), { minLength: 1, maxLength: 14 }).map(
-  (triples) =>
-    new Graph('random', names, ['r', 's', 't'], {
-      heads: Int32Array.from(triples, ([h]) => h),
-      relations: Int32Array.from(triples, ([, r]) => r),
-      tails: Int32Array.from(triples, ([, , t]) => t),
-    }),
-);
+const randomGraph = fc
+  .array(fc.tuple(fc.nat(5), fc.nat(2), fc.nat(5)), { minLength: 1, maxLength: 14 })
+  .map((triples) => graphOfIds(names, ['r', 's', 't'], triples));
 const randomRules = fc.record({ horizon: fc.integer({ min: 1, max: 3 }), equalAtStep1: fc.boolean() });
 
 describe('beam search', () => {
@@ -78,7 +46,7 @@ describe('beam search', () => {
     await fc.assert(
       fc.asyncProperty(randomGraph, randomRules, async (graph, rules) => {
         const tasks = names.map((_, start) => taskAt(graph, start));
-        const policy = await policyOver(graph, tasks, rules);
+        const policy = await noisePolicy(graph, tasks, rules);
         const rankings = await beamSearch(policy, tasks, wide, walkCollector(graph, { beamWidth: wide }));
         for (const [i, task] of tasks.entries()) {
           const expected = await allWalks(policy, task);
@@ -114,7 +82,7 @@ describe('beam search', () => {
       fc.asyncProperty(randomGraph, fc.integer({ min: 1, max: 4 }), async (graph, width) => {
         const rules = { horizon: 2, equalAtStep1: false };
         const task = taskAt(graph, 0);
-        const policy = await policyOver(graph, [task], rules);
+        const policy = await noisePolicy(graph, [task], rules);
         const [ranking] = await beamSearch(policy, [task], width, walkCollector(graph, { beamWidth: wide }));
         const start = initialState(graph, 0, rules);
         const firsts = start.done
@@ -144,7 +112,7 @@ describe('beam search', () => {
       ['c', 's', 'a'],
     ]);
     const tasks = [0, 1, 2, 0].map((start, i) => taskAt(graph, start, `task-${i}`));
-    const policy = await policyOver(graph, tasks, { horizon: 2, equalAtStep1: false });
+    const policy = await noisePolicy(graph, tasks, { horizon: 2, equalAtStep1: false });
     const collector = walkCollector(graph, { beamWidth: 5 });
     const together = await beamSearch(policy, tasks, 5, collector);
     const alone = [];
@@ -160,7 +128,7 @@ describe('beam search', () => {
       ['b', 's', 'a'],
     ]);
     const tasks = [taskAt(graph, 0)];
-    const policy = await policyOver(graph, tasks, { horizon: 2, equalAtStep1: false });
+    const policy = await noisePolicy(graph, tasks, { horizon: 2, equalAtStep1: false });
     const hopsWith = async (twoHopBonus: number) =>
       (await beamSearch(policy, tasks, wide, walkCollector(graph, { beamWidth: wide, twoHopBonus })))[0]!.paths.map(
         ({ path }) => path.length,
@@ -172,7 +140,7 @@ describe('beam search', () => {
   test('gives nothing for a start without edges or not in the graph', async () => {
     const graph = graphOf('lonely', [['a', 'r', 'b']]);
     const tasks = [taskAt(graph, graph.entityId('b')), taskAt(graph, -1), taskAt(graph, 0)];
-    const policy = await policyOver(graph, tasks, { horizon: 2, equalAtStep1: false });
+    const policy = await noisePolicy(graph, tasks, { horizon: 2, equalAtStep1: false });
     const [lonely, unknown, known] = await beamSearch(policy, tasks, 5, walkCollector(graph, { beamWidth: 5 }));
     expect(lonely).toEqual({ paths: [], answers: [], confidence: 0 });
     expect(unknown).toEqual({ paths: [], answers: [], confidence: 0 });
@@ -182,8 +150,64 @@ describe('beam search', () => {
   test('stays at such a start where staying is legal at once', async () => {
     const graph = graphOf('lonely', [['a', 'r', 'b']]);
     const tasks = [taskAt(graph, graph.entityId('b')), taskAt(graph, -1)];
-    const policy = await policyOver(graph, tasks, { horizon: 2, equalAtStep1: true });
+    const policy = await noisePolicy(graph, tasks, { horizon: 2, equalAtStep1: true });
     const rankings = await beamSearch(policy, tasks, 5, walkCollector(graph, { beamWidth: 5 }));
     for (const { paths } of rankings) expect(paths).toEqual([{ path: [], logProb: 0 }]);
+  });
+});
+
+const edgeLists = fc.uniqueArray(
+  fc.tuple(fc.constantFrom('a', 'b', 'c', 'd'), fc.constantFrom('r', 's'), fc.constantFrom('a', 'b', 'c', 'd')),
+  { minLength: 1, maxLength: 14, selector: String },
+);
+
+describe('the probability of a walk that a policy is given', () => {
+  test('is the one that its beam ranks the walk by, and those of all legal walks sum to 1', async () => {
+    await fc.assert(
+      fc.asyncProperty(edgeLists, randomRules, async (edges, rules) => {
+        const graph = graphOf('any', edges);
+        const tasks = Array.from({ length: graph.numEntities }, (_, entity) => taskAt(graph, entity));
+        const policy = await noisePolicy(graph, tasks, rules);
+        const agent = walkerAgent(policy, { name: 'toy', beamWidth: 5000 });
+        const answers = await agent.answer(tasks);
+        const given = tasks.map((task, i) => ({ task, paths: answers[i]!.paths.map(({ path }) => path) }));
+        const found = await agent.logProbs!(given);
+        answers.forEach(({ paths }, i) => {
+          paths.forEach(({ logProb }, place) => expect(found[i]![place]).toBeCloseTo(logProb, 4));
+          const mass = found[i]!.reduce((sum, logProb) => sum + Math.exp(logProb), 0);
+          expect(mass).toBeCloseTo(paths.length > 0 ? 1 : 0, 4);
+        });
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test('is no number for a walk that the rules or the graph do not let it take', async () => {
+    const graph = graphOf('chain', [
+      ['a', 'r', 'b'],
+      ['b', 'r', 'c'],
+      ['c', 'r', 'd'],
+    ]);
+    const step = (head: string, tail: string): Triple => [graph.entityId(head), 0, graph.entityId(tail)];
+    const task = taskAt(graph, graph.entityId('a'));
+    const lonely = taskAt(graph, graph.entityId('d'));
+    const policy = await noisePolicy(graph, [task, lonely], { horizon: 2, equalAtStep1: false });
+    const paths = [[], [step('a', 'c')], [step('a', 'b'), step('b', 'c'), step('c', 'd')], [step('b', 'c')]];
+    const [illegal, none] = await walkLogProbs(policy, [
+      { task, paths },
+      { task: lonely, paths: [[step('d', 'a')]] },
+    ]);
+    expect(illegal).toEqual([NaN, NaN, NaN, NaN]);
+    expect(none).toEqual([NaN]);
+  });
+
+  test('does not depend on other walks of the request', async () => {
+    const { graph, samples } = toyTwoHop();
+    const tasks = samples.map(({ task }) => task);
+    const policy = await noisePolicy(graph, tasks, { horizon: 2, equalAtStep1: false });
+    const given = samples.map(({ task, gold }) => ({ task, paths: [gold.path] }));
+    const alone = await Promise.all(given.map(async (one) => (await walkLogProbs(policy, [one]))[0]));
+    const many = Array.from({ length: 600 }, (_, i) => given[i % given.length]!);
+    expect(await walkLogProbs(policy, many)).toEqual(many.map((_, i) => alone[i % alone.length]));
   });
 });

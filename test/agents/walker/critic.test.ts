@@ -1,8 +1,8 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createCritic, type Critic } from '../../../agents/walker/critic.js';
 import { createStateRows } from '../../../agents/walker/heads/head.js';
 import { frozenTables } from '../../../agents/walker/vectors.js';
-import { openBackend, type Tf } from '../../../src/tensor/backend.js';
+import { openBackend } from '../../../src/tensor/backend.js';
 import { readTensor } from '../../../src/tensor/ops.js';
 import { checkGradient, expectClose } from '../../fixtures/gradient-check.js';
 import { randomize, reachableStates, tinySettings, toyFeaturizer } from '../../fixtures/toy-walker.js';
@@ -12,10 +12,7 @@ const world = toyTwoHop();
 const states = reachableStates(world);
 const featurizer = await toyFeaturizer(world);
 
-let tf: Tf;
-beforeAll(async () => {
-  ({ tf } = await openBackend('wasm'));
-});
+const { tf } = await openBackend('wasm');
 
 type ValuesOf = (requests: typeof states) => Promise<Float32Array>;
 

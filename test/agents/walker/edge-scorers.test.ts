@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import {
   type Edges,
   frozenVectors,
@@ -8,7 +8,7 @@ import {
 } from '../../../agents/walker/heads/edge-scorers.js';
 import { createPaMlpNetwork, type PaMlpNetwork } from '../../../agents/walker/heads/pa-mlp.js';
 import { Rng } from '../../../src/run/seeds.js';
-import { openBackend, type Tf } from '../../../src/tensor/backend.js';
+import { openBackend } from '../../../src/tensor/backend.js';
 import { readTensor } from '../../../src/tensor/ops.js';
 import { expectClose, gradientsOf } from '../../fixtures/gradient-check.js';
 import { randomize } from '../../fixtures/toy-walker.js';
@@ -25,10 +25,7 @@ const edges: Edges = {
 };
 const states = Float32Array.from({ length: 8 }, (_, i) => Math.sin(i + 1));
 
-let tf: Tf;
-beforeAll(async () => {
-  ({ tf } = await openBackend('wasm'));
-});
+const { tf } = await openBackend('wasm');
 
 let made: PaMlpNetwork | undefined;
 afterEach(() => {

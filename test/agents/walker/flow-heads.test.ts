@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { beamSearch } from '../../../agents/walker/walker-agent.js';
 import type { WalkerHead } from '../../../agents/walker/heads/head.js';
 import { allInflowRows, inEdgesOf, type Inflow } from '../../../agents/walker/heads/inflow.js';
@@ -7,16 +7,13 @@ import type { WalkerSettings } from '../../../agents/walker/settings.js';
 import { frozenTables } from '../../../agents/walker/vectors.js';
 import { walkCollector } from '../../../agents/top-paths.js';
 import { Rng } from '../../../src/run/seeds.js';
-import { openBackend, type Tf } from '../../../src/tensor/backend.js';
+import { openBackend } from '../../../src/tensor/backend.js';
 import { readTensor } from '../../../src/tensor/ops.js';
 import { expectClose } from '../../fixtures/gradient-check.js';
 import { randomize, reachableStates, tinySettings, toyFeaturizer, toyShape } from '../../fixtures/toy-walker.js';
-import { graphOf, sampleOf, type ToyWorld, toyTwoHop } from '../../fixtures/toy-walks.js';
+import { graphOf, sampleOf, toyTwoHop, type ToyWorld } from '../../fixtures/toy-walks.js';
 
-let tf: Tf;
-beforeAll(async () => {
-  ({ tf } = await openBackend('wasm'));
-});
+const { tf } = await openBackend('wasm');
 
 let made: WalkerHead | undefined;
 afterEach(() => {

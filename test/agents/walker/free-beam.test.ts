@@ -1,15 +1,14 @@
 /** The decoder that writes walks freely: what its beam ranks, and what cloning teaches it. */
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { freeBeam } from '../../../agents/walker/free-beam.js';
 import { createPolicy, type WalkerInputs } from '../../../agents/walker/inputs.js';
 import { type Policy, walkerActor, walkScorer } from '../../../agents/walker/policy.js';
 import { frozenTables } from '../../../agents/walker/vectors.js';
-import { walkLogProbs } from '../../../agents/walker/walker-agent.js';
-import { walkerAgent } from '../../../agents/walker/walker-agent.js';
+import { walkerAgent, walkLogProbs } from '../../../agents/walker/walker-agent.js';
 import { initialState } from '../../../envs/dialogue-walk/rules.js';
 import type { Path } from '../../../src/kg/graph.js';
 import { AdamW } from '../../../src/tensor/adamw.js';
-import { openBackend, type Tf } from '../../../src/tensor/backend.js';
+import { openBackend } from '../../../src/tensor/backend.js';
 import { clone, type CloneEpoch } from '../../../trainers/clone.js';
 import { cloneSettings } from '../../../trainers/clone-settings.js';
 import { shownGolds } from '../../../trainers/demonstrations.js';
@@ -22,16 +21,12 @@ const { graph, samples } = world;
 const tasks = samples.map(({ task }) => task);
 const everything = { beamWidth: 100_000 };
 
-let tf: Tf;
-let inputs: WalkerInputs;
-beforeAll(async () => {
-  ({ tf } = await openBackend('wasm'));
-  const sizes = { recurrentUnits: 12, embeddingDim: 8, width: 12 };
-  const settings = tinySettings({ head: 'seq2path', decoder: 'free', dropout: 0, ...sizes });
-  const featurizer = await toyFeaturizer(world, { edgeFeatures: false });
-  const tables = await frozenTables(tf, graph, featurizer.parts.vectors, undefined, settings);
-  inputs = { settings, graph, walks: { graph }, featurizer, tables };
-});
+const { tf } = await openBackend('wasm');
+const sizes = { recurrentUnits: 12, embeddingDim: 8, width: 12 };
+const network = tinySettings({ head: 'seq2path', decoder: 'free', dropout: 0, ...sizes });
+const featurizer = await toyFeaturizer(world, { edgeFeatures: false });
+const tables = await frozenTables(tf, graph, featurizer.parts.vectors, undefined, network);
+const inputs: WalkerInputs = { settings: network, graph, walks: { graph }, featurizer, tables };
 
 async function randomPolicy(): Promise<Policy> {
   const policy = createPolicy(tf, inputs, 1);

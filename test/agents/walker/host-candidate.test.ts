@@ -1,10 +1,10 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createWalkerHead } from '../../../agents/walker/heads/registry.js';
-import type { FrozenTables, StateBatch } from '../../../agents/walker/heads/head.js';
+import type { StateBatch } from '../../../agents/walker/heads/head.js';
 import { createHostCandidateHead } from '../../../agents/walker/heads/host-candidate.js';
 import { frozenTables } from '../../../agents/walker/vectors.js';
 import { Rng } from '../../../src/run/seeds.js';
-import { openBackend, type Tf } from '../../../src/tensor/backend.js';
+import { openBackend } from '../../../src/tensor/backend.js';
 import { AdamW, adamWOf } from '../../../src/tensor/adamw.js';
 import type { Optimizer, Outputs } from '../../../src/tensor/trainable.js';
 import { expectClose } from '../../fixtures/gradient-check.js';
@@ -19,12 +19,9 @@ const featurizers = {
   'no edge features': await toyFeaturizer(world, { edgeFeatures: false }),
 };
 
-let tf: Tf;
-let tables: FrozenTables;
-beforeAll(async () => {
-  ({ tf } = await openBackend('wasm'));
-  tables = await frozenTables(tf, graph, featurizers['edge features'].parts.vectors, undefined, tinySettings());
-});
+const { tf } = await openBackend('wasm');
+const { vectors } = featurizers['edge features'].parts;
+const tables = await frozenTables(tf, graph, vectors, undefined, tinySettings());
 
 describe.each(Object.keys(featurizers) as (keyof typeof featurizers)[])(
   'the candidate head on the host, with %s',

@@ -1,11 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { actionLogProbs } from '../../../agents/actor.js';
 import type { StateBatch } from '../../../agents/walker/heads/head.js';
-import { type Policy, walkerActor } from '../../../agents/walker/policy.js';
+import { type Policy, StateReader, walkerActor } from '../../../agents/walker/policy.js';
 import { defaultWalkRules, initialState } from '../../../envs/dialogue-walk/rules.js';
-import { reachableStates, toyFeaturizer } from '../../fixtures/toy-walker.js';
+import { laterSample, reachableStates, toyFeaturizer } from '../../fixtures/toy-walker.js';
 import { Graph } from '../../../src/kg/graph.js';
-import { sampleOf, toyTwoHop } from '../../fixtures/toy-walks.js';
+import { graphOf, graphOfIds, sampleOf, toyTwoHop } from '../../fixtures/toy-walks.js';
+import type { StateRequest } from '../../../agents/walker/features/featurizer.js';
+import { stateTextSettings } from '../../../envs/settings.js';
+import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
 
 /** Scores actions by their tail and counts the actions of each call. */
 function countingHead() {
@@ -19,17 +22,17 @@ function countingHead() {
 
 /** A graph whose entity 0 has `degree` edges, by many relations to a hundred tails, and whose entity 1 has one. */
 function hubGraph(degree: number): Graph {
-  const names = Array.from({ length: 100 }, (_, i) => `entity-${i}`);
   const relations = Array.from({ length: degree / 100 }, (_, i) => `r-${i}`);
-  return new Graph('hub', names, relations, {
-    heads: Int32Array.from({ length: degree + 1 }, (_, i) => Number(i === degree)),
-    relations: Int32Array.from({ length: degree + 1 }, (_, i) => Math.floor(i / 100) % relations.length),
-    tails: Int32Array.from({ length: degree + 1 }, (_, i) => i % 100),
-  });
+  const edge = (i: number) => [Number(i === degree), Math.floor(i / 100) % relations.length, i % 100];
+  return graphOfIds(
+    100,
+    relations,
+    Array.from({ length: degree + 1 }, (_, i) => edge(i)),
+  );
 }
 
 async function requestsAt(graph: Graph, starts: readonly number[]) {
-  const edges = [0, 1].map((head) => [`entity-${head}`, 'r-0', 'entity-0'] as const);
+  const edges = [0, 1].map((head) => [`e${head}`, 'r-0', 'e0'] as const);
   const samples = edges.map((edge) => sampleOf(graph, edge[0], 'hello', edge[0], [edge]));
   const featurizer = await toyFeaturizer({ graph, samples }, { edgeFeatures: false });
   const requests = starts.map((start) => ({
@@ -76,5 +79,58 @@ describe('log-probabilities of many states', () => {
     const featurizer = await toyFeaturizer(toyTwoHop());
     const { logProbs, offsets } = await actionLogProbs(walkerActor({ head: countingHead().head, featurizer }), []);
     expect([logProbs.length, ...offsets]).toEqual([0, 0]);
+  });
+});
+
+const films = graphOf('films', [
+  ['heat', 'directed_by', 'mann'],
+  ['heat', 'genre', 'crime'],
+  ['mann', '~directed_by', 'heat'],
+  ['mann', '~directed_by', 'ali'],
+]);
+const filmSamples = ['what else', 'who made it'].map((text, i) =>
+  laterSample(films, `d${i}`, `d${i}`, ['I like heat a lot', 'so do I', text], [], [['heat', 'directed_by', 'mann']]),
+);
+const statesOf = (): StateRequest[] => reachableStates({ graph: films, samples: filmSamples });
+const settings = (changes = {}) => stateTextSettings.parse({ encode: 'per-step', ...changes });
+
+describe('a reader of states', () => {
+  test('gives each state the vector of its text', async () => {
+    const reader = new StateReader(hashedEncoder(32), films, settings());
+    const states = statesOf();
+    await reader.read(states);
+    const texts = await reader.texts(states);
+    const { matrix, rows } = await hashedEncoder(32).encode(texts);
+    states.forEach(({ vector }, i) => {
+      expect([...vector!]).toEqual([...matrix.subarray(32 * rows[i]!, 32 * rows[i]! + 32)]);
+    });
+    expect(new Set(texts).size).toBe(states.length);
+  });
+
+  test('B-ARK-17: encodes distinct states once, and nothing that has its vector', async () => {
+    const encoder = hashedEncoder(32);
+    const reader = new StateReader(encoder, films, settings());
+    const [first] = statesOf();
+    const copies = Array.from({ length: 8 }, () => ({ ...first! }));
+    await reader.read(copies);
+    expect(encoder.counters).toMatchObject({ encodes: 1, requests: 8 });
+    await reader.read(copies);
+    expect(encoder.counters).toMatchObject({ encodes: 1, requests: 8 });
+  });
+
+  test('trims every state of a task alike, by the encoder’s own tokens', async () => {
+    const reader = new StateReader(hashedEncoder(32), films, settings({ maxTokens: 80, walkTokens: 20 }));
+    const texts = await reader.texts(statesOf());
+    for (const text of texts) {
+      expect(text).not.toContain('I like heat a lot');
+      expect(text).toMatch(/what else|who made it/);
+    }
+    const whole = await new StateReader(hashedEncoder(32), films, settings()).texts(statesOf());
+    for (const text of whole) expect(text).toContain('I like heat a lot');
+  });
+
+  test('ends once it is stopped', async () => {
+    const reader = new StateReader(hashedEncoder(32), films, settings(), AbortSignal.abort());
+    await expect(reader.read(statesOf())).rejects.toMatchObject({ code: 'stopped' });
   });
 });

@@ -6,7 +6,7 @@ import { frozenTables } from '../../../agents/walker/vectors.js';
 import { actionLogProbs } from '../../../agents/actor.js';
 import type { WalkerSettings } from '../../../agents/walker/settings.js';
 import { walkerActor } from '../../../agents/walker/policy.js';
-import { roundedToBfloat16, hostValues, readTensor } from '../../../src/tensor/ops.js';
+import { hostValues, readTensor, roundedToBfloat16 } from '../../../src/tensor/ops.js';
 import { segmentLogSoftmax } from '../../../src/tensor/categorical.js';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';
 import type { HostTensor, ParameterSet } from '../../../src/tensor/parameters.js';

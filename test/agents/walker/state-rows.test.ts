@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { WalkerSettings } from '../../../agents/walker/settings.js';
-import { allocateBatch, createStateRows, type StateBatch, scalarNames } from '../../../agents/walker/heads/head.js';
+import { allocateBatch, createStateRows, scalarNames, type StateBatch } from '../../../agents/walker/heads/head.js';
 import { roundedToBfloat16 } from '../../../src/tensor/ops.js';
 import { expectClose } from '../../fixtures/gradient-check.js';
 import { tinySettings } from '../../fixtures/toy-walker.js';

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import { DialogueScratch, type FrozenVectors, NameIndex } from '../../../../agents/walker/features/dialogue-scratch.js';
 import {
   edgeFeatureNames,
@@ -8,8 +9,9 @@ import {
 } from '../../../../agents/walker/features/edge-features.js';
 import { applyAction, defaultWalkRules, initialState, type WalkState } from '../../../../envs/dialogue-walk/rules.js';
 import { laterSample } from '../../../fixtures/toy-walker.js';
-import { graphOf, sampleOf } from '../../../fixtures/toy-walks.js';
+import { graphOf, graphOfIds, sampleOf, toyTwoHop } from '../../../fixtures/toy-walks.js';
 import { c, expectFeatures, featuresOf } from './by-hand.js';
+import type { WalkSample } from '../../../../datasets/walk-sample.js';
 
 const graph = graphOf('films', [
   ['Inception', 'directed_by', 'Nolan'],
@@ -147,5 +149,133 @@ describe('features of edges, by hand', () => {
       for (const name of edgeFeatureNames.slice(-7)) expected[name] = expected[name]!.map(() => 0);
       expectFeatures(features(state, undefined), expected);
     }
+  });
+});
+
+describe('statistics of edges', () => {
+  test('are those by hand', () => {
+    const graph = graphOf('by-hand', [
+      ['a', 'r', 'b'],
+      ['a', 'r', 'c'],
+      ['a', 'r', 'd'],
+      ['a', 's', 'b'],
+      ['b', 's', 'b'],
+    ]);
+    const { logDegree, logFanOut, logParallel } = edgeStatistics(graph);
+    const near = (actual: Float32Array, expected: number[]) =>
+      expect(Array.from(actual, Math.exp)).toEqual(expected.map((value) => expect.closeTo(value, 5)));
+    near(logDegree, [5, 2, 1, 1]);
+    near(logFanOut, [3, 3, 3, 1, 1]);
+    near(logParallel, [2, 1, 1, 2, 1]);
+  });
+
+  test('agree with counting edge by edge on random multigraphs', () => {
+    const triples = fc.array(fc.tuple(fc.nat(4), fc.nat(2), fc.nat(4)), { maxLength: 30 });
+    fc.assert(
+      fc.property(triples, (list) => {
+        const names = ['a', 'b', 'c', 'd', 'e'];
+        const graph = graphOfIds(names, ['r', 's', 't'], list);
+        const { logFanOut, logParallel } = edgeStatistics(graph);
+        const edges = names.flatMap((_, head) =>
+          Array.from({ length: graph.degree(head) }, (_value, i) => graph.offsets[head]! + i).map((edge) => ({
+            head,
+            relation: graph.relations[edge]!,
+            tail: graph.tails[edge]!,
+          })),
+        );
+        edges.forEach(({ head, relation, tail }, edge) => {
+          const fanOut = edges.filter((other) => other.head === head && other.relation === relation).length;
+          const parallel = edges.filter((other) => other.head === head && other.tail === tail).length;
+          expect(Math.exp(logFanOut[edge]!)).toBeCloseTo(fanOut, 4);
+          expect(Math.exp(logParallel[edge]!)).toBeCloseTo(parallel, 4);
+        });
+      }),
+    );
+  });
+});
+
+const toy = toyTwoHop();
+const { samples } = toy;
+
+/** Everything that counts can be asked. */
+function contents(counts: WalkCounts) {
+  const nonZero = (map: ReadonlyMap<number, number> | undefined) =>
+    [...(map ?? [])].filter(([, count]) => count !== 0).sort(([a], [b]) => a - b);
+  const entities = toy.graph.entityNames.map((_, entity) => entity);
+  return {
+    edge: Array.from(counts.edge),
+    firstEdge: Array.from(counts.firstEdge),
+    stopped: Array.from(counts.stopped),
+    continued: Array.from(counts.continued),
+    headRelation: entities.map((head) => toy.graph.relationNames.map((_, r) => counts.headRelation(head, r))),
+    endsFrom: entities.map((start) => nonZero(counts.endsFrom(start))),
+    edgesAfter: Array.from(toy.graph.tails.keys(), (edge) => nonZero(counts.edgesAfter(edge))),
+  };
+}
+
+/** Train sets drawn from the toy golds, several samples a dialogue. */
+const trainSet = fc.array(fc.tuple(fc.nat(samples.length - 1), fc.nat(3)), { maxLength: 12 }).map((draws) =>
+  draws.map(([which, dialogue], i): WalkSample => {
+    const { task, gold } = samples[which]!;
+    return { task: { ...task, id: `${dialogue}#${i}`, dialogueId: `d${dialogue}` }, gold };
+  }),
+);
+
+describe('counts of train walks', () => {
+  test('are those by hand', () => {
+    const counts = new WalkCounts(toy.graph, samples);
+    const id = (name: string) => toy.graph.entityId(name);
+    const edge = (head: string, relation: string, tail: string) =>
+      toy.graph.edgeIndex(id(head), toy.graph.relationId(relation), id(tail));
+    const directedBy = edge('film', 'directed_by', 'nolan');
+    const genre = edge('film', 'genre', 'heist');
+    const tenet = edge('nolan', 'directed', 'tenet');
+    expect([counts.edge[directedBy], counts.firstEdge[directedBy]]).toEqual([1, 1]);
+    expect([counts.stopped[directedBy], counts.continued[directedBy]]).toEqual([0, 1]);
+    expect([counts.stopped[genre], counts.continued[genre]]).toEqual([1, 0]);
+    expect([counts.edge[tenet], counts.firstEdge[tenet]]).toEqual([1, 0]);
+    expect(counts.edgesAfter(directedBy)).toEqual(new Map([[tenet, 1]]));
+    expect(counts.edgesAfter(genre)).toBeUndefined();
+    expect(counts.headRelation(id('film'), toy.graph.relationId('starring'))).toBe(1);
+    expect(counts.headRelation(id('tenet'), toy.graph.relationId('starring'))).toBe(0);
+    expect(counts.endsFrom(id('film'))).toEqual(new Map(['tenet', 'nolan', 'halifax', 'heist'].map((e) => [id(e), 1])));
+    expect(counts.endsFrom(id('nolan'))).toBeUndefined();
+  });
+
+  test('leave out golds that are not in the graph', () => {
+    const outside = { ...samples[0]!, gold: { path: [[0, 0, -1]] as const, target: -1, inGraph: false } };
+    expect(contents(new WalkCounts(toy.graph, [outside, samples[3]!]))).toEqual(
+      contents(new WalkCounts(toy.graph, [samples[3]!])),
+    );
+  });
+
+  test('without a dialogue are those of a train set that lacks it, and afterwards they are back', () => {
+    fc.assert(
+      fc.property(trainSet, fc.nat(4), (train, dialogue) => {
+        const counts = new WalkCounts(toy.graph, train);
+        const before = contents(counts);
+        const others = train.filter(({ task }) => task.dialogueId !== `d${dialogue}`);
+        expect(counts.without(`d${dialogue}`, () => contents(counts))).toEqual(
+          contents(new WalkCounts(toy.graph, others)),
+        );
+        expect(contents(counts)).toEqual(before);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('are back after a body that throws', () => {
+    const counts = new WalkCounts(toy.graph, samples);
+    const before = contents(counts);
+    const body = () => {
+      throw new Error('in between');
+    };
+    expect(() => counts.without(samples[0]!.task.dialogueId, body)).toThrow('in between');
+    expect(contents(counts)).toEqual(before);
+  });
+
+  test('do not change for a dialogue that is not in train', () => {
+    const counts = new WalkCounts(toy.graph, samples);
+    expect(counts.without('valid-1', () => contents(counts))).toEqual(contents(counts));
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { FrozenVectors } from '../../../../agents/walker/features/dialogue-scratch.js';
-import { PairFeatures, pairFeatureNames } from '../../../../agents/walker/features/pair-features.js';
+import { pairFeatureNames, PairFeatures } from '../../../../agents/walker/features/pair-features.js';
 import { edgeFeatureNames } from '../../../../agents/walker/features/edge-features.js';
 import type { WalkSample, WalkTask } from '../../../../datasets/walk-sample.js';
 import { applyAction, defaultWalkRules, initialState, type WalkState } from '../../../../envs/dialogue-walk/rules.js';

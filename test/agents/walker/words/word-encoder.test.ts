@@ -1,20 +1,16 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Layers } from '../../../../agents/walker/heads/network.js';
-import { createSequenceReader } from '../../../../agents/walker/words/word-encoder.js';
-import { createWordEncoder } from '../../../../agents/walker/words/word-encoder.js';
+import { createSequenceReader, createWordEncoder } from '../../../../agents/walker/words/word-encoder.js';
 import type { SaidWords, Sequences } from '../../../../agents/walker/words/said-words.js';
 import { Rng } from '../../../../src/run/seeds.js';
-import { openBackend, type Tf } from '../../../../src/tensor/backend.js';
+import { openBackend } from '../../../../src/tensor/backend.js';
 import { matMul, readTensor } from '../../../../src/tensor/ops.js';
 import { ParameterSet } from '../../../../src/tensor/parameters.js';
 import { createRecurrentLayer } from '../../../../src/tensor/recurrent.js';
 import { checkGradient, expectClose } from '../../../fixtures/gradient-check.js';
 import { randomize } from '../../../fixtures/toy-walker.js';
 
-let tf: Tf;
-beforeAll(async () => {
-  ({ tf } = await openBackend('wasm'));
-});
+const { tf } = await openBackend('wasm');
 
 const units = 3;
 const inputs = 4;
