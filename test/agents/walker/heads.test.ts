@@ -325,7 +325,7 @@ describe.each(['seq2seq', 'dialkg-walker with features', 'dialkg-walker without 
   '%s by margins',
   (kind) => {
     test('has a loss for each state, by its draws alone', async () => {
-      const head = await headOf(kind);
+      const head = await headOf(kind, plain);
       const losses = (seed: number) =>
         readTensor(tf, () => head.marginLosses!(batch, golds, Rng.named(seed, 'test/negatives')));
       const one = await losses(1);
@@ -336,7 +336,7 @@ describe.each(['seq2seq', 'dialkg-walker with features', 'dialkg-walker without 
     });
 
     test('has the gradients that its losses have as gradients', async () => {
-      const head = await headOf(kind);
+      const head = await headOf(kind, plain);
       // A mean over the draws of a few states: float32 is too coarse for gradients of larger sums.
       const few = plain.batch(states.slice(0, 4));
       const losses = () =>
