@@ -10,6 +10,7 @@ import { Rng } from '../src/run/seeds.js';
 import { throwIfStopped } from '../src/run/stop.js';
 import type { TailScorer } from './link-agents.js';
 import { ChainCounts, type CountedChain } from './exact-walker/chains/chain-counts.js';
+import type { RelationQueries } from './exact-walker/chains/mine-chains.js';
 
 /** If a chain leads from a head somewhere, that is an answer: how often on train. */
 export interface ChainRule {
@@ -28,27 +29,27 @@ export interface ChainRule {
 /** Rules of each query relation, by its id; inverse ones ask for heads. Ascending by chain. */
 export type RuleTable = readonly (readonly ChainRule[])[];
 
+const defaults = {
+  /** Relations of the longest chain, 1 to 3. */
+  horizon: 3,
+  /** Training triples a relation whose paths are counted; drawn where there are more. */
+  triples: 200,
+  /** Paths of a triple that are counted at most: between two hubs there may be millions. */
+  paths: 20_000,
+  /** Most frequent chains of each length, a relation, whose precision is taken. */
+  chains: 300,
+  /** Heads a relation on which it is taken; drawn where there are more. */
+  heads: 100,
+  /** Added to what a chain reaches: few cases prove little. */
+  smoothing: 5,
+  seed: 0,
+};
+
 /** Limits of mining. */
-export interface MiningOptions {
-  /** Relations of the longest chain, 1 to 3. Default 3. */
-  horizon?: number;
-  /** Training triples a relation whose paths are counted; drawn where there are more. Default 200. */
-  triples?: number;
-  /** Paths of a triple that are counted at most: between two hubs there may be millions. Default 20,000. */
-  paths?: number;
-  /** Most frequent chains of each length, a relation, whose precision is taken. Default 300. */
-  chains?: number;
-  /** Heads a relation on which it is taken; drawn where there are more. Default 100. */
-  heads?: number;
-  /** Added to what a chain reaches: few cases prove little. Default 5. */
-  smoothing?: number;
-  /** Seed of sampling. Default 0. */
-  seed?: number;
+export interface MiningOptions extends Partial<typeof defaults> {
   signal?: AbortSignal | undefined;
   onProgress?: (done: number) => void;
 }
-
-const defaults = { horizon: 3, triples: 200, paths: 20_000, chains: 300, heads: 100, smoothing: 5, seed: 0 };
 
 /**
  * Learns rules for every relation of the graph from training triples alone, the triple's own edge left out.
@@ -86,8 +87,6 @@ export async function mineRules(
 }
 
 type Given = typeof defaults & MiningOptions;
-
-type RelationQueries = Pick<TripleColumns, 'heads' | 'tails'>;
 
 /** @param places of the triples of each plain relation */
 function queriesOf(train: TripleColumns, places: number[][], relation: number): RelationQueries {

@@ -1,5 +1,6 @@
 /** A step of DistMult or ComplEx: a batch of queries against shared candidates, by the kernels. */
 import { composeQuery, type BilinearTable } from '../../src/embedding/bilinear.js';
+import { int32Lists } from '../../src/kg/adjacency.js';
 import type { Graph, TripleColumns } from '../../src/kg/graph.js';
 import { Rng } from '../../src/run/seeds.js';
 import type { Arena } from '../../src/simd/arena.js';
@@ -60,8 +61,12 @@ export function queryGroups({ heads, relations, tails }: TripleColumns, numPlain
   const order = Int32Array.from({ length: 2 * count }, (_, i) => i).sort(
     (a, b) => given(a) - given(b) || relation(a) - relation(b) || answer(a) - answer(b),
   );
-  const groups = { givens: [] as number[], relations: [] as number[], offsets: [] as number[] };
-  const answers: number[] = [];
+  const groups = {
+    givens: [] as number[],
+    relations: [] as number[],
+    offsets: [] as number[],
+    answers: [] as number[],
+  };
   for (let at = 0, before = -1; at < order.length; before = order[at++]!) {
     const i = order[at]!;
     const same = before >= 0 && given(i) === given(before) && relation(i) === relation(before);
@@ -69,17 +74,12 @@ export function queryGroups({ heads, relations, tails }: TripleColumns, numPlain
     if (!same) {
       groups.givens.push(given(i));
       groups.relations.push(relation(i));
-      groups.offsets.push(answers.length);
+      groups.offsets.push(groups.answers.length);
     }
-    answers.push(answer(i));
+    groups.answers.push(answer(i));
   }
-  groups.offsets.push(answers.length);
-  return {
-    givens: Int32Array.from(groups.givens),
-    relations: Int32Array.from(groups.relations),
-    offsets: Int32Array.from(groups.offsets),
-    answers: Int32Array.from(answers),
-  };
+  groups.offsets.push(groups.answers.length);
+  return int32Lists(groups);
 }
 
 /** Every (head, relation) that the graph has edges for, with its tails; inverses are relations like others. */
@@ -98,12 +98,7 @@ export function graphQueries({
     }
   }
   groups.offsets.push(tails.length);
-  return {
-    givens: Int32Array.from(groups.givens),
-    relations: Int32Array.from(groups.relations),
-    offsets: Int32Array.from(groups.offsets),
-    answers: tails,
-  };
+  return { ...int32Lists(groups), answers: tails };
 }
 
 /** Entities that the queries of a batch are compared with. */
@@ -177,19 +172,13 @@ export interface BilinearStep {
   move(learningRate: number, weight?: number): void;
 }
 
-interface BilinearBatches {
-  batchSize: number;
-  negatives: number;
-  regularization: number;
-}
-
 interface BilinearStepOptions {
   arena: Arena;
   kernels: Kernels;
   /** With arrays in the arena. */
   state: BilinearWeights;
   groups: QueryGroups;
-  settings: BilinearBatches;
+  settings: { batchSize: number; negatives: number; regularization: number };
 }
 
 /** Prepares the memory; a step allocates nothing. */

@@ -197,7 +197,9 @@ class LinkEnds {
     this.#reached = 0;
     const hop = levels.length - 1;
     return {
-      ...{ entities, best, sum },
+      entities,
+      best,
+      sum,
       order(by, most = reached) {
         const heap = boundedHeap(Math.min(most, reached));
         for (let i = 0; i < reached; i++) heap.offer(by[i]!, entities[i]!, i, 0, 0);
@@ -205,10 +207,8 @@ class LinkEnds {
       },
       path(i) {
         const walk = walks[i]!;
-        return Int32Array.of(
-          ...stepsOf(levels, hop, walk),
-          ...stepOf(graph, levels[hop]!.entities[walk]!, actions[i]!),
-        );
+        const last = stepOf(graph, levels[hop]!.entities[walk]!, actions[i]!);
+        return Int32Array.of(...stepsOf(levels, hop, walk), ...last);
       },
     };
   }

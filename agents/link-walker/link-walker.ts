@@ -29,7 +29,7 @@ export function createLinkWalker(
 ): LinkActor {
   const { lists, start, ...sizes } = shape;
   const parameters = new ParameterSet(tf);
-  const vectors = createVectorTables(tf, parameters, { ...sizes, ...vectorsOf(settings), start }, seed);
+  const vectors = createVectorTables(tf, parameters, { ...settings, ...sizes, start }, seed);
   const states = createStateNetwork(tf, parameters, { settings, vectors, ...sizes }, seed);
   const network = createPaMlpNetwork(
     tf,
@@ -71,7 +71,7 @@ export function createLinkCritic(
   const { start, ...sizes } = shape;
   // Names are the critic's own: both networks are kept in one file.
   const parameters = new ParameterSet(tf, 'critic/');
-  const vectors = createVectorTables(tf, parameters, { ...sizes, ...vectorsOf(settings), start }, seed);
+  const vectors = createVectorTables(tf, parameters, { ...settings, ...sizes, start }, seed);
   const states = createStateNetwork(tf, parameters, { settings, vectors, ...sizes }, seed);
   const { values } = createValueNetwork(tf, { stateDim: states.dim, width: settings.width, parameters }, seed);
   return {
@@ -80,10 +80,6 @@ export function createLinkCritic(
     dispose: () => parameters.dispose(),
   };
 }
-
-const vectorsOf = ({ trainVectors, vectorDim, readEntities }: LinkWalkerSettings) => {
-  return { train: trainVectors, dim: vectorDim, readEntities };
-};
 
 const runConfig = z.object({
   name: z.string(),
@@ -141,14 +137,6 @@ export async function loadLinkWalker(
   const own = { ...linkWalker, vectorDim: dim ?? vectorDim };
   const actor = createLinkWalker(tf, own, { lists: graph, ...sizes, start });
   actor.parameters.import(tensors);
-  return {
-    actor,
-    dataset,
-    name,
-    seed,
-    linkWalk,
-    header,
-    beamWidth: settings.evaluation.beamWidth,
-    close: () => actor.dispose(),
-  };
+  const { beamWidth } = settings.evaluation;
+  return { actor, dataset, name, seed, linkWalk, header, beamWidth, close: () => actor.dispose() };
 }

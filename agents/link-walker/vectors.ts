@@ -11,18 +11,14 @@ import type { Tf } from '../../src/tensor/backend.js';
 import { frozenDots, lastTrainedDots, type TablePairs } from '../../src/tensor/table-dots.js';
 import { gatherRows, type TensorOutputs } from '../../src/tensor/ops.js';
 import { normalValues, type ParameterSet } from '../../src/tensor/parameters.js';
+import type { FrozenVectors } from '../walker/features/dialogue-scratch.js';
+import type { LinkWalkerSettings } from './settings.js';
 import type { Edges } from '../walker/heads/edge-scorers.js';
 
 type Tensor2D = tfTypes.Tensor2D;
 
-/** Vectors to start from. */
-export interface StartVectors {
-  dim: number;
-  /** float32 [numEntities, dim]. */
-  entities: Float32Array;
-  /** float32 [numRelations, dim], inverses included. */
-  relations: Float32Array;
-}
+/** Vectors to start from, those of inverses included. */
+export type StartVectors = FrozenVectors;
 
 export interface LinkWalkerShape {
   lists: EdgeLists;
@@ -33,17 +29,9 @@ export interface LinkWalkerShape {
   start?: StartVectors | undefined;
 }
 
-interface VectorTablesOptions {
-  numEntities: number;
-  /** Inverses included. */
-  numRelations: number;
-  /** Width of random vectors. */
-  dim: number;
-  train: boolean;
-  readEntities: boolean;
-  /** Default: normal numbers, which give vectors a length of about 1. */
-  start?: StartVectors | undefined;
-}
+/** Without vectors to start from: normal numbers, which give vectors a length of about 1. */
+type VectorTablesOptions = Omit<LinkWalkerShape, 'lists'> &
+  Pick<LinkWalkerSettings, 'trainVectors' | 'vectorDim' | 'readEntities'>;
 
 /** The tables. Relations have two rows more: staying, and "no step yet". */
 export interface VectorTables {
@@ -66,12 +54,12 @@ interface LinkTable {
 
 /** Relations first, then entities where they have vectors. @param seed of what is drawn; zeros without it */
 function linkTables(
-  { numEntities, numRelations, train, readEntities, start, ...options }: VectorTablesOptions,
+  { numEntities, numRelations, trainVectors, vectorDim, readEntities, start }: VectorTablesOptions,
   seed?: number,
 ): LinkTable[] {
-  const dim = start?.dim ?? options.dim;
+  const dim = start?.dim ?? vectorDim;
   const table = (name: LinkTable['name'], rows: number, given: Float32Array | undefined): LinkTable => {
-    const drawn = seed !== undefined && (train || !given);
+    const drawn = seed !== undefined && (trainVectors || !given);
     const values = drawn
       ? normalValues(Rng.named(seed, `link-walker/${name}`), 1 / Math.sqrt(dim), rows * dim)
       : new Float32Array(rows * dim);
@@ -93,7 +81,7 @@ export function createVectorTables(
 ): VectorTables {
   const tables = linkTables(options, seed);
   const dim = tables[0]!.shape[1];
-  const made = options.train ? trained(tf, parameters, tables) : frozen(tf, tables, dim);
+  const made = options.trainVectors ? trained(tf, parameters, tables) : frozen(tf, tables, dim);
   const [relations, entities] = made.rows;
   return {
     dim,
@@ -166,9 +154,6 @@ export function readStartVectors(
   };
   const entities = table('entities', numEntities);
   const relations = table('relations', numRelations);
-  return {
-    dim: entities.shape[1]!,
-    entities: entities.data as Float32Array,
-    relations: relations.data as Float32Array,
-  };
+  const [ofEntities, ofRelations] = [entities.data, relations.data] as [Float32Array, Float32Array];
+  return { dim: entities.shape[1]!, entities: ofEntities, relations: ofRelations };
 }

@@ -15,11 +15,10 @@ import type { FrozenVectors } from './features/dialogue-scratch.js';
 import { Featurizer } from './features/featurizer.js';
 import { WalkCounts } from './features/edge-features.js';
 import { PairFeatures } from './features/pair-features.js';
-import { type EmbeddingVectors, frozenTables, noTables, readsEdgeFeatures, readsTables } from './vectors.js';
+import { frozenTables, noTables, readsEdgeFeatures, readsTables } from './vectors.js';
 import { createHostCandidateHead } from './heads/host-candidate.js';
 import { createWalkerHead } from './heads/registry.js';
-import { WordReader } from './words/said-words.js';
-import { type Vocabulary, vocabularyOf } from './words/said-words.js';
+import { type Vocabulary, vocabularyOf, WordReader } from './words/said-words.js';
 import type { Policy, StateReader } from './policy.js';
 import type { WalkerSettings } from './settings.js';
 
@@ -38,33 +37,27 @@ export interface WalkerInputs {
   tables: FrozenTables;
   featurizer: Featurizer;
   vocabulary?: Vocabulary | undefined;
+  /** Reads states one by one, instead of the dialogue's texts. */
   reader?: StateReader | undefined;
-  /** Places of the longest action list, where they are what is scored. */
+  /** Places of the longest action list, staying counted, where they are what is scored (`pathAware: false`). */
   maxActions?: number | undefined;
 }
 
-interface WalkerInputOptions {
+/** Default: every edge may be walked; tables and vocabulary are made now, where the network reads any. */
+interface WalkerInputOptions
+  extends
+    Pick<WalkerInputs, 'settings' | 'graph' | 'vocabulary' | 'reader' | 'maxActions'>,
+    Partial<Pick<WalkerInputs, 'walks'>> {
   tf: Tf;
-  settings: WalkerSettings;
-  graph: Graph;
-  /** Default: every edge may be walked. */
-  walks?: WalkGraph;
   rules: WalkRules;
   train: readonly WalkSample[];
   /** Unannotated turns of train, where the network is cloned on some. */
   linked?: LinkedTurns | undefined;
   /** Asked for when a setting names TransE. */
-  transe?: EmbeddingVectors | undefined;
+  transe?: FrozenVectors | undefined;
   /** Edges of each entity in a wider graph, with `pairFeatures: wide`. */
   wideDegrees?: Int32Array | undefined;
-  /** Reads states one by one, instead of the dialogue's texts. */
-  reader?: StateReader | undefined;
-  /** Places of the longest action list, staying counted; asked for with `pathAware: false`. */
-  maxActions?: number | undefined;
-  /** Tables made before from the same inputs; default: made now. */
   tables?: FrozenTables | undefined;
-  /** Words that were found in train before; default: found now, where the network reads any. */
-  vocabulary?: Vocabulary | undefined;
 }
 
 /** Prepares tables, counts and features. @param vectors of the names of the graph */

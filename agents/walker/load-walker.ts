@@ -63,11 +63,8 @@ export interface LoadedWalker {
  * several threads on a backend that has its own
  */
 export async function loadWalkerRun(runFolder: string, options: LoadWalkerOptions): Promise<LoadedWalker> {
-  const { folder, settings, header, tensors, file, openEncoder } = openTrainedRun(
-    runFolder,
-    walkerRunSettings,
-    options,
-  );
+  const opened = openTrainedRun(runFolder, walkerRunSettings, options);
+  const { folder, settings, header, tensors, file, openEncoder } = opened;
   const { beamWidth, twoHopBonus = 0, arkBeam = false, threads = 1, signal } = options;
   const perStep = settings.stateText.encode === 'per-step';
   if (threads > 1 && perStep) {
@@ -160,13 +157,9 @@ export async function loadWalkers(
       const member = await loadWalkerRun(folder, { ...options, checkpoint, shareEncoder });
       members.push(member);
       if (!member.free) continue;
-      throw new WorkbenchError(
-        'usage',
-        `expected runs that choose among edges, got walker.decoder=free, at ${folder}`,
-        {
-          hint: 'Walks of such a run may leave the graph; it answers alone.',
-        },
-      );
+      const hint = 'Walks of such a run may leave the graph; it answers alone.';
+      const message = `expected runs that choose among edges, got walker.decoder=free, at ${folder}`;
+      throw new WorkbenchError('usage', message, { hint });
     }
     const [first] = members as [LoadedWalker];
     const backends = [...new Set(members.map(({ backend }) => backend))];

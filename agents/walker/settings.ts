@@ -1,6 +1,5 @@
 /** Settings of the dialogue walker's network and inputs. */
 import { z } from 'zod';
-import { flowHeadSettings, pathHeadSettings } from './heads/settings.js';
 
 /** The `walker` section of a configuration file. */
 export const walkerSettings = z.strictObject({
@@ -144,8 +143,55 @@ export const walkerSettings = z.strictObject({
     .describe(
       'Numbers of the forward pass: `bf16` rounds states, weights, edge vectors, activations and outputs of actor and critic to the 8 significant bits of bfloat16. Weights are kept and trained in float32.',
     ),
-  ...flowHeadSettings,
-  ...pathHeadSettings,
+  attentionHeads: z
+    .int()
+    .min(1)
+    .max(64)
+    .default(2)
+    .describe(
+      'Heads of attention, among which `embeddingDim` is divided (attn-flow and attn-io heads); 5 in AttnIO as published.',
+    ),
+  inEdges: z
+    .int()
+    .min(1)
+    .max(4096)
+    .default(12)
+    .describe(
+      'Edges into an entity that are drawn at a step of cloning, where there are more (attn-io head); PPO and answers read all of them.',
+    ),
+  fanOut: z
+    .enum(['divided', 'ignored'])
+    .default('divided')
+    .describe(
+      'Whether a relation’s probability is divided among its edges (diff-kg head); `ignored`, as published, gives each edge all of it before they are normalised.',
+    ),
+  recurrentLayers: z
+    .int()
+    .min(1)
+    .max(8)
+    .default(1)
+    .describe('LSTM layers, one upon the other (kg-cruse head); the publication has 3.'),
+  recurrentUnits: z
+    .int()
+    .min(4)
+    .max(4096)
+    .default(256)
+    .describe(
+      'Units of each LSTM layer (kg-cruse and seq2path heads; those of tri-lstm are `hidden`); 1536 in KG-CRuSE as published.',
+    ),
+  decoder: z
+    .enum(['masked', 'free'])
+    .default('masked')
+    .describe(
+      'What a walk is chosen among (seq2path head): `masked`, the edges that leave where it stands; `free`, as published, all relations of the graph, then all entities, so that a walk may leave the graph, which counts as a miss. Cloned alone, without features of edges.',
+    ),
+  transformerLayers: z
+    .int()
+    .min(1)
+    .max(12)
+    .default(2)
+    .describe('Layers of the encoder, and of the decoder (hitkg head).'),
+  transformerHeads: z.int().min(1).max(64).default(4).describe('Heads of attention in each layer (hitkg head).'),
 });
 
 /** Every setting with its value. */

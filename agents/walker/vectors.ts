@@ -2,9 +2,9 @@
  * The frozen vectors that a walker starts from: text vectors of names and messages, each asked of the encoder once, and the
  * tables of entities and relations that are made of them.
  */
-import type { FrozenTables } from './heads/head.js';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { FrozenTables } from './heads/head.js';
 import { encodeSafetensors, readSafetensors, type Tensor } from '../../checkpoints/safetensors.js';
 import type { WalkTask } from '../../datasets/walk-sample.js';
 import { encodeWithProgress } from '../../src/encoder/open-encoder.js';
@@ -36,19 +36,12 @@ export const noTables: FrozenTables = {
   relationDim: 0,
 };
 
-/** TransE vectors of the same graph. */
-export interface EmbeddingVectors {
-  dim: number;
-  entities: Float32Array;
-  relations: Float32Array;
-}
-
 /** Composes the tables that the settings name. @param texts unit vectors of names @param transe where a setting asks for it */
 export async function frozenTables(
   tf: Tf,
   graph: Graph,
   texts: FrozenVectors,
-  transe: EmbeddingVectors | undefined,
+  transe: FrozenVectors | undefined,
   settings: WalkerSettings,
 ): Promise<FrozenTables> {
   const needTranse = () => {
@@ -136,12 +129,7 @@ export function readTables(runFolder: string): FrozenTables | undefined {
   };
   const entities = table('entities');
   const relations = table('relations');
-  return {
-    entities: entities.data,
-    entityDim: entities.dim,
-    relations: relations.data,
-    relationDim: relations.dim,
-  };
+  return { entities: entities.data, entityDim: entities.dim, relations: relations.data, relationDim: relations.dim };
 }
 
 type TextSettings = Pick<EncoderSettings, 'lastMessageTokens' | 'windowTokens' | 'windowMessages' | 'nameTokens'>;
@@ -215,36 +203,20 @@ export async function encodeTasks(
   tasks: readonly WalkTask[],
   options: EncodeWalkOptions & { walker?: WalkerSettings },
 ): Promise<TaskVectors> {
-  const { settings, walker, ...rest } = options;
+  const { settings, walker, ...shown } = options;
   const { lastMessageTokens, windowTokens, windowMessages } = settings;
-  const last = await encodeWithProgress(encoder, tasks.map(lastMessageText), {
-    ...rest,
-    label: 'encode messages',
-    maxTokens: lastMessageTokens,
-  });
-  const windows = tasks.map((task) => windowText(task, windowMessages));
-  const window = await encodeWithProgress(encoder, windows, {
-    ...rest,
-    label: 'encode dialogues',
-    maxTokens: windowTokens,
-  });
+  const encode = (label: string, maxTokens: number, textOf: (task: WalkTask) => string) => {
+    const texts = tasks.map((task) => textOf(task));
+    return encodeWithProgress(encoder, texts, { ...shown, label, maxTokens });
+  };
+  const last = await encode('encode messages', lastMessageTokens, lastMessageText);
+  const window = await encode('encode dialogues', windowTokens, (task) => windowText(task, windowMessages));
   const before: EncodedTexts[] = [];
   for (let back = 1; back <= messagesBefore && walker && readsEarlier(walker); back++) {
-    const texts = tasks.map((task) => earlierText(task, back));
-    before.push(
-      await encodeWithProgress(encoder, texts, {
-        ...rest,
-        label: 'encode earlier messages',
-        maxTokens: lastMessageTokens,
-      }),
-    );
+    before.push(await encode('encode earlier messages', lastMessageTokens, (task) => earlierText(task, back)));
   }
-  return {
-    last,
-    window,
-    before: before.length > 0 ? before : undefined,
-    rowOf: new Map(tasks.map((task, i) => [task.id, i])),
-  };
+  const rowOf = new Map(tasks.map((task, i) => [task.id, i]));
+  return { last, window, before: before.length > 0 ? before : undefined, rowOf };
 }
 
 /** One row for every asked text, duplicates included. */
@@ -256,7 +228,7 @@ function expand({ matrix, rows, dim }: EncodedTexts): Float32Array {
 
 /** Last message; empty before the first. */
 export function lastMessageText(task: WalkTask): string {
-  return task.messages.at(-1)?.text.trim() ?? '';
+  return earlierText(task, 0);
 }
 
 /** The last few messages, oldest first. */

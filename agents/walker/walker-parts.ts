@@ -149,12 +149,10 @@ export function threadedWalker(
   const agent: Agent = {
     name: parts.settings.name,
     answer: (tasks, onProgress) => inGroups(tasks, tasks, (group) => ({ tasks: group }), onProgress),
-    logProbs: (given) =>
-      inGroups(
-        given,
-        given.map(({ task }) => task),
-        (group) => ({ given: group }),
-      ),
+    logProbs: (given) => {
+      const tasks = given.map(({ task }) => task);
+      return inGroups(given, tasks, (group) => ({ given: group }));
+    },
   };
   return { agent, close: () => pool.close() };
 }

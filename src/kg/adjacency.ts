@@ -17,6 +17,12 @@ export interface AdjacencyRows {
 /** Enumerates all triples; any order, but the same at each call. */
 export type EachTriple = (take: (head: number, relation: number, tail: number) => void) => void;
 
+/** Lists of numbers as int32 arrays. */
+export function int32Lists<Name extends string>(lists: Record<Name, readonly number[]>): Record<Name, Int32Array> {
+  const columns = Object.entries<readonly number[]>(lists).map(([name, list]) => [name, Int32Array.from(list)]);
+  return Object.fromEntries(columns) as Record<Name, Int32Array>;
+}
+
 /** Number of relations that uint16 ids can represent. */
 export const shortRelations = 2 ** 16;
 /** Maximum number of edges that 32-bit offsets can index. */

@@ -2,7 +2,7 @@
 import { createCritic } from '../../agents/walker/critic.js';
 import type { LinkedTurns } from '../../agents/walker/linked-turns.js';
 import type { FrozenVectors } from '../../agents/walker/features/dialogue-scratch.js';
-import { type TaskVectors, contextDimOf } from '../../agents/walker/features/featurizer.js';
+import { contextDimOf, type TaskVectors } from '../../agents/walker/features/featurizer.js';
 import {
   createPolicy,
   inputsOf,
@@ -14,7 +14,7 @@ import {
 } from '../../agents/walker/inputs.js';
 import { computedOnHost } from '../../agents/walker/heads/registry.js';
 import { type Policy, StateReader, walkerActor, walkerValues } from '../../agents/walker/policy.js';
-import { type EmbeddingVectors, encodeNames, encodeTasks, writeTables } from '../../agents/walker/vectors.js';
+import { encodeNames, encodeTasks, writeTables } from '../../agents/walker/vectors.js';
 import { writeVocabulary } from '../../agents/walker/words/said-words.js';
 import { walkerAgent } from '../../agents/walker/walker-agent.js';
 import type { Checkpoint } from '../../checkpoints/checkpoint.js';
@@ -45,7 +45,7 @@ import { type Learning, logEncoding, type Session, type Training } from '../../t
 import { type TrainSettings, walksPerStep } from '../../trainers/train-settings.js';
 import { keepInRun, type Pretrained, pretrainEmbeddings } from '../../trainers/transe/pretrain.js';
 import { dialogueTriples } from '../../trainers/transe/triples.js';
-import { refuseForeignEnv, ablationProblems, openDialogueData, type RunGraphs, walkProblems } from './training-data.js';
+import { ablationProblems, openDialogueData, refuseForeignEnv, type RunGraphs, walkProblems } from './training-data.js';
 import { seenEntities } from './row.js';
 import { dialogueCurve, dialogueScorer } from './score.js';
 
@@ -138,7 +138,7 @@ async function prepareInputs(
   graphs: RunGraphs,
   { dataset, ...samples }: Pick<DialogueSession, 'train' | 'linked'> & { dataset: DialogueDataset },
   { names, dialogues, reader }: RunTexts,
-  transe: EmbeddingVectors | undefined,
+  transe: FrozenVectors | undefined,
 ): Promise<WalkerInputs> {
   const { tf, settings, run } = session;
   const rules = walkRulesOf(settings.env);

@@ -31,8 +31,10 @@ import {
 } from './learn-relation.js';
 import { mixtureOf } from './mixture.js';
 
+type ChainPolicy = Pick<LearnedRelation, 'chains' | 'theta'>;
+
 /** Unlearned relations have only the prior. */
-const unlearned: Pick<LearnedRelation, 'chains' | 'theta'> = { chains: new Int32Array(0), theta: Float32Array.of(0) };
+const unlearned: ChainPolicy = { chains: new Int32Array(0), theta: Float32Array.of(0) };
 
 /** The kind `chains`. */
 export const chainWalker: ExactWalkerKind = {
@@ -46,7 +48,7 @@ export const chainWalker: ExactWalkerKind = {
 
 function createChainWalker({ graph, settings, hops, seed }: ExactFacts): ExactWalker {
   const order = mostTriplesFirst(graph);
-  let learned = new Map<number, Pick<LearnedRelation, 'chains' | 'theta'>>();
+  let learned = new Map<number, ChainPolicy>();
   return {
     ranker: (name) => chainRanker(name, graph, (relation) => learned.get(relation) ?? unlearned),
     walks: (pairs) => posteriorWalks(graph, pairs, (relation) => learned.get(relation) ?? unlearned),
@@ -59,14 +61,8 @@ function createChainWalker({ graph, settings, hops, seed }: ExactFacts): ExactWa
       const parts = relations.map((relation) => learned.get(relation)!);
       const counts = new Int32Array(graph.numRelations).fill(-1);
       relations.forEach((relation, i) => (counts[relation] = parts[i]!.chains.length / mostHops));
-      const chains = joined(
-        parts.map((part) => part.chains),
-        Int32Array,
-      );
-      const theta = joined(
-        parts.map((part) => part.theta),
-        Float32Array,
-      );
+      const [rows, logits] = [parts.map((part) => part.chains), parts.map((part) => part.theta)];
+      const [chains, theta] = [joined(rows, Int32Array), joined(logits, Float32Array)];
       return Promise.resolve({
         steps: relations.length,
         tensors: {
@@ -127,10 +123,7 @@ function restored(tensors: StoredTensors, { numRelations }: Graph) {
   return new Map(
     learned.map((relation, i) => {
       const end = at + counts[relation]!;
-      const own = {
-        chains: chains.slice(at * mostHops, end * mostHops),
-        theta: theta.slice(at + i, end + i + 1),
-      };
+      const own = { chains: chains.slice(at * mostHops, end * mostHops), theta: theta.slice(at + i, end + i + 1) };
       at = end;
       return [relation, own] as const;
     }),
@@ -186,23 +179,15 @@ function chainLearner(
       const learned = await learn(at);
       keep(order[at]!, learned);
       const { chains, queries, firstLoss, loss } = learned;
-      const figures = {
-        'train/first_loss': firstLoss,
-        'train/chains': chains.length / mostHops,
-        'train/queries': queries,
-      };
-      return { loss, figures };
+      const counts = { 'train/chains': chains.length / mostHops, 'train/queries': queries };
+      return { loss, figures: { 'train/first_loss': firstLoss, ...counts } };
     },
     close: async () => pool?.close(),
   };
 }
 
 /** Walks by posterior: a chain by π f(answer), then each hop by its share of that probability. */
-function posteriorWalks(
-  graph: Graph,
-  pairs: boolean,
-  learnedOf: (relation: number) => Pick<LearnedRelation, 'chains' | 'theta'>,
-): WalkFinder {
+function posteriorWalks(graph: Graph, pairs: boolean, learnedOf: (relation: number) => ChainPolicy): WalkFinder {
   const { numEntities, inverseOf } = graph;
   const walk = new ChainWalk(relationRows(graph), numEntities);
   const marks = new Int32Array(numEntities).fill(endMarks.free);
@@ -248,11 +233,7 @@ function weightsOf(theta: Float32Array): Float64Array {
   return pi;
 }
 
-function chainRanker(
-  name: string,
-  graph: Graph,
-  learnedOf: (relation: number) => Pick<LearnedRelation, 'chains' | 'theta'>,
-): LinkRanker {
+function chainRanker(name: string, graph: Graph, learnedOf: (relation: number) => ChainPolicy): LinkRanker {
   const { numEntities } = graph;
   const rows = relationRows(graph);
   const walk = new ChainWalk(rows, numEntities);

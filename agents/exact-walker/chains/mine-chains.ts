@@ -50,20 +50,11 @@ export async function mineChains(
     finder.count(queries.heads[place]!, hide(queries.tails[place]!));
     await pause();
   }
-  const candidates = counts
-    .most(settings.candidates, world.hops)
-    .map(({ chain }) => chain)
-    .sort(byIds);
-  const chains = flat(candidates);
+  const candidates = counts.most(settings.candidates, world.hops).map(({ chain }) => chain);
+  const chains = flat(candidates.sort(byIds));
   const places = order.subarray(0, settings.measuredTriples);
   const scores = await measured(world, chains, queries, places, hide, markKnown, pause);
   return best(chains, scores, settings.chains);
-}
-
-interface Scores {
-  confidence: Float64Array;
-  /** Mean probability of the answer. */
-  chance: Float64Array;
 }
 
 async function measured(
@@ -74,9 +65,10 @@ async function measured(
   hide: (tail: number) => HiddenEdges,
   markKnown: (head: number, tail: number, on: boolean) => void,
   pause: () => Promise<void>,
-): Promise<Scores> {
+) {
   const count = chains.length / mostHops;
   const [hits, reached] = [new Float64Array(count), new Float64Array(count)];
+  /** Summed probability of the answer. */
   const chance = new Float64Array(count);
   for (const place of places) {
     const [head, tail] = [heads[place]!, tails[place]!];
@@ -98,7 +90,11 @@ async function measured(
 }
 
 /** Top chains alternately by confidence and by probability; ties by index. */
-function best(chains: Int32Array, { confidence, chance }: Scores, most: number): MinedChains {
+function best(
+  chains: Int32Array,
+  { confidence, chance }: Record<'confidence' | 'chance', Float64Array>,
+  most: number,
+): MinedChains {
   const some = [...confidence.keys()].filter((chain) => confidence[chain]! > 0);
   const ranked = [confidence, chance].map((score) => [...some].sort((a, b) => score[b]! - score[a]! || a - b));
   const taken = new Set<number>();

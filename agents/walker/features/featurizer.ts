@@ -135,8 +135,8 @@ export class Featurizer {
       for (let s = begin; s < end; s++) this.#writeFeatures(batch, s, requests[s]!);
       return;
     }
-    const last = this.#textVector('last', task);
-    const window = this.#textVector('window', task);
+    const last = this.#vectorOf(this.texts?.last, task);
+    const window = this.#vectorOf(this.texts?.window, task);
     for (let s = begin; s < end; s++) {
       batch.context.set(last, s * this.contextDim);
       batch.context.set(window, s * this.contextDim + vectors.dim);
@@ -156,10 +156,6 @@ export class Featurizer {
   #vectorsBefore(task: WalkTask): Float32Array[] {
     const texts = this.texts?.before ?? [];
     return texts.slice(0, Math.max(0, task.messages.length - 1)).map((encoded) => this.#vectorOf(encoded, task));
-  }
-
-  #textVector(which: 'last' | 'window', task: WalkTask): Float32Array {
-    return this.#vectorOf(this.texts?.[which], task);
   }
 
   #vectorOf(texts: EncodedTexts | undefined, task: WalkTask): Float32Array {

@@ -5,13 +5,6 @@ import type { WalkState } from '../../../envs/dialogue-walk/rules.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import { CountedWalks, logCount } from './edge-features.js';
 
-interface StateCounts {
-  /** Puts three pairs of a count and a share into the first six places. @param relation `equalRelation` for staying */
-  write(relation: number, out: Float32Array): void;
-  /** Steps between things of the kinds of the start and of `tail`. */
-  kinds(tail: number): number;
-}
-
 /**
  * Steps of train walks: by the relation before, by the kind of the start and by the relation of the dialogue's last path; the last
  * two apart for first and later steps. A walk's end counts as staying. The kind of an entity is the relation that most of its
@@ -42,19 +35,21 @@ export class RelationCounts {
     return this.#walks.without(dialogueId, body);
   }
 
-  at(task: WalkTask, { start, path }: WalkState): StateCounts {
+  at(task: WalkTask, { start, path }: WalkState) {
     const groups = this.#groupsOf(task, start, path.at(-1)?.[1]);
     const sums = groups.map((group) => this.#count(group, this.#none));
     const kinds = this.#kindGroup(start, path.length);
     return {
-      write: (relation, out) => {
+      /** Puts three pairs of a count and a share into the first six places. @param relation `equalRelation` for staying */
+      write: (relation: number, out: Float32Array) => {
         groups.forEach((group, i) => {
           const count = sums[i] === 0 ? 0 : this.#count(group, relation);
           out[2 * i] = logCount(count);
           out[2 * i + 1] = count === 0 ? 0 : count / sums[i]!;
         });
       },
-      kinds: (tail) => logCount(this.#count(kinds, this.#kinds[tail]!)),
+      /** Steps between things of the kinds of the start and of `tail`. */
+      kinds: (tail: number) => logCount(this.#count(kinds, this.#kinds[tail]!)),
     };
   }
 

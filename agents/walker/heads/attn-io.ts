@@ -14,8 +14,8 @@ import { segmentLogSoftmaxColumns, weightedRowSums } from '../../../src/tensor/s
 import { trainedDots } from '../../../src/tensor/table-dots.js';
 import type { WalkerSettings } from '../settings.js';
 import type { HeadShape } from './head.js';
-import { type Inflow, inEdgesOf } from './inflow.js';
-import { type EmbeddedNetwork, type Layers, type Scene } from './network.js';
+import { inEdgesOf, type Inflow } from './inflow.js';
+import type { EmbeddedNetwork, Layers, Scene } from './network.js';
 
 type Tensor1D = tfTypes.Tensor1D;
 type Tensor2D = tfTypes.Tensor2D;
@@ -31,34 +31,25 @@ export function attnFlowNetwork(tf: Tf, settings: WalkerSettings, _: HeadShape, 
 }
 
 /** Heads of attention side by side: pairs of rows, of which each head compares its own columns. */
-interface AttentionHeads {
-  count: number;
-  width: number;
-  /** float32 [rows, width] as rows of single heads: [rows · count, width / count]. */
-  split(rows: Tensor2D): Tensor2D;
-  /** Rows of single heads, those of the first head first: equal rows of `index` stay side by side. */
-  rowsOf(index: Int32Array): Int32Array;
-  /** float32 [pairs · count], in the order of `rowsOf`, as [pairs, count]. */
-  byPair(values: Tensor1D): Tensor2D;
-  /** Backward pass. */
-  byHead(values: Tensor2D): Tensor1D;
-}
-
-function attentionHeads(tf: Tf, { attentionHeads: count, embeddingDim }: WalkerSettings): AttentionHeads {
+function attentionHeads(tf: Tf, { attentionHeads: count, embeddingDim }: WalkerSettings) {
   const width = count * Math.ceil(embeddingDim / count);
   return {
     count,
     width,
-    split: (rows) => tf.reshape(rows, [-1, width / count]),
-    rowsOf(index) {
+    /** float32 [rows, width] as rows of single heads: [rows · count, width / count]. */
+    split: (rows: Tensor2D): Tensor2D => tf.reshape(rows, [-1, width / count]),
+    /** Rows of single heads, those of the first head first: equal rows of `index` stay side by side. */
+    rowsOf(index: Int32Array) {
       const rows = new Int32Array(index.length * count);
       for (let h = 0; h < count; h++) {
         for (let i = 0; i < index.length; i++) rows[h * index.length + i] = index[i]! * count + h;
       }
       return rows;
     },
-    byPair: (values) => tf.transpose(tf.reshape(values, [count, -1])) as Tensor2D,
-    byHead: (values) => tf.reshape(tf.transpose(values), [-1]) as Tensor1D,
+    /** float32 [pairs · count], in the order of `rowsOf`, as [pairs, count]. */
+    byPair: (values: Tensor1D) => tf.transpose(tf.reshape(values, [count, -1])) as Tensor2D,
+    /** Backward pass. */
+    byHead: (values: Tensor2D) => tf.reshape(tf.transpose(values), [-1]) as Tensor1D,
   };
 }
 
@@ -103,7 +94,7 @@ function outflow(tf: Tf, settings: WalkerSettings, { add, weight }: Layers) {
 }
 
 /** LeakyReLU(x / √d), d the columns of one head. */
-function scaledLeaky(tf: Tf, dots: Tensor2D, { width, count }: AttentionHeads): Tensor2D {
+function scaledLeaky(tf: Tf, dots: Tensor2D, { width, count }: { width: number; count: number }): Tensor2D {
   return tf.leakyRelu(tf.mul(dots, Math.sqrt(count / width)) as Tensor2D, 0.2);
 }
 
@@ -122,6 +113,7 @@ export function attnIoNetwork(tf: Tf, settings: WalkerSettings, shape: HeadShape
   const d = settings.embeddingDim;
   const heads = attentionHeads(tf, settings);
   const out = outflow(tf, settings, layers);
+  const by = (rows: Tensor2D, name: string) => matMul(tf, rows, weight(name));
   add('inflow.query', d, heads.width);
   add('inflow.key', d, heads.width);
   add('inflow.message', d, heads.width);
@@ -155,12 +147,8 @@ export function attnIoNetwork(tf: Tf, settings: WalkerSettings, shape: HeadShape
   return {
     prepared: {
       width: 3 * heads.width,
-      entities: (rows) =>
-        tf.concat(
-          ['inflow.query', 'inflow.key', 'inflow.message'].map((name) => matMul(tf, rows, weight(name))),
-          1,
-        ),
-      relations: (rows) => tf.concat([out.ofRelations(rows), matMul(tf, rows, weight('inflow.message'))], 1),
+      entities: (rows) => tf.concat([by(rows, 'inflow.query'), by(rows, 'inflow.key'), by(rows, 'inflow.message')], 1),
+      relations: (rows) => tf.concat([out.ofRelations(rows), by(rows, 'inflow.message')], 1),
     },
     inflow,
     scores: (scene) => out.scores(scene, scene.entities),

@@ -76,12 +76,10 @@ export function dialkgNetwork(
     const start = gatherRows(tf, entities, local.start);
     const context = layers.dense(dropped(tf.concat([text, start], 1)), 'dialkg.context');
     const hops = walk(context, columns(tf, tf.slice(relations, [0, 0], [mixed, -1]), 0, d));
-    const at = (part: 'state' | 'relation') =>
-      rowsOfHop(
-        tf,
-        hops.map((hop) => hop[part]),
-        batch,
-      );
+    const at = (part: 'state' | 'relation') => {
+      const rows = hops.map((hop) => hop[part]);
+      return rowsOfHop(tf, rows, batch);
+    };
     return { context, state: at('state'), relation: at('relation') };
   };
 
@@ -114,9 +112,7 @@ export function dialkgNetwork(
 
   /** float32 [S]: the value in states before their last step, else 0. */
   function lastSteps(batch: StateBatch, value: number): tfTypes.Tensor1D {
-    const { numStates } = batch;
-    return tf.tensor1d(
-      Float32Array.from({ length: numStates }, (_, s) => (hopOf(batch, s) === horizon - 1 ? value : 0)),
-    );
+    const last = (_: unknown, s: number) => (hopOf(batch, s) === horizon - 1 ? value : 0);
+    return tf.tensor1d(Float32Array.from({ length: batch.numStates }, last));
   }
 }

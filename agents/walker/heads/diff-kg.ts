@@ -12,11 +12,10 @@
  */
 import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { Tf } from '../../../src/tensor/backend.js';
-import { gatherRows } from '../../../src/tensor/ops.js';
 import type { WalkerSettings } from '../settings.js';
 import { logFanOut } from '../features/edge-features.js';
 import { type HeadShape, hopOf } from './head.js';
-import type { EmbeddedNetwork, Layers } from './network.js';
+import { elements, type EmbeddedNetwork, type Layers } from './network.js';
 
 export function diffKgNetwork(
   tf: Tf,
@@ -29,11 +28,10 @@ export function diffKgNetwork(
   add('hops', width, horizon * choices, true);
   return {
     scores({ batch, text, dropped }) {
-      const all = tf.reshape(dense(dropped(text), 'hops'), [-1, choices]) as tfTypes.Tensor2D;
       const ofHops = batch.stateOf.map(
         (state, i) => (state * horizon + hopOf(batch, state)) * choices + batch.relations[i]!,
       );
-      const logits = tf.reshape(gatherRows(tf, tf.reshape(all, [-1, 1]), ofHops), [-1]) as tfTypes.Tensor1D;
+      const logits = elements(tf, dense(dropped(text), 'hops'), ofHops);
       if (!fans) return logits;
       const { stateOf, current, actions, relations } = batch;
       const ofActions = Float32Array.from(actions, (action, i) =>

@@ -147,12 +147,7 @@ const usualScalars = [
 export const scalarNames = (linkedTurns = false): readonly string[] =>
   linkedTurns ? [...usualScalars, 'is linked'] : usualScalars;
 
-interface BatchShape {
-  contextDim: number;
-  numScalars: number;
-  horizon: number;
-  numEdgeFeatures: number;
-}
+type BatchShape = Pick<HeadShape, 'contextDim' | 'numScalars' | 'horizon' | 'numEdgeFeatures'>;
 
 /** Allocates a batch whose arrays are exact for the given states. */
 export function allocateBatch(numStates: number, numActions: number, shape: BatchShape): StateBatch {
@@ -177,12 +172,6 @@ export function allocateBatch(numStates: number, numActions: number, shape: Batc
   };
 }
 
-interface StateRows {
-  readonly dim: number;
-  /** float32 [numStates, dim]. */
-  of(batch: StateBatch): Float32Array;
-}
-
 /** Parts of a network's shape that determine the rows. */
 export type StateRowShape = Pick<HeadShape, 'contextDim' | 'horizon' | 'numScalars' | 'tables'>;
 
@@ -195,7 +184,7 @@ export function createStateRows(
   settings: WalkerSettings,
   { contextDim, horizon, numScalars, tables }: StateRowShape,
   withRelations: boolean,
-): StateRows {
+) {
   const { entities, entityDim, relations, relationDim } = tables;
   const placeDim = settings.placeVectors ? 2 * entityDim + (withRelations ? 2 * relationDim : 0) + numScalars : 0;
   const oneHot = settings.stepEncoding === 'concat' ? horizon : 0;
@@ -228,7 +217,8 @@ export function createStateRows(
 
   return {
     dim,
-    of(batch) {
+    /** float32 [numStates, dim]. */
+    of(batch: StateBatch): Float32Array {
       const rows = new Float32Array(batch.numStates * dim);
       for (let s = 0; s < batch.numStates; s++) {
         const at = s * dim;

@@ -11,7 +11,7 @@
  * @source Ni et al. 2022 (HiTKG), AAAI; see docs/dialogue-walkers.md for what is known and what is not
  */
 import type * as tfTypes from '@tensorflow/tfjs-core';
-import type { AdjacencyRows } from '../../../src/kg/adjacency.js';
+import { type AdjacencyRows, int32Lists } from '../../../src/kg/adjacency.js';
 import { Rng } from '../../../src/run/seeds.js';
 import type { Tf } from '../../../src/tensor/backend.js';
 import { columns, gatherRows, gatherSum, matMul, matMulConst, relu } from '../../../src/tensor/ops.js';
@@ -20,10 +20,9 @@ import { normalValues } from '../../../src/tensor/parameters.js';
 import { segmentLogSoftmaxColumns } from '../../../src/tensor/segments.js';
 import type { WalkerSettings } from '../settings.js';
 import { type HeadShape, hopOf, type StateBatch } from './head.js';
-import { type EmbeddedNetwork, type Layers, type Scene } from './network.js';
+import { elements, type EmbeddedNetwork, type Layers, perBatch, type Scene } from './network.js';
 import { createTransformer, type Tokens } from './transformer.js';
 
-type Tensor1D = tfTypes.Tensor1D;
 type Tensor2D = tfTypes.Tensor2D;
 
 export function hitkgNetwork(
@@ -127,11 +126,7 @@ export function hitkgNetwork(
     return tf.concat([tf.sub(longer, all), tf.sub(here, all)], 1) as Tensor2D;
   };
 
-  const outOf = new WeakMap<StateBatch, OutEdges>();
-  const out = (batch: StateBatch) => {
-    if (!outOf.has(batch)) outOf.set(batch, outEdges(rows, batch));
-    return outOf.get(batch)!;
-  };
+  const out = perBatch((batch) => outEdges(rows, batch));
 
   return {
     prepared: {
@@ -151,17 +146,10 @@ export function hitkgNetwork(
       const dots = tf.mul(pairDot(tf, wanted, vectors, edges.stateOf, each), 1 / Math.sqrt(d));
       const shares = segmentLogSoftmaxColumns(tf, tf.reshape(dots, [-1, 1]) as Tensor2D, edges.offsets);
       // The last row is staying's, which has no other edge.
-      const byEdge = gatherRows(
-        tf,
-        tf.concat([shares, tf.zeros([1, 1])], 0) as Tensor2D,
-        edges.placeOf.map((place) => (place < 0 ? count : place)),
-      );
-      const byLength = gatherRows(
-        tf,
-        tf.reshape(lengths(scene, tokens, edges.mayStay), [-1, 1]) as Tensor2D,
-        batch.stateOf.map((s, i) => 2 * s + Number(edges.placeOf[i]! < 0)),
-      );
-      return tf.reshape(tf.add(byEdge, byLength), [-1]) as Tensor1D;
+      const rowOf = edges.placeOf.map((place) => (place < 0 ? count : place));
+      const byEdge = elements(tf, tf.concat([shares, tf.zeros([1, 1])], 0), rowOf);
+      const lengthOf = batch.stateOf.map((s, i) => 2 * s + Number(edges.placeOf[i]! < 0));
+      return tf.add(byEdge, elements(tf, lengths(scene, tokens, edges.mayStay), lengthOf));
     },
   };
 }
@@ -201,12 +189,5 @@ function outEdges(rows: AdjacencyRows, { numStates, current, offsets, actions, .
     mayStay[s] = Number(hopOf({ numStates, ...batch }, s) > 0 || ends);
     if (end > begin) edges.offsets.push(edges.tails.length);
   }
-  return {
-    offsets: Int32Array.from(edges.offsets),
-    stateOf: Int32Array.from(edges.stateOf),
-    relations: Int32Array.from(edges.relations),
-    tails: Int32Array.from(edges.tails),
-    placeOf,
-    mayStay,
-  };
+  return { placeOf, mayStay, ...int32Lists(edges) };
 }

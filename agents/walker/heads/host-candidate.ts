@@ -19,14 +19,7 @@ interface Tables {
 }
 
 /** Row of each state or edge in the tables. */
-interface Indexes {
-  start: Int32Array;
-  current: Int32Array;
-  tail: Int32Array;
-  last: Int32Array;
-  previous: Int32Array;
-  relation: Int32Array;
-}
+type Indexes = Pick<StateBatch, 'start' | 'current' | 'tails' | 'lastRelation' | 'previousPathRelation' | 'relations'>;
 
 /** @throws WorkbenchError `native` without WebAssembly SIMD */
 export function createHostCandidateHead(
@@ -57,16 +50,7 @@ export function createHostCandidateHead(
       whole = tablesOf(tabulating, settings, entities, relations, allRelations);
     }
     inferring.begin();
-    const {
-      start,
-      current,
-      tails: tail,
-      lastRelation: last,
-      previousPathRelation: previous,
-      relations: relation,
-    } = batch;
-    const indexes = { start, current, tail, last, previous, relation };
-    return Promise.resolve(scoresOf(inferring, settings, shape, batch, whole, indexes).values.slice());
+    return Promise.resolve(scoresOf(inferring, settings, shape, batch, whole, batch).values.slice());
   };
 
   return {
@@ -77,9 +61,9 @@ export function createHostCandidateHead(
       const relation = localRelations(batch.lastRelation, batch.previousPathRelation, batch.relations);
       const [frozen, frozenRelations] = [training.rows(entities, entity.ids), training.rows(relations, relation.ids)];
       const local = tablesOf(training, settings, frozen, frozenRelations, relation.ids);
-      const [start, current, tail] = entity.places as [Int32Array, Int32Array, Int32Array];
-      const [last, previous, own] = relation.places as [Int32Array, Int32Array, Int32Array];
-      const indexes = { start, current, tail, last, previous, relation: own };
+      const [start, current, tails] = entity.places as [Int32Array, Int32Array, Int32Array];
+      const [lastRelation, previousPathRelation, own] = relation.places as [Int32Array, Int32Array, Int32Array];
+      const indexes = { start, current, tails, lastRelation, previousPathRelation, relations: own };
       return training.outputs([scoresOf(training, settings, shape, batch, local, indexes, dropout)]);
     },
     infer,
@@ -118,7 +102,7 @@ function scoresOf(
   { contextDim, numScalars, numEdgeFeatures }: HeadShape,
   batch: StateBatch,
   { entities, relations, tailTerms, relationTerms }: Tables,
-  { start, current, tail, last, previous, relation }: Indexes,
+  indexes: Indexes,
   rng?: Rng,
 ): Taped {
   const relu = (x: Taped, name: string, units: number) => tape.dense(x, name, units, `${name}.bias`, 'relu');
@@ -129,10 +113,10 @@ function scoresOf(
   const inputs = drop(
     tape.concat([
       tape.rows(context, textOf),
-      tape.rows(entities, start),
-      tape.rows(entities, current),
-      tape.rows(relations, last),
-      tape.rows(relations, previous),
+      tape.rows(entities, indexes.start),
+      tape.rows(entities, indexes.current),
+      tape.rows(relations, indexes.lastRelation),
+      tape.rows(relations, indexes.previousPathRelation),
       tape.constant(batch.scalars, numScalars),
     ]),
   );
@@ -141,16 +125,16 @@ function scoresOf(
   const edges = tape.reluOfSums(
     [
       [tape.dense(state, 'edge.state', hidden), batch.stateOf],
-      [relationTerms, relation],
-      [tailTerms, tail],
+      [relationTerms, indexes.relations],
+      [tailTerms, indexes.tails],
     ],
     features && [features, tape.parameter('edge.features', hidden)],
   );
   const dotsWith = (name: string, table: Taped, rows: Int32Array) =>
     tape.dots(tape.product(state, tape.parameter(name, d)), batch.stateOf, table, rows, 1 / Math.sqrt(d));
   const terms = [
-    dotsWith('state.tail', entities, tail),
-    dotsWith('state.relation', relations, relation),
+    dotsWith('state.tail', entities, indexes.tails),
+    dotsWith('state.relation', relations, indexes.relations),
     tape.product(relu(edges, 'edge.hidden', hidden), tape.parameter('edge.out', 1)),
   ];
   if (features) terms.push(tape.product(features, tape.parameter('edge.linear', 1)));

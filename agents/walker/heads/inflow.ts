@@ -1,6 +1,6 @@
 /** In-flow: rows of entities made of those of the entities that have edges into them, for a batch or for the whole graph in chunks. */
 import type * as tfTypes from '@tensorflow/tfjs-core';
-import { type AdjacencyRows, reversedRows } from '../../../src/kg/adjacency.js';
+import { type AdjacencyRows, int32Lists, reversedRows } from '../../../src/kg/adjacency.js';
 import type { Rng } from '../../../src/run/seeds.js';
 import type { Tf } from '../../../src/tensor/backend.js';
 import { readTensor } from '../../../src/tensor/ops.js';
@@ -37,7 +37,8 @@ export function inEdgesOf(rows: AdjacencyRows, stay: number, most: number): Infl
   let reversed: AdjacencyRows | undefined;
   return (ids, rng) => {
     const { offsets, relations, tails } = (reversed ??= reversedRows(rows));
-    const chosen = { offsets: new Int32Array(ids.length + 1), relations: [] as number[], heads: [] as number[] };
+    const ends = new Int32Array(ids.length + 1);
+    const chosen = { relations: [] as number[], heads: [] as number[] };
     for (let i = 0; i < ids.length; i++) {
       const [begin, end] = [offsets[ids[i]!] ?? 0, offsets[ids[i]! + 1] ?? 0];
       chosen.relations.push(stay);
@@ -48,10 +49,9 @@ export function inEdgesOf(rows: AdjacencyRows, stay: number, most: number): Infl
       };
       if (!rng || end - begin <= most) for (let edge = begin; edge < end; edge++) take(edge);
       else drawn(begin, end, most, rng).forEach(take);
-      chosen.offsets[i + 1] = chosen.heads.length;
+      ends[i + 1] = chosen.heads.length;
     }
-    const { offsets: ends, ...lists } = chosen;
-    return { offsets: ends, relations: Int32Array.from(lists.relations), heads: Int32Array.from(lists.heads) };
+    return { offsets: ends, ...int32Lists(chosen) };
   };
 }
 

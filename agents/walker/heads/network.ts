@@ -5,7 +5,7 @@ import type { Tf } from '../../../src/tensor/backend.js';
 import { gatherRows, matMul, relu } from '../../../src/tensor/ops.js';
 import { pairDot } from '../../../src/tensor/table-dots.js';
 import { ParameterSet, uniformFanIn } from '../../../src/tensor/parameters.js';
-import { createRecurrentLayer, type RecurrentLayer } from '../../../src/tensor/recurrent.js';
+import { type CellState, createRecurrentLayer, type RecurrentLayer } from '../../../src/tensor/recurrent.js';
 import { renumbering } from './batch-rows.js';
 import type { WalkerSettings } from '../settings.js';
 import { type HeadShape, hopOf, type StateBatch, type WrittenRelations } from './head.js';
@@ -153,6 +153,26 @@ export function rowsOfHop(tf: Tf, byHop: readonly Tensor2D[], batch: StateBatch)
   return places.every((place) => place >= last) ? byHop.at(-1)! : gatherRows(tf, tf.concat([...byHop], 0), places);
 }
 
+/** The same of states of a cell. */
+export function statesOfHop(tf: Tf, byHop: readonly CellState[], batch: StateBatch): CellState {
+  const rows = (part: number) => byHop.map((state) => state[part]!);
+  return byHop[0]!.map((_, part) => rowsOfHop(tf, rows(part), batch));
+}
+
+/** Memo of what a batch determines. */
+export function perBatch<T>(make: (batch: StateBatch) => T): (batch: StateBatch) => T {
+  const known = new WeakMap<StateBatch, { made: T }>();
+  return (batch) => {
+    if (!known.has(batch)) known.set(batch, { made: make(batch) });
+    return known.get(batch)!.made;
+  };
+}
+
+/** Elements of a tensor by their flat places: float32 [places]. */
+export function elements(tf: Tf, values: tfTypes.Tensor, places: Int32Array): Tensor1D {
+  return tf.reshape(gatherRows(tf, tf.reshape(values, [-1, 1]), places), [-1]);
+}
+
 /** Steps of the longest walk of a batch. */
 export function longestWalk(batch: StateBatch): number {
   let most = 0;
@@ -170,7 +190,7 @@ export function ofStep(walked: Int32Array, numStates: number, step: number): Int
 export function pickRelations(tf: Tf, scores: Tensor2D, { stateOf, relations }: StateBatch): Tensor1D {
   const width = scores.shape[1];
   const flat = stateOf.map((s, i) => s * width + relations[i]!);
-  return tf.reshape(gatherRows(tf, tf.reshape(scores, [-1, 1]), flat), [-1]);
+  return elements(tf, scores, flat);
 }
 
 const negatives = 20;

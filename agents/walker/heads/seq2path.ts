@@ -9,7 +9,7 @@
  * @source a baseline of Jung, Son and Lyu 2020 (AttnIO), described there in a few lines; see docs/dialogue-walkers.md
  */
 import type * as tfTypes from '@tensorflow/tfjs-core';
-import type { AdjacencyRows } from '../../../src/kg/adjacency.js';
+import { type AdjacencyRows, int32Lists } from '../../../src/kg/adjacency.js';
 import type { Tf } from '../../../src/tensor/backend.js';
 import { gatherRows, matMul } from '../../../src/tensor/ops.js';
 import type { CellState } from '../../../src/tensor/recurrent.js';
@@ -17,9 +17,17 @@ import { segmentLogSoftmaxColumns } from '../../../src/tensor/segments.js';
 import { trainedDots } from '../../../src/tensor/table-dots.js';
 import type { WalkerSettings } from '../settings.js';
 import { type HeadShape, hopOf, type StateBatch, type WrittenRelations } from './head.js';
-import { type EmbeddedNetwork, type Layers, longestWalk, ofStep, rowsOfHop, type Scene } from './network.js';
+import {
+  elements,
+  type EmbeddedNetwork,
+  type Layers,
+  longestWalk,
+  ofStep,
+  perBatch,
+  type Scene,
+  statesOfHop,
+} from './network.js';
 
-type Tensor1D = tfTypes.Tensor1D;
 type Tensor2D = tfTypes.Tensor2D;
 
 export function seq2PathNetwork(
@@ -34,11 +42,7 @@ export function seq2PathNetwork(
   const cell = layers.lstm('decoder', d, units);
   layers.add('state.relation', units, choices, true);
   layers.add('state.tail', units, d, true);
-  const runsOf = new WeakMap<StateBatch, RelationRuns>();
-  const runs = (batch: StateBatch) => {
-    if (!runsOf.has(batch)) runsOf.set(batch, relationRuns(rows, batch, numRelations));
-    return runsOf.get(batch)!;
-  };
+  const runs = perBatch((batch) => relationRuns(rows, batch, numRelations));
 
   /** After the last entity of each walk. */
   const decode = ({ batch, text, entities, relations, local, dropped }: Scene): CellState => {
@@ -51,13 +55,7 @@ export function seq2PathNetwork(
       const chosen = read(ends[step]!, relations, ofStep(batch.walkedRelations, numStates, step));
       ends.push(read(chosen, entities, ofStep(local.walked, numStates, step)));
     }
-    return said.map((_, part) =>
-      rowsOfHop(
-        tf,
-        ends.map((end) => end[part]!),
-        batch,
-      ),
-    );
+    return statesOfHop(tf, ends, batch);
   };
 
   /** U · s′ / √d, once states have written relations: what meets entities. */
@@ -76,15 +74,11 @@ export function seq2PathNetwork(
       const there = runs(batch);
       const state = decode(scene);
       const all = tf.reshape(ofRelations(scene, state), [-1, 1]) as Tensor2D;
-      const ofThose = gatherRows(
-        tf,
-        all,
-        there.relations.map((r, i) => there.stateOf[i]! * choices + r),
-      );
-      const byRelation = segmentLogSoftmaxColumns(tf, ofThose, there.offsets);
-      const relationPart = gatherRows(tf, byRelation, there.relationOf);
+      const places = there.relations.map((r, i) => there.stateOf[i]! * choices + r);
+      const byRelation = segmentLogSoftmaxColumns(tf, gatherRows(tf, all, places), there.offsets);
+      const relationPart = elements(tf, byRelation, there.relationOf);
       const { forks, tailOffsets, forkOf, tailOf } = there;
-      if (forks.length === 0) return tf.reshape(relationPart, [-1]) as Tensor1D;
+      if (forks.length === 0) return relationPart;
 
       const wanted = wantedAfter(scene, state, {
         stateOf: forks.map((place) => there.stateOf[place]!),
@@ -95,12 +89,8 @@ export function seq2PathNetwork(
       // The last row is of tails without an alternative: certain.
       const certain = forkOf.length;
       const rowsOfTails = tf.concat([byTail, tf.zeros([1, 1])], 0) as Tensor2D;
-      const tailPart = gatherRows(
-        tf,
-        rowsOfTails,
-        tailOf.map((at) => (at < 0 ? certain : at)),
-      );
-      return tf.reshape(tf.add(relationPart, tailPart), [-1]) as Tensor1D;
+      const rowOf = tailOf.map((at) => (at < 0 ? certain : at));
+      return tf.add(relationPart, elements(tf, rowsOfTails, rowOf));
     },
   };
 }
@@ -124,24 +114,20 @@ function freely(tf: Tf, choices: number, { decode, ofRelations, wantedAfter }: D
       const { batch, entities, local } = scene;
       const { stateOf, relations } = batch;
       const state = decode(scene);
-      const byRelation = tf.reshape(logSoftmax(ofRelations(scene, state)), [-1, 1]) as Tensor2D;
-      const relationPart = gatherRows(
-        tf,
-        byRelation,
-        relations.map((r, i) => stateOf[i]! * choices + r),
-      );
+      const written = relations.map((r, i) => stateOf[i]! * choices + r);
+      const relationPart = elements(tf, logSoftmax(ofRelations(scene, state)), written);
       // Staying ends a walk: no entity is written after it.
       const places = Int32Array.from(relations.keys()).filter((i) => relations[i]! < choices - 1);
-      if (places.length === 0) return tf.reshape(relationPart, [-1]) as Tensor1D;
+      if (places.length === 0) return relationPart;
       const of = (list: Int32Array) => places.map((i) => list[i]!);
       const wanted = wantedAfter(scene, state, { stateOf: of(stateOf), relations: of(relations) });
       const pairs = { left: Int32Array.from(places.keys()), right: [of(local.tails)] };
       const byTail = tf.sub(trainedDots(tf, wanted, [entities], pairs), tf.logSumExp(scoresOfAll(wanted, entities), 1));
       // The last row is that of staying.
-      const rows = tf.concat([tf.reshape(byTail, [-1, 1]), tf.zeros([1, 1])], 0) as Tensor2D;
+      const rows = tf.concat([byTail, tf.zeros([1])], 0);
       const rowOf = new Int32Array(relations.length).fill(places.length);
       places.forEach((i, row) => (rowOf[i] = row));
-      return tf.reshape(tf.add(relationPart, gatherRows(tf, rows, rowOf)), [-1]) as Tensor1D;
+      return tf.add(relationPart, elements(tf, rows, rowOf));
     },
   };
 }
@@ -215,15 +201,5 @@ function relationRuns({ offsets, relations, tails }: AdjacencyRows, batch: State
     }
     runs.offsets.push(runs.relations.length);
   }
-  return {
-    relationOf,
-    tailOf,
-    offsets: Int32Array.from(runs.offsets),
-    stateOf: Int32Array.from(runs.stateOf),
-    relations: Int32Array.from(runs.relations),
-    forks: Int32Array.from(runs.forks),
-    tailOffsets: Int32Array.from(runs.tailOffsets),
-    forkOf: Int32Array.from(runs.forkOf),
-    tails: Int32Array.from(runs.tails),
-  };
+  return { relationOf, tailOf, ...int32Lists(runs) };
 }

@@ -2,7 +2,7 @@
 import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { Tf } from '../../../src/tensor/backend.js';
 import { matMul, relu } from '../../../src/tensor/ops.js';
-import type { Layers } from './network.js';
+import type { Layers, Scene } from './network.js';
 
 type Tensor2D = tfTypes.Tensor2D;
 
@@ -15,17 +15,8 @@ export interface Tokens {
   there: Float32Array;
 }
 
-/** Layers that share a width. */
-export interface Transformer {
-  /** Adds the weights of an encoder layer, and gives what it makes of tokens: as many rows. */
-  encoder(name: string): (tokens: Tokens, dropped: (rows: Tensor2D) => Tensor2D) => Tokens;
-  /** Adds the weights of a decoder layer, and gives what it makes of one query a state: float32 [states, dim]. */
-  decoder(name: string): (queries: Tensor2D, tokens: Tokens, dropped: (rows: Tensor2D) => Tensor2D) => Tensor2D;
-  norm(name: string): (rows: Tensor2D) => Tensor2D;
-}
-
-/** @source Vaswani et al. 2017, arXiv:1706.03762; norms before each part: Xiong et al. 2020, arXiv:2002.04745 */
-export function createTransformer(tf: Tf, layers: Layers, { dim, heads }: { dim: number; heads: number }): Transformer {
+/** Layers that share a width. @source Vaswani et al. 2017, arXiv:1706.03762; norms before each part: Xiong et al. 2020, arXiv:2002.04745 */
+export function createTransformer(tf: Tf, layers: Layers, { dim, heads }: { dim: number; heads: number }) {
   const { parameters, weight, dense } = layers;
   /** Columns of one head; the last ones are spare where `dim` is no multiple. */
   const own = Math.ceil(dim / heads);
@@ -77,19 +68,21 @@ export function createTransformer(tf: Tf, layers: Layers, { dim, heads }: { dim:
 
   return {
     norm,
-    encoder(name) {
+    /** Adds the weights of an encoder layer, and gives what it makes of tokens: as many rows. */
+    encoder(name: string) {
       const [before, attend] = [norm(`${name}.norm.1`), attention(`${name}.attention`)];
       const [between, feed] = [norm(`${name}.norm.2`), feedForward(`${name}.feed`)];
-      return (tokens, dropped) => {
+      return (tokens: Tokens, dropped: Scene['dropped']): Tokens => {
         const normed = before(tokens.rows);
         const first = tf.add(tokens.rows, dropped(attend(normed, { ...tokens, rows: normed }))) as Tensor2D;
         return { ...tokens, rows: tf.add(first, dropped(feed(between(first)))) as Tensor2D };
       };
     },
-    decoder(name) {
+    /** Adds the weights of a decoder layer, and gives what it makes of one query a state: float32 [states, dim]. */
+    decoder(name: string) {
       const [before, attend] = [norm(`${name}.norm.1`), attention(`${name}.attention`)];
       const [between, feed] = [norm(`${name}.norm.2`), feedForward(`${name}.feed`)];
-      return (queries, tokens, dropped) => {
+      return (queries: Tensor2D, tokens: Tokens, dropped: Scene['dropped']) => {
         const first = tf.add(queries, dropped(attend(before(queries), tokens))) as Tensor2D;
         return tf.add(first, dropped(feed(between(first)))) as Tensor2D;
       };

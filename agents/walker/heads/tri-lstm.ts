@@ -17,7 +17,7 @@ import { pairDot } from '../../../src/tensor/table-dots.js';
 import type { CellState, RecurrentLayer } from '../../../src/tensor/recurrent.js';
 import type { WalkerSettings } from '../settings.js';
 import type { HeadShape, StateBatch } from './head.js';
-import { type EmbeddedNetwork, type Layers, ofStep, rowsOfHop, type Scene } from './network.js';
+import { elements, type EmbeddedNetwork, type Layers, ofStep, perBatch, type Scene, statesOfHop } from './network.js';
 
 type Tensor2D = tfTypes.Tensor2D;
 
@@ -36,12 +36,7 @@ export function triLstmNetwork(
   const walks = layers.lstm('tri.walk', d, hidden);
   layers.add('tri.message-walk', hidden, hidden);
   layers.add('tri.fact-walk', hidden, hidden);
-  const drawn = createFacts(rows);
-  const known = new WeakMap<StateBatch, Facts>();
-  const factsOf = (batch: StateBatch) => {
-    if (!known.has(batch)) known.set(batch, drawn(batch));
-    return known.get(batch)!;
-  };
+  const factsOf = perBatch(createFacts(rows));
 
   return {
     others: (batch) => factsOf(batch).tails,
@@ -78,13 +73,7 @@ export function triLstmNetwork(
       state = walks.step(read(entities, ofStep(local.walked, numStates, hop - 1)), state);
       prefixes.push(state);
     }
-    const walked = state.map((_, part) =>
-      rowsOfHop(
-        tf,
-        prefixes.map((prefix) => prefix[part]!),
-        batch,
-      ),
-    );
+    const walked = statesOfHop(tf, prefixes, batch);
     const edges = { from: batch.stateOf, relations: batch.relations, tails: local.tails };
     return readEdges(walks, walked, { entities, relations }, edges);
   }
@@ -199,7 +188,7 @@ function bestFacts(
     batchDots(tf, left as tfTypes.Tensor3D, right as tfTypes.Tensor3D),
     tf.tensor3d(hidden, [groups, 1, mostFacts]),
   );
-  return tf.reshape(gatherRows(tf, tf.reshape(tf.max(dots, 2), [-1, 1]), Int32Array.from(taken)), [-1]);
+  return elements(tf, tf.max(dots, 2), Int32Array.from(taken));
 }
 
 /** Distinct pairs in order of appearance, and the place of each given pair among them. */
