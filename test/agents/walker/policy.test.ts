@@ -4,7 +4,7 @@ import type { StateBatch } from '../../../agents/walker/heads/head.js';
 import { type Policy, StateReader, walkerActor } from '../../../agents/walker/policy.js';
 import { defaultWalkRules, initialState } from '../../../envs/dialogue-walk/rules.js';
 import { laterSample, reachableStates, toyFeaturizer } from '../../fixtures/toy-walker.js';
-import { Graph } from '../../../src/kg/graph.js';
+import type { Graph } from '../../../src/kg/graph.js';
 import { graphOf, graphOfIds, sampleOf, toyTwoHop } from '../../fixtures/toy-walks.js';
 import type { StateRequest } from '../../../agents/walker/features/featurizer.js';
 import { stateTextSettings } from '../../../envs/settings.js';
