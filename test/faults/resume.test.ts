@@ -1,18 +1,19 @@
 /** Exact resume, by task and phase: a run that is stopped anywhere and resumed ends byte for byte as the unbroken run. */
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, test } from '@jest/globals';
 import { loadPreset, type RunSettings } from '../../presets/index.js';
 import { train } from '../../tasks/train.js';
+import { finishedRun } from '../fixtures/finished-run.js';
 import { often } from '../fixtures/long-tests.js';
-import { useReleaseHome } from '../fixtures/release-home.js';
+import { useSharedHome } from '../fixtures/own-home.js';
 import { importTinyLinks, tinyLinkSettings } from '../fixtures/tiny-link-training.js';
 import { expectExactResume, tinySettings, type Stop } from '../fixtures/tiny-training.js';
-import { filmSettings, importFilms } from '../fixtures/toy-question-training.js';
+import { filmSettings } from '../fixtures/toy-question-training.js';
 
-const home = useReleaseHome();
-beforeAll(async () => {
-  await importFilms();
+const home = useSharedHome(async () => {
+  await finishedRun('dialogues');
+  await finishedRun('questions');
   await importTinyLinks();
 });
 
@@ -31,33 +32,33 @@ const pairs = ['transe.enabled=false', 'clone.linkedTurns={}', 'walker.pairFeatu
 const links = ['demonstrations.paths=2', 'clone.epochs=2', 'ppo.updates=4'];
 const chains = () => loadPreset('link-chains', ['data.dataset=tiny', 'exactWalker.chains.steps=60']);
 
-/** Runs with the places that each is stopped at, of which `npm test` tries the first `quick`. */
+/** Runs with the places that each is stopped at, of which `npm test` tries the first `quick`: one a task and kind of phase. */
 const cases: [what: string, settings: () => RunSettings, quick: number, stops: Stop[]][] = [
   [
     'dialogues',
     () => tinySettings(),
-    6,
+    5,
     [
       ['transe', 1],
       ['encode messages', 0],
       ['clone', 4, 2],
-      ['evaluate on valid', 1, 2],
       ['ppo', 3],
       ['evaluate the best on valid', 1],
+      ['evaluate on valid', 1, 2],
       ['evaluate on valid', 1],
       ['ppo', 1],
       ['evaluate on valid', 1, 3],
       ['evaluate on valid', 1, 4],
     ],
   ],
-  ['a critic', () => tinySettings(...critic, 'log.tensorboard=true', 'walker.head=pa-mlp'), 1, [['ppo', 3]]],
+  ['a critic', () => tinySettings(...critic, 'log.tensorboard=true', 'walker.head=pa-mlp'), 0, [['ppo', 3]]],
   ['texts of every step, cloned', () => tinySettings(...perStep), 0, [['ppo', 3]]],
   ['texts of every step, with a critic', () => tinySettings(...perStep, ...critic), 0, [['ppo', 3]]],
   ['LLM-ARK’s whole network', () => tinySettings(...perStep, ...critic, ...arkNetwork), 1, [['ppo', 3]]],
   ...([withoutTransE, withoutPaths].map((one) => [
     `LLM-ARK’s ablation, ${one[0]}`,
     () => tinySettings(...ablated, ...one),
-    1,
+    0,
     [
       ['ppo', 3],
       ['clone', 4, 2],
@@ -66,7 +67,7 @@ const cases: [what: string, settings: () => RunSettings, quick: number, stops: S
   [
     'pair features and linked turns',
     () => tinySettings(...pairs),
-    1,
+    0,
     [
       ['clone', 2],
       ['ppo', 2],
@@ -75,7 +76,7 @@ const cases: [what: string, settings: () => RunSettings, quick: number, stops: S
   [
     'a network on the host',
     () => tinySettings('backend=host'),
-    1,
+    0,
     [
       ['ppo', 3],
       ['clone', 2],
@@ -86,7 +87,7 @@ const cases: [what: string, settings: () => RunSettings, quick: number, stops: S
   [
     'questions',
     () => filmSettings(),
-    2,
+    1,
     [
       ['ppo', 7],
       ['evaluate on valid', 1, 2],
@@ -105,7 +106,7 @@ const cases: [what: string, settings: () => RunSettings, quick: number, stops: S
   [
     'links, over means of paths with a critic',
     () => tinyLinkSettings(...links, 'linkWalker.pathEncoder=mean', 'ppo.baseline=critic'),
-    1,
+    0,
     [['ppo', 3]],
   ],
   ['chains of links', chains, 1, [['fit', 3]]],
@@ -114,8 +115,10 @@ const cases: [what: string, settings: () => RunSettings, quick: number, stops: S
 describe.each(cases.filter(([, , quick, stops]) => often(quick, stops.length) > 0))(
   'a run on %s',
   (what, settingsOf, quick, stops) => {
-    const unbroken = () => join(home(), what);
-    beforeAll(() => train({ settings: settingsOf(), folder: unbroken() }));
+    const unbroken = () => join(home(), `${what}-run`);
+    beforeAll(async () => {
+      if (!existsSync(unbroken())) await train({ settings: settingsOf(), folder: unbroken() });
+    });
 
     test.each(stops.slice(0, often(quick, stops.length)))(
       'stopped in “%s” at %j ends as if it never was',

@@ -1,5 +1,5 @@
 import { join, relative } from 'node:path';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { loadRelationWalkers } from '../../../agents/relation-walker/relation-walker-agent.js';
 import { loadQuestionRun } from '../../../agents/question-agents.js';
 import { readIndex } from '../../../checkpoints/store.js';
@@ -9,23 +9,21 @@ import { readMetrics } from '../../../src/run/metric-log.js';
 import { openRun } from '../../../src/run/run-folder.js';
 import { questionMeasure } from '../../../tasks/questions/score.js';
 import { train } from '../../../tasks/train.js';
+import { finishedRun } from '../../fixtures/finished-run.js';
 import { useSharedHome } from '../../fixtures/own-home.js';
 import { evaluationOf, expectExactResume, runHashes } from '../../fixtures/tiny-training.js';
-import { filmSettings, importFilms } from '../../fixtures/toy-question-training.js';
+import { filmSettings } from '../../fixtures/toy-question-training.js';
 
-const home = useSharedHome(importFilms);
 let unbroken: string;
+const home = useSharedHome(async () => {
+  unbroken = await finishedRun('questions');
+});
 let runs = 0;
 const noModel = {
   client: { remaining: 0, byLikelihood: false, decide: () => Promise.reject(new Error('no model')) },
   trace() {},
 };
 const newFolder = () => join(home(), `run-${++runs}`);
-
-beforeAll(async () => {
-  unbroken = newFolder();
-  await train({ settings: filmSettings(), folder: unbroken });
-});
 
 describe('a training run on questions', () => {
   test('learns from questions and answers alone, for topics it never saw', () => {
