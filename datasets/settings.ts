@@ -4,6 +4,7 @@ import { z } from 'zod';
 /** A number of samples; null: all. */
 const sampleCount = z.int().min(1).nullable().default(null);
 
+/** Schema of the section. */
 export const dataSettings = z.strictObject({
   dataset: z.string().min(1).default('opendialkg').describe('Name of an imported data set (`kgwalk datasets list`).'),
   graph: z

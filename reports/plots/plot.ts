@@ -57,6 +57,7 @@ export interface LinePlot extends Titled {
   height?: number;
 }
 
+/** An estimate with its interval. */
 export interface PlotEstimate {
   value: number;
   low: number;
