@@ -13,7 +13,7 @@ export type Json = string | number | boolean | null | Json[] | { [key: string]: 
 /** An object that JSON can hold. */
 export type JsonObject = { [key: string]: Json };
 
-/** The version this program writes; older ones need an entry in `migrations`. */
+/** Version that is written and read; others are refused. */
 export const schemaVersion = 2;
 
 const metadataKey = 'kgwalk';
