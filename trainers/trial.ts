@@ -231,10 +231,13 @@ class Meter {
   }
 }
 
-/** Between the first and the last step shown; with a single one, since the line was opened. */
-function secondsPerStepOf({ before, opened, first, last }: Line): number {
+/**
+ * Between the first and the last step shown; since the line was opened for a single one, and for evaluations, which show the
+ * samples of a batch at its end.
+ */
+function secondsPerStepOf({ label, within, before, opened, first, last }: Line): number {
   if (!first || !last) return 0;
-  const [begin, at] = first.done < last.done ? [first.done, first.at] : [before, opened];
+  const [begin, at] = first.done < last.done && within === label ? [first.done, first.at] : [before, opened];
   return (last.at - at) / Math.max(1, last.done - begin);
 }
 
