@@ -27,7 +27,7 @@ export interface ChainRule {
 }
 
 /** Rules of each query relation, by its id; inverse ones ask for heads. Ascending by chain. */
-export type RuleTable = readonly (readonly ChainRule[])[];
+type RuleTable = readonly (readonly ChainRule[])[];
 
 const defaults = {
   /** Relations of the longest chain, 1 to 3. */

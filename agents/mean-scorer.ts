@@ -1,7 +1,7 @@
 /** Mean of several networks' log-probabilities of legal actions. */
 import type { StateScorer } from './actor.js';
 
-export interface MeanMember<Request> {
+interface MeanMember<Request> {
   scorer: StateScorer<never>;
   /** Its own request for a state, the same object each time. Default: a copy, which preparing may add to. */
   requestOf?: (request: Request) => unknown;

@@ -178,7 +178,7 @@ export function renderPage(view: PageView): string {
  * JSON for use inside a script tag: no name can end the tag. Control characters and text direction marks become visible
  * escapes, as on the rest of the page.
  */
-export function jsonForHtml(value: unknown): string {
+function jsonForHtml(value: unknown): string {
   const codes: Record<string, string> = { '<': '\\u003c', '>': '\\u003e', '&': '\\u0026' };
   const visible = (_: string, one: unknown) => (typeof one === 'string' ? printable(one) : one);
   return JSON.stringify(value, visible).replace(/[<>&]/g, (character) => codes[character]!);

@@ -13,7 +13,7 @@ import { numberText } from '../src/run/figures.js';
 import { duration, listed, milliseconds, plain, pText, signed } from './format.js';
 
 /** The set that represents each data set and task, in the order of the sets: the subject of the page. */
-export function firstSets(sets: readonly ResultSet[]): ResultSet[] {
+function firstSets(sets: readonly ResultSet[]): ResultSet[] {
   const keyOf = ({ about: { task, dataset } }: ResultSet) => JSON.stringify([task, dataset]);
   return sets.filter((set, i) => sets.findIndex((one) => keyOf(one) === keyOf(set)) === i);
 }

@@ -4,7 +4,7 @@ import type { SweepAxis } from '../src/run/sweep-axes.js';
 import { escapeText } from './html.js';
 import { plain } from './format.js';
 
-export interface AxesTrial {
+interface AxesTrial {
   label: string;
   set: Readonly<Record<string, unknown>>;
   value: number;

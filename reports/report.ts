@@ -22,7 +22,7 @@ export interface Report {
   pictures: string[];
 }
 
-export interface ReportOptions {
+interface ReportOptions {
   /** Output folder, created if missing; files of the same names are replaced. */
   to: string;
   /** Folders of finished evaluations. */

@@ -29,7 +29,7 @@ interface SettingRow {
 }
 
 /** Compared settings; undefined for fewer than two with validation during training. */
-export interface SettingComparison {
+interface SettingComparison {
   /** Compared figure: the first main figure of validation. */
   figure: Figure;
   rows: SettingRow[];

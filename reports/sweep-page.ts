@@ -19,7 +19,7 @@ import { loadRunData } from './run-data.js';
 import { percent, plain } from './format.js';
 
 /** Statistics of a sweep, computed by the caller. */
-export interface SweepFindings {
+interface SweepFindings {
   /** Figure that selects trials. */
   metric: string | undefined;
   best?: { trial: number; value: number; low: number; high: number; n: number; command: string } | undefined;

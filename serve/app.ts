@@ -16,7 +16,7 @@ import { openResults } from './results.js';
 import { checkpointNames, settingsByKey, readPlacedRun, settingDifferences, type World } from './runs.js';
 
 /** Dependencies of the routes. */
-export interface AppOptions {
+interface AppOptions {
   world: World;
   /** Listening address. */
   host: string;

@@ -26,7 +26,7 @@ interface Followed {
 const cursorShape = z.record(z.string(), z.record(z.string(), z.object({ offset: z.int().min(0), mark: z.string() })));
 
 /** Maximum runs per stream. */
-export const mostFollowed = 200;
+const mostFollowed = 200;
 
 /** Maximum concurrent streams. */
 export const mostStreams = 64;

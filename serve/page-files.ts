@@ -34,7 +34,7 @@ const pageHtml = `<!doctype html>
 </html>
 `;
 
-export interface PageFile {
+interface PageFile {
   type: string;
   body: string;
 }

@@ -6,7 +6,7 @@ import { createApp, isLoopback, newToken } from './app.js';
 import { openWorld } from './runs.js';
 
 /** Listening address and content. */
-export interface ServeOptions {
+interface ServeOptions {
   /** Folders of runs, or folders that contain some. */
   roots: readonly string[];
   /** Default 127.0.0.1: this machine only. Any other address requires a token. */

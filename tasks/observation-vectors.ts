@@ -12,7 +12,7 @@ export interface ObservationVectors {
 }
 
 /** Texts of one kind, row by row. */
-export interface VectorRows {
+interface VectorRows {
   dim: number;
   /** Adds row `row` to the numbers from `at`. */
   add(row: number, into: Float32Array, at: number): void;

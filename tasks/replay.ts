@@ -9,7 +9,7 @@ import { findTrained } from './named-runs.js';
 import type { Data, OpenedAgent, Resolved, Work } from './task.js';
 
 /** The agent and the samples of a kept evaluation; close them after use. */
-export interface Replayed {
+interface Replayed {
   task: AnyTask;
   data: Data<Sample>;
   agent: OpenedAgent<Sample, unknown, Row>;

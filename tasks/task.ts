@@ -100,7 +100,7 @@ export interface Shown {
 }
 
 /** Options of one question; all others are the agent's. */
-export type AskFlags = Pick<EvaluationFlags, 'start' | 'dialogue' | 'top' | 'trace'>;
+type AskFlags = Pick<EvaluationFlags, 'start' | 'dialogue' | 'top' | 'trace'>;
 
 /** An answer with the walks that lead to it, as pages draw them. */
 export type ShownAnswer = Shown & Pick<Example, 'answers' | 'walks'>;

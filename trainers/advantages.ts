@@ -106,7 +106,7 @@ export function groupMeanAdvantages(rollout: Rollout, groups: Int32Array, gamma:
  * @param baseline such as a moving average of earlier returns
  * @source Williams 1992, "Simple statistical gradient-following algorithms", section 4
  */
-export function advantagesFrom(baseline: number, rollout: Rollout, gamma: number): Advantages {
+function advantagesFrom(baseline: number, rollout: Rollout, gamma: number): Advantages {
   const sums = rewardsToGo(rollout, gamma);
   return { advantages: Float32Array.from(sums, (sum) => sum - baseline), returns: Float32Array.from(sums) };
 }

@@ -11,7 +11,7 @@ export interface BackgroundOptions extends Pick<EncodeOptions, 'lanes'> {
 }
 
 /** Encoding in the background. */
-export interface BackgroundEncoding<Result> {
+interface BackgroundEncoding<Result> {
   /** Waits for the vectors, from now on with all lanes and progress lines. @throws the encoding's errors */
   join(): Promise<Result>;
   /** Cancels it; vectors so far are kept. */

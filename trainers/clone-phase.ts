@@ -9,7 +9,7 @@ import { beginWith, figuresOf, restoreTrainee, saveTrainee, type Session, type T
 const logEvery = 10;
 
 /** Networks, evaluation and resume state. */
-export interface ClonePhase {
+interface ClonePhase {
   /** Saved and restored state; disposed by the caller. */
   trainee: Trainee;
   /**

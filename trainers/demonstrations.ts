@@ -28,7 +28,7 @@ export interface Gold {
 }
 
 /** States of some walks, with their demonstrated actions. */
-export interface ShownStates<Request> {
+interface ShownStates<Request> {
   requests: readonly Request[];
   golds: readonly Gold[];
   /** Loss weight of each state. */

@@ -14,7 +14,7 @@ import { learningRateAt, type PpoOptions } from './ppo.js';
 import { sampleOrder } from './rollout.js';
 
 /** Networks, demonstrations, resume state and callbacks. */
-export interface ExpectedRewardOptions extends Pick<
+interface ExpectedRewardOptions extends Pick<
   PpoOptions<never, StateRequest>,
   'actor' | 'optimizer' | 'anchor' | 'settings' | 'seed' | 'startUpdate' | 'onUpdate' | 'signal'
 > {
@@ -65,7 +65,7 @@ async function step(
 }
 
 /** Mean expected reward in [0, 1], mean KL from the clone in nats, and the gradient by logit. */
-export interface ExpectedReward {
+interface ExpectedReward {
   reward: number;
   anchorKl: number;
   /** float32 [number of actions] */

@@ -14,7 +14,7 @@ import { figuresOf, restoreTrainee, saveTrainee, type Session, stepsOf, type Tra
 const logEvery = 10;
 
 /** Model, evaluation and resume state. */
-export interface FitPhase {
+interface FitPhase {
   /** Weights and optimizer state, kept in checkpoints and resumed from; `steps` of the optimizer. */
   fitted: {
     state(): Promise<{ steps: number; tensors: Record<string, Tensor> }>;

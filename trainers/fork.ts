@@ -20,7 +20,7 @@ export interface ForkSource {
 }
 
 /** Initial state of a fork. */
-export interface Forked {
+interface Forked {
   weights: Checkpoint;
   origin: ForkOrigin;
 }

@@ -12,13 +12,13 @@ import type { PpoOptions, PpoUpdate } from './ppo.js';
 import { beginWith, figuresOf, restoreTrainee, saveTrainee, type Session, stepsOf, type Trainee } from './session.js';
 
 /** Input of the training algorithm. */
-export type PpoShared = Pick<
+type PpoShared = Pick<
   PpoOptions<unknown, unknown>,
   'settings' | 'seed' | 'startUpdate' | 'startAverage' | 'onUpdate' | 'signal'
 >;
 
 /** Networks, evaluation and resume state. */
-export interface PpoPhase {
+interface PpoPhase {
   /** Saved and restored state; disposed by the caller. */
   trainee: Trainee;
   /** Figures on valid by `eval/…`; the first chooses the best checkpoint. */

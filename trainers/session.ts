@@ -25,7 +25,7 @@ import type { Optimizer, TrainedParameters } from '../src/tensor/trainable.js';
 import type { TrainSettings } from './train-settings.js';
 
 /** Finished PPO round: number from 1, environment steps, figures by metric name. */
-export interface TrainedUpdate {
+interface TrainedUpdate {
   update: number;
   steps: number;
   metrics: Readonly<Record<string, number>>;

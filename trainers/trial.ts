@@ -19,7 +19,7 @@ export interface TrialOptions extends Pick<TrainOptions, 'settings' | 'fork' | '
 }
 
 /** One kind of work; times in seconds. */
-export interface TrialPhase {
+interface TrialPhase {
   phase: string;
   /** Steps of the whole run. */
   steps: number;

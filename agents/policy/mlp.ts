@@ -4,8 +4,8 @@ import type { Actor, MaskedActions, ValueNetwork } from '../actor.js';
 import { maskOf, type PolicyShape, vectorOf, type VectorObservation } from './spaces.js';
 
 /** An actor over vectors that scores observations as they are. */
-export type VectorActor = Actor<VectorObservation, VectorObservation>;
-export type VectorCritic = ValueNetwork<VectorObservation>;
+type VectorActor = Actor<VectorObservation, VectorObservation>;
+type VectorCritic = ValueNetwork<VectorObservation>;
 
 /**
  * A policy: tanh layers, then a score for each action. Orthogonal starts, gain √2, of the scores 0.01.

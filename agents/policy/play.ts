@@ -30,7 +30,7 @@ export interface PlayedEpisode {
  */
 export type Chooser = (observations: readonly VectorObservation[], rngs: readonly Rng[]) => Promise<ArrayLike<number>>;
 
-export interface ActOptions {
+interface ActOptions {
   /** Takes the most likely action instead of sampling. Default true. */
   deterministic?: boolean | undefined;
   /** Frozen normalizer of its observations. */
@@ -100,7 +100,7 @@ export function randomChooser({ numActions }: PolicyShape): Chooser {
     );
 }
 
-export interface PlayOptions {
+interface PlayOptions {
   /** One an episode. */
   seeds: readonly number[];
   /** Called as each episode ends. @param place index among the seeds */

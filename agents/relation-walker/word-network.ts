@@ -26,7 +26,7 @@ type TextScores = Float32Array;
 const mostKept = 4096;
 
 /** A walker's settings as readers of words have them. */
-export const wordSettings = ({
+const wordSettings = ({
   wordDim,
   wordWidth,
   dropout,

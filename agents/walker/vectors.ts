@@ -146,12 +146,12 @@ interface EncodeWalkOptions extends EncodeNameOptions {
 }
 
 /** True where messages before the last are encoded one by one. */
-export function readsEarlier(walker: WalkerSettings): boolean {
+function readsEarlier(walker: WalkerSettings): boolean {
   return readsEdgeFeatures(walker) && walker.pairFeatures !== 'none';
 }
 
 /** The message that was said so many before the last; empty where there is none. */
-export function earlierText(task: WalkTask, before: number): string {
+function earlierText(task: WalkTask, before: number): string {
   return task.messages.at(-1 - before)?.text.trim() ?? '';
 }
 

@@ -13,7 +13,7 @@ import type { StateRequest, TaskVectors } from './features/featurizer.js';
 import { freeBeam } from './free-beam.js';
 import { type Policy, type WalkScorer, walkScorer } from './policy.js';
 
-export interface WalkerAgentOptions {
+interface WalkerAgentOptions {
   name: string;
   /** At least the largest k that is evaluated. */
   beamWidth: number;

@@ -91,7 +91,7 @@ export async function policyOf(
 }
 
 /** Job of a thread: answers to tasks, or log-probabilities of given walks. */
-export type WalkerJob = ({ tasks: WalkTask[] } | { given: GivenWalks[] }) & {
+type WalkerJob = ({ tasks: WalkTask[] } | { given: GivenWalks[] }) & {
   texts: TaskVectors;
 };
 

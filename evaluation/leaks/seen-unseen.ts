@@ -6,7 +6,7 @@ import type { Estimate } from '../../src/run/figures.js';
  * `below`: the interval of seen − unseen lies above 0; `above`: it lies below 0; `not below`: it holds 0 although there are
  * enough unseen targets to see a difference of some points; `too few` to say.
  */
-export type SeenUnseenVerdict = 'below' | 'not below' | 'above' | 'too few';
+type SeenUnseenVerdict = 'below' | 'not below' | 'above' | 'too few';
 
 /** Scores of one evaluation on targets that train had, and on those it had not. */
 export interface SeenUnseen {

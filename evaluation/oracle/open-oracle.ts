@@ -27,7 +27,7 @@ const keptHeads = 256;
 /** Agents that answer without evidence: there is nothing for it to read. */
 const unsimulated = ['io', 'cot'];
 
-export interface OracleSettings {
+interface OracleSettings {
   /** Only read. */
   graph: Graph;
   /** Questions that may be asked, with their gold. */

@@ -29,7 +29,7 @@ export interface DrawnChart {
 }
 
 /** Options that are not part of the plot. */
-export interface DrawOptions {
+interface DrawOptions {
   /** Alternative text. Default: its title. */
   alt?: string | undefined;
   /** File name of the CSV without extension. Default: the title. */

@@ -127,7 +127,7 @@ function asPercent(value: number | string): string {
 }
 
 /** Three significant digits, four beyond a thousand. */
-export function asNumber(value: number | string): string {
+function asNumber(value: number | string): string {
   const number = Number(Number(value).toPrecision(3));
   if (number !== 0 && Math.abs(number) < 1e-3) return number.toExponential().replace('-', '−');
   return number.toLocaleString('en-US', { maximumSignificantDigits: 4 });

@@ -12,7 +12,7 @@ export interface RankedWalk {
   right?: boolean;
 }
 
-export interface WalkDrawing {
+interface WalkDrawing {
   /** Best first: the first is the chosen walk. */
   walks: readonly RankedWalk[];
   gold?: readonly Hop[] | undefined;

@@ -4,7 +4,7 @@ import { WorkbenchError } from '../run/errors.js';
 import { readError, readFully, refuseSpecial } from '../run/files.js';
 
 /** An open matrix of numbers; close it after use. */
-export interface NpyMatrix {
+interface NpyMatrix {
   readonly rows: number;
   /** Numbers of a row. */
   readonly width: number;

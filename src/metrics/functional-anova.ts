@@ -5,7 +5,7 @@
 import { Rng } from '../run/seeds.js';
 
 /** Result of `functionalAnova`. */
-export interface Importance {
+interface Importance {
   /** By dimension: share of the forest's variance explained by it alone, mean and standard deviation over trees. */
   shares: { value: number; deviation: number }[];
   /** Out-of-bag R²; at 0 or less the forest has learned nothing and the shares are meaningless. */

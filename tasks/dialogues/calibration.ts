@@ -6,7 +6,7 @@ import type { Section } from '../../src/run/evaluation.js';
 import { numberText } from '../../src/run/figures.js';
 import { type DialogueRow, type GoldPart, goldParts } from './row.js';
 
-export interface CalibratedRows {
+interface CalibratedRows {
   rows: readonly DialogueRow[];
   samples: readonly WalkSample[];
   graph: Graph;

@@ -38,7 +38,7 @@ export async function dialogueEnvironment(
 }
 
 /** Vector of an observation: the last message, then the name of the current entity. */
-export async function dialogueVectors(
+async function dialogueVectors(
   encoder: string,
   graph: Graph,
   samples: readonly Pick<WalkSample, 'task'>[],

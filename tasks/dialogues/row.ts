@@ -26,7 +26,7 @@ const shares = {
 export type GoldPart = keyof typeof shares;
 export const goldParts = Object.keys(shares) as GoldPart[];
 
-export const goldPartSchema = openObject({
+const goldPartSchema = openObject({
   squares: z.number(),
   ranks: z.object({ hops: rank, relation: rank, relations: rank, edge: rank, target: rank }),
   first: z.array(z.enum(['hops', 'relation', 'relations', 'edge', 'target'])),
@@ -35,7 +35,7 @@ export const goldPartSchema = openObject({
  * Over ranked paths: the sum of their squared probabilities; for each part, the rank of the gold among the paths that share the part (from 1;
  * 0 if it is not ranked); and the parts that the first path has right.
  */
-export type GoldPartRanks = z.output<typeof goldPartSchema>;
+type GoldPartRanks = z.output<typeof goldPartSchema>;
 
 /**
  * Like the other ranks, counts nothing as right if the graph lacks the gold path.
@@ -64,7 +64,7 @@ export const missReasons = [
   'agent-failed',
   'not-ranked',
 ] as const;
-export type MissReason = (typeof missReasons)[number];
+type MissReason = (typeof missReasons)[number];
 
 /** A line of `answers.jsonl`. */
 export const dialogueRow = openObject({

@@ -80,7 +80,7 @@ export const dialogueMeasure: Measure<DialogueRow> = {
   arrow: dialogueArrow,
 };
 
-export interface DialogueScoring extends Omit<RowContext, 'walked'> {
+interface DialogueScoring extends Omit<RowContext, 'walked'> {
   /** The edges that the agent may walk. */
   walks: WalkGraph;
   ks: readonly number[];

@@ -16,7 +16,7 @@ import { episodeSeeds, policyOf } from './learn.js';
 import { registeredSource, shapeOf, sourceHash } from './source.js';
 
 /** Files and environment of an import. */
-export interface ImportSb3Options {
+interface ImportSb3Options {
   /** Safetensors, as `export_sb3` of clients/python writes it. */
   file: string;
   env: { id: string; options?: Record<string, unknown> };

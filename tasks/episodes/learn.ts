@@ -52,7 +52,7 @@ export const policyOf = ({ policy }: Pick<TrainSettings, 'policy'>): PolicySetti
   policy ?? policySettings.parse({});
 
 /** The settings of PPO with as many rounds as the steps that are asked for take. */
-export function roundsOf(settings: Pick<TrainSettings, 'ppo' | 'policy'>): PpoSettings {
+function roundsOf(settings: Pick<TrainSettings, 'ppo' | 'policy'>): PpoSettings {
   const { totalSteps, numEnvs, numSteps } = policyOf(settings);
   return { ...settings.ppo, updates: Math.ceil(totalSteps / (numEnvs * numSteps)) };
 }

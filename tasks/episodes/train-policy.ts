@@ -24,7 +24,7 @@ import { episodeSeeds, policyOf } from './learn.js';
 import { type EnvSource, ownSource, registeredSource, shapeOf } from './source.js';
 
 /** Makes separate copies of an environment; or the id of a registered one. */
-export type EnvGiven = (() => VectorObservationEnv) | string;
+type EnvGiven = (() => VectorObservationEnv) | string;
 
 /** Environment, settings and folder of a training. */
 export interface TrainPolicyOptions extends Omit<TrainOptions, 'settings' | 'resume' | 'evaluateBest' | 'fork'> {

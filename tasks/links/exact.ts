@@ -20,7 +20,7 @@ import { rankOnValid } from './ranks.js';
 import type { LinkTrainingData } from './training-data.js';
 
 /** Settings with the section that names an exact walker. */
-export type ExactSettings = TrainSettings & { exactWalker: ExactWalkerSettings };
+type ExactSettings = TrainSettings & { exactWalker: ExactWalkerSettings };
 
 /** A run of one kind of exact walker. @throws WorkbenchError `data` for a graph without inverses */
 export function exactTraining(settings: ExactSettings, data: LinkTrainingData): Training {

@@ -32,7 +32,7 @@ export function queriesOf(
 }
 
 /** (head, relation, ?) with the queries that ask it: one ranking serves all of them. */
-export interface LinkQuestion {
+interface LinkQuestion {
   head: number;
   relation: number;
   /** Places among the queries, ascending. */
@@ -59,7 +59,7 @@ export interface RankOptions {
   onProgress?: (done: number) => void;
 }
 
-export interface LinkRanks {
+interface LinkRanks {
   /** float64 [queries] for each ranking of the ranker; 1 is best. */
   ranks: Record<string, Float64Array>;
   /** uint8 [queries]: 1 where the answer was reached, which scorers do always. */

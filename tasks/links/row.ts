@@ -72,7 +72,7 @@ export function verbalisePath(
 }
 
 /** Names of answers. */
-export interface LinkNames {
+interface LinkNames {
   graph: Graph;
   /** Display name of each entity. */
   labels: readonly string[];

@@ -34,7 +34,7 @@ import type { QuestionRow } from './row.js';
 import { questionScorer } from './score.js';
 
 /** An agent with what the record says of its weights and encoder; close it after use. */
-export interface OpenedQuestionAgent {
+interface OpenedQuestionAgent {
   agent: QuestionAgent;
   /**
    * Of a trained one `checkpoint`: sha256 of its weights; of one that reads `encoder`: what its vectors depend on; of one that

@@ -81,7 +81,7 @@ export const questionMeasure: Measure<QuestionRow> = {
   arrow: questionArrow,
 };
 
-export interface QuestionScoring {
+interface QuestionScoring {
   graph: Graph;
   names: NameIndex;
   /** Calls a question may cost; null: no budget. */

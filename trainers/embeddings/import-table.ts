@@ -21,7 +21,7 @@ import { importedFile, tableHeader, tableTensors, usualFolder } from './kept-tab
 export const importedModels = ['transe', 'distmult', 'complex'] as const;
 
 /** Matrix in a `.npy` file, and the names of its rows. */
-export interface NamedRows {
+interface NamedRows {
   vectors: string;
   /**
    * One line per row, in order: a name, or the number of the row (from 0), a tab and the name, as in DGL-KE's files.
@@ -44,7 +44,7 @@ export interface ImportTableOptions {
 }
 
 /** Result of an import. */
-export interface ImportedTable {
+interface ImportedTable {
   file: string;
   dim: number;
   /** Rows of the file without an entity in the graph. */

@@ -115,7 +115,7 @@ export function openShare(work: TransEWork): WorkShare {
 }
 
 /** A thread's part of an epoch or of a validation. */
-export type TransEJob = Share & Work;
+type TransEJob = Share & Work;
 type Work = { do: 'train'; epoch: number; learningRate: number } | { do: 'rank' };
 
 interface Crew {

@@ -20,7 +20,7 @@ export interface NameVectors {
 }
 
 /** Texts to encode for a graph. */
-export const plainRelationTexts = (graph: Graph): string[] => relationTexts(graph).slice(0, graph.numRelations / 2);
+const plainRelationTexts = (graph: Graph): string[] => relationTexts(graph).slice(0, graph.numRelations / 2);
 
 /** Text vectors of relation names. */
 export async function nameVectors(

@@ -57,7 +57,7 @@ export const knowledgeNavigatorSettings = z.strictObject({
   ...prefilterSettings,
 });
 
-export type KnowledgeNavigatorSettings = z.output<typeof knowledgeNavigatorSettings>;
+type KnowledgeNavigatorSettings = z.output<typeof knowledgeNavigatorSettings>;
 
 /** A walk with what the votes that led to it came to. */
 export interface WeighedWalk {

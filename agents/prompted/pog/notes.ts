@@ -49,7 +49,7 @@ export const pogSettings = z.strictObject({
   ...prefilterSettings,
 });
 
-export type PogSettings = z.output<typeof pogSettings>;
+type PogSettings = z.output<typeof pogSettings>;
 
 /** All visited entities, with a path to each. Homonyms are separate entities: names are not compared. */
 export class Pool {

@@ -127,7 +127,7 @@ async function plansOf(
 }
 
 /** Inputs of the answer from walked sequences. */
-export interface ChainsFound {
+interface ChainsFound {
   resources: QuestionAgentResources;
   settings: Pick<RogSettings, 'answers' | 'maxPaths'>;
   topics: readonly number[];

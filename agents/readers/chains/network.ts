@@ -7,14 +7,14 @@ import type { ReaderSettings } from '../settings.js';
 import { type ChosenChains, logSoftmaxRows } from './objective.js';
 
 /** Scores on a tape, and how chains choose among them. */
-export interface RecordedScores {
+interface RecordedScores {
   /** One behind the other; each row is a choice. */
   parts: readonly Taped[];
   /** Choices of each chain of a question; rows are counted through all parts. */
   choicesOf(question: number): Omit<ChosenChains, 'f1'>;
 }
 
-export interface ChainBatch {
+interface ChainBatch {
   /** Distinct masked questions. */
   texts: readonly string[];
   /** Place among them of each question. */
@@ -59,7 +59,7 @@ export function rowsOf(parts: readonly Taped[]): Int32Array {
 }
 
 /** Scores of texts that do not depend on the relations chosen before. */
-export interface FactoredScores {
+interface FactoredScores {
   /** [texts, numRelations] for the first relation, the second …; or for the last, the one before … */
   steps: readonly Taped[];
   /** [texts, horizon]: one relation, two …; absent where hops are given. */

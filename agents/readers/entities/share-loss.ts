@@ -4,7 +4,7 @@ import type { Tape, Taped } from '../../../src/tensor/host/tape.js';
 import { softmaxOfReached } from './reasoning.js';
 
 /** Loss of some questions and its gradient by every score. */
-export interface ShareLoss {
+interface ShareLoss {
   /** Sum over the questions that have a target. */
   loss: number;
   /** float32 [rows]. */
@@ -43,14 +43,14 @@ export function shareLoss(
 }
 
 /** A loss of some shares or scores, and its gradients by each of them. */
-export interface GraddLoss {
+interface LossWithGrads {
   loss: number;
   /** float32, as what they are gradients by. */
   grads: readonly Float32Array[];
 }
 
 /** A loss that was computed of numbers of a tape, as one number on it. @throws Diverged for one that is not finite */
-export function tapedLoss(tape: Tape, of: readonly Taped[], { loss, grads }: GraddLoss): Taped {
+export function tapedLoss(tape: Tape, of: readonly Taped[], { loss, grads }: LossWithGrads): Taped {
   const out = tape.buffer(1);
   out[0] = finiteLoss(loss);
   return tape.taped(out, 1, ([upstream]) => {
@@ -64,7 +64,7 @@ export function tapedLoss(tape: Tape, of: readonly Taped[], { loss, grads }: Gra
 const tiny = 1e-8;
 
 /** weight · Σ_q JS(p ‖ q), with m = ½ (p + q) + tiny for their mean. @param counted uint8 [rows]: those that count */
-export function disagreement(p: Float32Array, q: Float32Array, counted: Uint8Array, weight: number): GraddLoss {
+export function disagreement(p: Float32Array, q: Float32Array, counted: Uint8Array, weight: number): LossWithGrads {
   const grads = [new Float32Array(p.length), new Float32Array(p.length)] as const;
   let loss = 0;
   counted.forEach((counts, row) => {
@@ -82,7 +82,7 @@ export function disagreement(p: Float32Array, q: Float32Array, counted: Uint8Arr
 }
 
 /** weight · Σ label · ln(label / (share + tiny)) over the rows that have both: what has no share cannot be learned. */
-export function distance(shares: Float32Array, labels: Float32Array, weight: number): GraddLoss {
+export function distance(shares: Float32Array, labels: Float32Array, weight: number): LossWithGrads {
   const grad = new Float32Array(shares.length);
   let loss = 0;
   labels.forEach((label, row) => {

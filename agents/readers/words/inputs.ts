@@ -133,7 +133,7 @@ export function wordInput({ settings, encoder, maxTokens }: WordFacts, basis: Re
 }
 
 /** One vector of a question as a whole. */
-export interface QuestionInput {
+interface QuestionInput {
   dim: number;
   prepare(texts: readonly string[], signal?: AbortSignal): Promise<void>;
   starts(rngOf: RngOf): Starts;
@@ -169,7 +169,7 @@ export function questionInput(facts: ReaderFacts, basis: ReaderBasis): QuestionI
   };
 }
 
-export interface WordVectors {
+interface WordVectors {
   prepare(words: readonly string[], signal?: AbortSignal): Promise<void>;
   starts(rngOf: RngOf): Starts;
   rows(tape: Tape, words: readonly string[]): Taped;

@@ -77,7 +77,7 @@ export interface EmbeddedNetwork {
 }
 
 /** Target of each state, and the other actions. */
-export interface Aims {
+interface Aims {
   /** int32 [S]: place of the gold among the actions of the batch. */
   golds: Int32Array;
   /** int32 [S · negatives]: relations of the graph; the entities drawn stand at `local.others`. */
