@@ -3,8 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { openCompletionStore, replayModel } from '../src/llm/client/completion-store.js';
 import { createClients } from '../src/llm/client/create-clients.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import type { EvaluateOptions, Traced } from './evaluate.js';
-import { evaluate } from './evaluate.js';
+import { type EvaluateOptions, type Traced, evaluate } from './evaluate.js';
 import {
   type AskedEvaluation,
   clientSettings,

@@ -2,8 +2,7 @@
 import type { Dialogue } from '../../datasets/dialogue.js';
 import { madeFromSamples } from '../../datasets/sample-source.js';
 import type { LinkedTurnSettings } from '../../datasets/settings.js';
-import type { splitSamples } from '../../datasets/walk-sample.js';
-import { isLeftOut, type SplitSettings, type WalkSample } from '../../datasets/walk-sample.js';
+import { type splitSamples, isLeftOut, type SplitSettings, type WalkSample } from '../../datasets/walk-sample.js';
 import { type AdjacencyRows, reversedRows } from '../../src/kg/adjacency.js';
 import { type Graph, type Path, unknownId } from '../../src/kg/graph.js';
 import { withoutQualifier } from '../../src/kg/name-index.js';

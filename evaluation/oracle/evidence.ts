@@ -1,7 +1,6 @@
 /** Facts in a prompt: the only input of the simulated model's answers. */
 import { excludedTopics } from '../../datasets/question.js';
-import { inverseName } from '../../src/kg/graph.js';
-import type { Graph } from '../../src/kg/graph.js';
+import { inverseName, type Graph } from '../../src/kg/graph.js';
 import { normalizeName } from '../../src/kg/name-index.js';
 import type { NamedTriple } from '../../src/llm/decision.js';
 import type { QuestionFacts } from './question-facts.js';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { CheckpointEntry } from '../../checkpoints/keeper.js';
-import { choosePointers, compareEntries, survivors } from '../../checkpoints/keeper.js';
+import { type CheckpointEntry, choosePointers, compareEntries, survivors } from '../../checkpoints/keeper.js';
 
 const clone = (step: number, loss?: number, path1?: number): CheckpointEntry => ({
   phase: 'clone',

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import type { Checkpoint } from '../../checkpoints/checkpoint.js';
-import { weightsOnly } from '../../checkpoints/checkpoint.js';
+import { type Checkpoint, weightsOnly } from '../../checkpoints/checkpoint.js';
 import { frontMatter, modelCard } from '../../checkpoints/model-card.js';
 
 const checkpoint: Checkpoint = {

@@ -5,9 +5,8 @@ import { chdir, cwd, env } from 'node:process';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Grid, registerEnv, text } from '../../envs/index.js';
 import type { EvaluationRecord } from '../../src/run/evaluation.js';
-import { openRun } from '../../src/run/run-folder.js';
+import { openRun, runFiles } from '../../src/run/run-folder.js';
 import { readMetrics } from '../../src/run/metric-log.js';
-import { runFiles } from '../../src/run/run-folder.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { readCheckpoint, schemaVersion, writeCheckpoint } from '../../checkpoints/checkpoint.js';
-import type { CheckpointHeader } from '../../checkpoints/checkpoint.js';
+import { readCheckpoint, schemaVersion, writeCheckpoint, type CheckpointHeader } from '../../checkpoints/checkpoint.js';
 import { modelCard } from '../../checkpoints/model-card.js';
 import { encodeSafetensors, readSafetensors } from '../../checkpoints/safetensors.js';
 import { hostileFile, withstands } from '../fixtures/hostile.js';

@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
-import { loadPreset } from '../../presets/index.js';
-import { runSettings } from '../../presets/index.js';
+import { loadPreset, runSettings } from '../../presets/index.js';
 import { explainConfig } from '../../src/run/config-keys.js';
 import { loadConfig } from '../../src/run/config.js';
 import { packageRoot, presetNames } from '../../src/run/locations.js';

@@ -1,9 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { nothingEvaluated, reservationsOf, resultOf } from '../../reports/intro.js';
+import { nothingEvaluated, reservationsOf, resultOf, tilesOf } from '../../reports/intro.js';
 import { collectResults, facetsOf, withDifferences } from '../../reports/results.js';
 import { groupRuns, subjectsOf, type EvaluationData, type RunData } from '../../reports/run-data.js';
 import { missTable, resultTable, sliceTable, slicesTable, wholeTable } from '../../reports/tables.js';
-import { tilesOf } from '../../reports/intro.js';
 import { methodOf, plainName, settingsKey } from '../../reports/format.js';
 import type { EvaluationRecord } from '../../src/run/evaluation.js';
 import type { RunInfo } from '../../src/run/records.js';

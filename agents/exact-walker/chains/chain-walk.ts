@@ -3,8 +3,7 @@
  * once.
  */
 import type { Rng } from '../../../src/run/seeds.js';
-import type { RelationRows } from '../../../src/kg/relation-rows.js';
-import { rowHolds, rowOf } from '../../../src/kg/relation-rows.js';
+import { type RelationRows, rowHolds, rowOf } from '../../../src/kg/relation-rows.js';
 
 /** Maximum relations per chain. */
 export const mostHops = 4;

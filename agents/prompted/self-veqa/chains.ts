@@ -9,12 +9,11 @@ import {
 } from '../../../src/kg/frontier.js';
 import { byIds, type Graph } from '../../../src/kg/graph.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
-import type { Prefilter } from '../prefilter/prefilter.js';
+import { type Prefilter, prefilterSettings } from '../prefilter/prefilter.js';
 import type { MemoryEntry } from './chain-memory.js';
 import { z } from 'zod';
 import { choice, flag, real, whole } from '../../registry.js';
 import { hopsSwitch } from '../hops/hops.js';
-import { prefilterSettings } from '../prefilter/prefilter.js';
 
 export const selfVeqaSettings = z.strictObject({
   chains: whole(1, 20, 3).describe('Chains proposed a round.'),

@@ -1,7 +1,6 @@
 /** Runs prompted agents over train questions, as an evaluation does, and keeps what they ask with the right replies. */
-import type { QuestionAgent } from '../../../agents/question-agent.js';
+import type { QuestionAgent, QuestionAgentResources } from '../../../agents/question-agent.js';
 import { questionAgents } from '../../../agents/question-agents.js';
-import type { QuestionAgentResources } from '../../../agents/question-agent.js';
 import { questionFacts } from '../../../evaluation/oracle/question-facts.js';
 import { rightTexts } from '../../../evaluation/oracle/right-reply.js';
 import { visibleTask } from '../../../evaluation/ask.js';

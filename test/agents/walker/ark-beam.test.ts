@@ -20,8 +20,7 @@ import {
 import { stateTextSettings } from '../../../envs/settings.js';
 import { evaluationSettings } from '../../../evaluation/settings.js';
 import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
-import type { Graph } from '../../../src/kg/graph.js';
-import { type Path, type Triple } from '../../../src/kg/graph.js';
+import { type Graph, type Path, type Triple } from '../../../src/kg/graph.js';
 import { arkRanks, type ArkRanks } from '../../../src/metrics/ark-ranks.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { evaluatedDialogues } from '../../fixtures/evaluated.js';

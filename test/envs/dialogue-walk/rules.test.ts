@@ -12,8 +12,7 @@ import {
   type WalkRules,
   type WalkState,
 } from '../../../envs/dialogue-walk/rules.js';
-import { Graph, unknownId } from '../../../src/kg/graph.js';
-import { pathKey } from '../../../src/kg/graph.js';
+import { Graph, unknownId, pathKey } from '../../../src/kg/graph.js';
 import { argmaxSegment, segmentLogSoftmax } from '../../../src/tensor/categorical.js';
 import { graphOf, toyTwoHop } from '../../fixtures/toy-walks.js';
 

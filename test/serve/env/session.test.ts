@@ -5,8 +5,7 @@ import { dict, discrete, multiBinary, text, vector } from '../../../envs/spaces.
 import { type Autoreset, VectorEnv } from '../../../envs/vector-env.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { EnvSession, type ServedEnv } from '../../../serve/env/session.js';
-import type { Refused } from '../../fixtures/env-replies.js';
-import { clientOf, type Reply } from '../../fixtures/env-replies.js';
+import { type Refused, clientOf, type Reply } from '../../fixtures/env-replies.js';
 import { tinyLinkWorld } from '../../fixtures/tiny-links.js';
 
 const { graph, train: queries } = tinyLinkWorld();

@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import type { ReadTriplesOptions } from '../../../src/kg/read-triples.js';
-import { readTriples } from '../../../src/kg/read-triples.js';
+import { type ReadTriplesOptions, readTriples } from '../../../src/kg/read-triples.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
 
 async function read(content: string | Uint8Array, options: ReadTriplesOptions = {}, name = 'kb.txt') {

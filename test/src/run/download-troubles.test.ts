@@ -2,8 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { hashOf, useDownloads } from '../../fixtures/downloads.js';
-import { says, sends, whole } from '../../fixtures/file-server.js';
-import type { Answer } from '../../fixtures/file-server.js';
+import { says, sends, whole, type Answer } from '../../fixtures/file-server.js';
 
 const { bytes, sha256, server, file, download, failing, ranges } = useDownloads();
 

@@ -1,8 +1,7 @@
 /** Decisions and models for tests of the client. */
 import { join } from 'node:path';
 import type { CompletionStore } from '../../../../src/llm/client/completion-store.js';
-import type { ClientSettings } from '../../../../src/llm/client/create-clients.js';
-import { createClients } from '../../../../src/llm/client/create-clients.js';
+import { type ClientSettings, createClients } from '../../../../src/llm/client/create-clients.js';
 import type { AnswerDecision, Candidate, ChooseOneDecision, ScoreDecision } from '../../../../src/llm/decision.js';
 import type { LanguageModel } from '../../../../src/llm/language-model.js';
 import { scriptedModel } from '../../../fixtures/scripted-model.js';
