@@ -26,11 +26,7 @@ type TextScores = Float32Array;
 const mostKept = 4096;
 
 /** A walker's settings as readers of words have them. */
-const wordSettings = ({
-  wordDim,
-  wordWidth,
-  dropout,
-}: RelationWalkerSettings): Pick<AttentionFacts, 'settings'> => ({
+const wordSettings = ({ wordDim, wordWidth, dropout }: RelationWalkerSettings): Pick<AttentionFacts, 'settings'> => ({
   settings: { words: 'frozen', wordDim, width: wordWidth, maxWords: 64, fit: { dropout } },
 });
 
