@@ -1,7 +1,6 @@
-/** `kgwalk sweep`: many runs of a preset with settings from a grid, a sampler, or another program. */
-import { type Command, Option } from 'commander';
+/** `kgwalk sweep`: many runs of a preset with settings from a grid or drawn at random. */
+import type { Command } from 'commander';
 import { join, resolve } from 'node:path';
-import { stdin } from 'node:process';
 import { commandLine, shownPath } from '../src/run/command-line.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { wholeNumber } from '../tasks/flags.js';
@@ -20,7 +19,6 @@ interface SweepFlags {
   trials?: string;
   seeds: string;
   jobs: string;
-  sampler: 'random' | 'sobol';
   seed: string;
   halving?: string;
   eta?: string;
@@ -33,7 +31,6 @@ interface SweepFlags {
   runDir?: string;
   resume?: boolean;
   retryFailed?: boolean;
-  askTell?: boolean;
   write?: string;
   maxMinutes?: number;
   threads?: string;
@@ -56,11 +53,6 @@ export function register(program: Command): void {
     .option('--trials <n>', 'total number of trials; grid points take turns (default for a grid alone: its product)')
     .option('--seeds <n>', 'runs of a trial, from the preset’s seed on; or the seeds themselves, such as 1,2,3', '1')
     .option('--jobs <n>', 'runs at once, each a process', '1')
-    .addOption(
-      new Option('--sampler <name>', 'sampling method: random, or sobol for even coverage')
-        .choices(['random', 'sobol'])
-        .default('random'),
-    )
     .option('--seed <n>', 'random seed of --sample', '0')
     .option(
       '--halving <updates>',
@@ -76,7 +68,6 @@ export function register(program: Command): void {
     .option('--run-dir <dir>', 'the folder itself')
     .option('--resume', 'resume the sweep in the folder, if there is one')
     .option('--retry-failed', 'with --resume: run again what failed')
-    .option('--ask-tell', 'ask/tell: read trials as JSON lines from standard input and answer on standard output')
     .option('--max-minutes <n>', 'time limit; --resume continues', minutesOf)
     .option('--write <file>', 'run nothing; write the runs as a plan for `kgwalk work`: docs/scale-out.md')
     .option('--json', 'print the results as JSON');
@@ -95,7 +86,7 @@ async function sweep(preset: string, flags: SweepFlags, plugins: readonly string
   }
   const folder = await folderOf(flags, sweepName(record));
   const { sweepIn } = await import('../src/run/sweep.js');
-  if (!flags.askTell && !sweepIn(folder)) await checkData(record);
+  if (!sweepIn(folder)) await checkData(record);
   const { terminalWork } = await import('./terminal.js');
   const { trialProcesses } = await import('../sweep/trial-process.js');
   // Before the lock: afterwards others see a running sweep, which an interrupt must stop in order.
@@ -105,7 +96,7 @@ async function sweep(preset: string, flags: SweepFlags, plugins: readonly string
   const { sweepResults } = await import('../sweep/results.js');
   const work = { jobs, run, signal, retryFailed: flags.retryFailed };
   try {
-    await (flags.askTell ? answered(open, work) : planned(open, work, progress));
+    await planned(open, work, progress);
   } catch (error) {
     if (!(error instanceof WorkbenchError) || error.code !== 'stopped') throw error;
     const { trials, finished, stopped, failed } = sweepResults(sweepIn(folder)!).counts;
@@ -117,15 +108,14 @@ async function sweep(preset: string, flags: SweepFlags, plugins: readonly string
     open.close();
   }
   const results = sweepResults(sweepIn(folder)!);
-  if (flags.json && !flags.askTell) printJson({ folder, ...results });
-  else if (!flags.askTell) printResults(results, record);
+  if (flags.json) printJson({ folder, ...results });
+  else printResults(results, record);
   printNote(`\n${commandLine('report', shownPath(folder))}`);
 }
 
 /** Refuses a plan of runs that depend on each other, or on code. */
-async function refuseToPlan({ halving, askTell, retryFailed }: SweepFlags, plugins: readonly string[]): Promise<void> {
-  const other =
-    (askTell && '--ask-tell') || (halving !== undefined && '--halving') || (retryFailed && '--retry-failed');
+async function refuseToPlan({ halving, retryFailed }: SweepFlags, plugins: readonly string[]): Promise<void> {
+  const other = (halving !== undefined && '--halving') || (retryFailed && '--retry-failed');
   if (other) {
     throw new WorkbenchError('usage', `expected --write without ${other}, got both`, {
       hint: 'The jobs of a plan are independent: what follows from earlier runs needs one process that sees them all.',
@@ -134,7 +124,6 @@ async function refuseToPlan({ halving, askTell, retryFailed }: SweepFlags, plugi
   if (plugins.length > 0) throw (await import('../jobs/job.js')).pluginsRefused('--plugin');
 }
 
-/** All trials of a list. */
 async function planned(open: OpenSweep, work: SweepWork, progress: ProgressReporter): Promise<void> {
   const { runSweep } = await import('../sweep/run-sweep.js');
   const { record, folder, events } = open;
@@ -152,15 +141,6 @@ async function planned(open: OpenSweep, work: SweepWork, progress: ProgressRepor
   bar.finish();
 }
 
-/** Trials from standard input, with replies on standard output. */
-async function answered(open: OpenSweep, work: SweepWork): Promise<void> {
-  const { createInterface } = await import('node:readline');
-  const { answerAsks } = await import('../sweep/ask-tell.js');
-  printNote(`sweep ${open.folder}: write trials as lines such as {"id": 1, "set": {"ppo.clipRange": 0.1}}`);
-  const lines = createInterface({ input: stdin, crlfDelay: Infinity, ...(work.signal && { signal: work.signal }) });
-  await answerAsks(open, work, { lines, say: (said) => printLine(JSON.stringify(said)) });
-}
-
 async function planOf(preset: string, flags: SweepFlags, plugins: readonly string[]) {
   const { overridesOf, parseSpace } = await import('../sweep/space.js');
   const { loadPreset } = await import('../presets/index.js');
@@ -170,24 +150,18 @@ async function planOf(preset: string, flags: SweepFlags, plugins: readonly strin
     ...(flags.model === undefined ? [] : [...overridesOf({ 'encoder.model': lastingModelName(flags.model) })]),
     ...(flags.backend === undefined ? [] : [`backend=${flags.backend}`]),
   ];
-  if (flags.askTell && flags.grid.length + flags.sample.length + Number(flags.trials !== undefined) > 0) {
-    throw new WorkbenchError('usage', 'expected trials by --grid and --sample or by --ask-tell, got both');
-  }
-  const dimensions = flags.askTell ? [] : parseSpace(flags.grid, flags.sample);
   const { seed } = loadPreset(preset, overrides);
   return {
     preset,
     overrides,
-    dimensions,
+    dimensions: parseSpace(flags.grid, flags.sample),
     seeds: seedsOf(flags.seeds, seed),
-    sampler: flags.sampler,
     seed: wholeNumber(flags.seed, '--seed', 0),
     plugins: plugins.length > 0 ? [...plugins] : undefined,
     trials: wholeNumber(flags.trials, '--trials', 1),
     metric: flags.metric === undefined ? undefined : metricOf(flags.metric),
     better: flags.minimize || flags.metric?.endsWith('loss') ? ('low' as const) : ('high' as const),
     halving: halvingOf(flags),
-    asked: flags.askTell ? true : undefined,
   };
 }
 

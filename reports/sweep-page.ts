@@ -104,12 +104,8 @@ function writingOf(metric: string, valued: readonly { value: number; runs: Trial
 const count = (number: number, word: string) => `${number} ${word}${number === 1 ? '' : 's'}`;
 
 function doneText({ record, running }: SweepInfo, trials: readonly Trial[]): string {
-  const { preset, dimensions, seeds, sampler, halving, asked } = record;
-  const how = asked
-    ? 'chosen by another program'
-    : dimensions.some(({ kind }) => kind !== 'grid')
-      ? `drawn ${sampler === 'sobol' ? 'quasi-randomly' : 'at random'}`
-      : 'from a grid';
+  const { preset, dimensions, seeds, halving } = record;
+  const how = dimensions.some(({ kind }) => kind !== 'grid') ? 'drawn at random' : 'from a grid';
   const stops = halving
     ? `, stopped early by halving (first look after ${halving.first} updates, η ${halving.eta})`
     : '';
@@ -141,7 +137,7 @@ function factsOf({ record }: SweepInfo, trials: readonly Trial[]): Fact[] {
     'stopped early': record.halving || of('stopped') > 0 ? of('stopped') : undefined,
     failed: of('failed'),
     seeds: record.seeds.join(', '),
-    'seed of the draws': record.asked ? undefined : record.seed,
+    'seed of the draws': record.seed,
   });
 }
 

@@ -2,14 +2,13 @@
 import { Rng } from '../src/run/seeds.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import type { Dimension, SweepRecord } from '../src/run/sweep.js';
-import { mostSobolDimensions, sobolSequence } from './sobol.js';
 import { valueAt } from './space.js';
 
 type Grid = Extract<Dimension, { kind: 'grid' }>;
 type Drawn = Exclude<Dimension, Grid>;
 
 /** Inputs of the samples. */
-export type Draws = Pick<SweepRecord, 'dimensions' | 'sampler' | 'seed'>;
+export type Draws = Pick<SweepRecord, 'dimensions' | 'seed'>;
 
 const grids = ({ dimensions }: Pick<Draws, 'dimensions'>) =>
   dimensions.filter((one): one is Grid => one.kind === 'grid');
@@ -29,13 +28,6 @@ function gridPoints(space: Pick<Draws, 'dimensions'>): number {
 export function trialCount(space: Draws, asked: number | undefined): number {
   const points = gridPoints(space);
   const ranges = drawn(space);
-  if (space.sampler === 'sobol' && ranges.length > mostSobolDimensions) {
-    throw new WorkbenchError(
-      'usage',
-      `expected at most ${mostSobolDimensions} keys with --sampler sobol, got ${ranges.length}`,
-      { hint: 'Draw by --sampler random.' },
-    );
-  }
   if (ranges.length === 0) {
     if (asked === undefined || asked === points) return points;
     throw new WorkbenchError('usage', `expected ${points} trials, one a point of the grid, got ${asked}, at --trials`, {
@@ -56,11 +48,12 @@ export function trialCount(space: Draws, asked: number | undefined): number {
 export function trialSettings(space: Draws, trial: number): Record<string, unknown> {
   const points = gridPoints(space);
   const point = (trial - 1) % points;
-  const round = Math.floor((trial - 1) / points);
-  const places = placesOf(space, trial, point, round);
   return Object.fromEntries([
     ...gridValues(grids(space), point),
-    ...drawn(space).map((dimension, i) => [dimension.key, valueAt(dimension, places[i]!)]),
+    ...drawn(space).map((dimension) => {
+      const { key } = dimension;
+      return [key, valueAt(dimension, Rng.named(space.seed, `sweep/${key}`, trial).uniform())];
+    }),
   ]) as Record<string, unknown>;
 }
 
@@ -73,14 +66,4 @@ function gridValues(keys: readonly Grid[], point: number): [string, unknown][] {
     return [key, value];
   });
   return found.reverse();
-}
-
-/** One in [0, 1) for each drawn key. */
-function placesOf(space: Draws, trial: number, point: number, round: number): number[] {
-  const { sampler, seed } = space;
-  const ranges = drawn(space);
-  if (sampler === 'random') return ranges.map(({ key }) => Rng.named(seed, `sweep/${key}`, trial).uniform());
-  if (ranges.length === 0) return [];
-  // Every point of the grid has a separate sequence: every n-th point of one sequence covers the space badly.
-  return sobolSequence(ranges.length, Rng.named(seed, 'sweep/scramble', point))(round);
 }

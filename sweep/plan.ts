@@ -28,27 +28,27 @@ export type SweepPlan = Omit<SweepRecord, 'schemaVersion' | 'config' | 'trials'>
  *   schema does not take, alone or with the others of a trial
  */
 export async function plannedSweep(plan: SweepPlan): Promise<SweepRecord> {
-  const { preset, overrides, dimensions, asked } = plan;
+  const { preset, overrides, dimensions } = plan;
   const settings = loadPreset(preset, overrides);
   checkSpace(dimensions, preset, overrides);
-  const trials = asked ? 0 : trialCount(plan, plan.trials);
+  const trials = trialCount(plan, plan.trials);
   const record: SweepRecord = { ...plan, schemaVersion: 1, config: plainSettings(settings), trials };
   for (let trial = 1; trial <= trials; trial++) await checkTrial(record, trialSettings(record, trial), trial);
   return record;
 }
 
 /** @throws WorkbenchError `config` for settings that the schema or the task does not take together */
-export async function checkTrial(
+async function checkTrial(
   { preset, overrides }: Pick<SweepRecord, 'preset' | 'overrides'>,
   set: Readonly<Record<string, unknown>>,
-  trial?: number,
+  trial: number,
 ): Promise<void> {
   try {
     const settings = loadPreset(preset, [...overrides, ...overridesOf(set)]);
     const { learning } = await taskOfSettings(settings);
     checkTrainSettings(learning, settings, false);
   } catch (error) {
-    if (!(error instanceof WorkbenchError) || trial === undefined) throw error;
+    if (!(error instanceof WorkbenchError)) throw error;
     const { hint, message } = error;
     throw new WorkbenchError('config', `trial ${trial} (${overridesOf(set).join(' ')}): ${message}`, { hint });
   }
@@ -195,7 +195,7 @@ function refuseOtherSweep(folder: string, before: SweepRecord, asked: SweepRecor
 
 /** A sweep as command-line options. */
 function optionsOf(record: SweepRecord) {
-  const { preset, overrides, plugins, dimensions, seeds, sampler, seed, metric, better, halving, asked } = record;
+  const { preset, overrides, plugins, dimensions, seeds, seed, metric, better, halving } = record;
   const options: Record<string, string | number | undefined> = {
     preset,
     '--set, --model and --backend': overrides.join(' ') || undefined,
@@ -205,12 +205,10 @@ function optionsOf(record: SweepRecord) {
     ),
     'order of keys': dimensions.map(({ key }) => key).join(', '),
     '--seeds': seeds.join(', '),
-    '--sampler': sampler,
     '--seed': seed,
     '--metric': metric,
     'what is better': better,
     '--halving': halving && `${halving.first}, --eta ${halving.eta}`,
-    '--ask-tell': asked ? 'yes' : 'no',
   };
   return options;
 }

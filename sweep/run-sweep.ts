@@ -20,8 +20,6 @@ export interface SweepWork {
   retryFailed?: boolean | undefined;
   /** Called after every run. */
   onEnd?: ((end: TrialEnd) => void) | undefined;
-  /** Called after every evaluation of PPO, in the order of its updates. */
-  onReport?: ((report: { trial: number; seed: number } & Evaluated) => void) | undefined;
 }
 
 /**
@@ -49,14 +47,9 @@ export async function runSweep(sweep: OpenSweep, work: SweepWork): Promise<void>
 }
 
 /** The trial as it is kept; one that is new is kept now. */
-export function beginTrial(
-  sweep: OpenSweep,
-  trial: number,
-  set: Record<string, unknown>,
-  asked: { id?: string | number; seeds?: number[] | undefined } = {},
-): Trial {
+function beginTrial(sweep: OpenSweep, trial: number, set: Record<string, unknown>): Trial {
   const known = () => trialsOf(sweep.record, sweep.events).find((one) => one.trial === trial);
-  if (!known()) sweep.append({ kind: 'trial', trial, set, ...asked });
+  if (!known()) sweep.append({ kind: 'trial', trial, set });
   return known()!;
 }
 
@@ -64,18 +57,14 @@ export function beginTrial(
 interface Entry {
   trial: Trial;
   at: TrialRun;
-  /** Called when no run of the trial is left. */
-  over: () => void;
 }
 
 /** Runs that wait or are under way. */
-export class TrialQueue {
+class TrialQueue {
   readonly #sweep: OpenSweep;
   readonly #work: SweepWork;
   readonly #waiting: Entry[] = [];
-  readonly #running = new Map<Promise<void>, { trial: number; controller: AbortController }>();
-  /** Trials that are given up from outside. */
-  readonly #givenUp = new Map<number, string>();
+  readonly #running = new Map<Promise<void>, AbortController>();
   #thrown: { error: unknown } | undefined;
   #wake: (() => void) | undefined;
 
@@ -85,28 +74,16 @@ export class TrialQueue {
     work.signal?.addEventListener('abort', this.#stopAll);
   }
 
-  /** Puts the runs of a trial in line that have not ended. @param over called when none of them is left */
-  add(trial: Trial, over: () => void = () => {}): void {
+  /** Queues the runs of a trial that have not ended. */
+  add(trial: Trial): void {
     const { halving } = this.#sweep.record;
     const [first, ...others] = trial.runs;
     const open = (halving ? [first!] : trial.runs).filter((at) => this.#isOpen(trial, at));
     if (open.length === 0 && halving && this.#endOf(trial, first!)?.state === 'finished') {
       open.push(...others.filter((at) => this.#isOpen(trial, at)));
     }
-    this.#waiting.push(...open.map((at) => ({ trial, at, over })));
-    if (open.length === 0) over();
+    this.#waiting.push(...open.map((at) => ({ trial, at })));
     this.#start();
-  }
-
-  /** Ends the runs of a trial, as stopped. */
-  stop(trial: number, reason: string): void {
-    this.#givenUp.set(trial, reason);
-    for (const one of this.#running.values()) if (one.trial === trial) one.controller.abort();
-    for (const one of this.#waiting.filter((entry) => entry.trial.trial === trial)) {
-      this.#waiting.splice(this.#waiting.indexOf(one), 1);
-      this.#end(one, 'stopped', undefined, reason);
-      this.#follow(one);
-    }
   }
 
   /** Resolves when nothing is left, or when the signal stopped everything. @throws what a run or a log threw */
@@ -121,7 +98,7 @@ export class TrialQueue {
   }
 
   readonly #stopAll = () => {
-    for (const { controller } of this.#running.values()) controller.abort();
+    for (const controller of this.#running.values()) controller.abort();
     this.#wake?.();
   };
 
@@ -141,7 +118,7 @@ export class TrialQueue {
           this.#start();
           this.#wake?.();
         });
-      this.#running.set(promise, { trial: entry.trial.trial, controller });
+      this.#running.set(promise, controller);
     }
   }
 
@@ -156,7 +133,6 @@ export class TrialQueue {
       if (!now) return;
       if (!best || isBetter(now.value, best.value, record.better)) best = now;
       if (now.phase === 'clone') return;
-      this.#work.onReport?.({ trial: trial.trial, seed: at.seed, ...now });
       const rung = trial.runs[0] === at ? this.#failedRung(entry, now.step, best.value) : undefined;
       if (rung === undefined) return;
       stoppedAt = `not among the best 1/${record.halving!.eta} at update ${rung}`;
@@ -173,8 +149,6 @@ export class TrialQueue {
     if (ended.state === 'failed') return this.#end(entry, 'failed', best, ended.reason);
     if (ended.state === 'finished' && !best) return this.#end(entry, 'failed', undefined, noFigure(record.metric));
     if (ended.state === 'finished') return this.#end(entry, 'finished', best);
-    const outside = this.#givenUp.get(trial.trial);
-    if (outside !== undefined) return this.#end(entry, 'stopped', best, outside);
     // The sweep itself is being stopped: the run resumes with it.
   }
 
@@ -205,17 +179,12 @@ export class TrialQueue {
       .runs.find((one) => one.seed === seed)!.end;
   }
 
-  /** Starts what waits for the end of a run: the other seeds of a trial that halving kept, and callers that wait for the trial. */
-  #follow({ trial, at, over }: Entry): void {
+  /** Queues the other seeds of a trial that halving kept. */
+  #follow({ trial, at }: Entry): void {
     const isFirst = this.#sweep.record.halving !== undefined && at === trial.runs[0];
-    if (isFirst && this.#endOf(trial, at)?.state === 'finished') {
-      const rest = trial.runs.slice(1).filter((other) => this.#isOpen(trial, other));
-      this.#waiting.unshift(...rest.map((other) => ({ trial, at: other, over })));
-    }
-    const isLeft =
-      this.#waiting.some((entry) => entry.trial === trial) ||
-      [...this.#running.values()].some((one) => one.trial === trial.trial);
-    if (!isLeft && this.#endOf(trial, at)) over();
+    if (!isFirst || this.#endOf(trial, at)?.state !== 'finished') return;
+    const rest = trial.runs.slice(1).filter((other) => this.#isOpen(trial, other));
+    this.#waiting.unshift(...rest.map((other) => ({ trial, at: other })));
   }
 
   #isOpen(trial: Trial, at: TrialRun): boolean {

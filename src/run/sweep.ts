@@ -32,11 +32,10 @@ const sweepShape = z.object({
   /** The preset with these overrides, every key with its value: the base of all trials. */
   config: z.record(text, z.unknown()),
   dimensions: z.array(dimension),
-  /** Number of trials; 0 for sweeps driven by another program. */
-  trials: z.int().min(0),
+  /** Number of trials. */
+  trials: z.int().min(1),
   /** Seeds of every trial. */
   seeds: z.array(z.int()),
-  sampler: z.enum(['random', 'sobol']),
   /** Seed of the samples. */
   seed: z.int(),
   /** Figure that selects; absent: the main figure of the task, which also selects the best checkpoint. */
@@ -44,8 +43,6 @@ const sweepShape = z.object({
   better: z.enum(['high', 'low']),
   /** Rungs at `first`, `first`·η, `first`·η² … updates. */
   halving: openObject({ first: z.int(), eta: z.int() }).optional(),
-  /** Trials come one by one from another program. */
-  asked: z.boolean().optional(),
 });
 /** `sweep.json`: definition of a sweep. No time and no path, so that equal sweeps have equal files. */
 export type SweepRecord = z.output<typeof sweepShape>;
@@ -60,9 +57,6 @@ const trialEvent = z.discriminatedUnion('kind', [
     kind: z.literal('trial'),
     trial: z.int().min(1),
     set: z.record(text, furtherKey),
-    /** Trial id of the controlling program, and its seeds. */
-    id: z.union([text, anyNumber]).optional(),
-    seeds: z.array(z.int()).optional(),
   }),
   /** A run reached a rung of halving, with the decision. */
   openObject({
@@ -73,7 +67,7 @@ const trialEvent = z.discriminatedUnion('kind', [
     value: anyNumber,
     kept: z.boolean(),
   }),
-  /** End of a run. `stopped`: by halving, or by the controlling program. */
+  /** End of a run. `stopped`: by halving. */
   openObject({
     kind: z.literal('end'),
     ...at,
@@ -168,7 +162,6 @@ export interface TrialRun {
 /** A trial: settings and results. */
 export interface Trial {
   trial: number;
-  id?: string | number | undefined;
   set: Record<string, unknown>;
   runs: TrialRun[];
   /** `finished` if every seed is; `failed` if one failed; `waiting` also while one trains. */
@@ -186,9 +179,9 @@ export function trialsOf({ seeds, halving }: SweepRecord, events: readonly Trial
     trials.get(trial)?.runs.find((run) => run.seed === seed);
   for (const event of events) {
     if (event.kind !== 'trial' || trials.has(event.trial)) continue;
-    const { trial, id, set } = event;
-    const runs = (event.seeds ?? seeds).map((seed) => ({ seed, name: trialName(trial, seed), rungs: [] }));
-    trials.set(trial, { trial, id, set, runs, state: 'waiting' });
+    const { trial, set } = event;
+    const runs = seeds.map((seed) => ({ seed, name: trialName(trial, seed), rungs: [] }));
+    trials.set(trial, { trial, set, runs, state: 'waiting' });
   }
   for (const event of events) {
     if (event.kind === 'trial') continue;

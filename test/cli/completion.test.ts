@@ -39,7 +39,6 @@ describe('after', () => {
   });
 
   test('an option comes its value, and then what the command takes', async () => {
-    expect(await after('sweep', 'umls-walk', '--sampler', '')).toEqual(['random', 'sobol']);
     expect(await after('train', '--backend', 'was')).toEqual(['wasm']);
     expect(await after('train', '--backend', 'wasm', 'opendialkg-t')).toEqual(['opendialkg-tiny']);
     expect(await after('evaluate', '--model', 'de')).toEqual(['demo']);

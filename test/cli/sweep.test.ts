@@ -73,7 +73,7 @@ describe('is refused with one clear error, and nothing is made:', () => {
 
 const planOf = (grid: string) => ({
   ...{ preset: 'demo', overrides: [], dimensions: parseSpace([grid], []), seeds: [0] },
-  ...{ sampler: 'random' as const, seed: 0, better: 'high' as const },
+  ...{ seed: 0, better: 'high' as const },
 });
 
 test('runs list shows a sweep in one row, and one that is broken with its problem', async () => {

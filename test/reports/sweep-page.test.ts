@@ -14,7 +14,7 @@ import { folderWith } from '../fixtures/tiny-release.js';
 
 const planned = (more: Partial<SweepPlan> = {}) =>
   plannedSweep({
-    ...{ preset: 'demo', overrides: [], seeds: [0, 1], sampler: 'random', seed: 0, better: 'high', trials: 8 },
+    ...{ preset: 'demo', overrides: [], seeds: [0, 1], seed: 0, better: 'high', trials: 8 },
     dimensions: parseSpace(['ppo.clipRange=0.1,0.2'], ['ppo.learningRate=log:1e-4..1e-2']),
     ...more,
   });

@@ -4,7 +4,6 @@ import { parseSpace } from '../../sweep/space.js';
 
 const draws = (grid: string[], sample: string[] = [], more: Partial<Draws> = {}): Draws => ({
   dimensions: parseSpace(grid, sample),
-  sampler: 'random',
   seed: 0,
   ...more,
 });
@@ -37,8 +36,8 @@ describe('draws', () => {
     expect(new Set(drawn.map(({ how }) => how))).toEqual(new Set(['p', 'q']));
   });
 
-  test.each(['random', 'sobol'] as const)('%s: a trial follows from the seed and its number alone', (sampler) => {
-    const space = draws(['g=1,2'], ranges, { sampler, seed: 5 });
+  test('a trial follows from the seed and its number alone', () => {
+    const space = draws(['g=1,2'], ranges, { seed: 5 });
     expect(trialSettings(space, 17)).toEqual(settings(space, 20)[16]);
     expect(trialSettings({ ...space, seed: 6 }, 17)).not.toEqual(trialSettings(space, 17));
   });
@@ -49,14 +48,9 @@ describe('draws', () => {
   });
 
   test('points of a grid take turns, each with separate draws', () => {
-    const drawn = settings(draws(['g=1,2,3'], ['clip=uniform:0..1'], { sampler: 'sobol' }), 24);
+    const drawn = settings(draws(['g=1,2,3'], ['clip=uniform:0..1']), 24);
     expect(drawn.map(({ g }) => g)).toEqual(Array.from({ length: 24 }, (_, i) => (i % 3) + 1));
     expect(new Set(drawn.map(({ clip }) => clip)).size).toBe(24);
-    for (const point of [1, 2, 3]) {
-      // Eight points of a separate sequence: one in each eighth.
-      const eighths = drawn.filter(({ g }) => g === point).map(({ clip }) => Math.floor(8 * (clip as number)));
-      expect(new Set(eighths).size).toBe(8);
-    }
   });
 });
 
@@ -69,14 +63,5 @@ describe('the number of trials', () => {
     [both, undefined, 'expected --trials with --sample, got none'],
     [both, 2, 'expected at least 3 trials, one a point of the grid, got 2, at --trials'],
     [draws(['g=1,2,3']), 4, 'expected 3 trials, one a point of the grid, got 4, at --trials'],
-    [
-      draws(
-        [],
-        Array.from({ length: 33 }, (_, i) => `k${i}=uniform:0..1`),
-        { sampler: 'sobol' },
-      ),
-      4,
-      'expected at most 32 keys with --sampler sobol, got 33',
-    ],
   ])('%#: is refused', (space, asked, message) => expect(() => trialCount(space, asked)).toThrow(message));
 });

@@ -17,7 +17,6 @@ const plan = (more: Partial<SweepPlan> = {}): SweepPlan => ({
   overrides: [],
   dimensions: parseSpace(['ppo.clipRange=0.1,0.2,0.3,0.4'], []),
   seeds: [0],
-  sampler: 'random',
   seed: 0,
   better: 'high',
   ...more,
@@ -201,8 +200,16 @@ describe('halving', () => {
       const folder = newFolder();
       const stop = new AbortController();
       let reports = 0;
-      const onReport = () => void (++reports === stopAfter && stop.abort());
-      await swept(folder, await halved(), { ...madeUp(scripts), signal: stop.signal, onReport }).catch(() => {});
+      const fake = madeUp(scripts);
+      const run: RunTrial = (job, work) =>
+        fake.run(job, {
+          ...work,
+          onMetrics(metrics) {
+            work.onMetrics(metrics);
+            if (++reports === stopAfter) stop.abort();
+          },
+        });
+      await swept(folder, await halved(), { run, signal: stop.signal }).catch(() => {});
       await swept(folder, await halved(), madeUp(scripts), true);
       expect(readFileSync(join(folder, 'trials.jsonl'), 'utf8').split('\n').sort()).toEqual(
         readFileSync(join(whole, 'trials.jsonl'), 'utf8').split('\n').sort(),
