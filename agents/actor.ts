@@ -67,14 +67,14 @@ export interface Actor<Observation, Request> {
   /** Scores that the network makes for a state: what memory grows with. At least 1. */
   numScores(request: Request): number;
   /** Largest number of scores per forward pass in training. Default 32,768. */
-  readonly scoresAtOnce?: number | undefined;
+  readonly maxScoresPerBatch?: number | undefined;
   /** The same where nothing goes back; default: as many as in training. */
-  readonly scoresReadAtOnce?: number | undefined;
+  readonly maxInferenceScores?: number | undefined;
   /** Reads what requests need before `score` may be asked for them. */
   prepare?(requests: readonly Request[]): Promise<void>;
   score(requests: readonly Request[]): ScoredActions;
   /** The environment's action at a place of a state's list of legal ones. Default: the place itself, as where all are legal. */
-  envAction?(request: Request, place: number): number;
+  envAction?(request: Request, index: number): number;
   /**
    * Sets the dropout mask for both rollouts and updates, so that a PPO ratio compares one network before and after; undefined: no
    * dropout. Absent where PPO uses no dropout.
@@ -99,7 +99,7 @@ export interface ValueNetwork<Request> {
 /** Part of an actor that scores states. */
 export type StateScorer<Request> = Pick<
   Actor<never, Request>,
-  'parameters' | 'numScores' | 'scoresAtOnce' | 'scoresReadAtOnce' | 'prepare' | 'score'
+  'parameters' | 'numScores' | 'maxScoresPerBatch' | 'maxInferenceScores' | 'prepare' | 'score'
 >;
 
 /** Log-probabilities of all listed actions of states, by the arithmetic that trains: the first ratio of a round is 1. */
@@ -111,10 +111,10 @@ export async function actionLogProbs<Request>(
   const offsets = new Int32Array(requests.length + 1);
   const parts: Float32Array[] = [];
   const sizes = requests.map((request) => actor.numScores(request));
-  for (const [begin, end] of runsOf(sizes, actor.scoresReadAtOnce ?? actor.scoresAtOnce)) {
+  for (const [begin, end] of runsOf(sizes, actor.maxInferenceScores ?? actor.maxScoresPerBatch)) {
     const { offsets: own, masked, normalised, logits, infer } = actor.score(requests.slice(begin, end));
     const scores = await (infer ? infer() : actor.parameters.read(() => logits()));
-    const legal = masked ? Float32Array.from(masked.legal, (place) => scores[place]!) : scores;
+    const legal = masked ? Float32Array.from(masked.legal, (index) => scores[index]!) : scores;
     parts.push(normalised ? legal : segmentLogSoftmax(legal, own));
     for (let i = 1; i < own.length; i++) offsets[begin + i] = offsets[begin]! + own[i]!;
   }

@@ -1,6 +1,6 @@
 /** Rankers of entities for link queries: walks, embedding scores, rules; those without a run are available by name. */
 import { z } from 'zod';
-import { turnTaker } from '../src/run/stop.js';
+import { eventLoopYielder } from '../src/run/stop.js';
 import {
   type BeamActor,
   type HeadAndRelation,
@@ -65,7 +65,7 @@ export function scorerRanker(scorer: TailScorer, { offsets }: Pick<LinkLists, 'o
     rankings: ['score'],
     batchSize: 256,
     async rank(questions, take) {
-      const turn = turnTaker();
+      const turn = eventLoopYielder();
       for (const [i, { head, relation }] of questions.entries()) {
         if (isUnseen(head)) scores.fill(-Infinity);
         else scorer.scoreTails(head, relation, scores);

@@ -69,14 +69,14 @@ export async function mineRules(
   }
   const finder = new SimplePaths(graph);
   const follower = new ChainFollower(graph);
-  const places: number[][] = Array.from({ length: graph.numRelations / 2 }, () => []);
-  train.relations.forEach((relation, place) => places[relation]!.push(place));
+  const indices: number[][] = Array.from({ length: graph.numRelations / 2 }, () => []);
+  train.relations.forEach((relation, index) => indices[relation]!.push(index));
   const table: ChainRule[][] = [];
   for (let relation = 0; relation < graph.numRelations; relation++) {
     // Lets progress lines and interrupts through.
     await setImmediate();
     throwIfStopped(given.signal);
-    const queries = queriesOf(train, places, relation);
+    const queries = queriesOf(train, indices, relation);
     const draw = (what: string, count: number) =>
       Rng.named(given.seed, `rules/${what}`, relation).shuffle(Int32Array.from({ length: count }, (_, i) => i));
     const frequent = frequentChains(graph, finder, relation, queries, draw('triples', queries.heads.length), given);
@@ -88,16 +88,16 @@ export async function mineRules(
 
 type Given = typeof defaults & MiningOptions;
 
-/** @param places of the triples of each plain relation */
-function queriesOf(train: TripleColumns, places: number[][], relation: number): RelationQueries {
-  const { heads, tails } = pickTriples(train, Int32Array.from(places[relation % places.length]!));
-  return relation < places.length ? { heads, tails } : { heads: tails, tails: heads };
+/** @param indices of the triples of each plain relation */
+function queriesOf(train: TripleColumns, indices: number[][], relation: number): RelationQueries {
+  const { heads, tails } = pickTriples(train, Int32Array.from(indices[relation % indices.length]!));
+  return relation < indices.length ? { heads, tails } : { heads: tails, tails: heads };
 }
 
 /** The heads of drawn triples, each once: in the order of a draw among all of them. */
 function distinctHeads(heads: Int32Array, draw: (what: string, count: number) => Int32Array): number[] {
   const distinct = [...new Set(heads)];
-  return Array.from(draw('heads', distinct.length), (place) => distinct[place]!);
+  return Array.from(draw('heads', distinct.length), (index) => distinct[index]!);
 }
 
 /** The chains that lead from most heads to their answers, a limited number of each length, with the number of those triples. */
@@ -111,10 +111,10 @@ function frequentChains(
 ): CountedChain[] {
   const counts = new ChainCounts(numRelations);
   let selves = 0;
-  for (const place of order.subarray(0, triples)) {
+  for (const index of order.subarray(0, triples)) {
     counts.nextTriple();
     let visited = 0;
-    finder.each(heads[place]!, tails[place]!, { horizon, hidden: relation }, (path, length) => {
+    finder.each(heads[index]!, tails[index]!, { horizon, hidden: relation }, (path, length) => {
       let key = 0;
       for (let step = 0; step < length; step++) key = counts.longer(key, step, path[2 * step]!);
       if (length === 0) selves++;
@@ -223,18 +223,18 @@ export class ChainFollower {
   #enter(level: Level, relation: number, from: number, before: number): void {
     const { relations, tails, offsets } = this.#rows;
     const end = offsets[from + 1]!;
-    const { entities, places } = level;
+    const { entities, places: indices } = level;
     for (let edge = firstEdge(this.#rows, from, relation); edge < end && relations[edge] === relation; edge++) {
       const to = tails[edge]!;
       if (to === this.#head || to === from || to === before) continue;
-      const place = places[to]!;
-      if (place > 0 && place <= level.count && entities[place - 1] === to) {
-        level.before[place - 1] = -1;
+      const index = indices[to]!;
+      if (index > 0 && index <= level.count && entities[index - 1] === to) {
+        level.before[index - 1] = -1;
         continue;
       }
       entities[level.count] = to;
       level.before[level.count] = from;
-      places[to] = ++level.count;
+      indices[to] = ++level.count;
     }
   }
 }

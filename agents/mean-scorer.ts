@@ -22,12 +22,12 @@ export function meanScorer<Request extends object>(members: readonly MeanMember<
     };
     return { scorer, all: (requests: readonly Request[]) => requests.map(of) as never[], of };
   });
-  const limits = own.map(({ scorer }) => scorer.scoresReadAtOnce ?? scorer.scoresAtOnce ?? Infinity);
+  const limits = own.map(({ scorer }) => scorer.maxInferenceScores ?? scorer.maxScoresPerBatch ?? Infinity);
   return {
     // Of no use where nothing is trained; reading goes through `infer`.
     parameters: own[0]!.scorer.parameters,
     numScores: (request) => Math.max(...own.map(({ scorer, of }) => scorer.numScores(of(request) as never))),
-    ...(Math.min(...limits) < Infinity && { scoresReadAtOnce: Math.min(...limits) }),
+    ...(Math.min(...limits) < Infinity && { maxInferenceScores: Math.min(...limits) }),
     async prepare(requests) {
       for (const { scorer, all } of own) await scorer.prepare?.(all(requests));
     },

@@ -55,7 +55,7 @@ export interface QuestionSession {
 }
 
 /** Source of the number of relations of a question: the data set, a classifier trained on train, or none. */
-export type HopsTeller = 'given' | 'predicted' | 'none';
+export type HopSource = 'given' | 'predicted' | 'none';
 
 /** Question-answering agent; never sees gold answers. */
 export interface QuestionAgent {
@@ -65,7 +65,7 @@ export interface QuestionAgent {
   /** True: topic entities are given. False: `task.topics` is empty. */
   readonly topicGiven: boolean;
   /** Source of the number of relations of a question. Default none. @param byLikelihood true where candidates are scored */
-  hopsTold?(byLikelihood: boolean): HopsTeller;
+  hopSource?(byLikelihood: boolean): HopSource;
   /** True where it calls a language model. */
   readonly prompted: boolean;
   /** Learns from one question for the next: questions are asked one at a time, in order. Default false. */

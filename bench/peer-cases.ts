@@ -63,17 +63,20 @@ function ppoMinibatch(): PeerCase {
     returns: floats(256, () => rng.normal()),
   };
   const values = floats(100, () => rng.normal());
-  const anchorLogProbs = segmentLogSoftmax(
+  const referenceLogProbs = segmentLogSoftmax(
     floats(logits.length, () => 2 * rng.normal()),
     offsets,
   );
   const settings = ppoSettings.parse({ clipRange: 0.2, clipRangeValue: 0.5, dualClip: 1.5, valueCoef: 0.5, entropyCoef: 0.01, klCoef: 0.1 }); // prettier-ignore
-  const { losses, dLogits, dValues } = ppoObjective({ logits, offsets, values, anchorLogProbs, transitions }, settings);
+  const { losses, dLogits, dValues } = ppoObjective(
+    { logits, offsets, values, referenceLogProbs: referenceLogProbs, transitions },
+    settings,
+  );
   const columns = Object.fromEntries(Object.entries(transitions).map(([name, column]) => [name, plain(column)]));
   const { clipRange, clipRangeValue, dualClip, valueCoef, entropyCoef, klCoef } = settings;
   return {
     input: {
-      ...{ offsets: plain(offsets), logits: plain(logits), values: plain(values), anchor: plain(anchorLogProbs) },
+      ...{ offsets: plain(offsets), logits: plain(logits), values: plain(values), anchor: plain(referenceLogProbs) },
       ...{ ...columns, clipRange, clipRangeValue, dualClip, valueCoef, entropyCoef, klCoef },
     },
     numbers: {
@@ -305,7 +308,7 @@ async function beams(): Promise<PeerCase> {
     // Nothing is trained: of a policy a beam asks for these alone.
     return { offsets, infer: () => Promise.resolve(all) } as ReturnType<BeamActor['score']>;
   };
-  const actor = { score, numScores: ({ length }) => length, scoresAtOnce: Infinity } as BeamActor;
+  const actor = { score, numScores: ({ length }) => length, maxScoresPerBatch: Infinity } as BeamActor;
   const queries = Array.from({ length: 10 }, (_, head) => ({ head, relation: 0 }));
   const found = await linkBeams(actor, graph, queries, { beamWidth, horizon });
   const ordered = found.flatMap(({ entities, best, sum }) =>

@@ -19,7 +19,7 @@ export function terminalWork(maxMinutes?: number): Work & { signal: AbortSignal 
     progress: commandProgress(),
     signal: maxMinutes === undefined ? interrupt : AbortSignal.any([interrupt, timeLimit(maxMinutes)]),
     note: printNote,
-    torn: tellTorn,
+    torn: warnTruncated,
     preset: async (name) => (await import('../presets/index.js')).openPreset(name),
   };
 }
@@ -28,7 +28,7 @@ export function terminalWork(maxMinutes?: number): Work & { signal: AbortSignal 
  * Reports that a log's unfinished last line (from a crash) was removed; nothing for an intact log. @param bytes length
  * of that line
  */
-export function tellTorn(file: string, bytes: number): void {
+export function warnTruncated(file: string, bytes: number): void {
   if (bytes > 0) printNote(`${basename(file)}: cut off a last line that a crash left unfinished (${bytes} bytes)`);
 }
 

@@ -53,7 +53,7 @@ async function train(preset: string | undefined, flags: TrainFlags): Promise<voi
     await refuseOtherInputs(flags.inputs, await inputsOf(runs[0]!.settings));
   }
   const { train: trainRun } = await import('../tasks/train.js');
-  const { tellTorn, terminalWork } = await import('./terminal.js');
+  const { warnTruncated: warnTruncated, terminalWork } = await import('./terminal.js');
   const { progress, signal } = terminalWork(flags.maxMinutes);
   const following = flags.follow ? await follow(runs.map(({ folder }) => folder)) : undefined;
   try {
@@ -65,7 +65,15 @@ async function train(preset: string | undefined, flags: TrainFlags): Promise<voi
       printNote(opening(run));
       const onBackend = (name: string, why: string) => printNote(`networks computed on ${name}: ${why}`);
       try {
-        await trainRun({ ...run, threads, progress, onTorn: tellTorn, onNote: printNote, onBackend, signal });
+        await trainRun({
+          ...run,
+          threads,
+          progress,
+          onTruncatedLog: warnTruncated,
+          onNote: printNote,
+          onBackend,
+          signal,
+        });
       } catch (error) {
         if (!(error instanceof WorkbenchError) || error.code !== 'stopped') throw error;
         throw stoppedError(run.folder, runs.slice(i + 1));

@@ -9,7 +9,7 @@ import type { QuestionClient } from '../src/llm/client/create-clients.js';
 import { runInterleaved } from '../src/llm/concurrency.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { memoryErrorOf, throwIfStopped } from '../src/run/stop.js';
-import type { Asker, Attempt } from './score.js';
+import type { AgentRunner, Attempt } from './score.js';
 import { confidenceOf, watchDecisions, type WatchedDecisions } from './watch-decisions.js';
 
 /** So many tasks in a row that end by a failure outside the agent, such as a server that is away: the evaluation ends. */
@@ -42,7 +42,7 @@ export interface BatchOptions {
 export function batchAsker(
   agent: Agent,
   { batchSize, canAsk = () => true, goldOf, useCalls }: BatchOptions,
-): Asker<WalkTask, Answer> {
+): AgentRunner<WalkTask, Answer> {
   return {
     name: agent.name,
     note: agent.note,
@@ -55,37 +55,37 @@ export function batchAsker(
         watched.set(task.id, { client, taken });
         return { ...calls, client };
       });
-      const decisionsOf = (place: number): Pick<Attempt<Answer>, 'decisions'> => {
-        const own = watched.get(tasks[place]!.id);
-        watched.delete(tasks[place]!.id);
+      const decisionsOf = (index: number): Pick<Attempt<Answer>, 'decisions'> => {
+        const own = watched.get(tasks[index]!.id);
+        watched.delete(tasks[index]!.id);
         return { decisions: own?.taken() };
       };
       onPrepared?.();
-      const places = tasks.flatMap((task, place) => (canAsk(task) ? [place] : []));
+      const indices = tasks.flatMap((task, index) => (canAsk(task) ? [index] : []));
       let failures = 0;
-      const askOne = async (place: number): Promise<Attempt<Answer>> => {
+      const askOne = async (index: number): Promise<Attempt<Answer>> => {
         try {
-          const [attempt] = await attemptsOf(agent, [tasks[place]!], goldOf);
+          const [attempt] = await attemptsOf(agent, [tasks[index]!], goldOf);
           failures = 0;
-          return { ...attempt, ...decisionsOf(place) };
+          return { ...attempt, ...decisionsOf(index) };
         } catch (thrown) {
           const error = memoryErrorOf(thrown);
           const expected = error instanceof WorkbenchError;
           failures = expected ? failures + 1 : 0;
-          if (concernsAllTasks(error) || failures >= Math.min(failuresInARow, places.length)) throw error;
-          return { failure: messageOf(error), ...decisionsOf(place) };
+          if (concernsAllTasks(error) || failures >= Math.min(failuresInARow, indices.length)) throw error;
+          return { failure: messageOf(error), ...decisionsOf(index) };
         }
       };
-      for (let begin = 0; begin < places.length; begin += batchSize) {
-        const batch = places.slice(begin, begin + batchSize);
+      for (let begin = 0; begin < indices.length; begin += batchSize) {
+        const batch = indices.slice(begin, begin + batchSize);
         try {
-          const asked = batch.map((place) => tasks[place]!);
+          const asked = batch.map((index) => tasks[index]!);
           const attempts = await attemptsOf(agent, asked, goldOf);
-          batch.forEach((place, i) => take(place, { ...attempts[i], ...decisionsOf(place) }));
+          batch.forEach((index, i) => take(index, { ...attempts[i], ...decisionsOf(index) }));
           failures = 0;
         } catch (error) {
           if (concernsAllTasks(error)) throw error;
-          for (const place of batch) take(place, await askOne(place));
+          for (const index of batch) take(index, await askOne(index));
         }
         await setImmediate(); // lets Ctrl-C through
         throwIfStopped(signal);
@@ -114,7 +114,7 @@ async function attemptsOf(
  * @throws (from `ask`) WorkbenchError of errors that affect all questions (`usage`, `config`, `native`, `stopped`, and any that is
  *   `fatal`), and `failure` where one question after another ends by it
  */
-export function questionAsker(agent: QuestionAgent, hopsGiven = true): Asker<QuestionTask, QuestionAnswer> {
+export function questionRunner(agent: QuestionAgent, hopsGiven = true): AgentRunner<QuestionTask, QuestionAnswer> {
   const { name, note, prompted, online = false } = agent;
   return {
     ...{ name, note, prompted, online },
@@ -132,7 +132,7 @@ export function questionAsker(agent: QuestionAgent, hopsGiven = true): Asker<Que
       };
       await runInterleaved(visible, online ? 1 : concurrency, ask, {
         signal,
-        onDone: (attempt, place) => take(place, attempt),
+        onDone: (attempt, index) => take(index, attempt),
       });
     },
   };

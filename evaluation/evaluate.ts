@@ -9,7 +9,7 @@ import type { Progress } from '../src/run/progress.js';
 import { Rng } from '../src/run/seeds.js';
 import { noCalls } from './ask.js';
 import { allFigures, columnsOf, metricsOf, slicesOf } from './figures.js';
-import type { Asker, AskOptions, Attempt, Row, Sample, Scorer } from './score.js';
+import type { AgentRunner, AskOptions, Attempt, Row, Sample, Scorer } from './score.js';
 
 /** Fields of the record other than figures. */
 export interface EvaluationSubject {
@@ -62,10 +62,10 @@ const lookedAt = 4;
 
 /**
  * Evaluates an agent: one row per sample, failures included. The agent sees tasks, never gold.
- * @throws WorkbenchError `data` without samples; see `Asker.ask`
+ * @throws WorkbenchError `data` without samples; see `AgentRunner.ask`
  */
 export async function evaluate<S extends Sample, Answer, R extends Row>(
-  asker: Asker<S['task'], Answer>,
+  asker: AgentRunner<S['task'], Answer>,
   samples: readonly S[],
   scorer: Scorer<S, Answer, R>,
   options: EvaluateOptions<S, Answer, R>,
@@ -90,8 +90,8 @@ export async function evaluate<S extends Sample, Answer, R extends Row>(
     rows[i] = row;
     onRow?.(row, sample, undefined);
   });
-  const take = (place: number, attempt: Attempt<Answer>) => {
-    const i = asked[place]!;
+  const take = (index: number, attempt: Attempt<Answer>) => {
+    const i = asked[index]!;
     const sample = samples[i]!;
     const row = scorer.rowOf(sample, attempt);
     rows[i] = row;
@@ -127,7 +127,7 @@ export interface CurveOptions {
  * left out.
  */
 export async function curveOf<S extends Sample, Answer, R extends Row>(
-  asker: Asker<S['task'], Answer>,
+  asker: AgentRunner<S['task'], Answer>,
   samples: readonly S[],
   scorer: Pick<Scorer<S, Answer, R>, 'measure' | 'figures' | 'rowOf'>,
   keys: readonly string[],
@@ -135,8 +135,8 @@ export async function curveOf<S extends Sample, Answer, R extends Row>(
 ): Promise<Record<string, number>> {
   const rows = new Array<R>(samples.length);
   let done = 0;
-  const take = (place: number, attempt: Attempt<Answer>) => {
-    rows[place] = scorer.rowOf(samples[place]!, attempt);
+  const take = (index: number, attempt: Attempt<Answer>) => {
+    rows[index] = scorer.rowOf(samples[index]!, attempt);
     line.update(++done);
   };
   const tasks = samples.map(({ task }) => task);
@@ -155,7 +155,7 @@ export async function curveOf<S extends Sample, Answer, R extends Row>(
 }
 
 function recordOf<S extends Sample, Answer, R extends Row>(
-  { name, note }: Pick<Asker<never, Answer>, 'name' | 'note'>,
+  { name, note }: Pick<AgentRunner<never, Answer>, 'name' | 'note'>,
   rows: readonly R[],
   { measure, figures: declared, missReasons, summary }: Scorer<S, Answer, R>,
   { subject, excluded = {} }: Pick<EvaluateOptions<S, Answer, R>, 'subject' | 'excluded'>,

@@ -28,7 +28,7 @@ import { asWritten, openObject, readJsonFile } from '../src/run/read-json.js';
 import { evaluationFiles, type EvaluationFiles, runFiles } from '../src/run/run-folder.js';
 import { lockFolder } from '../src/run/run-lock.js';
 import { evaluate, type EvaluateOptions, type Evaluation, type EvaluationSubject, type Traced } from './evaluate.js';
-import type { Asker, AskOptions, Compared, Measure, Row, Sample, Scorer } from './score.js';
+import type { AgentRunner, AskOptions, Compared, Measure, Row, Sample, Scorer } from './score.js';
 import { checkShard, removeShards, shardFolder, shardsIn } from './shards.js';
 import { type EvaluationSpeed, throughputMeter } from './throughput-meter.js';
 
@@ -105,7 +105,7 @@ export interface KeepOptions<S extends Sample, Answer, R extends Row> extends Pi
   /** Called after every call of the model, stored ones included. */
   onCall?: (timing: CallTiming) => void;
   /** Called for each log with the number of bytes of a truncated last line that were removed; 0 if it was complete. */
-  onTorn?: (file: string, bytes: number) => void;
+  onTruncatedLog?: (file: string, bytes: number) => void;
 }
 
 /** An evaluation that is whole on disk. */
@@ -127,7 +127,7 @@ const savedEvery = 50;
  *   saving; see `evaluate` and `checkShard`
  */
 export function keepEvaluation<S extends Sample, Answer, R extends Row>(
-  asker: Asker<S['task'], Answer>,
+  asker: AgentRunner<S['task'], Answer>,
   samples: readonly S[],
   scorer: Scorer<S, Answer, R>,
   { notes = new ProvenanceNotes(), ...options }: KeepOptions<S, Answer, R>,
@@ -136,13 +136,13 @@ export function keepEvaluation<S extends Sample, Answer, R extends Row>(
 }
 
 async function keepNoted<S extends Sample, Answer, R extends Row>(
-  asker: Asker<S['task'], Answer>,
+  asker: AgentRunner<S['task'], Answer>,
   samples: readonly S[],
   scorer: Scorer<S, Answer, R>,
   options: Omit<KeepOptions<S, Answer, R>, 'notes'>,
 ): Promise<KeptEvaluation<R>> {
   const { asked: what, folder, model, fromScratch = false, excluded, examples, signal } = options;
-  const { onCall, onTorn, onRow } = options;
+  const { onCall, onTruncatedLog: onTruncatedLog, onRow } = options;
   if (asker.prompted && !model) throw noModel(asker.name);
   const files = evaluationFiles(folder);
   const shards = shardsIn(folder).map((shard) => {
@@ -167,12 +167,12 @@ async function keepNoted<S extends Sample, Answer, R extends Row>(
       rmSync(files.partial, { force: true });
     }
     const log = (timing = openTimingLog(files.timing));
-    onTorn?.(files.timing, log.tornBytes);
+    onTruncatedLog?.(files.timing, log.truncatedBytes);
     let known: ReadonlyMap<string, R> | undefined;
     let ask: Partial<AskOptions> = {};
     if (asker.prompted) {
       store = openCompletionStore(files.completions);
-      onTorn?.(files.completions, store.tornBytes);
+      onTruncatedLog?.(files.completions, store.truncatedBytes);
       for (const shard of shards) if (existsSync(shard.files.completions)) store.takeOver(shard.files.completions);
       const clients = createClients({
         ...clientSettings(what),
@@ -187,7 +187,7 @@ async function keepNoted<S extends Sample, Answer, R extends Row>(
     } else if (!asker.online) {
       if (fromScratch) rmSync(files.partial, { force: true });
       partial = openJsonLines(files.partial);
-      onTorn?.(files.partial, partial.tornBytes);
+      onTruncatedLog?.(files.partial, partial.truncatedBytes);
       const ofShards = fromScratch ? [] : shards.flatMap((shard) => rowsOfShard(shard.folder, scorer.measure));
       known = new Map([...ofShards, ...rowsAsWritten(files.partial, scorer.measure)].map((row) => [row.id, row]));
     }

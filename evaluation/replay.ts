@@ -13,7 +13,7 @@ import {
   subjectOf,
   traceLine,
 } from './keep.js';
-import type { Asker, AskOptions, Row, Sample, Scorer } from './score.js';
+import type { AgentRunner, AskOptions, Row, Sample, Scorer } from './score.js';
 import { samplesOf } from './shards.js';
 
 /** Outcome of a replay: equal bytes or not, and the first difference. */
@@ -47,7 +47,7 @@ export interface ReplayOptions<S extends Sample, Answer, R extends Row> extends 
  * @throws WorkbenchError `usage` for a sample that was not asked, `data` for files that are missing
  */
 export async function replayEvaluation<S extends Sample, Answer, R extends Row>(
-  asker: Asker<S['task'], Answer>,
+  asker: AgentRunner<S['task'], Answer>,
   all: readonly S[],
   scorer: Scorer<S, Answer, R>,
   { asked, only, ...options }: ReplayOptions<S, Answer, R>,

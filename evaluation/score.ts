@@ -41,7 +41,7 @@ export interface AskOptions {
 }
 
 /** An agent as the drivers ask it. */
-export interface Asker<Task, Answer> {
+export interface AgentRunner<Task, Answer> {
   readonly name: string;
   /** A caveat to print next to its numbers. */
   readonly note?: string | undefined;
@@ -56,7 +56,7 @@ export interface Asker<Task, Answer> {
    */
   ask(
     tasks: readonly Task[],
-    take: (place: number, attempt: Attempt<Answer>) => void,
+    take: (index: number, attempt: Attempt<Answer>) => void,
     options: AskOptions,
   ): Promise<void>;
 }

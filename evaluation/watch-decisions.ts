@@ -22,9 +22,9 @@ export function watchDecisions(client: DecisionClient): WatchedDecisions {
   const asked: (TakenDecision | undefined)[] = [];
   async function decide<D extends Decision>(decision: D): Promise<Decided<D>> {
     // In the order of asking: decisions under way at once may end in any.
-    const place = asked.push(undefined) - 1;
+    const index = asked.push(undefined) - 1;
     const decided = await client.decide(decision);
-    asked[place] = { decision, decided: decided as unknown as Decided<Decision> };
+    asked[index] = { decision, decided: decided as unknown as Decided<Decision> };
     return decided;
   }
   return {

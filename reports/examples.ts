@@ -66,9 +66,9 @@ const known = new Set(['id', 'answers', 'walks', 'lines']);
 /** An agent's answers; nothing is escaped yet. */
 export function saidView(example: Example): Omit<SaidView, 'agent' | 'model' | 'folded'> {
   const { answers, walks, goldWalk, right, lines = [], miss } = example;
-  const place = answers.findIndex((answer) => answer.right);
+  const index = answers.findIndex((answer) => answer.right);
   const wrong =
-    place > 0 ? `right is ranked ${place + 1}` : typeof miss === 'string' ? miss.replaceAll('-', ' ') : 'wrong';
+    index > 0 ? `right is ranked ${index + 1}` : typeof miss === 'string' ? miss.replaceAll('-', ' ') : 'wrong';
   return {
     right,
     verdict: right ? 'right' : wrong,

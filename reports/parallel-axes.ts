@@ -31,7 +31,7 @@ export function parallelAxes(
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const shareOf = (value: number) => (high > low ? (value - low) / (high - low) : 0.5);
   const x = (i: number) => margin + i * column;
-  const y = (place: number) => top + (1 - place) * height;
+  const y = (index: number) => top + (1 - index) * height;
   const width = 2 * margin + axes.length * column;
   const sign = better === 'high' ? 1 : -1;
   // Ties go to the earlier trial, as elsewhere.
@@ -41,8 +41,8 @@ export function parallelAxes(
   const best = ordered.findLast(({ isStopped }) => !isStopped);
   const lines = ordered.map((trial) => {
     const { label, set, value, isStopped } = trial;
-    const places = [...axes.map(({ key, placeOf }) => (key in set ? placeOf(set[key]) : 0.5)), shareOf(value)];
-    const course = places.map((place, i) => pathTo(i, x, y, place, places[i - 1])).join('');
+    const indices = [...axes.map(({ key, placeOf }) => (key in set ? placeOf(set[key]) : 0.5)), shareOf(value)];
+    const course = indices.map((index, i) => pathTo(i, x, y, index, indices[i - 1])).join('');
     const kind = trial === best ? 'best' : isStopped ? 'stopped' : '';
     const strength = (better === 'high' ? shareOf(value) : 1 - shareOf(value)) * 0.7 + 0.2;
     const parts = [...Object.entries(set).map(([key, one]) => `${key} ${display(one)}`), `${figure} ${write(value)}`];
@@ -64,14 +64,14 @@ ${[...named, last].join('\n')}
 function pathTo(
   i: number,
   x: (i: number) => number,
-  y: (place: number) => number,
-  place: number,
+  y: (index: number) => number,
+  index: number,
   before: number | undefined,
 ): string {
   const at = (value: number) => value.toFixed(1);
-  if (before === undefined) return `M${x(i)} ${at(y(place))}`;
+  if (before === undefined) return `M${x(i)} ${at(y(index))}`;
   const middle = (x(i - 1) + x(i)) / 2;
-  return `C${middle} ${at(y(before))} ${middle} ${at(y(place))} ${x(i)} ${at(y(place))}`;
+  return `C${middle} ${at(y(before))} ${middle} ${at(y(index))} ${x(i)} ${at(y(index))}`;
 }
 
 interface Tick {
@@ -91,7 +91,7 @@ function axisDrawing(
   x: number,
   name: string,
   ticks: readonly Tick[],
-  y: (place: number) => number,
+  y: (index: number) => number,
   isFirst = false,
 ): string {
   const position = isFirst ? `text-anchor="end" x="${x - 7}"` : `x="${x + 7}"`;
@@ -99,9 +99,9 @@ function axisDrawing(
   const dot = name.lastIndexOf('.') + 1;
   const [section, key] = [name.slice(0, dot), name.slice(dot)];
   const marks = ticks.map(
-    ({ place, text }) =>
-      `<line class="tick" x1="${x - 3}" x2="${x + 3}" y1="${y(place).toFixed(1)}" y2="${y(place).toFixed(1)}"/>` +
-      `<text class="quiet" ${position} y="${(y(place) + 4).toFixed(1)}">${escapeText(text)}</text>`,
+    ({ place: index, text }) =>
+      `<line class="tick" x1="${x - 3}" x2="${x + 3}" y1="${y(index).toFixed(1)}" y2="${y(index).toFixed(1)}"/>` +
+      `<text class="quiet" ${position} y="${(y(index) + 4).toFixed(1)}">${escapeText(text)}</text>`,
   );
   return [
     `<line class="axis" x1="${x}" x2="${x}" y1="${y(1)}" y2="${y(0)}"/>`,

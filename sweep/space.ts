@@ -103,13 +103,13 @@ const digits = 4;
 
 /**
  * Value at a position in the range.
- * @param place in [0, 1)
+ * @param index in [0, 1)
  */
-export function valueAt(dimension: Exclude<Dimension, { kind: 'grid' }>, place: number): unknown {
-  if (dimension.kind === 'choice') return dimension.values[Math.floor(place * dimension.values.length)];
+export function valueAt(dimension: Exclude<Dimension, { kind: 'grid' }>, index: number): unknown {
+  if (dimension.kind === 'choice') return dimension.values[Math.floor(index * dimension.values.length)];
   const { kind, low, high } = dimension;
   const clamped = (value: number) => Math.min(high, Math.max(low, value));
-  const between = (a: number, b: number) => a + place * (b - a);
+  const between = (a: number, b: number) => a + index * (b - a);
   const logarithmic = (a: number, b: number) => Math.exp(between(Math.log(a), Math.log(b)));
   switch (kind) {
     case 'int':

@@ -2,13 +2,13 @@
 import type { AgentRegistry } from '../agents/registry.js';
 import type { Traced } from '../evaluation/evaluate.js';
 import type { AskedEvaluation } from '../evaluation/keep.js';
-import type { Asker, Attempt, Compared, Measure, Row, Sample, Scorer } from '../evaluation/score.js';
+import type { AgentRunner, Attempt, Compared, Measure, Row, Sample, Scorer } from '../evaluation/score.js';
 import type { Graph } from '../src/kg/graph.js';
 import type { LanguageModel } from '../src/llm/language-model.js';
 import type { AboutEvaluation, Example, Section } from '../src/run/evaluation.js';
 import type { ProgressReporter } from '../src/run/progress.js';
 import type { RunInfo } from '../src/run/records.js';
-import type { Learning } from '../trainers/session.js';
+import type { TaskTrainer } from '../trainers/session.js';
 import type { TrainSettings } from '../trainers/train-settings.js';
 import type { Choices, EvaluationFlags } from './flags.js';
 import type { ObservationVectors } from './observation-vectors.js';
@@ -73,7 +73,7 @@ export interface Data<S extends Sample> {
 
 /** An agent that is ready to be asked about some data; close it after use. */
 export interface OpenedAgent<S extends Sample, Answer, R extends Row> {
-  asker: Asker<S['task'], Answer>;
+  asker: AgentRunner<S['task'], Answer>;
   scorer: Scorer<S, Answer, R>;
   /** Additional fields of the record. */
   about?: Partial<AboutEvaluation>;
@@ -117,7 +117,7 @@ export interface OpenedAsk {
 }
 
 /** Lazy resource: opened on first use and kept; a failed opening is tried again. */
-export function keptOpen<T>(open: () => Promise<T>, close: (opened: T) => void | Promise<void> = () => {}) {
+export function lazy<T>(open: () => Promise<T>, close: (opened: T) => void | Promise<void> = () => {}) {
   let opening: Promise<T> | undefined;
   return {
     get(): Promise<T> {
@@ -209,7 +209,7 @@ export interface Task<S extends Sample = Sample, Answer = unknown, R extends Row
   readonly asked: readonly ('question' | 'head' | 'relation')[];
   /** For samples of the user's own; nothing is loaded before the first is asked. */
   openAsk(which: Resolved, flags: EvaluationFlags, work: Work): OpenedAsk;
-  readonly learning: Learning;
+  readonly learning: TaskTrainer;
   /** The environment of the settings over a split of their data. */
   environment(settings: TrainSettings, flags: EnvironmentFlags, work: Work): Promise<TaskEnvironment>;
   /** Options by which a run of these settings is evaluated on valid, where they are not the usual ones. */

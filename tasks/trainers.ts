@@ -17,7 +17,7 @@ export { greedyWalks, type GreedyOptions, type GreedyWalk } from '../trainers/gr
 export { ppo, type PpoOptions, type PpoUpdate } from '../trainers/ppo.js';
 export type { Learner } from '../trainers/ppo-step.js';
 export { ppoSettings, type PpoSettings } from '../trainers/ppo-settings.js';
-export { type Collect, type Round, wholeWalks } from '../trainers/rollout.js';
+export { type Collect, type Rollout, wholeWalks } from '../trainers/rollout.js';
 export { StepRollout, type StepRolloutOptions } from '../trainers/step-rollout.js';
 export { trainRun, type TrainOptions } from '../trainers/train.js';
 export { transeSettings, type TransESettings } from '../trainers/transe/settings.js';

@@ -5,7 +5,7 @@ import type { PpoSettings } from './ppo-settings.js';
  * Transitions of many episodes, in any interleaving as long as each episode's own are in time order.
  * A chain ends either terminated (nothing comes after) or truncated (the rest is estimated by `bootstrapValues`).
  */
-export interface Rollout {
+export interface RolloutSteps {
   rewards: Float32Array;
   /** Critic's value of each transition's state; zeros without a critic. */
   values: Float32Array;
@@ -32,7 +32,7 @@ type AdvantageSettings = Pick<PpoSettings, 'baseline' | 'normalizeAdvantage' | '
  * @param averageReturn of the rounds before, for `baseline: moving-average`
  */
 export function estimateAdvantages(
-  rollout: Rollout,
+  rollout: RolloutSteps,
   samples: Int32Array,
   settings: AdvantageSettings,
   averageReturn: number,
@@ -58,7 +58,7 @@ export const centres = ({ baseline }: Pick<PpoSettings, 'baseline'>) => baseline
  * @param lambda in [0, 1]: 0 is the one-step estimate, 1 the Monte-Carlo one
  * @source Schulman et al. 2016, "High-dimensional continuous control using generalized advantage estimation", eq. 16
  */
-export function generalizedAdvantages(rollout: Rollout, gamma: number, lambda: number): Advantages {
+export function generalizedAdvantages(rollout: RolloutSteps, gamma: number, lambda: number): Advantages {
   const { rewards, values, next, terminated, bootstrapValues } = rollout;
   const exact = new Float64Array(rewards.length);
   for (let t = rewards.length - 1; t >= 0; t--) {
@@ -71,7 +71,7 @@ export function generalizedAdvantages(rollout: Rollout, gamma: number, lambda: n
 }
 
 /** Discounted rewards to go, float64; a truncated end adds its bootstrap value. */
-export function rewardsToGo({ rewards, next, terminated, bootstrapValues }: Rollout, gamma: number): Float64Array {
+export function rewardsToGo({ rewards, next, terminated, bootstrapValues }: RolloutSteps, gamma: number): Float64Array {
   const sums = new Float64Array(rewards.length);
   for (let t = rewards.length - 1; t >= 0; t--) {
     const after = next[t]!;
@@ -85,7 +85,7 @@ export function rewardsToGo({ rewards, next, terminated, bootstrapValues }: Roll
  * sample start in one state, so that mean estimates the start's value.
  * @param groups int32: group of each transition, in [0, number of groups)
  */
-export function groupMeanAdvantages(rollout: Rollout, groups: Int32Array, gamma: number): Advantages {
+export function groupMeanAdvantages(rollout: RolloutSteps, groups: Int32Array, gamma: number): Advantages {
   const sums = rewardsToGo(rollout, gamma);
   const begins = firstSteps(rollout);
   const totals = new Map<number, { sum: number; count: number }>();
@@ -106,13 +106,13 @@ export function groupMeanAdvantages(rollout: Rollout, groups: Int32Array, gamma:
  * @param baseline such as a moving average of earlier returns
  * @source Williams 1992, "Simple statistical gradient-following algorithms", section 4
  */
-function advantagesFrom(baseline: number, rollout: Rollout, gamma: number): Advantages {
+function advantagesFrom(baseline: number, rollout: RolloutSteps, gamma: number): Advantages {
   const sums = rewardsToGo(rollout, gamma);
   return { advantages: Float32Array.from(sums, (sum) => sum - baseline), returns: Float32Array.from(sums) };
 }
 
 /** Mean discounted return of the episodes, from their first steps. */
-export function meanReturn(rollout: Rollout, gamma: number): number {
+export function meanReturn(rollout: RolloutSteps, gamma: number): number {
   const sums = rewardsToGo(rollout, gamma);
   const begins = firstSteps(rollout);
   let total = 0;
@@ -126,7 +126,7 @@ export function meanReturn(rollout: Rollout, gamma: number): number {
 }
 
 /** uint8: 1 at the start of an episode. */
-function firstSteps({ next }: Rollout): Uint8Array {
+function firstSteps({ next }: RolloutSteps): Uint8Array {
   const begins = new Uint8Array(next.length).fill(1);
   for (const after of next) if (after >= 0) begins[after] = 0;
   return begins;

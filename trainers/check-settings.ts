@@ -4,7 +4,7 @@ import { walkerSettings } from '../agents/walker/settings.js';
 import { parseDatasetName } from '../datasets/questions/question-dataset.js';
 import { envIds } from '../envs/registry.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import type { Learning } from './session.js';
+import type { TaskTrainer } from './session.js';
 import type { TrainSettings } from './train-settings.js';
 
 /** A problem, or false where its condition does not hold. */
@@ -93,7 +93,7 @@ function walkerRules({ stateText, transe, walker, clone, ppo }: TrainSettings): 
  * @param hasClone true if the run's folder already holds a cloned checkpoint
  * @throws WorkbenchError `config` that lists every contradiction
  */
-export function checkTrainSettings(learning: Learning, settings: TrainSettings, hasClone: boolean): void {
+export function checkTrainSettings(learning: TaskTrainer, settings: TrainSettings, hasClone: boolean): void {
   const { data, env, transe, clone, ppo, evaluation } = settings;
   const { name, subsets } = parseDatasetName(data.dataset);
   const rules: Rule[] = [

@@ -3,7 +3,7 @@ import type { Checkpoint } from '../checkpoints/checkpoint.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { divergedAt } from '../src/tensor/diverged.js';
 import type { CloneCourse } from './clone.js';
-import { beginWith, figuresOf, restoreTrainee, saveTrainee, type Session, type Trainee } from './session.js';
+import { beginWith, figuresOf, restoreTrainState, saveTrainState, type Session, type TrainState } from './session.js';
 
 /** Updates between two records of the metric log. */
 const logEvery = 10;
@@ -11,7 +11,7 @@ const logEvery = 10;
 /** Networks, evaluation and resume state. */
 interface ClonePhase {
   /** Saved and restored state; disposed by the caller. */
-  trainee: Trainee;
+  trainState: TrainState;
   /**
    * Name of the loss on valid. `cloneMetric` chooses the clone by it; under another name the figures of `evaluate`
    * choose, as when the demonstration is one of many equally good walks. Absent if valid has no demonstrations.
@@ -27,10 +27,10 @@ interface ClonePhase {
 
 /** @throws WorkbenchError `stopped` after saving, once the session's signal is aborted */
 export async function clonePhase(session: Session, phase: ClonePhase): Promise<void> {
-  const { trainee, lossName, evaluate, clone, from } = phase;
+  const { trainState: trainState, lossName, evaluate, clone, from } = phase;
   const { settings, logs, signal } = session;
-  if (from) restoreTrainee(trainee, from);
-  else if (session.start) beginWith(trainee, session.start);
+  if (from) restoreTrainState(trainState, from);
+  else if (session.start) beginWith(trainState, session.start);
   const startStep = from?.header.step ?? 0;
   let epochsDone = from?.header.epoch ?? 0;
   let step = startStep;
@@ -69,7 +69,7 @@ export async function clonePhase(session: Session, phase: ClonePhase): Promise<v
         };
         logs.metrics('clone', at, metrics);
         epochsDone = epoch;
-        await saveTrainee(session, trainee, { phase: 'clone', step: at, epoch, metrics });
+        await saveTrainState(session, trainState, { phase: 'clone', step: at, epoch, metrics });
         saved = at;
       },
     });
@@ -77,7 +77,7 @@ export async function clonePhase(session: Session, phase: ClonePhase): Promise<v
     // Stopped during an epoch's evaluation, the checkpoint counts one epoch fewer: resuming evaluates it first.
     if (error instanceof WorkbenchError && error.resumable && step > saved) {
       if (step > timed) logs.timing('clone', step);
-      await saveTrainee(session, trainee, { phase: 'clone', step, epoch: epochsDone, interim: true });
+      await saveTrainState(session, trainState, { phase: 'clone', step, epoch: epochsDone, interim: true });
     }
     throw divergedAt(error, `clone step ${step + 1}`, 'Lower clone.learningRate or clone.maxGradNorm.');
   }

@@ -11,7 +11,7 @@ import {
   type TaskRequest,
 } from '../agents/actor.js';
 import { Rng } from '../src/run/seeds.js';
-import { throwIfStopped, turnTaker } from '../src/run/stop.js';
+import { throwIfStopped, eventLoopYielder } from '../src/run/stop.js';
 import { segmentLogSoftmax } from '../src/tensor/categorical.js';
 import { Diverged, finiteLoss, firstNotFinite } from '../src/tensor/diverged.js';
 import type { Optimizer } from '../src/tensor/trainable.js';
@@ -94,7 +94,7 @@ export async function clone<Request extends TaskRequest>(options: CloneOptions<R
   const epochsDone = options.epochsDone ?? trained;
   if (trained > epochsDone) await endEpoch(epochsDone + 1);
   let order = new Int32Array(0);
-  const turn = turnTaker();
+  const turn = eventLoopYielder();
   options.onStart?.(numSteps);
   for (let step = startStep; step < last; step++) {
     throwIfStopped(signal);
@@ -125,13 +125,13 @@ function learningRateAt(step: number, numSteps: number, settings: CloneSettings)
 /** One gradient step, part by part. @param step from 0 */
 async function update<Request extends TaskRequest>(
   { actor, optimizer, train, seed, settings }: CloneOptions<Request>,
-  places: Int32Array,
+  indices: Int32Array,
   step: number,
   learningRate: number,
 ): Promise<Pick<CloneStep, 'loss' | 'gradNorm'>> {
-  const { requests, golds, weights } = train.states(places, step);
+  const { requests, golds, weights } = train.states(indices, step);
   const sizes = requests.map((request) => actor.numScores(request));
-  const runs = runsOf(sizes, train.scoresAtOnce ?? actor.scoresAtOnce);
+  const runs = runsOf(sizes, train.maxScoresPerBatch ?? actor.maxScoresPerBatch);
   const dropout = Rng.named(seed, 'clone/dropout', step);
   const drawing = Rng.named(seed, 'clone/negatives', step);
   let total = 0;
@@ -143,25 +143,25 @@ async function update<Request extends TaskRequest>(
         const { values, back } = await record(() => marginLosses!(done, drawing, dropout));
         total += values.reduce((sum, value, i) => sum + weights[begin + i]! * value, 0);
         finiteLoss(total);
-        back(values.map((_, i) => weights[begin + i]! / places.length));
+        back(values.map((_, i) => weights[begin + i]! / indices.length));
         continue;
       }
       const { values, back } = await record(() => logits(dropout));
       const own = Array.from({ length: end - begin }, (_, i) => weights[begin + i]!);
       const legal = legalOf(values, masked);
-      const loss = cloningLoss(legal, { offsets, normalised }, golds.slice(begin, end), own, places.length);
+      const loss = cloningLoss(legal, { offsets, normalised }, golds.slice(begin, end), own, indices.length);
       total += loss.total;
       finiteLoss(loss.total);
       back(masked ? scatter(loss.gradient, masked.legal, new Float32Array(values.length)) : loss.gradient);
     }
   }, learningRate);
   actor.weightsChanged();
-  return { loss: total / places.length, gradNorm };
+  return { loss: total / indices.length, gradNorm };
 }
 
 /** Scores of legal actions only. */
 const legalOf = (scores: Float32Array, masked: MaskedActions | undefined) =>
-  masked ? Float32Array.from(masked.legal, (place) => scores[place]!) : scores;
+  masked ? Float32Array.from(masked.legal, (index) => scores[index]!) : scores;
 
 /**
  * Cross-entropy of the demonstrated actions, or of all equally good ones combined, with its gradient in closed form.
@@ -192,10 +192,10 @@ export function cloningLoss(
       for (let i = offsets[s]!; i < offsets[s + 1]!; i++) gradient[i] = (weight * Math.exp(logProbs[i]!)) / normaliser;
     }
     const { gold, alike = Int32Array.of(gold) } = golds[s]!;
-    const best = alike.reduce((most, place) => Math.max(most, logProbs[offsets[s]! + place]!), -Infinity);
-    const shares = Array.from(alike, (place) => Math.exp(logProbs[offsets[s]! + place]! - best));
+    const best = alike.reduce((most, index) => Math.max(most, logProbs[offsets[s]! + index]!), -Infinity);
+    const shares = Array.from(alike, (index) => Math.exp(logProbs[offsets[s]! + index]! - best));
     const sum = shares.reduce((a, b) => a + b, 0);
-    alike.forEach((place, k) => (gradient[offsets[s]! + place]! -= (weight * shares[k]!) / sum / normaliser));
+    alike.forEach((index, k) => (gradient[offsets[s]! + index]! -= (weight * shares[k]!) / sum / normaliser));
     total -= weight * (best + Math.log(sum));
   }
   return { total, gradient };

@@ -39,11 +39,11 @@ interface ShownStates<Request> {
 export interface ShownWalks<Request> {
   count: number;
   /** @param step of training, from 0: may list fewer actions; without it all are listed */
-  states(places: Int32Array, step?: number): ShownStates<Request>;
+  states(indices: Int32Array, step?: number): ShownStates<Request>;
   /** Walks per batch when computing the loss on valid. */
   atOnce: number;
   /** Maximum number of scores per forward pass; default: the actor's limit. */
-  scoresAtOnce?: number;
+  maxScoresPerBatch?: number;
 }
 
 /** State of a gold walk. */
@@ -61,25 +61,25 @@ export interface GoldWalk {
 type ShownGoldSettings = Pick<CloneSettings, 'maxCandidates' | 'twoHopWeight'> &
   Partial<Pick<CloneSettings, 'linkedTurns' | 'loss'>> & {
     /** Lists only the gold action, for a network that normalises over more than any list. Default false. */
-    goldsAlone?: boolean;
+    goldOnly?: boolean;
   };
 
 /** Gold walks of train and valid; the actions of hubs in train are sampled again at every step. */
 export function shownGolds(
   { graph, rules }: Pick<FeaturizerParts, 'graph' | 'rules'>,
   samples: Record<'train' | 'valid', readonly WalkSample[]>,
-  { maxCandidates, twoHopWeight, linkedTurns, loss, goldsAlone = false }: ShownGoldSettings,
+  { maxCandidates, twoHopWeight, linkedTurns, loss, goldOnly: goldOnly = false }: ShownGoldSettings,
   seed: number,
 ): Record<'train' | 'valid', ShownWalks<StateRequest>> {
   const shown = (walks: readonly GoldWalk[]): ShownWalks<StateRequest> => ({
     count: walks.length,
     atOnce: 64,
     // Lists are short, and dropout draws run through all of them in order.
-    scoresAtOnce: Infinity,
-    states: (places, step) => {
-      const chosen = Array.from(places, (place) => walks[place]!);
+    maxScoresPerBatch: Infinity,
+    states: (indices, step) => {
+      const chosen = Array.from(indices, (index) => walks[index]!);
       let golds = chosen.flatMap(({ states }) => states);
-      if (goldsAlone) golds = golds.map((gold) => ({ ...gold, actions: Int32Array.of(gold.gold), gold: 0 }));
+      if (goldOnly) golds = golds.map((gold) => ({ ...gold, actions: Int32Array.of(gold.gold), gold: 0 }));
       else if (step !== undefined) {
         const rng = Rng.named(seed, 'clone/candidates', step);
         golds = golds.map((gold) => sampleCandidates(gold, graph, rules, maxCandidates, rng));
@@ -183,8 +183,8 @@ export function shownSteps<Request>(
   return {
     count: walks.length,
     atOnce,
-    states: (places) => {
-      const golds = Array.from(places).flatMap((place) => walks[place]!);
+    states: (indices) => {
+      const golds = Array.from(indices).flatMap((index) => walks[index]!);
       return { golds, requests: golds.map(({ request }) => request), weights: golds.map(() => 1) };
     },
   };
@@ -279,15 +279,15 @@ export function shownDemonstrations<Request>(
   return {
     count: queries.length,
     atOnce,
-    states: (places) => {
-      if (!batch || batch.numEnvs < places.length) batch = new LinkQueryBatch(world, places.length);
+    states: (indices) => {
+      if (!batch || batch.numEnvs < indices.length) batch = new LinkQueryBatch(world, indices.length);
       const requests: Request[] = [];
       const golds: Gold[] = [];
-      const done = new Int32Array(places.length);
-      let { observations } = batch.reset({ options: Array.from(places, (place) => ({ sample: queries[place]! })) });
+      const done = new Int32Array(indices.length);
+      let { observations } = batch.reset({ options: Array.from(indices, (index) => ({ sample: queries[index]! })) });
       for (let hop = 0; hop < horizon; hop++) {
-        for (let i = 0; i < places.length; i++) {
-          done[i] = actions[places[i]! * horizon + hop]!;
+        for (let i = 0; i < indices.length; i++) {
+          done[i] = actions[indices[i]! * horizon + hop]!;
           requests.push(requestOf(observations[i]!));
           golds.push({ gold: legalBefore(observations[i]!.actionMask, done[i]!) });
         }
@@ -301,6 +301,6 @@ export function shownDemonstrations<Request>(
 /** Position of an action among the legal ones of its mask. */
 export function legalBefore(mask: Uint8Array, action: number): number {
   let legal = 0;
-  for (let place = 0; place < action; place++) legal += mask[place]!;
+  for (let index = 0; index < action; index++) legal += mask[index]!;
   return legal;
 }

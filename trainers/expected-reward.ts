@@ -16,13 +16,13 @@ import { sampleOrder } from './rollout.js';
 /** Networks, demonstrations, resume state and callbacks. */
 interface ExpectedRewardOptions extends Pick<
   PpoOptions<never, StateRequest>,
-  'actor' | 'optimizer' | 'anchor' | 'settings' | 'seed' | 'startUpdate' | 'onUpdate' | 'signal'
+  'actor' | 'optimizer' | 'referencePolicy' | 'settings' | 'seed' | 'startUpdate' | 'onUpdate' | 'signal'
 > {
   /** Gold walks of train. */
   walks: readonly GoldWalk[];
 }
 
-/** Maximises the mean probability of gold walks, with PPO's schedule and anchor; one step per update. */
+/** Maximises the mean probability of gold walks, with PPO's schedule and reference policy; one step per update. */
 export async function expectedReward(options: ExpectedRewardOptions): Promise<void> {
   const { walks, settings, seed, startUpdate = 0 } = options;
   const indices = Int32Array.from(walks.keys());
@@ -40,13 +40,14 @@ export async function expectedReward(options: ExpectedRewardOptions): Promise<vo
 
 /** @returns its figures by metric name */
 async function step(
-  { actor, optimizer, anchor, settings: { klCoef } }: ExpectedRewardOptions,
+  { actor, optimizer, referencePolicy: referencePolicy, settings: { klCoef } }: ExpectedRewardOptions,
   walks: readonly GoldWalk[],
   learningRate: number,
 ): Promise<Record<string, number>> {
   const requests = walks.flatMap((walk) => walk.states);
   const { offsets, logits } = actor.score(requests);
-  const anchored = anchor && klCoef > 0 ? (await actionLogProbs(anchor, requests)).logProbs : undefined;
+  const anchored =
+    referencePolicy && klCoef > 0 ? (await actionLogProbs(referencePolicy, requests)).logProbs : undefined;
   const lossOf = ({ reward, anchorKl }: ExpectedReward) => klCoef * anchorKl - reward;
   let result: ExpectedReward | undefined;
   const gradNorm = await optimizer.step(async (record) => {

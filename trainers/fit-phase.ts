@@ -5,10 +5,10 @@ import type { Tensor } from '../checkpoints/safetensors.js';
 import type { QuestionSample } from '../datasets/question.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { Rng } from '../src/run/seeds.js';
-import { throwIfStopped, turnTaker } from '../src/run/stop.js';
+import { throwIfStopped, eventLoopYielder } from '../src/run/stop.js';
 import { divergedAt } from '../src/tensor/diverged.js';
 import type { StoredTensors } from '../src/tensor/parameters.js';
-import { figuresOf, restoreTrainee, saveTrainee, type Session, stepsOf, type Trainee } from './session.js';
+import { figuresOf, restoreTrainState, saveTrainState, type Session, stepsOf, type TrainState } from './session.js';
 
 /** Steps between two records of the metric log. */
 const logEvery = 10;
@@ -43,20 +43,20 @@ export async function fitPhase(session: Session, phase: FitPhase): Promise<void>
   const { fitted, steps, unit = 'steps', evaluate, from } = phase;
   const { logs, signal } = session;
   // It names its weights and optimizer state itself.
-  const trainee: Trainee = {
+  const trainState: TrainState = {
     actor: { parameters: { export: () => Promise.resolve({}), import: () => {} }, weightsChanged: () => {} },
     optimizer: {
       exportState: () => fitted.state(),
       importState: (_prefix, steps, tensors) => fitted.restore(tensors, steps),
     },
   };
-  if (from) restoreTrainee(trainee, from);
+  if (from) restoreTrainState(trainState, from);
   let done = from?.header.step ?? 0;
   let saved = done;
   const last = stepsOf(session, steps);
   const evaluatesAt = (step: number) => step === last || phase.evaluatesAt(step);
   const save = async (metrics: Record<string, number> = {}, interim = false) => {
-    await saveTrainee(session, trainee, { phase: 'fit', step: done, epoch: 0, metrics, interim });
+    await saveTrainState(session, trainState, { phase: 'fit', step: done, epoch: 0, metrics, interim });
     saved = done;
   };
   const score = async () => {
@@ -65,7 +65,7 @@ export async function fitPhase(session: Session, phase: FitPhase): Promise<void>
     await save(figures);
   };
   const line = session.progress('fit', steps, unit, done);
-  const turn = turnTaker();
+  const turn = eventLoopYielder();
   try {
     // A run that was stopped during an evaluation repeats it.
     const scored = Object.keys(from?.header.metrics ?? {}).some((key) => key.startsWith('eval/'));

@@ -8,7 +8,7 @@ import { sha256File } from '../src/run/files.js';
 import { readRunProvenance, unknownWeights, writeProvenance } from '../src/run/provenance.js';
 import type { ForkOrigin, RunInfo } from '../src/run/records.js';
 import { openRun, runFiles } from '../src/run/run-folder.js';
-import type { Learning } from './session.js';
+import type { TaskTrainer } from './session.js';
 import { plainSettings, settingsOfRun, type TrainSettings } from './train-settings.js';
 
 /** Source of a fork's initial weights. */
@@ -32,7 +32,7 @@ interface Forked {
  * @throws WorkbenchError `config`
  */
 export function forkSettings(
-  learning: Pick<Learning, 'forkPhase'>,
+  learning: Pick<TaskTrainer, 'forkPhase'>,
   run: RunInfo,
   overrides: readonly string[],
 ): TrainSettings {
@@ -55,7 +55,7 @@ export function forkSettings(
  * settings under which the weights would have another shape or meaning
  */
 export async function forkedWeights(
-  learning: Pick<Learning, 'forkPhase'>,
+  learning: Pick<TaskTrainer, 'forkPhase'>,
   { run, checkpoint: which }: ForkSource,
   settings: TrainSettings,
   hashes: CheckpointHashes,
@@ -84,7 +84,7 @@ export async function forkedWeights(
 }
 
 /** A run that was cloned from another agent continues from its clone, for any task. */
-const forkPhaseOf = ({ forkPhase }: Pick<Learning, 'forkPhase'>, { ppo, teacher }: TrainSettings) =>
+const forkPhaseOf = ({ forkPhase }: Pick<TaskTrainer, 'forkPhase'>, { ppo, teacher }: TrainSettings) =>
   teacher && ppo.init === 'clone' ? 'clone' : forkPhase;
 
 /** Writes the initial state into the fork's folder: the weights, and their sources as far as the run recorded them. */

@@ -39,8 +39,8 @@ export async function greedyWalks<Observation, Request>(
       const { logProbs, offsets } = await actionLogProbs(actor, requests);
       const actions = new Int32Array(chunk.length);
       step.live.forEach((copy, i) => {
-        const place = argmaxSegment(logProbs, offsets[i]!, offsets[i + 1]!);
-        actions[copy] = actor.envAction?.(requests[i]!, place) ?? place;
+        const index = argmaxSegment(logProbs, offsets[i]!, offsets[i + 1]!);
+        actions[copy] = actor.envAction?.(requests[i]!, index) ?? index;
       });
       step = envs.step(actions);
     }

@@ -33,7 +33,7 @@ export interface ObjectiveInput {
   /** float32 [numStates]; without it there is no value loss. */
   values?: Float32Array | undefined;
   /** float32 [number of legal actions]: the clone's log-probabilities of the same actions; needed if `klCoef` > 0. */
-  anchorLogProbs?: Float32Array | undefined;
+  referenceLogProbs?: Float32Array | undefined;
   transitions: Transitions;
 }
 
@@ -55,7 +55,7 @@ interface PpoLosses {
   valueLoss: number;
   /** Nats. */
   entropy: number;
-  /** Exact KL(policy ‖ clone) of the visited states, nats; 0 without an anchor. */
+  /** Exact KL(policy ‖ clone) of the visited states, nats; 0 without a reference policy. */
   anchorKl: number;
   /** Minus the log-probability of a legal action before the mask, nats; 0 if only legal actions are scored. */
   feasibilityLoss: number;
@@ -84,11 +84,11 @@ export interface ObjectiveResult {
 }
 
 /**
- * The clipped surrogate, or that of REINFORCE, with value loss, entropy bonus and a KL anchor to the clone. A state
+ * The clipped surrogate, or that of REINFORCE, with value loss, entropy bonus and a KL penalty towards the reference policy. A state
  * visited by n of N transitions has weight n / N in every mean.
  * @source Schulman et al. 2017, "Proximal policy optimization algorithms", eq. 7 and 9; dual clip: Ye et al. 2020,
  * arXiv:1912.09729, eq. 5; Williams 1992; KL estimate: Schulman 2020, k3
- * @throws WorkbenchError `failure` for no transitions, an action that is not legal or a missing anchor; `Diverged` for
+ * @throws WorkbenchError `failure` for no transitions, an action that is not legal or a missing reference policy; `Diverged` for
  * logits or a loss that are not finite
  */
 export function ppoObjective(input: ObjectiveInput, settings: ObjectiveSettings): ObjectiveResult {
@@ -96,7 +96,7 @@ export function ppoObjective(input: ObjectiveInput, settings: ObjectiveSettings)
   const count = transitions.state.length;
   if (count === 0) throw new WorkbenchError('failure', 'expected transitions, got none, at ppoObjective');
   const logProbs = segmentLogSoftmax(
-    masked ? Float32Array.from(masked.legal, (place) => logits[place]!) : logits,
+    masked ? Float32Array.from(masked.legal, (index) => logits[index]!) : logits,
     offsets,
   );
   // Shared by several terms: the exponential dominates their cost.
@@ -128,10 +128,10 @@ export function ppoObjective(input: ObjectiveInput, settings: ObjectiveSettings)
 /** Scatters values to their positions among zeros. */
 export function scatter<Column extends Float32Array | Float64Array>(
   values: Column,
-  places: Int32Array,
+  indices: Int32Array,
   into: Column,
 ): Column {
-  for (let i = 0; i < values.length; i++) into[places[i]!] = values[i]!;
+  for (let i = 0; i < values.length; i++) into[indices[i]!] = values[i]!;
   return into;
 }
 
@@ -220,12 +220,12 @@ function entropyBonus(
 function anchorPenalty(
   logProbs: Float32Array,
   probs: Float64Array,
-  { offsets, anchorLogProbs }: ObjectiveInput,
+  { offsets, referenceLogProbs: referenceLogProbs }: ObjectiveInput,
   weights: Float64Array,
   klCoef: number,
   dLogits: Float64Array,
 ): number {
-  if (!anchorLogProbs) {
+  if (!referenceLogProbs) {
     if (klCoef > 0)
       throw new WorkbenchError('failure', 'expected anchorLogProbs with klCoef > 0, got none, at ppoObjective');
     return 0;
@@ -234,11 +234,11 @@ function anchorPenalty(
   for (let s = 0; s < weights.length; s++) {
     let kl = 0;
     for (let i = offsets[s]!; i < offsets[s + 1]!; i++) {
-      kl += probs[i]! * (logProbs[i]! - anchorLogProbs[i]!);
+      kl += probs[i]! * (logProbs[i]! - referenceLogProbs[i]!);
     }
     mean += weights[s]! * kl;
     for (let i = offsets[s]!; i < offsets[s + 1]!; i++) {
-      dLogits[i]! += klCoef * weights[s]! * probs[i]! * (logProbs[i]! - anchorLogProbs[i]! - kl);
+      dLogits[i]! += klCoef * weights[s]! * probs[i]! * (logProbs[i]! - referenceLogProbs[i]! - kl);
     }
   }
   return mean;

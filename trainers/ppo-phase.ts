@@ -9,7 +9,15 @@ import type { Optimizer, TrainedParameters } from '../src/tensor/trainable.js';
 import type { PpoSettings } from './ppo-settings.js';
 import type { Learner } from './ppo-step.js';
 import type { PpoOptions, PpoUpdate } from './ppo.js';
-import { beginWith, figuresOf, restoreTrainee, saveTrainee, type Session, stepsOf, type Trainee } from './session.js';
+import {
+  beginWith,
+  figuresOf,
+  restoreTrainState,
+  saveTrainState,
+  type Session,
+  stepsOf,
+  type TrainState,
+} from './session.js';
 
 /** Input of the training algorithm. */
 type PpoShared = Pick<
@@ -20,7 +28,7 @@ type PpoShared = Pick<
 /** Networks, evaluation and resume state. */
 interface PpoPhase {
   /** Saved and restored state; disposed by the caller. */
-  trainee: Trainee;
+  trainState: TrainState;
   /** Figures on valid by `eval/…`; the first chooses the best checkpoint. */
   evaluate: () => Promise<Record<string, number>>;
   /** Trains from `startUpdate` until the last update or until `onUpdate` returns true. */
@@ -44,7 +52,7 @@ interface Patience {
 }
 
 /**
- * Initial weights of PPO, which are also the reference policy of its anchor, for any task: with `ppo.init=clone` those
+ * Initial weights of PPO, which are also its reference policy, for any task: with `ppo.init=clone` those
  * of the run's clone, which in a fork that clones nothing are the forked ones; else the forked ones. A run that forks
  * nothing draws new ones.
  * @throws WorkbenchError `data` for a clone of other data or another encoder, copied into the folder by hand
@@ -85,12 +93,12 @@ const rewardAndKl = (metrics: Readonly<Record<string, number>>) =>
 
 /** @throws WorkbenchError `stopped` after saving, once the session's signal is aborted */
 export async function ppoPhase(session: Session, phase: PpoPhase): Promise<void> {
-  const { trainee, evaluate, train, first, from, lowestFigure = -1, progressText = rewardAndKl } = phase;
+  const { trainState: trainState, evaluate, train, first, from, lowestFigure = -1, progressText = rewardAndKl } = phase;
   const { logs, run, signal } = session;
   const { seed, checkpoint } = session.settings;
   const settings = phase.settings ?? session.settings.ppo;
-  if (from) restoreTrainee(trainee, from);
-  else if (first) beginWith(trainee, first);
+  if (from) restoreTrainState(trainState, from);
+  else if (first) beginWith(trainState, first);
   const startUpdate = from?.header.step ?? 0;
   // Defined if advantages use it as baseline.
   let averageReturn = from?.header.trainer.averageReturn as number | undefined;
@@ -104,7 +112,7 @@ export async function ppoPhase(session: Session, phase: PpoPhase): Promise<void>
   let saved = startUpdate;
   const save = async (metrics: Record<string, number> = {}, interim = false) => {
     const state = { patience: { ...patience }, ...(averageReturn !== undefined && { averageReturn }) };
-    await saveTrainee(session, trainee, { phase: 'ppo', step: done, epoch: 0, metrics, state, interim });
+    await saveTrainState(session, trainState, { phase: 'ppo', step: done, epoch: 0, metrics, state, interim });
     saved = done;
   };
   const last = stepsOf(session, settings.updates);

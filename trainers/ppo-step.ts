@@ -3,7 +3,7 @@ import { type ActionLogProbs, type Actor, runsOf, type ValueNetwork } from '../a
 import type { Optimizer, RecordPart } from '../src/tensor/trainable.js';
 import { type ObjectiveResult, type ObjectiveSettings, ppoObjective } from './ppo-loss.js';
 import { joined } from '../src/tensor/categorical.js';
-import { type Minibatch, pickTransitions, type Round } from './rollout.js';
+import { type Minibatch, pickTransitions, type Rollout } from './rollout.js';
 import type { PpoSettings } from './ppo-settings.js';
 
 /** Networks updated by PPO: a policy, and a critic if there is one. */
@@ -23,7 +23,7 @@ export interface StepResult {
 
 /** Input of a gradient step. */
 interface StepBatch<Request> {
-  round: Pick<Round<Request>, 'states'>;
+  round: Pick<Rollout<Request>, 'states'>;
   minibatch: Minibatch;
   /** Log-probabilities of all actions under the frozen clone. */
   reference: ActionLogProbs | undefined;
@@ -42,7 +42,7 @@ export async function ppoStep<Observation, Request>(
   const { actor, optimizer, critic } = learner;
   const { round, minibatch } = batch;
   const sizes = Array.from(minibatch.states, (state) => actor.numScores(round.states[state]!));
-  const cut = minibatchParts(minibatch, sizes, actor.scoresAtOnce);
+  const cut = microbatches(minibatch, sizes, actor.maxScoresPerBatch);
   const shares = cut.map(({ share }) => share);
   const results: ObjectiveResult[] = [];
   let gradNorm = NaN;
@@ -77,9 +77,12 @@ function prepared<Observation, Request>(
   const requests = Array.from(states, (state) => round.states[state]!);
   const values = critic?.network.values(requests);
   const { offsets, masked, logits } = actor.score(requests);
-  const anchorLogProbs = reference && gatherSegments(reference, states);
+  const referenceLogProbs = reference && gatherSegments(reference, states);
   const objective = (scores: Float32Array, estimates: Float32Array | undefined, settings: ObjectiveSettings) =>
-    ppoObjective({ logits: scores, offsets, transitions, masked, values: estimates, anchorLogProbs }, settings);
+    ppoObjective(
+      { logits: scores, offsets, transitions, masked, values: estimates, referenceLogProbs: referenceLogProbs },
+      settings,
+    );
   return { values, logits, objective };
 }
 
@@ -127,7 +130,7 @@ interface MinibatchPart extends Minibatch {
  * @param numActions legal actions of each state of the minibatch
  * @param maxActions actions per part; a single state may exceed it
  */
-export function minibatchParts(
+export function microbatches(
   minibatch: Minibatch,
   numActions: readonly number[],
   maxActions: number | undefined,

@@ -12,12 +12,12 @@ import { throwIfStopped } from '../src/run/stop.js';
 import { centres, estimateAdvantages, explainedVariance, meanReturn, normalizeAdvantages } from './advantages.js';
 import type { PpoSettings } from './ppo-settings.js';
 import { ppoStep, type Learner, type StepResult } from './ppo-step.js';
-import { actionDraw, type Collect, type Round } from './rollout.js';
+import { actionDraw, type Collect, type Rollout } from './rollout.js';
 
 /** Networks, experience, resume state and callbacks. */
 export interface PpoOptions<Observation, Request> extends Learner<Observation, Request> {
   /** Frozen clone as reference policy; needed if `klCoef` > 0. */
-  anchor?: Actor<Observation, Request> | undefined;
+  referencePolicy?: Actor<Observation, Request> | undefined;
   /** Collector of experience: `wholeWalks` of samples, or `fixedSteps` of continuing environments. */
   collect: Collect<Observation, Request>;
   settings: PpoSettings;
@@ -50,7 +50,7 @@ export interface PpoUpdate {
  * numbers are not finite
  */
 export async function ppo<Observation, Request>(options: PpoOptions<Observation, Request>): Promise<void> {
-  const { actor, critic, anchor, settings, seed, startUpdate = 0 } = options;
+  const { actor, critic, referencePolicy: referencePolicy, settings, seed, startUpdate = 0 } = options;
   const { gamma, baselineDecay } = settings;
   const collect = options.collect({ actor, critic: critic?.network, settings, seed });
   let averageReturn = options.startAverage ?? 0;
@@ -63,7 +63,8 @@ export async function ppo<Observation, Request>(options: PpoOptions<Observation,
     const { rollout } = experience;
     const advantages = estimateAdvantages(rollout, experience.samples, settings, averageReturn);
     experience.setAdvantages(advantages);
-    const reference = anchor && settings.klCoef > 0 ? await actionLogProbs(anchor, experience.states) : undefined;
+    const reference =
+      referencePolicy && settings.klCoef > 0 ? await actionLogProbs(referencePolicy, experience.states) : undefined;
     const steps = await learn(options, experience, reference, update, rng('shuffle'));
     actor.drop?.(undefined);
     const metrics = {
@@ -86,7 +87,7 @@ export async function ppo<Observation, Request>(options: PpoOptions<Observation,
 /** Optimizes over a round, epoch by epoch, in minibatches. @param reference log-probabilities of its states */
 async function learn<Observation, Request>(
   options: PpoOptions<Observation, Request>,
-  round: Round<Request>,
+  round: Rollout<Request>,
   reference: ActionLogProbs | undefined,
   update: number,
   shuffle: Rng,

@@ -48,7 +48,7 @@ export function backendToGoOnWith({ environment }: RunInfo, { backend }: TrainSe
  * longer than its checkpoint's, which the next resume cuts; a shorter log could not be resumed.
  * @throws WorkbenchError `data` if the log of metrics is not the checkpoint's, before anything is discarded
  */
-export function leaveLater(
+export function discardAfter(
   { folder }: Run,
   logs: Pick<RunLogs, 'check' | 'truncateAfter'>,
   settings: TrainSettings,

@@ -11,14 +11,14 @@ import { WorkbenchError } from '../src/run/errors.js';
 import { Rng } from '../src/run/seeds.js';
 import { sampleSegment } from '../src/tensor/categorical.js';
 import type { Transitions } from './ppo-loss.js';
-import type { Advantages, Rollout } from './advantages.js';
+import type { Advantages, RolloutSteps } from './advantages.js';
 import type { PpoSettings } from './ppo-settings.js';
 
 /** Experience of one round; valid until the next round begins. */
-export interface Round<Request> {
+export interface Rollout<Request> {
   /** Means over its walks or episodes, by metric name: `rollout/reward` … */
   figures: Record<string, number>;
-  readonly rollout: Rollout;
+  readonly rollout: RolloutSteps;
   /** States indexed by its transitions. */
   readonly states: readonly Request[];
   /** int32: sample of each transition, the group of `baseline: group-mean`. */
@@ -34,7 +34,7 @@ export type Collect<Observation, Request> = (who: {
   critic: ValueNetwork<Request> | undefined;
   settings: PpoSettings;
   seed: number;
-}) => (update: number, draw: ActionDraw) => Promise<Round<Request>>;
+}) => (update: number, draw: ActionDraw) => Promise<Rollout<Request>>;
 
 /**
  * Whole walks, each from its sample to its end.
@@ -306,7 +306,7 @@ export class RolloutBuffer<State> {
   }
 
   /** Columns needed for advantages; views. */
-  get rollout(): Rollout {
+  get rollout(): RolloutSteps {
     const { reward, oldValue, next, terminated, bootstrapValue } = this.#columns;
     return {
       rewards: reward.subarray(0, this.#length),

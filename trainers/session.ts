@@ -82,7 +82,7 @@ export function figuresOf(
 }
 
 /** Data of a run, read and checked, and its training phases. */
-export interface Training {
+export interface TrainingRun {
   /** True if texts are encoded; otherwise no encoder is opened and checkpoints belong to none. */
   readsTexts: boolean;
   hashes: Required<Pick<CheckpointHashes, 'dataset'>> & Pick<CheckpointHashes, 'graph' | 'slots'>;
@@ -96,7 +96,7 @@ export interface Training {
 }
 
 /** Training interface of a task. */
-export interface Learning {
+export interface TaskTrainer {
   /** Id of an environment that is passed by a program instead of registered. */
   readonly ownEnvId?: string;
   /** Contradicting settings in a run of the task, one line each. */
@@ -111,7 +111,7 @@ export interface Learning {
   /** Phase of a fork's initial weights: a clone, which PPO starts from and is anchored to, or PPO itself. */
   readonly forkPhase: 'clone' | 'ppo';
   /** Reads and checks the data of a run. @throws WorkbenchError `data` for data that is missing or does not fit */
-  open(settings: TrainSettings): Promise<Training>;
+  open(settings: TrainSettings): Promise<TrainingRun>;
 }
 
 /** Optimizer state in checkpoints. */
@@ -121,7 +121,7 @@ interface KeptOptimizer {
 }
 
 /** Networks trained in a phase, with their optimizers. */
-export interface Trainee {
+export interface TrainState {
   actor: Pick<Actor<unknown, unknown>, 'weightsChanged'> & { parameters: Pick<TrainedParameters, 'export' | 'import'> };
   optimizer: KeptOptimizer;
   critic?: { network: Pick<ValueNetwork<unknown>, 'parameters'>; optimizer: Optimizer } | undefined;
@@ -139,7 +139,7 @@ export interface ExtraState {
 const criticPrefix = `${optimizerPrefix}critic/`;
 
 /** Progress of a phase. */
-interface TraineePlace {
+interface TrainStep {
   phase: Phase;
   step: number;
   epoch: number;
@@ -150,10 +150,10 @@ interface TraineePlace {
 }
 
 /** Writes a checkpoint of the whole training state and the metrics up to it. */
-export async function saveTrainee(
+export async function saveTrainState(
   { run, settings, hashes, logs }: Pick<Session, 'run' | 'settings' | 'hashes' | 'logs'>,
-  { actor, optimizer, critic, extra }: Trainee,
-  { phase, step, epoch, metrics = {}, state, interim = false }: TraineePlace,
+  { actor, optimizer, critic, extra }: TrainState,
+  { phase, step, epoch, metrics = {}, state, interim = false }: TrainStep,
 ): Promise<void> {
   keepProvenance(run.files.provenance);
   const { bytes: metricsBytes, sha256: metricsSha256 } = logs.flush();
@@ -188,7 +188,7 @@ export async function saveTrainee(
 }
 
 /** Restores a checkpoint's weights and optimizers. */
-export function restoreTrainee({ actor, optimizer, critic, extra }: Trainee, checkpoint: Checkpoint): void {
+export function restoreTrainState({ actor, optimizer, critic, extra }: TrainState, checkpoint: Checkpoint): void {
   const { header, tensors } = checkpoint;
   actor.parameters.import(tensors);
   actor.weightsChanged();
@@ -199,7 +199,7 @@ export function restoreTrainee({ actor, optimizer, critic, extra }: Trainee, che
 }
 
 /** Initializes from a checkpoint's weights: those of the actor, and of the critic if it has some. */
-export function beginWith({ actor, critic, extra }: Trainee, checkpoint: Checkpoint): void {
+export function beginWith({ actor, critic, extra }: TrainState, checkpoint: Checkpoint): void {
   const { tensors } = checkpoint;
   actor.parameters.import(tensors);
   actor.weightsChanged();
@@ -256,13 +256,13 @@ export interface RunLogs {
 }
 
 /**
- * @param onTorn called for each log with the bytes of an unfinished last line that were cut off; 0 if it was whole
+ * @param onTruncatedLog called for each log with the bytes of an unfinished last line that were cut off; 0 if it was whole
  * @param onMetrics called with every record
  */
 export function openRunLogs(
   run: Run,
   tensorboard: boolean,
-  onTorn?: (file: string, bytes: number) => void,
+  onTruncatedLog?: (file: string, bytes: number) => void,
   onMetrics?: (record: MetricRecord) => void,
 ): RunLogs {
   const metricLog = openMetricLog(run.files.metrics);
@@ -274,8 +274,8 @@ export function openRunLogs(
     events ??= openEventFile(run.files.tensorboard);
     for (const [key, value] of Object.entries(metrics)) events.scalar(`${phase}/${key}`, step, value);
   };
-  onTorn?.(run.files.metrics, metricLog.tornBytes);
-  onTorn?.(run.files.timing, timingLog.tornBytes);
+  onTruncatedLog?.(run.files.metrics, metricLog.truncatedBytes);
+  onTruncatedLog?.(run.files.timing, timingLog.truncatedBytes);
   return {
     metrics(phase, step, values) {
       metricLog.append(phase, step, values);

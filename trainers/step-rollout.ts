@@ -22,7 +22,7 @@ import {
   columnsOf,
   type Minibatch,
   pickTransitions,
-  type Round,
+  type Rollout,
   valuesOf,
 } from './rollout.js';
 import type { ExtraState } from './session.js';
@@ -181,12 +181,12 @@ export class StepRollout {
       for (let copy = 0; copy < this.#numEnvs; copy++) {
         const row = begin + copy;
         const watched = this.#copies[copy]!;
-        const place = draw(logProbs, offsets[copy]!, offsets[copy + 1]!);
-        const taken = actor.envAction?.(states[row]!, place) ?? place;
+        const index = draw(logProbs, offsets[copy]!, offsets[copy + 1]!);
+        const taken = actor.envAction?.(states[row]!, index) ?? index;
         reward[row] = watched.step(taken);
         this.#actions[copy]!.push(taken);
-        action[row] = place;
-        oldLogProb[row] = logProbs[offsets[copy]! + place]!;
+        action[row] = index;
+        oldLogProb[row] = logProbs[offsets[copy]! + index]!;
         terminated[row] = Number(watched.terminated);
         next[row] = watched.ended || end === this.#capacity ? -1 : row + this.#numEnvs;
       }
@@ -241,7 +241,7 @@ export class StepRollout {
     [...left.keys()].forEach((row, i) => (bootstrapValue[row] = rest[i]!));
   }
 
-  #round<Request>(states: readonly Request[]): Round<Request> {
+  #round<Request>(states: readonly Request[]): Rollout<Request> {
     const { reward: rewards, oldValue: values, next, terminated, bootstrapValue: bootstrapValues } = this.#columns;
     this.#recent = this.#recent.slice(-recentEpisodes);
     const count = this.#recent.length;

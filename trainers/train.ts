@@ -23,8 +23,8 @@ import { memoryErrorOf } from '../src/run/stop.js';
 import { openBackend } from '../src/tensor/backend.js';
 import { checkTrainSettings } from './check-settings.js';
 import { forkedWeights, type ForkSource, weightsAtStart, writeStart } from './fork.js';
-import { backendToGoOnWith, checkpointToResume, leaveLater, longerConfig } from './resume.js';
-import { type Learning, type OnUpdate, openRunLogs, type Session, type Training, type Trial } from './session.js';
+import { backendToGoOnWith, checkpointToResume, discardAfter, longerConfig } from './resume.js';
+import { type TaskTrainer, type OnUpdate, openRunLogs, type Session, type TrainingRun, type Trial } from './session.js';
 import { plainSettings, type TrainSettings } from './train-settings.js';
 
 /** Settings, folder and start of a training run. */
@@ -42,7 +42,7 @@ export interface TrainOptions {
   threads?: number;
   progress?: ProgressReporter;
   /** Called for each log with the bytes of an unfinished last line, left by a crash, that were cut off; 0 if whole. */
-  onTorn?: ((file: string, bytes: number) => void) | undefined;
+  onTruncatedLog?: ((file: string, bytes: number) => void) | undefined;
   /** Called with notices about the data: the amount of training data, leaks. */
   onNote?: ((line: string) => void) | undefined;
   /** Called with the chosen backend and the reason. */
@@ -61,11 +61,11 @@ export interface TrainOptions {
  * Trains a walker. Checks all that it can before the folder is made.
  * @throws WorkbenchError `config` or `data` for inputs that do not fit, `stopped` after saving on request
  */
-export function trainRun(learning: Learning, options: TrainOptions): Promise<void> {
+export function trainRun(learning: TaskTrainer, options: TrainOptions): Promise<void> {
   return collectProvenance(new ProvenanceNotes(), () => trainNoted(learning, options));
 }
 
-async function trainNoted(learning: Learning, options: TrainOptions): Promise<void> {
+async function trainNoted(learning: TaskTrainer, options: TrainOptions): Promise<void> {
   const { settings, folder, resume, fork, threads = 1, progress = silentProgress, onNote, trial } = options;
   const before = resume === undefined ? undefined : runIn(folder);
   checkTrainSettings(learning, settings, fork !== undefined || readIndex(folder).clone !== undefined);
@@ -114,12 +114,12 @@ async function trainNoted(learning: Learning, options: TrainOptions): Promise<vo
 }
 
 /** Encoder of a training run's texts; disposed by the caller. */
-export async function encoderOf({ readsTexts }: Training, settings: TrainSettings): Promise<StateEncoder> {
+export async function encoderOf({ readsTexts }: TrainingRun, settings: TrainSettings): Promise<StateEncoder> {
   return readsTexts ? openEncoder(settings.encoder, { cacheFolder: cacheFolder() }) : noEncoder();
 }
 
 /** Identity hashes of a training run's weights. */
-export function hashesOf({ hashes, readsTexts }: Training, encoder: StateEncoder): CheckpointHashes {
+export function hashesOf({ hashes, readsTexts }: TrainingRun, encoder: StateEncoder): CheckpointHashes {
   const { graph, dataset, slots } = hashes;
   return {
     ...(graph !== undefined && { graph }),
@@ -131,15 +131,19 @@ export function hashesOf({ hashes, readsTexts }: Training, encoder: StateEncoder
 
 /** Runs all phases, in a folder locked by this process. */
 async function runPhases(
-  training: Training,
+  training: TrainingRun,
   from: Checkpoint | undefined,
   parts: Omit<Session, 'logs'>,
-  { onTorn, onMetrics, evaluateBest }: Pick<TrainOptions, 'onTorn' | 'onMetrics' | 'evaluateBest'>,
+  {
+    onTruncatedLog: onTruncatedLog,
+    onMetrics,
+    evaluateBest,
+  }: Pick<TrainOptions, 'onTruncatedLog' | 'onMetrics' | 'evaluateBest'>,
 ): Promise<void> {
   const { run, settings } = parts;
-  const logs = openRunLogs(run, settings.log.tensorboard, onTorn, onMetrics);
+  const logs = openRunLogs(run, settings.log.tensorboard, onTruncatedLog, onMetrics);
   try {
-    leaveLater(run, logs, settings, from);
+    discardAfter(run, logs, settings, from);
     if (from || parts.start) resumeProvenance(run.files.provenance);
     await training.run({ ...parts, logs }, from);
     logs.flush();

@@ -6,7 +6,7 @@ import { distinctTexts, type StateEncoder } from '../src/encoder/state-encoder.j
 import { temporaryFolder } from '../src/run/files.js';
 import { type ProgressReporter, silentProgress } from '../src/run/progress.js';
 import { Rng } from '../src/run/seeds.js';
-import type { Learning } from './session.js';
+import type { TaskTrainer } from './session.js';
 import type { TrainSettings } from './train-settings.js';
 import { type TrainOptions, trainRun } from './train.js';
 
@@ -49,7 +49,7 @@ export interface TrialReport {
  * @throws WorkbenchError as training would for inputs that do not fit, `stopped` once the signal is aborted
  */
 export async function trial(
-  learning: Learning,
+  learning: TaskTrainer,
   { steps = 2, encodeAll, ...options }: TrialOptions,
 ): Promise<TrialReport> {
   const place = temporaryFolder('trial');

@@ -4,7 +4,7 @@ import { choice, whole } from '../registry.js';
 import { frontierTrie } from '../../envs/relation-walk/frontier-trie.js';
 import { questionRoot } from '../../envs/relation-walk/relation-walk-env.js';
 import { applyRelation, initialRelationState, relationActionMask } from '../../envs/relation-walk/rules.js';
-import { hopsSwitch, hopsTeller, openHops } from '../prompted/hops/hops.js';
+import { hopsSwitch, hopSourceFor, openHops } from '../prompted/hops/hops.js';
 import { openPrefilter } from '../prompted/prefilter/prefilter.js';
 import { chainAnswer, noAnswer, type QuestionAgentEntry } from '../question-agent.js';
 
@@ -30,7 +30,7 @@ export const embeddingWalkEntry: QuestionAgentEntry<typeof settings> = {
       name: 'embedding-walk',
       note: 'follows the relation most similar to the question; no model calls, no training',
       topicGiven: true,
-      hopsTold: () => hopsTeller(hops, false),
+      hopSource: () => hopSourceFor(hops, false),
       prompted: false,
       prepare: (tasks, signal) => prefilter.prepare(tasks, signal),
       async answer(task, session) {

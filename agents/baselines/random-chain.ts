@@ -25,7 +25,7 @@ export const randomChainEntry: QuestionAgentEntry<typeof settings> = {
     return {
       name: 'random-chain',
       topicGiven: true,
-      hopsTold: () => (rules.hops === 'given' ? 'given' : 'none'),
+      hopSource: () => (rules.hops === 'given' ? 'given' : 'none'),
       prompted: false,
       async answer(task, { trace }) {
         if (task.form !== 'entities') return noAnswer('form');

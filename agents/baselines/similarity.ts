@@ -79,15 +79,15 @@ export async function textSimilarityBaseline(
  */
 export function transeBaseline(context: BaselineContext, table: EmbeddingTable): Agent {
   const { graph, train } = context;
-  const nearness = new Float32Array(graph.numEdges);
+  const similarity = new Float32Array(graph.numEdges);
   for (let head = 0; head < graph.numEntities; head++) {
     for (let edge = graph.offsets[head]!; edge < graph.offsets[head + 1]!; edge++) {
-      nearness[edge] = -entityDistance(table, head, graph.tails[edge]!);
+      similarity[edge] = -entityDistance(table, head, graph.tails[edge]!);
     }
   }
-  const sharpness = fittedSharpness(graph, nearness, train);
+  const sharpness = fittedSharpness(graph, similarity, train);
   const edgeLogProbs = new Float32Array(graph.numEdges);
-  for (let head = 0; head < graph.numEntities; head++) headLogSoftmax(graph, nearness, sharpness, head, edgeLogProbs);
+  for (let head = 0; head < graph.numEntities; head++) headLogSoftmax(graph, similarity, sharpness, head, edgeLogProbs);
   const walkScores = stopPriorScores(graph, edgeLogProbs, oneHopShare(train));
   return rankingAgent({ name: 'transe' }, context, () => walkScores);
 }

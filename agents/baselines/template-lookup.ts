@@ -45,8 +45,8 @@ export const templateLookupEntry: QuestionAgentEntry<typeof settings> = {
       const asked = [...new Set(tasks.map(maskedQuestion))].filter((text) => !known.has(text) && !found.has(text));
       if (unseen === 'abstain' || asked.length === 0 || templates.length === 0) return;
       nearest ??= nearestText(templates, encoder);
-      const places = await nearest(asked, signal);
-      asked.forEach((text, i) => found.set(text, templates[places[i]!]!));
+      const indices = await nearest(asked, signal);
+      asked.forEach((text, i) => found.set(text, templates[indices[i]!]!));
     };
 
     return {
@@ -149,9 +149,9 @@ export function nearestText(known: readonly string[], open: () => Promise<StateE
     return (await unitVectors(await open(), asked, signal)).map((row) => {
       let best = 0;
       let bestCosine = -Infinity;
-      knownRows.forEach((other, place) => {
+      knownRows.forEach((other, index) => {
         const cosine = dot(row, other);
-        if (cosine > bestCosine) [best, bestCosine] = [place, cosine];
+        if (cosine > bestCosine) [best, bestCosine] = [index, cosine];
       });
       return best;
     });

@@ -126,7 +126,7 @@ export function createCandidates(
   const mostAnswers = sizes.subarray(-batchSize).reduce((sum, size) => sum + size, 0);
   const most = all ? numEntities : Math.min(numEntities, negatives + mostAnswers);
   const ids = allocate(most);
-  const places = new Int32Array(sizes.at(-1) ?? 0);
+  const indices = new Int32Array(sizes.at(-1) ?? 0);
   const placeOf = new Int32Array(numEntities).fill(-1);
   let count = 0;
   const add = (entity: number) => {
@@ -150,8 +150,8 @@ export function createCandidates(
     },
     placesOf(q) {
       const size = offsets[q + 1]! - offsets[q]!;
-      for (let a = 0; a < size; a++) places[a] = placeOf[answers[offsets[q]! + a]!]!;
-      return places.subarray(0, size);
+      for (let a = 0; a < size; a++) indices[a] = placeOf[answers[offsets[q]! + a]!]!;
+      return indices.subarray(0, size);
     },
   };
 }
@@ -229,9 +229,9 @@ export function createBilinearStep({ arena, kernels, state, groups, settings }: 
     let loss = 0;
     triples = 0;
     for (let i = 0; i < size; i++) {
-      const places = candidates.placesOf(queries[i]!);
-      loss += softmaxGrad(scores, i * count, count, places);
-      triples += places.length;
+      const indices = candidates.placesOf(queries[i]!);
+      loss += softmaxGrad(scores, i * count, count, indices);
+      triples += indices.length;
     }
     if (!Number.isFinite(loss)) throw divergedTable(table, loss);
     kernels.matMul(at(scores), count, 1, at(rows), dim, 1, at(queryGradients), size, count, dim, at(panel), 0);

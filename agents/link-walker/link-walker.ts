@@ -51,11 +51,11 @@ export function createLinkWalker(
   };
   return {
     parameters,
-    scoresAtOnce: edgesAtOnce,
+    maxScoresPerBatch: edgesAtOnce,
     requestOf: linkRequestOf,
     numScores: numLegal,
     score,
-    envAction: ({ legal }, place) => legal?.[place] ?? place,
+    envAction: ({ legal }, index) => legal?.[index] ?? index,
     weightsChanged: () => undefined,
     dispose: () => parameters.dispose(),
   };

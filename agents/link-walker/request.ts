@@ -35,9 +35,9 @@ export const numLegal = ({ legal, length }: LinkRequest): number => legal?.lengt
 function placesOf(mask: Uint8Array): Int32Array {
   let count = 0;
   for (let i = 0; i < mask.length; i++) count += mask[i]!;
-  const places = new Int32Array(count);
-  for (let i = 0, at = 0; at < count; i++) if (mask[i] === 1) places[at++] = i;
-  return places;
+  const indices = new Int32Array(count);
+  for (let i = 0, at = 0; at < count; i++) if (mask[i] === 1) indices[at++] = i;
+  return indices;
 }
 
 interface RequestEdges extends Edges {

@@ -81,7 +81,7 @@ export function prefixesOf(
     }
     return node;
   };
-  const places = Int32Array.from(requests, ({ head, hop, path }) => {
+  const indices = Int32Array.from(requests, ({ head, hop, path }) => {
     let node = nodeAt(0, 0, noStep, head);
     for (let step = 0; step < hop; step++) node = nodeAt(step + 1, node, path[2 * step]!, path[2 * step + 1]!);
     return node;
@@ -98,7 +98,7 @@ export function prefixesOf(
       relations: Int32Array.from(relations),
       entities: Int32Array.from(entities),
     })),
-    nodes: places.map((place, i) => begins[requests[i]!.hop]! + place),
+    nodes: indices.map((index, i) => begins[requests[i]!.hop]! + index),
   };
 }
 

@@ -28,7 +28,7 @@ export function mlpActor(
       logits: () => network.outputs(observations.map(vectorOf)),
       infer: () => Promise.resolve(network.values(observations.map(vectorOf))),
     }),
-    envAction: masked ? (observation, place) => nthLegal(maskOf(observation)!, place) : undefined,
+    envAction: masked ? (observation, index) => nthLegal(maskOf(observation)!, index) : undefined,
     weightsChanged: () => undefined,
     dispose: () => network.parameters.dispose(),
   };
@@ -65,8 +65,8 @@ function legalOf(
   };
 }
 
-function nthLegal(mask: Uint8Array, place: number): number {
+function nthLegal(mask: Uint8Array, index: number): number {
   let action = -1;
-  for (let left = place; left >= 0; left--) action = mask.indexOf(1, action + 1);
+  for (let left = index; left >= 0; left--) action = mask.indexOf(1, action + 1);
   return action;
 }

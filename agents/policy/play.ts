@@ -1,7 +1,7 @@
 /** Whole episodes, played to be counted: nothing is learned and no statistics move. */
 import type { Normalizer } from '../../envs/wrappers/normalizer.js';
 import { Rng, subSeed } from '../../src/run/seeds.js';
-import { throwIfStopped, turnTaker } from '../../src/run/stop.js';
+import { throwIfStopped, eventLoopYielder } from '../../src/run/stop.js';
 import { argmaxSegment, sampleSegment } from '../../src/tensor/categorical.js';
 import { actionLogProbs, type Actor } from '../actor.js';
 import { meanScorer } from '../mean-scorer.js';
@@ -47,8 +47,8 @@ export function policyChooser<Request>(
     const { logProbs, offsets } = await actionLogProbs(actor, requests);
     return requests.map((request, i) => {
       const [begin, end] = [offsets[i]!, offsets[i + 1]!];
-      const place = deterministic ? argmaxSegment(logProbs, begin, end) : sampleSegment(logProbs, begin, end, rngs[i]!);
-      return actor.envAction?.(request, place) ?? place;
+      const index = deterministic ? argmaxSegment(logProbs, begin, end) : sampleSegment(logProbs, begin, end, rngs[i]!);
+      return actor.envAction?.(request, index) ?? index;
     });
   };
 }
@@ -76,8 +76,8 @@ export function meanChooser(members: readonly PolicyMember[]): Chooser {
     weightsChanged() {},
     dispose() {},
     requestOf: (observation) => ({ observation }),
-    envAction: ({ observation }, place) =>
-      first.envAction?.(first.requestOf(scaledBy(normalizer, observation)), place) ?? place,
+    envAction: ({ observation }, index) =>
+      first.envAction?.(first.requestOf(scaledBy(normalizer, observation)), index) ?? index,
   });
 }
 
@@ -103,8 +103,8 @@ export function randomChooser({ numActions }: PolicyShape): Chooser {
 interface PlayOptions {
   /** One an episode. */
   seeds: readonly number[];
-  /** Called as each episode ends. @param place index among the seeds */
-  onEpisode?: ((place: number, episode: PlayedEpisode) => void) | undefined;
+  /** Called as each episode ends. @param index index among the seeds */
+  onEpisode?: ((index: number, episode: PlayedEpisode) => void) | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -125,9 +125,9 @@ export async function playEpisodes(
   const envs: VectorObservationEnv[] = [];
   let next = 0;
   const begin = (copy: WatchedEnv) => {
-    const place = next++;
-    copy.begin(seeds[place]!);
-    return { copy, place, rng: new Rng(subSeed(seeds[place]!, 'policy/act')) };
+    const index = next++;
+    copy.begin(seeds[index]!);
+    return { copy, place: index, rng: new Rng(subSeed(seeds[index]!, 'policy/act')) };
   };
   try {
     const open = () => {
@@ -135,7 +135,7 @@ export async function playEpisodes(
       envs.push(env);
       return begin(new WatchedEnv(env, policyShapeOf(env)));
     };
-    const turn = turnTaker();
+    const turn = eventLoopYielder();
     let running = Array.from({ length: Math.min(copiesAtOnce, seeds.length) }, open);
     for (let step = 0; running.length > 0; step++) {
       throwIfStopped(signal);
@@ -145,11 +145,11 @@ export async function playEpisodes(
         running.map(({ rng }) => rng),
       );
       running = running.flatMap((one, i) => {
-        const { copy, place } = one;
+        const { copy, place: index } = one;
         copy.step(places[i]!);
         if (!copy.ended) return [one];
-        played[place] = { return: copy.sum, length: copy.steps, truncated: copy.truncated };
-        onEpisode?.(place, played[place]);
+        played[index] = { return: copy.sum, length: copy.steps, truncated: copy.truncated };
+        onEpisode?.(index, played[index]);
         return next < seeds.length ? [begin(copy)] : [];
       });
     }

@@ -30,10 +30,10 @@ export class WatchedEnv {
   }
 
   /** @returns the reward @throws WorkbenchError `failure` for an environment that throws or breaks its spaces */
-  step(place: number): number {
+  step(index: number): number {
     this.steps++;
     const { reward, terminated, truncated, observation } = this.#asked(() =>
-      this.env.step(this.shape.firstAction + place),
+      this.env.step(this.shape.firstAction + index),
     );
     if (!Number.isFinite(reward)) throw this.#broken('a finite reward', String(reward));
     if (typeof terminated !== 'boolean' || typeof truncated !== 'boolean') {

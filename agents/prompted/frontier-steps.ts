@@ -62,8 +62,8 @@ export function stepWalk(graph: Graph, walk: Walk, relation: number): Walk {
 /** The walk restricted to some of its entities. */
 export function narrowed(walk: Walk, entities: ReadonlySet<number>): Walk {
   const frontier = frontierOf(walk);
-  const places = [...frontier.entities.keys()].filter((i) => entities.has(frontier.entities[i]!));
-  return { ...walk, frontiers: [...walk.frontiers.slice(0, -1), frontierAt(frontier, places)] };
+  const indices = [...frontier.entities.keys()].filter((i) => entities.has(frontier.entities[i]!));
+  return { ...walk, frontiers: [...walk.frontiers.slice(0, -1), frontierAt(frontier, indices)] };
 }
 
 /** Relations that lead on from the frontier, by name: ids depend on how a graph was built. O(edges of the frontier). */

@@ -91,11 +91,11 @@ export async function chooseSome(client: DecisionClient, decision: ChooseManyDec
     ...{ kind: 'score', candidates },
     examples: examples.map(({ reply: { choices }, ...example }) => ({
       ...example,
-      reply: { scores: (example.candidates ?? []).map((_, place) => (choices.includes(place) ? 10 : 0)) },
+      reply: { scores: (example.candidates ?? []).map((_, index) => (choices.includes(index) ? 10 : 0)) },
     })),
   });
   const order = reply && [...reply.scores.keys()].sort((a, b) => reply.scores[b]! - reply.scores[a]! || a - b);
-  const choices = order?.filter((place) => reply!.scores[place]! > 0).slice(0, maxChoices);
+  const choices = order?.filter((index) => reply!.scores[index]! > 0).slice(0, maxChoices);
   return { choices, confidence };
 }
 

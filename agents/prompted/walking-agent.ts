@@ -12,7 +12,7 @@ import type {
 } from '../question-agent.js';
 import { unlessSpent } from './facts.js';
 import { frontierDegree, frontierOf, onwardRelations, startWalk, type Walk } from './frontier-steps.js';
-import { type HopsOf, type HopsSetting, hopsTeller, openHops } from './hops/hops.js';
+import { type HopsOf, type HopsSetting, hopSourceFor, openHops } from './hops/hops.js';
 import { openPrefilter, type Prefilter, type PrefilterSettings, shareOf } from './prefilter/prefilter.js';
 
 /** Inputs of such an agent. */
@@ -107,7 +107,7 @@ export function walkingAgent<Schema extends z.ZodType<PrefilterSettings & { hops
       return {
         name,
         topicGiven: true,
-        hopsTold: (byLikelihood) => hopsTeller(chosen.hops, byLikelihood),
+        hopSource: (byLikelihood) => hopSourceFor(chosen.hops, byLikelihood),
         prompted: true,
         prepare: (tasks, signal) => prefilter.prepare(tasks, signal),
         answer: await answering({ resources, settings: chosen, prefilter, hopsOf }),

@@ -77,7 +77,7 @@ export function readerAgent(
     note: title,
     topicGiven: true,
     prompted: false,
-    hopsTold: () => (given ? 'given' : 'none'),
+    hopSource: () => (given ? 'given' : 'none'),
     prepare: reader.prepare && ((tasks, signal) => reader.prepare!(tasks, signal)),
     answer: (task, session) => reader.answer(task, session),
   };

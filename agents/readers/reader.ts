@@ -64,18 +64,18 @@ export interface Reader {
 }
 
 /** A network on a tape with its optimizer. @throws WorkbenchError `native` without WebAssembly SIMD */
-export class Trainee {
+export class TrainState {
   readonly parameters: HostParameters;
   readonly optimizer: HostAdamW;
   readonly tape: Tape;
 
   /** @param memory arena and kernels to share; default its own */
   constructor(
-    starts: Readonly<Record<string, HostTensor>>,
+    initialWeights: Readonly<Record<string, HostTensor>>,
     maxGradNorm: number,
     memory: Partial<Pick<HostParameters, 'arena' | 'kernels'>> = {},
   ) {
-    this.parameters = new HostParameters(starts, memory.arena, memory.kernels);
+    this.parameters = new HostParameters(initialWeights, memory.arena, memory.kernels);
     this.optimizer = new HostAdamW(this.parameters, { maxGradNorm });
     this.tape = new Tape(this.parameters);
   }

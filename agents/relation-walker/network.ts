@@ -158,7 +158,7 @@ export function relationActor(network: RelationNetwork): Actor<RelationWalkObser
     stateKey: ({ relations }) => relations.join(),
     numScores: () => numActions,
     // 8,192 states: bounds memory.
-    scoresReadAtOnce: 8192 * numActions,
+    maxInferenceScores: 8192 * numActions,
     prepare: (requests) => network.prepare(requests.map(({ task }) => task)),
     score(requests) {
       const offsets = new Int32Array(requests.length + 1);

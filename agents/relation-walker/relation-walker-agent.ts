@@ -59,7 +59,7 @@ export function relationWalkerAgent(options: RelationWalkerAgentOptions): Questi
     name,
     note,
     topicGiven: true,
-    hopsTold: () => (options.rules.hops === 'given' ? 'given' : 'none'),
+    hopSource: () => (options.rules.hops === 'given' ? 'given' : 'none'),
     prompted: false,
     prepare: (tasks, signal) => reader.prepare(tasks, signal),
     async answer(task, { trace, signal }) {

@@ -53,7 +53,7 @@ export class WordNetwork implements RelationNetwork {
   ) {
     this.#network = attentionScores('nsm', facts, shape, basis);
     this.parameters = new HostParameters(
-      this.#network.starts((name) => Rng.named(seed, `relation-walker/words/${name}`)),
+      this.#network.initialWeights((name) => Rng.named(seed, `relation-walker/words/${name}`)),
     );
     this.#tape = new Tape(this.parameters);
   }

@@ -45,12 +45,12 @@ export async function freeBeam(
     if (states.length === 0) break;
     const batch = writer.batch(states);
     const ofRelations = await writer.relations(batch);
-    let place = 0;
+    let index = 0;
     /** Relations written by each task: index of the live walk, and the relation. */
     const written = all.map(({ salt, live, complete }) => {
-      const begin = place;
+      const begin = index;
       live.forEach(({ state, logProb }, i) => {
-        const row = ofRelations.subarray(place * choices, ++place * choices);
+        const row = ofRelations.subarray(index * choices, ++index * choices);
         if (mayStay(state, rules)) complete.push({ path: state.path, logProb: logProb + row[equalRelation]! });
         for (let relation = 0; relation < equalRelation; relation++) {
           const score = logProb + row[relation]!;

@@ -36,9 +36,9 @@ export function walkerActor(policy: Policy, forRanking = false): Actor<DialogueW
     requestOf: ({ task, start, current, hop, path }) => ({ task, state: { start, current, hop, path, done: false } }),
     stateKey: ({ path }) => pathKey(path),
     numScores: ({ state, actions }) => actions?.length ?? numActions(graph, state, rules),
-    scoresAtOnce: head.scoresAtOnce,
+    maxScoresPerBatch: head.maxScoresPerBatch,
     // Larger runs are no longer faster and hold more memory, unless an edge is a number alone.
-    scoresReadAtOnce: head.scoresAtOnce ?? 16384,
+    maxInferenceScores: head.maxScoresPerBatch ?? 16384,
     prepare: reader && ((requests) => reader.read(requests)),
     score: (requests) => {
       const batch = featurizer.batch(requests);

@@ -170,8 +170,8 @@ async function judgeUnseen(
   try {
     await opened.asker.ask(
       samples.map(({ task }) => task),
-      (place, attempt) => {
-        rows[place] = opened.scorer.rowOf(samples[place]!, attempt);
+      (index, attempt) => {
+        rows[index] = opened.scorer.rowOf(samples[index]!, attempt);
         line.update(++done);
       },
       { openCalls: noCalls, concurrency: 1, signal: work.signal },

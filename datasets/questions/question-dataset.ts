@@ -171,7 +171,7 @@ export function drawHeldTypes(questions: Iterable<StoredQuestion>, seed: number)
     if (type !== undefined && chains?.[0] && !chainOf.has(type)) chainOf.set(type, chains[0]);
   }
   const types = [...chainOf.keys()].sort();
-  const placesOf = (type: string) => chainOf.get(type)!.map((relation, place) => `${place} ${relation}`);
+  const placesOf = (type: string) => chainOf.get(type)!.map((relation, index) => `${index} ${relation}`);
   const shown = new Map<string, number>();
   for (const place of types.flatMap(placesOf)) shown.set(place, (shown.get(place) ?? 0) + 1);
 

@@ -123,7 +123,7 @@ function topDegree(graph: Graph): ChooseEdges {
       edges
         .subarray(first - begin, last - begin)
         .sort(byDegree)
-        .forEach((edge, place) => (turn[edge - begin] = place));
+        .forEach((edge, index) => (turn[edge - begin] = index));
     }
     return edges.sort((a, b) => turn[a - begin]! - turn[b - begin]! || byDegree(a, b)).subarray(0, most);
   };

@@ -95,10 +95,10 @@ export function scoreFrontier({ entities, counts }: Frontier, gold: GoldSet): Fr
   let right = 0;
   let first = -1;
   for (const entity of gold.entities) {
-    const place = placeOf(entities, entity);
-    if (place < 0) continue;
+    const index = placeOf(entities, entity);
+    if (index < 0) continue;
     right++;
-    if (first < 0 || counts[place]! > counts[first]!) first = place;
+    if (first < 0 || counts[index]! > counts[first]!) first = index;
   }
   if (right === 0) return { f1: 0, exact: 0, hit: 0 };
   let hit = 1;

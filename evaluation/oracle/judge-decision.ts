@@ -103,8 +103,8 @@ function judgedChains(facts: QuestionFacts, { allowed }: ChainsDecision, reply?:
   const keys = allowed.map((chain) => chain.join());
   const first = reply?.chains[0]?.join();
   const right = allowed.map((chain) => isGoldChain(facts, chain));
-  const places = [...keys.keys()].filter((i) => keys[i] === first);
-  return judgedAmong(right, places);
+  const indices = [...keys.keys()].filter((i) => keys[i] === first);
+  return judgedAmong(right, indices);
 }
 
 /** "None" is a verdict too, and the right one where nothing found suffices. */

@@ -71,9 +71,9 @@ export async function* corpusDocuments(options: CorpusOptions): AsyncGenerator<C
 }
 
 function take(held: CorpusDraft[], rng: Rng): CorpusDraft {
-  const place = rng.integer(held.length);
-  const draft = held[place]!;
-  held[place] = held.at(-1)!;
+  const index = rng.integer(held.length);
+  const draft = held[index]!;
+  held[index] = held.at(-1)!;
   held.pop();
   return draft;
 }

@@ -62,8 +62,8 @@ function tokenizer({ tokens, merges }: BytePairVocabulary): Record<string, GgufE
     'tokenizer.ggml.model': 'gpt2',
     'tokenizer.ggml.pre': 'gpt-2',
     'tokenizer.ggml.tokens': tokens,
-    'tokenizer.ggml.token_type': Int32Array.from(tokens, (_, place) =>
-      place < specialNames.length ? control : normal,
+    'tokenizer.ggml.token_type': Int32Array.from(tokens, (_, index) =>
+      index < specialNames.length ? control : normal,
     ),
     'tokenizer.ggml.merges': merges.map(([left, right]) => `${left} ${right}`),
     'tokenizer.ggml.bos_token_id': id('bos'),

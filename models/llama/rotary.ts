@@ -21,11 +21,11 @@ export function rotation(tf: Tf, config: LlamaConfig, length: number, heads: num
   const sin = new Float32Array(cos.length);
   for (let pair = 0; pair < size / 2; pair++) {
     const step = config.ropeTheta ** ((-2 * pair) / size);
-    for (let place = 0; place < length; place++) {
+    for (let index = 0; index < length; index++) {
       for (let head = 0; head < heads; head++) {
-        const at = (place * heads + head) * size + 2 * pair;
-        cos[at] = cos[at + 1] = Math.cos(place * step);
-        sin[at] = sin[at + 1] = Math.sin(place * step);
+        const at = (index * heads + head) * size + 2 * pair;
+        cos[at] = cos[at + 1] = Math.cos(index * step);
+        sin[at] = sin[at + 1] = Math.sin(index * step);
       }
     }
   }

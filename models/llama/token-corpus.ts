@@ -26,7 +26,7 @@ export function documentTokens(
   const parts = segments.map((segment) => ('text' in segment ? encode(segment.text) : [special[segment.special]]));
   return {
     ids: Int32Array.from(parts.flat()),
-    weights: Float32Array.from(parts.flatMap((ids, place) => ids.map(() => segments[place]!.weight))),
+    weights: Float32Array.from(parts.flatMap((ids, index) => ids.map(() => segments[index]!.weight))),
   };
 }
 

@@ -123,13 +123,13 @@ function updatesOf(corpus: TokenCorpus, documents: Int32Array, settings: Trainin
   const batches = batchesOf(corpus, documents, settings.partTokens);
   const updates: Batch[][] = [];
   let room = 0;
-  for (const place of rng.shuffle(Int32Array.from(batches.keys()))) {
+  for (const index of rng.shuffle(Int32Array.from(batches.keys()))) {
     if (room <= 0) {
       updates.push([]);
       room = settings.stepTokens;
     }
-    updates.at(-1)!.push(batches[place]!);
-    room -= tokensOf(corpus, batches[place]!);
+    updates.at(-1)!.push(batches[index]!);
+    room -= tokensOf(corpus, batches[index]!);
   }
   // A last update of few tokens would count as much as a whole one.
   if (updates.length > 1 && room > settings.stepTokens / 2) updates.push([...updates.pop()!, ...updates.pop()!]);

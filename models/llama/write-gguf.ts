@@ -33,9 +33,9 @@ export function writeGguf(
   const entries = Object.entries(metadata);
   const data = tensors.map((tensor) => padded(tensorData(tensor, path)));
   let offset = 0;
-  const listed = tensors.flatMap(({ name, shape, type }, place) => {
+  const listed = tensors.flatMap(({ name, shape, type }, index) => {
     const at = offset;
-    offset += data[place]!.length;
+    offset += data[index]!.length;
     return [text(name), uint32(shape.length), ...shape.map(uint64), uint32(types[type]), uint64(at)];
   });
   const header = Buffer.concat([

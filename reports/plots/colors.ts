@@ -79,10 +79,10 @@ export function agentColors(agents: readonly Shown[], used: ReadonlySet<string> 
     for (const { name } of inOrder) {
       if (colors.has(name)) continue;
       if (taken.size === from.length) taken.clear();
-      let place = (isVivid ? ownPlace(name) : undefined) ?? hashOf(name);
-      while (taken.has(from[place % from.length]!)) place++;
-      taken.add(from[place % from.length]!);
-      colors.set(name, from[place % from.length]!);
+      let index = (isVivid ? ownPlace(name) : undefined) ?? hashOf(name);
+      while (taken.has(from[index % from.length]!)) index++;
+      taken.add(from[index % from.length]!);
+      colors.set(name, from[index % from.length]!);
     }
   }
   return colors;

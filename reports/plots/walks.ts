@@ -60,11 +60,11 @@ export function walkSvg({ walks, gold = [], start = '' }: WalkDrawing): string {
     }
     return node;
   };
-  walks.forEach(({ walk, share = 0, right = false }, place) => {
+  walks.forEach(({ walk, share = 0, right = false }, index) => {
     if (walk.length === 0) return;
     const end = follow(walk, (node) => {
       node.share += share;
-      node.isTaken ||= place === 0;
+      node.isTaken ||= index === 0;
     });
     end.isRight ||= right && !hasGold;
     if (share > 0) end.ends = (end.ends ?? 0) + share;

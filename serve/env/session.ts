@@ -213,9 +213,9 @@ export class EnvSession {
   #check(actions: Int32Array, acting: Uint8Array): void {
     for (let row = 0; row < actions.length; row++) {
       if (acting[row] === 0) continue;
-      const place = actions[row]! - this.#actions.first;
-      const inside = place >= 0 && place < this.#counts[row]!;
-      if (inside && (!this.#masked || this.#masks[row * this.#maxActions + place] === 1)) continue;
+      const index = actions[row]! - this.#actions.first;
+      const inside = index >= 0 && index < this.#counts[row]!;
+      if (inside && (!this.#masked || this.#masks[row * this.#maxActions + index] === 1)) continue;
       const expected = `one of the ${this.#counts[row]} actions that the mask allows for copy ${row}`;
       throw new InvalidAction(this.#served.envs.spec.id, actions[row], expected);
     }

@@ -53,11 +53,11 @@ export function rankShare(
   share: number,
   shares: number,
 ): void {
-  const places = Int32Array.from(ranks.keys()).filter((place) => Math.floor(place / shareBlock) % shares === share);
+  const indices = Int32Array.from(ranks.keys()).filter((index) => Math.floor(index / shareBlock) % shares === share);
   const rounding = kernelsRun() ? roundingOf(table) : undefined;
-  for (let first = 0; first < places.length; first += mostQueries) {
-    const queries = Array.from(places.subarray(first, first + mostQueries), (place) =>
-      linkQuery(table, triples, known, place),
+  for (let first = 0; first < indices.length; first += mostQueries) {
+    const queries = Array.from(indices.subarray(first, first + mostQueries), (index) =>
+      linkQuery(table, triples, known, index),
     );
     if (rounding) rankRounded(table, rounding, queries, ranks);
     else for (const query of queries) ranks[query.place] = plainRank(table, query);
@@ -185,7 +185,7 @@ function rankRounded(table: EmbeddingTable, rounding: Rounding, queries: LinkQue
       }
     });
   }
-  queries.forEach(({ place }, q) => (ranks[place] = realisticRank(nearer[q]! + better[q]!, ties[q]!)));
+  queries.forEach(({ place: index }, q) => (ranks[index] = realisticRank(nearer[q]! + better[q]!, ties[q]!)));
 }
 
 /** Rounds entities `from` to `from + count - 1`. @returns what a row lost at most */

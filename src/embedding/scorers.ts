@@ -74,6 +74,6 @@ export interface SidedLinkMetrics {
 
 /** The figures of ranks as a scorer gives them. */
 export function sidedLinkMetrics(ranks: Float64Array): SidedLinkMetrics {
-  const side = (odd: number) => linkMetrics(ranks.filter((_, place) => place % 2 === odd));
+  const side = (odd: number) => linkMetrics(ranks.filter((_, index) => index % 2 === odd));
   return { both: linkMetrics(ranks), tail: side(0), head: side(1) };
 }

@@ -82,14 +82,14 @@ export function linkQuery(
   table: EmbeddingTable,
   triples: TripleColumns,
   known: KnownAnswers,
-  place: number,
+  index: number,
 ): LinkQuery {
-  const triple = place >> 1;
+  const triple = index >> 1;
   const [head, relation, tail] = [triples.heads[triple]!, triples.relations[triple]!, triples.tails[triple]!];
   const query: LinkQuery =
-    place % 2 === 0
-      ? { place, given: head, relation, sign: 1, answer: tail, known: known.tailsOf(head, relation), limit: 0 }
-      : { place, given: tail, relation, sign: -1, answer: head, known: known.headsOf(relation, tail), limit: 0 };
+    index % 2 === 0
+      ? { place: index, given: head, relation, sign: 1, answer: tail, known: known.tailsOf(head, relation), limit: 0 }
+      : { place: index, given: tail, relation, sign: -1, answer: head, known: known.headsOf(relation, tail), limit: 0 };
   query.limit = powerDistance(table, query.given, relation, query.sign, query.answer);
   return query;
 }

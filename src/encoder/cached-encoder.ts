@@ -48,8 +48,8 @@ export interface EvaluateOptions {
   signal: AbortSignal | undefined;
   /** Seconds of computing, loading not counted. */
   onSeconds(seconds: number): void;
-  /** @param place of `texts` @param vector empty where the text has no token that is known */
-  onVector(place: number, encoded: { vector: ArrayLike<number>; evaluated: number; reused: number }): void;
+  /** @param index of `texts` @param vector empty where the text has no token that is known */
+  onVector(index: number, encoded: { vector: ArrayLike<number>; evaluated: number; reused: number }): void;
 }
 
 /** Texts that are taken on, or counted, before anything else gets its turn: a killed run can lose so many vectors. */
@@ -72,9 +72,9 @@ export function cachedEncoder(evaluator: TextEvaluator, cache: EncoderCache, nor
   async function countTokens(texts: readonly string[]): Promise<Int32Array> {
     const { distinct, rows } = distinctTexts(texts);
     const counts = new Int32Array(distinct.length);
-    for (const [place, text] of distinct.entries()) {
-      if (place % turnSize === turnSize - 1) await setImmediate();
-      counts[place] = await evaluator.countTokens(text);
+    for (const [index, text] of distinct.entries()) {
+      if (index % turnSize === turnSize - 1) await setImmediate();
+      counts[index] = await evaluator.countTokens(text);
     }
     return rows.map((row) => counts[row]!);
   }
@@ -98,7 +98,7 @@ export function cachedEncoder(evaluator: TextEvaluator, cache: EncoderCache, nor
       const encoding = new Encoding(distinct, budget, { evaluator, store, normalize, counters }, options);
       await encoding.run();
       const asked = timesAsked(rows, distinct.length);
-      asked.forEach((times, place) => (counters.askedTokens += times * encoding.inputTokens[place]!));
+      asked.forEach((times, index) => (counters.askedTokens += times * encoding.inputTokens[index]!));
       return { matrix: encoding.matrix, rows, dim };
     },
     async dispose() {
@@ -152,51 +152,51 @@ class Encoding {
   }
 
   /** Those of the places that the cache does not hold; the others' rows are filled. */
-  #missingOf(places: readonly number[]): number[] {
+  #missingOf(indices: readonly number[]): number[] {
     const { store, counters } = this.own;
-    const missing = places.filter((place) => {
-      if (isBlank(this.texts[place]!)) return false;
-      const { text, budget } = this.#keyOf(place);
-      const tokens = store.read(text, budget, this.#rowOf(place));
+    const missing = indices.filter((index) => {
+      if (isBlank(this.texts[index]!)) return false;
+      const { text, budget } = this.#keyOf(index);
+      const tokens = store.read(text, budget, this.#rowOf(index));
       if (tokens === undefined) return true;
-      this.inputTokens[place] = tokens;
+      this.inputTokens[index] = tokens;
       counters.cacheHits++;
       return false;
     });
     counters.damaged = store.damaged;
-    this.#report(places.length - missing.length);
+    this.#report(indices.length - missing.length);
     return missing;
   }
 
   /** Returns the places leased by other processes. */
-  async #encodeFree(places: readonly number[]): Promise<number[]> {
-    const { had, release } = await this.own.store.lease(places.map((place) => this.#keyOf(place)));
+  async #encodeFree(indices: readonly number[]): Promise<number[]> {
+    const { had, release } = await this.own.store.lease(indices.map((index) => this.#keyOf(index)));
     try {
       // The process that held them may have finished.
-      const own = this.#missingOf(places.filter((_, i) => had[i]));
+      const own = this.#missingOf(indices.filter((_, i) => had[i]));
       if (own.length > 0) await this.#encodeOwn(own);
     } finally {
       await release();
     }
-    return places.filter((_, i) => !had[i]);
+    return indices.filter((_, i) => !had[i]);
   }
 
-  async #encodeOwn(places: readonly number[]): Promise<void> {
+  async #encodeOwn(indices: readonly number[]): Promise<void> {
     const { evaluator, store, normalize, counters } = this.own;
     const { signal, lanes } = this.options;
     try {
       await evaluator.evaluate(
-        places.map((place) => this.texts[place]!),
+        indices.map((index) => this.texts[index]!),
         {
           ...{ budget: this.budget, signal, lanes: lanes?.() },
           stopped: () => signal?.aborted ?? false,
           onSeconds: (seconds) => (counters.seconds += seconds),
           onVector: (i, { vector, evaluated, reused }) => {
-            const place = places[i]!;
-            const row = this.#rowOf(place);
+            const index = indices[i]!;
+            const row = this.#rowOf(index);
             fill(row, vector, normalize, evaluator.place);
-            const { text, budget } = this.#keyOf(place);
-            store.write(text, budget, row, (this.inputTokens[place] = evaluated + reused));
+            const { text, budget } = this.#keyOf(index);
+            store.write(text, budget, row, (this.inputTokens[index] = evaluated + reused));
             counters.encodes++;
             counters.tokens += evaluated;
             counters.reusedTokens += reused;
@@ -213,13 +213,13 @@ class Encoding {
     }
   }
 
-  #rowOf(place: number): Float32Array {
+  #rowOf(index: number): Float32Array {
     const { dim } = this.own.evaluator;
-    return this.matrix.subarray(place * dim, (place + 1) * dim);
+    return this.matrix.subarray(index * dim, (index + 1) * dim);
   }
 
-  #keyOf(place: number): { text: string; budget: string } {
-    const text = this.texts[place]!;
+  #keyOf(index: number): { text: string; budget: string } {
+    const text = this.texts[index]!;
     return { text, budget: budgetKey(text, this.budget) };
   }
 

@@ -32,15 +32,15 @@ export function hashedEncoder(dim: number, normalize = true): StateEncoder {
     const started = performance.now();
     let tokens = 0;
     const asked = timesAsked(rows, distinct.length);
-    distinct.forEach((text, place) => {
-      if (signal?.aborted) throw new WorkbenchError('stopped', `stopped after ${place} of ${distinct.length} texts`);
+    distinct.forEach((text, index) => {
+      if (signal?.aborted) throw new WorkbenchError('stopped', `stopped after ${index} of ${distinct.length} texts`);
       if (isBlank(text)) return;
       const words = wordsOf(text).slice(-maxTokens);
-      const row = matrix.subarray(place * dim, (place + 1) * dim);
+      const row = matrix.subarray(index * dim, (index + 1) * dim);
       for (const word of words) addWord(row, word);
       if (normalize) normalizeL2(row);
       tokens += words.length;
-      counters.askedTokens += asked[place]! * words.length;
+      counters.askedTokens += asked[index]! * words.length;
       counters.encodes++;
     });
     counters.requests += texts.length;

@@ -75,7 +75,7 @@ function insidesOf(context: LlamaEmbeddingContext): Insides {
 /** Places of `inputs` in the order of a walk through their trie: by the first token in which two differ, equal ones as they came. */
 export function prefixOrder(inputs: readonly (readonly number[])[]): number[] {
   return inputs
-    .map((_, place) => place)
+    .map((_, index) => index)
     .sort((one, other) => {
       const [a, b] = [inputs[one]!, inputs[other]!];
       const at = commonLength(a, b);
@@ -93,17 +93,17 @@ export function evenPieces(
   inputs: readonly (readonly number[])[],
   count: number,
 ): number[][] {
-  const work = order.map((place, i) => {
-    const input = inputs[place]!;
+  const work = order.map((index, i) => {
+    const input = inputs[index]!;
     return input.length - (i === 0 ? 0 : commonLength(inputs[order[i - 1]!]!, input));
   });
   const total = work.reduce((sum, tokens) => sum + tokens, 0);
   const pieces: number[][] = Array.from({ length: count }, () => []);
   let before = 0;
-  order.forEach((place, i) => {
+  order.forEach((index, i) => {
     // A text belongs where its middle falls, so that no piece is late by a whole text.
     const piece = Math.floor((count * (before + work[i]! / 2)) / Math.max(total, 1));
-    pieces[Math.min(piece, count - 1)]!.push(place);
+    pieces[Math.min(piece, count - 1)]!.push(index);
     before += work[i]!;
   });
   return pieces;
@@ -114,7 +114,7 @@ export interface Batch {
   tokens: readonly (readonly Token[])[];
   /** Reuse beginnings of texts, which are then sorted by them. */
   reuse: boolean;
-  onVector(place: number, encoded: Awaited<ReturnType<EncoderContext['encode']>>): void;
+  onVector(index: number, encoded: Awaited<ReturnType<EncoderContext['encode']>>): void;
   stopped(): boolean;
 }
 
@@ -131,8 +131,8 @@ export async function encodeBatch(contexts: readonly EncoderContext[], batch: Ba
   const ends = await Promise.allSettled(
     contexts.map(async (context, i) => {
       try {
-        for (const place of queues?.[i] ?? shared) {
-          onVector(place, await context.encode(tokens[place]!));
+        for (const index of queues?.[i] ?? shared) {
+          onVector(index, await context.encode(tokens[index]!));
           if (failed || stopped()) break;
         }
       } catch (error) {

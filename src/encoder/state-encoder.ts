@@ -115,13 +115,13 @@ export async function refuseOverlong(
   const long = texts.filter((text) => !surelyFits(text, limit));
   if (long.length === 0) return;
   const counts = await countTokens(long);
-  const place = counts.findIndex((count) => count > limit);
-  if (place === -1) return;
-  const text = long[place]!;
+  const index = counts.findIndex((count) => count > limit);
+  if (index === -1) return;
+  const text = long[index]!;
   const begin = text.length > 60 ? `${text.slice(0, 60)}…` : text;
   throw new WorkbenchError(
     'data',
-    `expected texts of at most ${limit} tokens, got one of ${counts[place]}: ${JSON.stringify(begin)}, at ${where}`,
+    `expected texts of at most ${limit} tokens, got one of ${counts[index]}: ${JSON.stringify(begin)}, at ${where}`,
     { hint: 'Shorten the texts by their budget in tokens, or choose a model with a longer context.' },
   );
 }

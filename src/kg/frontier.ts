@@ -24,11 +24,11 @@ export function initialFrontier(topics: readonly number[]): Frontier {
   return { entities, counts: new Float64Array(entities.length).fill(1) };
 }
 
-/** Subset of a frontier. @param places indices in the frontier, ascending */
-export function frontierAt({ entities, counts }: Frontier, places: readonly number[]): Frontier {
+/** Subset of a frontier. @param indices indices in the frontier, ascending */
+export function frontierAt({ entities, counts }: Frontier, indices: readonly number[]): Frontier {
   return {
-    entities: Int32Array.from(places, (i) => entities[i]!),
-    counts: Float64Array.from(places, (i) => counts[i]!),
+    entities: Int32Array.from(indices, (i) => entities[i]!),
+    counts: Float64Array.from(indices, (i) => counts[i]!),
   };
 }
 

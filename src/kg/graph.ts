@@ -239,8 +239,8 @@ export function byIds(a: ArrayLike<number>, b: ArrayLike<number>): number {
 }
 
 /** Triples at the given indices, in that order. New arrays. */
-export function pickTriples({ heads, relations, tails }: TripleColumns, places: Int32Array): TripleColumns {
-  const column = (values: Int32Array) => places.map((place) => values[place]!);
+export function pickTriples({ heads, relations, tails }: TripleColumns, indices: Int32Array): TripleColumns {
+  const column = (values: Int32Array) => indices.map((index) => values[index]!);
   return { heads: column(heads), relations: column(relations), tails: column(tails) };
 }
 

@@ -236,10 +236,10 @@ export class SimplePaths {
     const begin = offsets[goal]!;
     const count = offsets[goal + 1]! - begin;
     if (this.#nextLast.length < count) this.#nextLast = new Int32Array(2 * count);
-    for (let place = count - 1; place >= 0; place--) {
-      const before = tails[begin + place]!;
-      this.#nextLast[place] = this.#firstLast[before]!;
-      this.#firstLast[before] = place + 1;
+    for (let index = count - 1; index >= 0; index--) {
+      const before = tails[begin + index]!;
+      this.#nextLast[index] = this.#firstLast[before]!;
+      this.#firstLast[before] = index + 1;
     }
   }
 
@@ -259,8 +259,8 @@ export class SimplePaths {
     onPath[start] = onPath[goal] = 1;
     const goOn = (): boolean => {
       const steps = walked.length - 1;
-      for (let place = this.#firstLast[walked[steps]!]!; place > 0; place = this.#nextLast[place - 1]!) {
-        const relation = opposite.relations[intoGoal + place - 1]!;
+      for (let index = this.#firstLast[walked[steps]!]!; index > 0; index = this.#nextLast[index - 1]!) {
+        const relation = opposite.relations[intoGoal + index - 1]!;
         if (steps === 0 && relation === hidden) continue;
         path[2 * steps] = relation;
         path[2 * steps + 1] = goal;

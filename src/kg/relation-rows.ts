@@ -41,13 +41,13 @@ export function relationRows({ offsets, relations, tails, numRelations, numEntit
   for (let head = 0; head < numEntities; head++) {
     for (let edge = offsets[head]!; edge < offsets[head + 1]!; edge++) {
       const relation = relations[edge]!;
-      const place = nextEdge[relation]!++;
+      const index = nextEdge[relation]!++;
       if (startsRow(head, edge)) {
         const row = nextRow[relation]!++;
         byRelation.heads[row] = head;
-        byRelation.edges[row] = place;
+        byRelation.edges[row] = index;
       }
-      byRelation.tails[place] = tails[edge]!;
+      byRelation.tails[index] = tails[edge]!;
     }
   }
   byRelation.edges[rows] = tails.length;

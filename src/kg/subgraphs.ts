@@ -46,10 +46,10 @@ export function subgraphsOf(graph: Graph, most: number, options?: PageRankOption
     inverseOf: Int32Array.of(...inverseOf, selfLoop),
     around(topics) {
       const { entities } = ranker(topics, most);
-      entities.forEach((entity, place) => (placeOf[entity] = place + 1));
+      entities.forEach((entity, index) => (placeOf[entity] = index + 1));
       const offsets = new Int32Array(entities.length + 1);
       let count = 0;
-      entities.forEach((entity, place) => {
+      entities.forEach((entity, index) => {
         const [begin, end] = [rows.offsets[entity]!, rows.offsets[entity + 1]!];
         // Room for all edges of a hub, though most may lead elsewhere.
         if (count + end - begin + 1 > targets.length) {
@@ -65,9 +65,9 @@ export function subgraphsOf(graph: Graph, most: number, options?: PageRankOption
           targets[count] = tail;
           labels[count++] = rows.relations[edge]!;
         }
-        targets[count] = place;
+        targets[count] = index;
         labels[count++] = selfLoop;
-        offsets[place + 1] = count;
+        offsets[index + 1] = count;
       });
       for (const entity of entities) placeOf[entity] = 0;
       return { entities, offsets, relations: labels.slice(0, count), tails: targets.slice(0, count) };

@@ -27,8 +27,8 @@ export function openJsonLines(file: string) {
   const whole = Buffer.alloc(log.size);
   readFully(log.descriptor, whole, 0);
   const lines = whole.subarray(0, whole.lastIndexOf(lineFeed) + 1);
-  const tornBytes = whole.length - lines.length;
-  if (tornBytes > 0) log.cut(lines.length);
+  const truncatedBytes = whole.length - lines.length;
+  if (truncatedBytes > 0) log.cut(lines.length);
   let pending: string[] = [];
   // Updated with every line, so that a mark costs the same for any length of the log.
   let hash = createHash('sha256').update(lines);
@@ -51,7 +51,7 @@ export function openJsonLines(file: string) {
 
   return {
     /** Bytes of an unfinished last line that opening removed; 0 for a clean file. */
-    tornBytes,
+    truncatedBytes: truncatedBytes,
     /** Adds a line; kept in memory until `flush`. NaN and infinities are written as their names. */
     append(value: unknown): void {
       pending.push(`${JSON.stringify(value, nameNonFinite)}\n`);
@@ -144,11 +144,11 @@ export function openCheckedLines(
   onLine: (value: unknown, position: LinePosition, place: string) => void,
 ) {
   const log = openForAppending(file, readOnly);
-  let tornBytes: number;
+  let truncatedBytes: number;
   try {
     const whole = scanChecked(log, file, onLine);
-    tornBytes = log.size - whole;
-    if (tornBytes > 0 && !readOnly) log.cut(whole);
+    truncatedBytes = log.size - whole;
+    if (truncatedBytes > 0 && !readOnly) log.cut(whole);
   } catch (error) {
     closeSync(log.descriptor);
     throw error;
@@ -164,7 +164,7 @@ export function openCheckedLines(
 
   return {
     /** Bytes of an unfinished or broken last line, left by a crash. */
-    tornBytes,
+    truncatedBytes: truncatedBytes,
     /** Writes the line at once: a killed process loses none, a power cut those of the last second. */
     append(value: object): LinePosition {
       const bytes = Buffer.from(`${checked(value)}\n`);

@@ -86,7 +86,7 @@ export function openTimingLog(file: string, now: () => number = () => performanc
   const lines = openJsonLines(file);
   let previous = now();
   return {
-    tornBytes: lines.tornBytes,
+    truncatedBytes: lines.truncatedBytes,
     /**
      * Appends seconds since the previous record (or since opening) and resident memory, flushed at once.
      * @param figures counts since the previous record, such as `{ 'time/env_steps': 512 }`

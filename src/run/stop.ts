@@ -38,7 +38,7 @@ export function throwIfStopped(signal: AbortSignal | undefined): void {
  * Await it between the steps of a loop that is never idle: lets signals, time limits and progress through every 50 ms.
  * @param signal aborted: throws as `throwIfStopped`; for parts of a step that take seconds and may be lost
  */
-export function turnTaker(signal?: AbortSignal): () => Promise<void> {
+export function eventLoopYielder(signal?: AbortSignal): () => Promise<void> {
   let since = performance.now();
   return async () => {
     if (signal?.aborted) throwIfStopped(signal);

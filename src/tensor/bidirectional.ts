@@ -57,13 +57,13 @@ export function readBothWays(tape: Tape, name: string, x: Taped, offsets: Int32A
     const packed = new Int32Array(x.rows);
     const unpacked = new Int32Array(x.rows);
     const last = new Int32Array(count);
-    order.forEach((i, place) => {
+    order.forEach((i, index) => {
       for (let s = 0; s < lengthOf(i); s++) {
         const element = way === 'forward' ? offsets[i]! + s : offsets[i + 1]! - 1 - s;
-        packed[begins[s]! + place] = element;
-        unpacked[element] = begins[s]! + place;
+        packed[begins[s]! + index] = element;
+        unpacked[element] = begins[s]! + index;
       }
-      last[i] = begins[lengthOf(i) - 1]! + place;
+      last[i] = begins[lengthOf(i) - 1]! + index;
     });
     const given = tape.dense(tape.rows(x, packed), `${name}.${way}.input`, 3 * dim, `${name}.${way}.bias`);
     const hidden = gru(tape, given, tape.parameter(`${name}.${way}.recurrent`, 3 * dim), begins);

@@ -73,17 +73,17 @@ export function summedRows(tf: Tf, x: Tensor2D, index: Int32Array, rows: number)
   let placed = 0;
   const placeOf = new Int32Array(rows).fill(-1);
   const sums = Array.from(byPaddedLength(begins), ([size, same]) => {
-    const places = new Int32Array(same.length * size);
-    const counts = new Float32Array(places.length);
+    const indices = new Int32Array(same.length * size);
+    const counts = new Float32Array(indices.length);
     same.forEach((row, k) => {
       const begin = begins[row]!;
       const length = begins[row + 1]! - begin;
-      places.fill(order[begin]!, k * size, (k + 1) * size);
-      places.set(order.subarray(begin, begin + length), k * size);
+      indices.fill(order[begin]!, k * size, (k + 1) * size);
+      indices.set(order.subarray(begin, begin + length), k * size);
       counts.fill(1, k * size, k * size + length);
       placeOf[row] = placed++;
     });
-    const side = tf.reshape(taken(tf, x, places), [same.length, size, width]);
+    const side = tf.reshape(taken(tf, x, indices), [same.length, size, width]);
     return tf.reshape(tf.matMul(tf.tensor3d(counts, [same.length, 1, size]), side), [same.length, width]) as Tensor2D;
   });
   const all = tf.concat([...sums, tf.zeros([1, width])], 0) as Tensor2D;

@@ -72,8 +72,8 @@ function logSoftmaxGradient(
       let sum = 0;
       for (let i = begin; i < end; i++) sum += upstream[i * columns + h]!;
       for (let i = begin; i < end; i++) {
-        const place = i * columns + h;
-        gradient[place] = upstream[place]! - Math.exp(out[place]! + (logWeights ? logWeights[i]! : 0)) * sum;
+        const index = i * columns + h;
+        gradient[index] = upstream[index]! - Math.exp(out[index]! + (logWeights ? logWeights[i]! : 0)) * sum;
       }
     }
   }

@@ -146,22 +146,22 @@ interface AskedRows {
 function productsOf(left: LeftRows, parts: readonly (AskedRows & { rows: Float32Array })[], states: Int32Array) {
   const dots = sharedRowDots();
   const values = new Float32Array(states.length);
-  const placed = partsOf(parts).map(({ ids, places, width, rows, column }) => {
+  const placed = partsOf(parts).map(({ ids, places: indices, width, rows, column }) => {
     const theirs = { values: rows, stride: width, column: 0 };
-    dots.addRowDots(values, { ...left, column }, theirs, { width, left: states, right: places });
-    return { ids, places, width, theirs, column };
+    dots.addRowDots(values, { ...left, column }, theirs, { width, left: states, right: indices });
+    return { ids, places: indices, width, theirs, column };
   });
   const back = (upstream: Float32Array) => {
     const ofLeft = new Float32Array(left.values.length);
-    const ofRows = placed.map(({ ids, places, width, theirs, column }) => {
+    const ofRows = placed.map(({ ids, places: indices, width, theirs, column }) => {
       const gradient = { values: ofLeft, stride: left.stride, column };
-      dots.addRowDotsGradient(gradient, upstream, theirs, { width, left: states, right: places });
+      dots.addRowDotsGradient(gradient, upstream, theirs, { width, left: states, right: indices });
       // Pairs of one row side by side are taken four at a time; within a row they keep their order, and so its sum.
-      const order = sortedBy(places, ids.length);
+      const order = sortedBy(indices, ids.length);
       const own = { values: new Float32Array(theirs.values.length), stride: width, column: 0 };
       const sorted = {
         width,
-        left: taken(places, order, new Int32Array(order.length)),
+        left: taken(indices, order, new Int32Array(order.length)),
         right: taken(states, order, new Int32Array(order.length)),
       };
       dots.addRowDotsGradient(own, taken(upstream, order, new Float32Array(order.length)), { ...left, column }, sorted);
@@ -189,13 +189,13 @@ let placeOf = new Int32Array(0);
 function askedRows([count, width]: readonly [number, number], asked: Int32Array): AskedRows {
   if (placeOf.length < count) placeOf = new Int32Array(count);
   const ids: number[] = [];
-  const places = new Int32Array(asked.length);
+  const indices = new Int32Array(asked.length);
   for (let i = 0; i < asked.length; i++) {
     const row = asked[i]!;
-    places[i] = (placeOf[row] ||= ids.push(row)) - 1;
+    indices[i] = (placeOf[row] ||= ids.push(row)) - 1;
   }
   for (const row of ids) placeOf[row] = 0;
-  return { ids, places, width };
+  return { ids, places: indices, width };
 }
 
 function rowsAt(values: Float32Array, { ids, width }: AskedRows): Float32Array {

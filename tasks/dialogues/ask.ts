@@ -12,7 +12,7 @@ import { numberText } from '../../src/run/figures.js';
 import { nearestName, printable } from '../../src/run/printable.js';
 import { backendOf } from '../../src/tensor/backend.js';
 import { type EvaluationFlags, wholeNumber } from '../flags.js';
-import { keptOpen, type OpenedAsk, type Resolved, type ShownAnswer, type Trained } from '../task.js';
+import { lazy, type OpenedAsk, type Resolved, type ShownAnswer, type Trained } from '../task.js';
 import { foldersOf } from '../named-runs.js';
 import { namedPath, walkText } from './score.js';
 
@@ -23,7 +23,7 @@ export function openAskDialogue({ trained }: Resolved, flags: EvaluationFlags): 
       hint: 'Leave --graph out.',
     });
   }
-  const walker = keptOpen(
+  const walker = lazy(
     () => openWalker(trained!, flags),
     (one) => one.close(),
   );

@@ -10,7 +10,7 @@ import { openAskDialogue } from './ask.js';
 import { dialogueData, type DialogueEvaluationData, dialogueFlagsOf } from './data.js';
 import { dialogueEnvironment } from './environment.js';
 import { evaluationLeaks, runLeaks } from './leaks.js';
-import { dialogueLearning } from './learn.js';
+import { dialogueTrainer } from './learn.js';
 import { predictionsFile } from './predictions.js';
 import type { DialogueRow } from './row.js';
 import { dialogueMeasure } from './score.js';
@@ -33,7 +33,7 @@ export const dialogues: Task<WalkSample, Answer, DialogueRow, DialogueEvaluation
   predictions: predictionsFile,
   asked: ['question'],
   openAsk: openAskDialogue,
-  learning: dialogueLearning,
+  learning: dialogueTrainer,
   environment: dialogueEnvironment,
   embeddedGraph: (dataset, graph) => loadDialogueDataset(dataset).loadGraph(graph),
   pretrain: pretrainDialogues,

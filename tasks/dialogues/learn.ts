@@ -41,7 +41,7 @@ import { expectedReward } from '../../trainers/expected-reward.js';
 import { firstWeights, openLearner, ppoPhase } from '../../trainers/ppo-phase.js';
 import { ppo } from '../../trainers/ppo.js';
 import { wholeWalks } from '../../trainers/rollout.js';
-import { type Learning, logEncoding, type Session, type Training } from '../../trainers/session.js';
+import { type TaskTrainer, logEncoding, type Session, type TrainingRun } from '../../trainers/session.js';
 import { type TrainSettings, walksPerStep } from '../../trainers/train-settings.js';
 import { keepInRun, type Pretrained, pretrainEmbeddings } from '../../trainers/transe/pretrain.js';
 import { dialogueTriples } from '../../trainers/transe/triples.js';
@@ -57,7 +57,7 @@ interface DialogueSession extends Session {
 }
 
 /** Training over dialogues: TransE, text vectors, cloning, PPO. */
-export const dialogueLearning: Learning = {
+export const dialogueTrainer: TaskTrainer = {
   forkPhase: 'clone',
   problems: (settings) => [...ablationProblems(settings), ...walkProblems(settings)],
   networkSize({ clone, ppo, env, stateText, walker }, textDim) {
@@ -70,7 +70,7 @@ export const dialogueLearning: Learning = {
 };
 
 /** @throws WorkbenchError `data` for a data set that is not there or that the rules of the walk cannot use */
-async function openDialogueTraining(settings: TrainSettings): Promise<Training> {
+async function openDialogueTraining(settings: TrainSettings): Promise<TrainingRun> {
   const { dataset, graph, walks, train, valid, linked, notes } = await openDialogueData(settings);
   const slots = slotOrder(settings, walks.graph);
   refuseForeignEnv(settings, { graph, walks }, train);
@@ -184,12 +184,12 @@ async function cloneInto(session: DialogueSession, from: Checkpoint | undefined)
   const optimizer = adamWOf(actor.parameters, { weightDecay, maxGradNorm });
   try {
     await clonePhase(session, {
-      trainee: { actor, optimizer },
+      trainState: { actor, optimizer },
       lossName: cloneMetric,
       evaluate: () => evaluateOnValid(session, policy),
       clone: (course) => {
-        const goldsAlone = settings.walker.decoder === 'free';
-        const shownBy = { ...settings.clone, goldsAlone };
+        const goldOnly = settings.walker.decoder === 'free';
+        const shownBy = { ...settings.clone, goldOnly: goldOnly };
         const shown = shownGolds(inputs.featurizer.parts, { train, valid }, shownBy, settings.seed);
         return clone({ ...course, ...shown, actor, optimizer });
       },
@@ -218,7 +218,8 @@ async function dialoguePpo(
   const first = firstWeights(session);
   const computer = host ? 'host' : tf;
   const policy = createPolicy(computer, inputs, settings.seed);
-  const anchor = first && settings.ppo.klCoef > 0 ? restoredPolicy(computer, inputs, first.tensors) : undefined;
+  const referencePolicy =
+    first && settings.ppo.klCoef > 0 ? restoredPolicy(computer, inputs, first.tensors) : undefined;
   const critic =
     settings.ppo.baseline === 'critic'
       ? createCritic(tf, settings.walker, networkShape(inputs), settings.seed)
@@ -239,23 +240,28 @@ async function dialoguePpo(
     },
     settings.ppo.samplesPerUpdate * settings.ppo.explorations,
   );
-  const near = anchor && walkerActor(anchor);
+  const referenceActor = referencePolicy && walkerActor(referencePolicy);
   const walkable = Int32Array.from(train.keys()).filter((i) => !initialState(graph, train[i]!.task.start, rules).done);
   const exact = settings.ppo.gradient === 'exact';
   const note = madeFromSamples('training', exact ? 'policy gradient' : 'PPO');
   if (!exact) walkable.forEach((i) => note(train[i]!));
   try {
     await ppoPhase(session, {
-      trainee: learner,
+      trainState: learner,
       evaluate: () => evaluateOnValid(session, policy),
       ...{ first, from },
       train: (shared) =>
         exact
-          ? expectedReward({ ...shared, ...learner, anchor: near, walks: goldWalks(train, graph, rules, note) })
+          ? expectedReward({
+              ...shared,
+              ...learner,
+              referencePolicy: referenceActor,
+              walks: goldWalks(train, graph, rules, note),
+            })
           : ppo({
               ...shared,
               ...learner,
-              anchor: near,
+              referencePolicy: referenceActor,
               collect: wholeWalks(envs, walkable),
               onUpdate(update) {
                 if (inputs.reader) logEncoding(session, 'ppo', update.update);
@@ -265,7 +271,7 @@ async function dialoguePpo(
     });
   } finally {
     envs.close();
-    anchor?.head.dispose();
+    referencePolicy?.head.dispose();
     close();
   }
 }

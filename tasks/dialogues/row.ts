@@ -45,9 +45,9 @@ export function goldPartRanks(
   paths: readonly RankedPath[],
   { path: gold, inGraph }: WalkSample['gold'],
 ): GoldPartRanks {
-  const place = inGraph ? paths.findIndex(({ path }) => String(path) === String(gold)) : -1;
+  const index = inGraph ? paths.findIndex(({ path }) => String(path) === String(gold)) : -1;
   const rankOf = (part: GoldPart) =>
-    place < 0 ? 0 : paths.slice(0, place + 1).filter(({ path }) => shares[part](path, gold)).length;
+    index < 0 ? 0 : paths.slice(0, index + 1).filter(({ path }) => shares[part](path, gold)).length;
   return {
     squares: paths.reduce((sum, { logProb }) => sum + Math.exp(2 * logProb), 0),
     ranks: Object.fromEntries(goldParts.map((part) => [part, rankOf(part)])) as GoldPartRanks['ranks'],

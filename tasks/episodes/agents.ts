@@ -14,7 +14,7 @@ import { AgentRegistry } from '../../agents/registry.js';
 import { readRunCheckpoint } from '../../checkpoints/chain.js';
 import { checkFits } from '../../checkpoints/checkpoint.js';
 import type { AskedEvaluation } from '../../evaluation/keep.js';
-import type { Asker } from '../../evaluation/score.js';
+import type { AgentRunner } from '../../evaluation/score.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { RunInfo } from '../../src/run/records.js';
 import { settingsOfRun } from '../../trainers/train-settings.js';
@@ -118,13 +118,13 @@ export async function openEpisodeAgent(
   return { asker: playing('policy', source, choose), scorer: episodeScorer, close };
 }
 
-function playing(name: string, source: EnvSource, choose: Chooser): Asker<EpisodeSample['task'], PlayedEpisode> {
+function playing(name: string, source: EnvSource, choose: Chooser): AgentRunner<EpisodeSample['task'], PlayedEpisode> {
   return {
     name,
     async ask(tasks, take, { onPrepared, signal }) {
       onPrepared?.();
       const seeds = tasks.map(({ seed }) => seed);
-      const onEpisode = (place: number, answer: PlayedEpisode) => take(place, { answer });
+      const onEpisode = (index: number, answer: PlayedEpisode) => take(index, { answer });
       await playEpisodes(() => source.make(), choose, { seeds, onEpisode, signal });
     },
   };

@@ -4,7 +4,7 @@ import { cartPoleId } from '../../envs/classic/cart-pole.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { Task } from '../task.js';
 import { type EpisodeData, episodeAgents, episodeData, episodeFlagsOf, openEpisodeAgent } from './agents.js';
-import { episodesLearning } from './learn.js';
+import { episodesTrainer } from './learn.js';
 import { episodeMeasure, type EpisodeRow, type EpisodeSample } from './score.js';
 import type { OwnParts } from './source.js';
 
@@ -18,7 +18,7 @@ export function episodesTask(own: OwnParts = {}): Task<EpisodeSample, PlayedEpis
     data: (flags, runs) => episodeData(own, flags, runs),
     openAgent: (which, data) => openEpisodeAgent(own, which, data),
     flagsOf: episodeFlagsOf,
-    learning: episodesLearning(own),
+    learning: episodesTrainer(own),
     environment: ({ env }) => Promise.resolve({ options: env.options ?? {} }),
     asked: [],
     openAsk: () => refused('something to ask', 'Episodes are played by kgwalk evaluate RUN'),

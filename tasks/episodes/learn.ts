@@ -9,13 +9,13 @@ import { subSeed } from '../../src/run/seeds.js';
 import { firstWeights, openLearner, ppoPhase } from '../../trainers/ppo-phase.js';
 import type { PpoSettings } from '../../trainers/ppo-settings.js';
 import { ppo } from '../../trainers/ppo.js';
-import type { Learning, Session } from '../../trainers/session.js';
+import type { TaskTrainer, Session } from '../../trainers/session.js';
 import { StepRollout } from '../../trainers/step-rollout.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
 import { type EnvSource, type OwnParts, registeredSource, shapeOf, sourceHash } from './source.js';
 
 /** Training of policies over vectors. @param own networks and environments of a program, instead of those of the settings */
-export function episodesLearning(own: OwnParts = {}): Learning {
+export function episodesTrainer(own: OwnParts = {}): TaskTrainer {
   return {
     ...(own.source && { ownEnvId: own.source.id }),
     forkPhase: 'ppo',
@@ -104,7 +104,7 @@ async function policyPpo(
   const choose = policyChooser<unknown>(actor, { normalizer });
   try {
     await ppoPhase(session, {
-      trainee: { ...learner, extra: rollout },
+      trainState: { ...learner, extra: rollout },
       settings: rounds,
       lowestFigure: -Number.MAX_VALUE,
       progressText: (figures) =>

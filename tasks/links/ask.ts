@@ -5,7 +5,7 @@ import { linkWalkSettings } from '../../envs/settings.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { Section } from '../../src/run/evaluation.js';
 import { type EvaluationFlags, wholeNumber } from '../flags.js';
-import { keptOpen, membersOf, type OpenedAsk, type Resolved, type ShownAnswer, type Work } from '../task.js';
+import { lazy, membersOf, type OpenedAsk, type Resolved, type ShownAnswer, type Work } from '../task.js';
 import { type OpenedRanker, openRanker, refuseIdle } from './agents.js';
 import { linkDatasetName } from './data.js';
 import { namedSteps, verbalisePath } from './row.js';
@@ -31,12 +31,12 @@ const mostReasons = 3;
 /** Ranks entities; the first, with the walk that led there. */
 export function openAskLink(which: Resolved, flags: EvaluationFlags, work: Work): OpenedAsk {
   const runs = which.trained ? membersOf(which.trained).map(({ run }) => run) : [];
-  const data = keptOpen(async () => loadLinkDataset(linkDatasetName(flags.dataset, runs)));
+  const data = lazy(async () => loadLinkDataset(linkDatasetName(flags.dataset, runs)));
   const openIt = async () => {
     const { horizon } = linkWalkSettings.parse(runs.at(-1)?.config.linkWalk ?? {});
     return openRanker(which, await data.get(), horizon, { flags, runs, work });
   };
-  const ranker = keptOpen(openIt, (one) => one.close?.());
+  const ranker = lazy(openIt, (one) => one.close?.());
   return {
     async ask(words, of = {}) {
       const [head, relation] = headAndRelation(words);

@@ -4,7 +4,7 @@ import type { LinkRanker, RankedQuestion } from '../../agents/link-agents.js';
 import { type LinkDataset, linksHash, loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import { linkWalkSettings } from '../../envs/settings.js';
 import type { AskedEvaluation } from '../../evaluation/keep.js';
-import type { Asker } from '../../evaluation/score.js';
+import type { AgentRunner } from '../../evaluation/score.js';
 import { sampledTriples, type TripleColumns } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { RunInfo } from '../../src/run/records.js';
@@ -84,7 +84,7 @@ export function rankerAsker(
   ranker: LinkRanker,
   { graph }: LinkDataset,
   note?: string,
-): Asker<LinkSample['task'], RankedQuestion> {
+): AgentRunner<LinkSample['task'], RankedQuestion> {
   return {
     name: ranker.name,
     note,
@@ -97,7 +97,7 @@ export function rankerAsker(
         throwIfStopped(signal);
         const batch = questions.slice(begin, begin + ranker.batchSize);
         await ranker.rank(batch, (i, answer) => {
-          for (const place of batch[i]!.queries) take(place, { answer });
+          for (const index of batch[i]!.queries) take(index, { answer });
         });
         await setImmediate(); // lets Ctrl-C through
       }

@@ -20,9 +20,9 @@ export function answerDistances(graph: Graph, queries: TripleColumns, most: numb
   let from = -1;
   for (const query of order) {
     const [head, relation, answer] = [heads[query]!, relations[query]!, tails[query]!];
-    const place = placeOfEdge(graph, head, relation, answer);
-    if (place >= 0) {
-      search.start(head, graph.offsets[head]! + place);
+    const index = placeOfEdge(graph, head, relation, answer);
+    if (index >= 0) {
+      search.start(head, graph.offsets[head]! + index);
       const back = placeOfEdge(graph, answer, graph.inverseOf[relation]!, head);
       distances[query] = search.distance(answer, back < 0 ? -1 : graph.offsets[answer]! + back);
       from = -1;

@@ -14,7 +14,7 @@ import { diffConfig } from '../../src/run/config.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { madeFrom } from '../../src/run/provenance.js';
 import { fitPhase } from '../../trainers/fit-phase.js';
-import type { Session, Training } from '../../trainers/session.js';
+import type { Session, TrainingRun } from '../../trainers/session.js';
 import { trainSettings, type TrainSettings } from '../../trainers/train-settings.js';
 import { rankOnValid } from './ranks.js';
 import type { LinkTrainingData } from './training-data.js';
@@ -23,7 +23,7 @@ import type { LinkTrainingData } from './training-data.js';
 type ExactSettings = TrainSettings & { exactWalker: ExactWalkerSettings };
 
 /** A run of one kind of exact walker. @throws WorkbenchError `data` for a graph without inverses */
-export function exactTraining(settings: ExactSettings, data: LinkTrainingData): Training {
+export function exactTrainingRun(settings: ExactSettings, data: LinkTrainingData): TrainingRun {
   const { exactWalker: own, linkWalk, seed } = settings;
   const { dataset, queries } = data;
   const { graph, manifest } = dataset;

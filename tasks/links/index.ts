@@ -7,7 +7,7 @@ import { openAskLink } from './ask.js';
 import { linkData, type LinkData, linkFlagsOf } from './data.js';
 import { linkEnvironment } from './environment.js';
 import { evaluationLeaks, runLeaks } from './leaks.js';
-import { linkLearning } from './learn.js';
+import { linkTrainer } from './learn.js';
 import { pretrainLinks } from './pretrain.js';
 import type { LinkRow } from './row.js';
 import { linkMeasure, type LinkSample } from './score.js';
@@ -24,7 +24,7 @@ export const links: Task<LinkSample, RankedQuestion, LinkRow, LinkData> = {
   flagsOf: linkFlagsOf,
   asked: ['head', 'relation'],
   openAsk: openAskLink,
-  learning: linkLearning,
+  learning: linkTrainer,
   environment: linkEnvironment,
   validFlags: ({ data: { validSamples } }) => (validSamples === null ? {} : { limit: String(validSamples) }),
   embeddedGraph: async (dataset) => (await loadLinkDataset(dataset)).graph,

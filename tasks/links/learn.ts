@@ -19,15 +19,15 @@ import { demonstrationsOf, shownDemonstrations } from '../../trainers/demonstrat
 import { firstWeights, openLearner, ppoPhase } from '../../trainers/ppo-phase.js';
 import { ppo } from '../../trainers/ppo.js';
 import { wholeWalks } from '../../trainers/rollout.js';
-import type { Learning, Session, Training } from '../../trainers/session.js';
+import type { TaskTrainer, Session, TrainingRun } from '../../trainers/session.js';
 import { type TrainSettings, walksPerStep } from '../../trainers/train-settings.js';
 import { datasetOf, findRun, weightsOf } from '../named-runs.js';
-import { exactProblems, exactTraining } from './exact.js';
+import { exactProblems, exactTrainingRun } from './exact.js';
 import { rankOnValid } from './ranks.js';
 import { openScorers, linkProblems, type LinkTrainingData, openLinkTrainingData } from './training-data.js';
 
 /** Training on link queries: pretrained scorers, cloning of shortest paths, policy gradients. */
-export const linkLearning: Learning = {
+export const linkTrainer: TaskTrainer = {
   forkPhase: 'clone',
   takes: ['exactWalker'],
   problems(settings) {
@@ -45,9 +45,9 @@ export const linkLearning: Learning = {
 };
 
 /** @throws WorkbenchError `data` for a data set that is not there or holds something else */
-async function openLinkTraining(settings: TrainSettings): Promise<Training> {
+async function openLinkTraining(settings: TrainSettings): Promise<TrainingRun> {
   const data = await openLinkTrainingData(settings);
-  if (settings.exactWalker) return exactTraining({ ...settings, exactWalker: settings.exactWalker }, data);
+  if (settings.exactWalker) return exactTrainingRun({ ...settings, exactWalker: settings.exactWalker }, data);
   const { graph, manifest } = data.dataset;
   const teacher = await openTeacher(settings, data);
   return {
@@ -121,7 +121,7 @@ async function cloneInto(session: LinkSession, from: Checkpoint | undefined): Pr
       valid: shownDemonstrations(valid!, checked, actor, batchSize),
     };
     await clonePhase(session, {
-      trainee: { actor, optimizer },
+      trainState: { actor, optimizer },
       // Of many shortest paths that lead to an answer the loss wants each, ranks any: on UMLS the loss is lowest after two epochs,
       // while the ranks get better for six.
       lossName: 'eval/path_loss',
@@ -168,8 +168,8 @@ async function linkPpo(session: LinkSession, from: Checkpoint | undefined): Prom
   const { numEntities, numRelations } = graph;
   const first = firstWeights(session);
   const actor = walkerOf(session);
-  const anchor = first && settings.ppo.klCoef > 0 ? walkerOf(session) : undefined;
-  anchor?.parameters.import(first!.tensors);
+  const referencePolicy = first && settings.ppo.klCoef > 0 ? walkerOf(session) : undefined;
+  referencePolicy?.parameters.import(first!.tensors);
   const shape = { numEntities, numRelations, start: scorers.start };
   const critic =
     settings.ppo.baseline === 'critic' ? createLinkCritic(tf, settings.linkWalker, shape, settings.seed) : undefined;
@@ -183,14 +183,15 @@ async function linkPpo(session: LinkSession, from: Checkpoint | undefined): Prom
   madeFrom('training', 'policy gradient', { graph: graph.hash, split: 'train', queries: walkable.length });
   try {
     await ppoPhase(session, {
-      trainee: learner,
+      trainState: learner,
       evaluate: () => evaluateOnValid(session, actor),
       ...{ first, from },
-      train: (shared) => ppo({ ...shared, ...learner, anchor, collect: wholeWalks(envs, walkable) }),
+      train: (shared) =>
+        ppo({ ...shared, ...learner, referencePolicy: referencePolicy, collect: wholeWalks(envs, walkable) }),
     });
   } finally {
     envs.close();
-    anchor?.dispose();
+    referencePolicy?.dispose();
     close();
   }
 }

@@ -180,17 +180,17 @@ function exampleOf(
   if (!reached) return undefined;
   const { graph, labels } = world;
   const known = world.known.tailsOf(head, relation);
-  const places = Array.from(reached.order(reached.best, shownAnswers));
+  const indices = Array.from(reached.order(reached.best, shownAnswers));
   return {
     id,
     asked: [`(${labels[head]!}, ${graph.relationNames[relation]!}, ?)`],
     gold: [labels[answer]!],
-    answers: places.map((place) => {
-      const entity = reached.entities[place]!;
+    answers: indices.map((index) => {
+      const entity = reached.entities[index]!;
       const also = entity !== answer && known.includes(entity) ? ', known' : '';
       return {
-        text: verbalisePath(graph, labels, head, reached.path(place)),
-        score: `${Math.exp(reached.best[place]!).toPrecision(3)}${also}`,
+        text: verbalisePath(graph, labels, head, reached.path(index)),
+        score: `${Math.exp(reached.best[index]!).toPrecision(3)}${also}`,
         right: entity === answer,
       };
     }),
@@ -200,7 +200,7 @@ function exampleOf(
     lines: [
       `rank of the answer by its best walk: ${rank}${sumRank === undefined ? '' : `; by all of its walks together: ${sumRank}`}`,
     ],
-    walks: places.map((place) => namedSteps(world, head, reached.path(place))),
+    walks: indices.map((index) => namedSteps(world, head, reached.path(index))),
   };
 }
 

@@ -10,7 +10,7 @@ import { encoderModelOf, missingModel } from '../../agents/trained-run.js';
 import { resolveCheckpoint } from '../../checkpoints/store.js';
 import type { QuestionSample } from '../../datasets/question.js';
 import { relationWalkId } from '../../envs/relation-walk/relation-walk-env.js';
-import { questionAsker } from '../../evaluation/ask.js';
+import { questionRunner } from '../../evaluation/ask.js';
 import { openOracle, oracleError } from '../../evaluation/oracle/open-oracle.js';
 import { openEncoder } from '../../src/encoder/open-encoder.js';
 import { encoderSettings } from '../../src/encoder/settings.js';
@@ -94,7 +94,7 @@ export async function openScoredAgent(
 ): Promise<OpenedAgent<QuestionSample, QuestionAnswer, QuestionRow>> {
   const { agent, close, ...opened } = await openQuestionAgent(which, data, { ...options, seed: data.seed });
   const { topicGiven, prompted } = agent;
-  const hops = agent.hopsTold?.(options.flags.choices === 'likelihood') ?? 'none';
+  const hops = agent.hopSource?.(options.flags.choices === 'likelihood') ?? 'none';
   // Without hops in the data set, or with hops withheld, no agent receives any.
   const given = hops === 'predicted' || (data.hopsGiven && data.samples.some(({ task }) => task.hops !== undefined));
   const budget = prompted ? data.about.budget : null;
@@ -105,7 +105,7 @@ export async function openScoredAgent(
       await close();
       await closeRemote(data.graph, options.work);
     },
-    asker: questionAsker(data.graph instanceof RemoteGraph ? toldOfCuts(agent, data.graph) : agent, data.hopsGiven),
+    asker: questionRunner(data.graph instanceof RemoteGraph ? toldOfCuts(agent, data.graph) : agent, data.hopsGiven),
     scorer: questionScorer({ graph: data.graph, names: data.names, budget, topicGiven }),
     about: { topicGiven, ...(hops !== 'none' && given && { hops }), ...(beamWidth !== undefined && { beamWidth }) },
   };

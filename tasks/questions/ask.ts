@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import type { QuestionAnswer } from '../../agents/question-agent.js';
 import type { QuestionTask } from '../../datasets/question.js';
 import { askedQuestion } from '../../datasets/questions/asked-question.js';
-import { noCalls, questionAsker } from '../../evaluation/ask.js';
+import { noCalls, questionRunner } from '../../evaluation/ask.js';
 import { oracleError } from '../../evaluation/oracle/open-oracle.js';
-import type { Asker, Attempt } from '../../evaluation/score.js';
+import type { AgentRunner, Attempt } from '../../evaluation/score.js';
 import { openCompletionStore } from '../../src/llm/client/completion-store.js';
 import { createClients } from '../../src/llm/client/create-clients.js';
 import type { LanguageModel } from '../../src/llm/language-model.js';
@@ -15,7 +15,7 @@ import type { Section } from '../../src/run/evaluation.js';
 import { type EvaluationFlags, wholeNumber } from '../flags.js';
 import { embeddedChatModel, openRealModel } from '../language-model.js';
 import { datasetOf } from '../named-runs.js';
-import { keptOpen, type OpenedAsk, type Resolved, type ShownAnswer, type Work } from '../task.js';
+import { lazy, type OpenedAsk, type Resolved, type ShownAnswer, type Work } from '../task.js';
 import { closeRemote, openQuestionAgent, refuseRemote } from './agents.js';
 import { budgetOf, openQuestionGraph, type QuestionGraph } from './data.js';
 import { eventText } from './show.js';
@@ -24,7 +24,7 @@ import { temporaryFolder } from '../../src/run/files.js';
 /** Asks; answers, the facts behind them and, if wished, what the agent did. */
 export function openAskQuestion(which: Resolved, flags: EvaluationFlags, work: Work): OpenedAsk {
   refuseRemote([which], flags);
-  const data = keptOpen(
+  const data = lazy(
     async () =>
       openQuestionGraph(which.trained ? datasetOf(which.trained.run)! : flags.dataset!, flags.holdOut, flags.graph),
     ({ graph }) => closeRemote(graph, work),
@@ -35,8 +35,8 @@ export function openAskQuestion(which: Resolved, flags: EvaluationFlags, work: W
     const encoder = flags.encoder ?? (which.trained ? flags.model : undefined);
     return openQuestionAgent(which, await data.get(), { seed: seedOf(), encoder, flags });
   };
-  const agent = keptOpen(openIt, (one) => one.close());
-  const model = keptOpen(
+  const agent = lazy(openIt, (one) => one.close());
+  const model = lazy(
     () => openAskedModel(which, flags, work),
     (one) => one.dispose(),
   );
@@ -58,7 +58,7 @@ export function openAskQuestion(which: Resolved, flags: EvaluationFlags, work: W
       const { task, found } = askedQuestion(text, graph.graph, {
         ...{ names, subset: subsets[0]!, topicsReturn: dataset.manifest.topicsReturn, needsTopic: asked.topicGiven },
       });
-      const asker = questionAsker(asked);
+      const asker = questionRunner(asked);
       const attempt = await attemptOf(asker, task, flags, seedOf(), model, work.signal);
       return shown(attempt, task, graph, { top, trace, found });
     },
@@ -85,7 +85,7 @@ async function openAskedModel(
 }
 
 async function attemptOf(
-  asker: Asker<QuestionTask, QuestionAnswer>,
+  asker: AgentRunner<QuestionTask, QuestionAnswer>,
   task: QuestionTask,
   { budget, budgetMode = 'strict', choices = 'written' }: EvaluationFlags,
   seed: number,

@@ -12,7 +12,7 @@ import { openAskQuestion } from './ask.js';
 import { questionData, type QuestionData, questionFlagsOf } from './data.js';
 import { questionEnvironment } from './environment.js';
 import { evaluationLeaks, runLeaks } from './leaks.js';
-import { questionLearning } from './learn.js';
+import { questionTrainer } from './learn.js';
 import type { QuestionRow } from './row.js';
 import { questionMeasure, unionShown } from './score.js';
 import { traceOf } from './show.js';
@@ -33,7 +33,7 @@ export const questions: Task<QuestionSample, QuestionAnswer, QuestionRow, Questi
   together: unionShown,
   asked: ['question'],
   openAsk: openAskQuestion,
-  learning: questionLearning,
+  learning: questionTrainer,
   environment: questionEnvironment,
   pretrain() {
     throw new WorkbenchError('usage', 'expected data of dialogues or links to pretrain vectors of, got questions', {

@@ -17,7 +17,7 @@ import { greedyWalks } from '../../trainers/greedy-walks.js';
 import { firstWeights, ppoPhase } from '../../trainers/ppo-phase.js';
 import { ppo } from '../../trainers/ppo.js';
 import { wholeWalks } from '../../trainers/rollout.js';
-import { type Learning, logEncoding, type Session, type Training } from '../../trainers/session.js';
+import { type TaskTrainer, logEncoding, type Session, type TrainingRun } from '../../trainers/session.js';
 import { type TrainSettings, walksPerStep } from '../../trainers/train-settings.js';
 import { relationWalk } from './relation-walk.js';
 import { readerProblems, readerTraining } from './reader.js';
@@ -27,7 +27,7 @@ import { loadTrainingQuestions } from './training-data.js';
 type OpenedWalk = Awaited<ReturnType<ReturnType<typeof relationWalk>>>;
 
 /** Training over questions, from questions and answers alone: text vectors, PPO. */
-export const questionLearning: Learning = {
+export const questionTrainer: TaskTrainer = {
   forkPhase: 'ppo',
   takes: ['teacher', 'reader'],
   problems: questionProblems,
@@ -45,7 +45,7 @@ export const questionLearning: Learning = {
 };
 
 /** @throws WorkbenchError see `loadTrainingQuestions`; `data` for questions of which none can be walked */
-async function openQuestionTraining(settings: TrainSettings): Promise<Training> {
+async function openQuestionTraining(settings: TrainSettings): Promise<TrainingRun> {
   const questions = await loadTrainingQuestions(settings);
   if (settings.reader) return readerTraining({ ...settings, reader: settings.reader }, questions);
   const teacher = await openTeacher(settings, questions);
@@ -64,7 +64,7 @@ async function openQuestionTraining(settings: TrainSettings): Promise<Training> 
       run.update({ phase: 'encode' });
       const opened = await walk(session);
       const { learner, envs, walkable } = opened;
-      let anchor: typeof learner.actor | undefined;
+      let referencePolicy: typeof learner.actor | undefined;
       try {
         logEncoding(session);
         // Indices of the questions that curves are made of: a seeded sample, or all of them.
@@ -80,16 +80,17 @@ async function openQuestionTraining(settings: TrainSettings): Promise<Training> 
         walkable.forEach((i) => note(train[i]!));
         run.update({ phase: 'ppo', done: { ...run.state.done, encode: true } });
         const first = firstWeights(session);
-        if (first && settings.ppo.klCoef > 0) anchor = opened.anchor(first);
+        if (first && settings.ppo.klCoef > 0) referencePolicy = opened.referencePolicy(first);
         await ppoPhase(session, {
-          trainee: learner,
+          trainState: learner,
           evaluate,
           ...{ first, from: from?.header.phase === 'clone' ? undefined : from },
-          train: (shared) => ppo({ ...shared, ...learner, anchor, collect: wholeWalks(envs, walkable) }),
+          train: (shared) =>
+            ppo({ ...shared, ...learner, referencePolicy: referencePolicy, collect: wholeWalks(envs, walkable) }),
         });
         run.update({ done: { ...run.state.done, ppo: true } });
       } finally {
-        anchor?.dispose();
+        referencePolicy?.dispose();
         envs.close();
         opened.validEnvs.close();
         opened.close();
@@ -113,7 +114,7 @@ async function cloneInto(
   const [train, valid] = [walks.map(({ steps }) => steps), []].map((steps) => shownSteps(steps, batchSize));
   try {
     await clonePhase(session, {
-      trainee: { actor, optimizer },
+      trainState: { actor, optimizer },
       evaluate,
       // A teacher answers train questions only: no walk of valid gives a loss; answers select the checkpoint.
       clone: (course) => clone({ ...course, actor, optimizer, train: train!, valid: valid! }),

@@ -11,9 +11,9 @@ import { goldSet } from '../../envs/relation-walk/rules.js';
 import { diffConfig } from '../../src/run/config.js';
 import { numberText } from '../../src/run/figures.js';
 import { sampled } from '../../src/run/seeds.js';
-import { throwIfStopped, turnTaker } from '../../src/run/stop.js';
+import { throwIfStopped, eventLoopYielder } from '../../src/run/stop.js';
 import { batchesOf, fitPhase, learningRateAt } from '../../trainers/fit-phase.js';
-import { logEncoding, type Session, type Training } from '../../trainers/session.js';
+import { logEncoding, type Session, type TrainingRun } from '../../trainers/session.js';
 import { trainSettings, type TrainSettings } from '../../trainers/train-settings.js';
 import type { TrainingQuestions } from './training-data.js';
 
@@ -21,7 +21,7 @@ import type { TrainingQuestions } from './training-data.js';
 export function readerTraining(
   { relationWalk, relationWalker, reader: own }: TrainSettings & { reader: ReaderSettings },
   questions: TrainingQuestions,
-): Training {
+): TrainingRun {
   const { dataset, graph, valid } = questions;
   const kind = readerKind(own.kind);
   const train = shotsOf(questions.train, own.shots);
@@ -98,7 +98,7 @@ async function evaluateReader(
   const line = session.progress('evaluate on valid', samples.length, 'questions');
   const sums = { 'hit@1': 0, f1: 0, exact: 0, chain: 0 };
   let withChains = false;
-  const turn = turnTaker();
+  const turn = eventLoopYielder();
   for (const [i, sample] of samples.entries()) {
     throwIfStopped(session.signal);
     const { task, gold } = sample;

@@ -54,10 +54,10 @@ export function relationWalk(
     return {
       ...openLearner(newActor(), undefined, ppo),
       /** Another actor with these weights, which PPO is kept near; the caller disposes it. */
-      anchor({ tensors }: Checkpoint) {
-        const anchor = newActor();
-        anchor.parameters.import(tensors);
-        return anchor;
+      referencePolicy({ tensors }: Checkpoint) {
+        const referencePolicy = newActor();
+        referencePolicy.parameters.import(tensors);
+        return referencePolicy;
       },
       /** Copies over the train questions, as many as a round walks. */
       envs: copies(train, ppo.samplesPerUpdate * ppo.explorations),

@@ -44,7 +44,7 @@ export function exampleOf(
   const isTruth = task.form === 'truth';
   const said = isTruth ? (row.truth === undefined ? [] : [String(row.truth)]) : [...row.names, ...row.literals];
   const right = isTruth ? [String(gold.truth)] : gold.answers.map(({ name }) => name);
-  const matched = new Set(row.matched.map((place) => right[place]));
+  const matched = new Set(row.matched.map((index) => right[index]));
   const [known] = gold.chains;
   const steps = trace.map((event) => eventText(event, graph));
   const more = steps.length - kept.steps;

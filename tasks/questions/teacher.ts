@@ -212,8 +212,8 @@ function stepsOf(
   if (!chain || chain.length === 0) return steps;
   let state = initialRelationState(questionRoot(frontiers, task), rules, task.hops);
   const actions = [...chain.map((name) => graph.relationNames.indexOf(name)), stop];
-  for (const [place, action] of actions.entries()) {
-    if (state.done) return place === chain.length ? steps : [];
+  for (const [index, action] of actions.entries()) {
+    if (state.done) return index === chain.length ? steps : [];
     const mask = relationActionMask(state);
     if (mask[action] !== 1) return [];
     steps.push({ request: { task, relations: state.node.relations, mask }, gold: legalBefore(mask, action) });

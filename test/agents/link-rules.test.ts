@@ -135,7 +135,7 @@ describe('rules', () => {
       [0, 2, 2],
       [0, 2, 3],
     ];
-    const column = (place: number) => Int32Array.from(edges, (edge) => edge[place]!);
+    const column = (index: number) => Int32Array.from(edges, (edge) => edge[index]!);
     const small = new Graph('small', names('e', 5), names('r', 4), {
       heads: column(0),
       relations: column(1),

@@ -22,7 +22,7 @@ function scripted(member: number, mask = false, seen: State[] = []): StateScorer
   return {
     parameters: undefined as never,
     numScores: ({ logits }) => logits[member]!.length + Number(mask),
-    scoresReadAtOnce: 2,
+    maxInferenceScores: 2,
     prepare: async (requests) => {
       for (const request of requests) {
         request.prepared ??= `by ${member}`;

@@ -65,7 +65,7 @@ describe('a fork', () => {
     const start = checkpoint(folder, 'clone');
     expect(start.header).toMatchObject({ phase: 'clone', step: 0, metrics: {}, trainer: {} });
     expect(start.tensors).toEqual(weightsOf(readCheckpoint(file)));
-    // Without a learning rate the weights stay, and with them the distance to the anchor: none.
+    // Without a learning rate the weights stay, and with them the distance to the reference policy: none.
     const last = checkpoint(folder, 'last');
     expect(last.header).toMatchObject({ phase: 'ppo', step: 2, trainer: { optimizerSteps: 8 } });
     expect(weightsOf(last)).toEqual(start.tensors);

@@ -54,10 +54,10 @@ export function runsAsWritten(page: string, { before = [], prints = {}, saves = 
         test(`${at}: a block without a language holds no command`, () =>
           expect(text).not.toMatch(/^\s*(npx )?kgwalk /m));
       } else {
-        const place = (saved[heading] = (saved[heading] ?? -1) + 1);
+        const index = (saved[heading] = (saved[heading] ?? -1) + 1);
         test(`${at}: a file that the commands below it use`, () => {
           expect(Object.keys(saves)).toContain(heading);
-          save(saves[heading]![place]!, language === 'js' ? overSources(text) : text, here);
+          save(saves[heading]![index]!, language === 'js' ? overSources(text) : text, here);
         });
       }
     }

@@ -8,7 +8,7 @@ import type { LinkDataset } from '../../datasets/links/link-dataset.js';
 import { batchAsker } from '../../evaluation/ask.js';
 import { type AskedEvaluation, evaluationFiles, keepEvaluation } from '../../evaluation/keep.js';
 import { askedOfShard, type Shard, shardFolder, shardSamples } from '../../evaluation/shards.js';
-import type { Asker, Row, Sample, Scorer } from '../../evaluation/score.js';
+import type { AgentRunner, Row, Sample, Scorer } from '../../evaluation/score.js';
 import { evaluationSettings } from '../../evaluation/settings.js';
 import { knownAnswers, withInverses } from '../../src/embedding/known-answers.js';
 import { WorkbenchError } from '../../src/run/errors.js';
@@ -21,7 +21,7 @@ import { tinyLinkWorld } from '../fixtures/tiny-links.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 
 interface Kept<S extends Sample, Answer, R extends Row> {
-  asker: Asker<S['task'], Answer>;
+  asker: AgentRunner<S['task'], Answer>;
   samples: readonly S[];
   scorer: Scorer<S, Answer, R>;
 }
@@ -87,9 +87,9 @@ async function keep(
     ask: (tasks, take, options) =>
       asker.ask(
         tasks,
-        (place, attempt) => {
-          ids.push(tasks[place]!.id);
-          take(place, attempt);
+        (index, attempt) => {
+          ids.push(tasks[index]!.id);
+          take(index, attempt);
           if (ids.length === stopAfter) controller.abort(new WorkbenchError('stopped', 'stopped by the user'));
         },
         options,

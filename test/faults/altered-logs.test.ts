@@ -89,7 +89,7 @@ test('completions with one changed byte: the line is named, or, where it is the 
       const again = openCompletionStore(file);
       again.close();
       // Without the newline before it, the last line takes the one before with it.
-      expect(again.tornBytes).toBeGreaterThanOrEqual(bytes.length - last);
+      expect(again.truncatedBytes).toBeGreaterThanOrEqual(bytes.length - last);
       expect([18, 19]).toContain(again.size);
       cut++;
     } catch (error) {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { QuestionAgent } from '../../agents/question-agent.js';
 import { evaluationFiles } from '../../src/run/run-folder.js';
-import { questionAsker } from '../../evaluation/ask.js';
+import { questionRunner } from '../../evaluation/ask.js';
 import { type AskedEvaluation, evaluationFolder, keepEvaluation } from '../../evaluation/keep.js';
 import { openEncoderCache } from '../../src/encoder/encoder-cache.js';
 import { openLlamaEncoder } from '../../src/encoder/llama-encoder.js';
@@ -88,7 +88,7 @@ describe.each(Object.entries(changes))('a model that is %s', (_name, change) => 
         const asked: AskedEvaluation = { ...common, modelId: model.id };
         const folder = evaluationFolder(asked, { root });
         const scorer = questionScorer({ ...about, graph: harbour, names: new NameIndex(harbour), budget: 1 });
-        const evaluation = await keepEvaluation(questionAsker(asksOnce), samples, scorer, {
+        const evaluation = await keepEvaluation(questionRunner(asksOnce), samples, scorer, {
           asked,
           folder,
           model: watched,

@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals';
 import { loadPreset } from '../../presets/index.js';
 import { diffConfig } from '../../src/run/config.js';
-import { dialogueLearning } from '../../tasks/dialogues/learn.js';
+import { dialogueTrainer } from '../../tasks/dialogues/learn.js';
 import { checkTrainSettings } from '../../trainers/check-settings.js';
 
 const ablations = {
@@ -22,6 +22,6 @@ test.each(Object.entries(ablations))(
     const [full, ablated] = ['llm-ark-2024', `llm-ark-2024-${name}`].map((preset) => loadPreset(preset));
     expect(diffConfig(full, ablated)).toEqual([...keys, 'name'].sort());
     for (const settings of [full!, ablated!])
-      expect(() => checkTrainSettings(dialogueLearning, settings, false)).not.toThrow();
+      expect(() => checkTrainSettings(dialogueTrainer, settings, false)).not.toThrow();
   },
 );

@@ -82,7 +82,7 @@ describe('PPO', () => {
 
   const learned = remembered(async (given: Partial<PpoSettings>) => {
     const settings = ppoSettings.parse({ ...base, ...given });
-    const [policy, anchor, network] = [toy.policy(1), toy.policy(2), toy.critic(1)];
+    const [policy, reference, network] = [toy.policy(1), toy.policy(2), toy.critic(1)];
     const critic = {
       network: walkerValues(network, policy.featurizer),
       optimizer: adamOf(network.parameters, settings),
@@ -91,7 +91,7 @@ describe('PPO', () => {
       ...{
         actor: walkerActor(policy),
         optimizer: adamOf(policy.head.parameters, settings),
-        anchor: walkerActor(anchor),
+        referencePolicy: walkerActor(reference),
       },
       ...{ settings, seed: 1 },
       ...(settings.baseline === 'critic' && { critic }),
@@ -101,7 +101,7 @@ describe('PPO', () => {
       ),
     });
     const weights = await weightsOf(policy.head.parameters, network.parameters);
-    for (const { dispose } of [policy.head, anchor.head, network]) dispose();
+    for (const { dispose } of [policy.head, reference.head, network]) dispose();
     return weights;
   });
 
@@ -190,7 +190,7 @@ describe('TransE', () => {
       [11, 0, i],
       [i, 1, (i + 1) % 11],
     ]).flat();
-    const column = (place: number) => Int32Array.from(edges, (edge) => edge[place]!);
+    const column = (index: number) => Int32Array.from(edges, (edge) => edge[index]!);
     const train = { heads: column(0), relations: column(1), tails: column(2) };
     const { state } = await trainTransE({
       ...{ numEntities: 12, numRelations: 2, train, valid: train, settings, seed: 3 },

@@ -70,10 +70,10 @@ describe('over random dialogues', () => {
       fc.property(dialogues, (all) => {
         for (const { task } of samplesOf(all).linked) {
           const { messages, paths } = all.find(({ id }) => id === task.dialogueId)!;
-          const place = Number(task.id.split('~')[1]);
-          expect(task.messages).toEqual(messages.slice(0, place));
-          expect(paths.map(({ position }) => position)).not.toContain(place);
-          expect(task.earlierPaths).toHaveLength(paths.filter(({ position }) => position < place).length);
+          const index = Number(task.id.split('~')[1]);
+          expect(task.messages).toEqual(messages.slice(0, index));
+          expect(paths.map(({ position }) => position)).not.toContain(index);
+          expect(task.earlierPaths).toHaveLength(paths.filter(({ position }) => position < index).length);
           count++;
         }
       }),

@@ -287,8 +287,8 @@ describe('results', () => {
       detail: expect.stringContaining('p = 0.31'),
     });
     const { head, rows } = resultTable(set!);
-    const place = head.indexOf('path@1 against walker (best)');
-    expect(rows.map(({ cells }) => cells[place])).toEqual([
+    const index = head.indexOf('path@1 against walker (best)');
+    expect(rows.map(({ cells }) => cells[index])).toEqual([
       { text: '' },
       { text: '−1.0', details: ['−3.0 to +1.0', 'p = 0.31'] },
     ]);

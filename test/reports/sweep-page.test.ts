@@ -141,9 +141,9 @@ describe('where a value stands on its axis', () => {
     ['int:1..4', 4, 0.875],
     ['choice:a,b', 'b', 0.75],
     ['choice:3,1,2', 1, 1 / 6],
-  ])('%s: %p at %d', (range, value, place) => {
+  ])('%s: %p at %d', (range, value, index) => {
     const [axis] = axesOf({ dimensions: parseSpace([], [`k=${range}`]) }, []);
-    expect(axis!.placeOf(value)).toBeCloseTo(place, 10);
+    expect(axis!.placeOf(value)).toBeCloseTo(index, 10);
   });
 
   test('of settings that another program chose, by their values', () => {

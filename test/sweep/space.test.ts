@@ -77,7 +77,7 @@ describe('against the settings of a preset', () => {
 });
 
 describe('a value between two ends', () => {
-  const at = (sample: string, place: number) => valueAt(parseSpace([], [`k=${sample}`])[0] as never, place);
+  const at = (sample: string, index: number) => valueAt(parseSpace([], [`k=${sample}`])[0] as never, index);
 
   test.each<[string, number, unknown]>([
     ['uniform:0..2', 0.25, 0.5],
@@ -90,7 +90,7 @@ describe('a value between two ends', () => {
     ['logint:1..7', 0.9999, 7],
     ['logint:1..7', 0.34, 2],
     ['choice:a,b,c', 0.34, 'b'],
-  ])('%s at %d is %p', (sample, place, value) => expect(at(sample, place)).toEqual(value));
+  ])('%s at %d is %p', (sample, index, value) => expect(at(sample, index)).toEqual(value));
 });
 
 test('settings are printed as --set takes them, with quotes where YAML would read something else', () => {

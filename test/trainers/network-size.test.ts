@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { dialogueLearning } from '../../tasks/dialogues/learn.js';
-import { linkLearning } from '../../tasks/links/learn.js';
-import { questionLearning } from '../../tasks/questions/learn.js';
+import { dialogueTrainer } from '../../tasks/dialogues/learn.js';
+import { linkTrainer } from '../../tasks/links/learn.js';
+import { questionTrainer } from '../../tasks/questions/learn.js';
 import { trainSettings } from '../../trainers/train-settings.js';
 
-const sizeOf = (sections: object) => dialogueLearning.networkSize(trainSettings.parse(sections), 576);
+const sizeOf = (sections: object) => dialogueTrainer.networkSize(trainSettings.parse(sections), 576);
 
 test('the size of networks goes by the texts that a state brings: two of a dialogue, or its own', () => {
   const dialogue = sizeOf({ walker: { width: 256 } });
@@ -26,6 +26,6 @@ test('questions bring one text, queries of links the vectors of a step', () => {
     relationWalker: { questionWidth: 32 },
     linkWalker: { vectorDim: 8, pathDim: 6, width: 16 },
   });
-  expect(questionLearning.networkSize(settings, 576)).toMatchObject({ inputs: 576, units: 32 });
-  expect(linkLearning.networkSize(settings, 576)).toMatchObject({ inputs: 2 * 8 + 6, units: 16 });
+  expect(questionTrainer.networkSize(settings, 576)).toMatchObject({ inputs: 576, units: 32 });
+  expect(linkTrainer.networkSize(settings, 576)).toMatchObject({ inputs: 2 * 8 + 6, units: 16 });
 });

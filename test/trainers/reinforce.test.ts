@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import { readCheckpoint } from '../../checkpoints/checkpoint.js';
 import { readIndex } from '../../checkpoints/store.js';
 import { readMetrics } from '../../src/run/metric-log.js';
-import { dialogueLearning } from '../../tasks/dialogues/learn.js';
+import { dialogueTrainer } from '../../tasks/dialogues/learn.js';
 import { checkTrainSettings } from '../../trainers/check-settings.js';
 import { train } from '../../tasks/train.js';
 import { useReleaseHome } from '../fixtures/release-home.js';
@@ -43,6 +43,6 @@ test.each([
   [['ppo.targetKl=0.1'], 'expected ppo.targetKl=null with ppo.algorithm=reinforce'],
   [['ppo.gradient=exact'], 'no moving average and ppo.actionDropout=0 with ppo.gradient=exact'],
 ])('is refused with %j', (more, message) => {
-  expect(() => checkTrainSettings(dialogueLearning, settings(), false)).not.toThrow();
-  expect(() => checkTrainSettings(dialogueLearning, tinySettings(...reinforce, ...more), false)).toThrow(message);
+  expect(() => checkTrainSettings(dialogueTrainer, settings(), false)).not.toThrow();
+  expect(() => checkTrainSettings(dialogueTrainer, tinySettings(...reinforce, ...more), false)).toThrow(message);
 });

@@ -2,9 +2,9 @@
 import { expect, test } from '@jest/globals';
 import { walkerSettings } from '../../agents/walker/settings.js';
 import { loadPreset } from '../../presets/index.js';
-import { dialogueLearning } from '../../tasks/dialogues/learn.js';
-import { linkLearning } from '../../tasks/links/learn.js';
-import { questionLearning } from '../../tasks/questions/learn.js';
+import { dialogueTrainer } from '../../tasks/dialogues/learn.js';
+import { linkTrainer } from '../../tasks/links/learn.js';
+import { questionTrainer } from '../../tasks/questions/learn.js';
 import { checkTrainSettings } from '../../trainers/check-settings.js';
 
 const ofDialogues = [
@@ -17,8 +17,8 @@ const ofDialogues = [
 ];
 
 test.each([
-  ['metaqa', questionLearning],
-  ['umls-walk', linkLearning],
+  ['metaqa', questionTrainer],
+  ['umls-walk', linkTrainer],
 ] as const)('what is of dialogues alone, by the preset %s', (preset, learning) => {
   const check = (...overrides: string[]) => checkTrainSettings(learning, loadPreset(preset, overrides), false);
   expect(() => check()).not.toThrow();
@@ -34,7 +34,7 @@ test.each(walkerSettings.shape.head.unwrap().options)(
   (head) => {
     const check = () =>
       checkTrainSettings(
-        dialogueLearning,
+        dialogueTrainer,
         loadPreset('opendialkg', [`walker.head=${head}`, 'stateText.encode=per-step']),
         false,
       );

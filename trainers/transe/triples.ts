@@ -74,8 +74,8 @@ export function holdOutTriples(graph: Graph, { share = 0.01, exclude = [], seed 
     relationUses[relations[i]!]!++;
   }
   const wanted = Math.round(count * share);
-  const places = Int32Array.from({ length: count }, (_, i) => i);
-  const order = Rng.named(seed, 'transe/hold-out').shuffle(places.slice());
+  const indices = Int32Array.from({ length: count }, (_, i) => i);
+  const order = Rng.named(seed, 'transe/hold-out').shuffle(indices.slice());
   const held = new Uint8Array(count);
   let taken = 0;
   for (const i of order) {
@@ -89,7 +89,7 @@ export function holdOutTriples(graph: Graph, { share = 0.01, exclude = [], seed 
     held[i] = 1;
     taken++;
   }
-  const placesOf = (isHeld: number) => places.filter((i) => held[i] === isHeld);
+  const placesOf = (isHeld: number) => indices.filter((i) => held[i] === isHeld);
   return { train: pickTriples(facts, placesOf(0)), valid: pickTriples(facts, placesOf(1)) };
 }
 
@@ -100,7 +100,7 @@ function forwardTriples(graph: Graph, triples: Iterable<Triple>): TripleColumns 
     .map(([head, relation, tail]) =>
       forward[relation] === relation ? [head, relation, tail] : [tail, forward[relation]!, head],
     );
-  const column = (place: number) => Int32Array.from(facts, (triple) => triple[place]!);
+  const column = (index: number) => Int32Array.from(facts, (triple) => triple[index]!);
   return { heads: column(0), relations: column(1), tails: column(2) };
 }
 

@@ -171,6 +171,6 @@ export function orderEpoch({ order, seed, state }: TransEWork): void {
 }
 
 /** Generator of the sides and negatives at a position of every batch of an epoch. */
-export function placeStream({ seed }: TransEWork, epoch: number, place: number): Rng {
-  return Rng.named(seed, 'transe/negatives', epoch, ...(place === 0 ? [] : [place]));
+export function placeStream({ seed }: TransEWork, epoch: number, index: number): Rng {
+  return Rng.named(seed, 'transe/negatives', epoch, ...(index === 0 ? [] : [index]));
 }

@@ -43,18 +43,18 @@ export class ChainCounts {
   }
 
   add(key: number): void {
-    const place = this.#placeOf(key);
-    if (this.#keys[place] === 0) {
+    const index = this.#placeOf(key);
+    if (this.#keys[index] === 0) {
       if (this.#size === mostChains) return;
-      this.#keys[place] = key;
+      this.#keys[index] = key;
       if (++this.#size * 2 > this.#keys.length) {
         this.#grow();
         return this.add(key);
       }
     }
-    if (this.#lastTriple[place] === this.#triple) return;
-    this.#lastTriple[place] = this.#triple;
-    this.#counts[place]!++;
+    if (this.#lastTriple[index] === this.#triple) return;
+    this.#lastTriple[index] = this.#triple;
+    this.#counts[index]!++;
   }
 
   /**
@@ -65,11 +65,11 @@ export class ChainCounts {
     const ofLength = Array.from({ length: longest }, (_, i) => some[i] ?? some.at(-1)!);
     const chains = Array.from({ length: longest }, (): CountedChain[] => []);
     const enough = chains.map((_, i) => this.#leastOf(i + 1, ofLength[i]!));
-    for (let place = 0; place < this.#keys.length; place++) {
-      const key = this.#keys[place]!;
+    for (let index = 0; index < this.#keys.length; index++) {
+      const key = this.#keys[index]!;
       if (key === 0) continue;
       const hops = this.#hopsOf(key);
-      const count = this.#counts[place]!;
+      const count = this.#counts[index]!;
       if (count >= enough[hops - 1]!) chains[hops - 1]!.push({ chain: this.#chainOf(key, hops), count });
     }
     return chains.flatMap((found, i) => {
@@ -81,9 +81,9 @@ export class ChainCounts {
   /** Count of the last chain within the limit, so that not all chains are sorted. */
   #leastOf(hops: number, most: number): number {
     const withCount = new Int32Array(this.#triple + 1);
-    for (let place = 0; place < this.#keys.length; place++) {
-      const key = this.#keys[place]!;
-      if (key !== 0 && this.#hopsOf(key) === hops) withCount[this.#counts[place]!]!++;
+    for (let index = 0; index < this.#keys.length; index++) {
+      const key = this.#keys[index]!;
+      if (key !== 0 && this.#hopsOf(key) === hops) withCount[this.#counts[index]!]!++;
     }
     let count = this.#triple;
     for (let left = most - withCount[count]!; count > 1 && left > 0; left -= withCount[--count]!);
@@ -104,9 +104,9 @@ export class ChainCounts {
     let hash = Math.imul(key | 0, 0x9e3779b1) ^ Math.imul((key / 2 ** 32) | 0, 0x85ebca6b);
     hash ^= hash >>> 15;
     const mask = this.#keys.length - 1;
-    let place = hash & mask;
-    while (this.#keys[place] !== 0 && this.#keys[place] !== key) place = (place + 1) & mask;
-    return place;
+    let index = hash & mask;
+    while (this.#keys[index] !== 0 && this.#keys[index] !== key) index = (index + 1) & mask;
+    return index;
   }
 
   #grow(): void {
@@ -116,10 +116,10 @@ export class ChainCounts {
     this.#lastTriple = new Int32Array(2 * keys.length);
     keys.forEach((key, old) => {
       if (key === 0) return;
-      const place = this.#placeOf(key);
-      this.#keys[place] = key;
-      this.#counts[place] = counts[old]!;
-      this.#lastTriple[place] = lastTriple[old]!;
+      const index = this.#placeOf(key);
+      this.#keys[index] = key;
+      this.#counts[index] = counts[old]!;
+      this.#lastTriple[index] = lastTriple[old]!;
     });
   }
 }

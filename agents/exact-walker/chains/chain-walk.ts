@@ -262,15 +262,15 @@ export class ChainWalk {
     if (row < 0 || !rowHolds(this.#graph, row, to)) return count;
     const { edges } = this.#graph;
     const left = edges[row + 1]! - edges[row]! - 1;
-    const place = this.#rows.subarray(0, count).indexOf(row);
+    const index = this.#rows.subarray(0, count).indexOf(row);
     if (depth === 0) this.#skipped = to;
     if (left > 0) {
-      this.#worth[place] = chance[from]! / left;
+      this.#worth[index] = chance[from]! / left;
       return count;
     }
     // Keeps the order of sums that of the rows.
-    this.#rows.copyWithin(place, place + 1, count);
-    this.#worth.copyWithin(place, place + 1, count);
+    this.#rows.copyWithin(index, index + 1, count);
+    this.#worth.copyWithin(index, index + 1, count);
     return count - 1;
   }
 }

@@ -6,7 +6,7 @@
 import type { Graph } from '../../../src/kg/graph.js';
 import { relationRows } from '../../../src/kg/relation-rows.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
-import { turnTaker } from '../../../src/run/stop.js';
+import { eventLoopYielder } from '../../../src/run/stop.js';
 import { startWorkers } from '../../../src/run/worker-pool.js';
 import type { StoredTensors } from '../../../src/tensor/parameters.js';
 import { type LinkRanker, type Reason, scorerRanker } from '../../link-agents.js';
@@ -161,7 +161,7 @@ function chainLearner(
           memoryHint: 'Lower --threads or exactWalker.chains.queries.',
           signal,
         });
-  const alone = pool ? undefined : relationLearner(work, turnTaker(signal));
+  const alone = pool ? undefined : relationLearner(work, eventLoopYielder(signal));
   const asked = new Map<number, Promise<LearnedRelation>>();
   const learn = (at: number) => {
     if (!pool) return alone!(order[at]!);
@@ -217,8 +217,8 @@ function posteriorWalks(graph: Graph, pairs: boolean, learnedOf: (relation: numb
     const rows = chosen.map((chain) => chains.subarray(chain * mostHops, (chain + 1) * mostHops));
     const walks = new Map<string, Int32Array>();
     walk.begin(head, hidden);
-    walk.each(joined(rows, Int32Array), (place, hops, last) => {
-      for (let drawn = 0; drawn < counts.get(chosen[place]!)!; drawn++) {
+    walk.each(joined(rows, Int32Array), (index, hops, last) => {
+      for (let drawn = 0; drawn < counts.get(chosen[index]!)!; drawn++) {
         const steps = walk.drawn(hops, last, tail, inverseOf, rng);
         walks.set(steps.join(), steps);
       }

@@ -63,9 +63,9 @@ export function chainWork(
   const [heads, tails] = [int32Column(queries.heads.length), int32Column(queries.heads.length)];
   const next = offsets.slice();
   queries.relations.forEach((relation, i) => {
-    const place = next[relation]!++;
-    heads[place] = queries.heads[i]!;
-    tails[place] = queries.tails[i]!;
+    const index = next[relation]!++;
+    heads[index] = queries.heads[i]!;
+    tails[index] = queries.tails[i]!;
   });
   return { graph: graph.shared(), rows: relationRows(graph), queries: { offsets, heads, tails }, ...facts };
 }
@@ -125,20 +125,20 @@ export function relationLearner(
     inverse: number,
     chains: Int32Array,
     own: RelationQueries,
-    places: Int32Array,
+    indices: Int32Array,
   ) => {
     const columns = chains.length / mostHops + 1;
     const table: MixtureTable = {
-      queries: places.length,
+      queries: indices.length,
       columns,
-      answer: new Float32Array(places.length * columns),
-      free: new Float32Array(places.length * columns),
+      answer: new Float32Array(indices.length * columns),
+      free: new Float32Array(indices.length * columns),
     };
     const mark = markAll(relation);
     const out = new Float64Array(2);
     const triples = triplesOf(rows, relation);
-    for (const [query, place] of places.entries()) {
-      const [head, tail] = [own.heads[place]!, own.tails[place]!];
+    for (const [query, index] of indices.entries()) {
+      const [head, tail] = [own.heads[index]!, own.tails[index]!];
       const base = query * columns;
       mark(head, tail, true);
       walk.begin(head, { tail, relation, inverse, pairs });

@@ -45,15 +45,15 @@ export async function mineChains(
   const counts = new ChainCounts(world.graph.numRelations);
   const finder = new PathFinder(world, counts, rng);
   const mined = order.subarray(0, settings.minedTriples);
-  for (const place of mined) {
+  for (const index of mined) {
     counts.nextTriple();
-    finder.count(queries.heads[place]!, hide(queries.tails[place]!));
+    finder.count(queries.heads[index]!, hide(queries.tails[index]!));
     await pause();
   }
   const candidates = counts.most(settings.candidates, world.hops).map(({ chain }) => chain);
   const chains = flat(candidates.sort(byIds));
-  const places = order.subarray(0, settings.measuredTriples);
-  const scores = await measured(world, chains, queries, places, hide, markKnown, pause);
+  const indices = order.subarray(0, settings.measuredTriples);
+  const scores = await measured(world, chains, queries, indices, hide, markKnown, pause);
   return best(chains, scores, settings.chains);
 }
 
@@ -61,7 +61,7 @@ async function measured(
   { walk, marks }: MiningWorld,
   chains: Int32Array,
   { heads, tails }: RelationQueries,
-  places: Int32Array,
+  indices: Int32Array,
   hide: (tail: number) => HiddenEdges,
   markKnown: (head: number, tail: number, on: boolean) => void,
   pause: () => Promise<void>,
@@ -70,8 +70,8 @@ async function measured(
   const [hits, reached] = [new Float64Array(count), new Float64Array(count)];
   /** Summed probability of the answer. */
   const chance = new Float64Array(count);
-  for (const place of places) {
-    const [head, tail] = [heads[place]!, tails[place]!];
+  for (const index of indices) {
+    const [head, tail] = [heads[index]!, tails[index]!];
     markKnown(head, tail, true);
     walk.begin(head, hide(tail));
     walk.each(chains, (chain, hops, relation) => {

@@ -43,8 +43,8 @@ export function partLearner(work: MessageWork, network?: MessageNetwork): (asked
   const candidatesOf = candidateDrawer(graph, rows, settings);
   let known = -1;
 
-  const learn = (place: number, rng: Rng): number => {
-    const [head, relation, tail] = [queries.heads[place]!, queries.relations[place]!, queries.tails[place]!];
+  const learn = (index: number, rng: Rng): number => {
+    const [head, relation, tail] = [queries.heads[index]!, queries.relations[index]!, queries.tails[index]!];
     const inverse = graph.inverseOf[relation]!;
     const entities = candidatesOf(head, relation, tail, rng);
     const scores = new Float64Array(entities.length);

@@ -5,7 +5,7 @@
 import { optimizerPrefix } from '../../../checkpoints/checkpoint.js';
 import { type RelationRows, relationRows } from '../../../src/kg/relation-rows.js';
 import { inSharedMemory } from '../../../src/run/shared-memory.js';
-import { turnTaker } from '../../../src/run/stop.js';
+import { eventLoopYielder } from '../../../src/run/stop.js';
 import { startWorkers } from '../../../src/run/worker-pool.js';
 import { HostAdamW } from '../../../src/tensor/host/host-adamw.js';
 import { scorerRanker } from '../../link-agents.js';
@@ -107,7 +107,7 @@ function messageLearner(
           signal,
         });
   const alone = pool ? undefined : partLearner(work, network);
-  const turn = turnTaker(signal);
+  const turn = eventLoopYielder(signal);
   const learn = async (step: number): Promise<number[]> => {
     const asked = work.grads.map((_, part): BatchPart => ({ step, part }));
     if (pool) return Promise.all(asked.map((one) => pool.run(one)));

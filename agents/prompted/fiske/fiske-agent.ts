@@ -18,7 +18,7 @@ import type { QuestionAgent, QuestionAgentEntry, QuestionAnswer } from '../../qu
 import { alonePrompts } from '../direct-answer.js';
 import { distinctFacts, factOf, unlessSpent } from '../facts.js';
 import { type AnswerPrompts, fromFrontier, promptsFor, saidAnswers } from '../frontier-steps.js';
-import { hopsTeller, openHops } from '../hops/hops.js';
+import { hopSourceFor, openHops } from '../hops/hops.js';
 import { openPrefilter } from '../prefilter/prefilter.js';
 import { Attempt } from '../walking-agent.js';
 import { type Branch, type FiskeAttempt, mergePartial, pathTo, walksTo } from './branch.js';
@@ -49,7 +49,7 @@ export const fiskeEntry: QuestionAgentEntry<typeof fiskeSettings> = {
       name: 'fiske',
       note: 'finds its start nodes itself',
       topicGiven: false,
-      hopsTold: (byLikelihood) => toldBy(settings, byLikelihood),
+      hopSource: (byLikelihood) => toldBy(settings, byLikelihood),
       prompted: true,
       answer: (task, session) => answer(new Attempt(task, session, { resources, settings, words, prefilter, hopsOf })),
     };
@@ -57,8 +57,8 @@ export const fiskeEntry: QuestionAgentEntry<typeof fiskeSettings> = {
 };
 
 /** Source of the hops: used with whole sets only, else coverage decides. */
-function toldBy({ hops, answers }: FiskeSettings, byLikelihood: boolean): ReturnType<typeof hopsTeller> {
-  return fromFrontier(answers, { byLikelihood }) ? hopsTeller(hops, byLikelihood) : 'none';
+function toldBy({ hops, answers }: FiskeSettings, byLikelihood: boolean): ReturnType<typeof hopSourceFor> {
+  return fromFrontier(answers, { byLikelihood }) ? hopSourceFor(hops, byLikelihood) : 'none';
 }
 
 async function answer(attempt: FiskeAttempt): Promise<QuestionAnswer> {

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { choice } from '../../registry.js';
 import type { QuestionTask } from '../../../datasets/question.js';
 import { openBackend } from '../../../src/tensor/backend.js';
-import type { HopsTeller, QuestionAgentResources, QuestionSession } from '../../question-agent.js';
+import type { HopSource, QuestionAgentResources, QuestionSession } from '../../question-agent.js';
 
 const sources = ['given', 'predicted', 'none'] as const;
 
@@ -21,7 +21,7 @@ export const hopsOrEndSwitch = choice(['auto', ...sources], 'auto').describe(
 export type HopsSetting = z.output<typeof hopsOrEndSwitch>;
 
 /** Source of the hop count by the switch. @param byLikelihood true when candidates are scored */
-export function hopsTeller(hops: HopsSetting, byLikelihood: boolean): HopsTeller {
+export function hopSourceFor(hops: HopsSetting, byLikelihood: boolean): HopSource {
   if (hops !== 'auto') return hops;
   return byLikelihood ? 'given' : 'none';
 }
@@ -43,7 +43,7 @@ export async function openHops(
   const predict = setting === 'predicted' ? await predictedHops(resources) : undefined;
   return (task, { client, trace, signal }) => {
     if (predict) return predict(task, signal);
-    if (hopsTeller(setting, client.byLikelihood) === 'none') return Promise.resolve(undefined);
+    if (hopSourceFor(setting, client.byLikelihood) === 'none') return Promise.resolve(undefined);
     if (setting === 'given' && task.hops === undefined)
       trace({ event: 'note', text: 'the number of hops is not given' });
     return Promise.resolve(task.hops);

@@ -57,9 +57,9 @@ export async function vote(
 ) {
   const tally = new Map<number, { votes: number; sure: number }>();
   let [cast, unread] = [0, false];
-  for (const [place, voter] of voters.entries()) {
+  for (const [index, voter] of voters.entries()) {
     const asked = ask(client, voter, ballot, best, note);
-    const chosen = await (place === 0 ? asked : unlessSpent(asked));
+    const chosen = await (index === 0 ? asked : unlessSpent(asked));
     if (!chosen) break;
     if (!chosen.choices) {
       unread = true;
@@ -73,7 +73,7 @@ export async function vote(
     }
   }
   const ranked = [...tally].sort(([, a], [, b]) => b.votes - a.votes);
-  const elected = ranked.slice(0, best).map(([place, { sure }]) => ({ place, share: sure / cast }));
+  const elected = ranked.slice(0, best).map(([index, { sure }]) => ({ place: index, share: sure / cast }));
   return { elected, unread };
 }
 

@@ -30,11 +30,11 @@ export async function explored(standing: readonly Standing[], attempt: PogAttemp
       ? standing
       : standing.flatMap(({ walk, returned }) => takenApart(walk).map((one) => ({ walk: one, returned })));
   const grown: { rank: number; walk: Walk }[] = [];
-  for (const [place, head] of heads.entries()) {
+  for (const [index, head] of heads.entries()) {
     for (const [own, relation] of (await chosenRelations(head, attempt)).entries()) {
       const walk = await alongRelation(head.walk, relation, attempt);
       if (frontierOf(walk).entities.length > 0) {
-        grown.push({ rank: own + (settings.calls === 'frontier' ? place : 0), walk });
+        grown.push({ rank: own + (settings.calls === 'frontier' ? index : 0), walk });
       }
     }
   }
@@ -63,7 +63,7 @@ async function chosenRelations({ walk, returned }: Standing, attempt: PogAttempt
     });
     attempt.chose(confidence);
     if (!choices) attempt.degraded = true;
-    chosen = (choices ?? []).map((place) => relations[place]!);
+    chosen = (choices ?? []).map((index) => relations[index]!);
   }
   for (const relation of chosen) for (const entity of frontier.entities) followed.add(`${entity}/${relation}`);
   return chosen;
@@ -88,7 +88,7 @@ async function alongRelation(walk: Walk, relation: number, attempt: PogAttempt):
   });
   attempt.chose(confidence);
   if (!reply) attempt.degraded = true;
-  return narrowed(whole, new Set(reply ? reply.choices.map((place) => listed[place]!) : listed));
+  return narrowed(whole, new Set(reply ? reply.choices.map((index) => listed[index]!) : listed));
 }
 
 /**
@@ -117,5 +117,5 @@ async function listedTails(tails: readonly number[], whole: Walk, attempt: PogAt
     [],
   );
   const order = [...tails.keys()].sort((a, b) => likeness[b]! - likeness[a]! || a - b);
-  return order.slice(0, listed).map((place) => tails[place]!);
+  return order.slice(0, listed).map((index) => tails[index]!);
 }

@@ -23,7 +23,7 @@ import type {
   RelationRanker,
 } from '../../question-agent.js';
 import { answersSwitch, fromFrontier, startWalk, type Walk } from '../frontier-steps.js';
-import { hopsSwitch, hopsTeller, openHops } from '../hops/hops.js';
+import { hopsSwitch, hopSourceFor, openHops } from '../hops/hops.js';
 import { answerFromChains, ended } from '../rog/rog-agent.js';
 import { chainText, executed } from '../self-veqa/chains.js';
 import { chooseWalk } from '../walk-choice.js';
@@ -60,8 +60,8 @@ export const readerEntry: QuestionAgentEntry<typeof readerSettings> = {
     return {
       name: 'reader',
       topicGiven: true,
-      hopsTold(byLikelihood) {
-        const teller = hopsTeller(settings.hops, byLikelihood);
+      hopSource(byLikelihood) {
+        const teller = hopSourceFor(settings.hops, byLikelihood);
         return teller === 'none' && walker.hopsGiven ? 'given' : teller;
       },
       prompted: true,
@@ -120,8 +120,8 @@ async function answer(task: QuestionTask, session: QuestionSession, parts: Parts
     return { ...start, relations, frontiers: chainFrontiers(graph, topics, relations, start.excluded) };
   });
   const { walk, confidence, unread } = await chooseWalk(graph, task, client, offered);
-  const place = offered.indexOf(walk);
+  const index = offered.indexOf(walk);
   trace({ event: 'decision', phase: 'walk', summary: chainText(graph, walk.relations) });
-  const chosen = await answerFromChains(task, session, { ...found, leading: [leading[place]!] });
-  return { ...chosen, confidence: confidence ?? walks[place]!.probability, degraded: unread };
+  const chosen = await answerFromChains(task, session, { ...found, leading: [leading[index]!] });
+  return { ...chosen, confidence: confidence ?? walks[index]!.probability, degraded: unread };
 }

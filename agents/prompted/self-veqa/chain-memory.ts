@@ -127,8 +127,8 @@ export function trainEntries(train: readonly QuestionSample[], perChain: number,
       group.seen++;
       if (perChain === 0 || group.entries.length < perChain) group.entries.push(entry);
       else {
-        const place = rng.integer(group.seen);
-        if (place < perChain) group.entries[place] = entry;
+        const index = rng.integer(group.seen);
+        if (index < perChain) group.entries[index] = entry;
       }
     }
   }

@@ -23,7 +23,7 @@ import {
   type QuestionAnswer,
 } from '../../question-agent.js';
 import { frontierAnswers } from '../frontier-steps.js';
-import { hopsTeller, openHops } from '../hops/hops.js';
+import { hopSourceFor, openHops } from '../hops/hops.js';
 import { openPrefilter } from '../prefilter/prefilter.js';
 import { Attempt, type WalkingParts } from '../walking-agent.js';
 import { chainMemory, type ChainMemory, trainEntries } from './chain-memory.js';
@@ -52,7 +52,7 @@ export const selfVeqaEntry: QuestionAgentEntry<typeof selfVeqaSettings> = {
     return {
       name: 'self-veqa',
       topicGiven: true,
-      hopsTold: (byLikelihood) => hopsTeller(settings.hops, byLikelihood),
+      hopSource: (byLikelihood) => hopSourceFor(settings.hops, byLikelihood),
       prompted: true,
       online: settings.memory === 'online',
       async prepare(tasks: readonly QuestionTask[], signal?: AbortSignal) {

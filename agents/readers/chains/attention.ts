@@ -46,8 +46,8 @@ export function attentionScores(
   const isNsm = attention === 'nsm';
   return {
     prepare: words.prepare,
-    starts: (rngOf) => ({
-      ...words.starts(rngOf),
+    initialWeights: (rngOf) => ({
+      ...words.initialWeights(rngOf),
       ...Object.assign({}, ...steps.map((name) => denseStarts(name, wide, wide, rngOf))),
       ...(isNsm && {
         ...denseStarts('instruction', 2 * wide, wide, rngOf),

@@ -6,7 +6,7 @@ import { Rng } from '../../../src/run/seeds.js';
 import { distinctTexts } from '../../../src/encoder/state-encoder.js';
 import { chainAnswer, noAnswer } from '../../question-agent.js';
 import type { ReaderFacts } from '../facts.js';
-import { type Reader, type ReaderStep, Trainee } from '../reader.js';
+import { type Reader, type ReaderStep, TrainState } from '../reader.js';
 import { bestChain } from './decode.js';
 import { ChainFinder, type FeasibleChains } from './feasible.js';
 import { type ChainNetwork, type ChainScores, rowsOf } from './network.js';
@@ -20,9 +20,9 @@ export function chainReader(facts: ReaderFacts, network: ChainNetwork): Reader {
   const { graph, frontiers, horizon, seed, settings } = facts;
   const { fit, widest, pretrain } = settings;
   const given = settings.hops === 'given';
-  const starts = network.starts((name) => Rng.named(seed, `reader/${name}`));
-  const trainee = new Trainee(starts, fit.maxGradNorm);
-  const { parameters, optimizer, tape } = trainee;
+  const initialWeights = network.initialWeights((name) => Rng.named(seed, `reader/${name}`));
+  const trainState = new TrainState(initialWeights, fit.maxGradNorm);
+  const { parameters, optimizer, tape } = trainState;
   const finder = new ChainFinder(graph);
   const kept = new Map<string, ChainScores>();
   let version = parameters.version;
@@ -98,8 +98,8 @@ export function chainReader(facts: ReaderFacts, network: ChainNetwork): Reader {
       return chainAnswer(graph, node, { stop, confidence: Math.exp(logProb), cost: { encodes: 1, graphReads: tried } });
     },
 
-    state: () => trainee.state(),
-    restore: (tensors, steps) => trainee.restore(tensors, steps),
+    state: () => trainState.state(),
+    restore: (tensors, steps) => trainState.restore(tensors, steps),
     dispose: () => parameters.dispose(),
   };
 }

@@ -19,8 +19,8 @@ function independentNetwork(facts: ReaderFacts, basis: ReaderBasis): ChainNetwor
     { horizon, order: settings.order },
     {
       prepare: question.prepare,
-      starts: (rngOf) => ({
-        ...question.starts(rngOf),
+      initialWeights: (rngOf) => ({
+        ...question.initialWeights(rngOf),
         ...denseStarts('question', question.dim, hidden, rngOf),
         ...Object.assign({}, ...heads.map((name) => denseStarts(name, hidden, graph.numRelations, rngOf))),
         ...(hops !== 'given' && denseStarts('hops', hidden, horizon, rngOf)),

@@ -1,7 +1,7 @@
 /** Interface of networks that read a question and score chains of relations. */
 import type { Rng } from '../../../src/run/seeds.js';
 import type { Dropping, Tape, Taped } from '../../../src/tensor/host/tape.js';
-import type { RngOf, Starts } from '../words/inputs.js';
+import type { RngOf, InitialWeights } from '../words/inputs.js';
 import type { Chains } from './feasible.js';
 import type { ReaderSettings } from '../settings.js';
 import { type ChosenChains, logSoftmaxRows } from './objective.js';
@@ -37,7 +37,7 @@ export interface ChainScores {
 /** A network over the parameters that its tape knows. It reads the question and relations, never an entity. */
 export interface ChainNetwork {
   prepare(texts: readonly string[], signal?: AbortSignal): Promise<void>;
-  starts(rngOf: RngOf): Starts;
+  initialWeights(rngOf: RngOf): InitialWeights;
   /** @param dropout of training */
   record(tape: Tape, batch: ChainBatch, dropout?: Rng): RecordedScores;
   /** Scores for pretraining on the relations of each question's best chain, where there is any. */
@@ -66,7 +66,7 @@ interface FactoredScores {
   hops?: Taped | undefined;
 }
 
-export interface FactoredParts extends Pick<ChainNetwork, 'prepare' | 'starts'> {
+export interface FactoredParts extends Pick<ChainNetwork, 'prepare' | 'initialWeights'> {
   compute(tape: Tape, texts: readonly string[], dropout?: Dropping): FactoredScores;
   pretraining?(tape: Tape, texts: readonly string[]): FactoredScores;
 }
@@ -106,7 +106,7 @@ export function factoredNetwork(
   });
   return {
     prepare: parts.prepare,
-    starts: parts.starts,
+    initialWeights: parts.initialWeights,
     record: (tape, batch, dropout) => recorded(compute(tape, batch.texts, dropout), batch),
     recordPretraining: pretraining && ((tape, batch) => recorded(pretraining(tape, batch.texts), batch)),
     scores(tape, text) {

@@ -55,8 +55,8 @@ async function uniNetwork(facts: ReaderFacts, basis: ReaderBasis): Promise<Chain
     { horizon, order: settings.order },
     {
       prepare: question.prepare,
-      starts: (rngOf) => ({
-        ...question.starts(rngOf),
+      initialWeights: (rngOf) => ({
+        ...question.initialWeights(rngOf),
         relation: {
           shape: [encoder.dim, width],
           data: uniformFanIn(rngOf('relation'), encoder.dim, encoder.dim * width),

@@ -13,7 +13,7 @@ import { orthogonalValues } from '../../../src/tensor/parameters.js';
 import { oneHots, orthogonalLayer, trunkScores } from '../../relation-walker/network.js';
 import type { ReaderBasis, ReaderFacts } from '../facts.js';
 import type { ReaderKind } from '../reader.js';
-import { questionBasis, questionInput, type RngOf, type Starts } from '../words/inputs.js';
+import { questionBasis, questionInput, type RngOf, type InitialWeights } from '../words/inputs.js';
 import { chainReader } from './chain-reader.js';
 import { noInstructions } from './independent.js';
 import type { ChainNetwork } from './network.js';
@@ -37,8 +37,8 @@ function walkerNetwork(facts: ReaderFacts, basis: ReaderBasis): ChainNetwork {
 
   return {
     prepare: question.prepare,
-    starts: (rngOf) => ({
-      ...question.starts(rngOf),
+    initialWeights: (rngOf) => ({
+      ...question.initialWeights(rngOf),
       ...orthogonalLayer('question', question.dim, hidden, Math.SQRT2, rngOf),
       ...trunkStarts(hidden, oneHots(shape), rngOf),
       ...orthogonalLayer('out', hidden, numActions, 0.01, rngOf),
@@ -95,7 +95,7 @@ function walkerNetwork(facts: ReaderFacts, basis: ReaderBasis): ChainNetwork {
 }
 
 /** One orthogonal matrix, as the walker's: its first rows read the question, the others are the tables of one-hots. */
-function trunkStarts(hidden: number, tables: number, rngOf: RngOf): Starts {
+function trunkStarts(hidden: number, tables: number, rngOf: RngOf): InitialWeights {
   const all = orthogonalValues(rngOf('trunk'), hidden + tables, hidden, Math.SQRT2);
   return {
     'trunk.question': { shape: [hidden, hidden], data: all.slice(0, hidden * hidden) },

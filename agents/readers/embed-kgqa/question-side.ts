@@ -9,7 +9,7 @@
  */
 import { Rng } from '../../../src/run/seeds.js';
 import type { HostOutputs } from '../../../src/tensor/host/host-parameters.js';
-import { Trainee } from '../reader.js';
+import { TrainState } from '../reader.js';
 import { denseStarts } from '../words/inputs.js';
 import type { memory } from './fitted-table.js';
 
@@ -25,7 +25,7 @@ interface QuestionSideShape {
 }
 
 /** The network and its optimizer, in the arena of the table. */
-export class QuestionSide extends Trainee {
+export class QuestionSide extends TrainState {
   constructor(
     readonly shape: QuestionSideShape,
     seed: number,
@@ -34,13 +34,13 @@ export class QuestionSide extends Trainee {
   ) {
     const { inputs, width, dim, matched } = shape;
     const rngOf = (name: string) => Rng.named(seed, `embed-kgqa/${name}`);
-    const starts = {
+    const initialWeights = {
       ...denseStarts('question.1', inputs, width, rngOf),
       ...denseStarts('question.2', width, width, rngOf),
       ...denseStarts('question.out', width, dim, rngOf),
       ...(matched > 0 && denseStarts('match', inputs, matched, rngOf)),
     };
-    super(starts, maxGradNorm, room);
+    super(initialWeights, maxGradNorm, room);
   }
 
   /**

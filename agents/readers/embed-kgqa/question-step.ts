@@ -103,9 +103,9 @@ export class QuestionStep {
     products.back(queries, size, dim, rows, count, scores);
     let loss = 0;
     answers.forEach((some, i) => {
-      const places = Int32Array.from(some, (entity) => this.#placeOf[entity]!);
-      const share = 1 / (places.length * size);
-      loss += share * softmaxGrad(scores, i * count, count, places);
+      const indices = Int32Array.from(some, (entity) => this.#placeOf[entity]!);
+      const share = 1 / (indices.length * size);
+      loss += share * softmaxGrad(scores, i * count, count, indices);
       for (let c = i * count; c < (i + 1) * count; c++) scores[c]! *= share;
     });
     if (!Number.isFinite(loss)) return loss;

@@ -6,11 +6,11 @@ import type { Graph } from '../../../src/kg/graph.js';
 export const mostMatched = 5;
 
 /** Bit sets of the subsets of five relations that contain the relation at an index. */
-const holding = Array.from({ length: mostMatched }, (_, place) => subsets((subset) => ((subset >> place) & 1) === 1));
+const holding = Array.from({ length: mostMatched }, (_, index) => subsets((subset) => ((subset >> index) & 1) === 1));
 
 /** Those of at least as many relations as the place says. */
 const atLeast = Array.from({ length: mostMatched + 1 }, (_, size) =>
-  subsets((subset) => [0, 1, 2, 3, 4].filter((place) => (subset >> place) & 1).length >= size),
+  subsets((subset) => [0, 1, 2, 3, 4].filter((index) => (subset >> index) & 1).length >= size),
 );
 
 function subsets(of: (subset: number) => boolean): number {
@@ -51,16 +51,16 @@ export class ShortestRelations {
   reached(topic: number, hops: number, wanted: readonly number[] = []): Reached {
     const state = this.#state;
     const placeOf = new Int8Array(this.#graph.numRelations).fill(-1);
-    wanted.slice(0, mostMatched).forEach((relation, place) => (placeOf[relation] = place));
+    wanted.slice(0, mostMatched).forEach((relation, index) => (placeOf[relation] = index));
     state[topic] = 1;
     const search = this.#search;
     search.begin([topic]);
     for (let hop = 0; hop < hops; hop++) {
       search.expand((from, relation, to, isNew) => {
-        const place = placeOf[relation]!;
+        const index = placeOf[relation]!;
         let sets = state[from]!;
         // Sets without the relation become the ones with it: places of their bits move by 2^place.
-        if (place >= 0) sets = (sets & holding[place]!) | ((sets & ~holding[place]!) << (1 << place));
+        if (index >= 0) sets = (sets & holding[index]!) | ((sets & ~holding[index]!) << (1 << index));
         state[to] = isNew ? sets : state[to]! | sets;
       });
     }

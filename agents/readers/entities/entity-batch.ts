@@ -38,13 +38,13 @@ export function entityBatch(
   let [run, edge] = [0, 0];
   cut.forEach((subgraph, q) => {
     const first = laid.bounds[q]!;
-    for (let place = 0; place < subgraph.entities.length; place++) {
-      const end = subgraph.offsets[place + 1]!;
-      for (let at = subgraph.offsets[place]!; at < end; run++) {
+    for (let index = 0; index < subgraph.entities.length; index++) {
+      const end = subgraph.offsets[index + 1]!;
+      for (let at = subgraph.offsets[index]!; at < end; run++) {
         const relation = subgraph.relations[at]!;
         const begin = at;
         for (; at < end && subgraph.relations[at] === relation; at++) from[edge++] = first + subgraph.tails[at]!;
-        rowOf[run] = first + place;
+        rowOf[run] = first + index;
         slotOf[run] = q * numRelations + inverseOf[relation]!;
         kinds[run] = relation === selfLoop ? 0 : Math.log1p(at - begin);
         offsets[run + 1] = edge;
@@ -64,13 +64,13 @@ export function entityBatch(
 
 /**
  * The same facts walked back from what was arrived at, by the relations of the way there; the topic may be come to.
- * @param inverseOf of the subgraphs @param starts float32 [rows]: where it begins, summing to 1 a question; zeros for a question that has none
+ * @param inverseOf of the subgraphs @param initialWeights float32 [rows]: where it begins, summing to 1 a question; zeros for a question that has none
  */
-export function walkedBack(batch: EntityBatch, inverseOf: Int32Array, starts: Float32Array): EntityBatch {
+export function walkedBack(batch: EntityBatch, inverseOf: Int32Array, initialWeights: Float32Array): EntityBatch {
   const numRelations = inverseOf.length;
   const back = {
     ...batch,
-    starts,
+    initialWeights: initialWeights,
     // What comes to a row by a relation stands where it leaves by the inverse.
     slotOf: batch.slotOf.map((slot) => slot - (slot % numRelations) + inverseOf[slot % numRelations]!),
     candidates: new Uint8Array(batch.entities.length).fill(1),
@@ -81,10 +81,10 @@ export function walkedBack(batch: EntityBatch, inverseOf: Int32Array, starts: Fl
 
 function reachedOf(
   { rowOf, offsets, from }: Pick<EntityBatch, 'rowOf' | 'offsets' | 'from'>,
-  { starts, candidates }: LaidQuestions,
+  { initialWeights: initialWeights, candidates }: LaidQuestions,
   hops: number,
 ): Uint8Array[] {
-  let before = Uint8Array.from(starts, (share) => Number(share > 0));
+  let before = Uint8Array.from(initialWeights, (share) => Number(share > 0));
   return Array.from({ length: hops }, () => {
     const reached = new Uint8Array(before.length);
     rowOf.forEach((row, run) => {

@@ -7,9 +7,9 @@ import type { Tape, Taped } from '../../../src/tensor/host/tape.js';
 import type { StoredTensors } from '../../../src/tensor/parameters.js';
 import { noAnswer, type QuestionAnswer, type QuestionSession } from '../../question-agent.js';
 import type { ReaderFacts } from '../facts.js';
-import { type Reader, type ReaderCourse, type ReaderStep, Trainee } from '../reader.js';
+import { type Reader, type ReaderCourse, type ReaderStep, TrainState } from '../reader.js';
 import type { ReaderSettings } from '../settings.js';
-import type { Starts, WordInput } from '../words/inputs.js';
+import type { InitialWeights, WordInput } from '../words/inputs.js';
 import type { EntityTable } from './entity-table.js';
 import { answerRows, type LaidQuestions, partsOf, topicsOf } from './laid-questions.js';
 import { softmaxOfReached } from './reasoning.js';
@@ -33,7 +33,7 @@ export interface Computed {
 /** A network over the parameters that its tape knows. */
 export interface EntityNetwork<Batch extends LaidQuestions> {
   prepare?: WordInput['prepare'];
-  starts: Starts;
+  initialWeights: InitialWeights;
   /** Inputs from the graph. @param cut subgraph of each task */
   lay(tasks: readonly QuestionTask[], cut: readonly Subgraph[]): Batch;
   /** @param lesson in training */
@@ -46,7 +46,7 @@ export interface EntityNetwork<Batch extends LaidQuestions> {
 
 /** A network that is trained before another and never answers itself. */
 export interface Teacher<Batch extends LaidQuestions> {
-  starts: Starts;
+  initialWeights: InitialWeights;
   compute(tape: Tape, tasks: readonly QuestionTask[], batch: Batch, lesson: Lesson): Computed;
   /** `Lesson.labels`: copies. */
   labels(tape: Tape, tasks: readonly QuestionTask[], batch: Batch, answers: Lesson['answers']): Float32Array[];
@@ -68,8 +68,8 @@ export const entityReader = <Batch extends LaidQuestions>(
 
 class EntityReader<Batch extends LaidQuestions> implements Reader {
   readonly restartsAt?: number;
-  readonly #student: Trainee;
-  readonly #teacher: (Trainee & { of: Teacher<Batch> }) | undefined;
+  readonly #student: TrainState;
+  readonly #teacher: (TrainState & { of: Teacher<Batch> }) | undefined;
   readonly #settings: ReaderSettings;
   readonly #seed: number;
 
@@ -81,10 +81,10 @@ class EntityReader<Batch extends LaidQuestions> implements Reader {
     const { maxGradNorm } = settings.fit;
     this.#settings = settings;
     this.#seed = seed;
-    this.#student = new Trainee(network.starts, maxGradNorm);
+    this.#student = new TrainState(network.initialWeights, maxGradNorm);
     const of = network.teacher;
     if (!of) return;
-    this.#teacher = Object.assign(new Trainee(of.starts, maxGradNorm), { of });
+    this.#teacher = Object.assign(new TrainState(of.initialWeights, maxGradNorm), { of });
     this.restartsAt = settings.entities.teacherSteps;
   }
 
@@ -203,9 +203,9 @@ export function rankedAnswer(
 ): QuestionAnswer {
   const best = shares.reduce((most, share) => Math.max(most, share), 0);
   if (best === 0) return noAnswer('nothing reached');
-  const places = Array.from(shares.keys()).filter((place) => shares[place]! > 0 && shares[place]! >= setShare * best);
-  places.sort((a, b) => shares[b]! - shares[a]! || a - b);
-  const ranked = places.map((place) => entities[place]!);
+  const indices = Array.from(shares.keys()).filter((index) => shares[index]! > 0 && shares[index]! >= setShare * best);
+  indices.sort((a, b) => shares[b]! - shares[a]! || a - b);
+  const ranked = indices.map((index) => entities[index]!);
   return {
     ...noAnswer('ranked'),
     entities: ranked,

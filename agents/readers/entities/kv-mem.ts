@@ -68,8 +68,8 @@ function memoryNetwork(
   return {
     table,
     prepare: (texts, signal) => words.prepare(texts.flatMap(wordsIn), signal),
-    starts: {
-      ...words.starts(rngOf),
+    initialWeights: {
+      ...words.initialWeights(rngOf),
       ...normal('relation', numRelations),
       ...Object.fromEntries(hops.map((name) => [name, { shape: [dim, dim], data: identity }])),
     },
@@ -82,7 +82,7 @@ function memoryNetwork(
       const slots = Int32Array.from({ length: tasks.length * numRelations }, (_, slot) => slot % numRelations);
       const questionOf = slots.map((_, slot) => Math.floor(slot / numRelations));
       const read = (weights: Taped) => sums(tape, { weights, table: entities, rows, tableRows }, tasks.length);
-      let query = tape.add(question(tape, tasks), read(tape.constant(batch.starts, 1)));
+      let query = tape.add(question(tape, tasks), read(tape.constant(batch.initialWeights, 1)));
       for (const name of hops) {
         const ofHead = tape.dots(entities, tableRows, query, rows);
         const ofRelation = tape.dots(relation, slots, query, questionOf);

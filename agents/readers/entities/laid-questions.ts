@@ -15,7 +15,7 @@ export interface LaidQuestions {
   /** int32 [rows]: entity ids. */
   entities: Int32Array;
   /** float32 [rows]: the topics, summing to 1 a question; zeros for a question without one. */
-  starts: Float32Array;
+  initialWeights: Float32Array;
   /** uint8 [rows]: 1 for what may be an answer. */
   candidates: Uint8Array;
 }
@@ -30,7 +30,7 @@ export function layQuestions(tasks: readonly Placed[], cut: readonly Subgraph[])
   const laid = {
     bounds,
     entities: new Int32Array(rows),
-    starts: new Float32Array(rows),
+    initialWeights: new Float32Array(rows),
     candidates: new Uint8Array(rows),
   };
   cut.forEach(({ entities }, q) => {
@@ -38,9 +38,9 @@ export function layQuestions(tasks: readonly Placed[], cut: readonly Subgraph[])
     laid.entities.set(entities, first);
     const topics = new Set(topicsOf(tasks[q]!));
     const excluded = new Set(excludedTopics(tasks[q]!));
-    entities.forEach((entity, place) => {
-      if (topics.has(entity)) laid.starts[first + place] = 1 / topics.size;
-      laid.candidates[first + place] = Number(!excluded.has(entity));
+    entities.forEach((entity, index) => {
+      if (topics.has(entity)) laid.initialWeights[first + index] = 1 / topics.size;
+      laid.candidates[first + index] = Number(!excluded.has(entity));
     });
   });
   return laid;

@@ -27,7 +27,7 @@ export function memoryBatch(
     const topics = topicsOf(tasks[q]!).map((topic) => subgraph.entities.indexOf(topic));
     return nearestFacts(
       subgraph,
-      topics.filter((place) => place >= 0),
+      topics.filter((index) => index >= 0),
       selfLoop,
       most,
     );

@@ -14,7 +14,7 @@
 import type { Rng } from '../../../src/run/seeds.js';
 import type { Tape, Taped } from '../../../src/tensor/host/tape.js';
 import { uniformFanIn, xavierUniform } from '../../../src/tensor/parameters.js';
-import { denseStarts, type RngOf, type Starts, type WordInput } from '../words/inputs.js';
+import { denseStarts, type RngOf, type InitialWeights, type WordInput } from '../words/inputs.js';
 import type { EntityBatch } from './entity-batch.js';
 import { arrivals, nextStates, reachedShares, sigmoidOfSums } from './reasoning.js';
 
@@ -28,31 +28,31 @@ export interface NsmShape {
   wordWidth: number;
 }
 
-const square = (name: string, dim: number, rngOf: RngOf): Starts => ({
+const square = (name: string, dim: number, rngOf: RngOf): InitialWeights => ({
   [name]: { shape: [dim, dim], data: xavierUniform(rngOf(name), dim, dim) },
 });
 
-const stepStarts = (k: number, dim: number, rngOf: RngOf): Starts => ({
+const stepStarts = (k: number, dim: number, rngOf: RngOf): InitialWeights => ({
   ...square(`message.${k}`, dim, rngOf),
   ...square(`arrival.${k}`, dim, rngOf),
   ...denseStarts(`state.${k}`, dim, dim, rngOf),
 });
 
-const shareStart = (dim: number, rngOf: RngOf): Starts => ({
+const shareStart = (dim: number, rngOf: RngOf): InitialWeights => ({
   share: { shape: [dim, 1], data: uniformFanIn(rngOf('share'), dim, dim) },
 });
 
 export function nsmStarts(
-  words: Pick<WordInput, 'starts'>,
+  words: Pick<WordInput, 'initialWeights'>,
   { numRelations, hops, dim, wordWidth }: NsmShape,
   rngOf: RngOf,
-): Starts {
+): InitialWeights {
   const steps = Array.from({ length: hops }, (_, k) => ({
     ...denseStarts(`instruction.${k}`, dim, dim, rngOf),
     ...stepStarts(k, dim, rngOf),
   }));
   return {
-    ...words.starts(rngOf),
+    ...words.initialWeights(rngOf),
     ...denseStarts('word.state', wordWidth, dim, rngOf),
     ...denseStarts('question', wordWidth, dim, rngOf),
     ...denseStarts('join', 2 * dim, dim, rngOf),
@@ -65,7 +65,7 @@ export function nsmStarts(
 }
 
 /** Initial weights of a walk that uses the instructions and relations of another network. */
-export function walkStarts({ hops, dim }: Pick<NsmShape, 'hops' | 'dim'>, rngOf: RngOf): Starts {
+export function walkStarts({ hops, dim }: Pick<NsmShape, 'hops' | 'dim'>, rngOf: RngOf): InitialWeights {
   const steps = Array.from({ length: hops }, (_, k) => stepStarts(k, dim, rngOf));
   return { ...Object.assign({}, ...steps), ...shareStart(dim, rngOf) };
 }
@@ -134,7 +134,7 @@ export function reason(
     );
   };
   let states = after?.states ?? fresh();
-  let last = tape.constant(batch.starts, 1);
+  let last = tape.constant(batch.initialWeights, 1);
   let scores = last;
   const shares: Taped[] = [];
   asked.forEach((instruction, k) => {

@@ -29,7 +29,7 @@ export type Asking = (tape: Tape, tasks: readonly QuestionTask[], rng?: Rng) => 
 /** @param inverseOf of the subgraphs @param ask by the parameters of a network that begins with `nsmStarts` */
 export function nsmTeacher(
   form: 'parallel' | 'hybrid',
-  words: Pick<WordInput, 'starts'>,
+  words: Pick<WordInput, 'initialWeights'>,
   shape: NsmShape,
   inverseOf: Int32Array,
   ask: Asking,
@@ -56,7 +56,7 @@ export function nsmTeacher(
     return { scores: there.scores, home: back.scores, reached: homewards.candidates, pairs };
   };
   return {
-    starts: {
+    initialWeights: {
       ...nsmStarts(words, shape, rngOf),
       ...Object.fromEntries(
         Object.entries(ownStarts((name) => rngOf(prefix + name))).map(([name, start]) => [prefix + name, start]),
@@ -64,7 +64,7 @@ export function nsmTeacher(
     },
     compute(tape, tasks, batch, lesson) {
       const { scores, home, reached, pairs } = walks(tape, tasks, batch, lesson.answers, lesson.rng);
-      const topics = rowsWhere(batch, (row) => batch.starts[row]! > 0);
+      const topics = rowsWhere(batch, (row) => batch.initialWeights[row]! > 0);
       const { loss, grad } = shareLoss(home.values, batch.bounds, reached, topics, backWeight);
       const supervised = supervisedRows(lesson.answers, batch);
       return {

@@ -40,7 +40,7 @@ export const nsm: ReaderKind = {
       };
       return {
         prepare: words.prepare,
-        starts: nsmStarts(words, shape, rngOf('reader/')),
+        initialWeights: nsmStarts(words, shape, rngOf('reader/')),
         lay: (tasks, cut) => entityBatch(subgraphs, tasks, horizon, cut),
         compute(tape, tasks, batch, lesson) {
           const { asked, textOf } = ask(tape, tasks, lesson?.rng);

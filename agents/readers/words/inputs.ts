@@ -36,12 +36,12 @@ export function vocabularyOf(train: readonly QuestionSample[]): Vocabulary {
 }
 
 /** Weights by name, drawn by name. */
-export type Starts = Record<string, HostTensor>;
+export type InitialWeights = Record<string, HostTensor>;
 /** Generator of a weight's start. */
 export type RngOf = (name: string) => Rng;
 
 /** A dense layer, uniform in ±1/√inputs. */
-export function denseStarts(name: string, inputs: number, width: number, rngOf: RngOf): Starts {
+export function denseStarts(name: string, inputs: number, width: number, rngOf: RngOf): InitialWeights {
   return {
     [name]: { shape: [inputs, width], data: uniformFanIn(rngOf(name), inputs, inputs * width) },
     [`${name}.bias`]: { shape: [width], data: uniformFanIn(rngOf(`${name}.bias`), inputs, width) },
@@ -59,7 +59,7 @@ export interface WordFacts extends Pick<ReaderFacts, 'maxTokens'> {
 /** Vectors of the words of texts. */
 export interface WordInput {
   prepare(texts: readonly string[], signal?: AbortSignal): Promise<void>;
-  starts(rngOf: RngOf): Starts;
+  initialWeights(rngOf: RngOf): InitialWeights;
   /** States of all words, and of each text as a whole. @param dropout of words' vectors; of each text where there are several */
   read(tape: Tape, texts: readonly string[], dropout?: Dropping): ReadBothWays & { offsets: Int32Array };
 }
@@ -120,7 +120,10 @@ export function wordInput({ settings, encoder, maxTokens }: WordFacts, basis: Re
   const wordsIn = (text: string) => wordsOf(text, maxWords);
   return {
     prepare: (texts, signal) => vectors.prepare(texts.flatMap(wordsIn), signal),
-    starts: (rngOf) => ({ ...vectors.starts(rngOf), ...bidirectionalStarts('words', wordDim, width, rngOf) }),
+    initialWeights: (rngOf) => ({
+      ...vectors.initialWeights(rngOf),
+      ...bidirectionalStarts('words', wordDim, width, rngOf),
+    }),
     read(tape, texts, dropout) {
       const words = texts.map(wordsIn);
       const offsets = new Int32Array(texts.length + 1);
@@ -136,7 +139,7 @@ export function wordInput({ settings, encoder, maxTokens }: WordFacts, basis: Re
 interface QuestionInput {
   dim: number;
   prepare(texts: readonly string[], signal?: AbortSignal): Promise<void>;
-  starts(rngOf: RngOf): Starts;
+  initialWeights(rngOf: RngOf): InitialWeights;
   /** [texts, dim] */
   read(tape: Tape, texts: readonly string[], dropout?: Dropping): Taped;
 }
@@ -156,7 +159,7 @@ export function questionInput(facts: ReaderFacts, basis: ReaderBasis): QuestionI
     return {
       dim: 2 * settings.width,
       prepare: words.prepare,
-      starts: words.starts,
+      initialWeights: words.initialWeights,
       read: (...of) => words.read(...of).ends,
     };
   }
@@ -164,14 +167,14 @@ export function questionInput(facts: ReaderFacts, basis: ReaderBasis): QuestionI
   return {
     dim: encoder.dim,
     prepare: (all, signal) => texts.prepare(all, signal),
-    starts: () => ({}),
+    initialWeights: () => ({}),
     read: (tape, all) => tape.constant(texts.matrix(all), texts.dim),
   };
 }
 
 interface WordVectors {
   prepare(words: readonly string[], signal?: AbortSignal): Promise<void>;
-  starts(rngOf: RngOf): Starts;
+  initialWeights(rngOf: RngOf): InitialWeights;
   rows(tape: Tape, words: readonly string[]): Taped;
 }
 
@@ -179,7 +182,7 @@ interface WordVectors {
 export function frozenWords(texts: ScaledTexts, dim: ReaderSettings['wordDim']): WordVectors {
   return {
     prepare: (words, signal) => texts.prepare(words, signal),
-    starts: (rngOf) => denseStarts('word', texts.dim, dim, rngOf),
+    initialWeights: (rngOf) => denseStarts('word', texts.dim, dim, rngOf),
     rows: (tape, words) => tape.dense(tape.constant(texts.matrix(words), texts.dim), 'word', dim),
   };
 }
@@ -190,7 +193,9 @@ export function learnedWords(vocabulary: Vocabulary, dim: ReaderSettings['wordDi
   const size = vocabulary.length + 1;
   return {
     prepare: () => Promise.resolve(),
-    starts: (rngOf) => ({ word: { shape: [size, dim], data: normalValues(rngOf('word'), deviation, size * dim) } }),
+    initialWeights: (rngOf) => ({
+      word: { shape: [size, dim], data: normalValues(rngOf('word'), deviation, size * dim) },
+    }),
     rows: (tape, words) =>
       tape.rows(
         tape.parameter('word', dim),

@@ -87,8 +87,8 @@ export class RelationCounts {
   }
 
   #bump(group: number, key: number, amount: number): void {
-    const place = group * (this.#none + 1) + key;
-    this.#counts.set(place, (this.#counts.get(place) ?? 0) + amount);
+    const index = group * (this.#none + 1) + key;
+    this.#counts.set(index, (this.#counts.get(index) ?? 0) + amount);
   }
 }
 

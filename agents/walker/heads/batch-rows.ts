@@ -35,7 +35,7 @@ export function renumbering(size: number): Renumber {
     generation++;
     const ids = new Int32Array(lists.reduce((sum, { length }) => sum + length, 0));
     let count = 0;
-    const places = lists.map((list) =>
+    const indices = lists.map((list) =>
       list.map((given) => {
         const id = Math.max(0, given);
         if (seenIn[id] !== generation) {
@@ -46,7 +46,7 @@ export function renumbering(size: number): Renumber {
         return position[id]!;
       }),
     );
-    return { ids: ids.slice(0, count), places };
+    return { ids: ids.slice(0, count), places: indices };
   };
 }
 

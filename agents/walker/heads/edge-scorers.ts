@@ -112,7 +112,7 @@ const pairsOf = ({ stateOf, relations, tails }: Edges) => ({
  */
 export function slots({ count, equalRelation }: { count: number; equalRelation: number }): MakeEdgeScorer {
   /** int32 [N]: place of each edge in a table [S, stride]. */
-  const places = ({ stateOf, actions, relations }: Edges, stride: number) =>
+  const indices = ({ stateOf, actions, relations }: Edges, stride: number) =>
     stateOf.map((state, i) => {
       const slot = relations[i] === equalRelation ? 0 : actions[i]! + 1;
       if (slot >= count) throw longerThanSlots(slot + 1, count);
@@ -121,25 +121,25 @@ export function slots({ count, equalRelation }: { count: number; equalRelation: 
   return () => ({
     layer: { name: 'pa.slots', width: count },
     logits: (outputs, edges) => {
-      const which = places(edges, count);
+      const which = indices(edges, count);
       return {
         device: outputs,
         end: (read) => ({
           values: at(read, which),
           back: (grad) => {
             const gradient = new Float32Array(read.length);
-            which.forEach((place, i) => (gradient[place]! += grad[i]!));
+            which.forEach((index, i) => (gradient[index]! += grad[i]!));
             return gradient;
           },
         }),
       };
     },
-    rank: ({ values, stride }, edges) => Promise.resolve(at(values, places(edges, stride))),
+    rank: ({ values, stride }, edges) => Promise.resolve(at(values, indices(edges, stride))),
     weightsChanged: () => {},
   });
 }
 
-const at = (values: Float32Array, places: Int32Array) => Float32Array.from(places, (place) => values[place]!);
+const at = (values: Float32Array, indices: Int32Array) => Float32Array.from(indices, (index) => values[index]!);
 
 /** @param needed slots of an action list, staying counted */
 function longerThanSlots(needed: number, count: number): WorkbenchError {

@@ -15,8 +15,8 @@ export interface WalkerHead<
 > {
   readonly parameters: Parameters;
   readonly precision?: 'f32' | 'bf16';
-  /** See `Actor.scoresAtOnce`. */
-  readonly scoresAtOnce?: number;
+  /** See `Actor.maxScoresPerBatch`. */
+  readonly maxScoresPerBatch?: number;
   /** float32 [N]: logits of every legal action, differentiable, owned by the caller. @param dropout absent: none */
   logits(batch: StateBatch, dropout?: Rng): Logits;
   /**

@@ -82,8 +82,8 @@ export function hitkgNetwork(
     const typed = tf.add(tf.reshape(tf.concat(tokens, 1), [numStates, perState, d]), weight('token.type'));
     const there = new Float32Array(numStates * perState).fill(1);
     earlierRelations.forEach((relation, i) => {
-      const place = Math.floor(i / horizon) * perState + saidTokens + 1 + (i % horizon);
-      if (relation > numRelations) there[place] = 0;
+      const index = Math.floor(i / horizon) * perState + saidTokens + 1 + (i % horizon);
+      if (relation > numRelations) there[index] = 0;
     });
     let read: Tokens = { rows: dropped(tf.reshape(typed, [-1, d]) as Tensor2D), perState, there };
     for (const layer of encoders) read = layer(read, dropped);
@@ -146,7 +146,7 @@ export function hitkgNetwork(
       const dots = tf.mul(pairDot(tf, wanted, vectors, edges.stateOf, each), 1 / Math.sqrt(d));
       const shares = segmentLogSoftmaxColumns(tf, tf.reshape(dots, [-1, 1]) as Tensor2D, edges.offsets);
       // The last row is staying's, which has no other edge.
-      const rowOf = edges.placeOf.map((place) => (place < 0 ? count : place));
+      const rowOf = edges.placeOf.map((index) => (index < 0 ? count : index));
       const byEdge = elements(tf, tf.concat([shares, tf.zeros([1, 1])], 0), rowOf);
       const lengthOf = batch.stateOf.map((s, i) => 2 * s + Number(edges.placeOf[i]! < 0));
       return tf.add(byEdge, elements(tf, lengths(scene, tokens, edges.mayStay), lengthOf));

@@ -81,11 +81,11 @@ export async function allInflowRows(
   const flush = async () => {
     const entities = Int32Array.from(held);
     const into = inflow.edgesInto(entities);
-    const { ids, places } = renumber(entities, into.heads);
+    const { ids, places: indices } = renumber(entities, into.heads);
     const made = await readTensor(tf, () =>
       inflow.rows(tf.tensor2d(hostRows(values, width, ids), [ids.length, width]), relations, {
         ...into,
-        heads: places[1]!,
+        heads: indices[1]!,
       }),
     );
     all.set(made, entities[0]! * inflow.width);

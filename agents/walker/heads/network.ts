@@ -125,8 +125,8 @@ export function localEntities(
 ): (batch: StateBatch, extra?: Int32Array) => LocalEntities {
   const renumber = renumbering(numEntities);
   return (batch, extra = othersOf(batch)) => {
-    const { ids, places } = renumber(batch.start, batch.current, batch.tails, batch.walkedTails, extra);
-    const [start, current, tails, walked, others] = places as [Int32Array, ...Int32Array[]];
+    const { ids, places: indices } = renumber(batch.start, batch.current, batch.tails, batch.walkedTails, extra);
+    const [start, current, tails, walked, others] = indices as [Int32Array, ...Int32Array[]];
     return { ids, start, current: current!, tails: tails!, walked: walked!, others: others! };
   };
 }
@@ -148,9 +148,9 @@ export function allEntities(numEntities: number): ReturnType<typeof localEntitie
 /** Selects the row of each state's hop from rows of all hops, each [S, width]. */
 export function rowsOfHop(tf: Tf, byHop: readonly Tensor2D[], batch: StateBatch): Tensor2D {
   const { numStates } = batch;
-  const places = Int32Array.from({ length: numStates }, (_, s) => hopOf(batch, s) * numStates + s);
+  const indices = Int32Array.from({ length: numStates }, (_, s) => hopOf(batch, s) * numStates + s);
   const last = (byHop.length - 1) * numStates;
-  return places.every((place) => place >= last) ? byHop.at(-1)! : gatherRows(tf, tf.concat([...byHop], 0), places);
+  return indices.every((index) => index >= last) ? byHop.at(-1)! : gatherRows(tf, tf.concat([...byHop], 0), indices);
 }
 
 /** The same of states of a cell. */
@@ -169,8 +169,8 @@ export function perBatch<T>(make: (batch: StateBatch) => T): (batch: StateBatch)
 }
 
 /** Elements of a tensor by their flat places: float32 [places]. */
-export function elements(tf: Tf, values: tfTypes.Tensor, places: Int32Array): Tensor1D {
-  return tf.reshape(gatherRows(tf, tf.reshape(values, [-1, 1]), places), [-1]);
+export function elements(tf: Tf, values: tfTypes.Tensor, indices: Int32Array): Tensor1D {
+  return tf.reshape(gatherRows(tf, tf.reshape(values, [-1, 1]), indices), [-1]);
 }
 
 /** Steps of the longest walk of a batch. */

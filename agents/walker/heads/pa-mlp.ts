@@ -45,7 +45,7 @@ export function createPaMlpHead(tf: Tf, settings: WalkerSettings, shape: HeadSha
   return {
     parameters: network.parameters,
     precision,
-    scoresAtOnce: edgesAtOnce,
+    maxScoresPerBatch: edgesAtOnce,
     logits,
     infer: (batch) => readTensor(tf, () => logits(batch)),
     rank: network.rank && ((batch) => network.rank!(rows.of(batch), batch)),

@@ -74,15 +74,15 @@ export function seq2PathNetwork(
       const there = runs(batch);
       const state = decode(scene);
       const all = tf.reshape(ofRelations(scene, state), [-1, 1]) as Tensor2D;
-      const places = there.relations.map((r, i) => there.stateOf[i]! * choices + r);
-      const byRelation = segmentLogSoftmaxColumns(tf, gatherRows(tf, all, places), there.offsets);
+      const indices = there.relations.map((r, i) => there.stateOf[i]! * choices + r);
+      const byRelation = segmentLogSoftmaxColumns(tf, gatherRows(tf, all, indices), there.offsets);
       const relationPart = elements(tf, byRelation, there.relationOf);
       const { forks, tailOffsets, forkOf, tailOf } = there;
       if (forks.length === 0) return relationPart;
 
       const wanted = wantedAfter(scene, state, {
-        stateOf: forks.map((place) => there.stateOf[place]!),
-        relations: forks.map((place) => there.relations[place]!),
+        stateOf: forks.map((index) => there.stateOf[index]!),
+        relations: forks.map((index) => there.relations[index]!),
       });
       const ofTails = tf.reshape(trainedDots(tf, wanted, [entities], { left: forkOf, right: [local.others] }), [-1, 1]);
       const byTail = segmentLogSoftmaxColumns(tf, ofTails as Tensor2D, tailOffsets);
@@ -117,16 +117,16 @@ function freely(tf: Tf, choices: number, { decode, ofRelations, wantedAfter }: D
       const written = relations.map((r, i) => stateOf[i]! * choices + r);
       const relationPart = elements(tf, logSoftmax(ofRelations(scene, state)), written);
       // Staying ends a walk: no entity is written after it.
-      const places = Int32Array.from(relations.keys()).filter((i) => relations[i]! < choices - 1);
-      if (places.length === 0) return relationPart;
-      const of = (list: Int32Array) => places.map((i) => list[i]!);
+      const indices = Int32Array.from(relations.keys()).filter((i) => relations[i]! < choices - 1);
+      if (indices.length === 0) return relationPart;
+      const of = (list: Int32Array) => indices.map((i) => list[i]!);
       const wanted = wantedAfter(scene, state, { stateOf: of(stateOf), relations: of(relations) });
-      const pairs = { left: Int32Array.from(places.keys()), right: [of(local.tails)] };
+      const pairs = { left: Int32Array.from(indices.keys()), right: [of(local.tails)] };
       const byTail = tf.sub(trainedDots(tf, wanted, [entities], pairs), tf.logSumExp(scoresOfAll(wanted, entities), 1));
       // The last row is that of staying.
       const rows = tf.concat([byTail, tf.zeros([1])], 0);
-      const rowOf = new Int32Array(relations.length).fill(places.length);
-      places.forEach((i, row) => (rowOf[i] = row));
+      const rowOf = new Int32Array(relations.length).fill(indices.length);
+      indices.forEach((i, row) => (rowOf[i] = row));
       return tf.add(relationPart, elements(tf, rows, rowOf));
     },
   };
@@ -175,12 +175,12 @@ function relationRuns({ offsets, relations, tails }: AdjacencyRows, batch: State
     let listed = batch.offsets[s]!;
     for (let begin = first, next = begin; begin < end; begin = next) {
       while (next < end && relations[next] === relations[begin]) next++;
-      const place = runs.relations.push(relations[begin]!) - 1;
+      const index = runs.relations.push(relations[begin]!) - 1;
       runs.stateOf.push(s);
       const isFork = next - begin > 1 && listed < batch.offsets[s + 1]! && first + batch.actions[listed]! < next;
       const firstTail = runs.tails.length;
       if (isFork) {
-        const fork = runs.forks.push(place) - 1;
+        const fork = runs.forks.push(index) - 1;
         for (let edge = begin; edge < next; edge++) {
           runs.tails.push(tails[edge]!);
           runs.forkOf.push(fork);
@@ -188,16 +188,16 @@ function relationRuns({ offsets, relations, tails }: AdjacencyRows, batch: State
         runs.tailOffsets.push(runs.tails.length);
       }
       for (; listed < batch.offsets[s + 1]! && first + batch.actions[listed]! < next; listed++) {
-        relationOf[listed] = place;
+        relationOf[listed] = index;
         if (isFork) tailOf[listed] = firstTail + first + batch.actions[listed]! - begin;
       }
     }
     // Staying ends the list where it is there; from the second step on it is legal though it may not be listed.
     const stays = listed < batch.offsets[s + 1]!;
     if (stays || hopOf(batch, s) > 0) {
-      const place = runs.relations.push(equal) - 1;
+      const index = runs.relations.push(equal) - 1;
       runs.stateOf.push(s);
-      if (stays) relationOf[listed] = place;
+      if (stays) relationOf[listed] = index;
     }
     runs.offsets.push(runs.relations.length);
   }

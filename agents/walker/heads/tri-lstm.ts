@@ -45,10 +45,10 @@ export function triLstmNetwork(
       const about = factsOf(batch);
       const message = layers.dense(dropped(text), 'tri.message');
       const read = dropped(readWalks(scene));
-      const places = Int32Array.from(batch.tails.keys());
+      const indices = Int32Array.from(batch.tails.keys());
       const toMessage = matMul(tf, message, layers.weight('tri.message-walk'));
       const toFacts = matMul(tf, dropped(readFacts(scene, about)), layers.weight('tri.fact-walk'));
-      const byMessage = pairDot(tf, toMessage, read, batch.stateOf, places);
+      const byMessage = pairDot(tf, toMessage, read, batch.stateOf, indices);
       return tf.add(byMessage, bestFacts(tf, read, toFacts, batch, about));
     },
   };
@@ -86,9 +86,9 @@ export function triLstmNetwork(
     edges: { from: Int32Array; relations: Int32Array; tails: Int32Array },
   ): Tensor2D {
     const shared = pairsOf(edges.from, edges.relations, relations.shape[0]);
-    const rowsAt = (state: CellState, places: Int32Array) => state.map((part) => gatherRows(tf, part, places));
-    const given = (table: Tensor2D, places: Int32Array) =>
-      gatherRows(tf, layer.given(columns(tf, table, 0, d)), places);
+    const rowsAt = (state: CellState, indices: Int32Array) => state.map((part) => gatherRows(tf, part, indices));
+    const given = (table: Tensor2D, indices: Int32Array) =>
+      gatherRows(tf, layer.given(columns(tf, table, 0, d)), indices);
     const between = layer.step(given(relations, shared.right), rowsAt(before, shared.left));
     return layer.step(given(entities, edges.tails), rowsAt(between, shared.places))[0]!;
   }
@@ -194,17 +194,17 @@ function bestFacts(
 /** Distinct pairs in order of appearance, and the place of each given pair among them. */
 function pairsOf(left: Int32Array, right: Int32Array, numRight: number) {
   const placeOf = new Map<number, number>();
-  const places = left.map((value, i) => {
+  const indices = left.map((value, i) => {
     const key = value * numRight + right[i]!;
     if (!placeOf.has(key)) placeOf.set(key, placeOf.size);
     return placeOf.get(key)!;
   });
   const keys = [...placeOf.keys()];
   return {
-    places,
+    places: indices,
     left: Int32Array.from(keys, (key) => Math.floor(key / numRight)),
     right: Int32Array.from(keys, (key) => key % numRight),
   };
 }
 
-const placesOf = (all: Int32Array, chosen: Int32Array) => chosen.map((place) => all[place]!);
+const placesOf = (all: Int32Array, chosen: Int32Array) => chosen.map((index) => all[index]!);

@@ -52,8 +52,8 @@ export function createWordEncoder(
 
   return ({ start, words }) => {
     const { messages, numLast, dialogues, stateOf } = words!;
-    const { ids, places } = renumber(messages.rows);
-    const local = { rows: places[0]!, offsets: messages.offsets };
+    const { ids, places: indices } = renumber(messages.rows);
+    const local = { rows: indices[0]!, offsets: messages.offsets };
     const table = gatherRows(tf, layers.weight('words.table'), ids);
     const last = readLast(table, firstOf(local, numLast));
     const each = readEach(table, local);
@@ -99,8 +99,8 @@ export function createSequenceReader(
   return (rows, sequences) => {
     const plan = planOf(sequences);
     const { numSequences, longest } = plan;
-    const read = (layer: RecurrentLayer, { inputs: places, outputs }: Direction) =>
-      gatherRows(tf, run(tf, layer, gatherRows(tf, layer.given(rows), places), plan.active), outputs);
+    const read = (layer: RecurrentLayer, { inputs: indices, outputs }: Direction) =>
+      gatherRows(tf, run(tf, layer, gatherRows(tf, layer.given(rows), indices), plan.active), outputs);
     const both = tf.concat([read(forward, plan.forward), read(backward, plan.backward)], 1);
     const tanh: Tensor2D = tf.tanh(layers.dense(both, `${name}.attention`));
     const scores = tf.reshape(matMul(tf, tanh, layers.weight(`${name}.attention.out`)), [numSequences, longest]);
@@ -150,16 +150,16 @@ function planOf({ rows, offsets }: Sequences): Plan {
     const length = lengthOf(i);
     const begin = i * longest;
     const at = (step: number) => begins[step]! + rank;
-    for (let place = 0; place < length; place++) {
-      const back = length - 1 - place;
-      forward.inputs[at(place)] = backward.inputs[at(back)] = rows[offsets[i]! + place]!;
-      forward.outputs[begin + place] = at(place);
-      backward.outputs[begin + place] = at(back);
-      beyond[begin + place] = 0;
+    for (let index = 0; index < length; index++) {
+      const back = length - 1 - index;
+      forward.inputs[at(index)] = backward.inputs[at(back)] = rows[offsets[i]! + index]!;
+      forward.outputs[begin + index] = at(index);
+      backward.outputs[begin + index] = at(back);
+      beyond[begin + index] = 0;
     }
-    for (let place = length; place < longest; place++) {
-      forward.outputs[begin + place] = forward.outputs[begin]!;
-      backward.outputs[begin + place] = backward.outputs[begin]!;
+    for (let index = length; index < longest; index++) {
+      forward.outputs[begin + index] = forward.outputs[begin]!;
+      backward.outputs[begin + index] = backward.outputs[begin]!;
     }
   });
   return { numSequences, longest, active, forward, backward, beyond };

@@ -9,8 +9,8 @@ const dialogueWeight = 0.15;
 /** Endless; each round has every dialogue once. */
 export function* dialogueDrafts(dialogues: readonly Dialogue[], rng: Rng): Generator<CorpusDraft> {
   while (dialogues.length > 0) {
-    for (const place of rng.shuffle(Int32Array.from(dialogues.keys()))) {
-      const dialogue = dialogues[place]!;
+    for (const index of rng.shuffle(Int32Array.from(dialogues.keys()))) {
+      const dialogue = dialogues[index]!;
       yield {
         kind: 'dialogue',
         phase: 'dialogue',

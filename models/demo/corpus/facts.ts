@@ -77,11 +77,11 @@ export function* factDrafts(graph: Graph, rng: Rng): Generator<CorpusDraft> {
 
 /** Edges, each from the end of the one before, now and then from an earlier place. */
 function walkFrom(graph: Graph, start: number, rng: Rng): Triple[] {
-  const places = [start];
+  const indices = [start];
   return Array.from({ length: mostFacts }, (): Triple => {
-    const from = rng.uniform() < 0.6 ? places.at(-1)! : places[rng.integer(places.length)]!;
+    const from = rng.uniform() < 0.6 ? indices.at(-1)! : indices[rng.integer(indices.length)]!;
     const edge = graph.offsets[from]! + rng.integer(graph.degree(from));
-    if (graph.degree(graph.tails[edge]!) > 0) places.push(graph.tails[edge]!);
+    if (graph.degree(graph.tails[edge]!) > 0) indices.push(graph.tails[edge]!);
     return [from, graph.relations[edge]!, graph.tails[edge]!];
   });
 }

@@ -6,7 +6,7 @@ const nothing = () => undefined;
 /** Takes everything and gives nothing back. */
 export function forgetfulStore(): CompletionStore {
   return {
-    tornBytes: 0,
+    truncatedBytes: 0,
     size: 0,
     readOnly: false,
     model: undefined,

@@ -23,9 +23,9 @@ export async function* recordedDialogues(
   const samples = walkSamples(dialogues, graph).filter(({ gold }) => gold.inGraph);
   for (let round = 0; samples.length > 0; round++) {
     const rng = Rng.named(seed, 'corpus/dialogues', round);
-    for (const place of rng.shuffle(Int32Array.from(samples.keys()))) {
+    for (const index of rng.shuffle(Int32Array.from(samples.keys()))) {
       throwIfStopped(signal);
-      const sample = samples[place]!;
+      const sample = samples[index]!;
       const records: RecordedDecision[] = [];
       const model = recordingModel({
         ...{ contextLength, countTokens, teach: teachWalk(graph, sample) },

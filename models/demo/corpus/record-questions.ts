@@ -44,9 +44,9 @@ export async function* recordedQuestions(
   const agents = await openAgents(world, plans, seed);
   for (let round = 0; samples.length > 0; round++) {
     const order = Rng.named(seed, 'corpus/questions', round).shuffle(Int32Array.from(samples.keys()));
-    for (const place of order) {
+    for (const index of order) {
       throwIfStopped(signal);
-      const sample = samples[place]!;
+      const sample = samples[index]!;
       const rng = Rng.named(seed, `corpus/question/${sample.task.id}`, round);
       const plan = pickWeighted(rng, plans, ({ weight }) => weight);
       const records = await recordOne(agents.get(plan)!, sample, plan, rng, world, options);
@@ -118,11 +118,11 @@ async function recordOne(
 function someOf<Recorded extends RecordedDecision>(records: readonly Recorded[], rng: Rng): Recorded[] {
   const taken = new Map<string, number>();
   const order = rng.shuffle(Int32Array.from(records.keys()));
-  const chosen = order.filter((place) => {
-    const { phase } = records[place]!.decision;
+  const chosen = order.filter((index) => {
+    const { phase } = records[index]!.decision;
     const before = taken.get(phase) ?? 0;
     taken.set(phase, before + 1);
     return before < mostOfPhase(phase);
   });
-  return Array.from(chosen.sort(), (place) => records[place]!);
+  return Array.from(chosen.sort(), (index) => records[index]!);
 }

@@ -46,7 +46,7 @@ export function teachQuestion(graph: Graph, facts: QuestionFacts, rng: Rng, erro
 /** Chains that are to be verified: were the right one always the first, nothing would be learned of the others. */
 function inAnyOrder(right: ReplyOf<Decision>, rng: Rng): ReplyOf<Decision> {
   if (!('chains' in right)) return right;
-  return { chains: Array.from(rng.shuffle(Int32Array.from(right.chains.keys())), (place) => right.chains[place]!) };
+  return { chains: Array.from(rng.shuffle(Int32Array.from(right.chains.keys())), (index) => right.chains[index]!) };
 }
 
 /** Phases that request memorised facts. */

@@ -47,12 +47,12 @@ export function bytePairTokenizer({ tokens, merges }: BytePairVocabulary): ByteP
 function mergeAll(parts: string[], rankOf: ReadonlyMap<string, number>): string[] {
   for (;;) {
     let best = Infinity;
-    let place = -1;
+    let index = -1;
     for (let i = 1; i < parts.length; i++) {
       const rank = rankOf.get(`${parts[i - 1]} ${parts[i]}`) ?? Infinity;
-      if (rank < best) [best, place] = [rank, i];
+      if (rank < best) [best, index] = [rank, i];
     }
-    if (place < 0) return parts;
-    parts.splice(place - 1, 2, parts[place - 1]! + parts[place]!);
+    if (index < 0) return parts;
+    parts.splice(index - 1, 2, parts[index - 1]! + parts[index]!);
   }
 }

@@ -138,7 +138,7 @@ export function openCompletionStore(file: string, { readOnly = false } = {}) {
 
   return {
     /** Bytes of a last line that a crash left unfinished; it was cut off. */
-    tornBytes: lines.tornBytes,
+    truncatedBytes: lines.truncatedBytes,
     readOnly,
     get size() {
       return completions.size;

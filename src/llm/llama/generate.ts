@@ -41,7 +41,7 @@ export async function generate(
     reply.push(token);
     if (!grammar && stops.length > 0) {
       const written = text();
-      const end = Math.min(...stops.map((stop) => written.indexOf(stop)).filter((place) => place >= 0));
+      const end = Math.min(...stops.map((stop) => written.indexOf(stop)).filter((index) => index >= 0));
       if (end < Infinity) return { text: written.slice(0, end), completionTokens: reply.length, stop: 'end' };
     }
     if (reply.length >= request.maxTokens) return { text: text(), completionTokens: reply.length, stop: 'length' };
@@ -75,9 +75,9 @@ export async function scoreContinuations(
   let outputs = [prompt[last.length - 1]];
   let shared = 0;
   const order = continuations.map((_, i) => i).sort((a, b) => compareTokens(continuations[a]!, continuations[b]!));
-  for (const place of order) {
+  for (const index of order) {
     throwIfStopped(signal);
-    const tokens = continuations[place]!;
+    const tokens = continuations[index]!;
     const needed = tokens.slice(0, -1);
     const common = commonLength(held, needed);
     shared += common;
@@ -87,8 +87,8 @@ export async function scoreContinuations(
       outputs = [...outputs.slice(0, common + 1), ...(await sequence.controlledEvaluate(steps))];
       held = needed;
     }
-    for (let step = tokens.length - lengths[place]!; step < tokens.length; step++)
-      logProbs[place]! += logProb(outputs[step], tokens[step]!);
+    for (let step = tokens.length - lengths[index]!; step < tokens.length; step++)
+      logProbs[index]! += logProb(outputs[step], tokens[step]!);
   }
   return { logProbs, shared };
 }

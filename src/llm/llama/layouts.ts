@@ -67,15 +67,15 @@ export function chatLayout(library: Awaited<ReturnType<typeof llamaLibrary>>, mo
 
 /** Cuts where `head` ends. A template that rewrites the user's message leaves nothing to reuse: all of it is body. */
 function cut(text: LlamaText, head: string, body: string): [front: LlamaText['values'], back: LlamaText['values']] {
-  for (let place = text.values.length - 1; place >= 0; place--) {
-    const value = text.values[place];
+  for (let index = text.values.length - 1; index >= 0; index--) {
+    const value = text.values[index];
     // Templates may trim the end of a message.
     const start = typeof value === 'string' ? value.lastIndexOf(head + body.trimEnd()) : -1;
     if (typeof value !== 'string' || start < 0) continue;
     const end = start + head.length;
     return [
-      [...text.values.slice(0, place), value.slice(0, end)],
-      [value.slice(end), ...text.values.slice(place + 1)],
+      [...text.values.slice(0, index), value.slice(0, end)],
+      [value.slice(end), ...text.values.slice(index + 1)],
     ];
   }
   return [[], text.values];

@@ -94,5 +94,5 @@ export function commonLength(
 }
 
 function sameTokens(held: readonly Token[] | undefined, head: readonly Token[]): boolean {
-  return held?.length === head.length && held.every((token, place) => token === head[place]);
+  return held?.length === head.length && held.every((token, index) => token === head[index]);
 }

@@ -129,8 +129,8 @@ describe('random-chain', () => {
 
   test('walks as far as the data set says when asked to', async () => {
     const agent = await questionAgents.create('random-chain', resources(), { hops: 'given' });
-    expect(agent.hopsTold?.(false)).toBe('given');
-    expect((await questionAgents.create('random-chain', resources())).hopsTold?.(false)).toBe('none');
+    expect(agent.hopSource?.(false)).toBe('given');
+    expect((await questionAgents.create('random-chain', resources())).hopSource?.(false)).toBe('none');
     for (const { task } of train.slice(4, 8)) {
       const { chain } = await agent.answer(task, session());
       expect(chain!.length).toBeLessThanOrEqual(task.hops!);

@@ -92,15 +92,15 @@ describe.each(['complex', 'distmult'] as const)('%s', (model) => {
 
 test('the gradient of the softmax loss, of answers that compete with all candidates', () => {
   const scores = Float32Array.from([9, 0.5, -1, 2, 0.25, 9]);
-  const places = Int32Array.of(1, 3);
+  const indices = Int32Array.of(1, 3);
   const loss = () => {
     const inside = Array.from(scores.subarray(1, 5));
     const total = inside.reduce((sum, score) => sum + Math.exp(score), 0);
-    return places.reduce((sum, place) => sum - Math.log(Math.exp(inside[place]!) / total), 0);
+    return indices.reduce((sum, index) => sum - Math.log(Math.exp(inside[index]!) / total), 0);
   };
   const wanted = differences(scores, loss);
   const grad = scores.slice();
-  expect(softmaxGrad(grad, 1, 4, places)).toBeCloseTo(loss(), 6);
+  expect(softmaxGrad(grad, 1, 4, indices)).toBeCloseTo(loss(), 6);
   expectNear(grad.subarray(1, 5), wanted.slice(1, 5));
   // The rest belongs to other queries.
   expect([grad[0], grad[5]]).toEqual([9, 9]);

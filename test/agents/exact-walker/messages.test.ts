@@ -134,16 +134,16 @@ test.each(isLong ? [2, 3, 4] : [2, 3])('the gradient of %i hops is the gradient 
   for (const name of parameters.names) {
     const [values, grads] = [parameters.value(name), Float32Array.from(parameters.grad(name))];
     // The largest of each tensor, and two others: all would take ten thousand forward passes.
-    const places = [...grads.keys()].sort((a, b) => Math.abs(grads[b]!) - Math.abs(grads[a]!)).slice(0, 3);
-    for (const place of [...places, 0, grads.length >> 1]) {
-      const before = values[place]!;
+    const indices = [...grads.keys()].sort((a, b) => Math.abs(grads[b]!) - Math.abs(grads[a]!)).slice(0, 3);
+    for (const index of [...indices, 0, grads.length >> 1]) {
+      const before = values[index]!;
       const at = (by: number) => {
-        values[place] = before + by;
+        values[index] = before + by;
         return valueNow();
       };
       const difference = (at(1e-3) - at(-1e-3)) / (Math.fround(before + 1e-3) - Math.fround(before - 1e-3));
-      values[place] = before;
-      expect([name, place, grads[place]]).toEqual([name, place, expect.closeTo(difference, 2)]);
+      values[index] = before;
+      expect([name, index, grads[index]]).toEqual([name, index, expect.closeTo(difference, 2)]);
       compared += Number(Math.abs(difference) > 0.01);
     }
   }

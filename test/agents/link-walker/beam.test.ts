@@ -103,15 +103,15 @@ describe('linkBeams', () => {
     for (const [q, query] of queries.entries()) {
       const wanted = await bruteForce(scripted, query, { beamWidth, horizon });
       const { entities, best, sum, order, path } = found[q]!;
-      const places = order(best);
-      expect(Array.from(places, (i) => entities[i])).toEqual(wanted.map(([entity]) => entity));
+      const indices = order(best);
+      expect(Array.from(indices, (i) => entities[i])).toEqual(wanted.map(([entity]) => entity));
       wanted.forEach(([, walk], rank) => {
-        const i = places[rank]!;
+        const i = indices[rank]!;
         expect(best[i]).toBeCloseTo(walk.best.logProb, 10);
         expect(sum[i]).toBeCloseTo(Math.log(walk.sum), 10);
         expect([...path(i)]).toEqual(walk.best.path);
       });
-      expect([...order(best, 3)]).toEqual([...places.subarray(0, 3)]);
+      expect([...order(best, 3)]).toEqual([...indices.subarray(0, 3)]);
       const sums = Array.from(order(sum), (i) => sum[i]!);
       expect(sums).toEqual([...sums].sort((a, b) => b - a));
     }
@@ -150,10 +150,10 @@ describe('linkBeams', () => {
     };
     const [reached] = await linkBeams(level, lists, [{ head: 0, relation: 0 }], { beamWidth: 4, horizon: 1 });
     const { entities, best, sum, order, path } = reached!;
-    const places = order(best);
-    expect(Array.from(places, (i) => entities[i])).toEqual([0, 1, 2]);
-    expect([...path(places[1]!)]).toEqual([0, 1]);
-    expect(sum[places[1]!]).toBeCloseTo(Math.log(2) + Math.fround(-Math.log(4)), 12);
+    const indices = order(best);
+    expect(Array.from(indices, (i) => entities[i])).toEqual([0, 1, 2]);
+    expect([...path(indices[1]!)]).toEqual([0, 1]);
+    expect(sum[indices[1]!]).toBeCloseTo(Math.log(2) + Math.fround(-Math.log(4)), 12);
     expect(Array.from(order(sum), (i) => entities[i])).toEqual([1, 0, 2]);
   });
 

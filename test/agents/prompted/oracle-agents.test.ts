@@ -128,7 +128,7 @@ if (!shared)
   test.each(every)(
     '%s, %s, answers all but by a stated rule, with the calls that are expected',
     async (name, choices, line) => {
-      for (const [place, world] of worlds.entries()) {
+      for (const [index, world] of worlds.entries()) {
         const oracle = await openOracleRun(name, world, runOf(name, choices));
         const done = await oracle.run();
         expectSound(world, done, 30);
@@ -136,11 +136,11 @@ if (!shared)
         const stated = line.exceptions?.find(({ mode }) => mode === choices);
         if (!stated) expect(percent('complete')).toBeGreaterThanOrEqual(99);
         // Two standard errors of a share of 42 questions.
-        else expect(Math.abs(percent('complete') - stated.complete[place]!)).toBeLessThan(15);
+        else expect(Math.abs(percent('complete') - stated.complete[index]!)).toBeLessThan(15);
         if (!stated) expect(percent('precision')).toBeGreaterThanOrEqual(98);
         const notMade = line.countsSingles && choices === 'written' ? singles(world) : 0;
         const calls = meanOf(done.rows, (row) => row.calls) + notMade;
-        expect(Math.abs(calls / line.calls[choices][place]! - 1)).toBeLessThanOrEqual(0.05);
+        expect(Math.abs(calls / line.calls[choices][index]! - 1)).toBeLessThanOrEqual(0.05);
       }
     },
   );

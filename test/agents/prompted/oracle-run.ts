@@ -5,7 +5,7 @@ import type { QuestionAgentResources, RelationRanker } from '../../../agents/que
 import { questionAgents } from '../../../agents/question-agents.js';
 import type { QuestionSample } from '../../../datasets/question.js';
 import { loadQuestionDataset } from '../../../datasets/questions/question-dataset.js';
-import { questionAsker } from '../../../evaluation/ask.js';
+import { questionRunner } from '../../../evaluation/ask.js';
 import { type AskedEvaluation, evaluationFiles, evaluationFolder, keepEvaluation } from '../../../evaluation/keep.js';
 import { openOracle } from '../../../evaluation/oracle/open-oracle.js';
 import { replayEvaluation } from '../../../evaluation/replay.js';
@@ -89,7 +89,7 @@ export async function openOracleRun(
     ...{ modelId: simulated.id, resamples: 20, hashes: { graph: graph.hash } },
   };
   const scorer = questionScorer({ graph, names, budget, topicGiven });
-  const asker = questionAsker(agent);
+  const asker = questionRunner(agent);
 
   /** @param completions what an evaluation that was killed had in store */
   async function run(completions?: Uint8Array) {

@@ -64,7 +64,7 @@ test('a walker trained with given hops uses them under every switch, and the rea
   const sourceOf = async (hopsGiven: boolean, switches = {}) => {
     const ranker = { hopsGiven, prepare: async () => {}, shares: async () => undefined, walks: async () => [] };
     const resources = { ...resourcesOf(graph), walker: () => Promise.resolve(ranker) };
-    return (await questionAgents.create('reader', resources, { walker: 'any', ...switches })).hopsTold?.(false);
+    return (await questionAgents.create('reader', resources, { walker: 'any', ...switches })).hopSource?.(false);
   };
   expect(await sourceOf(true, { hops: 'none' })).toBe('given');
   expect(await sourceOf(false, { hops: 'none' })).toBe('none');

@@ -41,7 +41,7 @@ describe('the relation walker as an actor', () => {
     const scores = await actor.parameters.read(() => scored.logits());
     const difference = (a: number, b: number) => scores[scored.masked!.legal[a]!]! - scores[scored.masked!.legal[b]!]!;
     for (let i = 0; i + 1 < legal; i++) expect(logProbs[i]! - logProbs[i + 1]!).toBeCloseTo(difference(i, i + 1), 4);
-    expect([0, 1, 2].map((place) => actor.envAction!(requests[0]!, place))).toEqual([1, 4, 5]);
+    expect([0, 1, 2].map((index) => actor.envAction!(requests[0]!, index))).toEqual([1, 4, 5]);
     expect(actor.numScores(requests[0]!)).toBe(stop + 1);
     actor.dispose();
   });

@@ -173,7 +173,7 @@ describe('the probability of a walk that a policy is given', () => {
         const given = tasks.map((task, i) => ({ task, paths: answers[i]!.paths.map(({ path }) => path) }));
         const found = await agent.logProbs!(given);
         answers.forEach(({ paths }, i) => {
-          paths.forEach(({ logProb }, place) => expect(found[i]![place]).toBeCloseTo(logProb, 4));
+          paths.forEach(({ logProb }, index) => expect(found[i]![index]).toBeCloseTo(logProb, 4));
           const mass = found[i]!.reduce((sum, logProb) => sum + Math.exp(logProb), 0);
           expect(mass).toBeCloseTo(paths.length > 0 ? 1 : 0, 4);
         });

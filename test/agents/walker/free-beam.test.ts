@@ -73,7 +73,7 @@ describe('the free beam', () => {
     );
     given.forEach(({ paths }, i) => {
       expect(paths.length).toBeGreaterThan(1);
-      paths.forEach(({ logProb }, place) => expect(found[i]![place]).toBeCloseTo(logProb, 4));
+      paths.forEach(({ logProb }, index) => expect(found[i]![index]).toBeCloseTo(logProb, 4));
     });
     policy.head.dispose();
   });
@@ -111,7 +111,7 @@ describe('the free beam', () => {
 describe('cloning of what writes freely', () => {
   const settings = cloneSettings.parse({ epochs: 120, batchSize: 5, warmupSteps: 2, learningRate: 0.02 });
   const shown = () =>
-    shownGolds(inputs.featurizer.parts, { train: samples, valid: samples }, { ...settings, goldsAlone: true }, 1);
+    shownGolds(inputs.featurizer.parts, { train: samples, valid: samples }, { ...settings, goldOnly: true }, 1);
 
   longTest('lowers the loss over all relations and entities, until the golds come first', async () => {
     const before = tf.memory().numTensors;

@@ -31,7 +31,7 @@ test('train still shows every relation in every place; nothing that goes back th
   for (let draw = 0; draw < 50; draw++) {
     const held = new Set(drawHeldTypes(asked, draw));
     const placesOf = (types: readonly string[]) =>
-      new Set(types.flatMap((type) => chainOfType(type)!.map((relation, place) => `${place} ${relation}`)));
+      new Set(types.flatMap((type) => chainOfType(type)!.map((relation, index) => `${index} ${relation}`)));
     expect(placesOf(metaQaTypes.filter((type) => !held.has(type)))).toEqual(placesOf(metaQaTypes));
     for (const one of films) {
       expect(held.has(`${one}_to_movie_to_${one}`) || held.has(`movie_to_${one}_to_movie`)).toBe(false);

@@ -122,8 +122,8 @@ describe.each(files)('$name, written here and run by llama.cpp', ({ open }) => {
     statesOf ??= texts.map(
       (text) => llamaForward(file.config, file.weights, [special.bos, ...encode(text), special.eos]).states,
     );
-    for (const [place, states] of statesOf.entries()) {
-      const vector = matrix.subarray(rows[place]! * dim, (rows[place]! + 1) * dim);
+    for (const [index, states] of statesOf.entries()) {
+      const vector = matrix.subarray(rows[index]! * dim, (rows[index]! + 1) * dim);
       expect(centredCosine(vector, of(states))).toBeGreaterThan(0.999);
     }
     await encoder.dispose();

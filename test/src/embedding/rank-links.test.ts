@@ -122,8 +122,8 @@ describe('ranking links', () => {
         const triples = columnsOf(drawn(rng, 10, numEntities, 3));
         const others = columnsOf(drawn(rng, 400, numEntities, 3));
         const known = knownAnswers([triples, others]);
-        const plain = Array.from({ length: 20 }, (_, place) =>
-          plainRank(table, linkQuery(table, triples, known, place)),
+        const plain = Array.from({ length: 20 }, (_, index) =>
+          plainRank(table, linkQuery(table, triples, known, index)),
         );
         expect([...linkRanks(table, triples, known)]).toEqual(plain);
       }),
@@ -136,7 +136,7 @@ describe('ranking links', () => {
     const table = integerTable(rng, 2, 3, 20, 2);
     const triples = columnsOf(drawn(rng, 2500, 20, 2));
     const known = knownAnswers([triples]);
-    const plain = Array.from({ length: 5000 }, (_, place) => plainRank(table, linkQuery(table, triples, known, place)));
+    const plain = Array.from({ length: 5000 }, (_, index) => plainRank(table, linkQuery(table, triples, known, index)));
     expect([...linkRanks(table, triples, known)]).toEqual(plain);
   });
 

@@ -11,7 +11,7 @@ test('each text follows the one of which it shares most', () => {
   expect([...order].sort((a, b) => a - b)).toEqual([...inputs.keys()]);
   for (let i = 1; i < order.length; i++) {
     const input = inputs[order[i]!]!;
-    const before = order.slice(0, i).map((place) => commonLength(inputs[place]!, input));
+    const before = order.slice(0, i).map((index) => commonLength(inputs[index]!, input));
     expect(before.at(-1)).toBe(Math.max(...before));
     if (before.at(-1) === input.length && inputs[order[i - 1]!]!.length === input.length) {
       expect(order[i - 1]).toBeLessThan(order[i]!);
@@ -25,9 +25,9 @@ test.each([1, 2, 3, 7])('%i pieces hold the order, cut where the work is even', 
   expect(pieces).toHaveLength(count);
   expect(pieces.flat()).toEqual(order);
   const work = pieces.map((piece) =>
-    piece.reduce((sum, place, i) => {
-      const shared = i === 0 ? 0 : commonLength(inputs[piece[i - 1]!]!, inputs[place]!);
-      return sum + inputs[place]!.length - shared;
+    piece.reduce((sum, index, i) => {
+      const shared = i === 0 ? 0 : commonLength(inputs[piece[i - 1]!]!, inputs[index]!);
+      return sum + inputs[index]!.length - shared;
     }, 0),
   );
   expect(Math.max(...work) - Math.min(...work)).toBeLessThan(18);

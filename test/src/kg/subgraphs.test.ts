@@ -102,9 +102,9 @@ describe('a subgraph', () => {
         const { entities, offsets, relations, tails } = subgraphs.around(starts);
         expect(subgraphs).toMatchObject({ numRelations: 5, selfLoop: 4 });
         expect([...entities]).toEqual([...pageRanker(bothWays(graph).rows)(starts, most).entities]);
-        const found = [...entities].flatMap((head, place) =>
-          Array.from({ length: offsets[place + 1]! - offsets[place]! }, (_, i) => {
-            const edge = offsets[place]! + i;
+        const found = [...entities].flatMap((head, index) =>
+          Array.from({ length: offsets[index + 1]! - offsets[index]! }, (_, i) => {
+            const edge = offsets[index]! + i;
             return [head, relations[edge]!, entities[tails[edge]!]!].join();
           }),
         );

@@ -92,8 +92,8 @@ const names = {
     const ask = async (one: CompletionRequest) => (await model.complete(one)).text;
     const inOrder: string[] = [];
     for (const one of requests) inOrder.push(await ask(one));
-    const order = Rng.named(3, 'history').shuffle(requests.map((_, place) => place));
-    for (const place of order) expect(await ask(requests[place]!)).toEqual(inOrder[place]);
+    const order = Rng.named(3, 'history').shuffle(requests.map((_, index) => index));
+    for (const index of order) expect(await ask(requests[index]!)).toEqual(inOrder[index]);
 
     const fresh = await openLlamaModel(stories, { heads: 1 });
     const alone = requests[order[0]!]!;

@@ -42,7 +42,7 @@ describe('after a crash', () => {
     writeFileSync(file, '{"a":1}\n{"a":');
     expect(readJsonLines(file)).toEqual([{ a: 1 }]);
     const log = openJsonLines(file);
-    expect(log.tornBytes).toBe(5);
+    expect(log.truncatedBytes).toBe(5);
     log.append({ a: 2 });
     log.close();
     expect(readFileSync(file, 'utf8')).toBe('{"a":1}\n{"a":2}\n');

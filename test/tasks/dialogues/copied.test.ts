@@ -37,14 +37,14 @@ async function rowsOf(prompt: (typeof arkPrompts)[number], script: (decision: De
   });
   const attempts: Attempt<Answer>[] = [];
   const totals = () => ({ calls: 0, promptTokens: 0, cachedTokens: 0, completionTokens: 0, phases: {} });
-  await asker.ask(tasks, (place, attempt) => (attempts[place] = attempt), {
+  await asker.ask(tasks, (index, attempt) => (attempts[index] = attempt), {
     openCalls: () => ({ client: scriptedClient(script), calls: () => [], totals }),
     concurrency: 1,
   });
   const context = { graph, walked: graph, beamWidth: 5, seenTargets: new Set<number>(), withArk: false };
-  return tasks.map((task, place) => {
+  return tasks.map((task, index) => {
     const sample = { task, gold: { ...gold, target: graph.entityId('Skarn'), inGraph: true } };
-    return rowOf(sample as unknown as Parameters<typeof rowOf>[0], attempts[place], context);
+    return rowOf(sample as unknown as Parameters<typeof rowOf>[0], attempts[index], context);
   });
 }
 

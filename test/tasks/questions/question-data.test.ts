@@ -46,7 +46,7 @@ test('and are drawn the same way at every call, for any seed of agents, in the o
   expect(some.about).toMatchObject({ limit: 4 });
   expect(some.excluded).toEqual({ 'no gold answer': 1 });
   expect(ids(await drawn({ limit: '4e0', seed: '7' }))).toEqual(ids(some));
-  const places = ids(some).map((id) => all.indexOf(id));
-  expect(places).toEqual([...places].sort((a, b) => a - b));
+  const indices = ids(some).map((id) => all.indexOf(id));
+  expect(indices).toEqual([...indices].sort((a, b) => a - b));
   expect(ids(await drawn({ limit: '5' }))).toEqual(expect.arrayContaining(ids(some)));
 });

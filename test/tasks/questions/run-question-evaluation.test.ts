@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import type { QuestionAgent } from '../../../agents/question-agent.js';
-import { questionAsker } from '../../../evaluation/ask.js';
+import { questionRunner } from '../../../evaluation/ask.js';
 import { type AskedEvaluation, evaluationFiles, evaluationFolder, keepEvaluation } from '../../../evaluation/keep.js';
 import { replayEvaluation } from '../../../evaluation/replay.js';
 import { askedOfShard, shardFolder, shardSamples } from '../../../evaluation/shards.js';
@@ -67,13 +67,13 @@ const results = ['answers', 'traces', 'rows', 'evaluation'] as const;
 async function run<Model extends LanguageModel>(root: string, model: Model, signal?: AbortSignal) {
   const folder = evaluationFolder(settings, { root });
   const asked = { asked: settings, folder, model, signal };
-  const done = await keepEvaluation(questionAsker(twice), samples, scorer, asked);
+  const done = await keepEvaluation(questionRunner(twice), samples, scorer, asked);
   const files = evaluationFiles(done.folder);
   return { ...done, files, model, bytes: results.map((name) => readFileSync(files[name])) };
 }
 
 const replayOf = (folder: string, only?: string) =>
-  replayEvaluation(questionAsker(twice), samples, scorer, { asked: { ...settings, folder }, only });
+  replayEvaluation(questionRunner(twice), samples, scorer, { asked: { ...settings, folder }, only });
 
 describe('an evaluation in its folder', () => {
   test('cut at any byte of its completions and run again asks only what is missing, and ends with the same bytes', async () => {
@@ -106,10 +106,10 @@ describe('an evaluation in its folder', () => {
       for (const part of [1, 2]) {
         const [model, shard] = [wise(), { part, of: 2 }];
         const own = { asked: askedOfShard(settings, shard), folder: shardFolder(folder, shard), model };
-        await keepEvaluation(questionAsker(twice), shardSamples(samples, shard), scorer, own);
+        await keepEvaluation(questionRunner(twice), shardSamples(samples, shard), scorer, own);
         asked += model.asked.length;
         expect(
-          await replayEvaluation(questionAsker(twice), samples, scorer, {
+          await replayEvaluation(questionRunner(twice), samples, scorer, {
             asked: { ...own.asked, folder: own.folder },
           }),
         ).toMatchObject({
@@ -156,7 +156,7 @@ describe('an evaluation in its folder', () => {
     const evaluated = async (chain: string[], answers: string[]) => {
       const own = [0, 1].map((i) => questionOf(`q${i}`, 'Tamsin', answers, { chain }));
       const asked = { asked: settings, folder: evaluationFolder(settings, { root: folderWith({}) }), model: wise() };
-      const { rows, folder } = await keepEvaluation(questionAsker(twice), own, scorer, asked);
+      const { rows, folder } = await keepEvaluation(questionRunner(twice), own, scorer, asked);
       const files = evaluationFiles(folder);
       return { rows, asked: [files.completions, files.traces].map((file) => readFileSync(file)) };
     };
@@ -179,7 +179,7 @@ describe('an evaluation in its folder', () => {
 
   test('a prompted agent without a model is refused', async () => {
     const asked = { asked: settings, folder: evaluationFolder(settings, { root: folderWith({}) }) };
-    const missing = keepEvaluation(questionAsker(twice), samples, scorer, asked);
+    const missing = keepEvaluation(questionRunner(twice), samples, scorer, asked);
     await expect(missing).rejects.toThrow('expected a language model for agent twice, got none, at --model');
   });
 

@@ -44,7 +44,7 @@ test('candidates are the answers of the batch and some drawn, each once', () => 
     expect(candidates.count).toBeLessThanOrEqual(candidates.most);
     for (const q of queries) {
       const wanted = [...groups.answers.subarray(groups.offsets[q], groups.offsets[q + 1])];
-      expect(Array.from(candidates.placesOf(q), (place) => ids[place])).toEqual(wanted);
+      expect(Array.from(candidates.placesOf(q), (index) => ids[index])).toEqual(wanted);
     }
   }
 });

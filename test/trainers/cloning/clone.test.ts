@@ -39,7 +39,7 @@ async function inputsWith(changes: Partial<WalkerSettings>): Promise<WalkerInput
   };
 }
 
-function trainee(inputs: WalkerInputs) {
+function trained(inputs: WalkerInputs) {
   const policy = createPolicy(tf, inputs, 1);
   const optimizer = new AdamW(policy.head.parameters, { weightDecay: settings.weightDecay, maxGradNorm: 1 });
   const dispose = () => {
@@ -56,7 +56,7 @@ describe('behaviour cloning', () => {
     'learns the golds of a toy world, head %s: the beam ranks each first',
     async (_name, walker) => {
       const before = tf.memory().numTensors;
-      const { policy, optimizer, dispose } = trainee(await inputsWith(walker));
+      const { policy, optimizer, dispose } = trained(await inputsWith(walker));
       const epochs: CloneEpoch[] = [];
       await cloneGolds({
         ...data,
@@ -75,7 +75,7 @@ describe('behaviour cloning', () => {
   );
 
   test('counts steps and epochs, warms up and cools down', async () => {
-    const { policy, optimizer, dispose } = trainee(inputs);
+    const { policy, optimizer, dispose } = trained(inputs);
     const steps: CloneStep[] = [];
     const epochs: CloneEpoch[] = [];
     await cloneGolds({

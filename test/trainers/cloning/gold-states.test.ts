@@ -104,7 +104,7 @@ describe('sampled candidates', () => {
       const sampled = sampleCandidates({ ...atHub, alike }, hub, defaultWalkRules, most, new Rng(most));
       const { actions, logWeights } = sampled;
       expect(actions).toHaveLength(Math.max(most, 6));
-      expect(sampled.alike!.map((place) => actions![place]!)).toEqual(alike);
+      expect(sampled.alike!.map((index) => actions![index]!)).toEqual(alike);
       expect(actions![sampled.gold]).toBe(atHub.gold);
       expect(Array.from(logWeights!, Math.exp).reduce((sum, weight) => sum + weight, 0)).toBeCloseTo(51, 3);
     }

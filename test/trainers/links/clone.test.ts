@@ -124,11 +124,17 @@ describe('cloning of demonstrations', () => {
   test('takes the same step whether its states go through the network at once or in parts', async () => {
     const one = { ...settings, epochs: 1, batchSize: 1000, warmupSteps: 0 };
     const figures = await Promise.all(
-      [undefined, 40].map(async (scoresAtOnce) => {
+      [undefined, 40].map(async (maxScoresPerBatch) => {
         const { actor, optimizer } = learner();
         const steps: CloneStep[] = [];
         const onStep = (step: CloneStep) => void steps.push(step);
-        await cloned({ ...data, actor: { ...actor, scoresAtOnce }, optimizer, settings: one, onStep });
+        await cloned({
+          ...data,
+          actor: { ...actor, maxScoresPerBatch: maxScoresPerBatch },
+          optimizer,
+          settings: one,
+          onStep,
+        });
         return steps[0]!;
       }),
     );
@@ -140,12 +146,12 @@ describe('cloning of demonstrations', () => {
     const { actor } = learner();
     const { world, demonstrations } = data.train;
     const replay = shownDemonstrations(world, demonstrations, actor, 8);
-    const places = Int32Array.from(demonstrations.queries.keys());
-    const { requests, golds } = replay.states(places);
-    expect(requests).toHaveLength(3 * places.length);
+    const indices = Int32Array.from(demonstrations.queries.keys());
+    const { requests, golds } = replay.states(indices);
+    expect(requests).toHaveLength(3 * indices.length);
     expect(requests.some(({ legal }) => legal !== undefined)).toBe(true);
     requests.forEach(({ legal, hop }, state) => {
-      const walk = state % places.length;
+      const walk = state % indices.length;
       const gold = golds[state]!.gold;
       expect(legal?.[gold] ?? gold).toBe(demonstrations.actions[3 * walk + hop]);
     });

@@ -26,8 +26,8 @@ describe('actions are drawn', () => {
   test('as the policy says where nothing is dropped, by the same draws', () => {
     const [rng, plain, own] = [Rng.named(1, 'walk'), drawn(0), actionDraw(Rng.named(1, 'walk'))];
     for (let i = 0; i < 200; i++) {
-      const place = sampleSegment(logProbs, 1, 4, rng);
-      expect([plain(logProbs, 1, 4), own(logProbs, 1, 4)]).toEqual([place, place]);
+      const index = sampleSegment(logProbs, 1, 4, rng);
+      expect([plain(logProbs, 1, 4), own(logProbs, 1, 4)]).toEqual([index, index]);
     }
   });
 

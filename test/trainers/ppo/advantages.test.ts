@@ -5,7 +5,7 @@ import {
   groupMeanAdvantages,
   normalizeAdvantages,
   rewardsToGo,
-  type Rollout,
+  type RolloutSteps,
 } from '../../../trainers/advantages.js';
 
 function rollout(columns: {
@@ -14,7 +14,7 @@ function rollout(columns: {
   next: number[];
   terminated: number[];
   bootstrapValues?: number[];
-}): Rollout {
+}): RolloutSteps {
   const zeros = columns.rewards.map(() => 0);
   return {
     rewards: Float32Array.from(columns.rewards),

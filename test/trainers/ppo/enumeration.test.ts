@@ -58,10 +58,10 @@ test.each(['none', 'group-mean', 'critic'] as const)(
       const row = rowOf({ sample, path, legal });
       const powers = legal.map((action) => Math.exp(scores[row * width + action]!));
       const shares = powers.map((power) => power / powers.reduce((a, b) => a + b, 0));
-      legal.forEach((action, place) => {
-        const own = legal.map((other, i): [number, number] => [row * width + other, Number(i === place) - shares[i]!]);
+      legal.forEach((action, index) => {
+        const own = legal.map((other, i): [number, number] => [row * width + other, Number(i === index) - shares[i]!]);
         const { path: next, reward, terminated } = treeStep(kind, sample, path, action);
-        const [p, r, all] = [probability * shares[place]!, sum + reward, [...grads, ...own]];
+        const [p, r, all] = [probability * shares[index]!, sum + reward, [...grads, ...own]];
         if (!terminated) return visit(sample, next, p, r, all);
         for (const [cell, grad] of all) expected[cell]! -= (p * r * grad) / (samples.length * steps);
       });
@@ -126,10 +126,10 @@ test.each(['candidate', 'pa-mlp'] as const)(
       const visit = async (state: WalkState, probability: number, trail: [number, number][]): Promise<void> => {
         if (state.done) {
           const reward = Number(hitsGold(graph, state, gold, 'path'));
-          for (const [at, place] of trail) {
+          for (const [at, index] of trail) {
             const { logProbs } = await actionLogProbs(walkerActor(policy), [requests[at]!]);
             logProbs.forEach((logProb, i) => {
-              const grad = Number(i === place) - Math.exp(logProb);
+              const grad = Number(i === index) - Math.exp(logProb);
               grads[at]![i]! -= (probability * reward * grad) / dialogues.length;
             });
           }
@@ -138,9 +138,9 @@ test.each(['candidate', 'pa-mlp'] as const)(
         const at = requests.push({ task, state }) - 1;
         const { logProbs } = await actionLogProbs(walkerActor(policy), [{ task, state }]);
         grads.push(Array.from(logProbs, () => 0));
-        for (const [place, logProb] of logProbs.entries()) {
-          const next = applyAction(graph, state, place, rules);
-          await visit(next, probability * Math.exp(logProb), [...trail, [at, place]]);
+        for (const [index, logProb] of logProbs.entries()) {
+          const next = applyAction(graph, state, index, rules);
+          await visit(next, probability * Math.exp(logProb), [...trail, [at, index]]);
         }
       };
       await visit(initialState(graph, task.start, rules), 1, []);

@@ -45,7 +45,7 @@ test('the expected reward is the mean probability of the gold walks, stays inclu
 
 test.each([0, 0.7])('its gradient agrees with finite differences, anchored by %f', (klCoef) => {
   const logits = normals(1);
-  const anchor = segmentLogSoftmax(normals(2), Int32Array.from(offsets));
+  const reference = segmentLogSoftmax(normals(2), Int32Array.from(offsets));
   const loss = (at: readonly number[]) => {
     const p = probabilities(at);
     let s = 0;
@@ -53,10 +53,10 @@ test.each([0, 0.7])('its gradient agrees with finite differences, anchored by %f
     for (const { states } of walks) {
       reward += states.reduce((product, { gold }) => product * p[offsets[s++]! + gold]!, 1) / walks.length;
     }
-    const kl = p.reduce((sum, value, i) => sum + value * (Math.log(value) - anchor[i]!), 0) / sizes.length;
+    const kl = p.reduce((sum, value, i) => sum + value * (Math.log(value) - reference[i]!), 0) / sizes.length;
     return klCoef * kl - reward;
   };
-  const result = expectedRewardGradient(logits, Int32Array.from(offsets), walks, anchor, klCoef);
+  const result = expectedRewardGradient(logits, Int32Array.from(offsets), walks, reference, klCoef);
   expect(klCoef * result.anchorKl - result.reward).toBeCloseTo(loss([...logits]), 5);
   const h = 1e-5;
   logits.forEach((_, i) => {

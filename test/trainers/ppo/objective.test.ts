@@ -37,7 +37,7 @@ function example(seed: number) {
     logits,
     offsets,
     values,
-    anchorLogProbs: segmentLogSoftmax(normals(11, 1), offsets),
+    referenceLogProbs: segmentLogSoftmax(normals(11, 1), offsets),
     transitions: {
       state,
       action,
@@ -111,10 +111,10 @@ describe('ppoObjective', () => {
     expect(losses.entropy).toBeCloseTo(Math.log(2), 6);
   });
 
-  test('the anchor costs nothing at the clone and KL(policy ‖ clone) elsewhere', () => {
+  test('the KL penalty costs nothing at the clone and KL(policy ‖ clone) elsewhere', () => {
     const anchored = (p: number) =>
       ppoObjective(
-        { ...pair, anchorLogProbs: Float32Array.of(Math.log(p), Math.log(1 - p)), transitions: one({}) },
+        { ...pair, referenceLogProbs: Float32Array.of(Math.log(p), Math.log(1 - p)), transitions: one({}) },
         { ...off, klCoef: 1 },
       ).losses.anchorKl;
     expect(anchored(0.5)).toBeCloseTo(0, 7);
@@ -129,17 +129,17 @@ describe('ppoObjective', () => {
       const legal = Int32Array.of(1, 3, 4, 5, 6, 8, 9, 10, 12, 13, 15);
       const rng = Rng.named(seed, 'test/illegal');
       const logits = Float32Array.from({ length: 16 }, () => 2 * rng.normal());
-      legal.forEach((place, i) => (logits[place] = plain.logits[i]!));
+      legal.forEach((index, i) => (logits[index] = plain.logits[i]!));
       const input = { ...plain, logits, masked: { scoredOffsets, legal } };
       const settings = { ...everything, feasibilityCoef: 0 };
       const [hidden, seen] = [ppoObjective(input, settings), ppoObjective(plain, settings)];
       expect(hidden.losses.loss).toBe(seen.losses.loss);
-      expect([...legal].map((place) => hidden.dLogits[place])).toEqual([...seen.dLogits]);
+      expect([...legal].map((index) => hidden.dLogits[index])).toEqual([...seen.dLogits]);
       expect(hidden.dLogits.filter((grad) => grad !== 0)).toHaveLength(seen.dLogits.filter((x) => x !== 0).length);
 
       const infeasible = (x: number[]) => {
         const shares = Array.from(plain.transitions.state, (s) => {
-          const mass = (places: number[]) => places.reduce((sum, place) => sum + Math.exp(x[place]!), 0);
+          const mass = (indices: number[]) => indices.reduce((sum, index) => sum + Math.exp(x[index]!), 0);
           const all = Array.from(logits.keys()).slice(scoredOffsets[s], scoredOffsets[s + 1]);
           return -Math.log(mass([...legal].slice(plain.offsets[s], plain.offsets[s + 1])) / mass(all));
         });

@@ -35,11 +35,11 @@ interface TrainOptions {
   rules: WalkRules;
   toy: ToyWalker;
   settings: Partial<PpoSettings>;
-  anchor?: Policy;
+  reference?: Policy;
   start?: Policy;
 }
 
-async function trainPpo({ world, rules, toy, settings: given, anchor, start = toy.policy(1) }: TrainOptions) {
+async function trainPpo({ world, rules, toy, settings: given, reference, start = toy.policy(1) }: TrainOptions) {
   const perUpdate = { samplesPerUpdate: world.samples.length, minibatchSamples: world.samples.length };
   const settings = ppoSettings.parse({ ...perUpdate, ...given });
   const network = settings.baseline === 'critic' ? toy.critic(1) : undefined;
@@ -53,7 +53,7 @@ async function trainPpo({ world, rules, toy, settings: given, anchor, start = to
       network: walkerValues(network, start.featurizer),
       optimizer: new AdamW(network.parameters),
     },
-    anchor: anchor && walkerActor(anchor),
+    referencePolicy: reference && walkerActor(reference),
     collect: wholeWalks(
       makeVectorEnv('kgwalk/OpenDialKG-v1', { ...world, rules }, settings.samplesPerUpdate * settings.explorations),
       Int32Array.from(world.samples.keys()),
@@ -175,7 +175,7 @@ describe('PPO', () => {
     expect((await passesWith(4)) - (await passesWith(1))).toBe(3);
   });
 
-  test('stays at the clone under a heavy anchor, and leaves it without', async () => {
+  test('stays at the clone under a heavy KL penalty, and leaves it without', async () => {
     const world = toyTwoHop();
     const toy = await toyWalker(world, twoSteps);
     const settings = { ...fromScratch, entropyCoef: 0, updates: 12 };
@@ -185,7 +185,7 @@ describe('PPO', () => {
         rules: twoSteps,
         toy,
         settings: { ...settings, klCoef },
-        ...(klCoef > 0 && { anchor: toy.policy(1) }),
+        ...(klCoef > 0 && { reference: toy.policy(1) }),
       });
       return { kl: of('train/anchor_kl'), rewards: of('rollout/reward') };
     };

@@ -76,12 +76,12 @@ function stepsOf(walks: readonly Walk[], { scores, critic, average }: ScalarLear
       const next = walk.steps[t + 1]?.row ?? walk.cutAt;
       return reward + gamma * (next === undefined ? 0 : valueOf(next)) - valueOf(row);
     });
-    return walk.steps.map(({ row, place, legal }, t) => {
+    return walk.steps.map(({ row, place: index, legal }, t) => {
       const generalized = sum(deltas.slice(t).map((delta, l) => (gamma * lambda) ** l * delta));
       const grouped = returnFrom(walk, t) - mean(group.map((other) => returnFrom(other, 0)));
       return {
-        ...{ sample: walk.sample, row, place, legal },
-        oldLogProb: Math.log(softmax(scores.values, row, legal)[place]!),
+        ...{ sample: walk.sample, row, place: index, legal },
+        oldLogProb: Math.log(softmax(scores.values, row, legal)[index]!),
         oldValue: valueOf(row),
         advantage:
           baseline === 'group-mean'
@@ -115,10 +115,10 @@ function figuresOf(
 ): Figures & { approx_kl: number; clip_fraction: number } {
   const { algorithm, clipRange, dualClip, clipRangeValue } = settings;
   const all = Array.from({ length: width }, (_, action) => action);
-  const each = steps.map(({ row, place, legal, oldLogProb, oldValue, advantage, target }) => {
+  const each = steps.map(({ row, place: index, legal, oldLogProb, oldValue, advantage, target }) => {
     const probs = softmax(scores, row, legal);
     const clone = softmax(anchor, row, legal);
-    const ratio = probs[place]! / Math.exp(oldLogProb);
+    const ratio = probs[index]! / Math.exp(oldLogProb);
     const clipped = ratio > 1 + clipRange ? 1 + clipRange : ratio < 1 - clipRange ? 1 - clipRange : ratio;
     let error = 0;
     if (values) {
@@ -130,7 +130,7 @@ function figuresOf(
     return {
       policy_loss:
         algorithm === 'reinforce'
-          ? -advantage * Math.log(probs[place]!)
+          ? -advantage * Math.log(probs[index]!)
           : advantage < 0 && dualClip !== null
             ? -Math.max(dualClip * advantage, Math.min(ratio * advantage, clipped * advantage))
             : -Math.min(ratio * advantage, clipped * advantage),
@@ -301,7 +301,7 @@ test('PPO gives the losses, gradients, moments and weights of an independent sca
     };
     let updates = 0;
     await ppo({
-      ...{ actor, optimizer, critic, anchor, settings, seed },
+      ...{ actor, optimizer, critic, referencePolicy: anchor, settings, seed },
       collect: wholeWalks(
         envs,
         Int32Array.from({ length: 8 }, (_, i) => i),

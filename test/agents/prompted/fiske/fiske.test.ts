@@ -177,7 +177,7 @@ describe('FiSKE over whole sets', () => {
     expect(names).toEqual(['Jon Weil', 'Mia Kop']);
     expect(answer).toMatchObject({ stop: 'covered', verified: true });
     const sourceOf = async (switches: Record<string, unknown>) =>
-      (await questionAgents.create('fiske', resourcesOf(graphOf(townFacts)), switches)).hopsTold?.(false);
+      (await questionAgents.create('fiske', resourcesOf(graphOf(townFacts)), switches)).hopSource?.(false);
     expect(await sourceOf({ hops: 'given' })).toBe('none');
     expect(await sourceOf({ hops: 'given', answers: 'frontier' })).toBe('given');
   });

@@ -170,7 +170,7 @@ describe('feasible chains', () => {
       const [steps, hops] = [['a', 'b', 'c'].map((name) => drawn(name, graph.numRelations)), drawn('hops', 3)];
       return texts.length === 2 ? { steps, hops } : { steps: steps.map(lastRow), hops: lastRow(hops) };
     };
-    const none = { prepare: () => Promise.resolve(), starts: () => ({}) };
+    const none = { prepare: () => Promise.resolve(), initialWeights: () => ({}) };
     const network = factoredNetwork({ horizon: 3, order: backward ? 'backward' : 'forward' }, { ...none, compute });
     const chains = finder.find(question!.task, goldSet(question!.gold), { horizon: 3, widest: 100 });
     const { parts, choicesOf } = network.record(tape, { texts: ['', 'x'], textOf: [1], chains: [chains] });

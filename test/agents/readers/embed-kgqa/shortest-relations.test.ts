@@ -23,7 +23,7 @@ const graphs = fc
 const setsBetween = (graph: Graph, head: number, tail: number, horizon: number) =>
   new ShortestPaths(graph)
     .between(head, tail, { horizon, most: 10_000 })
-    .map((path) => new Set(path.filter((_, place) => place % 2 === 0)));
+    .map((path) => new Set(path.filter((_, index) => index % 2 === 0)));
 
 describe('relations on shortest paths', () => {
   test('are counted as listing all paths counts them, the best path of an entity', () => {

@@ -71,9 +71,9 @@ describe('a batch of subgraphs', () => {
       }),
     ).flat();
     const expected = cut.flatMap((subgraph, q) =>
-      Array.from(subgraph.entities, (head, place) =>
-        Array.from({ length: subgraph.offsets[place + 1]! - subgraph.offsets[place]! }, (_, i) => {
-          const edge = subgraph.offsets[place]! + i;
+      Array.from(subgraph.entities, (head, index) =>
+        Array.from({ length: subgraph.offsets[index + 1]! - subgraph.offsets[index]! }, (_, i) => {
+          const edge = subgraph.offsets[index]! + i;
           return [q, head, subgraph.relations[edge], subgraph.entities[subgraph.tails[edge]!]].join();
         }),
       ).flat(),
@@ -96,7 +96,7 @@ describe('a batch of subgraphs', () => {
   });
 
   test('is walked back over the same facts, by the relations of the way there, to the topic', () => {
-    const back = walkedBack(batch, subgraphs.inverseOf, batch.starts);
+    const back = walkedBack(batch, subgraphs.inverseOf, batch.initialWeights);
     const facts = ({ rowOf, offsets, from, slotOf }: EntityBatch, turned: boolean) =>
       Array.from(rowOf, (row, run) =>
         Array.from(from.subarray(offsets[run], offsets[run + 1]), (source) =>
@@ -106,7 +106,9 @@ describe('a batch of subgraphs', () => {
         .flat()
         .sort();
     expect(facts(back, true)).toEqual(facts(batch, false));
-    expect([...batch.starts.keys()].every((row) => batch.starts[row] === 0 || back.candidates[row] === 1)).toBe(true);
+    expect(
+      [...batch.initialWeights.keys()].every((row) => batch.initialWeights[row] === 0 || back.candidates[row] === 1),
+    ).toBe(true);
   });
 
   test('comes in parts of a bounded size, in one order for every order of the questions', () => {
@@ -179,7 +181,7 @@ describe('NSM', () => {
     async (form) => {
       const words = wordInput(facts, await wordBasis(facts, tinyQuestions));
       const teacher = teacherOf(form, words);
-      const parameters = new HostParameters(teacher.starts);
+      const parameters = new HostParameters(teacher.initialWeights);
       const tape = new Tape(parameters);
       let way = () => {};
       const lesson = { rng: Rng.named(1, 'unused'), answers };
@@ -209,7 +211,7 @@ describe('NSM', () => {
   test('learns from labels with the gradient of their distance', async () => {
     const { words, parameters } = await opened();
     const tape = new Tape(parameters);
-    const labels = batch.starts.map((_, row) => batch.reached[0]![row]! / 3);
+    const labels = batch.initialWeights.map((_, row) => batch.reached[0]![row]! / 3);
     let way = () => {};
     const loss = () => {
       tape.begin();
@@ -253,7 +255,7 @@ describe('NSM', () => {
       }
       return sum.map((value) => 1 / (1 + Math.exp(-value)));
     });
-    let shares = [...batch.starts];
+    let shares = [...batch.initialWeights];
     let scores: number[] = [];
     for (let k = 0; k < hops; k++) {
       const arrived = rows.map(() => new Array<number>(dim).fill(0));
@@ -288,7 +290,7 @@ describe('KV-Mem', () => {
     relation: { shape: [5, dim], data: normals('relation', 5 * dim) },
   };
   const rows = Int32Array.from(memory.entities, (_, row) => memory.bounds.findIndex((end) => row < end) - 1);
-  const places = Int32Array.from(rows.keys());
+  const indices = Int32Array.from(rows.keys());
   const slots = Int32Array.from({ length: 20 }, (_, slot) => slot % 5);
   const questionOf = slots.map((_, slot) => Math.floor(slot / 5));
 
@@ -296,11 +298,11 @@ describe('KV-Mem', () => {
   const scores = (tape: Tape) => {
     const entities = table.rows(tape, memory.entities);
     const query = tape.parameter('query', dim);
-    const ofHead = tape.dots(entities, places, query, rows);
+    const ofHead = tape.dots(entities, indices, query, rows);
     const ofRelation = tape.dots(tape.parameter('relation', dim), slots, query, questionOf);
     const weights = addressed(tape, ofHead, ofRelation, memory);
-    const heard = tape.add(query, sums(tape, { weights, table: entities, rows, tableRows: places }, 4));
-    return tape.dots(entities, places, heard, rows);
+    const heard = tape.add(query, sums(tape, { weights, table: entities, rows, tableRows: indices }, 4));
+    return tape.dots(entities, indices, heard, rows);
   };
 
   test('reads what a softmax over facts says, fact by fact', () => {

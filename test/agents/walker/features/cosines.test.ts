@@ -31,7 +31,7 @@ describe.each([2, 6, 7, 384])('cosines over vectors of %i numbers', (dim) => {
           for (const list of lists) {
             many.prepare(list);
             // Others than those that were prepared may be asked for, too.
-            for (const entity of [...list, (list[0] ?? 0) + 1].map((place) => place % numEntities)) {
+            for (const entity of [...list, (list[0] ?? 0) + 1].map((index) => index % numEntities)) {
               expect(many.last.of(entity)).toBe(last.of(entity));
               expect(many.window.of(entity)).toBe(window.of(entity));
             }

@@ -103,8 +103,8 @@ describe('a batch', () => {
     const { task } = later;
     const row = rowOf(featurizer.batch([{ task, state: states.at(-1)!.state }]), 0, featurizer.contextDim);
     const vector = ({ matrix, rows, dim }: typeof last) => {
-      const place = rows[placeOf.get(task.id)!]!;
-      return Array.from(matrix.subarray(place * dim, (place + 1) * dim));
+      const index = rows[placeOf.get(task.id)!]!;
+      return Array.from(matrix.subarray(index * dim, (index + 1) * dim));
     };
     expect(row.context).toEqual([...vector(last), ...vector(window)]);
   });

@@ -35,10 +35,10 @@ const train = [
 ];
 
 /** Unit vectors along axes: a cosine is 1 or 0. */
-const axis = (places: readonly number[], dim: number) =>
-  Float32Array.from({ length: places.length * dim }, (_, i) => Number(places[Math.floor(i / dim)] === i % dim));
+const axis = (indices: readonly number[], dim: number) =>
+  Float32Array.from({ length: indices.length * dim }, (_, i) => Number(indices[Math.floor(i / dim)] === i % dim));
 const vectors: FrozenVectors = { dim: 4, entities: axis([0, 1, 2, 3, 0, 0, 2], 4), relations: axis([0, 1, 2, 3], 4) };
-const x = (place: number) => axis([place], 4);
+const x = (index: number) => axis([index], 4);
 
 function features(
   task: WalkTask,

@@ -32,7 +32,7 @@ describe('a store of completions', () => {
     // It is in the file at once, without closing: a kill loses nothing.
     const again = openCompletionStore(file, { readOnly: true });
     expect(again.completion('k')).toEqual(completion('søster\n"quoted" 😀'));
-    expect(again).toMatchObject({ size: 1, tornBytes: 0 });
+    expect(again).toMatchObject({ size: 1, truncatedBytes: 0 });
     again.close();
     store.close();
   });
@@ -76,7 +76,7 @@ describe('after a crash', () => {
       truncateSync(file, bytes);
       const kept = Math.max(0, ...ends.filter((end) => end <= bytes));
       const store = openCompletionStore(file);
-      expect(store.tornBytes).toBe(bytes - kept);
+      expect(store.truncatedBytes).toBe(bytes - kept);
       expect(statSync(file).size).toBe(kept);
       add(store, 'three', 'three');
       store.close();
@@ -90,7 +90,7 @@ describe('after a crash', () => {
     const file = written('one');
     appendFileSync(file, `${'\0'.repeat(30)}\n`);
     const store = openCompletionStore(file);
-    expect(store).toMatchObject({ size: 1, tornBytes: 31 });
+    expect(store).toMatchObject({ size: 1, truncatedBytes: 31 });
     store.close();
   });
 
@@ -116,7 +116,7 @@ test('read-only, nothing is created and a torn tail stays', () => {
   const file = written('one');
   appendFileSync(file, '{"sum');
   const store = openCompletionStore(file, { readOnly: true });
-  expect(store).toMatchObject({ size: 1, tornBytes: 5 });
+  expect(store).toMatchObject({ size: 1, truncatedBytes: 5 });
   store.close();
   expect(readFileSync(file, 'utf8')).toMatch(/\{"sum$/);
 });
