@@ -57,7 +57,7 @@ export function readRunCheckpoint(
   const entry = typeof which === 'string' ? resolveCheckpoint(runFolder, which) : which;
   const checkpoint = readCheckpoint(entry.file, options);
   const { header, seal } = checkpoint;
-  if (entry.seal !== undefined && entry.seal !== seal) {
+  if (entry.seal !== seal) {
     const known = `the checkpoint whose sha256 the index names (${entry.seal.slice(0, 8)})`;
     throw swapped(known, seal.slice(0, 8), entry.file);
   }
@@ -118,10 +118,10 @@ function checkLogUntil(runFolder: string, { trainer: { metricsBytes = 0, metrics
 
 /**
  * Compares the evaluations in a run's folder with their seals, and those of a checkpoint that is still there with its weights.
- * @returns how many there are, and how many of them are of an earlier version, without a seal
+ * @returns how many there are
  * @throws WorkbenchError `data` for the first that was altered, or is of other weights
  */
-export function checkEvaluations({ folder }: RunInfo): { evaluations: number; unsealed: number } {
+export function checkEvaluations({ folder }: RunInfo): number {
   const { evaluations } = runFiles(folder);
   const names = existsSync(evaluations) ? readdirSync(evaluations).sort() : [];
   const found = names
@@ -129,9 +129,8 @@ export function checkEvaluations({ folder }: RunInfo): { evaluations: number; un
     .filter((one) => existsSync(evaluationFiles(one).evaluation));
   const { checkpoints } = readIndex(folder);
   const weights = new Map<string, string>();
-  let unsealed = 0;
   for (const one of found) {
-    if (!checkEvaluationSeal(one)) unsealed++;
+    checkEvaluationSeal(one);
     const record = readJsonFile(evaluationFiles(one).evaluation, evaluationRecord, 'an evaluation of this version');
     const { run, phase, step, hashes } = record;
     const entry = checkpoints.find((known) => known.phase === phase && known.step === step);
@@ -149,18 +148,11 @@ export function checkEvaluations({ folder }: RunInfo): { evaluations: number; un
       },
     );
   }
-  return { evaluations: found.length, unsealed };
+  return found.length;
 }
 
-/** Verified parts of a run, and parts without a record (earlier versions). */
-export interface Verified {
-  checkpoints: number;
-  /** Tables with their own sha256. */
-  tables: number;
-  evaluations: number;
-  /** Unverified parts, in words. */
-  unknown: string[];
-}
+/** Numbers of verified parts of a run; each table carries its own sha256. */
+export type Verified = Record<'checkpoints' | 'tables' | 'evaluations', number>;
 
 /**
  * Compares the files of a run with its records: every checkpoint, every table, the settings, the log up to each
@@ -171,23 +163,15 @@ export function verifyRun(nameOrFolder: string): Verified {
   const run = openRun(nameOrFolder);
   const { folder } = run;
   const { checkpoints } = readIndex(folder);
-  const unknown = new Set<string>();
   for (const entry of checkpoints) {
     const { header } = readRunCheckpoint(folder, entry);
     if (run.state.status !== 'running') checkLogUntil(folder, header);
-    if (entry.seal === undefined) unknown.add('the sha256 of checkpoints');
-    if (header.files === undefined && header.step > 0) unknown.add('the tables that checkpoints were trained with');
-    if (header.trainer.metricsSha256 === undefined && header.step > 0) unknown.add('the sha256 of the log');
   }
   checkLog(run);
   const tables = Object.keys(filesBeside(folder)).filter((path) => path.endsWith('.safetensors'));
   for (const path of tables) readSafetensors(join(folder, path), { own: true });
-  if (readRunProvenance(run) && run.state.status === 'finished' && run.state.provenanceSha256 === undefined) {
-    unknown.add('the sha256 of notes');
-  }
-  const { evaluations, unsealed } = checkEvaluations(run);
-  if (unsealed > 0) unknown.add('the sha256 of evaluations');
-  return { checkpoints: checkpoints.length, tables: tables.length, evaluations, unknown: [...unknown] };
+  readRunProvenance(run);
+  return { checkpoints: checkpoints.length, tables: tables.length, evaluations: checkEvaluations(run) };
 }
 
 function swapped(expected: string, got: string, place: string): WorkbenchError {

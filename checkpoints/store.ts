@@ -23,8 +23,8 @@ export interface StoredCheckpoint extends CheckpointEntry {
   /** Phase and step, such as `ppo-000120`. */
   name: string;
   file: string;
-  /** The sha256 that the file carries; absent in indexes of earlier versions. */
-  seal?: string | undefined;
+  /** The sha256 that the file carries. */
+  seal: string;
 }
 
 /** The checkpoints of a run, in the order they were reached, with the ones that have names. */
@@ -40,7 +40,7 @@ const indexFile = z.object({
       step: z.number().int().nonnegative(),
       metrics: z.record(z.string(), z.number()),
       interim: z.boolean().optional(),
-      seal: z.string().optional(),
+      seal: z.string(),
     }),
   ),
 });
@@ -68,12 +68,13 @@ export function saveCheckpoint(
   { interim = false } = {},
 ): StoredCheckpoint {
   const { phase, step, metrics } = checkpoint.header;
-  const entry: StoredCheckpoint = stored(runFolder, { phase, step, metrics, ...(interim && { interim }) });
+  const file = fileOf(runFolder, { phase, step });
+  writeCheckpoint(file, checkpoint);
+  const sealed = { phase, step, metrics, ...(interim && { interim }), seal: statedSealOf(file)! };
+  const entry = stored(runFolder, sealed);
   const known = readIndex(runFolder).checkpoints;
   const earlier = known.filter((other) => compareEntries(other, entry) < 0 && !other.interim);
   const checkpoints = interim ? [...earlier, entry] : survivors([...earlier, entry], settings);
-  writeCheckpoint(entry.file, checkpoint);
-  entry.seal = statedSealOf(entry.file);
   writeIndex(runFolder, checkpoints);
   return entry;
 }
@@ -129,6 +130,9 @@ export function resolveCheckpoint(runFolder: string, which: string): StoredCheck
 }
 
 function stored(runFolder: string, entry: CheckpointEntry & Pick<StoredCheckpoint, 'seal'>): StoredCheckpoint {
-  const name = checkpointName(entry);
-  return { ...entry, name, file: join(runFiles(runFolder).checkpoints, `${name}.safetensors`) };
+  return { ...entry, name: checkpointName(entry), file: fileOf(runFolder, entry) };
+}
+
+function fileOf(runFolder: string, at: Pick<CheckpointEntry, 'phase' | 'step'>): string {
+  return join(runFiles(runFolder).checkpoints, `${checkpointName(at)}.safetensors`);
 }

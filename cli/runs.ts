@@ -88,9 +88,10 @@ async function verify(run: string, { json }: { json?: boolean }): Promise<void> 
   const { verifyRun } = await import('../checkpoints/chain.js');
   const verified = verifyRun(run);
   if (json) return printJson(verified);
-  const { checkpoints, tables, evaluations, unknown } = verified;
-  const whole = `whole: settings, ${checkpoints} checkpoints, ${tables} tables, the log, the notes and ${evaluations} evaluations fit each other`;
-  printLine(unknown.length === 0 ? whole : `${whole}; of an earlier version, which did not keep ${unknown.join(', ')}`);
+  const { checkpoints, tables, evaluations } = verified;
+  printLine(
+    `whole: settings, ${checkpoints} checkpoints, ${tables} tables, the log, the notes and ${evaluations} evaluations fit each other`,
+  );
 }
 
 async function exportRun(run: string, { csv, json }: { csv?: string; json?: boolean }): Promise<void> {

@@ -106,15 +106,7 @@ export function settingsOfRun(run: RunInfo, overrides: readonly string[] = []): 
   const { config, folder } = run;
   // Values registered by a plugin, such as a kind of reward, would otherwise be refused as unknown.
   changedPluginsOf(run);
-  const { transe, ...sections } = config;
-  const known = { ...sections, ...(transe !== undefined && { transe: withoutKernel(transe) }) };
-  return loadConfig(trainSettings, { text: JSON.stringify(known), overrides, source: folder });
-}
-
-/** TransE settings of a run of an earlier version, which had a choice of kernels. */
-function withoutKernel(transe: unknown): unknown {
-  const { kernel: _kernel, ...others } = transe as Record<string, unknown>;
-  return others;
+  return loadConfig(trainSettings, { text: JSON.stringify(config), overrides, source: folder });
 }
 
 /** Settings without a model use the embedded one, if the package contains it. */

@@ -73,7 +73,7 @@ export function writeGraphFile(file: string, graph: Graph): void {
 /**
  * Reads a file of `writeGraphFile`. No stated length is trusted: sizes must match the file size before anything is allocated, ids must be
  * in range, rows sorted. Memory: the graph's own.
- * @throws WorkbenchError `data` for a missing, foreign, truncated, altered or inconsistent file, or another version
+ * @throws WorkbenchError `data` for a missing, foreign, truncated, altered or inconsistent file
  */
 export async function readGraphFile(file: string): Promise<Graph> {
   const handle = await opened(file);
@@ -82,11 +82,6 @@ export async function readGraphFile(file: string): Promise<Graph> {
     const begin = Buffer.alloc(Math.min(size, headerStart));
     await fill(handle, begin, 0);
     const kind = begin.toString('latin1', 0, magic.length);
-    if (/^kgwgrph[13-9]$/.test(kind)) {
-      const remedy = 'Another kgwalk wrote it: use that one, or import the data set again.';
-      const got = `version ${kind.at(-1)!}`;
-      throw new WorkbenchError('data', `expected a graph file of version 2, got ${got}, at ${file}`, { hint: remedy });
-    }
     if (kind !== magic) throw damagedGraphFile(file, 'another kind of file');
     if (size < headerStart) throw damagedGraphFile(file, cutOrAltered);
     return await readBody(handle, { file, size, begin });

@@ -32,12 +32,10 @@ export function sealEvaluation(folder: string, record: string): void {
 /**
  * Compares files of a finished evaluation with its seal; missing ones are the reader’s concern.
  * @param names default: all that are sealed
- * @returns false without a seal, as in evaluations of earlier versions
- * @throws WorkbenchError `data` for the first that was altered or is of another evaluation
+ * @throws WorkbenchError `data` without a seal, and for the first file that was altered or is of another evaluation
  */
-export function checkEvaluationSeal(folder: string, names: readonly Sealed[] = sealed): boolean {
+export function checkEvaluationSeal(folder: string, names: readonly Sealed[] = sealed): void {
   const files = evaluationFiles(folder);
-  if (!existsSync(files.seal)) return false;
   const { sha256 } = readJsonFile(files.seal, sealRecord, 'the seal of an evaluation');
   for (const name of names) {
     const [file, known] = [files[name], sha256[basename(files[name])]];
@@ -49,7 +47,6 @@ export function checkEvaluationSeal(folder: string, names: readonly Sealed[] = s
       hint: 'It was put there from elsewhere, or altered: put it back, or run the same `kgwalk evaluate` again, which evaluates from scratch.',
     });
   }
-  return true;
 }
 
 const hashOf = (file: string) => sha256FileSync(file, 'a file of an evaluation');

@@ -86,7 +86,7 @@ export function writeProvenance(file: string, record: ProvenanceRecord): void {
   writeFileAtomic(file, `${JSON.stringify(record, null, 1)}\n`);
 }
 
-/** The record, or undefined if there is none (older versions). @throws WorkbenchError `data` for a damaged file */
+/** The record, or undefined if there is none. @throws WorkbenchError `data` for a damaged file */
 export function readProvenance(file: string): ProvenanceRecord | undefined {
   return existsSync(file) ? readJsonFile(file, recordSchema, 'what artifacts were made from') : undefined;
 }
@@ -98,8 +98,8 @@ export const hashOfNotes = (file: string): string | undefined => (existsSync(fil
 export function readRunProvenance({ folder, state }: Pick<RunInfo, 'folder' | 'state'>): ProvenanceRecord | undefined {
   const file = runFiles(folder).provenance;
   const [known, found] = [state.provenanceSha256, hashOfNotes(file)];
-  if (state.status === 'finished' && known !== undefined && found !== undefined && found !== known) {
-    const message = `expected the notes that the run ended with (${known.slice(0, 8)}), got ${found.slice(0, 8)}, at ${file}`;
+  if (state.status === 'finished' && found !== undefined && found !== known) {
+    const message = `expected the notes that the run ended with (${known?.slice(0, 8) ?? 'none'}), got ${found.slice(0, 8)}, at ${file}`;
     throw new WorkbenchError('data', message, {
       hint: 'The file was put there from elsewhere, or altered: put it back as it was.',
     });

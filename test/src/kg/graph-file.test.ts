@@ -49,18 +49,6 @@ describe('graph files', () => {
     expect(loaded.edgeIndex(0, 2 ** 16, 1)).toBe(2 ** 16);
   });
 
-  test.each(['1', '3'])('of version %s give another error than foreign files', async (version) => {
-    const file = join(folderWith({}), 'graph.bin');
-    writeGraphFile(file, graphOf([['a', 'r', 'b']]));
-    const bytes = readFileSync(file);
-    bytes.write(version, 7);
-    writeFileSync(file, bytes);
-    await expect(readGraphFile(file)).rejects.toMatchObject({
-      message: expect.stringContaining(`expected a graph file of version 2, got version ${version}, at ${file}`),
-      hint: expect.stringContaining('import the data set again'),
-    });
-  });
-
   test('whose rows are not sorted, or whose names are cut within a character, are refused', async () => {
     const file = join(folderWith({}), 'graph.bin');
     writeGraphFile(
