@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -13,7 +13,7 @@ import {
   type MadeUpEvaluation,
 } from '../fixtures/made-up-evaluations.js';
 import { takenApart } from '../fixtures/report-page.js';
-import { hostileName, madeUpCurves, madeUpEvaluation, writeMadeUpRun } from '../fixtures/made-up-runs.js';
+import { hostileName, madeUpCurves, madeUpEvaluation, writeMadeUpRun, writeSealed } from '../fixtures/made-up-runs.js';
 
 let folder: string;
 beforeEach(() => {
@@ -141,10 +141,10 @@ describe('the page about evaluations of questions', () => {
 
   test('refuses what is no evaluation, with its place', async () => {
     const broken = evaluation('broken', { record: madeUpAnswers('tog', 0.3) });
-    writeFileSync(join(broken, 'evaluation.json'), '{"schemaVersion":1}');
+    writeSealed(broken, '{"schemaVersion":1}');
     await expect(pageOf([], [broken])).rejects.toThrow(/schemaVersion: Invalid input: expected 2.* at .*broken/);
     const { figures: _, ...bare } = madeUpAnswers('tog', 0.3);
-    writeFileSync(join(broken, 'evaluation.json'), JSON.stringify(bare));
+    writeSealed(broken, JSON.stringify(bare));
     await expect(pageOf([], [broken])).rejects.toThrow(/expected an evaluation, got figures: .* at .*broken/);
   });
 });

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -15,6 +15,7 @@ import {
   madeUpExamples,
   madeUpTimings,
   writeMadeUpRun,
+  writeSealed,
 } from '../fixtures/made-up-runs.js';
 
 let folder: string;
@@ -127,8 +128,7 @@ describe('the report', () => {
 
   test('refuses a broken evaluation with its place', async () => {
     writeMadeUpRun(join(folder, 'broken'), { config: { seed: 1 } });
-    mkdirSync(join(folder, 'broken', 'evaluations', 'valid'), { recursive: true });
-    writeFileSync(join(folder, 'broken', 'evaluations', 'valid', 'evaluation.json'), '{"schemaVersion":1}');
+    writeSealed(join(folder, 'broken', 'evaluations', 'valid'), '{"schemaVersion":1}');
     const runs = [openRun(join(folder, 'broken'), folder)];
     await expect(writeReport(runs, { to: folder })).rejects.toThrow(
       /schemaVersion: Invalid input: expected 2.* at .*valid.evaluation\.json/,
