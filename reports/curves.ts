@@ -142,7 +142,7 @@ function drawn(trained: Trained, phase: string, key: string, levels: Level[]): M
   const levelText = levels.map(({ label, value }) => `; ${label} is at ${write(value)}`).join('');
   const xLabels = axes.map(({ label }) => label);
   const lines = logged.map(({ label, curve, group: { color, dashed } }, i) =>
-    thinned({ label, color, dashed, x: axes.map(({ places: indices }) => indices[i]!), seeds: curve.raw }),
+    thinned({ label, color, dashed, x: axes.map(({ places }) => places[i]!), seeds: curve.raw }),
   );
   const stride = Math.max(1, ...logged.map(({ curve }, i) => curve.steps.length / lines[i]!.seeds[0]!.length));
   const window = Math.max(...logged.map(({ curve }) => curve.window));
@@ -210,8 +210,8 @@ function takenAxis(what: Taken, phase: string, lines: readonly GroupCurve[]): Ax
   if (!isTold) return [];
   const most = largest(taken.flatMap((one) => [...one!.values()]));
   const { scale, unit } = unitsOf[what].findLast(({ from }) => most >= from)!;
-  const indices = lines.map(({ curve }, i) => curve.steps.map((step) => taken[i]!.get(step)! / scale));
-  return [{ label: unit, places: indices }];
+  const places = lines.map(({ curve }, i) => curve.steps.map((step) => taken[i]!.get(step)! / scale));
+  return [{ label: unit, places }];
 }
 
 /** Units of time with the largest value from which each is used. */

@@ -95,21 +95,21 @@ export function foundCurves(set: ResultSet, title: string, name: string): ChartG
     const curves = row.records.flatMap(({ sections }) => sections.find((one) => one.title === title)?.curve ?? []);
     return curves.length > 0 ? [{ row, curves }] : [];
   });
-  const indices = found.flatMap(({ curves }) => curves.flatMap(({ points }) => points.map(([x]) => x)));
-  const most = largest(indices);
+  const xs = found.flatMap(({ curves }) => curves.flatMap(({ points }) => points.map(([x]) => x)));
+  const most = largest(xs);
   if (!(most > 0)) return [];
   const { x: xLabel, y, smooth = false, caption } = found[0]!.curves[0]!;
   // One step more than any run took, so that the last rise is visible; no more points than can be distinguished.
   const stride = Math.max(1, Math.ceil(most / 400));
   const steps = smooth
-    ? [...new Set(indices)].sort((a, b) => a - b)
+    ? [...new Set(xs)].sort((a, b) => a - b)
     : Array.from({ length: Math.ceil(most / stride) + 2 }, (_, i) => i * stride);
   const isMany = found.length > mostLines;
   const ways = groupBy(found, ({ row }) => (isMany ? (choicesOf(row.records[0]!) ?? 'no model') : ''));
   const charts = [...ways].map(([way, some]): NamedChart => {
     const used = new Set<string>();
     const lines = some.map(({ row: { label, color }, curves }): PlotLine => {
-      const at = (x: number) => meanOf(curves.map(({ points }) => points.findLast(([index]) => index <= x)?.[1] ?? 0));
+      const at = (x: number) => meanOf(curves.map(({ points }) => points.findLast(([begin]) => begin <= x)?.[1] ?? 0));
       const dashed = used.has(color) || undefined;
       used.add(color);
       return { label, color, dashed, x: [steps], seeds: [steps.map(at)] };

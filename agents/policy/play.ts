@@ -103,7 +103,7 @@ export function randomChooser({ numActions }: PolicyShape): Chooser {
 interface PlayOptions {
   /** One an episode. */
   seeds: readonly number[];
-  /** Called as each episode ends. @param index index among the seeds */
+  /** Called as each episode ends. @param index among the seeds */
   onEpisode?: ((index: number, episode: PlayedEpisode) => void) | undefined;
   signal?: AbortSignal | undefined;
 }

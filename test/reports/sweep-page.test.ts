@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { sweepIn, trialName, type SweepRecord } from '../../src/run/sweep.js';
-import { axesOf } from '../../src/run/sweep-axes.js';
+import { axesOf } from '../../reports/parallel-axes.js';
 import { writeSweepPage } from '../../reports/sweep-page.js';
 import { openSweep, plannedSweep, type SweepPlan } from '../../sweep/plan.js';
 import { sweepResults } from '../../sweep/results.js';
@@ -111,11 +111,6 @@ describe('the page', () => {
     expect(html).not.toContain('<memory>');
   });
 
-  test('shows importance with its reliability', async () => {
-    const text = textOf((await pageOf(madeUp(await planned({ trials: 6 })))).html);
-    expect(text).toMatch(/functional ANOVA .* from 6 finished trials; whiskers: .*\(out of bag R² -?\d\.\d\d\)/);
-  });
-
   test('is there of a sweep that is not done, and says so; not of one without a figure', async () => {
     const record = await planned();
     expect(textOf((await pageOf(madeUp(record, 3))).html)).toContain('5 trials still open: the sweep was stopped.');
@@ -142,26 +137,7 @@ describe('where a value stands on its axis', () => {
     ['choice:a,b', 'b', 0.75],
     ['choice:3,1,2', 1, 1 / 6],
   ])('%s: %p at %d', (range, value, index) => {
-    const [axis] = axesOf({ dimensions: parseSpace([], [`k=${range}`]) }, []);
+    const [axis] = axesOf({ dimensions: parseSpace([], [`k=${range}`]) });
     expect(axis!.placeOf(value)).toBeCloseTo(index, 10);
-  });
-
-  test('of settings that another program chose, by their values', () => {
-    const sets = [
-      { lr: 1e-4, clip: 0.1, how: 'a', rare: 1 },
-      { lr: 1e-2, clip: 0.3, how: 'b' },
-    ];
-    const axes = axesOf(
-      { dimensions: [] },
-      sets.map((set) => ({ set })),
-    );
-    expect(axes.map(({ key, isLog }) => [key, isLog])).toEqual([
-      ['lr', true],
-      ['clip', false],
-      ['how', false],
-      ['rare', false],
-    ]);
-    expect(axes.map(({ values }) => values)).toEqual([undefined, undefined, ['a', 'b'], [1]]);
-    expect(axes[0]!.placeOf(1e-3)).toBeCloseTo(0.5, 10);
   });
 });
