@@ -11,6 +11,7 @@ import {
 import { knownAnswers } from '../../../src/embedding/known-answers.js';
 import { linkMetrics, linkRanks, rankShare } from '../../../src/embedding/rank-links.js';
 import { Rng } from '../../../src/run/seeds.js';
+import { checkProperty } from '../../fixtures/property.js';
 import { rankOf } from '../../fixtures/rank-of.js';
 import { columnsOf, type Ids } from '../../fixtures/triple-columns.js';
 
@@ -54,7 +55,7 @@ describe('ranking links', () => {
       numEntities: fc.integer({ min: 1, max: 40 }),
       numTriples: fc.integer({ min: 1, max: 50 }),
     });
-    fc.assert(
+    checkProperty(
       fc.property(cases, ({ seed, norm, dim, numEntities, numTriples }) => {
         const rng = new Rng(seed);
         const table = integerTable(rng, norm, dim, numEntities, 3);
@@ -108,7 +109,7 @@ describe('ranking links', () => {
       outlier: fc.constantFrom(1, 1000, 1e7),
       copies: fc.constantFrom(0, 0.1, 0.9),
     });
-    fc.assert(
+    checkProperty(
       fc.property(cases, ({ seed, norm, dim, numEntities, size, outlier, copies }) => {
         const rng = new Rng(seed);
         const table = integerTable(rng, norm, dim, numEntities, 3);

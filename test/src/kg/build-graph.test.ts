@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { GraphBuilder } from '../../../src/kg/build-graph.js';
 import type { Graph } from '../../../src/kg/graph.js';
+import { checkProperty } from '../../fixtures/property.js';
 
 function edgesOf(graph: Graph): string[] {
   return graph.entityNames.flatMap((head, id) => {
@@ -34,7 +35,7 @@ describe('GraphBuilder', () => {
     const triples = fc.array(fc.tuple(...[6, 3, 6].map((most) => fc.integer({ min: 0, max: most }))), {
       maxLength: 300,
     });
-    fc.assert(
+    checkProperty(
       fc.property(triples, fc.integer({ min: 1, max: 20 }), (drawn, held) => {
         const [whole, small] = [new GraphBuilder(), new GraphBuilder(held)];
         for (const [head, relation, tail] of drawn) {
@@ -88,7 +89,7 @@ describe('GraphBuilder', () => {
 
   test('holds exactly the distinct triples that were added, however many', () => {
     const name = fc.constantFrom('a', 'b', 'c', 'd', 'e', '');
-    fc.assert(
+    checkProperty(
       fc.property(fc.array(fc.tuple(name, name, name), { maxLength: 60 }), (triples) => {
         const expected = new Set(triples.map(([head, relation, tail]) => `${head} ${relation} ${tail}`));
         expect(new Set(edgesOf(builderOf(triples).build('toy')))).toEqual(expected);

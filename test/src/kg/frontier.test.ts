@@ -4,6 +4,7 @@ import { countReachable } from '../../../src/kg/breadth-first.js';
 import { GraphBuilder } from '../../../src/kg/build-graph.js';
 import { type Frontier, initialFrontier, stepFrontier } from '../../../src/kg/frontier.js';
 import { type Graph, unknownId } from '../../../src/kg/graph.js';
+import { checkProperty } from '../../fixtures/property.js';
 import { type Ids, numberedGraph } from '../../fixtures/triple-columns.js';
 
 const id = fc.integer({ min: 0, max: 7 });
@@ -26,7 +27,7 @@ function plainStep(graph: Graph, from: Frontier, relation: number, excluded: rea
 
 test('a step sums walks over the edges of its relation, walk after walk in one graph', () => {
   const walks = fc.array(fc.tuple(topics, fc.array(fc.integer({ min: 0, max: 1 }), { maxLength: 4 })));
-  fc.assert(
+  checkProperty(
     fc.property(edges, walks, (triples, drawn) => {
       const graph = numberedGraph(8, ['a', 'b'], triples);
       for (const [start, chain] of drawn) {

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { GraphBuilder } from '../../../src/kg/build-graph.js';
 import { NameIndex, normalizeName, withoutQualifier } from '../../../src/kg/name-index.js';
+import { checkProperty } from '../../fixtures/property.js';
 
 describe('a name without what stands in brackets behind it', () => {
   test.each([
@@ -17,7 +18,7 @@ describe('a name without what stands in brackets behind it', () => {
 
   test('is what an expression finds that tries every bracket', () => {
     const pieces = fc.array(fc.constantFrom('(', ')', ' ', 'a', '\n', '\u00a0'), { maxLength: 14 });
-    fc.assert(
+    checkProperty(
       fc.property(pieces, (parts) => {
         const name = parts.join('');
         expect(withoutQualifier(name)).toBe(name.replace(/\s*\([^)]*\)\s*$/, ''));
@@ -45,7 +46,7 @@ describe('a normalised name', () => {
   });
 
   test('is its own normal form, save for what lies behind an article', () => {
-    fc.assert(
+    checkProperty(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
         const once = normalizeName(`x ${text}`);
         expect(normalizeName(once)).toBe(once);

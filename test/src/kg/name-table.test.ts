@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { NameTable } from '../../../src/kg/name-table.js';
+import { checkProperty } from '../../fixtures/property.js';
 
 const names = fc.array(fc.string({ unit: 'grapheme', maxLength: 6 }), { maxLength: 200 });
 
@@ -13,7 +14,7 @@ function expected(list: readonly string[]) {
 
 describe('NameTable', () => {
   test('numbers names by first appearance and finds them again, as a Map does', () => {
-    fc.assert(
+    checkProperty(
       fc.property(names, fc.string({ unit: 'grapheme' }), (list, other) => {
         const table = new NameTable();
         const ids = expected(list);
@@ -28,7 +29,7 @@ describe('NameTable', () => {
   });
 
   test('adds many at once as one by one', () => {
-    fc.assert(
+    checkProperty(
       fc.property(fc.array(names, { maxLength: 4 }), (lists) => {
         const [many, single] = [new NameTable(), new NameTable()];
         for (const list of lists) {

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { Graph } from '../../../src/kg/graph.js';
 import { pathsBetween, ShortestPaths, SimplePaths } from '../../../src/kg/paths-between.js';
 import { Rng } from '../../../src/run/seeds.js';
+import { checkProperty } from '../../fixtures/property.js';
 import { type Ids, idsOf, numberedGraph } from '../../fixtures/triple-columns.js';
 
 const graphOf = (numEntities: number, triples: readonly Ids[]) =>
@@ -42,7 +43,7 @@ const problem = fc.integer({ min: 2, max: 7 }).chain((numEntities) => {
 
 describe('paths between two entities', () => {
   test('are all simple ones, as by trying every edge', () => {
-    fc.assert(
+    checkProperty(
       fc.property(problem, ({ numEntities, triples, head, tail, horizon, hidden }) => {
         const graph = graphOf(numEntities, triples);
         const limits = { kind: 'simple', horizon, hidden, most: 1e6 } as const;
@@ -55,7 +56,7 @@ describe('paths between two entities', () => {
   });
 
   test('are the shortest of those, and the first where fewer are wanted', () => {
-    fc.assert(
+    checkProperty(
       fc.property(problem, fc.integer({ min: 1, max: 4 }), (given, most) => {
         const { numEntities, triples, head, tail, horizon, hidden } = given;
         const graph = graphOf(numEntities, triples);

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type Graph, inverseName } from '../../../src/kg/graph.js';
 import { bothWays, nearestFacts, pageRanker, subgraphsOf } from '../../../src/kg/subgraphs.js';
+import { checkProperty } from '../../fixtures/property.js';
 import { type Ids, idsOf, numberedGraph } from '../../fixtures/triple-columns.js';
 
 const size = 9;
@@ -41,7 +42,7 @@ function denseRanks(edges: readonly Ids[], starts: readonly number[], restart: n
 
 describe('PageRank', () => {
   test('is that of a dense matrix, from one topic or several, call after call', () => {
-    fc.assert(
+    checkProperty(
       fc.property(rows, fc.array(topics, { minLength: 1, maxLength: 3 }), (triples, calls) => {
         const graph = graphOf(triples);
         const ranker = pageRanker(bothWays(graph).rows, { restart: 0.3, tolerance: 1e-12, leastPush: 0 });
@@ -66,7 +67,7 @@ describe('PageRank', () => {
   });
 
   test('gives of many the same highest as in the ranking of all', () => {
-    fc.assert(
+    checkProperty(
       fc.property(rows, topics, fc.integer({ min: 1, max: size }), (triples, starts, most) => {
         const ranker = pageRanker(bothWays(graphOf(triples)).rows);
         expect([...ranker(starts, most).entities]).toEqual([...ranker(starts, size).entities].slice(0, most));
@@ -94,7 +95,7 @@ test('both ways are the graph’s own rows where it has all inverses, else with 
 
 describe('a subgraph', () => {
   test('holds all facts among its entities, both ways, a loop each and nothing else', () => {
-    fc.assert(
+    checkProperty(
       fc.property(rows, topics, fc.integer({ min: 1, max: size }), (triples, starts, most) => {
         const graph = graphOf(triples);
         const subgraphs = subgraphsOf(graph, most);

@@ -8,6 +8,7 @@ import {
   truthAccuracy,
   unionMetrics,
 } from '../../../src/metrics/answers.js';
+import { checkProperty } from '../../fixtures/property.js';
 
 const hanks: NamedEntity = { name: 'Tom Hanks', entity: 3, aliases: ['Thomas Hanks'] };
 const ryan: NamedEntity = { name: 'Meg Ryan', entity: 4 };
@@ -107,7 +108,7 @@ describe('lenient matching', () => {
 
   test('keeps all strict matches for any reply', () => {
     const words = fc.array(fc.constantFrom('Tom', 'Hanks', 'Meg', 'Ryan', 'Alien', '3', '.', 'the'), { maxLength: 8 });
-    fc.assert(
+    checkProperty(
       fc.property(words, fc.array(fc.integer({ min: 0, max: 6 })), fc.array(words), (text, entities, names) => {
         const literals = names.map((name) => name.join(' '));
         const { items, strict, lenient } = match({ entities, literals, text: text.join(' ') });
@@ -158,7 +159,7 @@ describe('figures of a question', () => {
   test('B-RoG-1: every figure stays in [0, 1], also where one name is several golds', () => {
     const names = ['Heat', 'heat', 'Ali', 'Thief', 'unknown'];
     const golds = fc.uniqueArray(fc.nat(4), { minLength: 1 });
-    fc.assert(
+    checkProperty(
       fc.property(golds, fc.array(fc.nat(5)), fc.array(fc.constantFrom(...names)), (ids, entities, literals) => {
         const context = { golds: ids.map((entity) => ({ name: names[entity]!, entity })), topics: [] };
         const text = literals.join(', ');

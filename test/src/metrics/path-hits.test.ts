@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { Path, Triple } from '../../../src/kg/graph.js';
 import { distinctPaths, hitAtK, pathRanks, reciprocalRank, targetRanks } from '../../../src/metrics/path-hits.js';
 import { finalEntities } from '../../fixtures/final-entities.js';
+import { checkProperty } from '../../fixtures/property.js';
 
 const equal = 99;
 /** `walk(0, 1, 10, 2, 20)` is 0 -1-> 10 -2-> 20. */
@@ -82,7 +83,7 @@ test('a looser count never ranks the gold lower than the strict one', () => {
       fc.boolean(),
     )
     .map(([r1, mid, r2, two]) => (two ? walk(0, r1, mid, r2, 20 + r2) : walk(0, r1, mid)));
-  fc.assert(
+  checkProperty(
     fc.property(fc.array(paths, { minLength: 1, maxLength: 12 }), fc.nat(), (list, pick) => {
       const ranked = beam(...list);
       const gold = list[pick % list.length]!;

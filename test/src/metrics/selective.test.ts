@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { calibrationOf, coverages, riskCoverage, type RankedAnswer } from '../../../src/metrics/selective.js';
+import { checkProperty } from '../../fixtures/property.js';
 
 const answers = (...pairs: [number, boolean][]): RankedAnswer[] =>
   pairs.map(([confidence, right]) => ({ confidence, right }));
@@ -37,7 +38,7 @@ describe('risk and coverage', () => {
 
   test('is the mean over all orders of tied answers, independent of input order', () => {
     const answer = fc.record({ confidence: fc.constantFrom(0, 0.25, 0.5, 1), right: fc.boolean() });
-    fc.assert(
+    checkProperty(
       fc.property(fc.array(answer, { minLength: 1, maxLength: 6 }), (all) => {
         const risks = risksByHand(all);
         const { aurc, accuracy, least, curve } = riskCoverage(all, { resamples: 5 });

@@ -14,9 +14,10 @@ test('pages of a mapped file are counted separately from the memory of the proce
 
 test.each([
   ['an array of numbers', () => new Float64Array(2 ** 40)],
-  ['a buffer', () => new ArrayBuffer(2 ** 43)],
   ['an array', () => new Array(-1)],
   ['a text', () => 'ab'.repeat(2 ** 30)],
+  // As V8 says it; first it would collect all garbage, for seconds.
+  ['a buffer', new RangeError('Array buffer allocation failed')],
   ['WebAssembly', new RangeError('WebAssembly.Memory.grow(): Maximum memory size exceeded')],
   ['tensors', new Error('OOM when allocating tensor with shape[9,9]')],
 ])('an allocation of %s that fails names the settings to lower', (_what, work) => {

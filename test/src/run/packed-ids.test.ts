@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { packIds, unpackIds } from '../../../src/run/provenance.js';
+import { checkProperty } from '../../fixtures/property.js';
 
 describe('packed ids', () => {
   test('are ranges of the number at the end, by what stands before it', () => {
@@ -10,7 +11,7 @@ describe('packed ids', () => {
 
   test('come back, for any ids', () => {
     const id = fc.oneof(fc.string(), fc.constantFrom('__proto__', '__proto__1', '7', '', 'a1', 'a2', 'a03', 'a\n4'));
-    fc.assert(
+    checkProperty(
       fc.property(fc.uniqueArray(id), (ids) => {
         const packed = JSON.parse(JSON.stringify(packIds(ids))) as Record<string, string>;
         expect(unpackIds(packed, ids.length, 'here').sort()).toEqual([...ids].sort());

@@ -3,7 +3,7 @@ import * as disk from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { pid } from 'node:process';
-import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { thrownBy } from '../../fixtures/thrown.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
 
@@ -40,6 +40,10 @@ const newLock = () => join(folderWith({}), '.lock');
 const holderOf = (lock: string) => JSON.parse(readFileSync(lock, 'utf8')) as { pid: number };
 
 describe('claims', () => {
+  // Pauses between looks at the claims of others.
+  beforeEach(() => void jest.spyOn(Atomics, 'wait').mockReturnValue('timed-out'));
+  afterEach(() => void jest.restoreAllMocks());
+
   test('of processes that died while they made one go with the next lock, and nothing else does', () => {
     const lock = newLock();
     const others = [

@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Rng } from '../../../src/run/seeds.js';
 import { RowDots, type RowPairs, type Rows } from '../../../src/tensor/row-dots.js';
+import { checkProperty } from '../../fixtures/property.js';
 
 /** The same sums, one pair after the other. */
 function plainDots(out: Float32Array, left: Rows, right: Rows, { width, left: p, right: q }: RowPairs): void {
@@ -62,7 +63,7 @@ test.each([
 ])(
   'dot products of paired rows and their gradient by %s are, to the bit, those of one pair after the other',
   (_, most) => {
-    fc.assert(
+    checkProperty(
       fc.property(calls, (drawn) => {
         const dots = new RowDots(most);
         for (const [shape, isHeld] of drawn) {

@@ -4,6 +4,7 @@ import { openCompletionStore } from '../../../../src/llm/client/completion-store
 import type { ClientSettings } from '../../../../src/llm/client/create-clients.js';
 import type { LanguageModel } from '../../../../src/llm/language-model.js';
 import { BudgetSpent, type ScoreDecision } from '../../../../src/llm/decision.js';
+import { checkProperty } from '../../../fixtures/property.js';
 import { scriptedModel } from '../../../fixtures/scripted-model.js';
 import { answer, candidates, choose, clientsOf, score, secondOrX, storeFile } from './sample-decisions.js';
 
@@ -117,7 +118,7 @@ describe('a strict budget', () => {
     const plan = fc.array(fc.array(fc.record({ final: fc.boolean(), fails: fc.nat(2) }), { maxLength: 4 }), {
       maxLength: 5,
     });
-    await fc.assert(
+    await checkProperty(
       fc.asyncProperty(fc.nat(6), plan, async (budget, groups) => {
         const model = scriptedModel(({ task }, { attempt }) => (attempt < Number(task) ? '???' : { choice: 0 }));
         const { client, totals } = withStore(model, { budget }).clientFor('q1');

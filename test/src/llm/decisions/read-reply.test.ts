@@ -18,6 +18,7 @@ import {
   rewriteDecision,
   scoreDecision,
 } from '../../../fixtures/sample-decisions.js';
+import { checkProperty } from '../../../fixtures/property.js';
 
 function read(decision: Decision, text: string) {
   const found = readReply(decision, text, { constrained: false });
@@ -26,7 +27,7 @@ function read(decision: Decision, text: string) {
 
 describe('any valid reply', () => {
   test('is read as itself when written', () => {
-    fc.assert(
+    checkProperty(
       fc.property(anyDecisionAndReply, ({ decision, reply }) => {
         const text = writeReply(decision, reply);
         expect(readReply(decision, text, { constrained: false })).toEqual({ reply, stage: 'direct' });
@@ -46,7 +47,7 @@ describe('any valid reply', () => {
       'First {"unrelated":[1,{"x":"}"}]} then ',
     );
     const after = fc.constantFrom('', '\n```', '<|im_end|>', '\nI hope this helps :] }', ' "unfinished');
-    fc.assert(
+    checkProperty(
       fc.property(anyDecisionAndReply, before, after, ({ decision, reply }, prefix, suffix) => {
         const found = readReply(decision, `${prefix}${writeReply(decision, reply)}${suffix}`, { constrained: true });
         expect(found).toEqual({ reply, stage: 'extracted' });

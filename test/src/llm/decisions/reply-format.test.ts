@@ -6,6 +6,7 @@ import { trieGrammar } from '../../../../src/llm/decisions/reply-form.js';
 import { openLlama } from '../../../../src/llm/llama-library.js';
 import { anyDecisionAndReply } from '../../../fixtures/any-decision.js';
 import { grammarAccepts } from '../../../fixtures/gbnf-acceptor.js';
+import { longTest } from '../../../fixtures/long-tests.js';
 import {
   candidates,
   chainsDecision,
@@ -14,6 +15,7 @@ import {
   pathsDecision,
   scoreDecision,
 } from '../../../fixtures/sample-decisions.js';
+import { checkProperty } from '../../../fixtures/property.js';
 
 describe('the grammar of a reply', () => {
   test('B-FISKE-4: derives the allowed chains and no other, also where names begin alike', () => {
@@ -75,7 +77,7 @@ describe('the grammar of a reply', () => {
   test('the trie of any texts derives them and nothing else', () => {
     const unit = fc.constantFrom('a', 'b', '"', '\\', ' ', 'é', '🜂', '🜁');
     const names = fc.array(fc.string({ unit, maxLength: 5 }), { minLength: 1, maxLength: 12 });
-    fc.assert(
+    checkProperty(
       fc.property(names, names, (texts, others) => {
         const { expression, rules } = trieGrammar(texts, 't');
         const accepts = grammarAccepts([`root ::= ${expression}`, ...rules].join('\n'));
@@ -95,7 +97,7 @@ describe('the grammar of a reply', () => {
   });
 
   test('derives what is written for any reply, and the prompt offers room for it', () => {
-    fc.assert(
+    checkProperty(
       fc.property(anyDecisionAndReply, ({ decision, reply }) => {
         const text = writeReply(decision, reply);
         expect(grammarAccepts(replyFormat(decision).gbnf)(text)).toBe(true);
@@ -124,7 +126,7 @@ test('the schema has every bound as an enumeration and closes every object', () 
   });
 });
 
-test('llama.cpp reads every grammar', async () => {
+longTest('llama.cpp reads every grammar', async () => {
   const llama = await openLlama('off');
   const decisions = fc.sample(anyDecisionAndReply, { numRuns: 30, seed: 7 }).map(({ decision }) => decision);
   for (const decision of decisions) await llama.createGrammar({ grammar: replyFormat(decision).gbnf });
