@@ -15,7 +15,7 @@ const lines: readonly [page: string, begin: string, why: string][] = [
   [
     'docs/models.md',
     'kgwalk train opendialkg --model http',
-    'asks a server; test/src/encoder/server-encoder.test.ts asks one',
+    'asks a server; test/src/encoder/server-encoder.long.test.ts asks one',
   ],
   [
     'models/demo/README.md',

@@ -1,5 +1,11 @@
-import { expect, test } from '@jest/globals';
-import { useEncoders } from '../../fixtures/open-encoders.js';
+/** Encoders of GGUF files: what one text per step costs, what texts begin with, and the facts of the file. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { poolingsOf, readEmbeddingModel } from '../../../src/encoder/embedding-model.js';
+import { dot } from '../../../src/encoder/state-encoder.js';
+import { rowsOf, useEncoders } from '../../fixtures/open-encoders.js';
+import { type Entry, plainEntries, type TinyGguf, tinyGguf } from '../../fixtures/tiny-gguf.js';
 import { tinyLlama } from '../../fixtures/tiny-llama.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
 
@@ -116,4 +122,134 @@ test('the hashed encoder counts its own tokens, and refuses and counts alike', a
   expect(encoder.counters).toMatchObject({ requests: 4, encodes: 2, tokens: 3, askedTokens: 5 });
   const refused = encoder.encode(['one two three'], { maxTokens: 2, overlong: 'refuse' });
   await expect(refused).rejects.toThrow(/at most 2 tokens, got one of 3: "one two three", at hashed:16/);
+});
+
+describe('reuse of what texts begin with', () => {
+  const reusing = (settings: object = {}, folder?: string) => open({ prefixReuse: 'auto', ...settings }, folder);
+  const task = `${begin}Reply with names, nothing else. `;
+  const dialogues = ['She asked for a song of the north.', 'He reads old letters.', 'They walk to the house of stone.'];
+  /** States of three dialogues, out of order: what was said first, then where the walk stands. */
+  const states = [7, 2, 5, 0, 8, 3, 6, 1, 4].map(
+    (i) => `${task}${dialogues[i % 3]} Now at ${'node '.repeat(1 + (i % 4))}${i}`,
+  );
+
+  test('vectors are bit for bit those of each text alone, in any order and on any number of lanes', async () => {
+    const together = await reusing();
+    const expected = rowsOf(await together.encode(states));
+    for (const [i, text] of states.slice(0, 2).entries()) {
+      const alone = await reusing();
+      expect(rowsOf(await alone.encode([text]))[0]).toEqual(expected[i]);
+      expect(alone.counters.reusedTokens).toBe(0);
+    }
+    const lanes = await reusing({ workers: 3 });
+    expect(rowsOf(await lanes.encode(states.toReversed())).toReversed()).toEqual(expected);
+    const bit = await reusing();
+    for (const half of [states.slice(0, 4), states.slice(4)]) await bit.encode(half);
+    expect(rowsOf(await bit.encode(states))).toEqual(expected);
+  });
+
+  test('what texts begin with is evaluated once', async () => {
+    const [off, auto] = [await open({ prefixReuse: 'off' }), await reusing()];
+    await off.encode([...states, states[0]!]);
+    await auto.encode([...states, states[0]!]);
+    expect(off.counters).toMatchObject({ encodes: states.length, reusedTokens: 0 });
+    const { encodes, tokens, reusedTokens } = auto.counters;
+    expect(encodes).toBe(states.length);
+    // Every token is either evaluated or was there already.
+    expect(tokens + reusedTokens).toBe(off.counters.tokens);
+    expect(reusedTokens / off.counters.tokens).toBeGreaterThan(0.55);
+    expect(reusedTokens % 16).toBe(0);
+  });
+
+  test('vectors are those of the other mode up to rounding, and are never taken for them', async () => {
+    const folder = folderWith({});
+    const [off, auto] = [await open({ prefixReuse: 'off' }, folder), await reusing({}, folder)];
+    const [one, other] = [rowsOf(await off.encode(states)), rowsOf(await auto.encode(states))];
+    for (const [i, vector] of one.entries()) expect(dot(vector, other[i]!)).toBeGreaterThan(0.9999);
+    expect(auto.id).not.toBe(off.id);
+    expect(auto.counters).toMatchObject({ encodes: states.length, cacheHits: 0 });
+  });
+
+  test('a stop between two texts leaves lanes that still give the right vectors', async () => {
+    const expected = rowsOf(await (await reusing()).encode(states));
+    const encoder = await reusing();
+    const abort = new AbortController();
+    const stopped = encoder.encode(states, { signal: abort.signal, onProgress: (done) => done === 4 && abort.abort() });
+    await expect(stopped).rejects.toMatchObject({ code: 'stopped' });
+    expect(rowsOf(await encoder.encode(states))).toEqual(expected);
+    expect(encoder.counters).toMatchObject({ encodes: states.length, cacheHits: 4 });
+  });
+
+  test.each(['off', 'auto'])(
+    'two calls at once, of one encoder or of two, encode each text once (reuse %s)',
+    async (prefixReuse) => {
+      const expected = rowsOf(await (await open({ prefixReuse })).encode(states));
+      const folder = folderWith({});
+      const [one, two] = [await open({ prefixReuse }, folder), await open({ prefixReuse }, folder)];
+      const all = await Promise.all([one.encode(states), one.encode(states.slice(2)), two.encode(states)]);
+      expect(one.counters.encodes + two.counters.encodes).toBe(states.length);
+      expect(rowsOf(all[0])).toEqual(expected);
+      expect(rowsOf(all[1])).toEqual(expected.slice(2));
+      expect(rowsOf(all[2])).toEqual(expected);
+    },
+  );
+});
+
+describe('an embedding model', () => {
+  const file = join(folderWith({}), 'm.gguf');
+
+  function read(content: TinyGguf) {
+    writeFileSync(file, tinyGguf(content));
+    return readEmbeddingModel(file);
+  }
+
+  const without = (key: string) => plainEntries.filter(([name]) => name !== key);
+  const withEntry = (...entry: Entry) => [...without(entry[0]), entry];
+
+  test('the facts that matter are read', async () => {
+    expect(await read({})).toEqual({
+      architecture: 'bert',
+      dim: 4,
+      contextLength: 512,
+      pooling: 'mean',
+      poolingType: undefined,
+      causal: false,
+    });
+  });
+
+  test('only a pooling other than the file’s is passed to the library', async () => {
+    writeFileSync(file, tinyGguf({ entries: without('bert.pooling_type') }));
+    const own = { pooling: 'last', poolingType: undefined, causal: true };
+    for (const asked of ['model', 'last'] as const) expect(await readEmbeddingModel(file, asked)).toMatchObject(own);
+    expect(await readEmbeddingModel(file, 'mean')).toMatchObject({ pooling: 'mean', poolingType: 1, causal: false });
+    expect(await poolingsOf(file)).toEqual(['last', 'mean']);
+    writeFileSync(file, tinyGguf({ entries: withEntry('bert.pooling_type', 4, 2) }));
+    expect(await readEmbeddingModel(file)).toMatchObject({ pooling: 'cls', poolingType: undefined });
+    expect(await readEmbeddingModel(file, 'last')).toMatchObject({ pooling: 'last', poolingType: 3, causal: false });
+    expect(await poolingsOf(file)).toEqual(['cls', 'last', 'mean']);
+    writeFileSync(file, tinyGguf({ entries: withEntry('bert.pooling_type', 4, 4) }));
+    await expect(readEmbeddingModel(file, 'mean')).rejects.toThrow(/reranker/);
+    expect(await poolingsOf(file)).toEqual([]);
+  });
+
+  test('tokens see only those before them unless the file says otherwise or means are taken', async () => {
+    const last = without('bert.pooling_type');
+    expect((await read({ entries: last })).causal).toBe(true);
+    expect((await read({ entries: [...last, ['bert.attention.causal', 7, 0]] })).causal).toBe(false);
+    expect((await read({})).causal).toBe(false);
+  });
+
+  test.each([
+    ['no architecture', { entries: without('general.architecture') }, /without an architecture/],
+    ['an adapter', { entries: withEntry('general.type', 8, 'adapter') }, /adapter/],
+    ['a reranker', { entries: withEntry('bert.pooling_type', 4, 4) }, /reranker/],
+    ['an encoder-decoder', { entries: withEntry('general.architecture', 8, 't5') }, /encoder-decoder/],
+    ['no vocabulary', { entries: without('tokenizer.ggml.tokens') }, /without a vocabulary/],
+    ['no weights', { tensors: {} }, /without weights/],
+    ['no vector length', { entries: without('bert.embedding_length') }, /bert.embedding_length = undefined/],
+    ['a context of 2 tokens', { entries: withEntry('bert.context_length', 4, 2) }, /bert.context_length = 2/],
+    ['part of a split', { entries: withEntry('split.count', 4, 3) }, /one part of a split model/],
+  ])('%s is refused before anything is loaded', async (_name, content, message) => {
+    await expect(read(content)).rejects.toThrow(message);
+  });
 });

@@ -2,8 +2,19 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type * as tfTypes from '@tensorflow/tfjs-core';
 import { Rng } from '../../../src/run/seeds.js';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';
-import { gatherRows, gatherSum, matMul, matMulConst, readTensor, relu } from '../../../src/tensor/ops.js';
+import {
+  gatherRows,
+  gatherSum,
+  matMul,
+  matMulConst,
+  readTensor,
+  relu,
+  roundedToBfloat16,
+  throughBfloat16,
+} from '../../../src/tensor/ops.js';
+import { deviceRows, deviceRowSums, summedRows } from '../../../src/tensor/row-sums.js';
 import { pairDot } from '../../../src/tensor/table-dots.js';
+import { expectClose } from '../../fixtures/gradient-check.js';
 import { backendsHere } from '../../fixtures/tensor-backends.js';
 
 type Tensor2D = tfTypes.Tensor2D;
@@ -88,13 +99,8 @@ function inputsOf({ name, shapes }: Case) {
   }));
 }
 
-function expectClose(actual: ArrayLike<number>, expected: ArrayLike<number>, tolerance: number): void {
-  expect(actual.length).toBe(expected.length);
-  const worst = Array.from(actual, (value, i) => Math.abs(value - expected[i]!)).reduce((a, b) => Math.max(a, b), 0);
-  expect(worst).toBeLessThan(tolerance);
-}
-
-const names = await backendsHere(['webgpu']);
+const everywhere = await backendsHere();
+const names = everywhere.filter((name) => name !== 'webgpu');
 const { tf: stockTf } = await openBackend('cpu');
 const oracles = cases.map((one) => valueAndGradients(stockTf, one.stock, inputsOf(one)));
 
@@ -174,5 +180,124 @@ describe.each(names)('operations on %s', (name) => {
     expect(Array.from(await readTensor(tf, () => tf.add(table, 1)))).toEqual([2, 3]);
     expect(tf.memory().numTensors).toBe(held);
     table.dispose();
+  });
+});
+
+describe('sums of rows', () => {
+  // Rows with nothing, with one, with a power of two and with others; not in their order.
+  const index = Int32Array.of(4, 1, 1, 6, 4, 4, 2, 2, 2, 2, 4, 4, 1);
+  const [rows, width] = [8, 3];
+  const rng = Rng.named(1, 'test/row-sums');
+  const values = Float32Array.from({ length: index.length * width }, () => rng.normal());
+
+  const byHand = new Float32Array(rows * width);
+  index.forEach((row, i) => {
+    for (let j = 0; j < width; j++) byHand[row * width + j]! += values[i * width + j]!;
+  });
+
+  test.each(everywhere)('rows are added where they belong, zeros elsewhere, on %s', async (name) => {
+    const { tf } = await openBackend(name);
+    const x = tf.tensor2d(values, [index.length, width]);
+    const sums = await readTensor(tf, () => summedRows(tf, x, index, rows));
+    expectClose(sums, byHand, 1e-6);
+    expect(Array.from(sums.subarray(0, width))).toEqual([0, 0, 0]);
+    x.dispose();
+  });
+
+  // The library has no such sum on wasm, where the host takes and adds rows.
+  test.each(everywhere.filter((name) => name !== 'wasm'))(
+    'taking rows and adding them are each the gradient of the other, on %s',
+    async (name) => {
+      const { tf } = await openBackend(name);
+      const x = tf.tensor2d(values, [index.length, width]);
+      const table = tf.tensor2d(byHand, [rows, width]);
+      const ofTable = await readTensor(tf, () =>
+        tf.grad((t) => tf.sum(tf.mul(deviceRows(tf, t as Tensor2D, index), x)))(table),
+      );
+      expectClose(ofTable, byHand, 1e-6);
+      const ofRows = await readTensor(tf, () =>
+        tf.grad((v) => tf.sum(tf.mul(deviceRowSums(tf, v as Tensor2D, index, rows), table)))(x),
+      );
+      expectClose(
+        ofRows,
+        Float32Array.from(values, (_, i) => byHand[index[Math.floor(i / width)]! * width + (i % width)]!),
+        1e-6,
+      );
+      tf.dispose([x, table]);
+    },
+  );
+});
+
+/** float32 numbers from their bits. */
+const fromBits = (bits: readonly number[]) => new Float32Array(Uint32Array.from(bits).buffer);
+
+/** The nearest number of 8 significant bits, the even one of two, by arithmetic in float64. */
+function nearest(value: number): number {
+  if (value === 0 || !Number.isFinite(value)) return value;
+  const unit = 2 ** (Math.floor(Math.log2(Math.abs(value))) - 7);
+  const steps = value / unit;
+  const down = Math.floor(steps);
+  const half = steps - down === 0.5;
+  return unit * (half ? down + (down % 2 === 0 ? 0 : 1) : Math.round(steps));
+}
+
+/** Every upper half of a binade with lower halves at, next to and away from the tie, at several sizes and both signs. */
+function manyNumbers(): Float32Array {
+  const bits: number[] = [];
+  for (const exponent of [1, 30, 100, 126, 127, 128, 140, 200, 230]) {
+    for (let upper = 0; upper < 128; upper++) {
+      for (const lower of [0, 1, 0x1234, 0x7fff, 0x8000, 0x8001, 0xc000, 0xffff]) {
+        const magnitude = exponent * 2 ** 23 + upper * 2 ** 16 + lower;
+        bits.push(magnitude, magnitude + 2 ** 31);
+      }
+    }
+  }
+  const rng = Rng.named(1, 'test/bfloat16');
+  return Float32Array.from([...fromBits(bits), ...Array.from({ length: 5000 }, () => rng.normal()), 0, -0]);
+}
+
+const numbers = manyNumbers();
+
+describe('rounding to bfloat16', () => {
+  test('takes the nearest number of 8 significant bits, at ties the even one', () => {
+    expect([...roundedToBfloat16(Float32Array.of(1, 257, 258, 259, 261, -257, -259, 1 / 3))]).toEqual([
+      1, 256, 258, 260, 260, -256, -260, 0.333984375,
+    ]);
+    expect(roundedToBfloat16(numbers)).toEqual(Float32Array.from(numbers, nearest));
+  });
+
+  test('leaves what is not finite and what it was given', () => {
+    const given = Float32Array.of(NaN, Infinity, -Infinity, 1.001);
+    expect([...roundedToBfloat16(given)]).toEqual([NaN, Infinity, -Infinity, 1]);
+    expect(given[3]).toBe(Math.fround(1.001));
+    // Not the first of its memory.
+    expect([...roundedToBfloat16(given.subarray(3))]).toEqual([1]);
+  });
+});
+
+describe.each(everywhere)('rounding to bfloat16 on %s', (name) => {
+  let tf: Tf;
+  let before = 0;
+  beforeAll(async () => {
+    tf = (await openBackend(name)).tf;
+    before = tf.memory().numTensors;
+  });
+  afterAll(() => expect(tf.memory().numTensors).toBe(before));
+
+  test('a tensor is rounded as bits are', async () => {
+    const rounded = await readTensor(tf, () => throughBfloat16(tf, tf.tensor1d(numbers)));
+    expect(rounded).toEqual(roundedToBfloat16(numbers));
+  });
+
+  test('gradients pass straight through, of a tensor that is read twice too', async () => {
+    const grads = await readTensor(tf, () => {
+      // x² + bf16(x) · 3: where nothing were rounded 2x + 3.
+      const both = (x: Parameters<typeof tf.square>[0]) => {
+        const input = x as ReturnType<typeof tf.tensor1d>;
+        return tf.sum(tf.add(tf.square(input), tf.mul(throughBfloat16(tf, input), 3)));
+      };
+      return tf.grad(both)(tf.tensor1d([1.001, -2, 0]));
+    });
+    [5.002, -1, 3].forEach((grad, i) => expect(grads[i]).toBeCloseTo(grad, 5));
   });
 });

@@ -3,8 +3,9 @@ import type * as tfTypes from '@tensorflow/tfjs-core';
 import { Rng } from '../../../src/run/seeds.js';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';
 import { ParameterSet } from '../../../src/tensor/parameters.js';
-import { readTensor } from '../../../src/tensor/ops.js';
+import { gatherRows, readTensor, type TensorOutputs } from '../../../src/tensor/ops.js';
 import { paddedLogSoftmax, segmentLogSoftmaxColumns, weightedRowSums } from '../../../src/tensor/segments.js';
+import { frozenDots, lastTrainedDots, trainedDots } from '../../../src/tensor/table-dots.js';
 import { checkGradient, expectClose, gradientsOf } from '../../fixtures/gradient-check.js';
 import { backendsHere } from '../../fixtures/tensor-backends.js';
 
@@ -16,7 +17,8 @@ const normals = (length: number, deviation = 1) => Float32Array.from({ length },
 const scores = normals(count * columns, 2);
 const logWeights = Float32Array.from({ length: count }, (_, i) => Math.log(1 + (i % 4)));
 
-const backends = await backendsHere(['webgpu']);
+const everywhere = await backendsHere();
+const backends = everywhere.filter((name) => name !== 'webgpu');
 
 /** Parameters of the given values. */
 function parametersOf(tf: Tf, values: Record<string, [rows: number, width: number, data: Float32Array]>) {
@@ -36,7 +38,12 @@ describe.each(backends)('the softmax over segments on %s', (backend) => {
         const rows = Array.from({ length: offsets[s + 1]! - offsets[s]! }, (_, i) => offsets[s]! + i);
         const terms = rows.map((i) => Math.exp(scores[i * columns + h]! + (weights?.[i] ?? 0)));
         const sum = terms.reduce((a, b) => a + b, 0);
-        for (const i of rows) expect(out[i * columns + h]).toBeCloseTo(scores[i * columns + h]! - Math.log(sum), 4);
+        const at = rows.map((i) => i * columns + h);
+        expectClose(
+          at.map((i) => out[i]!),
+          at.map((i) => scores[i]! - Math.log(sum)),
+          5e-5,
+        );
       }
     }
   });
@@ -102,3 +109,72 @@ describe.each(backends)('weighted sums of rows on %s', (backend) => {
     parameters.dispose();
   });
 });
+
+const widths = [3, 6];
+const heights = [5, 9];
+
+/** States with 0 to 40 edges, whose tails repeat. */
+function problem(seed: number) {
+  const rng = Rng.named(seed, 'test/dots');
+  const counts = [0, 40, ...Array.from({ length: 4 }, () => rng.integer(41))];
+  const left = Int32Array.from(counts.flatMap((count, state) => Array<number>(count).fill(state)));
+  const right = heights.map((height) => left.map(() => rng.integer(height - 1)));
+  const numbers = (rows: number, columns: number) =>
+    Array.from({ length: rows }, () => Array.from({ length: columns }, () => rng.normal()));
+  const grads = Float32Array.from(left, () => rng.normal());
+  return {
+    states: numbers(6, 9),
+    tables: heights.map((height, k) => numbers(height, widths[k]!)),
+    left,
+    right,
+    grads,
+  };
+}
+
+describe.each(everywhere.filter((name) => name !== 'tensorflow-gpu'))(
+  'dot products with rows of tables on %s',
+  (backend) => {
+    test.each([
+      ['trained', trainedDots],
+      ['trained, last of a network', lastTrainedDots],
+      ['frozen', undefined],
+    ])('%s: are those of pairs of rows, table by table, with every gradient', async (_, make) => {
+      const { tf } = await openBackend(backend);
+      for (let seed = 0; seed < 2; seed++) {
+        const { states, tables, left, right, grads } = problem(seed);
+        const frozen = frozenDots(
+          tables.map((rows, k) => ({ values: Float32Array.from(rows.flat()), width: widths[k]! })),
+        );
+        const variables = [states, ...tables].map((values) => tf.variable(tf.tensor2d(values)));
+        const [own, ...rows] = variables as unknown as [tfTypes.Tensor2D, ...tfTypes.Tensor2D[]];
+        const ours = () => {
+          const rowsOf = tf.mul(own, 1) as tfTypes.Tensor2D;
+          return make ? make(tf, rowsOf, rows, { left, right }) : frozen(rowsOf, { left, right });
+        };
+        const plain = () => {
+          const rowsOf = (table: tfTypes.Tensor2D, index: Int32Array) => gatherRows(tf, table, index);
+          const part = (k: number, column: number) =>
+            tf.sum(tf.mul(rowsOf(tf.slice(own, [0, column], [6, widths[k]!]), left), rowsOf(rows[k]!, right[k]!)), 1);
+          return tf.add(part(0, 0), part(1, 3));
+        };
+        const outcome = async (outputs: () => TensorOutputs) => {
+          const gradients = await gradientsOf(
+            tf,
+            { outputs, grad: () => grads },
+            make ? variables : variables.slice(0, 1),
+          );
+          const values = await Promise.all(gradients.map((gradient) => gradient.data()));
+          tf.dispose(gradients);
+          return [await readTensor(tf, outputs), ...values];
+        };
+        const [got, expected] = [await outcome(ours), await outcome(plain)];
+        expected.forEach((values, k) => expectClose(got[k]!, values, 5e-5));
+        // The last row of each table is unused.
+        (make ? [1, 2] : []).forEach((k) =>
+          expect(got[k + 1]!.slice(-widths[k - 1]!).every((value) => value === 0)).toBe(true),
+        );
+        tf.dispose(variables);
+      }
+    });
+  },
+);
