@@ -1,6 +1,6 @@
 /** Parallel-axes plot: one line per trial across its settings to its figure, as SVG in the page's colours. */
 import { display } from '../src/run/config-keys.js';
-import type { SweepRecord } from '../src/run/sweep.js';
+import type { SweepAxis } from '../src/run/sweep-axes.js';
 import { escapeText } from './html.js';
 import { plain } from './format.js';
 
@@ -31,7 +31,7 @@ export function parallelAxes(
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const shareOf = (value: number) => (high > low ? (value - low) / (high - low) : 0.5);
   const x = (i: number) => margin + i * column;
-  const y = (position: number) => top + (1 - position) * height;
+  const y = (level: number) => top + (1 - level) * height;
   const width = 2 * margin + axes.length * column;
   const sign = better === 'high' ? 1 : -1;
   // Ties go to the earlier trial, as elsewhere.
@@ -64,14 +64,14 @@ ${[...named, last].join('\n')}
 function pathTo(
   i: number,
   x: (i: number) => number,
-  y: (position: number) => number,
-  position: number,
+  y: (level: number) => number,
+  level: number,
   before: number | undefined,
 ): string {
   const at = (value: number) => value.toFixed(1);
-  if (before === undefined) return `M${x(i)} ${at(y(position))}`;
+  if (before === undefined) return `M${x(i)} ${at(y(level))}`;
   const middle = (x(i - 1) + x(i)) / 2;
-  return `C${middle} ${at(y(before))} ${middle} ${at(y(position))} ${x(i)} ${at(y(position))}`;
+  return `C${middle} ${at(y(before))} ${middle} ${at(y(level))} ${x(i)} ${at(y(level))}`;
 }
 
 interface Tick {
@@ -91,7 +91,7 @@ function axisDrawing(
   x: number,
   name: string,
   ticks: readonly Tick[],
-  y: (position: number) => number,
+  y: (level: number) => number,
   isFirst = false,
 ): string {
   const position = isFirst ? `text-anchor="end" x="${x - 7}"` : `x="${x + 7}"`;
@@ -109,55 +109,4 @@ function axisDrawing(
     `<text text-anchor="middle" x="${x}" y="32">${escapeText(key)}</text>`,
     ...marks,
   ].join('');
-}
-
-/** One setting. */
-interface SweepAxis {
-  key: string;
-  /** Distances are logarithmic. */
-  isLog: boolean;
-  /** Named values in order; undefined for a range of numbers. */
-  values?: readonly unknown[];
-  /** Ends of the range; absent with `values`. */
-  low?: number;
-  high?: number;
-  /** Position of a value in [0, 1]. Among n ordered values, the middle of the n-th part. */
-  placeOf(value: unknown): number;
-}
-
-/** Axes of a sweep in command-line order. */
-export function axesOf({ dimensions }: Pick<SweepRecord, 'dimensions'>): SweepAxis[] {
-  return dimensions.map((one) => {
-    if (one.kind === 'grid' || one.kind === 'choice') return axisOfValues(one.key, inOrder(one.values));
-    return axisOfRange(one.key, one.low, one.high, one.kind.startsWith('log'), one.kind.endsWith('int'));
-  });
-}
-
-/** Numbers ascend; all else keeps its order. */
-function inOrder(values: readonly unknown[]): unknown[] {
-  const isNumeric = values.every((value) => typeof value === 'number');
-  return isNumeric ? [...(values as number[])].sort((a, b) => a - b) : [...values];
-}
-
-function axisOfValues(key: string, values: readonly unknown[]): SweepAxis {
-  const texts = values.map((value) => JSON.stringify(value));
-  return {
-    key,
-    isLog: false,
-    values,
-    placeOf: (value) => (texts.indexOf(JSON.stringify(value)) + 0.5) / values.length,
-  };
-}
-
-/** @param whole each integer has a separate part, as wide as its probability */
-function axisOfRange(key: string, low: number, high: number, isLog: boolean, whole: boolean): SweepAxis {
-  const scale = isLog ? Math.log : (value: number) => value;
-  const [begin, end] = [scale(low), scale(whole ? high + 1 : high)];
-  return {
-    ...{ key, isLog, low, high },
-    placeOf(value) {
-      const middle = whole ? (scale(Number(value)) + scale(Number(value) + 1)) / 2 : scale(Number(value));
-      return Math.min(1, Math.max(0, (middle - begin) / (end - begin)));
-    },
-  };
 }

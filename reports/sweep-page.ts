@@ -1,4 +1,4 @@
-/** Page of a sweep: trials across their settings, curves, and the best trials. */
+/** Page of a sweep: trials across their settings, importance of settings, curves, and the best trials. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { WorkbenchError } from '../src/run/errors.js';
@@ -7,12 +7,13 @@ import { writeFileAtomic } from '../src/run/files.js';
 import { readMetrics } from '../src/run/metric-log.js';
 import { openRun, runFiles, runIn } from '../src/run/run-folder.js';
 import { rankedTrials, trialsOf, type SweepInfo, type Trial } from '../src/run/sweep.js';
+import { axesOf } from '../src/run/sweep-axes.js';
 import { measureOf } from './curves.js';
 import { type Fact, factsIn, type PageView, type PartView, renderPage, type RunView, type Table } from './html.js';
-import { axesOf, parallelAxes } from './parallel-axes.js';
+import { parallelAxes } from './parallel-axes.js';
 import { type ChartGroup, type Drawn, pictureDrawer } from './pictures.js';
 import { greys, palette } from './plots/colors.js';
-import type { LinePlot, PlotLine } from './plots/plot.js';
+import type { BarPlot, LinePlot, PlotLine } from './plots/plot.js';
 import type { Report } from './report.js';
 import { loadRunData } from './run-data.js';
 import { percent, plain } from './format.js';
@@ -22,6 +23,8 @@ interface SweepFindings {
   /** Figure that selects trials. */
   metric: string | undefined;
   best?: { trial: number; value: number; low: number; high: number; n: number; command: string } | undefined;
+  importance?:
+    { settings: { key: string; share: number; deviation: number }[]; foretold: number; n: number } | undefined;
 }
 
 /** Formats a value of the figure. */
@@ -54,8 +57,10 @@ export async function writeSweepPage(
   const drawn: Drawn = { pictures: [], plots: [] };
   const draw = pictureDrawer(to, drawn);
   const ranked = rankedTrials(trials, record.better);
+  const explained = importanceChart(findings.importance);
   const parts: PartView[] = [
     axesPart(sweep, valued, writing),
+    ...(explained ? [{ heading: 'What explains the differences', figures: await draw([explained]) }] : []),
     { heading: 'Trials', table: trialTable(sweep, trials, ranked, writing), caption: tableCaption(sweep, writing) },
   ];
   const curves = curveChart(sweep, ranked, valued, findings.metric, writing);
@@ -146,6 +151,25 @@ function axesPart({ record }: SweepInfo, valued: readonly (Trial & { value: numb
     drawing: parallelAxes(axes, shown, { figure: writing.name, write: writing.write, better: record.better }),
     caption:
       'A line a trial, the stronger the better; the best in another colour, stopped ones dashed. Failed trials are left out. Point at a line to read it.',
+  };
+}
+
+function importanceChart(importance: SweepFindings['importance']): ChartGroup | undefined {
+  if (!importance) return undefined;
+  const { settings, foretold, n } = importance;
+  const bars = settings.map(({ key, share, deviation }) => ({
+    ...{ label: key, color: palette[0], value: share, n },
+    ...{ low: Math.max(0, share - deviation), high: Math.min(1, share + deviation) },
+  }));
+  const plot: BarPlot = { kind: 'bars', title: 'share of variance explained, %', unit: '%', bars };
+  const shares = settings.map(({ key, share }) => `${key} ${percent(share)} %`).join(', ');
+  const trust =
+    foretold <= 0
+      ? `The forest foretells nothing of trials that it did not see (out of bag R² ${foretold.toFixed(2)}): these shares mean nothing.`
+      : `Of the differences between trials that it did not see the forest foretells ${percent(foretold)} % (out of bag R²): the less, the less these shares mean.`;
+  return {
+    caption: `Share of the variance of the figure that each setting explains alone: functional ANOVA over a forest of 128 regression trees (Hutter, Hoos and Leyton-Brown 2014), from ${count(n, 'finished trial')}; whiskers: standard deviation over the trees. What is left of 100 % belongs to settings together. ${trust}`,
+    charts: [{ name: 'importance', alt: `Share of variance explained: ${shares}`, plot }],
   };
 }
 

@@ -1,8 +1,10 @@
 /** Results of a sweep: its trials in order of their figure, the best one, and the command that trains it again. */
 import { join } from 'node:path';
+import { functionalAnova } from '../src/metrics/functional-anova.js';
 import { studentInterval } from '../src/metrics/intervals.js';
 import { rankedTrials, trialsOf, type SweepInfo, type SweepRecord, type Trial } from '../src/run/sweep.js';
 import { commandLine } from '../src/run/command-line.js';
+import { axesOf } from '../src/run/sweep-axes.js';
 import { overridesOf } from './space.js';
 
 /** The trial that won, on valid. */
@@ -19,6 +21,15 @@ interface BestTrial {
   command: string;
 }
 
+/** Share of the differences between finished trials each setting explains alone, by functional ANOVA over a random forest. */
+interface SettingImportance {
+  settings: { key: string; share: number; deviation: number }[];
+  /** Out of bag R² of the forest: at 0 or below the shares say nothing. */
+  foretold: number;
+  /** Trials. */
+  n: number;
+}
+
 /** See the top of the file. */
 export interface SweepResults {
   /** The figure that chose; undefined where no trial was evaluated. */
@@ -26,6 +37,8 @@ export interface SweepResults {
   trials: (Trial & { folders: string[] })[];
   counts: { trials: number; begun: number; finished: number; stopped: number; failed: number };
   best?: BestTrial | undefined;
+  /** Absent where too few trials finished, or all alike. */
+  importance?: SettingImportance | undefined;
 }
 
 /** @param sweep its folder, record and lines */
@@ -35,7 +48,8 @@ export function sweepResults({
   events,
 }: Pick<SweepInfo, 'folder' | 'record' | 'events'>): SweepResults {
   const trials = trialsOf(record, events);
-  const [first] = rankedTrials(trials, record.better);
+  const ranked = rankedTrials(trials, record.better);
+  const [first] = ranked;
   const count = (state: Trial['state']) => trials.filter((trial) => trial.state === state).length;
   return {
     metric: record.metric ?? events.flatMap((event) => (event.kind === 'end' ? (event.metric ?? []) : []))[0],
@@ -48,7 +62,26 @@ export function sweepResults({
       failed: count('failed'),
     },
     best: first && bestOf(first, record),
+    importance: importanceOf(record, ranked),
   };
+}
+
+function importanceOf(
+  record: SweepRecord,
+  trials: readonly (Trial & { value: number })[],
+): SettingImportance | undefined {
+  const axes = axesOf(record);
+  const rows = trials.map(({ set }) => axes.map(({ key, placeOf }) => placeOf(set[key])));
+  const found = functionalAnova(
+    rows,
+    trials.map(({ value }) => value),
+  );
+  if (!found) return undefined;
+  const settings = axes.map(({ key }, d) => {
+    const { value: share, deviation } = found.shares[d]!;
+    return { key, share, deviation };
+  });
+  return { settings: settings.sort((a, b) => b.share - a.share), foretold: found.foretold, n: trials.length };
 }
 
 function bestOf(

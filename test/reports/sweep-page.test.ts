@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { sweepIn, trialName, type SweepRecord } from '../../src/run/sweep.js';
-import { axesOf } from '../../reports/parallel-axes.js';
+import { axesOf } from '../../src/run/sweep-axes.js';
 import { writeSweepPage } from '../../reports/sweep-page.js';
 import { openSweep, plannedSweep, type SweepPlan } from '../../sweep/plan.js';
 import { sweepResults } from '../../sweep/results.js';
@@ -109,6 +109,11 @@ describe('the page', () => {
     expect(firsts).toEqual([6, 5, 4, 3, 2, 1, 7, 8]);
     expect(table).toContain('no &lt;memory&gt;');
     expect(html).not.toContain('<memory>');
+  });
+
+  test('shows importance with its reliability', async () => {
+    const text = textOf((await pageOf(madeUp(await planned({ trials: 6 })))).html);
+    expect(text).toMatch(/functional ANOVA .* from 6 finished trials; whiskers: .*\(out of bag R² -?\d\.\d\d\)/);
   });
 
   test('is there of a sweep that is not done, and says so; not of one without a figure', async () => {
