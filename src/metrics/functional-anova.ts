@@ -115,7 +115,7 @@ function bestSplit(
 }
 
 function holds({ low, high }: Leaf, row: readonly number[]): boolean {
-  return row.every((index, d) => index >= low[d]! && (index < high[d]! || high[d] === 1));
+  return row.every((value, d) => value >= low[d]! && (value < high[d]! || high[d] === 1));
 }
 
 /** By dimension; undefined for a tree without variance. */
