@@ -29,7 +29,7 @@ import { byIds, Graph } from '../../../src/kg/graph.js';
 import { relationRows } from '../../../src/kg/relation-rows.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { randomWorld } from '../../fixtures/exact-learner.js';
-import { isLong } from '../../fixtures/long-tests.js';
+import { isLong, often } from '../../fixtures/long-tests.js';
 
 const numEntities = 12;
 const names = ['a', 'b', 'c'];
@@ -217,8 +217,8 @@ describe('a policy fitted to sampled walks', () => {
 
   test('only the likelihood keeps what solves the other half', async () => {
     const [byLikelihood, byReward] = [new Float64Array(4), new Float64Array(4)];
-    await fitMixture(table, byLikelihood, { ...courseOf('likelihood'), steps: 4000 }, new Rng(6), async () => {});
-    await fitMixture(table, byReward, { ...courseOf('expected-reward'), steps: 4000 }, new Rng(6), async () => {});
+    await fitMixture(table, byLikelihood, { ...courseOf('likelihood'), steps: 1600 }, new Rng(6), async () => {});
+    await fitMixture(table, byReward, { ...courseOf('expected-reward'), steps: 1600 }, new Rng(6), async () => {});
     const share = (theta: Float64Array) => Math.exp(theta[1]! - theta[0]!);
     expect(share(byReward)).toBeLessThan(0.05);
     expect(share(byLikelihood)).toBeGreaterThan(0.3);
@@ -229,7 +229,7 @@ test('chains are counted once per triple, most frequent of each length first, wh
   const counts = new ChainCounts(500);
   const rng = new Rng(3);
   const known = new Map<string, Set<number>>();
-  for (let triple = 0; triple < 20; triple++) {
+  for (let triple = 0; triple < 10; triple++) {
     counts.nextTriple();
     for (let i = 0; i < 400; i++) {
       const length = 1 + rng.integer(4);
@@ -375,7 +375,7 @@ describe.each(isLong ? [3, 4] : [3])('a relation, with chains of up to %i', (hop
     for (let at = 0; at < learner.steps; at++) await learner.step(at);
     const find = walker.walks!(pairs);
     const rng = new Rng(9);
-    const draws = 1000;
+    const draws = often(300, 1000);
     let asked = 0;
     for (const relation of [1, 4]) {
       const learned = await relationLearner({ ...work, pairs })(relation);

@@ -4,7 +4,7 @@ import { MessageNetwork } from '../../../agents/exact-walker/messages/message-ne
 import { exactWalkerKind } from '../../../agents/exact-walker/registry.js';
 import { exactWalkerSettings } from '../../../agents/exact-walker/settings.js';
 import { learnsAndGoesOn, randomWorld } from '../../fixtures/exact-learner.js';
-import { isLong } from '../../fixtures/long-tests.js';
+import { inTurn, isLong, often } from '../../fixtures/long-tests.js';
 
 const [numEntities, d] = [15, 16];
 
@@ -96,7 +96,7 @@ function networkOf(hops: number): MessageNetwork {
   return network;
 }
 
-const cases = [1, 2, 3, 4].flatMap((hops) => hidden.map((pair) => ({ hops, pair })));
+const cases = [1, 2, 3, 4].flatMap((hops) => inTurn(hidden, hops).map((pair) => ({ hops, pair })));
 
 test.each(cases)(
   'scores of $hops hops are those of the equations, with $pair hidden, and again after another query',
@@ -120,7 +120,7 @@ test.each(cases)(
   },
 );
 
-test.each(isLong ? [2, 3, 4] : [2, 3])('the gradient of %i hops is the gradient of the scores', (hops) => {
+test.each(isLong ? [2, 3, 4] : [3])('the gradient of %i hops is the gradient of the scores', (hops) => {
   const network = networkOf(hops);
   const { parameters } = network;
   const pair = hidden[2];
@@ -134,8 +134,8 @@ test.each(isLong ? [2, 3, 4] : [2, 3])('the gradient of %i hops is the gradient 
   for (const name of parameters.names) {
     const [values, grads] = [parameters.value(name), Float32Array.from(parameters.grad(name))];
     // The largest of each tensor, and two others: all would take ten thousand forward passes.
-    const indices = [...grads.keys()].sort((a, b) => Math.abs(grads[b]!) - Math.abs(grads[a]!)).slice(0, 3);
-    for (const index of [...indices, 0, grads.length >> 1]) {
+    const indices = [...grads.keys()].sort((a, b) => Math.abs(grads[b]!) - Math.abs(grads[a]!)).slice(0, often(2, 3));
+    for (const index of isLong ? [...indices, 0, grads.length >> 1] : indices) {
       const before = values[index]!;
       const at = (by: number) => {
         values[index] = before + by;

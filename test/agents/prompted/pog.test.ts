@@ -233,7 +233,7 @@ describe('bounds', () => {
 
   const hub: Facts = [
     ['Orla Brandt', 'lives_in', 'Skarn'],
-    ...Array.from({ length: 10_000 }, (_, i) => [`Clock ${i} x`, 'purchased_by', 'Orla Brandt'] as const),
+    ...Array.from({ length: 400 }, (_, i) => [`Clock ${i} x`, 'purchased_by', 'Orla Brandt'] as const),
   ];
 
   test('a hub is kept whole, or cut to those most similar to the question, or sampled by seed', async () => {

@@ -103,12 +103,12 @@ test('a reply that cannot be read is marked, and the walker’s first walk stand
 });
 
 test('a hub’s facts are limited, its answers are not', async () => {
-  const facts = Array.from({ length: 10_000 }, (_, i) => [`Clock ${i}`, 'purchased_by', 'Orla Brandt'] as const);
+  const facts = Array.from({ length: 400 }, (_, i) => [`Clock ${i}`, 'purchased_by', 'Orla Brandt'] as const);
   const walk = { relations: [graphOf(facts).relationId('~purchased_by')], probability: 1 };
   const script = ({ evidence }: Decision) => ({ answers: [evidence[0]![0]] });
   for (const [answers, entities] of [
     ['model', 1],
-    ['frontier', 10_000],
+    ['frontier', 400],
   ] as const) {
     const { answer, asked } = await ask([walk], { facts, script, answers });
     expect(answer.entities).toHaveLength(entities);

@@ -24,6 +24,7 @@ import { type Graph, type Path, type Triple } from '../../../src/kg/graph.js';
 import { arkRanks, type ArkRanks } from '../../../src/metrics/ark-ranks.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { evaluatedDialogues } from '../../fixtures/evaluated.js';
+import { often } from '../../fixtures/long-tests.js';
 
 const rules: WalkRules = { horizon: 2, equalAtStep1: false };
 
@@ -159,7 +160,7 @@ describe('LLM-ARK’s beam out of the strict one', () => {
           expect(ranks).toEqual(await slowRanks(policy, task, golds));
         }
       }),
-      { numRuns: 25 },
+      { numRuns: often(8, 25) },
     );
   });
 
@@ -179,7 +180,7 @@ describe('LLM-ARK’s beam out of the strict one', () => {
       return [head, graph.relations[edge]!, graph.tails[edge]!];
     };
     const samples: WalkSample[] = [];
-    while (samples.length < 250) {
+    while (samples.length < often(100, 250)) {
       const start = rng.integer(entities);
       if (graph.degree(start) === 0 || graph.degree(start) > 40) continue;
       const first = step(start);
@@ -218,7 +219,7 @@ describe('LLM-ARK’s beam out of the strict one', () => {
     'B-ARK-17: with the text read %s no state is encoded or scored twice, and the rest is what it was',
     async (_, perStep) => {
       const { graph, samples } = uninformedWorld;
-      const some = samples.slice(0, 40);
+      const some = samples.slice(0, 10);
       const evaluate = async (count: 'strict' | 'ark') => {
         const scored = { states: 0 };
         const encoder = hashedEncoder(16);

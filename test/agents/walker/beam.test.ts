@@ -9,6 +9,7 @@ import { type Policy, walkerActor } from '../../../agents/walker/policy.js';
 import { applyAction, initialState, numActions, type WalkState } from '../../../envs/dialogue-walk/rules.js';
 import type { WalkTask } from '../../../datasets/walk-sample.js';
 import { canonicalPath, type Path, pathKey, type Triple } from '../../../src/kg/graph.js';
+import { often } from '../../fixtures/long-tests.js';
 
 const names = ['a', 'b', 'c', 'd', 'e', 'f'];
 const wide = 10_000;
@@ -73,7 +74,7 @@ describe('beam search', () => {
           expect(confidence).toBeCloseTo(massOf.get(answers[0]!.entity)!, 4);
         }
       }),
-      { numRuns: 25 },
+      { numRuns: often(10, 25) },
     );
   });
 
@@ -99,7 +100,7 @@ describe('beam search', () => {
           new Set(expected.map(({ path }) => pathKey(path))),
         );
       }),
-      { numRuns: 25 },
+      { numRuns: often(10, 25) },
     );
   });
 
@@ -178,7 +179,7 @@ describe('the probability of a walk that a policy is given', () => {
           expect(mass).toBeCloseTo(paths.length > 0 ? 1 : 0, 4);
         });
       }),
-      { numRuns: 40 },
+      { numRuns: often(12, 40) },
     );
   });
 

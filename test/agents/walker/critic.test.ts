@@ -46,7 +46,7 @@ describe.each([
       const together = await valuesOf(states);
       expect(together).toHaveLength(states.length);
       expect(new Set(together).size).toBeGreaterThan(distinctStates(settings) / 2);
-      for (const [s, state] of states.entries()) expectClose(await valuesOf([state]), [together[s]!]);
+      for (let s = 0; s < states.length; s += 7) expectClose(await valuesOf([states[s]!]), [together[s]!]);
     }, settings);
   });
 

@@ -15,6 +15,7 @@ import {
 import { Graph, unknownId, pathKey } from '../../../src/kg/graph.js';
 import { argmaxSegment, segmentLogSoftmax } from '../../../src/tensor/categorical.js';
 import { graphOf, toyTwoHop } from '../../fixtures/toy-walks.js';
+import { often } from '../../fixtures/long-tests.js';
 
 const chain = graphOf('chain', [
   ['a', 'r', 'b'],
@@ -145,7 +146,7 @@ describe('legal actions on any graph', () => {
           expect(actionOf(graph, state, actionTriple(graph, state, action), rules)).toBe(action);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: often(30, 60) },
     );
   });
 
@@ -178,7 +179,7 @@ describe('legal actions on any graph', () => {
         const greedy = argmaxSegment(logProbs, 0, logits.length);
         expect(env.step(greedy).observation.path).toEqual([actionTriple(graph, state, greedy)]);
       }),
-      { numRuns: 40 },
+      { numRuns: often(12, 40) },
     );
   });
 });

@@ -15,6 +15,7 @@ import { knownAnswers } from '../../../src/embedding/known-answers.js';
 import { Graph } from '../../../src/kg/graph.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { probability, randomLinks } from '../../fixtures/random-links.js';
+import { often } from '../../fixtures/long-tests.js';
 
 const id = 'kgwalk/LinkQuery-v1';
 
@@ -45,7 +46,7 @@ const variants: [string, LinkQueryOptions][] = [
 
 describe('kgwalk/LinkQuery-v1', () => {
   test.each(variants)('keeps the promises of an environment, %s', (_, options) => {
-    checkEnv(makeEnv(id, options), { episodes: 12 });
+    checkEnv(makeEnv(id, options), { episodes: often(5, 12) });
   });
 
   test('hides the edge that is asked for, in both directions, and nothing else of that kind', () => {
@@ -167,7 +168,7 @@ describe('LinkQueryBatch', () => {
     );
     const rng = Rng.named(0, 'test/actions');
     let [one, all] = [singles.reset({ seed: 40 }), batch.reset({ seed: 40 })];
-    for (let round = 0; round < 60; round++) {
+    for (let round = 0; round < often(20, 60); round++) {
       expect(copied(all)).toEqual(copied(one));
       if (one.live.length === 0) [one, all] = [singles.reset(), batch.reset()];
       const actions = Int32Array.from(one.observations, ({ actionMask }) => world.actionSpace.sample(rng, actionMask));

@@ -37,7 +37,7 @@ describe('the hop predictor', () => {
   });
 
   test('learns from more questions than a function takes arguments', async () => {
-    const rows = Int32Array.from({ length: 300_000 }, (_, i) => i % 2);
+    const rows = Int32Array.from({ length: 150_000 }, (_, i) => i % 2);
     const encoded = { matrix: Float32Array.of(1, 0, 0, 1), rows, dim: 2 };
     const hops = Array.from(rows, (row) => row + 1);
     expect((await fitHops(tf, encoded, hops)).maxHops).toBe(2);

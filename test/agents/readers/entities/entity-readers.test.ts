@@ -8,6 +8,7 @@ import type { QuestionSample } from '../../../../datasets/question.js';
 import { Rng } from '../../../../src/run/seeds.js';
 import { Diverged } from '../../../../src/tensor/diverged.js';
 import { tinyFacts, tinyQuestions } from './tiny-films.js';
+import { isLong, longTest } from '../../../fixtures/long-tests.js';
 
 const session = { trace: () => {} };
 
@@ -54,8 +55,9 @@ describe.each<[what: string, of: Opened, steps: number]>([
     150,
   ]),
   ['kv-mem', { kind: kvMem, name: 'kv-mem', entities: {} }, 250],
-])('the reader %s', (_, of, steps) => {
-  test('learns to answer from questions and answers alone', async () => {
+])('the reader %s', (what, of, steps) => {
+  // By day the two readers themselves, at night all of their teachers.
+  (what.includes('teacher') ? longTest : test)('learns to answer from questions and answers alone', async () => {
     const reader = await opened(of);
     expect(await right(reader, tinyQuestions)).toBeLessThan(0.8);
     await trained(reader, steps);
@@ -63,7 +65,7 @@ describe.each<[what: string, of: Opened, steps: number]>([
     reader.dispose();
   });
 
-  test.each([1, 3])('resumes from the state after step %i to equal bytes, dropout included', async (at) => {
+  test.each(isLong ? [1, 3] : [3])('resumes from the state after step %i to equal bytes, dropout included', async (at) => {
     const more = { fit: { dropout: 0.2, learningRate: 0.02 } };
     const whole = await opened(of, more);
     await trained(whole, 6);

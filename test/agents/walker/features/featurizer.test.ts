@@ -8,6 +8,7 @@ import { defaultWalkRules, initialState, numActions } from '../../../../envs/dia
 import { unknownId } from '../../../../src/kg/graph.js';
 import { laterSample, reachableStates, toyFeaturizer } from '../../../fixtures/toy-walker.js';
 import { toyTwoHop } from '../../../fixtures/toy-walks.js';
+import { often } from '../../../fixtures/long-tests.js';
 
 const toy = toyTwoHop();
 const { graph } = toy;
@@ -120,7 +121,7 @@ describe('a batch', () => {
         );
         expect(rows).toEqual(order.map((i) => alone[i]));
       }),
-      { numRuns: 40 },
+      { numRuns: often(12, 40) },
     );
   });
 
@@ -145,7 +146,7 @@ describe('a batch', () => {
           });
         });
       }),
-      { numRuns: 25 },
+      { numRuns: often(6, 25) },
     );
   });
 
@@ -248,7 +249,7 @@ test.each([
     fc.property(orders, (order) => {
       expect(featurizer.batch(chosen(order, true))).toEqual(usual.batch(chosen(order, false)));
     }),
-    { numRuns: 60 },
+    { numRuns: often(15, 60) },
   );
 });
 
