@@ -14,7 +14,8 @@ import type { Graph } from '../src/kg/graph.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { cacheFolder } from '../src/run/locations.js';
 import type { RunInfo } from '../src/run/records.js';
-import { openRun, runFiles } from '../src/run/run-folder.js';
+import { runFiles } from '../src/run/run-files.js';
+import { openRun } from '../src/run/run-folder.js';
 import type { QuestionAgent } from './question-agent.js';
 
 /** A run's checkpoint with the settings that it was trained under. */

@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
-import { decisiveSettings, diffConfig, valueAt } from '../src/run/config.js';
+import { decisiveSettings, diffConfig, valueAt } from '../src/run/config-values.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { checkEvaluationSeal } from '../src/run/evaluation-seal.js';
 import { evaluationRecord } from '../src/run/evaluation.js';
@@ -13,7 +13,8 @@ import { checkLogMark } from '../src/run/json-lines.js';
 import { readRunProvenance } from '../src/run/provenance.js';
 import { readJsonFile } from '../src/run/read-json.js';
 import type { RunInfo } from '../src/run/records.js';
-import { evaluationFiles, openRun, runFiles } from '../src/run/run-folder.js';
+import { evaluationFiles, runFiles } from '../src/run/run-files.js';
+import { openRun } from '../src/run/run-folder.js';
 import { type CheckpointHeader, readCheckpoint, type ReadCheckpoint } from './checkpoint.js';
 import { type ReadOptions, readSafetensors, statedSealOf } from './safetensors.js';
 import { readIndex, resolveCheckpoint, type StoredCheckpoint } from './store.js';

@@ -1,6 +1,6 @@
 /** A checkpoint: named tensors and a JSON header in one safetensors file. It holds no wall clock, path or run id. */
 import { z } from 'zod';
-import { canonicalJson } from '../src/run/config.js';
+import { canonicalJson } from '../src/run/config-values.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { writeFileAtomic } from '../src/run/files.js';
 import { printable } from '../src/run/printable.js';

@@ -6,7 +6,7 @@ import { WorkbenchError } from '../src/run/errors.js';
 import { writeFileAtomic } from '../src/run/files.js';
 import { readJsonFile } from '../src/run/read-json.js';
 import { phases } from '../src/run/records.js';
-import { runFiles } from '../src/run/run-folder.js';
+import { runFiles } from '../src/run/run-files.js';
 import { type Checkpoint, writeCheckpoint } from './checkpoint.js';
 import { statedSealOf } from './safetensors.js';
 import {

@@ -95,7 +95,8 @@ async function verify(run: string, { json }: { json?: boolean }): Promise<void> 
 }
 
 async function exportRun(run: string, { csv, json }: { csv?: string; json?: boolean }): Promise<void> {
-  const { openRun, runFiles } = await import('../src/run/run-folder.js');
+  const { runFiles } = await import('../src/run/run-files.js');
+  const { openRun } = await import('../src/run/run-folder.js');
   const { exportCsv, metricsCsv } = await import('../src/run/metric-log.js');
   const { checkLog } = await import('../checkpoints/chain.js');
   const info = openRun(run);

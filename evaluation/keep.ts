@@ -9,7 +9,7 @@ import type { CallTiming } from '../src/llm/client/ask-model.js';
 import { type CompletionStore, openCompletionStore } from '../src/llm/client/completion-store.js';
 import { type ClientSettings, createClients } from '../src/llm/client/create-clients.js';
 import type { LanguageModel } from '../src/llm/language-model.js';
-import { configHash } from '../src/run/config.js';
+import { configHash } from '../src/run/config-values.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { checkEvaluationSeal, sealEvaluation } from '../src/run/evaluation-seal.js';
 import { aboutEvaluation, evaluationRecord, type EvaluationRecord } from '../src/run/evaluation.js';
@@ -25,7 +25,7 @@ import {
   readProvenance,
 } from '../src/run/provenance.js';
 import { asWritten, openObject, readJsonFile } from '../src/run/read-json.js';
-import { evaluationFiles, type EvaluationFiles, runFiles } from '../src/run/run-folder.js';
+import { evaluationFiles, type EvaluationFiles, runFiles } from '../src/run/run-files.js';
 import { lockFolder } from '../src/run/run-lock.js';
 import { evaluate, type EvaluateOptions, type Evaluation, type EvaluationSubject, type Traced } from './evaluate.js';
 import type { AgentRunner, AskOptions, Compared, Measure, Row, Sample, Scorer } from './score.js';

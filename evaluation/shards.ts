@@ -4,9 +4,9 @@
  */
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { canonicalJson } from '../src/run/config.js';
+import { canonicalJson } from '../src/run/config-values.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import { evaluationFiles } from '../src/run/run-folder.js';
+import { evaluationFiles } from '../src/run/run-files.js';
 import type { AboutEvaluation } from '../src/run/evaluation.js';
 
 /** Part of a whole; part 1 of 1 is the whole. */

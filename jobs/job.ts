@@ -3,7 +3,7 @@
  * after the sweep it belongs to, if any; the line determines the result, so its hash is the result's name.
  */
 import { z } from 'zod';
-import { canonicalJson, configHash } from '../src/run/config.js';
+import { canonicalJson, configHash } from '../src/run/config-values.js';
 import { kgwalkVersion } from '../src/run/environment.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { readTextFile, writeFileAtomic } from '../src/run/files.js';

@@ -1,5 +1,6 @@
 /** `kgwalk/presets`: the settings of a run, as `train` of `kgwalk/trainers` takes them. @module kgwalk/presets */
-import { isPlain, parseOverride, readConfigFile } from '../src/run/config-source.js';
+import { isPlain } from '../src/run/config-values.js';
+import { parseOverride, readConfigFile } from '../src/run/config-source.js';
 import { applyOverrides, loadConfig } from '../src/run/config.js';
 import { resolvePreset } from '../src/run/locations.js';
 import { loadPluginsOf } from '../tasks/plugins.js';

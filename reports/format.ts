@@ -1,5 +1,5 @@
 /** Formats numbers, agents, figures, runs and relations for readers. */
-import { configHash, decisiveSettings } from '../src/run/config.js';
+import { configHash, decisiveSettings } from '../src/run/config-values.js';
 import { numberText, type Figure } from '../src/run/figures.js';
 
 const baselines: Readonly<Record<string, string>> = {

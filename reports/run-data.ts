@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { diffConfig, valueAt } from '../src/run/config.js';
+import { diffConfig, valueAt } from '../src/run/config-values.js';
 import { checkEvaluationSeal } from '../src/run/evaluation-seal.js';
 import { evaluationRecord, type EvaluationRecord } from '../src/run/evaluation.js';
 import { readJsonLines } from '../src/run/json-lines.js';
@@ -11,7 +11,8 @@ import { runsFolder } from '../src/run/locations.js';
 import { readMetrics, readTimings } from '../src/run/metric-log.js';
 import { openObject, readJsonFile } from '../src/run/read-json.js';
 import type { MetricRecord, RunInfo, TimingRecord } from '../src/run/records.js';
-import { evaluationFiles, openRun, runFiles } from '../src/run/run-folder.js';
+import { evaluationFiles, runFiles } from '../src/run/run-files.js';
+import { openRun } from '../src/run/run-folder.js';
 import { agentColors, palette } from './plots/colors.js';
 import { algorithmOf, methodOf, plainName, settingsKey, trainedMethodOf, withoutSeed } from './format.js';
 

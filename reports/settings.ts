@@ -1,5 +1,5 @@
 /** Comparison of run settings on one data set: scores after equal environment steps, with intervals over seeds. */
-import { diffConfig } from '../src/run/config.js';
+import { diffConfig } from '../src/run/config-values.js';
 import { numberText, type Figure } from '../src/run/figures.js';
 import { evaluatedKeys, type Trained } from './curves.js';
 import type { Table } from './html.js';

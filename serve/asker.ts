@@ -6,7 +6,7 @@ import { drawingOf } from '../reports/examples.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { silentProgress } from '../src/run/progress.js';
 import { ofShape } from '../src/run/read-json.js';
-import { runFiles } from '../src/run/run-folder.js';
+import { runFiles } from '../src/run/run-files.js';
 import type { EvaluationFlags } from '../tasks/flags.js';
 import { readsFlag } from '../tasks/index.js';
 import { resolve, taskOf } from '../tasks/named.js';

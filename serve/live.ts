@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { WorkbenchError } from '../src/run/errors.js';
 import { type Cursor, logStart, readOn } from '../src/run/follow-log.js';
 import { metricRecord, timingRecord } from '../src/run/records.js';
-import { runFiles } from '../src/run/run-folder.js';
+import { runFiles } from '../src/run/run-files.js';
 import { plainFile } from './places.js';
 import type { World } from './runs.js';
 

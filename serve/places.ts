@@ -2,7 +2,7 @@
 import { lstatSync, readdirSync, realpathSync, type Stats } from 'node:fs';
 import { basename, join } from 'node:path';
 import { WorkbenchError } from '../src/run/errors.js';
-import { evaluationFiles, runFiles } from '../src/run/run-folder.js';
+import { evaluationFiles, runFiles } from '../src/run/run-files.js';
 
 export interface Place {
   /** Path from the given root with forward slashes; for a root itself, its own name. */

@@ -7,7 +7,7 @@ import { collectResults, type ResultSet } from '../reports/results.js';
 import { type EvaluationData, loadEvaluation, type RunData, subjectsOf } from '../reports/run-data.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import type { EvaluationRecord } from '../src/run/evaluation.js';
-import { evaluationFiles } from '../src/run/run-folder.js';
+import { evaluationFiles } from '../src/run/run-files.js';
 import { loadTask, type TaskName, taskNames } from '../tasks/index.js';
 import type { ShownComparison, ShownExample, ShownSet } from './api.js';
 import { type Place, plainFile, refuseLinks } from './places.js';

@@ -3,11 +3,12 @@ import { basename } from 'node:path';
 import { readIndex } from '../checkpoints/store.js';
 import { datasetOf } from '../reports/run-data.js';
 import { plainName, settingsKey } from '../reports/format.js';
-import { diffConfig, valueAt } from '../src/run/config.js';
+import { diffConfig, valueAt } from '../src/run/config-values.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { readJsonFile } from '../src/run/read-json.js';
 import { type RunInfo, runState } from '../src/run/records.js';
-import { openRun, runFiles } from '../src/run/run-folder.js';
+import { runFiles } from '../src/run/run-files.js';
+import { openRun } from '../src/run/run-folder.js';
 import type { RunSummary, SettingDifference } from './api.js';
 import { findPlaces, type Place, plainFile, refuseLinks } from './places.js';
 

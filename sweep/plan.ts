@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { type Job, jobOf } from '../jobs/job.js';
 import { loadPreset } from '../presets/index.js';
-import { canonicalJson, configDifferences, configHash, refuseDifferences } from '../src/run/config.js';
+import { canonicalJson, configDifferences, configHash, refuseDifferences } from '../src/run/config-values.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { writeFileAtomic } from '../src/run/files.js';
 import { openJsonLines } from '../src/run/json-lines.js';

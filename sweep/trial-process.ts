@@ -5,7 +5,8 @@ import { type ProgramEnd, runProgram } from '../jobs/program.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { followRecords } from '../src/run/follow-log.js';
 import { metricRecord, type MetricRecord } from '../src/run/records.js';
-import { runFiles, runIn } from '../src/run/run-folder.js';
+import { runFiles } from '../src/run/run-files.js';
+import { runIn } from '../src/run/run-folder.js';
 import { isLocked } from '../src/run/run-lock.js';
 
 /** Polling interval of a run's metric log, in milliseconds. */

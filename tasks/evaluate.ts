@@ -15,7 +15,7 @@ import type { AboutEvaluation } from '../src/run/evaluation.js';
 import { type Figure, numberText } from '../src/run/figures.js';
 import { runsFolder } from '../src/run/locations.js';
 import { changedPluginsOf, pluginHashes } from '../src/run/plugins.js';
-import { runFiles } from '../src/run/run-folder.js';
+import { runFiles } from '../src/run/run-files.js';
 import { collectProvenance, ProvenanceNotes } from '../src/run/provenance.js';
 import type { Choices, EvaluationFlags } from './flags.js';
 import { embeddedChatModel, openRealModel } from './language-model.js';

@@ -17,7 +17,7 @@ import { type Estimate, intervalText, numberText } from '../src/run/figures.js';
 import { printable } from '../src/run/printable.js';
 import { readRunProvenance } from '../src/run/provenance.js';
 import type { RunInfo } from '../src/run/records.js';
-import { runFiles } from '../src/run/run-folder.js';
+import { runFiles } from '../src/run/run-files.js';
 import { findRun, findTrained } from './named-runs.js';
 import { type CheckedRun, type LeakCheck, membersOf, ShownPage } from './task.js';
 

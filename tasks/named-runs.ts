@@ -7,7 +7,8 @@ import { WorkbenchError } from '../src/run/errors.js';
 import { sha256File } from '../src/run/files.js';
 import { runsFolder } from '../src/run/locations.js';
 import type { RunInfo } from '../src/run/records.js';
-import { openRun, runFiles } from '../src/run/run-folder.js';
+import { runFiles } from '../src/run/run-files.js';
+import { openRun } from '../src/run/run-folder.js';
 import { membersOf, type Trained } from './task.js';
 
 /**

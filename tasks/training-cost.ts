@@ -6,7 +6,7 @@ import { resolveCheckpoint } from '../checkpoints/store.js';
 import type { EvaluationRecord } from '../src/run/evaluation.js';
 import { cpuFigure, readTimings } from '../src/run/metric-log.js';
 import { phases, type TimingRecord } from '../src/run/records.js';
-import { runFiles } from '../src/run/run-folder.js';
+import { runFiles } from '../src/run/run-files.js';
 
 /** See `trainingCostOf`. */
 export interface TrainingCost {

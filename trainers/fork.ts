@@ -2,12 +2,13 @@
 import { checkFits, weightsOnly, type Checkpoint, type CheckpointHashes } from '../checkpoints/checkpoint.js';
 import { readRunCheckpoint } from '../checkpoints/chain.js';
 import { readIndex, saveCheckpoint } from '../checkpoints/store.js';
-import { configDifferences, refuseDifferences } from '../src/run/config.js';
+import { configDifferences, refuseDifferences } from '../src/run/config-values.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { sha256File } from '../src/run/files.js';
 import { readRunProvenance, unknownWeights, writeProvenance } from '../src/run/provenance.js';
 import type { ForkOrigin, RunInfo } from '../src/run/records.js';
-import { openRun, runFiles } from '../src/run/run-folder.js';
+import { runFiles } from '../src/run/run-files.js';
+import { openRun } from '../src/run/run-folder.js';
 import type { TaskTrainer } from './session.js';
 import { plainSettings, settingsOfRun, type TrainSettings } from './train-settings.js';
 

@@ -11,7 +11,7 @@ import type { Tensor } from '../checkpoints/safetensors.js';
 import { filesBeside } from '../checkpoints/chain.js';
 import { saveCheckpoint } from '../checkpoints/store.js';
 import { type EncoderCounters, noCounts, type StateEncoder } from '../src/encoder/state-encoder.js';
-import { configHash } from '../src/run/config.js';
+import { configHash } from '../src/run/config-values.js';
 import type { LogMark } from '../src/run/json-lines.js';
 import { cpuFigure, openMetricLog, openTimingLog, readMetrics, usedCpu } from '../src/run/metric-log.js';
 import type { ProgressReporter } from '../src/run/progress.js';

@@ -3,7 +3,7 @@ import type { Checkpoint, CheckpointHashes } from '../checkpoints/checkpoint.js'
 import { readIndex } from '../checkpoints/store.js';
 import { openEncoder } from '../src/encoder/open-encoder.js';
 import { noEncoder, type StateEncoder } from '../src/encoder/state-encoder.js';
-import { configHash } from '../src/run/config.js';
+import { configHash } from '../src/run/config-values.js';
 import { collectEnvironment } from '../src/run/environment.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { cacheFolder } from '../src/run/locations.js';

@@ -5,7 +5,7 @@ import { encodeSafetensors, readSafetensors, type Tensor } from '../../checkpoin
 import type { EdgeLists } from '../../envs/link-query/world.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { writeFileAtomic } from '../../src/run/files.js';
-import { runFiles } from '../../src/run/run-folder.js';
+import { runFiles } from '../../src/run/run-files.js';
 import { Rng } from '../../src/run/seeds.js';
 import type { Tf } from '../../src/tensor/backend.js';
 import { frozenDots, lastTrainedDots, type TablePairs } from '../../src/tensor/table-dots.js';

@@ -9,7 +9,7 @@ import type { StateEncoder } from '../../src/encoder/state-encoder.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { writeFileAtomic } from '../../src/run/files.js';
-import { runFiles } from '../../src/run/run-folder.js';
+import { runFiles } from '../../src/run/run-files.js';
 import type { ReaderSettings } from './settings.js';
 
 /** Inputs of a reader other than questions: those come with `basis`, `step` and `answer`. */

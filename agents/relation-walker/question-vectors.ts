@@ -9,7 +9,7 @@ import type { EncodedTexts, StateEncoder } from '../../src/encoder/state-encoder
 import { WorkbenchError } from '../../src/run/errors.js';
 import { writeFileAtomic } from '../../src/run/files.js';
 import type { ProgressReporter } from '../../src/run/progress.js';
-import { runFiles } from '../../src/run/run-folder.js';
+import { runFiles } from '../../src/run/run-files.js';
 import type { RelationWalkerSettings } from './settings.js';
 
 /** Scale of each dimension; part of a trained walker. */

@@ -15,7 +15,7 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { writeFileAtomic } from '../../src/run/files.js';
 import type { ProgressReporter } from '../../src/run/progress.js';
 import { madeFrom } from '../../src/run/provenance.js';
-import { runFiles } from '../../src/run/run-folder.js';
+import { runFiles } from '../../src/run/run-files.js';
 import type { Tf } from '../../src/tensor/backend.js';
 import { principalComponents, scaledToMeanNorm } from '../../src/tensor/principal-components.js';
 import type { FrozenVectors } from './features/dialogue-scratch.js';

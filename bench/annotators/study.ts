@@ -16,7 +16,7 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { printable } from '../../src/run/printable.js';
 import { hasUnknownSources, readRunProvenance, unpackIds } from '../../src/run/provenance.js';
 import type { RunInfo } from '../../src/run/records.js';
-import { runFiles } from '../../src/run/run-folder.js';
+import { runFiles } from '../../src/run/run-files.js';
 import { checkDataset } from '../../tasks/leaks.js';
 import { findTrained } from '../../tasks/named-runs.js';
 import { membersOf, type Shown, ShownPage, type Trained, type Work } from '../../tasks/task.js';

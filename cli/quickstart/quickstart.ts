@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { datasetFolder, manifestFileName } from '../../datasets/imported-dataset.js';
 import type { RunSettings } from '../../presets/index.js';
 import { embeddedModelName, lastingModelName, modelFile } from '../../src/llm/model-files.js';
-import { configDifferences, refuseDifferences } from '../../src/run/config.js';
+import { configDifferences, refuseDifferences } from '../../src/run/config-values.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { cacheFolder, runsFolder } from '../../src/run/locations.js';
 import type { RunInfo } from '../../src/run/records.js';

@@ -1,7 +1,7 @@
 /** Dialogue data sets by name: manifest, loading, integrity check. */
 import { z } from 'zod';
 import type { Graph } from '../../src/kg/graph.js';
-import { configHash } from '../../src/run/config.js';
+import { configHash } from '../../src/run/config-values.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { madeFrom } from '../../src/run/provenance.js';
 import { type Dialogue, dialogueSchema } from '../dialogue.js';

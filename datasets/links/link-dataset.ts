@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { knownAnswers, type KnownAnswers, withInverses } from '../../src/embedding/known-answers.js';
 import type { Graph, TripleColumns } from '../../src/kg/graph.js';
-import { configHash } from '../../src/run/config.js';
+import { configHash } from '../../src/run/config-values.js';
 import { readError, refuseSpecial, writeFileAtomic } from '../../src/run/files.js';
 import { madeFrom } from '../../src/run/provenance.js';
 import {

@@ -1,7 +1,7 @@
 /** Manifest (`dataset.json`) and splits of question data sets. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { configHash } from '../../src/run/config.js';
+import { configHash } from '../../src/run/config-values.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { printable } from '../../src/run/printable.js';
 import { count, filesSchema, generatedSchema, graphSchema, partName, sourcesSchema } from '../imported-dataset.js';

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { type Document, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, type Node, parseDocument } from 'yaml';
 import { display } from './config-keys.js';
+import { isPlain } from './config-values.js';
 import { readTextFile } from './files.js';
 import { resolvePreset } from './locations.js';
 import { isPluginLabel } from './plugins.js';
@@ -53,11 +54,6 @@ export function parseConfigText(text: string, source: string): ConfigSource {
 function holdsItself(value: unknown, around: ReadonlySet<unknown> = new Set()): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return around.has(value) || Object.values(value).some((part) => holdsItself(part, new Set(around).add(value)));
-}
-
-/** True for a section: keys with values, not a list. */
-export function isPlain(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** One `a.b=value` of the command line; the value is YAML: `1` is a number, `[1, 2]` a list. */

@@ -1,5 +1,4 @@
 /** Reads settings from a file and the command line and validates them; reports all problems at once. */
-import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import {
   display,
@@ -10,8 +9,8 @@ import {
   keySchemaOf,
   nearestKey,
 } from './config-keys.js';
-import { type ConfigSource, isPlain, type Override, parseConfigText, parseOverride } from './config-source.js';
-import { readConfigFile } from './config-source.js';
+import { isPlain } from './config-values.js';
+import { type ConfigSource, type Override, parseConfigText, parseOverride, readConfigFile } from './config-source.js';
 import { WorkbenchError } from './errors.js';
 import { printable } from './printable.js';
 
@@ -48,38 +47,6 @@ export function loadConfig<S extends z.ZodType>(schema: S, input: ConfigInput): 
   const placeOf = (path: readonly PropertyKey[]) => placeOfKey(path, source, overrides);
   // Two rules broken by one value, such as integer and minimum, become one message with the range.
   throw configError([...new Set(result.error.issues.flatMap((issue) => describeIssue(issue, value, keys, placeOf)))]);
-}
-
-/** Canonical JSON: sorted keys, no spaces; equal values give equal texts. */
-export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, part: unknown) =>
-    isPlain(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
-  );
-}
-
-/** sha256 (hex) of the canonical JSON: equal settings give equal hashes for any key order. */
-export function configHash(value: unknown): string {
-  return createHash('sha256').update(canonicalJson(value)).digest('hex');
-}
-
-/** Settings that change no weight and no figure: names, additional logs, sharing of encodings. */
-const cosmetic: readonly string[] = ['name', 'log', 'encoder.workers'];
-
-/** Settings without the cosmetic ones: a resumed run may change these, and seeds are grouped without them. */
-export function decisiveSettings(config: Readonly<Record<string, unknown>>, prefix = ''): Record<string, unknown> {
-  const kept = Object.entries(config).filter(([key]) => !cosmetic.includes(prefix + key));
-  return Object.fromEntries(
-    kept.map(([key, value]) => [key, isPlain(value) ? decisiveSettings(value, `${prefix}${key}.`) : value]),
-  );
-}
-
-/** Dotted names of the keys with different values, in alphabetical order; lists are compared as a whole. */
-export function diffConfig(a: unknown, b: unknown, prefix = ''): string[] {
-  if (!isPlain(a) || !isPlain(b)) {
-    return canonicalJson([a ?? null]) === canonicalJson([b ?? null]) ? [] : [prefix.slice(0, -1)];
-  }
-  const keys = [...new Set([...Object.keys(a), ...Object.keys(b)])].sort();
-  return keys.flatMap((key) => diffConfig(a[key], b[key], `${prefix}${key}.`));
 }
 
 /** A copy of `value` with these keys set; only own keys are followed, never a prototype. */
@@ -149,25 +116,4 @@ function configError(problems: readonly string[]): WorkbenchError {
   return new WorkbenchError('config', problems.length === 1 ? problems[0]! : list, {
     hint: 'Every key is described by `kgwalk config explain KEY`.',
   });
-}
-
-/** Differences between settings: `ppo.clipRange: 0.2 in the run, 0.1 asked for`. @param where owner of the first values */
-export function configDifferences(run: unknown, asked: unknown, where = 'the run'): string[] {
-  return diffConfig(run, asked).map(
-    (key) => `${key}: ${display(valueAt(run, key))} in ${where}, ${display(valueAt(asked, key))} asked for`,
-  );
-}
-
-/** @throws WorkbenchError `config` that lists all differences, if there are any @param expected such as `the settings of the run` */
-export function refuseDifferences(differences: readonly string[], expected: string, place: string, hint: string): void {
-  if (differences.length === 0) return;
-  const list = differences.map((one) => `\n  ${one}`).join('');
-  throw new WorkbenchError('config', `expected ${expected}, got others, at ${place}:${list}`, { hint });
-}
-
-/** Value at a dotted key such as `ppo.clipRange`; undefined if absent. Only own keys are followed. */
-export function valueAt(value: unknown, key: string): unknown {
-  return key
-    .split('.')
-    .reduce((node, name) => (isPlain(node) && Object.hasOwn(node, name) ? node[name] : undefined), value);
 }

@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { WorkbenchError } from './errors.js';
 import { sha256FileSync, writeFileAtomic } from './files.js';
 import { openObject, readJsonFile } from './read-json.js';
-import { evaluationFiles } from './run-folder.js';
+import { evaluationFiles } from './run-files.js';
 
 /** All but the clock, what is under way, pages, and completions: their order is that of the calls, and each line has its checksum. */
 const sealed = ['asked', 'answers', 'traces', 'rows', 'provenance', 'evaluation'] as const;

@@ -11,7 +11,7 @@ import { WorkbenchError } from './errors.js';
 import { sha256FileSync, writeFileAtomic } from './files.js';
 import { readJsonFile } from './read-json.js';
 import type { RunInfo } from './records.js';
-import { runFiles } from './run-folder.js';
+import { runFiles } from './run-files.js';
 
 /** Categories as listed by `kgwalk datasets check`. */
 const artifactKinds = [

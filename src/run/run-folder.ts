@@ -5,62 +5,17 @@ import { stringify } from 'yaml';
 import { z } from 'zod';
 import { shownPath } from './command-line.js';
 import { longestConfig, parseConfigText } from './config-source.js';
-import { configHash } from './config.js';
+import { configHash } from './config-values.js';
 import { WorkbenchError } from './errors.js';
 import { isFolder, makeFolder, readError, readTextFile, removeLeftovers, writeFileAtomic } from './files.js';
 import { confined, runsFolder } from './locations.js';
 import { nearestName } from './printable.js';
 import { ofShape, readJsonFile } from './read-json.js';
 import { environmentRecord, type EnvironmentRecord, type RunInfo, runState, type RunState } from './records.js';
+import { runFiles } from './run-files.js';
 import { isLocked, lockFolder } from './run-lock.js';
 
 const configFile = 'config.yaml';
-
-/** Paths inside a run; folders are created on first use. */
-export function runFiles(folder: string) {
-  return {
-    config: join(folder, configFile),
-    environment: join(folder, 'environment.json'),
-    state: join(folder, 'state.json'),
-    provenance: join(folder, 'provenance.json'),
-    /** Record of an imitated agent: source of the walks, and their cost. */
-    teacher: join(folder, 'teacher.json'),
-    metrics: join(folder, 'metrics.jsonl'),
-    metricsArrow: join(folder, 'metrics.arrow'),
-    timing: join(folder, 'timing.jsonl'),
-    tensorboard: join(folder, 'tensorboard'),
-    embeddings: join(folder, 'embeddings'),
-    checkpoints: join(folder, 'checkpoints'),
-    evaluations: join(folder, 'evaluations'),
-    report: join(folder, 'report'),
-  };
-}
-
-/** Files of one evaluation. All but `timing` have equal bytes for equal evaluations. */
-export function evaluationFiles(folder: string) {
-  return {
-    /** Request: everything that determines the result. */
-    asked: join(folder, 'asked.json'),
-    /** Rows of a running evaluation, in completion order. */
-    partial: join(folder, 'answers.part.jsonl'),
-    completions: join(folder, 'completions.jsonl'),
-    answers: join(folder, 'answers.jsonl'),
-    /** Traces: one list of events per sample. */
-    traces: join(folder, 'traces.jsonl'),
-    rows: join(folder, 'rows.arrow'),
-    /** Provenance of the agent's tables and memories. */
-    provenance: join(folder, 'provenance.json'),
-    /** sha256 of the other files, except completions. */
-    seal: join(folder, 'seal.json'),
-    /** The record, written last: an evaluation with it is complete. */
-    evaluation: join(folder, 'evaluation.json'),
-    timing: join(folder, 'timing.jsonl'),
-    report: join(folder, 'report'),
-  };
-}
-
-/** Paths of an evaluation's files. */
-export type EvaluationFiles = ReturnType<typeof evaluationFiles>;
 
 /** Options of a run written by this process. */
 export type Run = ReturnType<typeof createRun>;

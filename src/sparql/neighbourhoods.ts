@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { openStore } from '../encoder/lmdb-store.js';
 import type { Delay } from '../llm/server-connection.js';
 import { runInterleaved } from '../llm/concurrency.js';
-import { configHash } from '../run/config.js';
+import { configHash } from '../run/config-values.js';
 import { WorkbenchError } from '../run/errors.js';
 import { throwIfStopped } from '../run/stop.js';
 import { type Direction, queries, type ResultRow, type SparqlClient, sparqlClient } from './client.js';

@@ -17,7 +17,7 @@ import { defaultModel } from '../../src/llm/model-files.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { cacheFolder } from '../../src/run/locations.js';
 import type { RunInfo } from '../../src/run/records.js';
-import { runFiles } from '../../src/run/run-folder.js';
+import { runFiles } from '../../src/run/run-files.js';
 import { backendOf } from '../../src/tensor/backend.js';
 import { pretrainEmbeddings, readTable, runTableFile } from '../../trainers/transe/pretrain.js';
 import { transeSettings } from '../../trainers/transe/settings.js';

@@ -3,7 +3,7 @@ import type { MakePolicy } from '../../agents/policy/policy.js';
 import { type PolicyShape, policyShapeOf, type VectorObservationEnv } from '../../agents/policy/spaces.js';
 import type { Env } from '../../envs/env.js';
 import { envIds, envMaker } from '../../envs/registry.js';
-import { configHash } from '../../src/run/config.js';
+import { configHash } from '../../src/run/config-values.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
 

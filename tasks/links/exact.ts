@@ -10,7 +10,7 @@ import {
 import type { Checkpoint } from '../../checkpoints/checkpoint.js';
 import { linksHash } from '../../datasets/links/link-dataset.js';
 import { type Graph, sampledTriples } from '../../src/kg/graph.js';
-import { diffConfig } from '../../src/run/config.js';
+import { diffConfig } from '../../src/run/config-values.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { madeFrom } from '../../src/run/provenance.js';
 import { fitPhase } from '../../trainers/fit-phase.js';

@@ -3,7 +3,7 @@ import { type LinkDataset, linkNotes, loadLinkDataset } from '../../datasets/lin
 import { dataSettings } from '../../datasets/settings.js';
 import { envSettings, type LinkWalkSettings, stateTextSettings } from '../../envs/settings.js';
 import { type Graph, joinTriples, sampledTriples, type TripleColumns } from '../../src/kg/graph.js';
-import { diffConfig } from '../../src/run/config.js';
+import { diffConfig } from '../../src/run/config-values.js';
 import { dialogueSettingProblems } from '../../trainers/check-settings.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
 import { queriesOf } from './ranks.js';

@@ -5,7 +5,7 @@ import type { QuestionSample } from '../../datasets/question.js';
 import { questionsHash } from '../../datasets/questions/question-manifest.js';
 import { madeFromSamples } from '../../datasets/sample-source.js';
 import { envSettings } from '../../envs/settings.js';
-import { diffConfig } from '../../src/run/config.js';
+import { diffConfig } from '../../src/run/config-values.js';
 import { numberText } from '../../src/run/figures.js';
 import { sampled } from '../../src/run/seeds.js';
 import { adamWOf } from '../../src/tensor/adamw.js';

@@ -8,7 +8,7 @@ import { questionsHash } from '../../datasets/questions/question-manifest.js';
 import { madeFromSamples } from '../../datasets/sample-source.js';
 import { frontierTrie } from '../../envs/relation-walk/frontier-trie.js';
 import { goldSet } from '../../envs/relation-walk/rules.js';
-import { diffConfig } from '../../src/run/config.js';
+import { diffConfig } from '../../src/run/config-values.js';
 import { numberText } from '../../src/run/figures.js';
 import { sampled } from '../../src/run/seeds.js';
 import { throwIfStopped, eventLoopYielder } from '../../src/run/stop.js';

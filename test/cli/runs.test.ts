@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { configHash } from '../../src/run/config.js';
+import { configHash } from '../../src/run/config-values.js';
 import { collectEnvironment } from '../../src/run/environment.js';
 import { openMetricLog } from '../../src/run/metric-log.js';
 import { createRun } from '../../src/run/run-folder.js';

@@ -3,7 +3,7 @@ import { copyFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { QuestionAgent } from '../../agents/question-agent.js';
-import { evaluationFiles } from '../../src/run/run-folder.js';
+import { evaluationFiles } from '../../src/run/run-files.js';
 import { questionRunner } from '../../evaluation/ask.js';
 import { type AskedEvaluation, evaluationFolder, keepEvaluation } from '../../evaluation/keep.js';
 import { openEncoderCache } from '../../src/encoder/encoder-cache.js';

@@ -1,7 +1,7 @@
 /** LLM-ARK's ablations, each as a preset: what sets them apart is what they ablate, and nothing else. */
 import { expect, test } from '@jest/globals';
 import { loadPreset } from '../../presets/index.js';
-import { diffConfig } from '../../src/run/config.js';
+import { diffConfig } from '../../src/run/config-values.js';
 import { dialogueTrainer } from '../../tasks/dialogues/learn.js';
 import { checkTrainSettings } from '../../trainers/check-settings.js';
 

@@ -5,7 +5,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { parse } from 'yaml';
 import { readIndex, resolveCheckpoint } from '../../checkpoints/store.js';
-import { configHash } from '../../src/run/config.js';
+import { configHash } from '../../src/run/config-values.js';
 import { exportCsv, readMetrics, readTimings } from '../../src/run/metric-log.js';
 import { openRun } from '../../src/run/run-folder.js';
 import { hostileFile, withstands } from '../fixtures/hostile.js';

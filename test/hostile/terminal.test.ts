@@ -13,7 +13,7 @@ import {
   printUsageError,
 } from '../../cli/output.js';
 import { overallProgress } from '../../cli/quickstart/overall-progress.js';
-import { configHash } from '../../src/run/config.js';
+import { configHash } from '../../src/run/config-values.js';
 import { packageRoot } from '../../src/run/locations.js';
 import { printableLines } from '../../src/run/printable.js';
 import { terminalProgress } from '../../src/run/progress.js';

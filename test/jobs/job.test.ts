@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { jobFrom, jobOf, readPlan, wordsOf, writePlan } from '../../jobs/job.js';
-import { configHash } from '../../src/run/config.js';
+import { configHash } from '../../src/run/config-values.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 
 const planned = {

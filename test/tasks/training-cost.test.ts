@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import { cpuFigure, readTimings } from '../../src/run/metric-log.js';
 import { type ProgressReporter, silentProgress } from '../../src/run/progress.js';
-import { runFiles } from '../../src/run/run-folder.js';
+import { runFiles } from '../../src/run/run-files.js';
 import { train } from '../../tasks/train.js';
 import { trainingCostOf } from '../../tasks/training-cost.js';
 import { useReleaseHome } from '../fixtures/release-home.js';

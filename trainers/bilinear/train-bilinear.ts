@@ -12,7 +12,7 @@ import { trainEpochs, type TableResult, type TableState, type TableTraining } fr
 import type { BilinearSettings } from './settings.js';
 import { checkFits, readCheckpoint, writeCheckpoint } from '../../checkpoints/checkpoint.js';
 import type { LinkMetrics } from '../../src/embedding/rank-links.js';
-import { configHash } from '../../src/run/config.js';
+import { configHash } from '../../src/run/config-values.js';
 import { madeFrom } from '../../src/run/provenance.js';
 import {
   hashOfTriples,

@@ -12,7 +12,7 @@ import {
 import type { Tensor } from '../../checkpoints/safetensors.js';
 import type { LinkMetrics } from '../../src/embedding/rank-links.js';
 import type { Graph, TripleColumns } from '../../src/kg/graph.js';
-import { configHash } from '../../src/run/config.js';
+import { configHash } from '../../src/run/config-values.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { removeLeftovers } from '../../src/run/files.js';
 import { kgwalkHome } from '../../src/run/locations.js';

@@ -4,7 +4,7 @@ import { checkFits, readCheckpoint, writeCheckpoint } from '../../checkpoints/ch
 import { meanEntityNorm, normalisedTable, type EmbeddingTable } from '../../src/embedding/transe.js';
 import type { LinkMetrics } from '../../src/embedding/rank-links.js';
 import type { Graph, Triple } from '../../src/kg/graph.js';
-import { configHash } from '../../src/run/config.js';
+import { configHash } from '../../src/run/config-values.js';
 import { writeFileAtomic } from '../../src/run/files.js';
 import { madeFrom } from '../../src/run/provenance.js';
 import type { EpochReport } from '../embeddings/epochs.js';

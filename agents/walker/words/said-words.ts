@@ -6,7 +6,7 @@ import { madeFromSamples } from '../../../datasets/sample-source.js';
 import type { WalkSample, WalkTask } from '../../../datasets/walk-sample.js';
 import { writeFileAtomic } from '../../../src/run/files.js';
 import { readJsonFile } from '../../../src/run/read-json.js';
-import { runFiles } from '../../../src/run/run-folder.js';
+import { runFiles } from '../../../src/run/run-files.js';
 
 /** Words in alphabetical order; a word's row is its place plus 1, row 0 stands for all others. */
 export type Vocabulary = readonly string[];

@@ -3,7 +3,7 @@
  * model.
  */
 import { z } from 'zod';
-import { canonicalJson, configHash } from '../../run/config.js';
+import { canonicalJson, configHash } from '../../run/config-values.js';
 import { type ErrorCode, exitCodes, WorkbenchError } from '../../run/errors.js';
 import { ofShape } from '../../run/read-json.js';
 import type { Decision } from '../decision.js';

@@ -1,5 +1,5 @@
 /** Detection of replies copied from the prompt's example, a habit of small models. */
-import { canonicalJson } from '../../run/config.js';
+import { canonicalJson } from '../../run/config-values.js';
 import type { Decision, ReplyOf } from '../decision.js';
 
 /**

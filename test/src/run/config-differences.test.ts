@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { configDifferences, refuseDifferences } from '../../../src/run/config.js';
+import { configDifferences, refuseDifferences } from '../../../src/run/config-values.js';
 
 const run = { seed: 1, ppo: { clipRange: 0.2, targetKl: null }, data: { subsets: 'all' }, gone: true };
 const asked = { data: { subsets: ['2-hop'] }, ppo: { clipRange: 0.1, targetKl: null }, seed: 1 };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { configHash } from '../../../src/run/config.js';
+import { configHash } from '../../../src/run/config-values.js';
 import { collectEnvironment } from '../../../src/run/environment.js';
 import { createRun, listRuns, openRun, runId, runIn } from '../../../src/run/run-folder.js';
 import { folderWith } from '../../fixtures/tiny-release.js';

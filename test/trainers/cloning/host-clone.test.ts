@@ -5,7 +5,7 @@ import { loadWalkerRun } from '../../../agents/walker/load-walker.js';
 import { loadDialogueDataset } from '../../../datasets/dialogues/dialogue-dataset.js';
 import { splitSamples } from '../../../datasets/walk-sample.js';
 import { readMetrics } from '../../../src/run/metric-log.js';
-import { runFiles } from '../../../src/run/run-folder.js';
+import { runFiles } from '../../../src/run/run-files.js';
 import { train } from '../../../tasks/train.js';
 import { useReleaseHome } from '../../fixtures/release-home.js';
 import { tinySettings } from '../../fixtures/tiny-training.js';
