@@ -5,6 +5,7 @@ import { knownAnswers, withInverses } from '../../src/embedding/known-answers.js
 import { Graph } from '../../src/kg/graph.js';
 import { pathsBetween } from '../../src/kg/paths-between.js';
 import { tinyLinkWorld } from '../fixtures/tiny-links.js';
+import { checkProperty } from '../fixtures/property.js';
 
 const names = (letter: string, count: number) => Array.from({ length: count }, (_, i) => `${letter}${i}`);
 
@@ -20,7 +21,7 @@ describe('where a chain leads', () => {
   });
 
   test('equals the ends of simple paths of its relations, independently of earlier calls', () => {
-    fc.assert(
+    checkProperty(
       fc.property(problem, ({ numEntities, triples, asked }) => {
         const column = (place: 0 | 1 | 2) => Int32Array.from(triples, (triple) => triple[place]);
         const columns = { heads: column(0), relations: column(1), tails: column(2) };

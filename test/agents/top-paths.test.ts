@@ -4,6 +4,7 @@ import { rankAllWalks, walkCollector } from '../../agents/top-paths.js';
 import type { WalkTask } from '../../datasets/walk-sample.js';
 import { Graph, unknownId } from '../../src/kg/graph.js';
 import { finalEntities } from '../fixtures/final-entities.js';
+import { checkProperty } from '../fixtures/property.js';
 
 /** 0 -0-> 1, 0 -0-> 2, 1 -1-> 3, 2 -1-> 3, 3 -0-> 0; entity 4 has no edges. */
 const triples = [
@@ -130,7 +131,7 @@ test('a narrow beam is the head of the full ranking', () => {
       maxLength: 60,
     },
   );
-  fc.assert(
+  checkProperty(
     fc.property(offers, fc.integer({ min: 1, max: 8 }), (list, beamWidth) => {
       const distinct = [...new Map(list.map((offer) => [`${offer[0]}/${offer[1]}`, offer])).values()];
       const run = (width: number) => {

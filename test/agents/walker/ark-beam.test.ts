@@ -24,7 +24,8 @@ import { type Graph, type Path, type Triple } from '../../../src/kg/graph.js';
 import { arkRanks, type ArkRanks } from '../../../src/metrics/ark-ranks.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { evaluatedDialogues } from '../../fixtures/evaluated.js';
-import { often } from '../../fixtures/long-tests.js';
+import { checkProperty } from '../../fixtures/property.js';
+import { longTest } from '../../fixtures/long-tests.js';
 
 const rules: WalkRules = { horizon: 2, equalAtStep1: false };
 
@@ -147,7 +148,7 @@ describe('LLM-ARK’s beam out of the strict one', () => {
         }).filter(([head]) => left[head]!-- > 0);
         return graphOf(entities, triples);
       });
-    await fc.assert(
+    await checkProperty(
       fc.asyncProperty(anyGraph, fc.integer({ min: 20, max: 40 }), async (graph, beamWidth) => {
         const starts = [0, 1].filter((start) => graph.degree(start) > 0);
         const samples = starts.map((start) => sampleAt(graph, `from ${start}`, goldsFrom(graph, start)[0]!));
@@ -160,7 +161,7 @@ describe('LLM-ARK’s beam out of the strict one', () => {
           expect(ranks).toEqual(await slowRanks(policy, task, golds));
         }
       }),
-      { numRuns: often(8, 25) },
+      { numRuns: 25 },
     );
   });
 
@@ -180,7 +181,7 @@ describe('LLM-ARK’s beam out of the strict one', () => {
       return [head, graph.relations[edge]!, graph.tails[edge]!];
     };
     const samples: WalkSample[] = [];
-    while (samples.length < often(100, 250)) {
+    while (samples.length < 250) {
       const start = rng.integer(entities);
       if (graph.degree(start) === 0 || graph.degree(start) > 40) continue;
       const first = step(start);
@@ -192,25 +193,28 @@ describe('LLM-ARK’s beam out of the strict one', () => {
   const settings = evaluationSettings.parse({ resamples: 1, examples: 0 });
   const about = { dataset: 'made-up', split: 'valid', turns: 'all' };
 
-  test('B-ARK-9: an agent that knows nothing has more targets and fewer paths by it than by the strict counts', async () => {
-    const { graph, samples } = uninformedWorld;
-    const options = { graph, settings, seenTargets: new Set<number>(), about };
-    const ranking = { beamWidth: settings.beamWidth, arkBeam: true };
-    const agents = [
-      walkerAgent(await policyOver(graph, samples), { name: 'noise', ...ranking }),
-      randomBaseline({ graph, train: [], ranking }),
-    ];
-    for (const agent of agents) {
-      const { metrics } = (await evaluatedDialogues(agent, samples, { ...options, count: 'ark' })).record;
-      const of = (key: string) => metrics[key]!.value;
-      for (const k of [1, 5, 25]) {
-        expect(of(`target-any@${k}`)).toBeGreaterThan(of(`target@${k}`) + 0.05);
-        expect(of(`ark-target@${k}`)).toBeGreaterThan(of(`target-any@${k}`));
+  longTest(
+    'B-ARK-9: an agent that knows nothing has more targets and fewer paths by it than by the strict counts',
+    async () => {
+      const { graph, samples } = uninformedWorld;
+      const options = { graph, settings, seenTargets: new Set<number>(), about };
+      const ranking = { beamWidth: settings.beamWidth, arkBeam: true };
+      const agents = [
+        walkerAgent(await policyOver(graph, samples), { name: 'noise', ...ranking }),
+        randomBaseline({ graph, train: [], ranking }),
+      ];
+      for (const agent of agents) {
+        const { metrics } = (await evaluatedDialogues(agent, samples, { ...options, count: 'ark' })).record;
+        const of = (key: string) => metrics[key]!.value;
+        for (const k of [1, 5, 25]) {
+          expect(of(`target-any@${k}`)).toBeGreaterThan(of(`target@${k}`) + 0.05);
+          expect(of(`ark-target@${k}`)).toBeGreaterThan(of(`target-any@${k}`));
+        }
+        expect(of('ark-path@25')).toBeLessThan(of('path@25') - 0.05);
+        expect(of('ark-path@1')).toBeCloseTo(of('path@1'), 1);
       }
-      expect(of('ark-path@25')).toBeLessThan(of('path@25') - 0.05);
-      expect(of('ark-path@1')).toBeCloseTo(of('path@1'), 1);
-    }
-  });
+    },
+  );
 
   test.each([
     ['once a task', false],

@@ -9,7 +9,7 @@ import { type Policy, walkerActor } from '../../../agents/walker/policy.js';
 import { applyAction, initialState, numActions, type WalkState } from '../../../envs/dialogue-walk/rules.js';
 import type { WalkTask } from '../../../datasets/walk-sample.js';
 import { canonicalPath, type Path, pathKey, type Triple } from '../../../src/kg/graph.js';
-import { often } from '../../fixtures/long-tests.js';
+import { checkProperty } from '../../fixtures/property.js';
 
 const names = ['a', 'b', 'c', 'd', 'e', 'f'];
 const wide = 10_000;
@@ -44,7 +44,7 @@ const randomRules = fc.record({ horizon: fc.integer({ min: 1, max: 3 }), equalAt
 
 describe('beam search', () => {
   test('B-ARK-10: with a wide beam is exhaustive enumeration: same walks, same probabilities, which sum to one', async () => {
-    await fc.assert(
+    await checkProperty(
       fc.asyncProperty(randomGraph, randomRules, async (graph, rules) => {
         const tasks = names.map((_, start) => taskAt(graph, start));
         const policy = await noisePolicy(graph, tasks, rules);
@@ -74,12 +74,12 @@ describe('beam search', () => {
           expect(confidence).toBeCloseTo(massOf.get(answers[0]!.entity)!, 4);
         }
       }),
-      { numRuns: often(10, 25) },
+      { numRuns: 25 },
     );
   });
 
   test('of two hops and width k finds the best walks of the k best first hops', async () => {
-    await fc.assert(
+    await checkProperty(
       fc.asyncProperty(randomGraph, fc.integer({ min: 1, max: 4 }), async (graph, width) => {
         const rules = { horizon: 2, equalAtStep1: false };
         const task = taskAt(graph, 0);
@@ -100,7 +100,7 @@ describe('beam search', () => {
           new Set(expected.map(({ path }) => pathKey(path))),
         );
       }),
-      { numRuns: often(10, 25) },
+      { numRuns: 25 },
     );
   });
 
@@ -164,7 +164,7 @@ const edgeLists = fc.uniqueArray(
 
 describe('the probability of a walk that a policy is given', () => {
   test('is the one that its beam ranks the walk by, and those of all legal walks sum to 1', async () => {
-    await fc.assert(
+    await checkProperty(
       fc.asyncProperty(edgeLists, randomRules, async (edges, rules) => {
         const graph = graphOf('any', edges);
         const tasks = Array.from({ length: graph.numEntities }, (_, entity) => taskAt(graph, entity));
@@ -179,7 +179,7 @@ describe('the probability of a walk that a policy is given', () => {
           expect(mass).toBeCloseTo(paths.length > 0 ? 1 : 0, 4);
         });
       }),
-      { numRuns: often(12, 40) },
+      { numRuns: 40 },
     );
   });
 

@@ -15,7 +15,7 @@ import {
 import { Graph, unknownId, pathKey } from '../../../src/kg/graph.js';
 import { argmaxSegment, segmentLogSoftmax } from '../../../src/tensor/categorical.js';
 import { graphOf, toyTwoHop } from '../../fixtures/toy-walks.js';
-import { often } from '../../fixtures/long-tests.js';
+import { checkProperty } from '../../fixtures/property.js';
 
 const chain = graphOf('chain', [
   ['a', 'r', 'b'],
@@ -137,7 +137,7 @@ function beam(graph: Graph, start: WalkState, rules: WalkRules): WalkState[] {
 
 describe('legal actions on any graph', () => {
   test('beam finds exactly the legal walks, and actionOf inverts actionTriple', () => {
-    fc.assert(
+    checkProperty(
       fc.property(anyGraph, anyRules, fc.nat(11), (graph, rules, pick) => {
         const state = initialState(graph, pick % graph.numEntities, rules);
         const walks = beam(graph, state, rules);
@@ -146,12 +146,12 @@ describe('legal actions on any graph', () => {
           expect(actionOf(graph, state, actionTriple(graph, state, action), rules)).toBe(action);
         }
       }),
-      { numRuns: often(30, 60) },
+      { numRuns: 60 },
     );
   });
 
   test('B-ARK-7: step, greedy and beam see the same actions, and step refuses every other', () => {
-    fc.assert(
+    checkProperty(
       fc.property(anyGraph, anyRules, fc.nat(11), (graph, rules, pick) => {
         const start = pick % graph.numEntities;
         const state = initialState(graph, start, rules);
@@ -179,7 +179,7 @@ describe('legal actions on any graph', () => {
         const greedy = argmaxSegment(logProbs, 0, logits.length);
         expect(env.step(greedy).observation.path).toEqual([actionTriple(graph, state, greedy)]);
       }),
-      { numRuns: often(12, 40) },
+      { numRuns: 40 },
     );
   });
 });

@@ -7,6 +7,7 @@ import { walkGraph } from '../../../envs/dialogue-walk/walk-graph.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import { edgesOf, hubDataset, hubGraph } from '../../fixtures/hub-dialogues.js';
 import { graphOf } from '../../fixtures/toy-walks.js';
+import { checkProperty } from '../../fixtures/property.js';
 
 const policies = ['full', 'topk-degree', 'ark'] as const;
 const edges = (graph: Graph) =>
@@ -78,7 +79,7 @@ describe('topk-degree', () => {
       fc.nat(3).map((i) => `r${i}`),
       name,
     );
-    fc.assert(
+    checkProperty(
       fc.property(
         fc.array(triple, { minLength: 1, maxLength: 120 }),
         fc.integer({ min: 2, max: 8 }),

@@ -17,6 +17,7 @@ import { HostParameters } from '../../../../src/tensor/host/host-parameters.js';
 import { Tape, type Taped } from '../../../../src/tensor/host/tape.js';
 import { normalValues } from '../../../../src/tensor/parameters.js';
 import { filmGraph, filmQuestions } from '../../../fixtures/toy-questions.js';
+import { checkProperty } from '../../../fixtures/property.js';
 
 /** Three relations, two at most in a chain: rows 0 and 1 score relations, row 2 their number. */
 const rows = Int32Array.of(0, 3, 6, 8);
@@ -107,7 +108,7 @@ describe('feasible chains', () => {
       golds: fc.uniqueArray(id),
       topicsReturn: fc.boolean(),
     });
-    fc.assert(
+    checkProperty(
       fc.property(edges, fc.array(asked), fc.integer({ min: 1, max: 8 }), (triples, questions, widest) => {
         const names = Array.from({ length: 8 }, (_, i) => `e${i}`);
         const column = (k: 0 | 1 | 2) => Int32Array.from(triples, (triple) => triple[k]);

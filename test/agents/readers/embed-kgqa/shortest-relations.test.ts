@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { ShortestRelations } from '../../../../agents/readers/embed-kgqa/shortest-relations.js';
 import { Graph } from '../../../../src/kg/graph.js';
 import { ShortestPaths } from '../../../../src/kg/paths-between.js';
+import { checkProperty } from '../../../fixtures/property.js';
 
 const numEntities = 7;
 
@@ -28,7 +29,7 @@ const setsBetween = (graph: Graph, head: number, tail: number, horizon: number) 
 describe('relations on shortest paths', () => {
   test('are counted as listing all paths counts them, the best path of an entity', () => {
     const wanted = fc.uniqueArray(fc.nat(39), { maxLength: 5 });
-    fc.assert(
+    checkProperty(
       fc.property(
         graphs,
         fc.nat(numEntities - 1),
@@ -52,7 +53,7 @@ describe('relations on shortest paths', () => {
 
   test('are shared out over the targets that are reached', () => {
     const targets = fc.uniqueArray(fc.nat(numEntities - 1), { minLength: 1, maxLength: 4 });
-    fc.assert(
+    checkProperty(
       fc.property(graphs, fc.nat(numEntities - 1), targets, (graph, topic, wanted) => {
         const around = new ShortestRelations(graph);
         around.onPaths((topic + 1) % numEntities, 3, [topic]);

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { CosineMemo, EntityCosines } from '../../../../agents/walker/features/cosines.js';
 import { Rng } from '../../../../src/run/seeds.js';
+import { checkProperty } from '../../../fixtures/property.js';
 
 const numEntities = 37;
 
@@ -21,7 +22,7 @@ describe.each([2, 6, 7, 384])('cosines over vectors of %i numbers', (dim) => {
       }),
       { minLength: 1, maxLength: 4 },
     );
-    fc.assert(
+    checkProperty(
       fc.property(asked, (dialogues) => {
         for (const { query, lists } of dialogues) {
           const [last, window] = [new CosineMemo(table, dim), new CosineMemo(table, dim)];

@@ -10,6 +10,7 @@ import type { WalkTask } from '../../../../datasets/walk-sample.js';
 import { Rng } from '../../../../src/run/seeds.js';
 import { laterSample } from '../../../fixtures/toy-walker.js';
 import { graphOf, sampleOf, toyTwoHop } from '../../../fixtures/toy-walks.js';
+import { checkProperty } from '../../../fixtures/property.js';
 
 const { graph, samples } = toyTwoHop();
 const names = new NameIndex(graph);
@@ -52,7 +53,7 @@ const opened = (scratch: DialogueScratch, which: number) => {
 describe('the scratch of a dialogue', () => {
   test('does not depend on dialogues opened before', () => {
     const alone = dialogues.map((_, which) => opened(freshScratch(), which));
-    fc.assert(
+    checkProperty(
       fc.property(fc.array(fc.nat(dialogues.length - 1), { minLength: 1, maxLength: 8 }), (order) => {
         const scratch = freshScratch();
         for (const which of order) expect(opened(scratch, which)).toEqual(alone[which]);
@@ -112,7 +113,7 @@ describe('tokens', () => {
   });
 
   test('of an ASCII text are the same when an accented word follows', () => {
-    fc.assert(
+    checkProperty(
       fc.property(fc.string({ unit: 'binary-ascii' }), (text) => {
         expect([...tokenize(text), 'e']).toEqual(tokenize(`${text} é`));
       }),

@@ -12,6 +12,7 @@ import { laterSample } from '../../../fixtures/toy-walker.js';
 import { graphOf, graphOfIds, sampleOf, toyTwoHop } from '../../../fixtures/toy-walks.js';
 import { c, expectFeatures, featuresOf } from './by-hand.js';
 import type { WalkSample } from '../../../../datasets/walk-sample.js';
+import { checkProperty } from '../../../fixtures/property.js';
 
 const graph = graphOf('films', [
   ['Inception', 'directed_by', 'Nolan'],
@@ -171,7 +172,7 @@ describe('statistics of edges', () => {
 
   test('agree with counting edge by edge on random multigraphs', () => {
     const triples = fc.array(fc.tuple(fc.nat(4), fc.nat(2), fc.nat(4)), { maxLength: 30 });
-    fc.assert(
+    checkProperty(
       fc.property(triples, (list) => {
         const names = ['a', 'b', 'c', 'd', 'e'];
         const graph = graphOfIds(names, ['r', 's', 't'], list);
@@ -250,7 +251,7 @@ describe('counts of train walks', () => {
   });
 
   test('without a dialogue are those of a train set that lacks it, and afterwards they are back', () => {
-    fc.assert(
+    checkProperty(
       fc.property(trainSet, fc.nat(4), (train, dialogue) => {
         const counts = new WalkCounts(toy.graph, train);
         const before = contents(counts);

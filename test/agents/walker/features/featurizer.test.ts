@@ -8,7 +8,7 @@ import { defaultWalkRules, initialState, numActions } from '../../../../envs/dia
 import { unknownId } from '../../../../src/kg/graph.js';
 import { laterSample, reachableStates, toyFeaturizer } from '../../../fixtures/toy-walker.js';
 import { toyTwoHop } from '../../../fixtures/toy-walks.js';
-import { often } from '../../../fixtures/long-tests.js';
+import { checkProperty } from '../../../fixtures/property.js';
 
 const toy = toyTwoHop();
 const { graph } = toy;
@@ -113,7 +113,7 @@ describe('a batch', () => {
   test('holds the same rows in any order and any batch', async () => {
     const featurizer = await toyFeaturizer(world);
     const alone = states.map((request) => rowsOf(featurizer, [request])[0]);
-    fc.assert(
+    checkProperty(
       fc.property(fc.array(fc.nat(states.length - 1), { minLength: 1, maxLength: 9 }), (order) => {
         const rows = rowsOf(
           featurizer,
@@ -121,7 +121,7 @@ describe('a batch', () => {
         );
         expect(rows).toEqual(order.map((i) => alone[i]));
       }),
-      { numRuns: often(12, 40) },
+      { numRuns: 40 },
     );
   });
 
@@ -129,7 +129,7 @@ describe('a batch', () => {
     const featurizer = await toyFeaturizer(world);
     const full = rowsOf(featurizer, states);
     const width = edgeFeatureNames.length;
-    fc.assert(
+    checkProperty(
       fc.property(fc.array(fc.boolean(), { minLength: 64, maxLength: 64 }), (coins) => {
         const chosen = states.map((request, s) => {
           const all = Array.from(full[s]!.tails.keys());
@@ -146,7 +146,7 @@ describe('a batch', () => {
           });
         });
       }),
-      { numRuns: often(6, 25) },
+      { numRuns: 25 },
     );
   });
 
@@ -245,11 +245,11 @@ test.each([
   ['none of', 0],
 ])('batches of states that recur are to the bit those of states that do not, where %s them are kept', (_, bytes) => {
   const featurizer = featurizerOf(bytes);
-  fc.assert(
+  checkProperty(
     fc.property(orders, (order) => {
       expect(featurizer.batch(chosen(order, true))).toEqual(usual.batch(chosen(order, false)));
     }),
-    { numRuns: often(15, 60) },
+    { numRuns: 60 },
   );
 });
 
