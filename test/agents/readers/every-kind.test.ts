@@ -134,21 +134,29 @@ describe.each(tried.map(([what, of], turn) => [what, of, turn] as const))('the r
     expect(said.answers.length).toBeGreaterThan(0);
   });
 
-  (turn === 0 ? test : longTest)('reads no gold chain: without them in the data its weights have the same bytes', async () => {
-    const overrides = ['data.dataset=films', 'reader.fit.steps=4', 'reader.fit.batchSize=4', 'reader.fit.evalEvery=4'];
-    const weights = async () => {
-      const folder = newFolder();
-      await train({ settings: settings(...overrides, 'reader.pretrain.steps=2'), folder });
-      return readCheckpoint(resolveCheckpoint(folder, 'last').file).tensors;
-    };
-    const withChains = await weights();
-    env.KGWALK_HOME = chainless;
-    try {
-      expect(await weights()).toEqual(withChains);
-    } finally {
-      env.KGWALK_HOME = home();
-    }
-  });
+  (turn === 0 ? test : longTest)(
+    'reads no gold chain: without them in the data its weights have the same bytes',
+    async () => {
+      const overrides = [
+        'data.dataset=films',
+        'reader.fit.steps=4',
+        'reader.fit.batchSize=4',
+        'reader.fit.evalEvery=4',
+      ];
+      const weights = async () => {
+        const folder = newFolder();
+        await train({ settings: settings(...overrides, 'reader.pretrain.steps=2'), folder });
+        return readCheckpoint(resolveCheckpoint(folder, 'last').file).tensors;
+      };
+      const withChains = await weights();
+      env.KGWALK_HOME = chainless;
+      try {
+        expect(await weights()).toEqual(withChains);
+      } finally {
+        env.KGWALK_HOME = home();
+      }
+    },
+  );
 
   test('is known by what it was made from', async () => {
     const { exitCode, out } = await kgwalk('datasets', 'check', 'demo-questions', '--run', whole);
@@ -170,7 +178,10 @@ test.each([
   [['reader.kind=embed-kgqa', 'reader.reads=words'], 'reads no words'],
   [['reader.kind=kv-mem', 'reader.hops=given'], 'always reads as often'],
   [['reader.kind=kv-mem', 'reader.entities.teacher=hybrid'], 'teacher=none'],
-  [['reader.kind=nsm', 'reader.entities.teacher=hybrid', `reader.entities.teacherSteps=${3 * evalEvery}`], 'teacherSteps below'],
+  [
+    ['reader.kind=nsm', 'reader.entities.teacher=hybrid', `reader.entities.teacherSteps=${3 * evalEvery}`],
+    'teacherSteps below',
+  ],
   [['env.id=kgwalk/OpenDialKG-v1'], 'expected no section reader'],
 ])('settings %j are refused before anything is written', async (overrides, message) => {
   const folder = newFolder();

@@ -91,8 +91,19 @@ async function headOf(kind: Kind, featurizer: Featurizer = featurizers[kind], dr
 
 /** Kinds that have what another one has beside: at night. */
 const others: readonly Kind[] = [
-  ...(['pa-mlp over places', 'seq2path with features', 'attn-flow with features', 'attn-io', 'diff-kg with features'] as const),
-  ...(['hitkg that reads words', 'candidate that reads words', 'seq2seq that reads words', 'dialkg-walker with features'] as const),
+  ...([
+    'pa-mlp over places',
+    'seq2path with features',
+    'attn-flow with features',
+    'attn-io',
+    'diff-kg with features',
+  ] as const),
+  ...([
+    'hitkg that reads words',
+    'candidate that reads words',
+    'seq2seq that reads words',
+    'dialkg-walker with features',
+  ] as const),
 ];
 const tried = (Object.keys(kinds) as Kind[]).filter((kind) => isLong || !others.includes(kind));
 

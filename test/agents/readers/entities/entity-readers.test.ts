@@ -65,22 +65,25 @@ describe.each<[what: string, of: Opened, steps: number]>([
     reader.dispose();
   });
 
-  test.each(isLong ? [1, 3] : [3])('resumes from the state after step %i to equal bytes, dropout included', async (at) => {
-    const more = { fit: { dropout: 0.2, learningRate: 0.02 } };
-    const whole = await opened(of, more);
-    await trained(whole, 6);
-    const first = await opened(of, more);
-    await trained(first, at);
-    const { steps: done, tensors } = await first.state();
-    expect(done).toBe(at);
-    const second = await opened(of, more);
-    // What the second did before it was restored leaves no trace.
-    await trained(second, 3);
-    await trained(second, 2, 40);
-    second.restore(tensors, done);
-    await trained(second, 6 - at, at);
-    expect(await second.state()).toEqual(await whole.state());
-  });
+  test.each(isLong ? [1, 3] : [3])(
+    'resumes from the state after step %i to equal bytes, dropout included',
+    async (at) => {
+      const more = { fit: { dropout: 0.2, learningRate: 0.02 } };
+      const whole = await opened(of, more);
+      await trained(whole, 6);
+      const first = await opened(of, more);
+      await trained(first, at);
+      const { steps: done, tensors } = await first.state();
+      expect(done).toBe(at);
+      const second = await opened(of, more);
+      // What the second did before it was restored leaves no trace.
+      await trained(second, 3);
+      await trained(second, 2, 40);
+      second.restore(tensors, done);
+      await trained(second, 6 - at, at);
+      expect(await second.state()).toEqual(await whole.state());
+    },
+  );
 
   test('changes nothing in a step whose numbers are not finite', async () => {
     const reader = await opened(of);
