@@ -1,12 +1,11 @@
-/** Text vectors: those by hashing, and the cache of those of the embedded model. */
+/** Text vectors: those by hashing; in full, the cache of those of the embedded model. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { env } from 'node:process';
 import { open } from 'lmdb';
 import { hashedEncoder } from '../../src/encoder/index.js';
-import { goldens, ran, sha256, useDemoHome } from './golden.js';
+import { goldens, inFull, ran, sha256, useDemoHome } from './golden.js';
 
-useDemoHome();
 const { same, numbers } = goldens('encoder');
 
 const texts = ['Who made The Winter Sea?', 'Ödön Horváth, 小説', "I don't know; won't you?", 'a a a b', ''];
@@ -47,6 +46,8 @@ async function cached() {
   return tables;
 }
 
+if (inFull) {
+  useDemoHome();
 same('cache', 'keys and counts of tokens that the embedded model leaves in the cache of vectors', async () => {
   const { vectors, tokens } = await cached();
   return {
@@ -63,3 +64,4 @@ numbers(
   async () => ({ vectors: sha256(Buffer.concat((await cached()).vectors.map(({ value }) => value))) }),
   instructions(),
 );
+}

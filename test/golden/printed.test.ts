@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { stdout } from 'node:process';
 import { beforeAll, test } from '@jest/globals';
 import { kgwalk } from '../fixtures/command-line.js';
-import { goldens, printed, ran, set, sha256, useDemoHome } from './golden.js';
+import { goldens, inFull, printed, ran, set, sha256, useDemoHome } from './golden.js';
 
 const home = useDemoHome();
 const { same, testOnEngine } = goldens('printed');
@@ -65,7 +65,10 @@ const small = [
   'ppo.minibatchSamples=4',
 ];
 
-testOnEngine('dialogues', async () => {
+/** Their pages take long. */
+const longOnEngine = inFull ? testOnEngine : () => {};
+
+longOnEngine('dialogues', async () => {
   const settings = set(...small, 'data.dataset=demo', 'transe.epochs=4', 'transe.dim=8');
   await page(
     'dialogues',
@@ -78,7 +81,7 @@ testOnEngine('dialogues', async () => {
   );
 });
 
-testOnEngine('questions', async () => {
+longOnEngine('questions', async () => {
   const settings = set(...small, 'relationWalker.questionWidth=16', 'relationWalker.width=16');
   const on = ['--dataset', 'demo-questions/2-hop', '--limit', '8', '--model', 'oracle:0.1', '--evaluations', 'kept'];
   await page(

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chatServer, says } from '../fixtures/chat-server.js';
-import { goldens, hashesUnder, ran, set, sha256, together, useDemoHome } from './golden.js';
+import { goldens, hashesUnder, inFull, ran, set, sha256, together, useDemoHome } from './golden.js';
 
 useDemoHome();
 const { same } = goldens('prompts');
@@ -35,8 +35,10 @@ same(
   async () =>
     together({
       fiske: await filesOf(await simulated('fiske')),
-      'fiske, switches': await filesOf(await simulated('fiske', ...set('stateful=false'), '--withhold-hops')),
-      tog: await filesOf(await simulated('tog')),
+      ...(inFull && {
+        'fiske, switches': await filesOf(await simulated('fiske', ...set('stateful=false'), '--withhold-hops')),
+        tog: await filesOf(await simulated('tog')),
+      }),
       'tog, budget': await filesOf(await simulated('tog', '--budget', '4', '--budget-mode', 'reference')),
       // Its memory goes by vectors: those of a model differ between processors, and which examples are nearest with them.
       'self-veqa': await filesOf(await simulated('self-veqa', '--encoder', 'hashed:256')),
