@@ -8,7 +8,7 @@ import { dialogueTrainer } from '../../tasks/dialogues/learn.js';
 import { checkTrainSettings } from '../../trainers/check-settings.js';
 import { train } from '../../tasks/train.js';
 import { useReleaseHome } from '../fixtures/release-home.js';
-import { expectExactResume, tinySettings } from '../fixtures/tiny-training.js';
+import { tinySettings } from '../fixtures/tiny-training.js';
 
 const reinforce = [
   ...['ppo.algorithm=reinforce', 'ppo.updateEpochs=1', 'ppo.minibatchSamples=2', 'ppo.baseline=moving-average'],
@@ -17,7 +17,7 @@ const reinforce = [
 const settings = () => tinySettings(...reinforce);
 const home = useReleaseHome();
 
-test('takes one step a round, keeps its average, and stopped ends as if it never was', async () => {
+test('takes one step a round and keeps its average', async () => {
   const whole = join(home(), 'whole');
   await train({ settings: settings(), folder: whole });
   const rounds = readMetrics(join(whole, 'metrics.jsonl')).filter(({ metrics }) => 'train/policy_loss' in metrics);
@@ -32,8 +32,6 @@ test('takes one step a round, keeps its average, and stopped ends as if it never
   const average = rounds.reduce((sum, { metrics }) => 0.5 * sum + 0.5 * metrics['rollout/reward']!, 0);
   expect(trainer).toMatchObject({ optimizerSteps: 4, averageReturn: expect.closeTo(average, 6) });
   expect(average).not.toBe(0);
-
-  await expectExactResume(settings(), whole, 'ppo', 2);
 });
 
 test.each([

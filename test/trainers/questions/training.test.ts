@@ -11,7 +11,7 @@ import { questionMeasure } from '../../../tasks/questions/score.js';
 import { train } from '../../../tasks/train.js';
 import { finishedRun } from '../../fixtures/finished-run.js';
 import { useSharedHome } from '../../fixtures/own-home.js';
-import { evaluationOf, expectExactResume, runHashes } from '../../fixtures/tiny-training.js';
+import { evaluationOf, runHashes } from '../../fixtures/tiny-training.js';
 import { filmSettings } from '../../fixtures/toy-question-training.js';
 
 let unbroken: string;
@@ -100,7 +100,7 @@ describe('a training run on questions', () => {
     await walker.close();
   });
 
-  test('that reads words learns, is stopped and resumed to the same bytes, and answers as its curve says', async () => {
+  test('that reads words learns, and answers as its curve says', async () => {
     const settings = filmSettings(
       'relationWalker.reads=words',
       'relationWalker.wordDim=16',
@@ -113,7 +113,6 @@ describe('a training run on questions', () => {
     expect(best!.metrics['eval/f1']).toBeGreaterThan(0.9);
     const { record } = readEvaluation(evaluationOf(whole, 'valid-best'), questionMeasure);
     expect(record.metrics['hit@1']!.value).toBeCloseTo(best!.metrics['eval/hit@1']!, 12);
-    await expectExactResume(settings, whole, 'ppo', 7);
 
     // Twice the same one is that one; with one that reads sentences it is both.
     const answersOf = async (folders: string[]) => {
