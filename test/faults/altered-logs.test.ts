@@ -37,7 +37,7 @@ test('a run with torn logs resumes and reports it, and refuses a metric log that
 });
 
 const rng = new Rng(5);
-const times = often(200, 20_000);
+const times = often(60, 20_000);
 const altered = (bytes: Buffer): Buffer => {
   const copy = Buffer.from(bytes);
   copy[rng.integer(copy.length)]! ^= 1 + rng.integer(255);

@@ -93,7 +93,7 @@ test.each([
   kind.write(file);
   await kind.read(file);
   const whole = readFileSync(file);
-  const times = often(200, long);
+  const times = often(60, long);
   for (let i = 0; i < times; i++) {
     const at = rng.integer(whole.length);
     const changed = Buffer.from(whole);

@@ -6,6 +6,7 @@ import type { RunSettings } from '../../presets/index.js';
 import { openRun } from '../../src/run/run-folder.js';
 import { train } from '../../tasks/train.js';
 import { changeSaved } from '../fixtures/changed-checkpoint.js';
+import { often } from '../fixtures/long-tests.js';
 import { useReleaseHome } from '../fixtures/release-home.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 import { runHashes, type Stop, stoppedRun, tinySettings } from '../fixtures/tiny-training.js';
@@ -54,11 +55,12 @@ test('in cloning, and again when the run is resumed; no checkpoint changes', asy
   expect(runHashes(folder)).toEqual(before);
 });
 
-test.each([
-  ['sampled', []],
+const gradients: [name: string, overrides: string[]][] = [
   ['sampled, with a critic', ['ppo.baseline=critic']],
+  ['sampled', []],
   ['exact', ['ppo.gradient=exact']],
-])('in PPO, gradient %s', async (_, overrides) => {
+];
+test.each(gradients.slice(0, often(1, 3)))('in PPO, gradient %s', async (_, overrides) => {
   const folder = newFolder();
   // Weights without a gradient: 0 / (√0 + 0).
   const { message, hint } = await failureOf(folder, tinySettings('ppo.adamEpsilon=0', ...overrides));

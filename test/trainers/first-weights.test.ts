@@ -6,6 +6,7 @@ import { readIndex } from '../../checkpoints/store.js';
 import type { RunSettings } from '../../presets/index.js';
 import { openRun } from '../../src/run/run-folder.js';
 import { forkSettings, train } from '../../tasks/train.js';
+import { often } from '../fixtures/long-tests.js';
 import { useReleaseHome } from '../fixtures/release-home.js';
 import { importTinyLinks, tinyLinkSettings } from '../fixtures/tiny-link-training.js';
 import { tinySettings } from '../fixtures/tiny-training.js';
@@ -35,7 +36,8 @@ const cases: [string, SettingsOf][] = [
   ['questions', (...more) => filmSettings(...short, ...more)],
 ];
 
-test.each(cases)(
+/** `npm test` takes dialogues alone. */
+test.each(cases.slice(0, often(1, 3)))(
   'a fork of a run from scratch begins with the weights that were forked: %s',
   async (name, settingsOf) => {
     const [run, folder, other] = ['run', 'fork', 'other'].map((one) => join(home(), `${name}-${one}`));
@@ -49,7 +51,7 @@ test.each(cases)(
   },
 );
 
-test.each(cases.slice(0, 2))(
+test.each(cases.slice(0, often(1, 2)))(
   'a run that clones continues from its clone, and so does its fork: %s',
   async (name, settingsOf) => {
     const [run, folder] = ['cloned', 'cloned-fork'].map((one) => join(home(), `${name}-${one}`));

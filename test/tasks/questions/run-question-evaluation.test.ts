@@ -14,6 +14,7 @@ import { openServerModel } from '../../../src/llm/server-model.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { questionScorer } from '../../../tasks/questions/score.js';
 import { chatServer, says } from '../../fixtures/chat-server.js';
+import { often } from '../../fixtures/long-tests.js';
 import { scriptedModel } from '../../fixtures/scripted-model.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
 import { about, answerOf, harbour, id, questionOf } from '../../fixtures/toy-harbour.js';
@@ -86,7 +87,7 @@ describe('an evaluation in its folder', () => {
         .split('\n')
         .filter((line) => line.includes('"line":"completion"'));
     const rng = new Rng(1);
-    for (let i = 0; i < 6; i++) {
+    for (let i = 0; i < often(2, 6); i++) {
       const cut = completions.subarray(0, rng.integer(completions.length + 1));
       const kept = lines(cut.subarray(0, cut.lastIndexOf(0x0a) + 1)).length;
       const root = folderWith({ [join(nameOf(settings), 'completions.jsonl')]: cut });
@@ -99,7 +100,7 @@ describe('an evaluation in its folder', () => {
   test('in parts asks what the whole would, of which one may have been killed at any byte; each part is replayed by itself', async () => {
     const whole = await run(folderWith({}), wise());
     const rng = new Rng(2);
-    for (let i = 0; i < 3; i++) {
+    for (let i = 0; i < often(2, 6); i++) {
       const root = folderWith({});
       const folder = evaluationFolder(settings, { root });
       let asked = 0;
@@ -208,7 +209,7 @@ test('a server that sometimes follows the schema gives the same bytes truncated,
   const whole = await ask(folderWith({}), 0);
   const completions = readFileSync(whole.files.completions);
   const ends = [...completions.entries()].flatMap(([at, byte]) => (byte === 0x0a ? [at + 1] : []));
-  for (const end of ends.filter((_, i) => i % 4 === 2)) {
+  for (const end of ends.filter((_, i) => i % often(8, 4) === 2)) {
     const cut = completions.subarray(0, end);
     const asked = cut.toString().split('"line":"completion"').length - 1;
     const again = await ask(folderWith({ [join(nameOf(settings), 'completions.jsonl')]: cut }), asked);

