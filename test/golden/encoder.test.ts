@@ -48,20 +48,20 @@ async function cached() {
 
 if (inFull) {
   useDemoHome();
-same('cache', 'keys and counts of tokens that the embedded model leaves in the cache of vectors', async () => {
-  const { vectors, tokens } = await cached();
-  return {
-    count: String(vectors.length),
-    keys: sha256(Buffer.concat(vectors.map(({ key }) => key))),
-    'bytes of a vector, with its checksum': String(vectors[0]!.value.length),
-    tokens: sha256(Buffer.concat(tokens.flatMap(({ key, value }) => [key, value]))),
-  };
-});
+  same('cache', 'keys and counts of tokens that the embedded model leaves in the cache of vectors', async () => {
+    const { vectors, tokens } = await cached();
+    return {
+      count: String(vectors.length),
+      keys: sha256(Buffer.concat(vectors.map(({ key }) => key))),
+      'bytes of a vector, with its checksum': String(vectors[0]!.value.length),
+      tokens: sha256(Buffer.concat(tokens.flatMap(({ key, value }) => [key, value]))),
+    };
+  });
 
-numbers(
-  'vectors',
-  'vectors of the embedded model as the cache keeps them',
-  async () => ({ vectors: sha256(Buffer.concat((await cached()).vectors.map(({ value }) => value))) }),
-  instructions(),
-);
+  numbers(
+    'vectors',
+    'vectors of the embedded model as the cache keeps them',
+    async () => ({ vectors: sha256(Buffer.concat((await cached()).vectors.map(({ value }) => value))) }),
+    instructions(),
+  );
 }

@@ -71,7 +71,9 @@ export function goldens(file: string) {
       groups[name] = { what, ...(on !== undefined && { on }), rows };
       if (recording) return;
       const expected = read().files[file]![name]!.rows;
-      expect(rows).toEqual(inFull ? expected : Object.fromEntries(Object.keys(rows).map((key) => [key, expected[key]])));
+      expect(rows).toEqual(
+        inFull ? expected : Object.fromEntries(Object.keys(rows).map((key) => [key, expected[key]])),
+      );
     });
   }
 

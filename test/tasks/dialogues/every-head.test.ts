@@ -72,21 +72,24 @@ describe.each(tried)('the head %s', (head) => {
   });
 });
 
-longTest('the decoder that writes freely is evaluated, compared, and asked for walks that may leave the graph', async () => {
-  const whole = join(home(), 'free-whole');
-  const free = ['walker.decoder=free', 'walker.edgeFeatures=false', 'ppo.enabled=false', 'clone.epochs=4'];
-  await train({ settings: settingsOf('seq2path', ...free), folder: whole });
-  const words = ['--encoder', 'hashed:32', '--evaluations', join(home(), 'evaluations')];
-  const record = await kgwalkJson<EvaluationRecord>('evaluate', whole, ...words);
-  expect(record.n).toBe(2);
-  expect(record.metrics['nll']!.value).toBeGreaterThan(0);
-  const { agents } = await kgwalkJson<{ agents: unknown[] }>('compare', 'random', whole, ...words);
-  expect(agents).toHaveLength(2);
-  const asked = ['ask', whole, 'Who made it?', '--start', 'Glass Harbor', ...words.slice(0, 2), '--top', '30'];
-  const { paths } = await kgwalkJson<{ paths: { path: string[][]; probability: number }[] }>(...asked);
-  // Seven entities and a handful of edges: most of what can be written is no edge.
-  expect(paths.length).toBeGreaterThan(20);
-  expect(new Set(paths.map(({ path }) => path.join())).size).toBe(paths.length);
-  const { err } = await kgwalk('evaluate', whole, ...words, '--count', 'ark');
-  expect(err).toContain('expected an agent that walks step by step');
-});
+longTest(
+  'the decoder that writes freely is evaluated, compared, and asked for walks that may leave the graph',
+  async () => {
+    const whole = join(home(), 'free-whole');
+    const free = ['walker.decoder=free', 'walker.edgeFeatures=false', 'ppo.enabled=false', 'clone.epochs=4'];
+    await train({ settings: settingsOf('seq2path', ...free), folder: whole });
+    const words = ['--encoder', 'hashed:32', '--evaluations', join(home(), 'evaluations')];
+    const record = await kgwalkJson<EvaluationRecord>('evaluate', whole, ...words);
+    expect(record.n).toBe(2);
+    expect(record.metrics['nll']!.value).toBeGreaterThan(0);
+    const { agents } = await kgwalkJson<{ agents: unknown[] }>('compare', 'random', whole, ...words);
+    expect(agents).toHaveLength(2);
+    const asked = ['ask', whole, 'Who made it?', '--start', 'Glass Harbor', ...words.slice(0, 2), '--top', '30'];
+    const { paths } = await kgwalkJson<{ paths: { path: string[][]; probability: number }[] }>(...asked);
+    // Seven entities and a handful of edges: most of what can be written is no edge.
+    expect(paths.length).toBeGreaterThan(20);
+    expect(new Set(paths.map(({ path }) => path.join())).size).toBe(paths.length);
+    const { err } = await kgwalk('evaluate', whole, ...words, '--count', 'ark');
+    expect(err).toContain('expected an agent that walks step by step');
+  },
+);
