@@ -41,7 +41,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 const expectedFile = join(here, 'expected.json');
 const recording = env.KGWALK_RECORD_GOLDEN === '1';
 
-/** Whether every group and row is made: by `npm run test:long`, and while recording. `npm test` makes those of each task. */
+/** True where every group and row is made: in `npm run test:long`, and while recording. `npm test` makes some of each task. */
 export const inFull = isLong || recording;
 
 const read = (): Expected => JSON.parse(readFileSync(expectedFile, 'utf8')) as Expected;
