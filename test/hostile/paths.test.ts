@@ -15,6 +15,7 @@ import { wantedModel } from '../../src/llm/download-model.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { confined } from '../../src/run/locations.js';
 import { openRun, runId } from '../../src/run/run-folder.js';
+import { often } from '../fixtures/long-tests.js';
 import { useOwnHome } from '../fixtures/own-home.js';
 import { nasty } from '../fixtures/spoilt.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
@@ -78,7 +79,7 @@ describe('a name leads nowhere but into its folder', () => {
         expect(path.split('/')).not.toContain('..');
         expect(path).not.toContain('\0');
       }),
-      { seed: 3, numRuns: 500 },
+      { seed: 3, numRuns: often(100, 500) },
     );
   });
 

@@ -12,6 +12,7 @@ import { type SplitName, type WalkSample, walkSamples } from '../../datasets/wal
 import type { LeakReport } from '../../evaluation/leaks/leak-report.js';
 import { train } from '../../tasks/train.js';
 import { kgwalkJson } from '../fixtures/command-line.js';
+import { often } from '../fixtures/long-tests.js';
 import { choose, csvOf, folderWith, longDialogue, releaseFiles, say, shortDialogue } from '../fixtures/tiny-release.js';
 import { tinySettings } from '../fixtures/tiny-training.js';
 import { reachableStates, toyFeaturizer } from '../fixtures/toy-walker.js';
@@ -106,9 +107,9 @@ describe('over random dialogues', () => {
             expect(featurizer.batch(states).edgeFeatures).toEqual(others.batch(states).edgeFeatures);
           }
         }),
-        { numRuns: 30, seed: 2 },
+        { numRuns: often(10, 30), seed: 2 },
       );
-      expect(own).toBeGreaterThan(20);
+      expect(own).toBeGreaterThan(5);
     },
   );
 
@@ -183,11 +184,5 @@ describe('a run with linked turns', () => {
   test('keeps them out of its counts on request', async () => {
     const { made } = await trained('apart', 'clone.linkedTurns={inCounts: false}');
     expect([made.get('cloning')!.samples, made.get('walk counts')!.samples]).toEqual([{ train: 5 }, { train: 4 }]);
-  });
-
-  test('is distinguished from one without, which reads none', async () => {
-    const { made } = await trained('plain');
-    expect(made.get('cloning')!.samples).toEqual({ train: 4 });
-    expect(made.has('relations that link turns')).toBe(false);
   });
 });

@@ -6,7 +6,10 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import swc from '@swc/jest';
 
-const globals = ['Math', 'Number', 'Infinity', 'NaN', 'Float32Array', 'Float64Array', 'Int32Array', 'Uint8Array'];
+const globals = [
+  ...['Math', 'Number', 'Infinity', 'NaN', 'Float32Array', 'Float64Array', 'Int32Array', 'Uint8Array', 'Uint32Array'],
+  ...['Array', 'Map', 'Set', 'WeakMap', 'Object', 'String', 'Boolean', 'JSON', 'Error', 'Promise', 'BigInt'],
+];
 
 const held = (code) => {
   const names = globals.filter((name) => new RegExp(`\\b${name}\\b`).test(code));

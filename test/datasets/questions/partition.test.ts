@@ -117,7 +117,7 @@ describe('splits of questions', () => {
         if (a.group !== undefined && a.group === b.group) expect(of(a, 'question')).toEqual(of(b, 'question'));
         expect(of({ ...b, question: a.question }, 'template')).toEqual(of(a, 'template'));
       }),
-      { numRuns: 300 },
+      { numRuns: 60 },
     );
   });
 });

@@ -112,7 +112,7 @@ describe('WebQuestions', () => {
       fc.property(fc.string(), (text) => {
         expect(Array.isArray(descriptionsOf(`(list (description "${text}`))).toBe(true);
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 });
@@ -123,6 +123,6 @@ test('any JSON in place of a release is refused as data', async () => {
       writeFileSync(join(folder, 'WebQSP.train.json'), JSON.stringify(value));
       await expect(importWebQsp({ from: folder, home })).rejects.toBeInstanceOf(WorkbenchError);
     }),
-    { numRuns: 100 },
+    { numRuns: 20 },
   );
 });

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { isDeepStrictEqual } from 'node:util';
 import type { Decision, NamedTriple } from '../../../src/llm/decision.js';
+import { often } from '../../fixtures/long-tests.js';
 import * as sample from '../../fixtures/sample-decisions.js';
 import { chain, entities, filmPaths, films, id, oracle, questions, relations, replyTo } from './film-oracle.js';
 
@@ -42,7 +43,7 @@ const truth = (more: { phase: string }) =>
 describe('at an error rate', () => {
   test.each([0.1, 0.5, 1])('of %d, about so many decisions of every kind go wrong, all of them valid', async (rate) => {
     const [right, noisy] = [oracle(0), oracle(rate)];
-    const repeats = 60;
+    const repeats = often(16, 60);
     let wrong = 0;
     for (const make of [...kinds, truth]) {
       let own = 0;
@@ -61,7 +62,7 @@ describe('at an error rate', () => {
 
   test('what goes wrong at a low rate goes wrong at a higher one in the same way', async () => {
     const [right, low, high] = [oracle(0), oracle(0.2), oracle(0.6)];
-    for (let i = 0; i < 100; i++) {
+    for (let i = 0; i < often(36, 100); i++) {
       const decision = kinds[i % kinds.length]!({ phase: `p${i}`, questionId: '2-0' });
       const reply = await replyTo(low, decision);
       if (!isDeepStrictEqual(reply, await replyTo(right, decision))) {
@@ -131,6 +132,6 @@ test('replies are valid at any rate and for any offer', async () => {
       ][kind]!;
       await replyTo(oracle(rate), decision);
     }),
-    { numRuns: 300 },
+    { numRuns: often(60, 300) },
   );
 });
