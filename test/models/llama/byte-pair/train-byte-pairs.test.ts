@@ -62,9 +62,7 @@ describe('pieces of a text', () => {
   });
 
   test('are the text when joined, and keep special names apart', () => {
-    fc.assert(
-      fc.property(anyCharacters({ maxLength: 20 }), (text) => expect(textPieces(text).join('')).toBe(text)),
-    );
+    fc.assert(fc.property(anyCharacters({ maxLength: 20 }), (text) => expect(textPieces(text).join('')).toBe(text)));
     expect(textPieces('<s></s>')).toEqual(['<', 's', '></', 's', '>']);
   });
 });
