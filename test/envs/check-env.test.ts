@@ -1,16 +1,30 @@
 import { describe, expect, test } from '@jest/globals';
 import {
-  box,
   CartPole,
-  checkEnv,
-  makeEnv,
-  MaskedBandit,
   type DialogueWalkObservation,
   type Env,
+  MaskedBandit,
   type MaskedVector,
   type ResetOptions,
+  checkEnv,
+  makeEnv,
+  makeVectorEnv,
 } from '../../envs/index.js';
-import { toyTwoHop } from '../fixtures/toy-walks.js';
+import {
+  box,
+  dict,
+  discrete,
+  idPairs,
+  ids,
+  multiBinary,
+  oneOf,
+  relationIds,
+  sequence,
+  text,
+  vector,
+} from '../../envs/spaces.js';
+import { Rng } from '../../src/run/seeds.js';
+import { sampleOf, toyTwoHop } from '../fixtures/toy-walks.js';
 
 /** Our environment with one method replaced: what a careless author would have written. */
 function broken(change: (env: Env<DialogueWalkObservation>) => Partial<Env<DialogueWalkObservation>>) {
@@ -123,5 +137,126 @@ describe('checkEnv', () => {
       }
     }
     expect(() => checkEnv(new Thrifty())).toThrow(/to stay as it was given, got one that the next step changed/);
+  });
+});
+
+const { graph, samples } = toyTwoHop();
+const id = 'kgwalk/OpenDialKG-v1';
+
+describe('VectorEnv', () => {
+  test('seeds copy i with seed + i', () => {
+    const vector = makeVectorEnv(id, { graph, samples }, 4);
+    const single = makeEnv(id, { graph, samples });
+    const { infos } = vector.reset({ seed: 30 });
+    infos.forEach((info, i) => expect(info).toEqual(single.reset({ seed: 30 + i }).info));
+  });
+
+  test('steps every live copy and leaves finished ones alone', () => {
+    const rules = { horizon: 3, equalAtStep1: false };
+    const vector = makeVectorEnv(id, { graph, samples, rules }, 2);
+    const start = vector.reset({ options: [{ sample: 0 }, { sample: 4 }] });
+    expect([...start.live]).toEqual([0, 1]);
+    vector.step([0, 0]);
+    const stay = graph.degree(graph.entityId('nolan'));
+    const second = vector.step([stay, 0]);
+    expect([...second.live]).toEqual([1]);
+    expect([...second.terminated]).toEqual([1, 0]);
+    const third = vector.step([999, 0]);
+    expect([...third.terminated]).toEqual([0, 1]);
+    expect(third.rewards[0]).toBe(0);
+    expect(third.observations[0]).toBe(second.observations[0]);
+    expect(third.live.length).toBe(0);
+  });
+
+  test('a start without edges is never live, and fewer copies may take part', () => {
+    const stuck = sampleOf(graph, 'x', 'hi', 'atlantis', [['film', 'genre', 'heist']]);
+    const vector = makeVectorEnv(id, { graph, samples: [stuck, ...samples] }, 3);
+    expect([...vector.reset({ options: [{ sample: 1 }, { sample: 0 }] }).live]).toEqual([0]);
+    expect(() => vector.step([0])).toThrow(/expected 2 actions/);
+    expect(() => vector.reset({ options: [{}, {}, {}, {}] })).toThrow(/at most 3 copies/);
+  });
+
+  test('resets on its own only when asked to', () => {
+    const vector = makeVectorEnv(id, { graph, samples, rules: { horizon: 1, equalAtStep1: false } }, 1, 'nextStep');
+    vector.reset({ seed: 1 });
+    const ended = vector.step([0]);
+    expect([...ended.terminated]).toEqual([1]);
+    const fresh = vector.step([0]);
+    expect([...fresh.terminated, ...fresh.rewards]).toEqual([0, 0]);
+    expect(fresh.observations[0]!.hop).toBe(0);
+  });
+});
+
+describe('spaces', () => {
+  test('a masked draw takes legal actions only, each of them', () => {
+    const rng = new Rng(3);
+    const mask = Uint8Array.of(0, 1, 0, 1, 1);
+    const drawn = new Set(Array.from({ length: 200 }, () => discrete(9).sample(rng, mask)));
+    expect([...drawn].sort()).toEqual([1, 3, 4]);
+    expect(() => discrete(2).sample(rng, Uint8Array.of(0, 0))).toThrow('at least one legal action');
+  });
+
+  test('contains what it draws, and equal seeds draw equally', () => {
+    const space = dict({
+      n: discrete(5, -1),
+      mask: multiBinary(6),
+      list: ids(4, 3),
+      path: idPairs(2, 5, 3),
+      name: text(),
+      who: oneOf('user', 'assistant'),
+      items: sequence(discrete(3)),
+      box: box([-1, -Infinity, 0, -Infinity], [1, Infinity, Infinity, 0.1]),
+      vector: vector(3),
+    });
+    for (let seed = 0; seed < 50; seed++) {
+      const drawn = space.sample(new Rng(seed));
+      expect(space.contains(drawn)).toBe(true);
+      expect(space.sample(new Rng(seed))).toEqual(drawn);
+    }
+  });
+
+  test('a form says in plain values what the space holds; fields that only this program can read are left out', () => {
+    const space = dict({
+      n: discrete(5, -1),
+      list: ids(4, 3),
+      name: text(),
+      items: sequence(discrete(3)),
+      at: vector(2),
+      within: box([-1, -Infinity], [0.5, Infinity]),
+    });
+    expect(JSON.parse(JSON.stringify(space.form))).toEqual({
+      kind: 'dict',
+      fields: {
+        n: { kind: 'discrete', n: 5, first: -1 },
+        list: { kind: 'list', dtype: 'int32', maxLength: 3, low: 0, high: 3 },
+        name: { kind: 'text' },
+        at: { kind: 'vector', length: 2 },
+        within: { kind: 'vector', length: 2, low: [-1, null], high: [0.5, null] },
+      },
+    });
+    expect(relationIds(65_537, 2).form).toMatchObject({ dtype: 'int32' });
+    expect(relationIds(65_536, 2).form).toMatchObject({ dtype: 'uint16' });
+  });
+
+  test('refuses what lies outside', () => {
+    expect(discrete(3).contains(3)).toBe(false);
+    expect(discrete(3).contains(0.5)).toBe(false);
+    expect(discrete(3, -1).contains(-1)).toBe(true);
+    expect(multiBinary(2).contains(Uint8Array.of(0, 2))).toBe(false);
+    expect(ids(3, 2).contains(Int32Array.of(0, 1, 2))).toBe(false);
+    expect(idPairs(2, 4, 2).contains(Int32Array.of(1, 3))).toBe(true);
+    expect(idPairs(2, 4, 2).contains(Int32Array.of(2, 3))).toBe(false);
+    expect(idPairs(2, 4, 2).contains(Int32Array.of(1, 3, 1))).toBe(false);
+    const bounded = box([0, -Infinity], [0.1, 5]);
+    expect(bounded.contains(Float32Array.of(0.1, -1e9))).toBe(true);
+    expect(bounded.contains(Float32Array.of(0.2, 0))).toBe(false);
+    expect(bounded.contains(Float32Array.of(0, -Infinity))).toBe(false);
+    expect(bounded.contains(Float32Array.of(NaN, 0))).toBe(false);
+    expect(bounded.contains(Float32Array.of(0))).toBe(false);
+    expect(bounded.contains([0, 0])).toBe(false);
+    expect(() => box([0, 0], [1])).toThrow('as many lower as upper bounds');
+    expect(() => box([2], [1])).toThrow('none above its own');
+    expect(dict({ a: text() }).contains({ a: 'x', b: 1 })).toBe(false);
+    expect(sequence(text()).contains(['a', 1])).toBe(false);
   });
 });

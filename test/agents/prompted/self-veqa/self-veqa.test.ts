@@ -1,6 +1,21 @@
 import { describe, expect, test } from '@jest/globals';
+import { type MemoryEntry, chainMemory, trainEntries } from '../../../../agents/prompted/self-veqa/chain-memory.js';
+import { hashedEncoder } from '../../../../src/encoder/hashed-encoder.js';
+import { textVectors } from '../../../../src/encoder/state-encoder.js';
+import { readReply } from '../../../../src/llm/decisions/read-reply.js';
 import { scriptedClient } from '../../../fixtures/scripted-client.js';
-import { ask, chainOf, graph, relation, townAgent, townTask } from './town-asker.js';
+import {
+  type Asked,
+  type Script,
+  ask,
+  chainOf,
+  graph,
+  relation,
+  solved,
+  townAgent,
+  townTask,
+  train,
+} from './town-asker.js';
 
 const repaired = chainOf('~purchased_by', 'repaired_by');
 const stands = chainOf('~purchased_by', 'stands_in');
@@ -165,4 +180,167 @@ test('the length of chains comes from a classifier trained on train', async () =
   };
   const one = await ask({ rounds: [[chainOf('lives_in')]] }, { hops: 'predicted', task: lives });
   expect(one.proposals[0]!.hops).toBe(1);
+});
+
+describe('a memory of chains', () => {
+  const entry = (masked: string, ...chain: number[]): MemoryEntry => ({
+    ...{ masked, chain },
+    source: { kind: 'train', questionId: masked },
+  });
+  const memoryOf = (...entries: MemoryEntry[]) => chainMemory(textVectors(hashedEncoder(256)), entries);
+  const options = { shots: 8, shotsPerChain: 2, shotDiversity: 0.3 };
+  const repaired = chainOf('~purchased_by', 'repaired_by');
+
+  test('examples are of the same length, nearest first, at most two of one chain', async () => {
+    const memory = memoryOf(
+      entry('who repaired the clocks of [E]', 1, 2),
+      entry('who repaired the old clocks of [E]', 1, 2),
+      entry('who repaired the new clocks of [E]', 1, 2),
+      entry('where stand the clocks of [E]', 1, 3),
+      entry('where lives [E]', 4),
+    );
+    const chosen = await memory.select('who repaired the clocks of [E]', { ...options, hops: 2 });
+    expect(chosen[0]!.masked).toBe('who repaired the clocks of [E]');
+    expect(chosen.map(({ chain }) => chain.join())).toEqual(['1,2', '1,2', '1,3']);
+    expect(await memory.select('who repaired the clocks of [E]', { ...options, shots: 0 })).toEqual([]);
+    expect(await memory.select('any', options)).toHaveLength(4);
+  });
+
+  test('diversity prefers what is unlike the examples already chosen', async () => {
+    const memory = memoryOf(
+      entry('who repaired the clocks of [E] today', 1, 2),
+      entry('who repaired the clocks of [E] now', 1, 2),
+      entry('who repaired something', 1, 3),
+    );
+    const chosen = async (shotDiversity: number) =>
+      (await memory.select('who repaired the clocks of [E]', { ...options, shots: 2, shotDiversity })).map(
+        ({ chain }) => chain[1],
+      );
+    expect(await chosen(0)).toEqual([2, 2]);
+    expect(await chosen(0.9)).toEqual([2, 3]);
+  });
+
+  test('what is known is not stored again; one question may have two chains', () => {
+    const memory = memoryOf(entry('who [E]', 1), entry('who [E]', 1), entry('who [E]', 2));
+    expect(memory.entries).toHaveLength(2);
+    expect(memory.add(entry('who [E]', 2))).toBe(false);
+    expect(memory.add(entry('who [E]', 3))).toBe(true);
+  });
+
+  test('train is masked, and may be bounded for every chain by a seeded draw', () => {
+    expect(trainEntries(train, 0, 1).map(({ masked }) => masked)).toContain('who repaired the clocks that [E] bought');
+    const many = Array.from({ length: 40 }, (_, i) => solved(`t-${i}`, `who fixed ${i} clocks`, 'clocks', repaired));
+    const drawn = trainEntries(many, 5, 1);
+    expect(drawn).toHaveLength(5);
+    expect(trainEntries(many, 5, 1)).toEqual(drawn);
+    expect(trainEntries(many, 5, 2)).not.toEqual(drawn);
+  });
+
+  test('the prompt shows masked questions with their chains, the most similar last, so that a tight budget drops the others', async () => {
+    const { proposals } = await ask({ rounds: [[repaired]] });
+    const block = proposals[0]!.context!.find(({ role }) => role === 'history')!;
+    expect(block.lines).toEqual([
+      'where do the clocks stand that [E] bought = ~purchased_by → stands_in',
+      'who repaired the clocks that [E] bought = ~purchased_by → repaired_by',
+    ]);
+    const off = await ask({ rounds: [[repaired]] }, { memory: 'off' });
+    expect(off.proposals[0]!.context!.some(({ role }) => role === 'history')).toBe(false);
+  });
+
+  test('online memory serves the next question, frozen memory does not', async () => {
+    const shown = async (memory: string) => {
+      const mended = { question: 'who mended the clocks', topics: [{ ...townTask.topics[0]!, span: undefined! }] };
+      const first = await ask({ rounds: [[repaired]] }, { memory, task: { ...mended, id: 'first' } });
+      const { proposals } = await ask(
+        { rounds: [[repaired]] },
+        { agent: first.agent, task: { ...mended, id: 'second' } },
+      );
+      return proposals[0]!.context!.find(({ role }) => role === 'history')!.lines;
+    };
+    expect((await shown('online')).at(-1)).toBe('who mended the clocks = ~purchased_by → repaired_by');
+    expect(await shown('frozen')).toHaveLength(2);
+  });
+});
+
+// Failure modes of Self-VEQA in the specification (§2.5), one test each.
+describe('where the model fails', () => {
+  const repaired = chainOf('~purchased_by', 'repaired_by');
+  const stands = chainOf('~purchased_by', 'stands_in');
+  const judgement =
+    (choice: number, answers: string[] = [], reason = 'Because.'): Script['judge'] =>
+    () => ({ choice, reason, answers });
+
+  test('prose around the verdict, and bare True and False, are read', async () => {
+    const { judgements } = await ask({ rounds: [[stands, repaired]] });
+    const [decision] = judgements;
+    const read = (text: string) => readReply(decision!, text, { constrained: false })?.reply.choice;
+    expect(read('Let me see. {"choice": 2, "reason": "It ends there."} I hope this helps.')).toBe(1);
+    const written = (await ask({ rounds: [[repaired]], judge: judgement(0, ['Jon Weil']) }, { verifier: 'reference' }))
+      .judgements[0]!;
+    expect(
+      readReply(written, '{"success": False, "veri_answer": "", "critique": "No."}', { constrained: false })?.reply
+        .choice ?? -1,
+    ).toBe(-1);
+  });
+
+  test('an answer that no chain leads to is made up: the verdict does not count', async () => {
+    const { answer } = await ask(
+      { rounds: [[repaired], undefined], judge: judgement(0, ['Jon Weil', 'Ida Rem']) },
+      { verifier: 'reference', chains: 1 },
+    );
+    expect(answer).toMatchObject({ verified: false, stop: 'rounds' });
+  });
+
+  test('success without an answer does not count', async () => {
+    const { answer } = await ask(
+      { rounds: [[repaired], undefined], judge: judgement(0, []) },
+      { verifier: 'reference', chains: 1 },
+    );
+    expect(answer.verified).toBe(false);
+  });
+
+  test('answers copied from a chain are that chain’s, and only those', async () => {
+    const { names, answer } = await ask(
+      { rounds: [[stands, repaired]], judge: judgement(0, ['mia kop']) },
+      { verifier: 'reference' },
+    );
+    expect(names).toEqual(['Mia Kop']);
+    expect(answer).toMatchObject({ verified: true, chain: repaired });
+  });
+
+  test('an empty critique is replaced by what is known', async () => {
+    const { proposals } = await ask({ rounds: [[stands], [repaired]], judge: judgement(-1, [], ' ') }, { chains: 1 });
+    expect(proposals[1]!.context!.at(-1)!.lines).toEqual([
+      'None of these answers the question: ~purchased_by → stands_in.',
+    ]);
+  });
+
+  test('chains repeated in one reply count once', async () => {
+    const { judgements } = await ask({ rounds: [[repaired, repaired, stands]] });
+    expect(judgements[0]!.candidates).toHaveLength(2);
+  });
+
+  test('a reply of chains that cannot be read costs a round and is marked', async () => {
+    const { answer, phases } = await ask({ rounds: [undefined, [repaired]] });
+    expect(phases).toEqual(['propose', 'propose', 'verify']);
+    expect(answer).toMatchObject({ degraded: true, verified: true });
+  });
+
+  test('a verdict that cannot be read accepts nothing and is marked', async () => {
+    const { answer } = await ask({ rounds: [[repaired], [stands]], judge: () => undefined }, { chains: 1 });
+    expect(answer).toMatchObject({ degraded: true, verified: false, chain: repaired });
+  });
+
+  test('a wrong chain that was never accepted is never remembered; an accepted one is, once', async () => {
+    const task = {
+      question: 'who mended the clocks of Orla Brandt',
+      topics: [{ ...townTask.topics[0]!, span: [25, 36] as const }],
+    };
+    const writes = ({ events }: Asked) => events.filter(({ event }) => event === 'memory-write');
+    const online = { memory: 'online', chains: 1, task };
+    expect(writes(await ask({ rounds: [[stands], [repaired]], judge: judgement(-1) }, online))).toEqual([]);
+    const accepted = await ask({ rounds: [[stands], [repaired]] }, online);
+    expect(writes(accepted)).toEqual([{ event: 'memory-write', key: 'who mended the clocks of [E]', chain: repaired }]);
+    expect(writes(await ask({ rounds: [[repaired]] }, { task, agent: accepted.agent }))).toEqual([]);
+  });
 });
