@@ -144,7 +144,13 @@ function quantize(pixels: Uint8Array, bits: number): { indices: Uint8Array; pale
   const indexOf = new Int16Array(1 << (3 * bits)).fill(-1);
   const indices = new Uint8Array(pixels.length / 4);
   const palette: number[] = [];
+  // Most pixels are as the one before.
+  const words = new Uint32Array(pixels.buffer, pixels.byteOffset, indices.length);
   for (let i = 0, p = 0; i < indices.length; i++, p += 4) {
+    if (i > 0 && words[i] === words[i - 1]) {
+      indices[i] = indices[i - 1]!;
+      continue;
+    }
     const [r, g, b] = [pixels[p]!, pixels[p + 1]!, pixels[p + 2]!];
     const key = ((r >> shift) << (2 * bits)) | ((g >> shift) << bits) | (b >> shift);
     if (indexOf[key]! < 0) {

@@ -79,7 +79,12 @@ function resampledMeans(
 ): Float64Array[] {
   const counts = new Float64Array(clusters.length).fill(1);
   const { drawn } = clusterTotals([counts, ...columns], clusters, resamples, Rng.named(seed, 'metrics/bootstrap'));
-  return columns.map((_, c) => Float64Array.from(drawn, (totals) => totals[c + 1]! / totals[0]!).sort());
+  return columns.map((_, c) => {
+    // A loop: `Float64Array.from` with a function takes most of the time of an evaluation.
+    const means = new Float64Array(drawn.length);
+    for (const [i, totals] of drawn.entries()) means[i] = totals[c + 1]! / totals[0]!;
+    return means.sort();
+  });
 }
 
 /** Sums of each column over all clusters, and over as many drawn ones, once a resample. */

@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { readCheckpoint } from '../../checkpoints/checkpoint.js';
 import { saveCheckpoint } from '../../checkpoints/store.js';
+import { useBlankPictures } from '../fixtures/blank-pictures.js';
 import { madeUpCurves, writeMadeUpRun } from '../fixtures/made-up-runs.js';
 import { printed } from '../fixtures/command-line.js';
 
+useBlankPictures();
 let run: string;
 beforeEach(() => {
   run = join(mkdtempSync(join(tmpdir(), 'kgwalk-cli-')), 'tiny');

@@ -1,4 +1,4 @@
-/** `kgwalk train --dry-run`: a trial of two steps of each phase. */
+/** `kgwalk train --dry-run`: a trial of two steps of each phase; `kgwalk encode`: one that encodes the texts of a run in advance. */
 import { existsSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { tryRun } from '../../tasks/train.js';
 import type { TrialReport } from '../../trainers/trial.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
+import { embeddingServer } from '../fixtures/embedding-server.js';
 import { useSharedHome } from '../fixtures/own-home.js';
 import { importTinyLinks, tinyLinkSettings } from '../fixtures/tiny-link-training.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
@@ -80,4 +81,15 @@ test('a setting error is reported before any step, and a stop leaves nothing', a
   const stopped = tryRun({ settings: tinySettings(), folder: folderWith({}), signal });
   await expect(stopped).rejects.toMatchObject({ code: 'stopped' });
   expect(left()).toEqual([]);
+});
+
+test('kgwalk encode encodes each text once, says what it did, and refuses what training would refuse', async () => {
+  const server = await embeddingServer(32);
+  const encode = ['encode', 'opendialkg-tiny', ...set(tinyOverrides.slice(1)), '--model', server.spec];
+  const whole = await kgwalkJson<{ texts: number; encoded: number }>(...encode);
+  expect(whole.encoded).toBeGreaterThan(10);
+  expect(new Set(server.asked.flat()).size).toBe(server.asked.flat().length);
+  expect((await kgwalk(...encode)).out).toBe(`${whole.texts} texts: 0 encoded by words, the others were cached\n`);
+  await server.stop();
+  expect((await kgwalk('encode', 'opendialkg', '--set', 'ppo.nothing=1')).exitCode).not.toBe(0);
 });

@@ -4,12 +4,12 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Comparison } from '../../evaluation/compare.js';
 import { importLinks } from '../../datasets/links/import-links.js';
 import { type EvaluationRecord, evaluationRecord } from '../../src/run/evaluation.js';
-import { useOwnHome } from '../fixtures/own-home.js';
+import { useSharedHome } from '../fixtures/own-home.js';
 import { tinyLinkFiles } from '../fixtures/tiny-links.js';
 import { printed } from '../fixtures/command-line.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 
-useOwnHome();
+useSharedHome(() => importLinks({ from: folderWith(tinyLinkFiles), name: 'tiny' }));
 let kept = '';
 
 const onTiny = (...words: string[]) =>
@@ -21,9 +21,8 @@ const evaluateJson = async (...words: string[]) =>
     failures: object[];
   };
 
-beforeEach(async () => {
+beforeEach(() => {
   kept = folderWith({});
-  await importLinks({ from: folderWith(tinyLinkFiles), name: 'tiny' });
 });
 
 describe('kgwalk evaluate on links', () => {

@@ -1,12 +1,14 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { useBlankPictures } from '../fixtures/blank-pictures.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
 import { madeUpAnswers, writeMadeUpEvaluation } from '../fixtures/made-up-evaluations.js';
 import { useOwnHome } from '../fixtures/own-home.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 import { importFilms } from '../fixtures/toy-question-training.js';
 
+useBlankPictures();
 useOwnHome();
 
 /** Request of an evaluation that can be resumed. */

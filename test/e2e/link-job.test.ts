@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
 import type { EvaluationRecord } from '../../src/run/evaluation.js';
+import { useBlankPictures } from '../fixtures/blank-pictures.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
 import { tinyLinkFiles } from '../fixtures/tiny-links.js';
 import { useSharedHome } from '../fixtures/own-home.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 
+useBlankPictures();
 /** Settings of a user, with smaller budgets. */
 const preset = {
   name: 'tiny-walk',
@@ -22,7 +24,7 @@ const preset = {
   clone: { enabled: false },
   ppo: {
     ...{ init: 'scratch', klCoef: 0, algorithm: 'reinforce', baseline: 'moving-average', updateEpochs: 1 },
-    ...{ updates: 40, samplesPerUpdate: 40, minibatchSamples: 40, explorations: 4, evalEvery: 20 },
+    ...{ updates: 20, samplesPerUpdate: 40, minibatchSamples: 40, explorations: 4, evalEvery: 10 },
     ...{ learningRate: 0.02, entropyCoef: 0.02 },
   },
   checkpoint: { everyUpdates: 10 },
@@ -146,8 +148,8 @@ describe('kgwalk on link queries', () => {
 
   test('trains by PPO from a clone, with shaping and dropped actions, and reports it next to REINFORCE', async () => {
     const other = [
-      ...['clone.enabled=true', 'clone.epochs=2', 'ppo.init=clone', 'ppo.klCoef=0.1', 'ppo.algorithm=ppo'],
-      ...['ppo.baseline=group-mean', 'ppo.updateEpochs=2', 'ppo.minibatchSamples=20', 'ppo.updates=8'],
+      ...['clone.enabled=true', 'clone.epochs=1', 'ppo.init=clone', 'ppo.klCoef=0.1', 'ppo.algorithm=ppo'],
+      ...['ppo.baseline=group-mean', 'ppo.updateEpochs=2', 'ppo.minibatchSamples=20', 'ppo.updates=2', 'ppo.evalEvery=2'],
       ...['linkWalk.shaping=terminal', 'ppo.actionDropout=0.3'],
     ].flatMap((setting) => ['--set', setting]);
     const folder = among('other');
@@ -174,7 +176,7 @@ describe('kgwalk on link queries', () => {
     ]).flat();
     const from = folderWith({ 'triples.tsv': `${lines.join('\r\n')}\r\n` });
     await kgwalkJson('datasets', 'import', 'triples', '--name', 'ring', '--from', from);
-    const few = ['--set', 'ppo.updates=10'];
+    const few = ['--set', 'ppo.updates=2'];
     const words = ['train', settings, '--set', 'data.dataset=ring', ...few, '--run-dir', among('ring')];
     expect((await kgwalk(...words)).exitCode).toBe(0);
     const record = await kgwalkJson<EvaluationRecord>('evaluate', among('ring'), '--split', 'valid');

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { env, execPath } from 'node:process';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { useBlankPictures } from '../fixtures/blank-pictures.js';
 import { type ChatAnswer, type ChatServer, chatServer, fails, says } from '../fixtures/chat-server.js';
 import { type Ended, kgwalk } from '../fixtures/command-line.js';
 import { says as answers, useFileServer, whole } from '../fixtures/file-server.js';
@@ -12,6 +13,7 @@ import { tinyGguf } from '../fixtures/tiny-gguf.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 import { importFilms } from '../fixtures/toy-question-training.js';
 
+useBlankPictures();
 useOwnHome();
 
 const key = 'sk-planted/+0123456789-=';

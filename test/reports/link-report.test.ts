@@ -8,11 +8,13 @@ import { compareSettings, settingTable } from '../../reports/settings.js';
 import type { EvaluationRecord } from '../../src/run/evaluation.js';
 import type { RunInfo } from '../../src/run/records.js';
 import { openRun } from '../../src/run/run-folder.js';
+import { useBlankPictures } from '../fixtures/blank-pictures.js';
 import { madeUpLinkConfig, madeUpLinkEvaluation, madeUpLinkTraining } from '../fixtures/made-up-links.js';
 import type { LinePlot } from '../../reports/plots/plot.js';
 import { takenApart } from '../fixtures/report-page.js';
 import { writeMadeUpRecord, writeMadeUpRun } from '../fixtures/made-up-runs.js';
 
+useBlankPictures();
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'kgwalk-links-'));

@@ -7,8 +7,10 @@ import { writeReport } from '../../reports/report.js';
 import { collectResults } from '../../reports/results.js';
 import { loadRunData, subjectsOf } from '../../reports/run-data.js';
 import { openRun } from '../../src/run/run-folder.js';
+import { useBlankPictures } from '../fixtures/blank-pictures.js';
 import { madeUpArkEvaluation, madeUpEvaluation, writeMadeUpRun } from '../fixtures/made-up-runs.js';
 
+useBlankPictures();
 const walker = { head: 'pa-mlp', placeVectors: false };
 const arkSettings = {
   data: { dataset: 'opendialkg', graph: 'dialogue' },

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { writeReport } from '../../reports/report.js';
 import type { RunInfo } from '../../src/run/records.js';
 import { openRun } from '../../src/run/run-folder.js';
+import { useBlankPictures } from '../fixtures/blank-pictures.js';
 import {
   madeUpAnswers,
   madeUpQuestionExample,
@@ -15,6 +16,7 @@ import {
 import { takenApart } from '../fixtures/report-page.js';
 import { hostileName, madeUpCurves, madeUpEvaluation, writeMadeUpRun, writeSealed } from '../fixtures/made-up-runs.js';
 
+useBlankPictures();
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'kgwalk-report-'));

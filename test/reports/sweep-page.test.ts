@@ -9,9 +9,11 @@ import { openSweep, plannedSweep, type SweepPlan } from '../../sweep/plan.js';
 import { sweepResults } from '../../sweep/results.js';
 import { parseSpace } from '../../sweep/space.js';
 import { trialSettings } from '../../sweep/draws.js';
+import { useBlankPictures } from '../fixtures/blank-pictures.js';
 import { kgwalk } from '../fixtures/command-line.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 
+useBlankPictures();
 const planned = (more: Partial<SweepPlan> = {}) =>
   plannedSweep({
     ...{ preset: 'demo', overrides: [], seeds: [0, 1], seed: 0, better: 'high', trials: 8 },
