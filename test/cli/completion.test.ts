@@ -7,9 +7,10 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { Command } from 'commander';
 import { commands } from '../../cli/commands.js';
 import { completions } from '../../cli/completion.js';
+import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { presetNames } from '../../src/run/locations.js';
 import { kgwalk } from '../fixtures/command-line.js';
-import { folderWith } from '../fixtures/tiny-release.js';
+import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
 
 const program = new Command('kgwalk');
 for (const register of commands) register(program);
@@ -62,9 +63,8 @@ describe('bash, with the script that kgwalk prints', () => {
   beforeAll(async () => {
     mkdirSync(place);
     symlinkSync(resolve('dist'), join(place, 'dist'));
-    const small = ['--entities', '300', '--dialogues', '20', '--questions', '20'];
     env.KGWALK_HOME = folder;
-    await kgwalk('datasets', 'demo', '--name', 'village', ...small);
+    await importOpenDialKg({ from: folderWith(releaseFiles), name: 'village' });
     for (const run of ['first', 'second one']) {
       mkdirSync(join(folder, 'runs', run), { recursive: true });
       writeFileSync(join(folder, 'runs', run, 'config.yaml'), 'name: broken\n');
@@ -91,9 +91,8 @@ describe('bash, with the script that kgwalk prints', () => {
   (spawnSync('bash', ['--version']).status === 0 ? test : test.skip)(
     'offers commands, presets, data sets and runs, from a folder with any name',
     () => {
-      expect(offered('eval')).toEqual(['evaluate']);
       expect(offered('train', 'metaq')).toEqual(presetNames().filter((name) => name.startsWith('metaq')));
-      expect(offered('evaluate', '--dataset', 'vil')).toEqual(['village', 'village-questions']);
+      expect(offered('evaluate', '--dataset', 'vil')).toEqual(['village']);
       expect(offered('report', 'runs/')).toEqual(['runs/first', 'runs/second one']);
       expect(offered('no-such-command', '')).toEqual([]);
     },

@@ -7,6 +7,7 @@ import type { EvaluationRecord } from '../../src/run/evaluation.js';
 import { train } from '../../tasks/train.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
 import { finishedRun } from '../fixtures/finished-run.js';
+import { longTest } from '../fixtures/long-tests.js';
 import { useSharedHome } from '../fixtures/own-home.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 import { filmSettings, importFilms } from '../fixtures/toy-question-training.js';
@@ -302,10 +303,14 @@ describe('kgwalk ask on questions', () => {
     expect(none.err).toContain('[brackets]');
   });
 
-  test('a prompted agent takes the embedded model where none is named, and none that knows the answers', async () => {
-    const ask = (...words: string[]) =>
-      kgwalk('ask', 'who directed [tenet]', '--agent', 'tog', '--dataset', 'films', '--budget', '2', ...words);
+  const ask = (...words: string[]) =>
+    kgwalk('ask', 'who directed [tenet]', '--agent', 'tog', '--dataset', 'films', '--budget', '2', ...words);
+
+  longTest('a prompted agent takes the embedded model where none is named', async () => {
     expect((await ask()).err).toContain('model: demo, which comes with the package');
+  });
+
+  test('a prompted agent takes no model that knows the answers', async () => {
     expect((await ask('--model', 'oracle:0')).err).toContain('expected a real model, got oracle:0');
     expect((await kgwalk('ask', 'who directed [tenet]')).err).toContain('expected a run and a question');
   });

@@ -8,24 +8,23 @@ import { useBlankPictures } from '../fixtures/blank-pictures.js';
 import { type ChatAnswer, type ChatServer, chatServer, fails, says } from '../fixtures/chat-server.js';
 import { type Ended, kgwalk } from '../fixtures/command-line.js';
 import { says as answers, useFileServer, whole } from '../fixtures/file-server.js';
-import { useOwnHome } from '../fixtures/own-home.js';
+import { useSharedHome } from '../fixtures/own-home.js';
 import { tinyGguf } from '../fixtures/tiny-gguf.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 import { importFilms } from '../fixtures/toy-question-training.js';
 
 useBlankPictures();
-useOwnHome();
+const home = useSharedHome(() => importFilms());
 
 const key = 'sk-planted/+0123456789-=';
 const forms = [key, encodeURIComponent(key), Buffer.from(key).toString('base64'), 'planted'];
 
 let kept: string;
 let servers: ChatServer[];
-beforeEach(async () => {
+beforeEach(() => {
   env.KGWALK_LLM_KEY = key;
   kept = folderWith({});
   servers = [];
-  await importFilms();
 });
 afterEach(async () => {
   delete env.KGWALK_LLM_KEY;
@@ -71,6 +70,7 @@ test('the search finds what it is to find', () => {
   expect(placesOfKey({ out: `x${key}` })).toEqual(['out']);
   env.KGWALK_HOME = folderWith({ 'a/b.json': Buffer.from(key).toString('base64') });
   expect(placesOfKey({})).toEqual([join(env.KGWALK_HOME, 'a/b.json')]);
+  env.KGWALK_HOME = home();
 });
 
 describe('the key of a server', () => {

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { env, execPath } from 'node:process';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { longTest } from '../fixtures/long-tests.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 
 const bare = { ...env, DISABLE_SYSTEM_FONTS_LOAD: '1', KGWALK_RUNS: '' };
@@ -56,7 +57,7 @@ describe('an installation that lost its fonts, where the machine has none', () =
     }
   });
 
-  test('is seen by the doctor, who says what to do', () => {
+  longTest('is seen by the doctor, who says what to do', () => {
     const findings = JSON.parse(kgwalk('doctor', '--json').stdout) as Record<string, string>[];
     const charts = findings.find(({ part }) => part === 'chartjs-node-canvas')!;
     expect(charts).toMatchObject({ status: 'missing', detail: expect.stringContaining('no font that it reads at') });
