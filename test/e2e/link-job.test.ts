@@ -149,7 +149,13 @@ describe('kgwalk on link queries', () => {
   test('trains by PPO from a clone, with shaping and dropped actions, and reports it next to REINFORCE', async () => {
     const other = [
       ...['clone.enabled=true', 'clone.epochs=1', 'ppo.init=clone', 'ppo.klCoef=0.1', 'ppo.algorithm=ppo'],
-      ...['ppo.baseline=group-mean', 'ppo.updateEpochs=2', 'ppo.minibatchSamples=20', 'ppo.updates=2', 'ppo.evalEvery=2'],
+      ...[
+        'ppo.baseline=group-mean',
+        'ppo.updateEpochs=2',
+        'ppo.minibatchSamples=20',
+        'ppo.updates=2',
+        'ppo.evalEvery=2',
+      ],
       ...['linkWalk.shaping=terminal', 'ppo.actionDropout=0.3'],
     ].flatMap((setting) => ['--set', setting]);
     const folder = among('other');

@@ -90,7 +90,6 @@ describe('kgwalk train', () => {
     expect([exitCode, err]).toEqual([2, expect.stringContaining(`got one that holds a run, at ${folder}-s2`)]);
     expect(existsSync(`${folder}-s3`)).toBe(false);
   });
-
 });
 
 describe('kgwalk evaluate and compare', () => {
