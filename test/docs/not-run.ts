@@ -32,7 +32,7 @@ const lines: readonly [page: string, begin: string, why: string][] = [
   ...['docs/data.md', 'docs/what-the-labels-allow.md'].map((page): [string, string, string] => [
     page,
     'node dist/bench/annotators/main.js',
-    'needs recurring turns, which the stand-in lacks; test/bench/annotators.test.ts runs it on some',
+    'needs recurring turns, which the stand-in lacks; test/bench/annotators.long.test.ts runs it on some',
   ]),
   ['docs/scale-out.md', 'export KGWALK_STORE_SECRET', 'for Docker'],
   ['docs/scale-out.md', 'mkdir ', 'for Docker'],
