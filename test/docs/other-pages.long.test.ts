@@ -64,7 +64,7 @@ runsAsWritten('docs/python.md', {
 });
 runsAsWritten('docs/sparql.md');
 runsAsWritten('docs/sweeps.md', {
-  saves: { 'Driven by another program': ['asker.py'] },
+  saves: { 'Driven by Optuna': ['study.py'] },
 });
 runsAsWritten('docs/what-the-labels-allow.md', {
   before: [mainJob[0]!, 'kgwalk train opendialkg --model MODEL.gguf --run-dir runs/clone'],
