@@ -62,7 +62,7 @@ const table: Readonly<Record<string, string | string[]>> = {
   'agents/exact-walker/messages/message-network.ts': 'agents/exact-walker/messages.test.ts',
   // The step itself, compared with a scalar version of the paper's.
   'src/tensor/adamw.ts': 'src/tensor/adamw.test.ts',
-  'src/tensor/host/host-adamw.ts': 'src/tensor/host/host-adamw.test.ts',
+  'src/tensor/host/host-adamw.ts': 'src/tensor/host/tape.test.ts',
 };
 
 const marks = /customGrad\(|\bgrad: \(|variableGrads\(/;

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { poolingsOf, readEmbeddingModel } from '../../../src/encoder/embedding-model.js';
+import { readGgufHeader } from '../../../src/llm/gguf/read-header.js';
 import { dot } from '../../../src/encoder/state-encoder.js';
 import { rowsOf, useEncoders } from '../../fixtures/open-encoders.js';
 import { type Entry, plainEntries, type TinyGguf, tinyGguf } from '../../fixtures/tiny-gguf.js';
@@ -207,6 +208,12 @@ describe('an embedding model', () => {
   const withEntry = (...entry: Entry) => [...without(entry[0]), entry];
 
   test('the facts that matter are read', async () => {
+    const whole = tinyGguf({});
+    writeFileSync(file, whole);
+    const { metadata, arrayLengths, tensors } = await readGgufHeader(file);
+    expect([metadata.get('general.architecture'), metadata.get('bert.context_length')]).toEqual(['bert', 512]);
+    expect(arrayLengths.get('tokenizer.ggml.tokens')).toBe(2);
+    expect(tensors).toEqual([{ name: 'w', shape: [4, 2], type: 'F32', start: whole.length - 32 }]);
     expect(await read({})).toEqual({
       architecture: 'bert',
       dim: 4,

@@ -240,3 +240,42 @@ const names = {
     expect(free.text).not.toMatch(/<\|/);
   });
 });
+
+describe('scores of texts', () => {
+  const withModel = existsSync(stories) ? test : test.skip;
+  const asked = { head: 'Lily had a ball.', body: '\nThe ball was', decision: {} as Decision, meant: [] };
+
+  withModel('texts score the same in any list, and shared beginnings are evaluated once', async () => {
+    const model = await openLlamaModel(stories);
+    const texts = [' red', ' red and big', ' red and blue', ' zyx'];
+    const together = await model.scoreTexts!(asked, texts);
+    for (const [i, text] of texts.entries()) {
+      const alone = await model.scoreTexts!(asked, [text]);
+      expect(together.logProbs[i]).toBeCloseTo(alone.logProbs[0]!, 3);
+      expect(together.tokens[i]).toBe(alone.tokens[0]);
+    }
+    expect(together.logProbs[0]).toBeGreaterThan(together.logProbs[1]!);
+    expect(together.logProbs[0]).toBeGreaterThan(together.logProbs[3]!);
+    await model.dispose();
+  });
+
+  withModel('every text counts whole, and shared beginnings are reported as cached', async () => {
+    const model = await openLlamaModel(stories);
+    const alone = await model.scoreTexts!(asked, [' red and big']);
+    const usage = async (...texts: string[]) => (await model.scoreTexts!(asked, texts)).usage;
+    const [once, apart, alike] = [
+      await usage(' red and big'),
+      await usage(' red and big', ' zyx'),
+      await usage(' red and big', ' red and blue'),
+    ];
+    const { tokens } = await model.scoreTexts!(asked, [' zyx', ' red and blue', ' red and']);
+    expect(apart).toEqual({ ...once, promptTokens: once.promptTokens + tokens[0]! });
+    expect(alike).toEqual({
+      promptTokens: once.promptTokens + tokens[1]!,
+      cachedTokens: once.cachedTokens + tokens[2]!,
+      completionTokens: 0,
+    });
+    expect(alone.usage.promptTokens).toBe(once.promptTokens);
+    await model.dispose();
+  });
+});

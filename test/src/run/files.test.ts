@@ -1,9 +1,16 @@
-import { describe, expect, test } from '@jest/globals';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, test, beforeEach } from '@jest/globals';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync, renameSync, rmSync, utimesSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pid, ppid } from 'node:process';
 import { WorkbenchError } from '../../../src/run/errors.js';
-import { readTextFile, removeLeftovers, sha256File, writeError, writeFileAtomic } from '../../../src/run/files.js';
+import {
+  readTextFile,
+  removeLeftovers,
+  sha256File,
+  writeError,
+  writeFileAtomic,
+  hashedFile,
+} from '../../../src/run/files.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
 
 const folder = () => folderWith({});
@@ -82,5 +89,50 @@ describe('what a killed write left', () => {
     removeLeftovers(place);
     expect(readdirSync(place).sort()).toEqual(['.mine.tmp', 'a.json']);
     removeLeftovers(join(place, 'missing'));
+  });
+});
+
+describe('a file known by its hash', () => {
+  let path: string;
+  beforeEach(() => {
+    path = join(folderWith({}), 'model.gguf');
+    writeFileSync(path, 'abc');
+  });
+  const refusal = { name: 'WorkbenchError', code: 'data', fatal: true };
+
+  test('a file that stays as it is passes, as does one that was touched or replaced by an equal one', async () => {
+    const file = await hashedFile(path);
+    expect(file.hash).toBe(await sha256File(path));
+    await file.check();
+    utimesSync(path, 1, 1);
+    await file.check();
+    writeFileSync(`${path}.new`, 'abc');
+    renameSync(`${path}.new`, path);
+    await file.check();
+  });
+
+  test('a file that was altered in place, replaced or removed is refused, until it is back', async () => {
+    const file = await hashedFile(path);
+    writeFileSync(path, 'abd');
+    await expect(file.check()).rejects.toMatchObject({
+      ...refusal,
+      message: expect.stringContaining(`got another, at ${path}`),
+    });
+    writeFileSync(`${path}.new`, 'abcd');
+    renameSync(`${path}.new`, path);
+    await expect(file.check()).rejects.toMatchObject(refusal);
+    rmSync(path);
+    await expect(file.check()).rejects.toMatchObject({ ...refusal, message: expect.stringContaining('got nothing') });
+    writeFileSync(path, 'abc');
+    await file.check();
+  });
+
+  test('a file that changes while it is hashed is refused', async () => {
+    const hashing = hashedFile(path, async (name) => {
+      const hash = await sha256File(name);
+      writeFileSync(name, 'abd');
+      return hash;
+    });
+    await expect(hashing).rejects.toMatchObject(refusal);
   });
 });

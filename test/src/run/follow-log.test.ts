@@ -53,14 +53,14 @@ describe('a log that grows', () => {
   });
 
   test('of several megabytes comes in parts', () => {
-    const file = log('1234567\n'.repeat(300_000));
+    const file = log(`${'1'.repeat(79)}\n`.repeat(30_000));
     let [cursor, count, parts] = [logStart, 0, 0];
     for (let more = true; more; parts++) {
       const part = read(file, cursor);
       ({ cursor, more } = part);
       count += part.records.length;
     }
-    expect([count, parts]).toEqual([300_000, 3]);
+    expect([count, parts]).toEqual([30_000, 3]);
   });
 
   test('with a line that is something else says where', () => {

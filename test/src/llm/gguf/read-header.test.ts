@@ -1,8 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkGguf, readGgufHeader } from '../../../../src/llm/gguf/read-header.js';
+import { checkGguf } from '../../../../src/llm/gguf/read-header.js';
 import { WorkbenchError } from '../../../../src/run/errors.js';
+import { often } from '../../../fixtures/long-tests.js';
 import { plainEntries, tinyGguf } from '../../../fixtures/tiny-gguf.js';
 import { folderWith } from '../../../fixtures/tiny-release.js';
 
@@ -14,17 +15,8 @@ function check(bytes: Uint8Array) {
   checkGguf(path);
 }
 
-test('scalars, strings, array lengths and tensors are read', async () => {
-  writeFileSync(path, whole);
-  const header = await readGgufHeader(path);
-  expect(header.metadata.get('general.architecture')).toBe('bert');
-  expect(header.metadata.get('bert.context_length')).toBe(512);
-  expect(header.arrayLengths.get('tokenizer.ggml.tokens')).toBe(2);
-  expect(header.tensors).toEqual([{ name: 'w', shape: [4, 2], type: 'F32', start: whole.length - 32 }]);
-});
-
 test('a file shorter than its tensors is refused at any length', () => {
-  for (let length = 0; length < whole.length; length++) {
+  for (let length = 0; length < whole.length; length += often(7, 1)) {
     expect(() => check(whole.subarray(0, length))).toThrow(WorkbenchError);
   }
   expect(() => check(whole.subarray(0, whole.length - 1))).toThrow(/cut short.*m\.gguf/);
