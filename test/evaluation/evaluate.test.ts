@@ -5,14 +5,19 @@ import { batchAsker } from '../../evaluation/ask.js';
 import { compareEvaluations, pairedOverSeeds } from '../../evaluation/compare.js';
 import { evaluate } from '../../evaluation/evaluate.js';
 import { evaluationSettings } from '../../evaluation/settings.js';
+import { throughputMeter } from '../../evaluation/throughput-meter.js';
+import { confidenceOf, watchDecisions } from '../../evaluation/watch-decisions.js';
 import type { Path } from '../../src/kg/graph.js';
+import type { Decided, Decision, DecisionClient } from '../../src/llm/decision.js';
 import { loadConfig } from '../../src/run/config.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import { namedWalk, sampleOf, world } from '../agents/baselines/toy-world.js';
 import { checkArkCount, seenEntities } from '../../tasks/dialogues/row.js';
 import { dialogueMeasure, dialogueScorer } from '../../tasks/dialogues/score.js';
+import { namedWalk, sampleOf, world } from '../agents/baselines/toy-world.js';
 import { evaluatedDialogues } from '../fixtures/evaluated.js';
 import { finalEntities } from '../fixtures/final-entities.js';
+import * as sample from '../fixtures/sample-decisions.js';
+import { scriptedClient } from '../fixtures/scripted-client.js';
 
 const director = namedWalk('Heat', 'directed_by', 'Mann');
 const star = namedWalk('Heat', 'starred', 'Pacino');
@@ -343,5 +348,79 @@ describe('a comparison', () => {
     expect(() => compareEvaluations(dialogueMeasure, named, { resamples: 10 })).toThrow(
       'expected the dialogues of b, got others, at a',
     );
+  });
+});
+
+describe('a throughput meter', () => {
+  test('processor time is reported for the whole and per lap, from the start', () => {
+    let cpu = 5000;
+    const speed = throughputMeter(
+      () => 0,
+      () => cpu,
+    );
+    cpu += 1500;
+    speed.answered();
+    expect(speed.lap()).toMatchObject({ 'time/cpu_ms': 1500, 'time/questions': 1 });
+    cpu += 250;
+    expect(speed.lap()).toMatchObject({ 'time/cpu_ms': 250, 'time/questions': 0 });
+    expect(speed.speed()).toMatchObject({ cpuSeconds: 1.75, asked: 0 });
+  });
+});
+
+describe('decisions that are watched', () => {
+  test('the agent gets the client with its keys and no others', async () => {
+    const own = scriptedClient(() => ({ choice: 0 }), 3);
+    const { client, taken } = watchDecisions(own);
+    expect(Object.keys(client)).toEqual(['decide']);
+    expect(Object.getPrototypeOf(client)).toBe(own);
+    const decision = sample.chooseOneDecision();
+    expect(await client.decide(decision)).toMatchObject({ reply: { choice: 0 } });
+    expect(own.asked).toEqual([decision]);
+    expect(own.asked[0]).toBe(decision);
+    expect([client.remaining, client.byLikelihood]).toEqual([own.remaining, own.byLikelihood]);
+    expect(taken()).toEqual([{ decision, decided: expect.objectContaining({ reply: { choice: 0 } }) }]);
+  });
+
+  test('decisions are in the order of asking, not of ending; a failed one is left out', async () => {
+    const ends: (() => void)[] = [];
+    const slow: DecisionClient = {
+      ...{ remaining: 9, byLikelihood: true },
+      decide: <D extends Decision>({ phase }: D) =>
+        new Promise<Decided<D>>((resolve, reject) => {
+          const end = () => resolve({ stage: 'constrained', text: phase, confidence: 0.5 });
+          ends.push(phase === 'b' ? () => reject(new Error('spent')) : end);
+        }),
+    };
+    const { client, taken } = watchDecisions(slow);
+    const asked = ['a', 'b', 'c'].map((phase) => client.decide(sample.scoreDecision({ phase })));
+    for (const end of ends.toReversed()) end();
+    await Promise.allSettled(asked);
+    expect(taken().map(({ decision }) => decision.phase)).toEqual(['a', 'c']);
+    expect(confidenceOf(taken(), slow)).toBe(0.25);
+  });
+
+  test('written choices have no confidence; by likelihood it is 1 without a choice', () => {
+    const written = { decision: sample.scoreDecision(), decided: { stage: 'constrained', text: '' } } as const;
+    const free = { decision: sample.answerDecision(), decided: { stage: 'constrained', text: '' } } as const;
+    const likely = { ...scriptedClient(() => undefined), byLikelihood: true } as DecisionClient;
+    const plain = { ...scriptedClient(() => undefined), byLikelihood: false } as DecisionClient;
+    expect(confidenceOf([], likely)).toBe(1);
+    expect(confidenceOf([free], likely)).toBe(1);
+    expect(confidenceOf([written], likely)).toBeUndefined();
+    expect(confidenceOf([free], plain)).toBeUndefined();
+  });
+
+  test('one named choice gives no confidence over all, an empty list gives none', () => {
+    const likely = { ...scriptedClient(() => undefined), byLikelihood: true } as DecisionClient;
+    const scored = {
+      ...{ decision: sample.chooseOneDecision() },
+      decided: { stage: 'constrained', text: '', confidence: 0.5 },
+    } as const;
+    const named = (decision: Decision) => ({ decision, decided: { stage: 'constrained', text: '' } }) as const;
+    const allowed = ['Port Vell', 'Tamsin Orrel'];
+    expect(confidenceOf([named(sample.judgeDecision())], likely)).toBeUndefined();
+    expect(confidenceOf([named(sample.answerDecision({ allowed }))], likely)).toBeUndefined();
+    expect(confidenceOf([scored, named(sample.judgeDecision())], likely)).toBeUndefined();
+    expect(confidenceOf([scored, named(sample.chooseOneDecision({ candidates: [] }))], likely)).toBe(0.5);
   });
 });

@@ -1,11 +1,13 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { loadDialogueDataset } from '../../../datasets/dialogues/dialogue-dataset.js';
 import type { AnyImportOptions } from '../../../datasets/importer.js';
 import { importLinks } from '../../../datasets/links/import-links.js';
-import { loadLinkDataset } from '../../../datasets/links/link-dataset.js';
-import { loadDialogueDataset } from '../../../datasets/dialogues/dialogue-dataset.js';
+import { type LinkDataset, loadLinkDataset } from '../../../datasets/links/link-dataset.js';
+import { linkStatistics } from '../../../datasets/links/link-statistics.js';
+import { resolveEntity, resolveRelation } from '../../../datasets/links/resolve-names.js';
 import { tinyLinkFiles, tinyLinkNames, tinyLinkWorld } from '../../fixtures/tiny-links.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
 
@@ -197,5 +199,115 @@ describe('loading', () => {
     await expect(loadLinkDataset('tiny', { home })).rejects.toThrow(/altered one, at .*triples-test\.bin$/);
     rmSync(file);
     await expect(loadLinkDataset('tiny', { home })).rejects.toThrow(/got nothing, at .*triples-test\.bin$/);
+  });
+});
+
+describe('statistics of links', () => {
+  async function statisticsOf(files: Record<string, string>) {
+    const home = folderWith({});
+    await importLinks({ from: folderWith(files), name: 'tiny', home });
+    return linkStatistics(await loadLinkDataset('tiny', { home }));
+  }
+
+  describe('statistics of links', () => {
+    test('count hubs, answers and relations', async () => {
+      const { degree, answers, relations, names, drawn } = await statisticsOf(tinyLinkFiles);
+      expect(drawn).toBeNull();
+      expect(names.shared).toBe(2);
+      // 60 edges of 16 entities; t1 has three births, five residents and its country.
+      expect(degree).toMatchObject({ mean: 60 / 16, max: 9 });
+      // Every person has one country, and c0, queried twice, six citizens over all splits.
+      expect(answers.test).toMatchObject({ tail: { mean: 1, max: 1 }, head: { mean: 6, max: 6 } });
+      expect(relations.map(({ relation, train, valid, test, kind }) => [relation, train, valid, test, kind])).toEqual([
+        ['born_in', 10, 0, 0, 'N-1'],
+        ['lives_in', 10, 0, 0, 'N-1'],
+        ['citizen_of', 6, 2, 2, 'N-1'],
+        ['lies_in', 4, 0, 0, 'N-1'],
+      ]);
+    });
+
+    test('classify relations by cardinality', async () => {
+      const { relations } = await statisticsOf({
+        'train.txt': [
+          ...['a one b', 'c one d', 'a fan b', 'a fan c', 'e fan f', 'e fan g'],
+          ...['a all b', 'a all c', 'd all b', 'd all c'],
+        ]
+          .map((line) => `${line.replaceAll(' ', '\t')}\n`)
+          .join(''),
+        'valid.txt': 'a\tnew\td\n',
+        'test.txt': 'b\tone\tc\n',
+      });
+      const kinds = relations.map(({ relation, tailsPerHead, headsPerTail, kind }) => [
+        relation,
+        tailsPerHead,
+        headsPerTail,
+        kind,
+      ]);
+      expect(kinds).toEqual([
+        ['all', 2, 2, 'N-N'],
+        ['fan', 2, 1, '1-N'],
+        ['one', 1, 1, '1-1'],
+        ['new', 0, 0, null],
+      ]);
+    });
+  });
+});
+
+describe('names of entities and relations', () => {
+  let dataset: LinkDataset;
+
+  beforeAll(async () => {
+    const home = folderWith({});
+    // The id of one entity is the name of another.
+    const names = `${tinyLinkFiles['entity2text.txt']}p9\tc0\n`;
+    await importLinks({ from: folderWith({ ...tinyLinkFiles, 'entity2text.txt': names }), name: 'tiny', home });
+    dataset = await loadLinkDataset('tiny', { home });
+  });
+
+  describe('resolveEntity', () => {
+    test.each([
+      ['an id', 'p3', 'p3'],
+      ['an id before a name', 'c0', 'c0'],
+      ['a name', 'Ada Quill', 'p0'],
+      ['a name in other letters', 'the ada  QUILL', 'p0'],
+    ])('%s', (_, text, id) => {
+      expect(dataset.graph.entityName(resolveEntity(dataset, text))).toBe(id);
+    });
+
+    test('lists the ids of several with one name', () => {
+      expect(() => resolveEntity(dataset, 'Milton')).toThrow(
+        'expected one entity, got "Milton", the name of 2: t1, t2',
+      );
+    });
+
+    test.each([
+      ['Ada Quil', 'Did you mean "Ada Quill"?'],
+      ['Marsh', 'Did you mean "Dot Marsh"?'],
+      ['ivy', 'Did you mean "Ivy Stone"?'],
+      ['Byron the Great', 'Give its id or its name.'],
+      ['', 'Give its id or its name.'],
+      // No index: ids are names of the source.
+      ['3', 'Give its id or its name.'],
+    ])('refuses %j', (text, hint) => {
+      expect(() => resolveEntity(dataset, text)).toThrow(
+        expect.objectContaining({ code: 'usage', message: `expected an entity of tiny, got "${text}"`, hint }),
+      );
+    });
+  });
+
+  describe('resolveRelation', () => {
+    test('knows relations and their inverses', () => {
+      expect(resolveRelation(dataset, 'lies_in')).toBe(2);
+      expect(resolveRelation(dataset, '~lies_in')).toBe(6);
+    });
+
+    test.each([
+      ['lys_in', 'Did you mean "lies_in"?'],
+      ['citizen', 'Did you mean "citizen_of"?'],
+      ['zen_of', 'Did you mean "citizen_of" or "~citizen_of"?'],
+      ['directed_by', 'Relations: `kgwalk datasets stats`.'],
+    ])('refuses %s', (text, hint) => {
+      expect(() => resolveRelation(dataset, text)).toThrow(expect.objectContaining({ code: 'usage', hint }));
+    });
   });
 });

@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { chainOfType, heldTypes } from '../../../datasets/metaqa/import.js';
+import { maskedQuestion } from '../../../datasets/question.js';
+import { askedQuestion } from '../../../datasets/questions/asked-question.js';
+import { drawHeldTypes } from '../../../datasets/questions/question-dataset.js';
 import { bucketOf, drawOfTypes, findSplit, splitsOf } from '../../../datasets/questions/question-manifest.js';
+import { type StoredQuestion, locatedTopic, markedTopics } from '../../../datasets/questions/stored-question.js';
+import { GraphBuilder } from '../../../src/kg/build-graph.js';
+import { NameIndex } from '../../../src/kg/name-index.js';
 
 function release(...files: string[]) {
   const counts = { questions: 1, dropped: {}, topicsNotInGraph: 0, answersNotInGraph: 0 };
@@ -119,5 +126,144 @@ describe('splits of questions', () => {
       }),
       { numRuns: 60 },
     );
+  });
+});
+
+describe('held types', () => {
+  const question = (type: string, ...chain: string[]): StoredQuestion => ({
+    ...{ id: type, question: 'q', topics: [], answers: [], type },
+    ...(chain.length > 0 && { chains: [chain] }),
+  });
+
+  const films = ['actor', 'director', 'writer'];
+  const facts = [...films, 'genre', 'language', 'year'];
+  const metaQaTypes = [
+    ...films.map((one) => `${one}_to_movie`),
+    ...facts.map((one) => `movie_to_${one}`),
+    ...films.flatMap((from) => facts.map((to) => `${from}_to_movie_to_${to}`)),
+    ...films.map((one) => `movie_to_${one}_to_movie`),
+    ...films.flatMap((over) => facts.filter((to) => to !== over).map((to) => `movie_to_${over}_to_movie_to_${to}`)),
+  ];
+  const asked = metaQaTypes.map((type) => question(type, ...chainOfType(type)!));
+
+  test('of MetaQA as many types are held as the set that the data set names has: five of two relations, four of three', () => {
+    expect([asked.length, heldTypes.length]).toEqual([9 + 21 + 15, 9]);
+    const lengths = drawHeldTypes(asked, 1).map((type) => chainOfType(type)!.length);
+    expect(lengths.filter((length) => length === 2)).toHaveLength(5);
+    expect(lengths.filter((length) => length === 3)).toHaveLength(4);
+    expect(drawHeldTypes(asked, 1)).toEqual([...drawHeldTypes(asked, 1)].sort());
+  });
+
+  test('train still shows every relation in every place; nothing that goes back the way it came is held', () => {
+    for (let draw = 0; draw < 50; draw++) {
+      const held = new Set(drawHeldTypes(asked, draw));
+      const placesOf = (types: readonly string[]) =>
+        new Set(types.flatMap((type) => chainOfType(type)!.map((relation, index) => `${index} ${relation}`)));
+      expect(placesOf(metaQaTypes.filter((type) => !held.has(type)))).toEqual(placesOf(metaQaTypes));
+      for (const one of films) {
+        expect(held.has(`${one}_to_movie_to_${one}`) || held.has(`movie_to_${one}_to_movie`)).toBe(false);
+      }
+    }
+  });
+
+  test('a draw is the same in any order of the questions, and another one is another', () => {
+    expect(drawHeldTypes(asked.toReversed(), 7)).toEqual(drawHeldTypes(asked, 7));
+    expect(drawHeldTypes(asked, 8)).not.toEqual(drawHeldTypes(asked, 7));
+  });
+
+  test('questions without chains, and types that train cannot miss, are refused with what to do', () => {
+    const refused = 'expected question types with chains of several relations';
+    expect(() => drawHeldTypes([question('a_to_b')], 0)).toThrow(refused);
+    expect(() => drawHeldTypes([question('a', 'r'), question('b', 'r', 's'), question('c', 's', 't')], 0)).toThrow(
+      refused,
+    );
+  });
+});
+
+describe('marked topics', () => {
+  describe('topics of a question', () => {
+    test('brackets go away and their places stay', () => {
+      const marked = markedTopics('did [Ann] meet [Bo] there');
+      expect(marked).toEqual({
+        question: 'did Ann meet Bo there',
+        topics: [
+          { name: 'Ann', span: [4, 7] },
+          { name: 'Bo', span: [13, 15] },
+        ],
+      });
+      expect(maskedQuestion(marked)).toBe('did [E] meet [E] there');
+    });
+
+    test('a name may hold brackets; brackets that are empty or open are text', () => {
+      expect(markedTopics('who made [[Rec]]')).toEqual({
+        question: 'who made [Rec]',
+        topics: [{ name: '[Rec]', span: [9, 14] }],
+      });
+      expect(markedTopics('who [] made [x')).toEqual({ question: 'who [] made [x', topics: [] });
+    });
+
+    test('every span shows its name, for any text', () => {
+      const text = fc.array(fc.oneof(fc.constantFrom('[', ']', ' ', 'a'), fc.string()), { maxLength: 20 });
+      fc.assert(
+        fc.property(text, (pieces) => {
+          const { question, topics } = markedTopics(pieces.join(''));
+          for (const { name, span } of topics) expect(question.slice(...span!)).toBe(name);
+        }),
+        { numRuns: 500 },
+      );
+    });
+
+    test('a mention is found as a whole word, in its case first', () => {
+      expect(locatedTopic('is ann or Ann here', 'Ann')).toEqual({ name: 'Ann', span: [10, 13] });
+      expect(locatedTopic('is ann here', 'Ann')).toEqual({ name: 'Ann', span: [3, 6] });
+      expect(locatedTopic('is annika here', 'ann')).toEqual({ name: 'ann' });
+      expect(locatedTopic("ann's dad", 'ann')).toEqual({ name: 'ann', span: [0, 3] });
+    });
+  });
+});
+
+describe('a question that is asked', () => {
+  const builder = new GraphBuilder();
+  const add = builder.sinkOf('made up');
+  for (const pest of ['Red Mite', 'red', 'What']) add(pest, 'attacks', 'Crop 7');
+  add('Café Zoë', 'serves', 'New York');
+  add('New York City', 'lies_in', 'New York');
+  const graph = builder.build('facts');
+  const names = new NameIndex(graph, new Map([[graph.entityId('New York City'), ['the Big Apple']]]));
+  const ask = (text: string) => askedQuestion(text, graph, { names });
+  const topicsOf = (text: string) => ask(text).task.topics.map(({ name }) => name);
+
+  test('brackets say what a question is about, and are no part of it', () => {
+    const { task, found } = ask('what attacks [crop 7]?');
+    expect(task.question).toBe('what attacks crop 7?');
+    expect(task.topics).toEqual([{ name: 'Crop 7', entity: graph.entityId('Crop 7'), span: [13, 19] }]);
+    expect(found).toBeUndefined();
+  });
+
+  test('without brackets a name is found, ignoring case, accents and its qualifier', () => {
+    expect(ask('what treats the pests of crop 7?')).toMatchObject({
+      found: 'crop 7',
+      task: { topics: [{ name: 'Crop 7', span: [25, 31] }] },
+    });
+    expect(topicsOf('who drinks at cafe zoe, and why')).toEqual(['Café Zoë']);
+    expect(topicsOf('where lies the big apple')).toEqual(['New York City']);
+  });
+
+  test('the longest name is taken, and little words are none', () => {
+    expect(topicsOf('what is in new york city')).toEqual(['New York City']);
+    expect(topicsOf('What does the red mite attack?')).toEqual(['Red Mite']);
+    expect(topicsOf('what does red attack')).toEqual(['red']);
+  });
+
+  test('of names that are as long the one with a capital is taken; where nothing decides they are listed', () => {
+    expect(topicsOf('does a red mite live in New York')).toEqual(['New York']);
+    const both = () => ask('does a red mite live in new york');
+    expect(both).toThrow('expected one name of the graph, got 2 in "does a red mite live in new york"');
+    expect(both).toThrow(expect.objectContaining({ hint: 'Mark one of them: [red mite] or [new york].' }));
+  });
+
+  test('a question without a name is refused unless topics are optional', () => {
+    expect(() => ask('who knows?')).toThrow('expected a name of the graph in the question, got none in "who knows?"');
+    expect(askedQuestion('who knows?', graph, { names, needsTopic: false }).task.topics).toEqual([]);
   });
 });

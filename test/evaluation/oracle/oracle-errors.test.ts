@@ -1,9 +1,12 @@
+import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { isDeepStrictEqual } from 'node:util';
-import type { Decision, NamedTriple } from '../../../src/llm/decision.js';
+import { judgeDecision } from '../../../evaluation/oracle/judge-decision.js';
+import { questionFacts, shortestChains } from '../../../evaluation/oracle/question-facts.js';
+import type { Decision, NamedTriple, ReplyOf } from '../../../src/llm/decision.js';
 import { often } from '../../fixtures/long-tests.js';
 import * as sample from '../../fixtures/sample-decisions.js';
+import { graphOf } from '../../fixtures/toy-walks.js';
 import { chain, entities, filmPaths, films, id, oracle, questions, relations, replyTo } from './film-oracle.js';
 
 const evidence: NamedTriple[] = [
@@ -134,4 +137,110 @@ test('replies are valid at any rate and for any offer', async () => {
     }),
     { numRuns: often(60, 300) },
   );
+});
+
+describe('shortest chains', () => {
+  const named = (chains: number[][]) => chains.map((chain) => chain.map((relation) => films.relationNames[relation]!));
+  const between = (topics: string[], answers: string[], maxHops?: number) =>
+    named(shortestChains(films, topics.map(id), new Set(answers.map(id)), topics.map(id), maxHops));
+
+  test('the shortest way to the nearest answer counts, longer ones do not', () => {
+    expect(between(['juno'], ['reitman', 'nolan'])).toEqual([['directed_by']]);
+    expect(between(['tenet'], ['hardy'])).toEqual([['directed_by', '~directed_by', 'starring']]);
+  });
+
+  test('of ways of one length the more exact comes first', () => {
+    // page → inception and juno; nolan → inception, tenet and dunkirk.
+    expect(between(['page', 'nolan'], ['inception', 'juno'])).toEqual([['~starring'], ['~directed_by']]);
+  });
+
+  test('what is out of reach has no chain', () => {
+    expect(between(['tenet'], ['hardy'], 2)).toEqual([]);
+    expect(shortestChains(films, [-1], new Set([id('juno')]), [])).toEqual([]);
+    expect(shortestChains(films, [id('juno')], new Set(), [])).toEqual([]);
+  });
+
+  test('parallel relations are separate chains, in the order of their ids', () => {
+    const graph = graphOf('parallel', [
+      ['a', 'one', 'b'],
+      ['a', 'two', 'b'],
+    ]);
+    expect(shortestChains(graph, [0], new Set([1]), [0])).toEqual([[0], [1]]);
+  });
+});
+
+describe('decisions of a judge', () => {
+  const factsOf = (wanted: string) =>
+    questionFacts(
+      films,
+      questions.find(({ task }) => task.id === wanted)!,
+    );
+  const judged = (decision: Decision, reply?: unknown) =>
+    judgeDecision(films, factsOf(decision.questionId), decision, reply as ReplyOf<Decision> | undefined);
+
+  const offered = relations('year', 'directed_by', '~directed_by', 'starring');
+  const atTenet = { questionId: '3-0', candidates: offered, subjects: [id('tenet')] };
+
+  describe('a decision is judged by what was put first', () => {
+    test('of relations: the gold one of the hop where it stands, one of four by chance', () => {
+      const choose = sample.chooseOneDecision(atTenet);
+      expect(judged(choose, { choice: 1 })).toEqual({ right: 1, chance: 0.25, hop: 1 });
+      expect(judged(choose, { choice: 0 })).toEqual({ right: 0, chance: 0.25, hop: 1 });
+      expect(judged(choose, { choice: -1 })).toEqual({ right: 0, chance: 0.25, hop: 1 });
+      expect(judged(choose)).toEqual({ right: 0, chance: 0.25, hop: 1 });
+      expect(judged({ ...choose, subjects: [id('nolan')] }, { choice: 2 })).toMatchObject({ right: 1, hop: 2 });
+      expect(judged({ ...choose, subjects: [id('juno')] }, { choice: 2 })).toBe('lost');
+    });
+
+    test('of scores that tie: the share of the highest that is right; no score above 0 chooses nothing', () => {
+      const score = sample.scoreDecision(atTenet);
+      expect(judged(score, { scores: [10, 10, 0, 1] })).toMatchObject({ right: 0.5 });
+      expect(judged(score, { scores: [0, 3, 2, 1] })).toMatchObject({ right: 1 });
+      expect(judged(score, { scores: [0, 0, 0, 0] })).toMatchObject({ right: 0 });
+    });
+
+    test('of matches: the candidate of the best pair, but of entities at the end, for which no clue speaks', () => {
+      const match = sample.matchDecision({ ...atTenet, targets: ['whoever'] });
+      const pair = (candidate: number, score: number) => ({ candidate, target: 0, score });
+      expect(judged(match, { matches: [pair(0, 4), pair(1, 9)] })).toMatchObject({ right: 1, chance: 0.25 });
+      expect(judged(match, { matches: [] })).toMatchObject({ right: 0 });
+      const end = { ...match, questionId: '2-2', subjects: [id('juno')], candidates: entities('year', '2007') };
+      expect(judged(end, { matches: [] })).toBeUndefined();
+    });
+
+    test('of chains, verdicts and answers', () => {
+      const names = [
+        ['directed_by', '~directed_by'],
+        ['starring', '~starring'],
+      ];
+      const allowed = names.map((pair) => pair.map((name) => films.relationId(name)));
+      const chains = sample.chainsDecision({ questionId: '2-0', allowed });
+      expect(judged(chains, { chains: [allowed[0]] })).toEqual({ right: 1, chance: 0.5 });
+      expect(judged(chains, { chains: [allowed[1], allowed[0]] })).toEqual({ right: 0, chance: 0.5 });
+      const gold = chain(['directed_by', '~directed_by'], ['dunkirk', 'inception']);
+      const other = chain(['starring', '~starring'], ['dunkirk']);
+      const verdict = sample.judgeDecision({ questionId: '2-0', evidence: [], candidates: [other, gold] });
+      expect(judged(verdict, { choice: 1 })).toEqual({ right: 1, chance: 1 / 3 });
+      expect(judged(verdict, { choice: -1 })).toEqual({ right: 0, chance: 1 / 3 });
+      const evidence = [['dunkirk', 'directed_by', 'nolan']] as const;
+      const answer = sample.answerDecision({ questionId: '2-0', evidence });
+      expect(judged(answer, { answers: ['Dunkirk'] })).toEqual({ right: 1, chance: 0.5 });
+      expect(judged({ ...answer, evidence: [] }, { answers: ['juno'] })).toEqual({ right: 0, chance: 0 });
+      expect(judged({ ...answer, evidence: [['juno', 'year', '2007']] }, { answers: ['juno'] })).toBe('lost');
+      expect(judged(sample.extractDecision({ questionId: '2-0' }), { items: ['page'] })).toBeUndefined();
+    });
+
+    test('the simulated model without errors is always right where it can be', async () => {
+      const model = oracle();
+      const asked = [
+        sample.chooseOneDecision(atTenet),
+        sample.chooseManyDecision(atTenet),
+        sample.scoreDecision(atTenet),
+        sample.judgeDecision({ questionId: '2-0', evidence: [] }),
+        sample.answerDecision({ questionId: '1-0', evidence: [['tenet', 'directed_by', 'nolan']] }),
+      ];
+      for (const decision of asked)
+        expect(judged(decision, await replyTo(model, decision))).toMatchObject({ right: 1 });
+    });
+  });
 });
