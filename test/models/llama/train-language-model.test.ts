@@ -60,7 +60,7 @@ const quick = { stepTokens: 64, partTokens: 64, warmupTokens: 100, windowDocumen
 
 test('ten tokens are overfitted', async () => {
   const corpus = corpusOf([[0, 7, 3, 3, 9, 1, 12, 7, 5, 2]]);
-  const settings = trainingSettings.parse({ ...quick, tokens: 800, learningRate: 0.02 });
+  const settings = trainingSettings.parse({ ...quick, tokens: 500, learningRate: 0.03 });
   const state = freshState(settings);
   const losses: number[] = [];
   await trainLanguageModel({
@@ -76,7 +76,7 @@ test('ten tokens are overfitted', async () => {
 
 test('stopped, saved and resumed, a training gives the very weights of an unbroken one', async () => {
   const corpus = drawnCorpus();
-  const settings = trainingSettings.parse({ ...quick, tokens: 900 });
+  const settings = trainingSettings.parse({ ...quick, tokens: 500 });
   const common = { config, corpus, settings, seed: 4, onReport: () => {} };
   const whole = freshState(settings);
   await trainLanguageModel({ ...common, ...whole, place: startOfTraining, onWindow: () => false });
