@@ -2,20 +2,23 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { env } from 'node:process';
 import { beforeEach, expect, test } from '@jest/globals';
+import { importLinks } from '../../datasets/links/import-links.js';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { readTable } from '../../trainers/transe/pretrain.js';
+import { tinyLinkFiles } from '../fixtures/tiny-links.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
 import { printed } from '../fixtures/command-line.js';
 import { useOwnHome } from '../fixtures/own-home.js';
 
 useOwnHome();
 
-const small = ['--dataset', 'toy', '--set', 'transe.dim=8', '--set', 'transe.epochs=3'];
-const pretrain = (...words: string[]) => printed('pretrain', 'opendialkg', ...small, ...words);
+const small = ['--set', 'transe.dim=8', '--set', 'transe.epochs=3'];
+const pretrain = (...words: string[]) => printed('pretrain', 'opendialkg', '--dataset', 'toy', ...small, ...words);
 
 beforeEach(async () => {
   await importOpenDialKg({ from: folderWith(releaseFiles), name: 'toy' });
+  await importLinks({ from: folderWith(tinyLinkFiles), name: 'tiny' });
 });
 
 test('pretrain keeps a table of the graph in the home folder, says where, and finds it again', async () => {
@@ -58,3 +61,54 @@ test('a wrong setting is one clear error before any work', async () => {
 test('a graph of dialogues has no test facts', async () => {
   await expect(pretrain('--test')).rejects.toThrow('expected a data set of links with --test, got toy');
 });
+
+const bilinear = ['--set', 'bilinear.dim=8', '--set', 'bilinear.epochs=3'];
+const onLinks = (...words: string[]) =>
+  printed('pretrain', 'umls-transe', ...small, ...bilinear, '--dataset', 'tiny', ...words);
+
+interface Printed {
+  name: string;
+  file: string;
+  reused: boolean;
+  valid: Record<'tail' | 'head' | 'both', { mrr: number; n: number }>;
+  test?: Printed['valid'];
+}
+
+test('on links trains each scorer once and prints both directions apart, those of test where asked', async () => {
+  const first = JSON.parse(await onLinks('--json')) as Printed[];
+  expect(first.map(({ name, reused }) => ({ name, reused }))).toEqual([
+    { name: 'transe', reused: false },
+    { name: 'complex', reused: false },
+  ]);
+  expect(first.every(({ test }) => test === undefined)).toBe(true);
+  const again = JSON.parse(await onLinks('--json', '--test')) as Printed[];
+  expect(again.map(({ valid, file, reused }) => ({ valid, file, reused }))).toEqual(
+    first.map(({ valid, file }) => ({ valid, file, reused: true })),
+  );
+  for (const { valid, test } of again) {
+    for (const split of [valid, test!]) {
+      expect([split.tail.n, split.head.n, split.both.n]).toEqual([2, 2, 4]);
+      expect(split.both.mrr).toBeCloseTo((split.tail.mrr + split.head.mrr) / 2, 12);
+    }
+  }
+  const lines = (await onLinks('--test')).split('\n');
+  expect(lines[0]).toBe(`transe kept from before: ${first[0]!.file}`);
+  const asked = ['tail (h, r, ?)', 'head (?, r, t)', 'both'];
+  const rows = ['transe', 'complex'].flatMap((name) =>
+    ['valid', 'test'].flatMap((split) => asked.map((side) => new RegExp(`^${name} +${split} +${escaped(side)} +0\\.`))),
+  );
+  rows.forEach((row, i) => expect(lines[4 + i]).toMatch(row));
+});
+
+test('what does not fit links is one clear error', async () => {
+  await expect(onLinks('--graph', 'wide')).rejects.toThrow('expected no --graph with a data set of links, got wide');
+  const none = onLinks('--set', 'transe.enabled=false', '--set', 'bilinear.enabled=false');
+  await expect(none).rejects.toThrow('expected something to pretrain');
+});
+
+test('of links, a scorer that is not enabled is left out', async () => {
+  const scorers = JSON.parse(await onLinks('--json', '--set', 'transe.enabled=false')) as Printed[];
+  expect(scorers.map(({ name }) => name)).toEqual(['complex']);
+});
+
+const escaped = (text: string) => text.replace(/[()?]/g, '\\$&');

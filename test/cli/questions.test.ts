@@ -58,7 +58,7 @@ describe('kgwalk evaluate on questions', () => {
 
   test('in parts asks a model what it asks at once; an agent that learns as it answers has no parts', async () => {
     const { evaluate, run } = onFilms();
-    const words = ['--agent', 'fiske', '--model', 'oracle:0.3', '--split', 'valid'];
+    const words = ['--agent', 'fiske', '--model', 'oracle:0.3', '--split', 'valid', '--limit', '6'];
     const whole = await evaluate(...words);
     const again = onFilms();
     const parts = [];

@@ -1,7 +1,7 @@
 /** The page of a sweep, from records that are made up. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { sweepIn, trialName, type SweepRecord } from '../../src/run/sweep.js';
 import { axesOf } from '../../src/run/sweep-axes.js';
 import { writeSweepPage } from '../../reports/sweep-page.js';
@@ -55,8 +55,15 @@ const textOf = (html: string) =>
     .replace(/\s+/g, ' ');
 
 describe('the page', () => {
-  test('says which trial is the best, with its interval over seeds and its command', async () => {
-    const { html, pictures } = await pageOf(madeUp(await planned()));
+  let folder: string;
+  let html: string;
+  let pictures: string[];
+  beforeAll(async () => {
+    folder = madeUp(await planned());
+    ({ html, pictures } = await pageOf(folder));
+  });
+
+  test('says which trial is the best, with its interval over seeds and its command', () => {
     const text = textOf(html);
     // 0.60 and 0.61: t of one degree of freedom, 12.706, times the standard error 0.005.
     expect(text).toContain(
@@ -72,8 +79,7 @@ describe('the page', () => {
     expect(textOf(html)).toContain('64.0 % (95 % over 2 seeds: 13.2 % to 100.0 %)');
   });
 
-  test('draws every trial that has a figure, the best as such, what was stopped dashed', async () => {
-    const { html } = await pageOf(madeUp(await planned()));
+  test('draws every trial that has a figure, the best as such, what was stopped dashed', () => {
     const lines = [...html.matchAll(/<path class="(\w*)"[^>]*><title>([^<]*)</g)].map(([, kind, title]) => [
       kind,
       title!.split(':')[0],
@@ -104,8 +110,7 @@ describe('the page', () => {
     expect(textOf(html)).toContain('Trial 2 is the best of 3 finished trials');
   });
 
-  test('has a row a trial, the best first, failures with their reason, escaped', async () => {
-    const { html } = await pageOf(madeUp(await planned()));
+  test('has a row a trial, the best first, failures with their reason, escaped', () => {
     const table = html.split('<tbody>')[1]!.split('</tbody>')[0]!;
     const firsts = [...table.matchAll(/<tr[^>]*><td>(\d+)/g)].map((match) => Number(match[1]));
     expect(firsts).toEqual([6, 5, 4, 3, 2, 1, 7, 8]);
@@ -113,9 +118,10 @@ describe('the page', () => {
     expect(html).not.toContain('<memory>');
   });
 
-  test('shows importance with its reliability', async () => {
-    const text = textOf((await pageOf(madeUp(await planned({ trials: 6 })))).html);
-    expect(text).toMatch(/functional ANOVA .* from 6 finished trials; whiskers: .*\(out of bag R² -?\d\.\d\d\)/);
+  test('shows importance with its reliability', () => {
+    expect(textOf(html)).toMatch(
+      /functional ANOVA .* from 6 finished trials; whiskers: .*\(out of bag R² -?\d\.\d\d\)/,
+    );
   });
 
   test('is there of a sweep that is not done, and says so; not of one without a figure', async () => {
@@ -125,7 +131,6 @@ describe('the page', () => {
   });
 
   test('is written by kgwalk report, of one sweep alone', async () => {
-    const folder = madeUp(await planned());
     expect(await kgwalk('report', folder)).toMatchObject({
       exitCode: 0,
       out: `${join(folder, 'report', 'index.html')}\n`,

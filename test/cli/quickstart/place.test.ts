@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import { env } from 'node:process';
 import { expect, test } from '@jest/globals';
 import { quickstartFolder, usableModel } from '../../../cli/quickstart/quickstart.js';
+import { longTest } from '../../fixtures/long-tests.js';
 import { tinyGguf } from '../../fixtures/tiny-gguf.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
 import { openerOf } from '../../../cli/quickstart/shown.js';
@@ -13,7 +14,7 @@ test('another model and another seed have separate folders', () => {
   expect(quickstartFolder('/models/Big One.gguf', undefined)).toBe(resolve('runs/quickstart-Big-One'));
 });
 
-test('the model is the embedded one where none is named', async () => {
+longTest('the model is the embedded one where none is named', async () => {
   expect(await usableModel()).toBe('demo');
 });
 
