@@ -1,15 +1,15 @@
 /** Exact resume, by task and phase: a run that is stopped anywhere and resumed ends byte for byte as the unbroken run. */
-import { existsSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { beforeAll, describe, test } from '@jest/globals';
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { walkerSettings } from '../../agents/walker/settings.js';
 import { loadPreset, type RunSettings } from '../../presets/index.js';
 import { train } from '../../tasks/train.js';
 import { finishedRun } from '../fixtures/finished-run.js';
-import { often } from '../fixtures/long-tests.js';
+import { often, tally } from '../fixtures/long-tests.js';
 import { useSharedHome } from '../fixtures/own-home.js';
 import { importTinyLinks, tinyLinkSettings } from '../fixtures/tiny-link-training.js';
-import { expectExactResume, tinySettings, type Stop } from '../fixtures/tiny-training.js';
+import { expectExactResume, runHashes, type Stop, stoppedRun, tinySettings } from '../fixtures/tiny-training.js';
 import { filmSettings } from '../fixtures/toy-question-training.js';
 
 const home = useSharedHome(async () => {
@@ -151,3 +151,27 @@ describe.each(cases.filter(([, , quick, stops]) => often(quick, stops.length) > 
     );
   },
 );
+
+test('a run with truncated logs resumes and reports it, and refuses a metric log that was altered before its checkpoint', async () => {
+  const settings = tinySettings();
+  const folder = await stoppedRun(settings, 'ppo', 2);
+  const cut: [file: string, bytes: number][] = [];
+  const onTruncatedLog = (file: string, bytes: number) => void (bytes > 0 && cut.push([basename(file), bytes]));
+  const resumed = () => train({ settings, folder, resume: 'last', onTruncatedLog });
+  const log = join(folder, 'metrics.jsonl');
+  const before = readFileSync(log, 'utf8');
+  const altered = before.replace(/"train\/loss":0\.(\d)/, (text, digit) => text.replace(digit, String(9 - digit)));
+  expect(altered).not.toBe(before);
+  writeFileSync(log, altered);
+  const refusal = { code: 'data', message: expect.stringContaining(`got others, at ${log}`) };
+  await expect(resumed()).rejects.toMatchObject(refusal);
+  writeFileSync(log, `${before}{"phase":"ppo","st`);
+  appendFileSync(join(folder, 'timing.jsonl'), '{"ph');
+  await resumed();
+  expect(cut).toEqual([
+    ['metrics.jsonl', 18],
+    ['timing.jsonl', 4],
+  ]);
+  expect(runHashes(folder)).toEqual(runHashes(join(home(), 'dialogues-run')));
+  tally('faults injected', 2);
+});

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { loadPreset } from '../../presets/index.js';
+import { loadPreset, type RunSettings } from '../../presets/index.js';
 import { packageRoot, presetNames } from '../../src/run/locations.js';
 import { autoOrder, type ComputerName } from '../../src/tensor/backend.js';
 import { allTasks, taskOfSettings } from '../../tasks/index.js';
@@ -9,23 +9,14 @@ import { allTasks, taskOfSettings } from '../../tasks/index.js';
 // Loaded one after the other before the tests: Jest links modules that dynamic imports share only once.
 await allTasks();
 
-/** Backend that `backend: auto` takes for a preset on a machine without a graphics card. */
-async function backendWithoutGpu(preset: string, textDim: number, installed: readonly ComputerName[]): Promise<string> {
-  const settings = loadPreset(preset);
+/** Backends that `backend: auto` takes for a preset on a machine without a graphics card, and its TransE kernel. */
+async function choicesOf(settings: RunSettings, textDim: number): Promise<string[]> {
   expect(settings.backend).toBe('auto');
   const { learning } = await taskOfSettings(settings);
-  return autoOrder(learning.networkSize(settings, textDim)).names.find((name) => installed.includes(name))!;
-}
-
-async function choicesOf(preset: string, textDim: number): Promise<string[]> {
+  const { names } = autoOrder(learning.networkSize(settings, textDim));
   const plain: ComputerName[] = ['host', 'wasm', 'cpu'];
-  const { enabled } = loadPreset(preset).transe;
-  return [
-    `\`${preset}\``,
-    `\`${await backendWithoutGpu(preset, textDim, plain)}\``,
-    `\`${await backendWithoutGpu(preset, textDim, ['tensorflow', ...plain])}\``,
-    enabled ? 'SIMD' : '–',
-  ];
+  const first = (installed: readonly ComputerName[]) => `\`${names.find((name) => installed.includes(name))!}\``;
+  return [first(plain), first(['tensorflow', ...plain]), settings.transe.enabled ? 'SIMD' : '–'];
 }
 
 test('every preset takes the backend and the TransE kernel that docs/gpu.md says, without a graphics card', async () => {
@@ -41,16 +32,16 @@ test('every preset takes the backend and the TransE kernel that docs/gpu.md says
   const taken = await Promise.all(
     presetNames()
       .sort()
-      .map((preset) => choicesOf(preset, 384)),
+      .map(async (preset) => [`\`${preset}\``, ...(await choicesOf(loadPreset(preset), 384))]),
   );
   expect(rows).toEqual(taken);
 });
 
-test.each([192, 768, 1024])(
-  'dialogue presets take the same backend for text vectors of %d numbers',
-  async (textDim) => {
-    for (const preset of ['demo', 'opendialkg', 'opendialkg-better', 'opendialkg-tiny', 'llm-ark-2024']) {
-      expect(await choicesOf(preset, textDim)).toEqual(await choicesOf(preset, 384));
-    }
+test.each(['demo', 'opendialkg', 'opendialkg-better', 'opendialkg-tiny', 'llm-ark-2024'])(
+  'the dialogue preset %s takes the same backend for text vectors of any length',
+  async (preset) => {
+    const settings = loadPreset(preset);
+    const usual = await choicesOf(settings, 384);
+    for (const textDim of [192, 768, 1024]) expect(await choicesOf(settings, textDim)).toEqual(usual);
   },
 );

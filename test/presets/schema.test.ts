@@ -1,28 +1,22 @@
 import { describe, expect, test } from '@jest/globals';
-import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { loadPreset, runSettings } from '../../presets/index.js';
 import { explainConfig } from '../../src/run/config-keys.js';
 import { loadConfig } from '../../src/run/config.js';
-import { packageRoot, presetNames } from '../../src/run/locations.js';
-
-const presetFile = (name: string) => join(packageRoot(), 'presets', `${name}.yaml`);
+import { presetNames } from '../../src/run/locations.js';
 
 describe.each(presetNames())('the preset %s', (name) => {
-  test('is valid and is called what its file is called', () => {
-    expect(loadConfig(runSettings, { file: presetFile(name) }).name).toBe(name);
+  test('is called what its file is called, and resolves to settings that resolve to themselves through YAML', () => {
+    const config = loadPreset(name);
+    expect(config.name).toBe(name);
+    const text = stringify(config);
+    expect(loadConfig(runSettings, { text })).toEqual(config);
+    expect(parse(text)).toEqual(config);
   });
+});
 
-  test('is loaded by its name, with changes', () => {
-    expect(loadPreset(name).name).toBe(name);
-    expect(loadPreset(name, ['ppo.clipRange=0.1', 'ppo.clipRange=0.3']).ppo.clipRange).toBe(0.3);
-  });
-
-  test('resolves to settings that resolve to themselves, also through YAML', () => {
-    const config = loadConfig(runSettings, { file: presetFile(name) });
-    expect(loadConfig(runSettings, { text: stringify(config) })).toEqual(config);
-    expect(parse(stringify(config))).toEqual(config);
-  });
+test('a preset is loaded with changes, of which the last holds', () => {
+  expect(loadPreset('demo', ['ppo.clipRange=0.1', 'ppo.clipRange=0.3']).ppo.clipRange).toBe(0.3);
 });
 
 test('every key has a description and, but for plugins, options, the model and vectors of other programs, a default', () => {

@@ -1,13 +1,12 @@
 /** Runs, embeddings and rules as one agent of link queries. */
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { importLinks } from '../../../datasets/links/import-links.js';
 import { loadPreset } from '../../../presets/index.js';
 import type { EvaluationRecord } from '../../../src/run/evaluation.js';
 import { train } from '../../../tasks/train.js';
 import { kgwalk, kgwalkJson } from '../../fixtures/command-line.js';
+import { finishedRun } from '../../fixtures/finished-run.js';
 import { useOwnHome } from '../../fixtures/own-home.js';
-import { tinyLinkFiles } from '../../fixtures/tiny-links.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
 
 useOwnHome();
@@ -18,8 +17,7 @@ const evaluate = (of: string, ...words: string[]) =>
   );
 
 test('an ensemble fits its weights on valid, says them, is kept and replayed, and answers', async () => {
-  await importLinks({ name: 'tiny', from: folderWith(tinyLinkFiles) });
-  const [run, sampled] = [join(folderWith({}), 'chains'), join(folderWith({}), 'sampled')];
+  const [sampled, run] = [await finishedRun('links'), join(folderWith({}), 'chains')];
   await train({
     settings: loadPreset('link-chains', ['data.dataset=tiny', 'exactWalker.chains.steps=20']),
     folder: run,
@@ -52,13 +50,6 @@ test('an ensemble fits its weights on valid, says them, is kept and replayed, an
     'expected two or more of exact walkers, transe, bilinear and rules, got one',
   );
   expect(await refusal(`:of=${run}+random`)).toContain('got random, at of=');
-  await train({
-    settings: loadPreset('umls-walk', [
-      ...['data.dataset=tiny', 'bilinear.epochs=1', 'bilinear.dim=8', 'clone.epochs=1', 'ppo.enabled=false'],
-      ...['linkWalker.width=8', 'linkWalk.shaping=none'],
-    ]),
-    folder: sampled,
-  });
   expect(await refusal(`:of=${run}+${sampled}`)).toContain('which draws walks');
   expect(await refusal(`:of=${run}+rules`, '--threads', '1')).toContain('expected transe or bilinear with --threads');
 });

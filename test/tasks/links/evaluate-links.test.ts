@@ -1,20 +1,25 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { tableFromIPC } from 'apache-arrow';
-import { scorerRanker, uniformWalk, walkRanker } from '../../../agents/link-agents.js';
+import { type LinkRanker, scorerRanker, uniformWalk, walkRanker } from '../../../agents/link-agents.js';
+import type { LinkDataset } from '../../../datasets/links/link-dataset.js';
+import { compareEvaluations } from '../../../evaluation/compare.js';
 import { knownAnswers, withInverses } from '../../../src/embedding/known-answers.js';
 import { Graph } from '../../../src/kg/graph.js';
 import { evaluationRecord } from '../../../src/run/evaluation.js';
 import { readJsonLines } from '../../../src/run/json-lines.js';
 import { Rng } from '../../../src/run/seeds.js';
-import { rowLine } from '../../../evaluation/keep.js';
+import { foundEvaluation, keepEvaluation, readEvaluation, rowLine } from '../../../evaluation/keep.js';
+import { linkQuestions, rankerAsker } from '../../../tasks/links/data.js';
 import { answerDistances, tooFar } from '../../../tasks/links/distances.js';
 import { linkArrow, linkRow } from '../../../tasks/links/row.js';
+import { ruleBaseline } from '../../../tasks/links/rules.js';
+import { linkMeasure, linkScorer } from '../../../tasks/links/score.js';
 import { evaluatedLinks } from '../../fixtures/evaluated.js';
 import { followsChain } from '../../fixtures/scripted-link-actor.js';
 import { tinyLinkNames, tinyLinkWorld } from '../../fixtures/tiny-links.js';
+import { folderWith } from '../../fixtures/tiny-release.js';
 
 const tiny = tinyLinkWorld();
 const { graph } = tiny;
@@ -26,6 +31,8 @@ const world = {
   known: withInverses(tiny.known, plain),
   trainKnown: withInverses(knownAnswers([tiny.train]), plain),
 };
+
+const none = { heads: new Int32Array(0), relations: new Int32Array(0), tails: new Int32Array(0) };
 
 describe('answerDistances', () => {
   /** By walking breadth first, the query's own edge cut out of a copy. */
@@ -159,14 +166,13 @@ describe('an evaluation of link queries', () => {
   });
 
   test('no triples are refused', async () => {
-    const none = { heads: new Int32Array(0), relations: new Int32Array(0), tails: new Int32Array(0) };
     await expect(evaluatedLinks(right, world, none)).rejects.toMatchObject({ code: 'data' });
   });
 });
 
 describe('rows', () => {
   test('are read as they were written, and stand in columns; another file is refused', async () => {
-    const file = join(mkdtempSync(join(tmpdir(), 'kgwalk-rows-')), 'answers.jsonl');
+    const file = join(folderWith({}), 'answers.jsonl');
     for (const directions of [['tail'], ['tail', 'head']] as const) {
       const random = scorerRanker(uniformWalk(graph, 2), graph);
       const walker = walkRanker(followsChain(graph, 'born_in'), graph, { beamWidth: 4, horizon: 2 });
@@ -194,5 +200,107 @@ describe('rows', () => {
     }
     writeFileSync(file, 'other\n');
     expect(() => readJsonLines(file, linkRow)).toThrow(expect.objectContaining({ code: 'data' }));
+  });
+});
+
+describe('the baseline of rules', () => {
+  const split = { ...world, train: tiny.train, valid: tiny.valid };
+
+  test('answers what follows from a rule, and shows the rule as its chain', async () => {
+    const { ranker } = await ruleBaseline(split);
+    const { record } = await evaluatedLinks(ranker, world, tiny.test, { directions: ['tail'] });
+    expect(record.metrics['hits@1']!.value).toBe(1);
+    expect(record.details.chains).toEqual([
+      { relation: 'citizen_of', chain: ['born_in', 'lies_in'], uses: 2, right: 2, precision: 1 },
+    ]);
+    expect(record.examples).toEqual([]);
+  });
+
+  test('takes rules together as valid says, or the first way where valid says nothing', async () => {
+    expect((await ruleBaseline({ ...split, valid: none })).ranking).toBe('best');
+    const { ranking, rules } = await ruleBaseline(split, { horizon: 2 });
+    expect(['best', 'noisy-or']).toContain(ranking);
+    expect(Math.max(...rules.flat().map(({ chain }) => chain.length))).toBe(2);
+    // Longer walks than rules are followed to are no reason to refuse.
+    expect((await ruleBaseline(split, { horizon: 5 })).rules).toEqual((await ruleBaseline(split)).rules);
+  });
+});
+
+async function evaluated(name: string, ranker: LinkRanker, triples = tiny.train) {
+  return { name, ...(await evaluatedLinks(ranker, world, triples)) };
+}
+const walker = (...chain: string[]) => walkRanker(followsChain(graph, ...chain), graph, { beamWidth: 8, horizon: 2 });
+const random = () => scorerRanker(uniformWalk(graph, 2), graph);
+
+const byPooling = linkMeasure.views!;
+const tested = ['mrr', 'hits@1', 'hits@3', 'hits@10'];
+
+describe('a comparison on links', () => {
+  test('differences of each direction are those of the figures', async () => {
+    const [a, b] = [await evaluated('walker', walker('born_in', 'lies_in')), await evaluated('random', random())];
+    const [comparison, ...rest] = compareEvaluations(linkMeasure, [a, b]);
+    expect(rest).toEqual([]);
+    const { agent, against, differences, slices } = comparison!;
+    expect([agent, against]).toEqual(['walker', 'random']);
+    expect(Object.keys(slices!)).toEqual(['direction=head', 'direction=tail']);
+    const all = { both: differences, ...slices };
+    for (const [slice, found] of Object.entries(all)) {
+      const [own, others] = [a, b].map(({ record }) => (slice === 'both' ? record.metrics : record.slices[slice]!));
+      expect(Object.keys(found)).toEqual(tested);
+      for (const key of tested) {
+        expect(found[key]!.value).toBeCloseTo(own![key]!.value - others![key]!.value, 12);
+        expect(found[key]!.n).toBe(own!.mrr!.n);
+      }
+    }
+    const [reversed] = compareEvaluations(linkMeasure, [a, b], {}, 0);
+    expect(reversed!.differences.mrr!.value).toBeCloseTo(-differences.mrr!.value, 12);
+    expect(reversed!.slices!['direction=tail']!.mrr!.value).toBeCloseTo(-slices!['direction=tail']!.mrr!.value, 12);
+  });
+
+  test('a walker stands twice: by its best walks, and by their sum', async () => {
+    const one = await evaluated('w', walker('lives_in'));
+    const [max, sum] = byPooling(one);
+    expect(max).toBe(one);
+    expect(sum!.name).toBe('w, summed');
+    const tailOf = ({ record }: typeof one) => record.slices['direction=tail']!;
+    expect(sum!.record.metrics.mrr).toEqual(one.record.metrics['sum-mrr']);
+    expect(tailOf(sum!).mrr).toEqual(tailOf(one)['sum-mrr']);
+    expect(tailOf(sum!).mrr).not.toEqual(tailOf(one).mrr);
+    const [difference] = compareEvaluations(linkMeasure, [sum!, max!]);
+    const wanted = tailOf(sum!).mrr!.value - tailOf(max!).mrr!.value;
+    expect(difference!.slices!['direction=tail']!.mrr!.value).toBeCloseTo(wanted, 12);
+    expect(byPooling(await evaluated('random', random()))).toHaveLength(1);
+  });
+
+  test('refuses other queries and other data', async () => {
+    const one = await evaluated('one', random());
+    const other = await evaluated('other', random(), tiny.test);
+    const compare = (...named: (typeof one)[]) => compareEvaluations(linkMeasure, named);
+    expect(() => compare(other, one)).toThrow(/expected the questions of one, got others, at other/);
+    const elsewhere = { ...one, record: { ...one.record, hashes: { ...one.record.hashes, dataset: 'e' } } };
+    expect(() => compare(elsewhere, one)).toThrow(/got others/);
+    // As many triples of valid: indices alone do not separate them from those of test.
+    const valid = { ...one, record: { ...one.record, split: 'valid' } };
+    expect(() => compare(valid, one)).toThrow(/got others/);
+  });
+});
+
+describe('kept evaluations', () => {
+  test('are read as they were saved; a name that is none is refused', async () => {
+    const root = folderWith({});
+    const folder = join(root, 'random-tiny');
+    const dataset = { ...world, test: tiny.test, manifest: { name: 'tiny', files: {} } } as unknown as LinkDataset;
+    const data = linkQuestions(dataset, 'test', tiny.test, { directions: ['tail', 'head'], horizon: 2 });
+    const asked = {
+      ...({ schemaVersion: 2, kind: 'evaluation', task: 'links', agent: 'random', resamples: 50 } as const),
+      ...{ about: data.about, hashes: { ...data.hashes } },
+    };
+    const ranker = rankerAsker(walker('born_in'), dataset);
+    const { record, rows } = await keepEvaluation(ranker, data.samples, linkScorer(world, 2), { asked, folder });
+    expect(foundEvaluation(folder, root)).toBe(folder);
+    expect(foundEvaluation('random-tiny', root)).toBe(folder);
+    expect(readEvaluation(folder, linkMeasure)).toEqual({ folder, record, rows });
+    expect(foundEvaluation('nothing', root)).toBeUndefined();
+    expect(() => readEvaluation('nothing', linkMeasure, root)).toThrow(expect.objectContaining({ code: 'data' }));
   });
 });
