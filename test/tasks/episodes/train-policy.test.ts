@@ -20,11 +20,11 @@ beforeAll(() => {
 afterAll(() => rmSync(home, { recursive: true }));
 
 /** Eight rounds. */
-const small = { totalSteps: 4096, numEnvs: 4, numSteps: 128, hidden: [16], evalEpisodes: 5, evalEvery: 4 };
+const small = { totalSteps: 2048, numEnvs: 4, numSteps: 64, hidden: [16], evalEpisodes: 5, evalEvery: 4 };
 
 describe('known optima', () => {
   test('a grid of 5 × 5 is walked in 8 steps', async () => {
-    const settings = { totalSteps: 10_000, numEnvs: 8, numSteps: 64, learningRate: 3e-3, seed: 1 };
+    const settings = { totalSteps: 6000, numEnvs: 8, numSteps: 32, hidden: [32], learningRate: 5e-3, seed: 1 };
     const { folder, return: found } = await trainPolicy({ makeEnv: () => new Grid(), settings, folder: newFolder() });
     expect(found.value).toBeCloseTo(0.86, 6);
     const { episodes } = await evaluatePolicy(folder, () => new Grid(), { episodes: 3 });
@@ -83,7 +83,7 @@ describe('callbacks', () => {
       onMetrics: (record) => void records.push(record),
     });
     expect(updates).toEqual([1, 2, 3]);
-    expect(steps).toEqual([512, 512, 512]);
+    expect(steps).toEqual([256, 256, 256]);
     expect(records).toEqual(readMetrics(runFiles(folder).metrics));
     expect(openRun(folder).state).toMatchObject({
       status: 'finished',

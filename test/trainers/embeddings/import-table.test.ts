@@ -8,6 +8,7 @@ import { importTable, type ImportTableOptions } from '../../../trainers/embeddin
 import { openLinkScorer } from '../../../trainers/embeddings/link-scorers.js';
 import { trainSettings } from '../../../trainers/train-settings.js';
 import { kgwalk, kgwalkJson } from '../../fixtures/command-line.js';
+import { longTest } from '../../fixtures/long-tests.js';
 import { npyBytes } from '../../fixtures/npy-files.js';
 import { useOwnHome } from '../../fixtures/own-home.js';
 import { tinyLinkFiles, tinyLinkWorld } from '../../fixtures/tiny-links.js';
@@ -223,7 +224,7 @@ describe('kgwalk embeddings import', () => {
     expect(other.err).toContain('expected imported vectors named missing, got none');
   });
 
-  test('of dialogues: a walker reads them, and its run keeps them', async () => {
+  longTest('of dialogues: a walker reads them, and its run keeps them', async () => {
     await kgwalk('datasets', 'import', 'opendialkg', '--from', folderWith(releaseFiles));
     const { loadDialogueDataset } = await import('../../../datasets/dialogues/dialogue-dataset.js');
     const talked = await loadDialogueDataset('opendialkg').loadGraph();

@@ -19,8 +19,8 @@ const twoSteps = { horizon: 2, equalAtStep1: false };
 /** Without normalisation, and with a bonus that keeps every arm tried: a gold that was never walked teaches nothing. */
 const fromScratch: Partial<PpoSettings> = {
   init: 'scratch',
-  updates: 60,
-  explorations: 32,
+  updates: 40,
+  explorations: 16,
   updateEpochs: 3,
   klCoef: 0,
   entropyCoef: 0.1,
@@ -178,7 +178,7 @@ describe('PPO', () => {
   test('stays at the clone under a heavy KL penalty, and leaves it without', async () => {
     const world = toyTwoHop();
     const toy = await toyWalker(world, twoSteps);
-    const settings = { ...fromScratch, entropyCoef: 0, updates: 12 };
+    const settings = { ...fromScratch, entropyCoef: 0, updates: 8 };
     const moved = async (klCoef: number) => {
       const { of } = await trainPpo({
         world,

@@ -10,6 +10,7 @@ import { openRun } from '../../../src/run/run-folder.js';
 import { questionMeasure } from '../../../tasks/questions/score.js';
 import { train } from '../../../tasks/train.js';
 import { finishedRun } from '../../fixtures/finished-run.js';
+import { longTest } from '../../fixtures/long-tests.js';
 import { useSharedHome } from '../../fixtures/own-home.js';
 import { evaluationOf, runHashes } from '../../fixtures/tiny-training.js';
 import { filmSettings } from '../../fixtures/toy-question-training.js';
@@ -100,7 +101,7 @@ describe('a training run on questions', () => {
     await walker.close();
   });
 
-  test('that reads words learns, and answers as its curve says', async () => {
+  longTest('that reads words learns, and answers as its curve says', async () => {
     const settings = filmSettings(
       'relationWalker.reads=words',
       'relationWalker.wordDim=16',
