@@ -70,8 +70,11 @@ export function saveCheckpoint(
   const { phase, step, metrics } = checkpoint.header;
   const file = fileOf(runFolder, { phase, step });
   writeCheckpoint(file, checkpoint);
-  const sealed = { phase, step, metrics, ...(interim && { interim }), seal: statedSealOf(file)! };
-  const entry = stored(runFolder, sealed);
+  // The seal is the last key: the bytes of an index stay those of earlier versions.
+  const entry = {
+    ...stored(runFolder, { phase, step, metrics, ...(interim && { interim }) }),
+    seal: statedSealOf(file)!,
+  };
   const known = readIndex(runFolder).checkpoints;
   const earlier = known.filter((other) => compareEntries(other, entry) < 0 && !other.interim);
   const checkpoints = interim ? [...earlier, entry] : survivors([...earlier, entry], settings);
@@ -129,7 +132,7 @@ export function resolveCheckpoint(runFolder: string, which: string): StoredCheck
   });
 }
 
-function stored(runFolder: string, entry: CheckpointEntry & Pick<StoredCheckpoint, 'seal'>): StoredCheckpoint {
+function stored<Entry extends CheckpointEntry>(runFolder: string, entry: Entry) {
   return { ...entry, name: checkpointName(entry), file: fileOf(runFolder, entry) };
 }
 

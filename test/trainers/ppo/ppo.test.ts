@@ -9,7 +9,7 @@ import { argmaxSegment } from '../../../src/tensor/categorical.js';
 import { ppo, type PpoUpdate } from '../../../trainers/ppo.js';
 import { wholeWalks } from '../../../trainers/rollout.js';
 import { ppoSettings, type PpoSettings } from '../../../trainers/ppo-settings.js';
-import { isLong } from '../../fixtures/long-tests.js';
+import { isLong, often } from '../../fixtures/long-tests.js';
 import { ablations, toyWalker, type ToyWalker } from '../../fixtures/toy-policy.js';
 import { graphOf, sampleOf, toyBandit, toyTwoHop, type ToyWorld } from '../../fixtures/toy-walks.js';
 
@@ -19,8 +19,8 @@ const twoSteps = { horizon: 2, equalAtStep1: false };
 /** Without normalisation, and with a bonus that keeps every arm tried: a gold that was never walked teaches nothing. */
 const fromScratch: Partial<PpoSettings> = {
   init: 'scratch',
-  updates: 40,
-  explorations: 16,
+  updates: often(40, 60),
+  explorations: often(16, 32),
   updateEpochs: 3,
   klCoef: 0,
   entropyCoef: 0.1,
