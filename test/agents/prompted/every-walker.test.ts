@@ -20,7 +20,7 @@ import { type Facts, claimOf, graphOf, parts, resourcesOf, taskOf, townAsker, to
 const hub: Facts = [
   ['Harbour Clock', 'purchased_by', 'Orla Brandt'],
   ['Harbour Clock', 'stands_in', 'Vell'],
-  ...Array.from({ length: 10_000 }, (_, i) => ['Harbour Clock', 'repaired_by', `Repairer ${i}`] as const),
+  ...Array.from({ length: 500 }, (_, i) => ['Harbour Clock', 'repaired_by', `Repairer ${i}`] as const),
 ];
 
 describe.each([
@@ -71,7 +71,7 @@ describe.each([
     const { asked } = await ask(wise, { facts: hub, answers: 'model', hops: 'given', change: { hops: 2 } });
     expect(asked.at(-1)!.evidence.length).toBeLessThanOrEqual(60);
     const scored = await ask(wise, { facts: hub, byLikelihood: true, hops: 'given', change: { hops: 2 } });
-    expect(scored.answer.entities).toHaveLength(10_000);
+    expect(scored.answer.entities).toHaveLength(500);
   });
 
   test('never drops a question for replies that cannot be read', async () => {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import { votersOf } from '../../../agents/prompted/knowledge-navigator/vote.js';
-import type { QuestionSample } from '../../../datasets/question.js';
 import type { Decision } from '../../../src/llm/decision.js';
 import { renderPrompt } from '../../../src/llm/decisions/render-prompt.js';
 import { scriptedClient } from '../../fixtures/scripted-client.js';
@@ -221,23 +220,6 @@ describe('facts', () => {
 });
 
 describe('hops', () => {
-  const oneHop = (id: string): QuestionSample => {
-    const graph = graphOf(townFacts);
-    return {
-      task: taskOf({ id, question: 'where does [E] live' }),
-      gold: { answers: [], chains: [[graph.relationId('lives_in')]] } as unknown as QuestionSample['gold'],
-    };
-  };
-
-  test('that are predicted are learned from train alone: the given count is not read', async () => {
-    const { answer } = await ask(wise, {
-      hops: 'predicted',
-      train: [oneHop('t-1'), oneHop('t-2')],
-      change: { hops: 2 },
-    });
-    expect(answer.evidence.every(([, relation]) => relation === 'purchased_by')).toBe(true);
-  });
-
   test('that are unknown are walked to the longest, and walks of every length are offered', async () => {
     const open = await ask(wise, { hops: 'none', maxHops: 2, byLikelihood: true, paraphrases: 0 });
     const judged = open.asked.find(({ kind }) => kind === 'judge') as Extract<Decision, { kind: 'judge' }>;

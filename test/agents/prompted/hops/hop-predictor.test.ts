@@ -1,8 +1,11 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { crossEntropyGrad, fitHops, hopPredictor } from '../../../../agents/prompted/hops/hop-predictor.js';
+import type { QuestionSample } from '../../../../datasets/question.js';
 import { hashedEncoder } from '../../../../src/encoder/hashed-encoder.js';
 import { openBackend, type Tf } from '../../../../src/tensor/backend.js';
 import { filmGraph, filmQuestions, questionOf } from '../../../fixtures/toy-questions.js';
+import { graphOf, taskOf, townAsker, townFacts, wise } from '../clock-town.js';
+import { ask, chainOf, townTask } from '../self-veqa/town-asker.js';
 
 const graph = filmGraph();
 const train = filmQuestions(graph);
@@ -78,5 +81,38 @@ describe('the hop predictor', () => {
   test('says that it needs chains', async () => {
     const blind = train.map((sample) => ({ ...sample, gold: { ...sample.gold, chains: [] } }));
     await expect(hopPredictor(tf, hashedEncoder(64), blind)).rejects.toThrow(/expected train questions with chains/);
+  });
+});
+
+describe('hops that are predicted', () => {
+  const oneHop = (id: string): QuestionSample => {
+    const graph = graphOf(townFacts);
+    return {
+      task: taskOf({ id, question: 'where does [E] live' }),
+      gold: { answers: [], chains: [[graph.relationId('lives_in')]] } as unknown as QuestionSample['gold'],
+    };
+  };
+
+  test('KnowledgeNavigator learns the number from train alone: the given count is not read', async () => {
+    const { answer } = await townAsker('knowledge-navigator', { hops: 2 })(wise, {
+      hops: 'predicted',
+      train: [oneHop('t-1'), oneHop('t-2')],
+      change: { hops: 2 },
+    });
+    expect(answer.evidence.every(([, relation]) => relation === 'purchased_by')).toBe(true);
+  });
+
+  test('Self-VEQA proposes chains of the predicted length', async () => {
+    const { proposals } = await ask(
+      { rounds: [[chainOf('~purchased_by', 'repaired_by')]] },
+      { hops: 'predicted', task: { hops: undefined! } },
+    );
+    expect(proposals[0]!.allowed.every(({ length }) => length === 2)).toBe(true);
+    const lives = {
+      question: 'where does Orla Brandt live',
+      topics: [{ ...townTask.topics[0]!, span: [11, 22] as const }],
+    };
+    const one = await ask({ rounds: [[chainOf('lives_in')]] }, { hops: 'predicted', task: lives });
+    expect(one.proposals[0]!.hops).toBe(1);
   });
 });
