@@ -83,23 +83,6 @@ const chains = [
 const flat = new Int32Array(chains.length * mostHops).fill(noRelation);
 chains.forEach((chain, i) => flat.set(chain, i * mostHops));
 
-test('rows by relation are the edges of the graph', () => {
-  const found: number[][] = [];
-  for (let relation = 0; relation < graph.numRelations; relation++) {
-    for (let row = rows.begins[relation]!; row < rows.begins[relation + 1]!; row++) {
-      for (let edge = rows.edges[row]!; edge < rows.edges[row + 1]!; edge++) {
-        found.push([rows.heads[row]!, relation, rows.tails[edge]!]);
-      }
-    }
-  }
-  const edges = Array.from({ length: numEntities }, (_, head) => head).flatMap((head) =>
-    [...graph.tails.keys()]
-      .filter((edge) => edge >= graph.offsets[head]! && edge < graph.offsets[head + 1]!)
-      .map((edge) => [head, graph.relations[edge]!, graph.tails[edge]!]),
-  );
-  expect(found.sort(byIds)).toEqual(edges.sort(byIds));
-});
-
 describe.each([
   ['with nothing hidden', false, false],
   ['with the own edge hidden', true, false],

@@ -41,13 +41,19 @@ describe.each([
   ['standard', {}],
   ['plain', plain],
 ] as const)('the %s critic', (_kind, settings) => {
-  test('values a state independently of the batch', async () => {
+  test('values a state independently of the batch, reads no actions and leaves no tensor behind', async () => {
+    const before = tf.memory().numTensors;
     await withCritic(async (_, valuesOf) => {
       const together = await valuesOf(states);
+      const held = tf.memory().numTensors;
       expect(together).toHaveLength(states.length);
       expect(new Set(together).size).toBeGreaterThan(distinctStates(settings) / 2);
       for (let s = 0; s < states.length; s += 7) expectClose(await valuesOf([states[s]!]), [together[s]!]);
+      const none = states.map((state) => ({ ...state, actions: new Int32Array(0) }));
+      expect(await valuesOf(none)).toEqual(together);
+      expect(tf.memory().numTensors).toBe(held);
     }, settings);
+    expect(tf.memory().numTensors).toBe(before);
   });
 
   test('has the gradients that its values have as gradients', async () => {
@@ -55,24 +61,6 @@ describe.each([
       const batch = featurizer.batch(states.slice(0, 6));
       await checkGradient(tf, critic.parameters, () => critic.values(batch));
     }, settings);
-  });
-
-  test('reads no actions', async () => {
-    await withCritic(async (_, valuesOf) => {
-      const none = states.map((state) => ({ ...state, actions: new Int32Array(0) }));
-      expect(await valuesOf(none)).toEqual(await valuesOf(states));
-    }, settings);
-  });
-
-  test('leaves no tensor behind', async () => {
-    const before = tf.memory().numTensors;
-    await withCritic(async (_, valuesOf) => {
-      await valuesOf(states);
-      const held = tf.memory().numTensors;
-      await valuesOf(states);
-      expect(tf.memory().numTensors).toBe(held);
-    }, settings);
-    expect(tf.memory().numTensors).toBe(before);
   });
 });
 
