@@ -24,10 +24,11 @@ export default {
   testPathIgnorePatterns: ['/node_modules/', ...(env.KGWALK_TEST_LONG ? [] : ['\\.long\\.test\\.ts$'])],
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  // Source maps stand in files of their own: inline they were more than half of what every test file reads and parses.
   transform: {
     '^.+\\.ts$': [
       '<rootDir>/test/setup/transform.mjs',
-      { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'es6' } },
+      { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'es6' }, sourceMaps: true },
     ],
   },
   // No test is about time; the limit ends one that hangs, on the slowest machine.
