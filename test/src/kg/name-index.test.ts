@@ -85,66 +85,61 @@ describe('names by number', () => {
     return ids;
   }
 
-  describe('NameTable', () => {
-    test('numbers names by first appearance and finds them again, as a Map does', () => {
-      checkProperty(
-        fc.property(names, fc.string({ unit: 'grapheme' }), (list, other) => {
-          const table = new NameTable();
-          const ids = expected(list);
-          expect(list.map((name) => table.add(name))).toEqual(list.map((name) => ids.get(name)));
-          expect([...table.names()]).toEqual([...ids.keys()]);
-          expect(table.id(other)).toBe(ids.get(other) ?? -1);
-          const copy = new NameTable(table.columns());
-          for (const [name, id] of ids) expect([copy.id(name), copy.name(id)]).toEqual([id, name]);
-          expect([copy.name(ids.size), copy.name(-1)]).toEqual([undefined, undefined]);
-        }),
-      );
-    });
-
-    test('adds many at once as one by one', () => {
-      checkProperty(
-        fc.property(fc.array(names, { maxLength: 4 }), (lists) => {
-          const [many, single] = [new NameTable(), new NameTable()];
-          for (const list of lists) {
-            const bytes = Buffer.from(list.join(''));
-            const bounds = new Int32Array(2 * list.length);
-            let at = 0;
-            list.forEach((name, i) => bounds.set([at, (at += Buffer.byteLength(name))], 2 * i));
-            const ids = new Int32Array(list.length);
-            many.addAll(bytes, bounds, list.length, ids);
-            expect([...ids]).toEqual(list.map((name) => single.add(name)));
-          }
-        }),
-      );
-    });
-
-    test('keeps thousands of names apart', () => {
-      const table = new NameTable();
-      const many = Array.from({ length: 20_000 }, (_, i) => `/m/${i.toString(36)}`);
-      const ids = [...many.keys()];
-      expect(many.map((name) => table.add(name))).toEqual(ids);
-      expect(many.map((name) => table.id(name))).toEqual(ids);
-      expect(table.id('/m/')).toBe(-1);
-    });
-
-    test('of equal names that were pushed, finds the last', () => {
-      const table = NameTable.of(['a', 'b', 'a']);
-      expect([table.size, table.id('a'), table.id('b'), table.name(0)]).toEqual([3, 2, 1, 'a']);
-      table.push('b');
-      expect(table.id('b')).toBe(3);
-    });
-
-    test('its columns are a copy that later names do not change', () => {
-      const table = NameTable.of(['a']);
-      const { bytes, ends } = table.columns();
-      table.add('b');
-      expect([Buffer.from(bytes).toString(), [...ends]]).toEqual(['a', [1]]);
-      expect(bytes.buffer).toBeInstanceOf(SharedArrayBuffer);
-    });
+  test('numbers names by first appearance and finds them again, as a Map does', () => {
+    checkProperty(
+      fc.property(names, fc.string({ unit: 'grapheme' }), (list, other) => {
+        const table = new NameTable();
+        const ids = expected(list);
+        expect(list.map((name) => table.add(name))).toEqual(list.map((name) => ids.get(name)));
+        expect([...table.names()]).toEqual([...ids.keys()]);
+        expect(table.id(other)).toBe(ids.get(other) ?? -1);
+        const copy = new NameTable(table.columns());
+        for (const [name, id] of ids) expect([copy.id(name), copy.name(id)]).toEqual([id, name]);
+        expect([copy.name(ids.size), copy.name(-1)]).toEqual([undefined, undefined]);
+      }),
+    );
   });
 
-  test('the first long name is kept whole', () => {
+  test('adds many at once as one by one', () => {
+    checkProperty(
+      fc.property(fc.array(names, { maxLength: 4 }), (lists) => {
+        const [many, single] = [new NameTable(), new NameTable()];
+        for (const list of lists) {
+          const bytes = Buffer.from(list.join(''));
+          const bounds = new Int32Array(2 * list.length);
+          let at = 0;
+          list.forEach((name, i) => bounds.set([at, (at += Buffer.byteLength(name))], 2 * i));
+          const ids = new Int32Array(list.length);
+          many.addAll(bytes, bounds, list.length, ids);
+          expect([...ids]).toEqual(list.map((name) => single.add(name)));
+        }
+      }),
+    );
+  });
+
+  test('keeps long names whole, and thousands of names apart', () => {
     const long = 'r'.repeat(90);
     expect([...NameTable.of(['short', long, `${long}2`]).names()]).toEqual(['short', long, `${long}2`]);
+    const table = new NameTable();
+    const many = Array.from({ length: 20_000 }, (_, i) => `/m/${i.toString(36)}`);
+    const ids = [...many.keys()];
+    expect(many.map((name) => table.add(name))).toEqual(ids);
+    expect(many.map((name) => table.id(name))).toEqual(ids);
+    expect(table.id('/m/')).toBe(-1);
+  });
+
+  test('of equal names that were pushed, finds the last', () => {
+    const table = NameTable.of(['a', 'b', 'a']);
+    expect([table.size, table.id('a'), table.id('b'), table.name(0)]).toEqual([3, 2, 1, 'a']);
+    table.push('b');
+    expect(table.id('b')).toBe(3);
+  });
+
+  test('its columns are a copy that later names do not change', () => {
+    const table = NameTable.of(['a']);
+    const { bytes, ends } = table.columns();
+    table.add('b');
+    expect([Buffer.from(bytes).toString(), [...ends]]).toEqual(['a', [1]]);
+    expect(bytes.buffer).toBeInstanceOf(SharedArrayBuffer);
   });
 });

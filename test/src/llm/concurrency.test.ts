@@ -39,10 +39,6 @@ test('tasks begin in order and a long one holds up no other', async () => {
   expect(log.at(-1)).toBe('end 0 0');
 });
 
-test('no tasks give no results', async () => {
-  expect((await trace([], 4)).results).toEqual([]);
-});
-
 test('after a failure nothing new begins, and it is thrown when those under way have ended', async () => {
   const ended: number[] = [];
   const running = runInterleaved([4, 1, 2, 2], 2, async (turns, index) => {

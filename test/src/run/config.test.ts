@@ -1,4 +1,4 @@
-import { describe, expect, test, beforeEach } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -26,6 +26,7 @@ const schema = z.strictObject({
       targetKl: z.number().min(0).nullable().default(null),
       reward: z.enum(['path', 'target']).default('path'),
       threads: z.union([z.literal('auto'), z.int().min(1)]).default('auto'),
+      nested: z.strictObject({ a: z.int().default(0), b: z.int().default(0) }).prefault({}),
     })
     .refine((ppo) => ppo.targetKl === null || ppo.targetKl < ppo.clipRange, {
       path: ['targetKl'],
@@ -48,7 +49,7 @@ describe('a config that is accepted', () => {
     expect(load('ppo:\n  clipRange: 0.1')).toEqual({
       name: 'run',
       seed: 1,
-      ppo: { clipRange: 0.1, updates: 100, targetKl: null, reward: 'path', threads: 'auto' },
+      ppo: { clipRange: 0.1, updates: 100, targetKl: null, reward: 'path', threads: 'auto', nested: { a: 0, b: 0 } },
       walker: { sizes: [256, 256] },
     });
   });
@@ -172,7 +173,9 @@ describe('an explanation', () => {
     expect(explainConfig(schema, 'walker')).toMatchObject([
       { key: 'walker.sizes', takes: 'a list of at least 1, each an integer in [1, ∞)' },
     ]);
-    const keys = ['clipRange', 'updates', 'targetKl', 'reward', 'threads'].map((key) => `ppo.${key}`);
+    const keys = ['clipRange', 'updates', 'targetKl', 'reward', 'threads', 'nested.a', 'nested.b'].map(
+      (key) => `ppo.${key}`,
+    );
     expect(explainConfig(schema).map(({ key }) => key)).toEqual(['name', 'seed', ...keys, 'walker.sizes']);
   });
 
@@ -185,19 +188,6 @@ describe('an explanation', () => {
 });
 
 describe('in files', () => {
-  const schema = z.strictObject({
-    name: z.string().default('run'),
-    seed: z.int().min(0).default(1),
-    ppo: z
-      .strictObject({
-        clipRange: z.number().gt(0).max(1).default(0.2),
-        updates: z.int().positive().default(100),
-        nested: z.strictObject({ a: z.int().default(0), b: z.int().default(0) }).prefault({}),
-      })
-      .prefault({}),
-    walker: z.strictObject({ sizes: z.array(z.int()).default([256, 256]) }).prefault({}),
-  });
-
   let folder: string;
   beforeEach(() => void (folder = folderWith({})));
 
@@ -220,7 +210,7 @@ describe('in files', () => {
       const expected = {
         name: 'own',
         seed: 3,
-        ppo: { clipRange: 0.1, updates: 5, nested: { a: 1, b: 2 } },
+        ppo: { clipRange: 0.1, updates: 5, targetKl: null, reward: 'path', threads: 'auto', nested: { a: 1, b: 2 } },
         walker: { sizes: [9] },
       };
       expect(load(file)).toEqual(expected);

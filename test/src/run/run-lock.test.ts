@@ -10,18 +10,14 @@ import { folderWith } from '../../fixtures/tiny-release.js';
 
 const folder = () => folderWith({});
 
-test('the lock of what is no run speaks of what it locks', () => {
-  const place = folder();
-  const release = lockFolder(place, 'an evaluation');
-  expect(() => lockFolder(place, 'an evaluation')).toThrow('expected an evaluation without another writer');
-  release();
-});
-
-test('a folder is locked once, and again after its release', () => {
+test('a folder is locked once, and again after its release; the refusal names what it holds', () => {
   const place = folder();
   const release = lockFolder(place);
   expect(isLocked(place)).toBe(true);
-  expect(() => lockFolder(place)).toThrow(`held by process ${process.pid} on ${hostname()}`);
+  const expected = 'expected an evaluation without another writer';
+  expect(() => lockFolder(place, 'an evaluation')).toThrow(
+    `${expected}, got one held by process ${process.pid} on ${hostname()}`,
+  );
   release();
   expect(isLocked(place)).toBe(false);
   lockFolder(place)();

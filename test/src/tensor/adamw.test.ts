@@ -130,12 +130,9 @@ describe('AdamW', () => {
       const optimizer = new AdamW(parameters, options, onHost);
       const before = { weights: await parameters.export(), state: await optimizer.exportState('') };
       const held = tf.memory().numTensors;
-      let failure: unknown;
-      try {
-        await optimizer.minimize([() => losses(parameters)], rate);
-      } catch (error) {
-        failure = error;
-      }
+      const failure: unknown = await optimizer
+        .minimize([() => losses(parameters)], rate)
+        .catch((error: unknown) => error);
       expect({ weights: await parameters.export(), state: await optimizer.exportState('') }).toEqual(before);
       expect(tf.memory().numTensors).toBe(held);
       optimizer.dispose();

@@ -115,100 +115,94 @@ test('a computation that was followed by a step has no backward pass any more', 
   expect(() => back(values)).toThrow('expected the latest computation');
 });
 
-describe('a network', () => {
-  const rows = [
-    [0, 0],
-    [0, 1],
-    [1, 0],
-    [1, 1],
-  ];
+const rows = [
+  [0, 0],
+  [0, 1],
+  [1, 0],
+  [1, 1],
+];
 
-  describe('a dense network on the host', () => {
-    test('goes back along the gradients that differences measure, in every parameter', async () => {
-      const network = mlp({ inputs: 2, hidden: [5, 3], outputs: 2, seed: 4 });
-      const { parameters } = network;
-      const weights = [0.3, -1, 0.5, 2, -0.4, 0.1, 1, -0.7];
-      const objective = () => network.values(rows).reduce((sum, value, i) => sum + value * weights[i]!, 0);
-      parameters.grads.fill(0);
-      network.outputs(rows).back(Float32Array.from(weights));
-      const grads = parameters.copies(parameters.grads);
-      expect(parameters.names).toEqual(['mlp.1', 'mlp.1.bias', 'mlp.2', 'mlp.2.bias', 'mlp.out', 'mlp.out.bias']);
-      for (const name of parameters.names) {
-        const values = parameters.value(name);
-        values.forEach((value, i) => {
-          const at = (offset: number) => {
-            values[i] = value + offset;
-            return objective();
-          };
-          const measured = (at(2 ** -7) - at(-(2 ** -7))) / 2 ** -6;
-          values[i] = value;
-          expect(Math.abs(measured - grads[name]!.data[i]!)).toBeLessThan(2e-3);
-        });
-      }
-      expect((await parameters.export())['mlp.1']!.shape).toEqual([2, 5]);
-    });
+describe('a dense network on the host', () => {
+  test('goes back along the gradients that differences measure, in every parameter', async () => {
+    const network = mlp({ inputs: 2, hidden: [5, 3], outputs: 2, seed: 4 });
+    const { parameters } = network;
+    const weights = [0.3, -1, 0.5, 2, -0.4, 0.1, 1, -0.7];
+    const objective = () => network.values(rows).reduce((sum, value, i) => sum + value * weights[i]!, 0);
+    parameters.grads.fill(0);
+    network.outputs(rows).back(Float32Array.from(weights));
+    const grads = parameters.copies(parameters.grads);
+    expect(parameters.names).toEqual(['mlp.1', 'mlp.1.bias', 'mlp.2', 'mlp.2.bias', 'mlp.out', 'mlp.out.bias']);
+    for (const name of parameters.names) {
+      const values = parameters.value(name);
+      values.forEach((value, i) => {
+        const at = (offset: number) => {
+          values[i] = value + offset;
+          return objective();
+        };
+        const measured = (at(2 ** -7) - at(-(2 ** -7))) / 2 ** -6;
+        values[i] = value;
+        expect(Math.abs(measured - grads[name]!.data[i]!)).toBeLessThan(2e-3);
+      });
+    }
+    expect((await parameters.export())['mlp.1']!.shape).toEqual([2, 5]);
+  });
 
-    test('learns exclusive or, and a copy with its weights says the same', async () => {
-      const network = mlp({ inputs: 2, hidden: [8], outputs: 1, seed: 1 });
-      const wanted = [0, 1, 1, 0];
-      const optimizer = adamW(network.parameters);
-      for (let step = 0; step < 400; step++) {
-        await optimizer.step(async (record) => {
-          const { values, back } = await record(() => network.outputs(rows));
-          back(Float32Array.from(values, (value, i) => value - wanted[i]!));
-        }, 0.03);
-      }
-      const learned = [...network.values(rows)];
-      learned.forEach((value, i) => expect(value).toBeCloseTo(wanted[i]!, 2));
-      const copy = mlp({ inputs: 2, hidden: [8], outputs: 1 });
-      expect([...copy.values(rows)]).toEqual([0, 0, 0, 0]);
-      copy.parameters.import(await network.parameters.export());
-      expect([...copy.values(rows)]).toEqual(learned);
-      // Independent of the other rows.
-      expect(copy.values([rows[1]!])[0]).toBe(learned[1]);
-    });
+  test('learns exclusive or, and a copy with its weights says the same', async () => {
+    const network = mlp({ inputs: 2, hidden: [8], outputs: 1, seed: 1 });
+    const wanted = [0, 1, 1, 0];
+    const optimizer = adamW(network.parameters);
+    for (let step = 0; step < 400; step++) {
+      await optimizer.step(async (record) => {
+        const { values, back } = await record(() => network.outputs(rows));
+        back(Float32Array.from(values, (value, i) => value - wanted[i]!));
+      }, 0.03);
+    }
+    const learned = [...network.values(rows)];
+    learned.forEach((value, i) => expect(value).toBeCloseTo(wanted[i]!, 2));
+    const copy = mlp({ inputs: 2, hidden: [8], outputs: 1 });
+    expect([...copy.values(rows)]).toEqual([0, 0, 0, 0]);
+    copy.parameters.import(await network.parameters.export());
+    expect([...copy.values(rows)]).toEqual(learned);
+    // Independent of the other rows.
+    expect(copy.values([rows[1]!])[0]).toBe(learned[1]);
+  });
 
-    test('refuses the backward pass of an earlier computation', () => {
-      const network = mlp({ inputs: 2, hidden: [], outputs: 1, seed: 1 });
-      const early = network.outputs(rows);
-      network.outputs(rows);
-      expect(() => early.back(new Float32Array(4))).toThrow('expected the latest computation, got an earlier one');
-    });
+  test('refuses the backward pass of an earlier computation', () => {
+    const network = mlp({ inputs: 2, hidden: [], outputs: 1, seed: 1 });
+    const early = network.outputs(rows);
+    network.outputs(rows);
+    expect(() => early.back(new Float32Array(4))).toThrow('expected the latest computation, got an earlier one');
   });
 });
 
-describe('steps', () => {
-  /** One step down a gradient by the outputs. */
-  const descend = (optimizer: Optimizer, outputs: () => Outputs, grad: Float32Array, rate: number) =>
-    optimizer.step(async (record) => (await record(outputs)).back(grad), rate);
+/** One step down a gradient by the outputs. */
+const descend = (optimizer: Optimizer, outputs: () => Outputs, grad: Float32Array, rate: number) =>
+  optimizer.step(async (record) => (await record(outputs)).back(grad), rate);
 
-  describe('HostAdamW', () => {
-    const shapes = {
-      w: { shape: [2, 3], data: Float32Array.of(1, -2, 3, 0.5, 0, 7) },
-      b: { shape: [1], data: Float32Array.of(2) },
-    };
-    const outputs = (parameters: HostParameters): HostOutputs => ({
-      values: new Float32Array(7),
-      back: (by) => {
-        parameters.grad('w').set(by.subarray(0, 6));
-        parameters.grad('b').set(by.subarray(6));
-      },
-    });
+describe('HostAdamW', () => {
+  const shapes = {
+    w: { shape: [2, 3], data: Float32Array.of(1, -2, 3, 0.5, 0, 7) },
+    b: { shape: [1], data: Float32Array.of(2) },
+  };
+  const outputs = (parameters: HostParameters): HostOutputs => ({
+    values: new Float32Array(7),
+    back: (by) => {
+      parameters.grad('w').set(by.subarray(0, 6));
+      parameters.grad('b').set(by.subarray(6));
+    },
+  });
 
-    test('leaves everything as it was where a number would not be finite', async () => {
-      const host = new HostParameters(shapes);
-      const optimizer = new HostAdamW(host);
-      const before = host.values.slice();
-      const to = (grad: Float32Array, rate: number) => descend(optimizer, () => outputs(host), grad, rate);
-      await expect(to(Float32Array.of(0, 0, NaN, 0, 0, 0, 0), 0.1)).rejects.toThrow(
-        /finite gradient of w, got NaN, at index 2/,
-      );
-      await expect(to(Float32Array.of(0, 0, 0, 1e30, 0, 0, 0), 0.1)).rejects.toThrow(
-        /second moment of w, got Infinity/,
-      );
-      await expect(to(new Float32Array(7).fill(1), Infinity)).rejects.toBeInstanceOf(Diverged);
-      expect(host.values).toEqual(before);
-      expect((await optimizer.exportState('')).tensors['second/w']!.data).toEqual(new Float32Array(6));
-    });
+  test('leaves everything as it was where a number would not be finite', async () => {
+    const host = new HostParameters(shapes);
+    const optimizer = new HostAdamW(host);
+    const before = host.values.slice();
+    const to = (grad: Float32Array, rate: number) => descend(optimizer, () => outputs(host), grad, rate);
+    await expect(to(Float32Array.of(0, 0, NaN, 0, 0, 0, 0), 0.1)).rejects.toThrow(
+      /finite gradient of w, got NaN, at index 2/,
+    );
+    await expect(to(Float32Array.of(0, 0, 0, 1e30, 0, 0, 0), 0.1)).rejects.toThrow(/second moment of w, got Infinity/);
+    await expect(to(new Float32Array(7).fill(1), Infinity)).rejects.toBeInstanceOf(Diverged);
+    expect(host.values).toEqual(before);
+    expect((await optimizer.exportState('')).tensors['second/w']!.data).toEqual(new Float32Array(6));
   });
 });
