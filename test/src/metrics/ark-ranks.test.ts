@@ -143,6 +143,8 @@ describe('ranks of links', () => {
       ['NaN is last', [NaN, 1, 2], 0, [], 3],
       ['NaN is behind every number', [NaN, 1], 1, [], 2],
     ])('%s', (_, scores, answer, known, rank) => expect(rankOf(scores, answer, known)).toBe(rank));
+
+    test('one better and two level ones give the mean of ranks 2, 3 and 4', () => expect(realisticRank(1, 2)).toBe(3));
   });
 
   describe('figures made of ranks', () => {
