@@ -25,7 +25,7 @@ const files = readdirSync('test', { recursive: true })
   .map((name) => join('test', name))
   .filter((file) => file.endsWith('.test.ts'));
 const isLong = (file) => file.endsWith('.long.test.ts');
-const repeats = (file) => /fixtures\/(long-tests|property|hostile)\.js/.test(readFileSync(file, 'utf8'));
+const repeats = (file) => /fixtures\/(blank-pictures|long-tests|property|hostile)\.js/.test(readFileSync(file, 'utf8'));
 /** Former defects with the file that tests them and, if not all of its tests do, words of their titles. */
 const defects = JSON.parse(readFileSync('test/attacks/defects.json', 'utf8'));
 
