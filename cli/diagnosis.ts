@@ -52,13 +52,13 @@ function machine(): Finding {
 async function backends(): Promise<Finding[]> {
   const probes: BackendProbe[] = [];
   for (const name of backendNames) probes.push(await probeBackend(name));
-  const taken = probes.filter(({ found, onlyAsked }) => found && onlyAsked === undefined).map(({ name }) => name);
+  const taken = probes.filter(({ found }) => found).map(({ name }) => name);
   const choices = sizesOfAuto.map(
     ({ size, what }) => `${autoOrder(size).names.find((name) => taken.includes(name)) ?? 'none'} for ${what}`,
   );
   return [
-    ...probes.map(({ name, found, reason, onlyAsked, remedy }) =>
-      found ? ok(`backend ${name}`, onlyAsked ?? reason) : missing(`backend ${name}`, onlyAsked ?? reason, remedy),
+    ...probes.map(({ name, found, reason, remedy }) =>
+      found ? ok(`backend ${name}`, reason) : missing(`backend ${name}`, reason, remedy),
     ),
     ok('backend auto', `${choices.join(', ')} networks`),
   ];

@@ -127,7 +127,6 @@ describe('a package', () => {
       'lmdb',
       'msgpackr-extract',
       'node-llama-cpp',
-      'webgpu',
     ]);
     const [, atInstall] = page
       .split('## At install')[1]!

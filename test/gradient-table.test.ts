@@ -8,7 +8,6 @@ const table: Readonly<Record<string, string | string[]>> = {
   // Straight through what is rounded to bfloat16: by what is defined, since gradients of steps are none.
   'src/tensor/ops.ts': 'src/tensor/ops.test.ts',
   'src/tensor/segments.ts': 'src/tensor/segments.test.ts',
-  'src/tensor/row-sums.ts': 'src/tensor/ops.test.ts',
   'src/tensor/table-dots.ts': ['src/tensor/ops.test.ts', 'agents/walker/edge-scorers.test.ts'],
   'models/llama/causal-attention.ts': 'models/llama/gradients.long.test.ts',
   'models/llama/layers.ts': 'models/llama/gradients.long.test.ts',
@@ -74,7 +73,7 @@ test('every gradient that is written by hand is in the table of those that are c
       .map((name) => `${folder}/${name}`),
   );
   const written = sources.filter((file) => marks.test(readFileSync(file, 'utf8')));
-  expect(written.length).toBeGreaterThan(8);
+  expect(written.length).toBeGreaterThan(7);
   // The probe of a backend differentiates a square to see whether it can.
   expect(written.filter((file) => !(file in table) && file !== 'src/tensor/training-step.ts')).toEqual([]);
   for (const [file, checkedBy] of Object.entries(table)) {

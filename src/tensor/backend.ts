@@ -7,12 +7,11 @@ import { kernelsRun } from '../simd/kernels.js';
 import { nativeTensorflowOn, registerNativeTensorflow } from './native-tensorflow.js';
 import type { Tf } from './ops.js';
 import { wrongInTrainingStep } from './training-step.js';
-import { driverRemedy, mayHaveGpu, registerWebgpu } from './webgpu.js';
 
 export type { Tf } from './ops.js';
 
-/** Rungs, the fastest for large networks first: native TensorFlow or WebGPU on a GPU, TensorFlow on the processor, WebAssembly, JavaScript. */
-export const backendNames = ['tensorflow-gpu', 'webgpu', 'tensorflow', 'wasm', 'cpu'] as const;
+/** Rungs, the fastest for large networks first: native TensorFlow on a GPU and on the processor, WebAssembly, JavaScript. */
+export const backendNames = ['tensorflow-gpu', 'tensorflow', 'wasm', 'cpu'] as const;
 /** One of `backendNames`. */
 export type BackendName = (typeof backendNames)[number];
 
@@ -37,8 +36,6 @@ export interface BackendProbe {
   reason: string;
   /** Remedy if it is missing. */
   remedy?: string | undefined;
-  /** Why `auto` passes it by, though it works. */
-  onlyAsked?: string | undefined;
 }
 
 const require = createRequire(import.meta.url);
@@ -55,7 +52,7 @@ interface OpenBackend {
 
 /**
  * Opens a backend.
- * @param wanted what is to compute, or `auto` for the first that works and is no program pretending to be a GPU
+ * @param wanted what is to compute, or `auto` for the first that works
  * @param size of the networks, by which `auto` orders the rungs; default large ones
  * @throws WorkbenchError `native` when what is wanted does not work, or does not compute networks of this kind
  */
@@ -63,8 +60,7 @@ export async function openBackend(wanted: ComputerName | 'auto' = 'auto', size?:
   const { names, why } = wanted === 'auto' ? autoOrder(size) : { names: [wanted], why: 'asked for' };
   const probes: BackendProbe[] = [];
   for (const name of names) {
-    const by = wanted === 'auto' ? 'auto' : 'name';
-    const probe = name === 'host' ? await tryHost(size) : await tryRung(name, by, proven.has(name));
+    const probe = name === 'host' ? await tryHost(size) : await tryRung(name, proven.has(name));
     if (probe.found) {
       if (name !== 'host') proven.add(name);
       return { tf: loadTf(), name, why: `${why}${helpFor(name, names)}` };
@@ -93,32 +89,21 @@ async function tryHost(size: NetworkSize | undefined): Promise<BackendProbe> {
     return { name: 'host', found: false, reason: 'it does not compute these networks', remedy };
   }
   if (!kernelsRun()) return { name: 'host', found: false, reason: 'this Node has no WebAssembly SIMD' };
-  return { ...(await tryRung('wasm', 'name', proven.has('wasm'))), name: 'host' };
+  return { ...(await tryRung('wasm', proven.has('wasm'))), name: 'host' };
 }
 
 /** Tries one rung: loads it, makes it the active backend and compares a training step with the same in plain numbers. */
 export function probeBackend(name: BackendName): Promise<BackendProbe> {
-  return tryRung(name, 'diagnosis', false);
+  return tryRung(name, false);
 }
 
-/**
- * @param by who asks: `name` tries WebGPU also where nothing shows a GPU, though Dawn takes long to load and complains on
- *   standard error; `auto` does not take what has `onlyAsked`
- * @param known whether the training step was right before
- */
-async function tryRung(name: BackendName, by: 'name' | 'auto' | 'diagnosis', known: boolean): Promise<BackendProbe> {
-  if (name === 'webgpu' && by !== 'name' && !mayHaveGpu()) {
-    return { name, found: false, reason: 'this machine shows no GPU', remedy: driverRemedy };
-  }
+/** @param known true if the training step was right before */
+async function tryRung(name: BackendName, known: boolean): Promise<BackendProbe> {
   const tf = loadTf();
   try {
-    const started = await start(tf, name);
-    if (by === 'auto' && started.onlyAsked !== undefined) {
-      return { name, found: false, reason: started.onlyAsked };
-    }
-    const { on, onlyAsked } = started;
+    const on = await start(tf, name);
     const wrong = known ? undefined : await wrongInTrainingStep(tf);
-    if (wrong === undefined) return { name, found: true, reason: `${on}trains a small net correctly`, onlyAsked };
+    if (wrong === undefined) return { name, found: true, reason: `${on}trains a small net correctly` };
     const reason = `${on}computes wrong numbers: ${wrong}`;
     return { name, found: false, reason, remedy: 'other drivers, or another backend' };
   } catch (error) {
@@ -128,24 +113,18 @@ async function tryRung(name: BackendName, by: 'name' | 'auto' | 'diagnosis', kno
 }
 
 /** Makes a rung the active backend. @returns what it computes on, as the beginning of a sentence */
-async function start(tf: Tf, name: BackendName): Promise<Pick<BackendProbe, 'onlyAsked'> & { on: string }> {
-  if (name === 'webgpu') {
-    const device = await registerWebgpu(tf);
-    await activate(tf, 'webgpu');
-    const pretends = `${device.name} is a program on the processor, no GPU: only --backend webgpu takes it`;
-    return { on: `${device.name}, `, onlyAsked: device.software ? pretends : undefined };
-  }
+async function start(tf: Tf, name: BackendName): Promise<string> {
   if (name === 'wasm') {
     const wasm = require('@tensorflow/tfjs-backend-wasm') as typeof import('@tensorflow/tfjs-backend-wasm');
     wasm.setWasmPaths(join(dirname(require.resolve('@tensorflow/tfjs-backend-wasm/package.json')), 'wasm-out/'));
   }
   if (name === 'wasm' || name === 'cpu') {
     await withoutItsListeners(() => activate(tf, name));
-    return { on: '' };
+    return '';
   }
   registerNativeTensorflow(tf);
   await activate(tf, 'tensorflow');
-  return { on: `${nativeTensorflowOn(tf, name === 'tensorflow-gpu' ? 'GPU' : 'processor')}, ` };
+  return `${nativeTensorflowOn(tf, name === 'tensorflow-gpu' ? 'GPU' : 'processor')}, `;
 }
 
 /** Removes the listeners by which the WebAssembly backend ends the program at an uncaught error with a line of library code; keeps all others. */
@@ -189,34 +168,25 @@ export interface NetworkSize {
   units: number;
   /** Set for networks that `host` computes, too. */
   onHost?: boolean;
-  /** Set if each row is compared with the vectors of dozens of edges, where WebGPU was slower than wasm at any size (docs/performance.md). */
-  meetsEdges?: boolean;
 }
 
-/** Million multiply-adds of the largest product from which on a backend pays, `webgpu` against native TensorFlow (docs/decisions/backends.md). */
-const worthFrom = { tensorflow: 4, gpu: 100, webgpu: 2000 };
+/** Million multiply-adds of the largest product from which on a backend pays (docs/decisions/backends.md). */
+const worthFrom = { tensorflow: 4, gpu: 100 };
 
 /** The order to try rungs in, and why, as half a sentence. Without a size: the order for large networks. */
 export function autoOrder(size?: NetworkSize): { names: readonly ComputerName[]; why: string } {
   if (size === undefined) return { names: backendNames, why: 'the first that works' };
-  const { rows, inputs, units, onHost, meetsEdges } = size;
+  const { rows, inputs, units, onHost } = size;
   const millions = (rows * inputs * units) / 1e6;
   const product = `the largest product is ${rows} × ${inputs} × ${units}, ${rounded(millions)} million multiply-adds`;
-  const order = (why: string, ...names: ComputerName[]) => ({
-    names: meetsEdges ? names.filter((name) => name !== 'webgpu') : names,
-    why: `${product}, ${why}`,
-  });
+  const order = (why: string, ...names: ComputerName[]) => ({ names, why: `${product}, ${why}` });
   const isGpuSize = millions >= worthFrom.gpu;
   if (onHost) {
     const rest = ['host', 'wasm', 'cpu', 'tensorflow'] as const;
-    if (isGpuSize) return order('where a GPU pays, else SIMD kernels', 'tensorflow-gpu', 'webgpu', ...rest);
+    if (isGpuSize) return order('where a GPU pays, else SIMD kernels', 'tensorflow-gpu', ...rest);
     return order('where SIMD kernels without a library are fastest', ...rest);
   }
-  if (millions >= worthFrom.webgpu) return order('where a GPU pays', ...backendNames);
-  if (isGpuSize) {
-    const why = `where CUDA or native TensorFlow pays${meetsEdges ? '' : ', else a GPU'}`;
-    return order(why, 'tensorflow-gpu', 'tensorflow', 'webgpu', 'wasm', 'cpu');
-  }
+  if (isGpuSize) return order('where CUDA or native TensorFlow pays', ...backendNames);
   if (millions < worthFrom.tensorflow) return order('where wasm is fastest', 'wasm', 'cpu', 'tensorflow');
   return order('too small for a GPU to pay', 'tensorflow', 'tensorflow-gpu', 'wasm', 'cpu');
 }

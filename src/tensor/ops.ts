@@ -1,9 +1,8 @@
 /**
  * Differentiable operations that stock tfjs lacks or does slowly: on wasm and the plain backend, gathers and the gradient of matMul. Those work
- * on host arrays there; native TensorFlow and WebGPU use their own kernels.
+ * on host arrays there; native TensorFlow uses its own kernels.
  */
 import type * as tfTypes from '@tensorflow/tfjs-core';
-import { deviceRows } from './row-sums.js';
 
 /** The tfjs module, as a value that is passed around. */
 export type Tf = typeof tfTypes;
@@ -95,6 +94,11 @@ export function relu<T extends tfTypes.Tensor>(tf: Tf, x: T): T {
 /** Columns `from .. from + count - 1` of rows, float32 [rows, count]; differentiable. */
 export function columns(tf: Tf, rows: tfTypes.Tensor, from: number, count: number): Tensor2D {
   return tf.slice(rows as Tensor2D, [0, from], [-1, count]);
+}
+
+/** Rows of a table on a device: [n, d] by int32 [m] → [m, d]; differentiable. */
+export function deviceRows(tf: Tf, table: Tensor2D, index: Int32Array): Tensor2D {
+  return tf.gather(table, tf.tensor1d(index, 'int32'));
 }
 
 /** Rows of a table: [n, d] by int32 [m] → [m, d]. */

@@ -6,7 +6,6 @@
 import type * as tfTypes from '@tensorflow/tfjs-core';
 import { gatherRows, readsAtOnce, type Tf } from './ops.js';
 import { sharedRowDots } from './row-dots.js';
-import { byPaddedLength, deviceRowSums } from './row-sums.js';
 
 type Tensor2D = tfTypes.Tensor2D;
 type Save = (tensors: tfTypes.Tensor[]) => void;
@@ -84,7 +83,7 @@ function logSoftmaxGradient(
  * The same by stock operations, for a device: segments of like length are padded to the next power of two, so that less than
  * as many rows again are added.
  */
-export function paddedLogSoftmax(tf: Tf, scores: Tensor2D, offsets: Int32Array, logWeights?: Float32Array): Tensor2D {
+function paddedLogSoftmax(tf: Tf, scores: Tensor2D, offsets: Int32Array, logWeights?: Float32Array): Tensor2D {
   const columns = scores.shape[1];
   const placeOf = new Int32Array(scores.shape[0]);
   let placed = 0;
@@ -108,6 +107,18 @@ export function paddedLogSoftmax(tf: Tf, scores: Tensor2D, offsets: Int32Array, 
   return tf.sub(scores, gatherRows(tf, tf.concat(sums, 0), placeOf)) as Tensor2D;
 }
 
+/** Segments that are not empty by the power of two that their length is padded to. @param offsets int32 [segments + 1] */
+function byPaddedLength(offsets: Int32Array): Map<number, number[]> {
+  const classes = new Map<number, number[]>();
+  for (let s = 0; s + 1 < offsets.length; s++) {
+    const length = offsets[s + 1]! - offsets[s]!;
+    if (length === 0) continue;
+    const padded = 2 ** Math.ceil(Math.log2(length));
+    if (!classes.get(padded)?.push(s)) classes.set(padded, [s]);
+  }
+  return classes;
+}
+
 /**
  * Sums `out[left[i]] = Σ weights[i] · table[right[i]]`, without the [m, d] products: how messages over edges are added up.
  * @param pairs int32 [m] each; equal ones of `left` best side by side
@@ -123,7 +134,7 @@ export function weightedRowSums(
   const width = table.shape[1];
   if (!readsAtOnce(tf)) {
     const scaled = tf.mul(gatherRows(tf, table, right), tf.reshape(weights, [-1, 1])) as Tensor2D;
-    return deviceRowSums(tf, scaled, left, rows);
+    return tf.unsortedSegmentSum(scaled, tf.tensor1d(left, 'int32'), rows) as Tensor2D;
   }
   const dots = sharedRowDots();
   const rowsOf = (values: Float32Array) => ({ values, stride: width, column: 0 });

@@ -5,9 +5,16 @@
  */
 import type * as tfTypes from '@tensorflow/tfjs-core';
 import { joined } from './categorical.js';
-import { columns, type EndedOnHost, type HostEnd, readsAtOnce, type TensorOutputs, type Tf } from './ops.js';
+import {
+  columns,
+  deviceRows,
+  type EndedOnHost,
+  type HostEnd,
+  readsAtOnce,
+  type TensorOutputs,
+  type Tf,
+} from './ops.js';
 import { RowDots, type Rows, sharedRowDots } from './row-dots.js';
-import { deviceRows } from './row-sums.js';
 
 type Tensor1D = tfTypes.Tensor1D;
 type Tensor2D = tfTypes.Tensor2D;

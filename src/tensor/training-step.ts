@@ -4,7 +4,6 @@
  */
 import { gatherRows, type Tf } from './ops.js';
 
-/** Sizes are such that every tensor is beyond the 1,000 numbers below which the WebGPU backend computes on the host. */
 const [tableRows, samples, inputs, hidden, classes] = [48, 96, 24, 48, 24];
 
 /** Large compared with the gradients, so that the length of Adam's step depends on theirs. */

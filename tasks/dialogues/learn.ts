@@ -63,7 +63,7 @@ export const dialogueTrainer: TaskTrainer = {
   networkSize({ clone, ppo, env, stateText, walker }, textDim) {
     const states = walksPerStep({ clone, ppo });
     const inputs = contextDimOf(textDim, stateText.encode === 'per-step');
-    const own = { onHost: computedOnHost(walker), meetsEdges: walker.pathAware };
+    const own = { onHost: computedOnHost(walker) };
     return { rows: states * env.horizon, inputs, units: walker.width, ...own };
   },
   open: openDialogueTraining,

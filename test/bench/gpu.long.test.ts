@@ -15,7 +15,7 @@ const update = (computer: GpuResult['computer'], rate: number): GpuResult => {
   const lines = [{ task: 'ppo-update', settings, rate, unit: 'samples/s' }];
   return { task: 'update', size: 'small', computer, lines };
 };
-const steps = (computer: 'webgpu' | 'wasm', times: readonly number[]): GpuResult => ({
+const steps = (computer: 'tensorflow-gpu' | 'wasm', times: readonly number[]): GpuResult => ({
   task: 'crossing',
   computer,
   lines: times.map((time, i) => ({ width: 100, batch: 100 * 10 ** i, step_wall_ms: { [computer]: time } })),
@@ -23,9 +23,9 @@ const steps = (computer: 'webgpu' | 'wasm', times: readonly number[]): GpuResult
 
 describe('the tables of a card', () => {
   test('put what one measurement gave on several computers into one row, the card first', () => {
-    expect(gpuTables([update('wasm', 1234.5), update('webgpu', 98_765)])).toBe(
+    expect(gpuTables([update('wasm', 1234.5), update('tensorflow-gpu', 98_765)])).toBe(
       [
-        '| by the clock, more is better | webgpu | wasm |',
+        '| by the clock, more is better | tensorflow-gpu | wasm |',
         '| --- | ---: | ---: |',
         '| PPO update (small: 64 → 64, minibatch 256), samples/s | 98,765 | 1,235 |',
       ].join('\n'),
@@ -33,19 +33,21 @@ describe('the tables of a card', () => {
   });
 
   test('say from which product on the card is ahead at every larger one', () => {
-    const text = (card: readonly number[]) => gpuTables([steps('webgpu', card), steps('wasm', [1, 10, 100])]);
-    expect(text([5, 9, 9])).toContain('webgpu is ahead of wasm from 10 million multiply-adds on');
-    expect(text([0.5, 11, 9])).toContain('webgpu is ahead of wasm from 100 million multiply-adds on');
-    expect(text([0.5, 9, 101])).toContain('webgpu is behind wasm at 100 million multiply-adds, too');
+    const text = (card: readonly number[]) => gpuTables([steps('tensorflow-gpu', card), steps('wasm', [1, 10, 100])]);
+    expect(text([5, 9, 9])).toContain('tensorflow-gpu is ahead of wasm from 10 million multiply-adds on');
+    expect(text([0.5, 11, 9])).toContain('tensorflow-gpu is ahead of wasm from 100 million multiply-adds on');
+    expect(text([0.5, 9, 101])).toContain('tensorflow-gpu is behind wasm at 100 million multiply-adds, too');
   });
 
   test('say once why a computer is missing', () => {
     const failed = (task: GpuResult['task'], size: 'small' | 'middle' | 'large', reason: string): GpuResult => ({
-      ...{ task, size, computer: 'webgpu', lines: [], reason },
+      ...{ task, size, computer: 'tensorflow-gpu', lines: [], reason },
     });
     const everywhere = (['small', 'middle', 'large'] as const).map((size) => failed('update', size, 'no device'));
     const text = gpuTables([...everywhere, failed('training', 'large', 'too little memory')]);
-    expect(text).toBe('Not measured:\n\n- webgpu: no device\n- webgpu: too little memory [training (large)]');
+    expect(text).toBe(
+      'Not measured:\n\n- tensorflow-gpu: no device\n- tensorflow-gpu: too little memory [training (large)]',
+    );
   });
 });
 
@@ -53,7 +55,7 @@ test('every task and size is measured on the card and on the processor', () => {
   for (const task of ['update', 'training'] as const) {
     for (const size of ['small', 'middle', 'large'] as const) {
       const on = gpuPrograms.filter((program) => program.task === task && program.size === size);
-      expect(on.map(({ computer }) => computer)).toEqual(expect.arrayContaining(['webgpu', 'tensorflow-gpu', 'wasm']));
+      expect(on.map(({ computer }) => computer)).toEqual(expect.arrayContaining(['tensorflow-gpu', 'wasm']));
     }
   }
 });

@@ -92,7 +92,7 @@ withRedis('every result is there once, none is lost, and all equal those of one 
   const evaluate = ['evaluate', '--agent', 'fiske', '--dataset', 'films', '--model', 'oracle:0.1', '--split', 'train'];
   for (const words of [
     [...trained, '--write', runs],
-    [...evaluate, '--parts', String(often(3, 9)), '--write', rows],
+    [...evaluate, '--parts', String(often(3, 5)), '--write', rows],
   ]) {
     expect(await kgwalk(...words)).toMatchObject({ exitCode: 0 });
   }

@@ -25,7 +25,7 @@ const config: LlamaConfig = {
 };
 
 // The plain backend takes minutes for finite differences.
-const backends = (await backendsHere(['webgpu'])).filter((name) => name !== 'cpu');
+const backends = (await backendsHere()).filter((name) => name !== 'cpu');
 
 function drawnIds(count: number): Int32Array {
   const rng = new Rng(5);

@@ -91,7 +91,7 @@ const cases: Case[] = [
   },
 ];
 
-describe.each(await backendsHere(['webgpu']))('on %s', (name) => {
+describe.each(await backendsHere())('on %s', (name) => {
   let tf: Tf;
   beforeAll(async () => {
     ({ tf } = await openBackend(name));

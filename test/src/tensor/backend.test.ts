@@ -49,7 +49,7 @@ describe('the ladder of backends', () => {
     const { name, tf } = await openBackend();
     expect(name).toBe(native.found ? 'tensorflow' : 'wasm');
     expect(tf.getBackend()).toBe(name);
-    expect(backendNames).toEqual(['tensorflow-gpu', 'webgpu', 'tensorflow', 'wasm', 'cpu']);
+    expect(backendNames).toEqual(['tensorflow-gpu', 'tensorflow', 'wasm', 'cpu']);
   });
 
   test('native code that everybody may write is not loaded', async () => {
@@ -107,56 +107,6 @@ describe('the ladder of backends', () => {
   });
 });
 
-const gpu = await probeBackend('webgpu');
-if (gpu.onlyAsked === undefined) console.warn(`skipped what needs a WebGPU device in software: ${gpu.reason}`);
-const inSoftware = gpu.onlyAsked === undefined ? test.skip : test;
-
-describe('a GPU in software', () => {
-  inSoftware('is found, said to be none, and passed by unless it is asked for', async () => {
-    expect(gpu).toMatchObject({
-      found: true,
-      onlyAsked: expect.stringContaining('is a program on the processor, no GPU'),
-    });
-    expect(await openBackend('webgpu')).toMatchObject({ name: 'webgpu' });
-    expect((await openBackend('auto')).name).not.toBe('webgpu');
-  });
-
-  inSoftware('refuses to be read without waiting, which outside of browsers it cannot', async () => {
-    const { tf } = await openBackend('webgpu');
-    const product = tf.tidy(() => tf.matMul(tf.ones([40, 40]), tf.ones([40, 40])));
-    expect(() => product.dataSync()).toThrow(expect.objectContaining({ code: 'failure' }));
-    expect((await product.data())[0]).toBe(40);
-    product.dispose();
-  });
-
-  inSoftware('keeps no more freed memory than a step takes up again, though no two shapes are alike', async () => {
-    const { tf } = await openBackend('webgpu');
-    const { bufferManager: buffers } = tf.backend() as unknown as {
-      bufferManager: { numBytesUsed: number; numBytesAllocated: number; getNumFreeBuffers(): number };
-    };
-    let [most, freed] = [0, 0];
-    for (let i = 0; i < 40; i++) {
-      const sum = tf.tidy(() => tf.sum(tf.square(tf.zeros([2 ** 20 + 1024 * i]))));
-      expect((await sum.data())[0]).toBe(0);
-      most = Math.max(most, buffers.numBytesUsed);
-      sum.dispose();
-      const free = buffers.numBytesAllocated - buffers.numBytesUsed;
-      expect(free).toBeLessThanOrEqual(2 ** 26 + 3 * (most + 2 ** 24));
-      freed = Math.max(freed, buffers.getNumFreeBuffers());
-    }
-    expect(buffers.numBytesAllocated).toBeGreaterThanOrEqual(buffers.numBytesUsed);
-    // It was given back on the way, and is kept for the shapes that come again.
-    expect(buffers.getNumFreeBuffers()).toBeLessThan(freed);
-    expect(freed).toBeGreaterThan(2);
-  });
-
-  inSoftware('leaves no navigator behind, which packages take for a browser', async () => {
-    const before = Object.getOwnPropertyDescriptor(globalThis, 'navigator');
-    await openBackend('webgpu');
-    expect(Object.getOwnPropertyDescriptor(globalThis, 'navigator')).toEqual(before);
-  });
-});
-
 test('native TensorFlow finds the functions of node:util that Node 23 took away', () => {
   env.KGWALK_NATIVE = folderWith({});
   const util = createRequire(import.meta.url)('node:util') as Record<string, unknown>;
@@ -174,40 +124,20 @@ test('native TensorFlow finds the functions of node:util that Node 23 took away'
   expect([[], {}].map((value) => isArray!(value))).toEqual([true, false]);
 });
 
-const gpus = ['tensorflow-gpu', 'webgpu'];
 const plain = ['wasm', 'cpu'];
 const host = ['host', ...plain, 'tensorflow'];
 const sized = (rows: number, inputs: number, units: number, more: Partial<NetworkSize> = {}): NetworkSize => ({
   ...{ rows, inputs, units, ...more },
 });
-const [onHost, meetsEdges] = [{ onHost: true }, { meetsEdges: true }];
+const onHost = { onHost: true };
 
 test.each<[NetworkSize, string[], string, string]>([
   [sized(64, 128, 128), [...plain, 'tensorflow'], '1.0', 'where wasm is fastest'],
   [sized(128, 384, 128), ['tensorflow', 'tensorflow-gpu', ...plain], '6.3', 'too small for a GPU to pay'],
-  [
-    sized(100, 1024, 1024),
-    ['tensorflow-gpu', 'tensorflow', 'webgpu', ...plain],
-    '105',
-    'where CUDA or native TensorFlow pays, else a GPU',
-  ],
-  [sized(2000, 1024, 1024), [...backendNames], '2097', 'where a GPU pays'],
+  [sized(100, 1024, 1024), [...backendNames], '105', 'where CUDA or native TensorFlow pays'],
   // Networks with SIMD kernels take them at any size; only graphics cards come before them.
   [sized(256, 256, 64, onHost), host, '4.2', 'where SIMD kernels without a library are fastest'],
-  [sized(10_000, 256, 64, onHost), [...gpus, ...host], '164', 'where a GPU pays, else SIMD kernels'],
-  // WebGPU is passed by where states are compared with the vectors of many edges.
-  [
-    sized(10_000, 256, 64, { ...onHost, ...meetsEdges }),
-    ['tensorflow-gpu', ...host],
-    '164',
-    'where a GPU pays, else SIMD kernels',
-  ],
-  [
-    sized(100, 1024, 1024, meetsEdges),
-    ['tensorflow-gpu', 'tensorflow', ...plain],
-    '105',
-    'where CUDA or native TensorFlow pays',
-  ],
+  [sized(10_000, 256, 64, onHost), ['tensorflow-gpu', ...host], '164', 'where a GPU pays, else SIMD kernels'],
 ])('networks of the size %o take the first of %j', (size, names, millions, why) => {
   const product = `the largest product is ${size.rows} × ${size.inputs} × ${size.units}`;
   expect(autoOrder(size)).toEqual({ names, why: `${product}, ${millions} million multiply-adds, ${why}` });

@@ -12,10 +12,9 @@ import {
   roundedToBfloat16,
   throughBfloat16,
 } from '../../../src/tensor/ops.js';
-import { deviceRows, deviceRowSums, summedRows } from '../../../src/tensor/row-sums.js';
 import { pairDot } from '../../../src/tensor/table-dots.js';
 import { expectClose } from '../../fixtures/gradient-check.js';
-import { backendsHere } from '../../fixtures/tensor-backends.js';
+import { backendsHere, opened } from '../../fixtures/tensor-backends.js';
 
 type Tensor2D = tfTypes.Tensor2D;
 
@@ -99,8 +98,7 @@ function inputsOf({ name, shapes }: Case) {
   }));
 }
 
-const everywhere = await backendsHere();
-const names = everywhere.filter((name) => name !== 'webgpu');
+const names = [...(await backendsHere()), 'a device'] as const;
 const { tf: stockTf } = await openBackend('cpu');
 const oracles = cases.map((one) => valueAndGradients(stockTf, one.stock, inputsOf(one)));
 
@@ -108,7 +106,7 @@ describe.each(names)('operations on %s', (name) => {
   let tf: Tf;
   let before = 0;
   beforeAll(async () => {
-    tf = (await openBackend(name)).tf;
+    tf = await opened(name);
     before = tf.memory().numTensors;
   });
   afterAll(() => expect(tf.memory().numTensors).toBe(before));
@@ -183,51 +181,6 @@ describe.each(names)('operations on %s', (name) => {
   });
 });
 
-describe('sums of rows', () => {
-  // Rows with nothing, with one, with a power of two and with others; not in their order.
-  const index = Int32Array.of(4, 1, 1, 6, 4, 4, 2, 2, 2, 2, 4, 4, 1);
-  const [rows, width] = [8, 3];
-  const rng = Rng.named(1, 'test/row-sums');
-  const values = Float32Array.from({ length: index.length * width }, () => rng.normal());
-
-  const byHand = new Float32Array(rows * width);
-  index.forEach((row, i) => {
-    for (let j = 0; j < width; j++) byHand[row * width + j]! += values[i * width + j]!;
-  });
-
-  test.each(everywhere)('rows are added where they belong, zeros elsewhere, on %s', async (name) => {
-    const { tf } = await openBackend(name);
-    const x = tf.tensor2d(values, [index.length, width]);
-    const sums = await readTensor(tf, () => summedRows(tf, x, index, rows));
-    expectClose(sums, byHand, 1e-6);
-    expect(Array.from(sums.subarray(0, width))).toEqual([0, 0, 0]);
-    x.dispose();
-  });
-
-  // The library has no such sum on wasm, where the host takes and adds rows.
-  test.each(everywhere.filter((name) => name !== 'wasm'))(
-    'taking rows and adding them are each the gradient of the other, on %s',
-    async (name) => {
-      const { tf } = await openBackend(name);
-      const x = tf.tensor2d(values, [index.length, width]);
-      const table = tf.tensor2d(byHand, [rows, width]);
-      const ofTable = await readTensor(tf, () =>
-        tf.grad((t) => tf.sum(tf.mul(deviceRows(tf, t as Tensor2D, index), x)))(table),
-      );
-      expectClose(ofTable, byHand, 1e-6);
-      const ofRows = await readTensor(tf, () =>
-        tf.grad((v) => tf.sum(tf.mul(deviceRowSums(tf, v as Tensor2D, index, rows), table)))(x),
-      );
-      expectClose(
-        ofRows,
-        Float32Array.from(values, (_, i) => byHand[index[Math.floor(i / width)]! * width + (i % width)]!),
-        1e-6,
-      );
-      tf.dispose([x, table]);
-    },
-  );
-});
-
 /** float32 numbers from their bits. */
 const fromBits = (bits: readonly number[]) => new Float32Array(Uint32Array.from(bits).buffer);
 
@@ -275,7 +228,7 @@ describe('rounding to bfloat16', () => {
   });
 });
 
-describe.each(everywhere)('rounding to bfloat16 on %s', (name) => {
+describe.each(await backendsHere())('rounding to bfloat16 on %s', (name) => {
   let tf: Tf;
   let before = 0;
   beforeAll(async () => {

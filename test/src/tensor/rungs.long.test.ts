@@ -19,7 +19,6 @@ type Tensor2D = tfTypes.Tensor2D;
 /** Largest difference, as a share of the largest number of the tensor: rounding of sums of some fifty float32 products. */
 const tolerance = 1e-5;
 
-/** Tensors are beyond the 1,000 numbers below which the WebGPU backend computes on the host. */
 const [rows, columns] = [53, 48];
 
 interface Case {

@@ -49,7 +49,7 @@ async function deviations<Observation, Request extends TaskRequest>(
 }
 
 // Kernels of GPUs and of native TensorFlow round by the shape of a batch; the others do not.
-const backends = await backendsHere(['tensorflow-gpu', 'webgpu', 'tensorflow']);
+const backends = await backendsHere(['tensorflow-gpu', 'tensorflow']);
 
 test.each([
   ['the sentence', async () => (await toyRelationWalker()).networkOf(5)],
