@@ -21,7 +21,7 @@ const sealRecord = openObject({ schemaVersion: z.literal(1), sha256: z.record(z.
  * Seals an evaluation whose record is about to be written: that comes last, for where it is, the evaluation is complete.
  * @param record the text of `evaluation.json`
  */
-export function sealEvaluation(folder: string, record: string): void {
+export function sealEvaluation(folder: string, record: string | Uint8Array): void {
   const files = evaluationFiles(folder);
   const there = sealed.filter((name) => name !== 'evaluation' && existsSync(files[name]));
   const sha256 = Object.fromEntries(there.map((name) => [basename(files[name]), hashOf(files[name])]));

@@ -1,10 +1,11 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { readEvaluation } from '../../evaluation/keep.js';
 import type { Row } from '../../evaluation/score.js';
 import { loadEvaluation } from '../../reports/run-data.js';
+import { sealEvaluation } from '../../src/run/evaluation-seal.js';
 import type { EvaluationRecord } from '../../src/run/evaluation.js';
 import { episodeScorer } from '../../tasks/episodes/score.js';
 import { loadTask, type TaskName, taskNames } from '../../tasks/index.js';
@@ -81,9 +82,13 @@ test.each(taskNames.flatMap((task, turn) => inTurn(files, turn).map((name) => [t
     writeMadeUpEvaluation(folder, { record, ids: ['2-17'] });
     writeFileSync(join(folder, 'asked.json'), JSON.stringify(asked));
     writeFileSync(join(folder, 'answers.jsonl'), `${JSON.stringify(rows[task])}\n`);
+    // Sealed as they are, so that what they hold is read.
+    const seal = () => sealEvaluation(folder, readFileSync(join(folder, 'evaluation.json')));
+    seal();
     expect(readEvaluation(folder, measure).rows).toHaveLength(1);
     const read = (bytes: Buffer) => {
       writeFileSync(join(folder, name!), bytes);
+      seal();
       return readEvaluation(folder, measure);
     };
     const whole = { 'evaluation.json': record, 'answers.jsonl': rows[task], 'asked.json': asked }[name!];

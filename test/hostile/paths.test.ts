@@ -89,7 +89,7 @@ describe('a name leads nowhere but into its folder', () => {
     for (const name of ['..', '.']) expect(() => readAsked(name, join(runs, 'runs'))).toThrow(WorkbenchError);
     const run = folderWith({ 'x.safetensors': 'x' });
     mkdirSync(join(run, 'checkpoints'));
-    const entry = { phase: 'ppo', step: 1, metrics: {} };
+    const entry = { phase: 'ppo', step: 1, metrics: {}, seal: 'a'.repeat(64) };
     writeFileSync(join(run, 'checkpoints', 'index.json'), JSON.stringify({ schemaVersion: 1, checkpoints: [entry] }));
     for (const which of ['../x', '../../x', 'ppo-000001', '__proto__', 'constructor']) {
       expect(() => resolveCheckpoint(run, which)).toThrow(/expected checkpoint/);
