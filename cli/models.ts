@@ -5,7 +5,7 @@ import { minutesOf, repeatable } from './options.js';
 
 /** Adds the `models` commands to `program`. */
 export function register(program: Command): void {
-  const models = program.command('models').description('list, download, describe and measure language models');
+  const models = program.command('models').description('list, download and describe language models');
   models
     .command('list')
     .description('list the embedded model, downloaded models, and models that can be downloaded by name')
@@ -27,17 +27,6 @@ export function register(program: Command): void {
     .description('show architecture, size, context, template, vector length and sha256 of a model')
     .option('--json', 'print JSON')
     .action(async (what: string, flags: object) => (await import('./models/files.js')).describe(what, flags));
-  models
-    .command('bench <name-or-file>')
-    .description('measure how fast a model reads prompts, writes replies and encodes texts on this machine')
-    .option(
-      '--threads <n>',
-      'processor threads (default: 1 for replies, as agents use; for texts one per core, at most 4)',
-    )
-    .option('--gpu', 'use a graphics card where there is one')
-    .option('--repeats <n>', 'measurements of each; the median is reported', '3')
-    .option('--json', 'print JSON')
-    .action(async (what: string, flags: { repeats: string }) => (await import('./models/bench.js')).bench(what, flags));
   models
     .command('train')
     .description('rebuild the embedded model from its data; takes about an hour on native TensorFlow')

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { env } from 'node:process';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { modelsFolder } from '../../src/run/locations.js';
-import { longTest } from '../fixtures/long-tests.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
 import { hashOf } from '../fixtures/downloads.js';
 import { says, sends, useFileServer, whole } from '../fixtures/file-server.js';
@@ -181,21 +180,5 @@ describe('kgwalk models info', () => {
   ])('of %s is an error that says why', async (name, code, message) => {
     const { exitCode, err } = await kgwalk('models', 'info', name);
     expect([exitCode, err]).toEqual([code, expect.stringContaining(message)]);
-  });
-});
-
-describe('kgwalk models bench', () => {
-  longTest('measures prompts, replies and text vectors of the embedded model', async () => {
-    const rates = await kgwalkJson<Record<'prompt' | 'reply' | 'encode', { tokensPerSecond: number; tokens: number }>>(
-      ...['models', 'bench', 'demo', '--repeats', '1', '--threads', '1'],
-    );
-    for (const what of ['prompt', 'encode'] as const) {
-      expect(rates[what].tokensPerSecond).toBeGreaterThan(0);
-      expect(rates[what].tokens).toBeGreaterThan(100);
-    }
-  });
-
-  test('refuses numbers that are none', async () => {
-    expect((await kgwalk('models', 'bench', 'demo', '--repeats', '0')).err).toContain('at --repeats');
   });
 });

@@ -6,7 +6,6 @@ const lines: readonly [page: string, begin: string, why: string][] = [
     [page, 'npx kgwalk datasets get opendialkg', 'downloads; test/cli/datasets-get.test.ts does, from such a server'],
   ]),
   ['docs/models.md', 'npx kgwalk datasets get pathquestion', 'downloads'],
-  ['docs/models.md', 'npx kgwalk models bench', 'measures for seconds; test/cli/models.test.ts does the same'],
   ...['docs/dependencies.md', 'docs/gpu.md', 'docs/native-tensorflow.md'].map((page): [string, string, string] => [
     page,
     'npx kgwalk doctor',
