@@ -73,7 +73,7 @@ test('a cache that is deleted again and again while it is opened takes no proces
     for (let i = 0; i < 40; i++) {
       const cache = await openEncoderCache(${JSON.stringify(place)});
       const space = cache.space({ encoder: 'one', name: 'one', mode: '', dim: 2 });
-      space.write('text', '8', Float32Array.of(i, i));
+      space.write('text', '8', Float32Array.of(i, i), 1);
       await space.commit();
       const second = await openEncoderCache(${JSON.stringify(place)});
       const into = new Float32Array(2);
