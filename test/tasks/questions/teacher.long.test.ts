@@ -12,7 +12,9 @@ import { runSettings } from '../../../presets/index.js';
 import { loadConfig } from '../../../src/run/config.js';
 import { resolvePreset } from '../../../src/run/locations.js';
 import { readMetrics } from '../../../src/run/metric-log.js';
+import { sealEvaluation } from '../../../src/run/evaluation-seal.js';
 import { readProvenance } from '../../../src/run/provenance.js';
+import { writeSealed } from '../../fixtures/made-up-runs.js';
 import { runFiles } from '../../../src/run/run-files.js';
 import { openRun } from '../../../src/run/run-folder.js';
 import type { TaughtRecord } from '../../../tasks/questions/teacher.js';
@@ -50,15 +52,15 @@ const cloneOf = (folder: string) => {
   return Object.fromEntries(Object.entries(tensors).filter(([name]) => !name.startsWith('optimizer/')));
 };
 
-/** A copy of an evaluation with other rows, without its seal. */
+/** A copy of an evaluation with other rows, sealed again. */
 function withRows(folder: string, change: (row: Record<string, unknown>, i: number) => object): string {
   const copy = join(folderWith({}), 'evaluation');
   cpSync(folder, copy, { recursive: true });
-  const { answers, seal } = evaluationFiles(copy);
-  rmSync(seal);
+  const { answers, evaluation } = evaluationFiles(copy);
   const rows = readFileSync(answers, 'utf8').trim().split('\n');
   const changed = rows.map((line, i) => JSON.stringify(change(JSON.parse(line) as Record<string, unknown>, i)));
   writeFileSync(answers, `${changed.join('\n')}\n`);
+  sealEvaluation(copy, readFileSync(evaluation));
   return copy;
 }
 
@@ -123,7 +125,7 @@ describe('a walker that is cloned from an agent', () => {
       const record = JSON.parse(readFileSync(evaluation, 'utf8')) as { hashes: Record<string, string> };
       expect(record.hashes.dataset).not.toBe(questionsHash(manifest));
       const hashes = { ...record.hashes, dataset: questionsHash(manifest) };
-      writeFileSync(evaluation, JSON.stringify({ ...record, hashes }));
+      writeSealed(blind, JSON.stringify({ ...record, hashes }));
       const folder = newFolder();
       await train({ settings: settingsFrom(blind), folder });
       expect(cloneOf(folder)).toEqual(cloneOf(student));
@@ -289,7 +291,7 @@ describe('refused before anything is written', () => {
     const other = withRows(taught, (row) => row);
     const { evaluation } = evaluationFiles(other);
     const { hashes } = JSON.parse(readFileSync(evaluation, 'utf8')) as { hashes: Record<string, string> };
-    writeFileSync(evaluation, readFileSync(evaluation, 'utf8').replaceAll(hashes.graph!, 'f'.repeat(64)));
+    writeSealed(other, readFileSync(evaluation, 'utf8').replaceAll(hashes.graph!, 'f'.repeat(64)));
     await expect(train({ settings: settingsFrom(other), folder: newFolder() })).rejects.toMatchObject({
       ...{ code: 'data', message: expect.stringMatching(/expected an evaluation of graph \w+, got one of ffff/) },
     });
@@ -309,8 +311,9 @@ test('a run is not resumed after its walks changed', async () => {
   const copy = withRows(taught, (row) => row);
   const settings = settingsFrom(copy);
   const folder = await stoppedRun(settings, 'clone', 3, 2);
-  const { answers } = evaluationFiles(copy);
+  const { answers, evaluation } = evaluationFiles(copy);
   writeFileSync(answers, readFileSync(answers, 'utf8').replace('"verified":true', '"verified":false'));
+  sealEvaluation(copy, readFileSync(evaluation));
   await expect(train({ settings, folder, resume: 'last' })).rejects.toMatchObject({
     ...{ code: 'data', message: expect.stringContaining('expected the walks that the run was begun with') },
   });
