@@ -79,6 +79,8 @@ function matrixOf(file: string, descriptor: number): NpyMatrix {
     rows: rows!,
     width: width!,
     eachRow(take) {
+      // Then nothing bounds the width.
+      if (rows === 0) return;
       const held = Math.max(1, Math.min(rows!, Math.floor(blockBytes / rowBytes)));
       const block = new type(held * width!);
       const row = new Float32Array(width!);

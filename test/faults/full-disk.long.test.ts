@@ -118,7 +118,7 @@ disk.describe('without space', () => {
     });
     disk.empty();
     await store.commit();
-    expect(store.read('who?', '96', new Float32Array(2))).toBe(true);
+    expect(store.read('who?', '96', new Float32Array(2))).toBe(7);
     await cache.close();
   });
 

@@ -274,6 +274,11 @@ const readers: Reader[] = [
   ['graph files', 'graph-kb.bin', oddGraphs, readGraphFile, { check: isGraph }],
 ];
 
+test('a matrix of no rows has no bytes that bound its width', () => {
+  const { write } = hostileFile('empty.npy');
+  expect(sumOf(write(npyBytes(new Float32Array(0), 1, { shape: `0, ${2 ** 32 + 1}` })))).toBe(0);
+});
+
 test.each(readers)('%s are read, or refused with their place', async (_, name, inputs, read, ...[more]) => {
   const { path, write } = hostileFile(name);
   await withstands(inputs, (bytes) => read(write(bytes)), { place: path, ...more });
