@@ -164,7 +164,7 @@ interface Level {
   before: Int32Array;
   count: number;
   /** int32 [entities of the graph]: 1 + place in `entities`, as far as `entities` says so. */
-  places: Int32Array;
+  indices: Int32Array;
 }
 
 /**
@@ -187,7 +187,7 @@ export class ChainFollower {
       entities: column(),
       before: column(),
       count: 0,
-      places: column(),
+      indices: column(),
     }));
   }
 
@@ -223,7 +223,7 @@ export class ChainFollower {
   #enter(level: Level, relation: number, from: number, before: number): void {
     const { relations, tails, offsets } = this.#rows;
     const end = offsets[from + 1]!;
-    const { entities, places: indices } = level;
+    const { entities, indices } = level;
     for (let edge = firstEdge(this.#rows, from, relation); edge < end && relations[edge] === relation; edge++) {
       const to = tails[edge]!;
       if (to === this.#head || to === from || to === before) continue;

@@ -69,7 +69,7 @@ function ppoMinibatch(): PeerCase {
   );
   const settings = ppoSettings.parse({ clipRange: 0.2, clipRangeValue: 0.5, dualClip: 1.5, valueCoef: 0.5, entropyCoef: 0.01, klCoef: 0.1 }); // prettier-ignore
   const { losses, dLogits, dValues } = ppoObjective(
-    { logits, offsets, values, referenceLogProbs: referenceLogProbs, transitions },
+    { logits, offsets, values, referenceLogProbs, transitions },
     settings,
   );
   const columns = Object.fromEntries(Object.entries(transitions).map(([name, column]) => [name, plain(column)]));

@@ -119,7 +119,12 @@ async function askLibrary(folder: string, questions: readonly string[]): Promise
 
 async function evaluateInLoop(folder: string): Promise<void> {
   const task = await loadTask('questions');
-  const work = { progress: silentProgress, note() {}, torn() {}, preset: async (name: string) => loadPreset(name) };
+  const work = {
+    progress: silentProgress,
+    note() {},
+    onTruncatedLog() {},
+    preset: async (name: string) => loadPreset(name),
+  };
   const evaluations = mkdtempSync(join(tmpdir(), 'kgwalk-service-'));
   await measure('evaluate', ownPid, async () => {
     const flags = { checkpoint: 'best', split: 'valid', set: [], modelSet: [], evaluations };

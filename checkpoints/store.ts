@@ -70,7 +70,7 @@ export function saveCheckpoint(
   const { phase, step, metrics } = checkpoint.header;
   const file = fileOf(runFolder, { phase, step });
   writeCheckpoint(file, checkpoint);
-  // The seal is the last key: the bytes of an index stay those of earlier versions.
+  // The seal is the last key of an entry.
   const entry = {
     ...stored(runFolder, { phase, step, metrics, ...(interim && { interim }) }),
     seal: statedSealOf(file)!,

@@ -19,7 +19,7 @@ export function terminalWork(maxMinutes?: number): Work & { signal: AbortSignal 
     progress: commandProgress(),
     signal: maxMinutes === undefined ? interrupt : AbortSignal.any([interrupt, timeLimit(maxMinutes)]),
     note: printNote,
-    torn: warnTruncated,
+    onTruncatedLog: warnTruncated,
     preset: async (name) => (await import('../presets/index.js')).openPreset(name),
   };
 }

@@ -53,7 +53,7 @@ async function train(preset: string | undefined, flags: TrainFlags): Promise<voi
     await refuseOtherInputs(flags.inputs, await inputsOf(runs[0]!.settings));
   }
   const { train: trainRun } = await import('../tasks/train.js');
-  const { warnTruncated: warnTruncated, terminalWork } = await import('./terminal.js');
+  const { warnTruncated, terminalWork } = await import('./terminal.js');
   const { progress, signal } = terminalWork(flags.maxMinutes);
   const following = flags.follow ? await follow(runs.map(({ folder }) => folder)) : undefined;
   try {

@@ -53,9 +53,7 @@ export interface Env<Observation, Action = number> {
 export function chosenSample(asked: unknown, count: number, draw: () => number): number {
   if (asked === undefined) return draw();
   if (Number.isInteger(asked) && (asked as number) >= 0 && (asked as number) < count) return asked as number;
-  // The text of a value within values within values would take the whole stack.
-  const got = typeof asked === 'object' ? 'another value' : String(asked);
-  throw new WorkbenchError('usage', `expected a sample in [0, ${count}), got ${got}, at reset`);
+  throw new WorkbenchError('usage', `expected a sample in [0, ${count}), got ${String(asked)}, at reset`);
 }
 
 /** `step` was called where no episode is running. */

@@ -65,7 +65,7 @@ const lookedAt = 4;
  * @throws WorkbenchError `data` without samples; see `AgentRunner.ask`
  */
 export async function evaluate<S extends Sample, Answer, R extends Row>(
-  asker: AgentRunner<S['task'], Answer>,
+  runner: AgentRunner<S['task'], Answer>,
   samples: readonly S[],
   scorer: Scorer<S, Answer, R>,
   options: EvaluateOptions<S, Answer, R>,
@@ -104,13 +104,13 @@ export async function evaluate<S extends Sample, Answer, R extends Row>(
   };
   const { openCalls = noCalls, concurrency = 1, prepareFor, onPrepared, signal } = options;
   const tasks = asked.map((i) => samples[i]!.task);
-  await asker.ask(tasks, take, { openCalls, concurrency, prepareFor, onPrepared, signal });
+  await runner.ask(tasks, take, { openCalls, concurrency, prepareFor, onPrepared, signal });
   samples.forEach((sample, i) => {
     if (rows[i]) return;
     const row = (rows[i] = scorer.rowOf(sample, undefined));
     onRow?.(row, sample, undefined);
   });
-  const record = recordOf(asker, rows, scorer, options);
+  const record = recordOf(runner, rows, scorer, options);
   record.examples = candidates.flatMap((i) => examples.get(i) ?? []).slice(0, shown);
   const failed = [...failures].sort(([a], [b]) => a - b);
   return { record, rows, traced, failures: failed.map(([i, message]) => ({ id: samples[i]!.task.id, message })) };
@@ -127,7 +127,7 @@ export interface CurveOptions {
  * left out.
  */
 export async function curveOf<S extends Sample, Answer, R extends Row>(
-  asker: AgentRunner<S['task'], Answer>,
+  runner: AgentRunner<S['task'], Answer>,
   samples: readonly S[],
   scorer: Pick<Scorer<S, Answer, R>, 'measure' | 'figures' | 'rowOf'>,
   keys: readonly string[],
@@ -140,7 +140,7 @@ export async function curveOf<S extends Sample, Answer, R extends Row>(
     line.update(++done);
   };
   const tasks = samples.map(({ task }) => task);
-  await asker.ask(tasks, take, { openCalls: noCalls, concurrency: 1, signal });
+  await runner.ask(tasks, take, { openCalls: noCalls, concurrency: 1, signal });
   samples.forEach((sample, i) => (rows[i] ??= scorer.rowOf(sample, undefined)));
   const counted = scorer.figures.filter(({ key }) => keys.includes(key));
   const columns = columnsOf(scorer.measure, keys, rows);

@@ -127,23 +127,23 @@ const savedEvery = 50;
  *   saving; see `evaluate` and `checkShard`
  */
 export function keepEvaluation<S extends Sample, Answer, R extends Row>(
-  asker: AgentRunner<S['task'], Answer>,
+  runner: AgentRunner<S['task'], Answer>,
   samples: readonly S[],
   scorer: Scorer<S, Answer, R>,
   { notes = new ProvenanceNotes(), ...options }: KeepOptions<S, Answer, R>,
 ): Promise<KeptEvaluation<R>> {
-  return collectProvenance(notes, () => keepNoted(asker, samples, scorer, options));
+  return collectProvenance(notes, () => keepNoted(runner, samples, scorer, options));
 }
 
 async function keepNoted<S extends Sample, Answer, R extends Row>(
-  asker: AgentRunner<S['task'], Answer>,
+  runner: AgentRunner<S['task'], Answer>,
   samples: readonly S[],
   scorer: Scorer<S, Answer, R>,
   options: Omit<KeepOptions<S, Answer, R>, 'notes'>,
 ): Promise<KeptEvaluation<R>> {
   const { asked: what, folder, model, fromScratch = false, excluded, examples, signal } = options;
-  const { onCall, onTruncatedLog: onTruncatedLog, onRow } = options;
-  if (asker.prompted && !model) throw noModel(asker.name);
+  const { onCall, onTruncatedLog, onRow } = options;
+  if (runner.prompted && !model) throw noModel(runner.name);
   const files = evaluationFiles(folder);
   const shards = shardsIn(folder).map((shard) => {
     const place = shardFolder(folder, shard);
@@ -170,7 +170,7 @@ async function keepNoted<S extends Sample, Answer, R extends Row>(
     onTruncatedLog?.(files.timing, log.truncatedBytes);
     let known: ReadonlyMap<string, R> | undefined;
     let ask: Partial<AskOptions> = {};
-    if (asker.prompted) {
+    if (runner.prompted) {
       store = openCompletionStore(files.completions);
       onTruncatedLog?.(files.completions, store.truncatedBytes);
       for (const shard of shards) if (existsSync(shard.files.completions)) store.takeOver(shard.files.completions);
@@ -184,7 +184,7 @@ async function keepNoted<S extends Sample, Answer, R extends Row>(
       });
       await clients.prime();
       ask = { openCalls: ({ id }) => clients.clientFor(id), concurrency: model!.concurrency };
-    } else if (!asker.online) {
+    } else if (!runner.online) {
       if (fromScratch) rmSync(files.partial, { force: true });
       partial = openJsonLines(files.partial);
       onTruncatedLog?.(files.partial, partial.truncatedBytes);
@@ -192,7 +192,7 @@ async function keepNoted<S extends Sample, Answer, R extends Row>(
       known = new Map([...ofShards, ...rowsAsWritten(files.partial, scorer.measure)].map((row) => [row.id, row]));
     }
     let done = 0;
-    const evaluation = await evaluate(asker, samples, scorer, {
+    const evaluation = await evaluate(runner, samples, scorer, {
       ...{ subject: subjectOf(what), known, excluded, examples, signal, ...ask },
       onPrepared: () => speed.prepared(),
       onRow(row, sample, attempt) {

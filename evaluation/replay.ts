@@ -47,7 +47,7 @@ export interface ReplayOptions<S extends Sample, Answer, R extends Row> extends 
  * @throws WorkbenchError `usage` for a sample that was not asked, `data` for files that are missing
  */
 export async function replayEvaluation<S extends Sample, Answer, R extends Row>(
-  asker: AgentRunner<S['task'], Answer>,
+  runner: AgentRunner<S['task'], Answer>,
   all: readonly S[],
   scorer: Scorer<S, Answer, R>,
   { asked, only, ...options }: ReplayOptions<S, Answer, R>,
@@ -62,15 +62,15 @@ export async function replayEvaluation<S extends Sample, Answer, R extends Row>(
   }
   const answers = savedLines(files.answers);
   const saved = { answers, traces: existsSync(files.traces) ? savedLines(files.traces) : undefined };
-  const begin = index < 0 || asker.online ? 0 : index;
+  const begin = index < 0 || runner.online ? 0 : index;
   const part = index < 0 ? samples : samples.slice(begin, index + 1);
-  const calls = asker.prompted ? openReplayCalls(files.completions, asked) : undefined;
+  const calls = runner.prompted ? openReplayCalls(files.completions, asked) : undefined;
   try {
     // Prepared for all even where only some are asked: texts are encoded in the batches they were.
     const prepareFor = samples.map(({ task }) => task);
     const ask = { ...options, prepareFor, openCalls: calls?.openCalls, subject: subjectOf(asked) };
-    const { record, rows, traced } = await evaluate(asker, part, scorer, ask);
-    const shown = asker.online && index >= 0 ? index : 0;
+    const { record, rows, traced } = await evaluate(runner, part, scorer, ask);
+    const shown = runner.online && index >= 0 ? index : 0;
     const replay: Replay<R> = {
       ...{ n: rows.length, identical: true, different: [], differentFiles: [] },
       ...{ rows: rows.slice(shown), traced: traced.slice(shown) },

@@ -50,7 +50,7 @@ export function parallelAxes(
     return `<path class="${kind}" opacity="${strength.toFixed(2)}" d="${course}">${title}</path>`;
   });
   const named = axes.map((axis, i) => axisDrawing(x(i), axis.key, ticksOf(axis), y, i === 0));
-  const figureTicks = [low, high].map((value) => ({ place: shareOf(value), text: write(value) }));
+  const figureTicks = [low, high].map((value) => ({ level: shareOf(value), text: write(value) }));
   const last = axisDrawing(x(axes.length), figure, low < high ? figureTicks : figureTicks.slice(0, 1), y);
   const said = best ? ` The best, ${best.label}, is at ${write(best.value)}.` : '';
   const alt = `${trials.length} trials, a line each, across ${axes.map(({ key }) => key).join(', ')} to ${figure}.${said}`;
@@ -75,15 +75,15 @@ function pathTo(
 }
 
 interface Tick {
-  place: number;
+  level: number;
   text: string;
 }
 
 function ticksOf({ values, low, high, isLog, placeOf }: SweepAxis): Tick[] {
-  if (values) return values.map((value) => ({ place: placeOf(value), text: display(value) }));
+  if (values) return values.map((value) => ({ level: placeOf(value), text: display(value) }));
   const middle = isLog ? Math.sqrt(low! * high!) : (low! + high!) / 2;
-  const ends = [low!, high!].map((value) => ({ place: placeOf(value), text: plain(value) }));
-  return [...ends, { place: placeOf(middle), text: String(Number(middle.toPrecision(2))) }];
+  const ends = [low!, high!].map((value) => ({ level: placeOf(value), text: plain(value) }));
+  return [...ends, { level: placeOf(middle), text: String(Number(middle.toPrecision(2))) }];
 }
 
 /** @param isFirst labels the ticks on the left, where there is no line */
@@ -99,7 +99,7 @@ function axisDrawing(
   const dot = name.lastIndexOf('.') + 1;
   const [section, key] = [name.slice(0, dot), name.slice(dot)];
   const marks = ticks.map(
-    ({ place: level, text }) =>
+    ({ level, text }) =>
       `<line class="tick" x1="${x - 3}" x2="${x + 3}" y1="${y(level).toFixed(1)}" y2="${y(level).toFixed(1)}"/>` +
       `<text class="quiet" ${position} y="${(y(level) + 4).toFixed(1)}">${escapeText(text)}</text>`,
   );

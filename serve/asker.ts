@@ -125,7 +125,7 @@ async function openRunOf(folder: string, checkpoint: string): Promise<Loaded> {
   const work: Work = {
     progress: silentProgress,
     note() {},
-    torn() {},
+    onTruncatedLog() {},
     preset: async (name) => (await import('../presets/index.js')).loadPreset(name),
   };
   return { opened: task.openAsk(resolve(task, named, flags), flags, work), words: task.asked };

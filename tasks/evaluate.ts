@@ -129,12 +129,10 @@ export async function evaluateNamed<S extends Sample, Answer, R extends Row, D e
       const line = evaluationProgress(label ?? which.name, samples.length, task.measure.clusters, work);
       const evaluation = await keepEvaluation(opened.asker, samples, opened.scorer, {
         ...{ asked, folder, notes: notes[i]!, excluded: data.excluded, examples: data.examples },
-        ...{
-          onCall: line.called,
-          onTruncatedLog: work.torn,
-          signal: work.signal,
-          fromScratch: onAttempt !== undefined,
-        },
+        onCall: line.called,
+        onTruncatedLog: work.onTruncatedLog,
+        signal: work.signal,
+        fromScratch: onAttempt !== undefined,
         model: prompted ? model : undefined,
         onRow(row, sample, attempt) {
           line.answered(main!, valueOf(row));

@@ -20,7 +20,7 @@ export interface Work {
   /** Prints a note next to the results. */
   note(line: string): void;
   /** Called for each log with the number of bytes of a truncated last line that were removed; 0 if it was complete. */
-  torn(file: string, bytes: number): void;
+  onTruncatedLog(file: string, bytes: number): void;
   /** The settings of a preset or a settings file. */
   preset(name: string): Promise<TrainSettings>;
 }

@@ -44,18 +44,12 @@ export async function trainTask(task: AnyTask, given: TrainOptions): Promise<Nam
   const options = { ...given, settings: await withPlugins(given) };
   let best: NamedEvaluation<Row> | undefined;
   const evaluateBest = async ({ folder }: { folder: string }) => {
-    const {
-      settings,
-      progress = silentProgress,
-      signal,
-      onNote = () => {},
-      onTruncatedLog: onTruncatedLog = () => {},
-    } = options;
+    const { settings, progress = silentProgress, signal, onNote = () => {}, onTruncatedLog = () => {} } = options;
     const flags = {
       ...{ checkpoint: 'best', split: 'valid', set: [], modelSet: [], encoder: settings.encoder.model ?? undefined },
       ...task.validFlags?.(settings),
     };
-    const work = { progress, signal, note: onNote, torn: onTruncatedLog, preset: () => Promise.resolve(settings) };
+    const work = { progress, signal, note: onNote, onTruncatedLog, preset: () => Promise.resolve(settings) };
     const label = 'evaluate the best on valid';
     [best] = await evaluateNamed(task, [{ name: folder, isRun: true }], flags, work, { label });
   };

@@ -27,7 +27,7 @@ interface ClonePhase {
 
 /** @throws WorkbenchError `stopped` after saving, once the session's signal is aborted */
 export async function clonePhase(session: Session, phase: ClonePhase): Promise<void> {
-  const { trainState: trainState, lossName, evaluate, clone, from } = phase;
+  const { trainState, lossName, evaluate, clone, from } = phase;
   const { settings, logs, signal } = session;
   if (from) restoreTrainState(trainState, from);
   else if (session.start) beginWith(trainState, session.start);

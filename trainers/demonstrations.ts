@@ -68,7 +68,7 @@ type ShownGoldSettings = Pick<CloneSettings, 'maxCandidates' | 'twoHopWeight'> &
 export function shownGolds(
   { graph, rules }: Pick<FeaturizerParts, 'graph' | 'rules'>,
   samples: Record<'train' | 'valid', readonly WalkSample[]>,
-  { maxCandidates, twoHopWeight, linkedTurns, loss, goldOnly: goldOnly = false }: ShownGoldSettings,
+  { maxCandidates, twoHopWeight, linkedTurns, loss, goldOnly = false }: ShownGoldSettings,
   seed: number,
 ): Record<'train' | 'valid', ShownWalks<StateRequest>> {
   const shown = (walks: readonly GoldWalk[]): ShownWalks<StateRequest> => ({

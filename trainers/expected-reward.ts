@@ -40,7 +40,7 @@ export async function expectedReward(options: ExpectedRewardOptions): Promise<vo
 
 /** @returns its figures by metric name */
 async function step(
-  { actor, optimizer, referencePolicy: referencePolicy, settings: { klCoef } }: ExpectedRewardOptions,
+  { actor, optimizer, referencePolicy, settings: { klCoef } }: ExpectedRewardOptions,
   walks: readonly GoldWalk[],
   learningRate: number,
 ): Promise<Record<string, number>> {

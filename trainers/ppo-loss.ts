@@ -104,7 +104,7 @@ export function ppoObjective(input: ObjectiveInput, settings: ObjectiveSettings)
   const dLegal = new Float64Array(logProbs.length);
   const { weights, pulls, policyLoss, ...diagnostics } = surrogate(logProbs, offsets, transitions, settings, dLegal);
   const { entropy, normalizedEntropy } = entropyBonus(logProbs, probs, offsets, weights, settings.entropyCoef, dLegal);
-  const anchorKl = anchorPenalty(logProbs, probs, input, weights, settings.klCoef, dLegal);
+  const anchorKl = klPenalty(logProbs, probs, input, weights, settings.klCoef, dLegal);
   // log π(a) = z(a) − logsumexp(z): the gradient of a chosen action reaches the whole list.
   for (let s = 0; s + 1 < offsets.length; s++) {
     for (let i = offsets[s]!; i < offsets[s + 1]!; i++) dLegal[i]! -= pulls[s]! * probs[i]!;
@@ -217,17 +217,17 @@ function entropyBonus(
 }
 
 /** Mean K = Σ p (log p − log q) over the whole action list, not the drawn action alone; ∂K/∂z = p (log p − log q − K). */
-function anchorPenalty(
+function klPenalty(
   logProbs: Float32Array,
   probs: Float64Array,
-  { offsets, referenceLogProbs: referenceLogProbs }: ObjectiveInput,
+  { offsets, referenceLogProbs }: ObjectiveInput,
   weights: Float64Array,
   klCoef: number,
   dLogits: Float64Array,
 ): number {
   if (!referenceLogProbs) {
     if (klCoef > 0)
-      throw new WorkbenchError('failure', 'expected anchorLogProbs with klCoef > 0, got none, at ppoObjective');
+      throw new WorkbenchError('failure', 'expected referenceLogProbs with klCoef > 0, got none, at ppoObjective');
     return 0;
   }
   let mean = 0;

@@ -93,7 +93,7 @@ const rewardAndKl = (metrics: Readonly<Record<string, number>>) =>
 
 /** @throws WorkbenchError `stopped` after saving, once the session's signal is aborted */
 export async function ppoPhase(session: Session, phase: PpoPhase): Promise<void> {
-  const { trainState: trainState, evaluate, train, first, from, lowestFigure = -1, progressText = rewardAndKl } = phase;
+  const { trainState, evaluate, train, first, from, lowestFigure = -1, progressText = rewardAndKl } = phase;
   const { logs, run, signal } = session;
   const { seed, checkpoint } = session.settings;
   const settings = phase.settings ?? session.settings.ppo;

@@ -79,10 +79,7 @@ function prepared<Observation, Request>(
   const { offsets, masked, logits } = actor.score(requests);
   const referenceLogProbs = reference && gatherSegments(reference, states);
   const objective = (scores: Float32Array, estimates: Float32Array | undefined, settings: ObjectiveSettings) =>
-    ppoObjective(
-      { logits: scores, offsets, transitions, masked, values: estimates, referenceLogProbs: referenceLogProbs },
-      settings,
-    );
+    ppoObjective({ logits: scores, offsets, transitions, masked, values: estimates, referenceLogProbs }, settings);
   return { values, logits, objective };
 }
 

@@ -50,7 +50,7 @@ export interface PpoUpdate {
  * numbers are not finite
  */
 export async function ppo<Observation, Request>(options: PpoOptions<Observation, Request>): Promise<void> {
-  const { actor, critic, referencePolicy: referencePolicy, settings, seed, startUpdate = 0 } = options;
+  const { actor, critic, referencePolicy, settings, seed, startUpdate = 0 } = options;
   const { gamma, baselineDecay } = settings;
   const collect = options.collect({ actor, critic: critic?.network, settings, seed });
   let averageReturn = options.startAverage ?? 0;

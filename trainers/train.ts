@@ -134,11 +134,7 @@ async function runPhases(
   training: TrainingRun,
   from: Checkpoint | undefined,
   parts: Omit<Session, 'logs'>,
-  {
-    onTruncatedLog: onTruncatedLog,
-    onMetrics,
-    evaluateBest,
-  }: Pick<TrainOptions, 'onTruncatedLog' | 'onMetrics' | 'evaluateBest'>,
+  { onTruncatedLog, onMetrics, evaluateBest }: Pick<TrainOptions, 'onTruncatedLog' | 'onMetrics' | 'evaluateBest'>,
 ): Promise<void> {
   const { run, settings } = parts;
   const logs = openRunLogs(run, settings.log.tensorboard, onTruncatedLog, onMetrics);

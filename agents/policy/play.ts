@@ -127,7 +127,7 @@ export async function playEpisodes(
   const begin = (copy: WatchedEnv) => {
     const index = next++;
     copy.begin(seeds[index]!);
-    return { copy, place: index, rng: new Rng(subSeed(seeds[index]!, 'policy/act')) };
+    return { copy, index, rng: new Rng(subSeed(seeds[index]!, 'policy/act')) };
   };
   try {
     const open = () => {
@@ -145,7 +145,7 @@ export async function playEpisodes(
         running.map(({ rng }) => rng),
       );
       running = running.flatMap((one, i) => {
-        const { copy, place: index } = one;
+        const { copy, index } = one;
         copy.step(places[i]!);
         if (!copy.ended) return [one];
         played[index] = { return: copy.sum, length: copy.steps, truncated: copy.truncated };

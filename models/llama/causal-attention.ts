@@ -1,7 +1,7 @@
 /** Softmax attention to the tokens before, in blocks of queries, so that keys after a block cost nothing. */
 import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { Tf } from '../../src/tensor/backend.js';
-import { batchProduct, sumOf } from '../../src/tensor/ops.js';
+import { batchProduct } from '../../src/tensor/ops.js';
 
 type Tensor3D = tfTypes.Tensor3D;
 type Save = (tensors: tfTypes.Tensor[]) => void;
@@ -71,14 +71,8 @@ export function causalAttention(tf: Tf, q: Tensor3D, k: Tensor3D, v: Tensor3D, g
             ),
             scale,
           ),
-          sumOf(
-            tf,
-            grads.map(([, dk]) => dk),
-          ),
-          sumOf(
-            tf,
-            grads.map(([, , dv]) => dv),
-          ),
+          tf.addN(grads.map(([, dk]) => dk)),
+          tf.addN(grads.map(([, , dv]) => dv)),
         ];
       },
     };

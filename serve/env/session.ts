@@ -4,7 +4,7 @@ import { InvalidAction, ResetNeeded } from '../../envs/env.js';
 import type { Autoreset, BatchedEnv, VectorStep } from '../../envs/vector-env.js';
 import { kgwalkVersion } from '../../src/run/environment.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import { ofShape, parseJson } from '../../src/run/read-json.js';
+import { furtherKey, ofShape, parseJson } from '../../src/run/read-json.js';
 import {
   bytesOf,
   chosenColumns,
@@ -68,7 +68,7 @@ const helloSchema = z.strictObject({
 });
 const resetSchema = z.strictObject({
   seed: z.int().min(0).optional(),
-  options: z.array(z.record(z.string(), z.unknown())).optional(),
+  options: z.array(z.record(z.string(), furtherKey)).optional(),
 });
 
 const largestReply = 2 ** 30;

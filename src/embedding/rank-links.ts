@@ -60,7 +60,7 @@ export function rankShare(
       linkQuery(table, triples, known, index),
     );
     if (rounding) rankRounded(table, rounding, queries, ranks);
-    else for (const query of queries) ranks[query.place] = plainRank(table, query);
+    else for (const query of queries) ranks[query.index] = plainRank(table, query);
   }
 }
 
@@ -185,7 +185,7 @@ function rankRounded(table: EmbeddingTable, rounding: Rounding, queries: LinkQue
       }
     });
   }
-  queries.forEach(({ place: index }, q) => (ranks[index] = realisticRank(nearer[q]! + better[q]!, ties[q]!)));
+  queries.forEach(({ index }, q) => (ranks[index] = realisticRank(nearer[q]! + better[q]!, ties[q]!)));
 }
 
 /** Rounds entities `from` to `from + count - 1`. @returns what a row lost at most */

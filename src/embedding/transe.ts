@@ -65,7 +65,7 @@ export function normalisedTable(table: EmbeddingTable): { table: EmbeddingTable;
 /** `given` + `sign` · relation is compared with every entity. */
 export interface LinkQuery {
   /** In the ranks. */
-  place: number;
+  index: number;
   given: number;
   relation: number;
   /** 1 asks for the tail, −1 for the head. */
@@ -88,8 +88,8 @@ export function linkQuery(
   const [head, relation, tail] = [triples.heads[triple]!, triples.relations[triple]!, triples.tails[triple]!];
   const query: LinkQuery =
     index % 2 === 0
-      ? { place: index, given: head, relation, sign: 1, answer: tail, known: known.tailsOf(head, relation), limit: 0 }
-      : { place: index, given: tail, relation, sign: -1, answer: head, known: known.headsOf(relation, tail), limit: 0 };
+      ? { index, given: head, relation, sign: 1, answer: tail, known: known.tailsOf(head, relation), limit: 0 }
+      : { index, given: tail, relation, sign: -1, answer: head, known: known.headsOf(relation, tail), limit: 0 };
   query.limit = powerDistance(table, query.given, relation, query.sign, query.answer);
   return query;
 }

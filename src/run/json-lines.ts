@@ -51,7 +51,7 @@ export function openJsonLines(file: string) {
 
   return {
     /** Bytes of an unfinished last line that opening removed; 0 for a clean file. */
-    truncatedBytes: truncatedBytes,
+    truncatedBytes,
     /** Adds a line; kept in memory until `flush`. NaN and infinities are written as their names. */
     append(value: unknown): void {
       pending.push(`${JSON.stringify(value, nameNonFinite)}\n`);
@@ -134,7 +134,7 @@ const lineFeed = 0x0a;
 
 /**
  * Opens a log whose lines begin with a checksum and reads it through once; close it after use.
- * @param readOnly a missing file is refused, a torn last line skipped instead of cut off
+ * @param readOnly a missing file is refused, a truncated last line skipped instead of cut off
  * @param onLine every whole line, in order; `place` is for errors
  * @throws WorkbenchError `data` naming the first broken line before the last; or for a missing file that is `readOnly`
  */
@@ -164,7 +164,7 @@ export function openCheckedLines(
 
   return {
     /** Bytes of an unfinished or broken last line, left by a crash. */
-    truncatedBytes: truncatedBytes,
+    truncatedBytes,
     /** Writes the line at once: a killed process loses none, a power cut those of the last second. */
     append(value: object): LinePosition {
       const bytes = Buffer.from(`${checked(value)}\n`);

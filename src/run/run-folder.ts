@@ -15,8 +15,6 @@ import { environmentRecord, type EnvironmentRecord, type RunInfo, runState, type
 import { runFiles } from './run-files.js';
 import { isLocked, lockFolder } from './run-lock.js';
 
-const configFile = 'config.yaml';
-
 /** Options of a run written by this process. */
 export type Run = ReturnType<typeof createRun>;
 
@@ -105,7 +103,7 @@ export function createRun({ folder, config, environment, resume = false, prepare
  * @throws WorkbenchError `data` if there is no run or one of its files is broken
  */
 export function openRun(nameOrFolder: string, runs: string = runsFolder()): RunInfo {
-  const isName = !existsSync(join(nameOrFolder, configFile)) && /^[^/\\]+$/.test(nameOrFolder);
+  const isName = !existsSync(runFiles(nameOrFolder).config) && /^[^/\\]+$/.test(nameOrFolder);
   const info = readRun(resolve(isName ? confined(runs, nameOrFolder) : nameOrFolder));
   if (info.state.status !== 'running' || isLocked(info.folder)) return info;
   return { ...info, state: { ...info.state, status: 'stopped' } };
@@ -130,7 +128,7 @@ export function listRuns(runs: string): ListedRun[] {
   }
   return names.flatMap((id): ListedRun[] => {
     const folder = resolve(runs, id);
-    if (!existsSync(join(folder, configFile))) return [];
+    if (!existsSync(runFiles(folder).config)) return [];
     try {
       return [openRun(folder, runs)];
     } catch (error) {
@@ -144,7 +142,7 @@ export function listRuns(runs: string): ListedRun[] {
 export function nearestRun(folder: string): string | undefined {
   const runs = [dirname(resolve(folder)), runsFolder()].flatMap((parent) => {
     const names = isFolder(parent) ? readdirSync(parent) : [];
-    return names.filter((name) => existsSync(join(parent, name, configFile))).map((name) => join(parent, name));
+    return names.map((name) => join(parent, name)).filter((run) => existsSync(runFiles(run).config));
   });
   const byName = new Map(runs.toReversed().map((run) => [basename(run), run]));
   const found = byName.get(nearestName(basename(folder), byName.keys()) ?? '');
@@ -154,7 +152,7 @@ export function nearestRun(folder: string): string | undefined {
 function readRun(folder: string): RunInfo {
   const files = runFiles(folder);
   if (!existsSync(files.config)) {
-    const got = existsSync(folder) ? `a folder without ${configFile}` : 'nothing';
+    const got = existsSync(folder) ? `a folder without ${basename(files.config)}` : 'nothing';
     const near = nearestRun(folder);
     throw new WorkbenchError('data', `expected a run, got ${got}, at ${folder}`, {
       hint: `${near === undefined ? '' : `Did you mean ${near}? `}The runs there are: \`kgwalk runs list\`.`,

@@ -8,7 +8,6 @@ import {
   onHost,
   readsAtOnce,
   readTensor,
-  sumOf,
   type TensorOutputs,
   type Tf,
 } from './ops.js';
@@ -89,7 +88,7 @@ export class AdamW {
     try {
       await gather(held);
       const ofPart = (k: number) => held.map((part) => part[k]!);
-      if (held.length > 1) held.push(tf.tidy(() => held[0]!.map((_, k) => sumOf(tf, ofPart(k)))));
+      if (held.length > 1) held.push(tf.tidy(() => held[0]!.map((_, k) => tf.addN(ofPart(k)))));
       const gradients = held.at(-1)!;
       const squares = tf.tidy(() => total(tf, gradients.map(tf.square)));
       held.push([squares]);

@@ -60,7 +60,7 @@ export async function openBackend(wanted: ComputerName | 'auto' = 'auto', size?:
   const { names, why } = wanted === 'auto' ? autoOrder(size) : { names: [wanted], why: 'asked for' };
   const probes: BackendProbe[] = [];
   for (const name of names) {
-    const probe = name === 'host' ? await tryHost(size) : await tryRung(name, proven.has(name));
+    const probe = name === 'host' ? await tryHost(size) : await probeBackend(name, proven.has(name));
     if (probe.found) {
       if (name !== 'host') proven.add(name);
       return { tf: loadTf(), name, why: `${why}${helpFor(name, names)}` };
@@ -89,16 +89,14 @@ async function tryHost(size: NetworkSize | undefined): Promise<BackendProbe> {
     return { name: 'host', found: false, reason: 'it does not compute these networks', remedy };
   }
   if (!kernelsRun()) return { name: 'host', found: false, reason: 'this Node has no WebAssembly SIMD' };
-  return { ...(await tryRung('wasm', proven.has('wasm'))), name: 'host' };
+  return { ...(await probeBackend('wasm', proven.has('wasm'))), name: 'host' };
 }
 
-/** Tries one rung: loads it, makes it the active backend and compares a training step with the same in plain numbers. */
-export function probeBackend(name: BackendName): Promise<BackendProbe> {
-  return tryRung(name, false);
-}
-
-/** @param known true if the training step was right before */
-async function tryRung(name: BackendName, known: boolean): Promise<BackendProbe> {
+/**
+ * Tries one rung: loads it, makes it the active backend and compares a training step with the same in plain numbers.
+ * @param known true if the training step was right before
+ */
+export async function probeBackend(name: BackendName, known = false): Promise<BackendProbe> {
   const tf = loadTf();
   try {
     const on = await start(tf, name);

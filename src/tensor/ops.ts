@@ -197,11 +197,6 @@ export async function hostValues(tf: Tf, tensor: tfTypes.Tensor): Promise<Float3
   return tf.getBackend() === 'cpu' ? values.slice() : values;
 }
 
-/** Element by element, of tensors of one shape. A kernel of a GPU takes a few at once only. */
-export function sumOf(tf: Tf, tensors: readonly tfTypes.Tensor[]): tfTypes.Tensor {
-  return onHost(tf) ? tf.addN([...tensors]) : tensors.reduce((sum, tensor) => tf.add(sum, tensor));
-}
-
 /** Veltkamp's splitter for 24 − 16 significant bits. */
 const splitter = 2 ** 16 + 1;
 

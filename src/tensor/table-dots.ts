@@ -145,7 +145,7 @@ export function lastTrainedDots(
 interface AskedRows {
   ids: readonly number[];
   /** int32 [pairs] */
-  places: Int32Array;
+  indices: Int32Array;
   width: number;
 }
 
@@ -153,14 +153,14 @@ interface AskedRows {
 function productsOf(left: LeftRows, parts: readonly (AskedRows & { rows: Float32Array })[], states: Int32Array) {
   const dots = sharedRowDots();
   const values = new Float32Array(states.length);
-  const placed = partsOf(parts).map(({ ids, places: indices, width, rows, column }) => {
+  const placed = partsOf(parts).map(({ ids, indices, width, rows, column }) => {
     const theirs = { values: rows, stride: width, column: 0 };
     dots.addRowDots(values, { ...left, column }, theirs, { width, left: states, right: indices });
-    return { ids, places: indices, width, theirs, column };
+    return { ids, indices, width, theirs, column };
   });
   const back = (upstream: Float32Array) => {
     const ofLeft = new Float32Array(left.values.length);
-    const ofRows = placed.map(({ ids, places: indices, width, theirs, column }) => {
+    const ofRows = placed.map(({ ids, indices, width, theirs, column }) => {
       const gradient = { values: ofLeft, stride: left.stride, column };
       dots.addRowDotsGradient(gradient, upstream, theirs, { width, left: states, right: indices });
       // Pairs of one row side by side are taken four at a time; within a row they keep their order, and so its sum.
@@ -202,7 +202,7 @@ function askedRows([count, width]: readonly [number, number], asked: Int32Array)
     indices[i] = (placeOf[row] ||= ids.push(row)) - 1;
   }
   for (const row of ids) placeOf[row] = 0;
-  return { ids, places: indices, width };
+  return { ids, indices, width };
 }
 
 function rowsAt(values: Float32Array, { ids, width }: AskedRows): Float32Array {

@@ -189,7 +189,7 @@ async function cloneInto(session: DialogueSession, from: Checkpoint | undefined)
       evaluate: () => evaluateOnValid(session, policy),
       clone: (course) => {
         const goldOnly = settings.walker.decoder === 'free';
-        const shownBy = { ...settings.clone, goldOnly: goldOnly };
+        const shownBy = { ...settings.clone, goldOnly };
         const shown = shownGolds(inputs.featurizer.parts, { train, valid }, shownBy, settings.seed);
         return clone({ ...course, ...shown, actor, optimizer });
       },

@@ -186,8 +186,7 @@ async function linkPpo(session: LinkSession, from: Checkpoint | undefined): Prom
       trainState: learner,
       evaluate: () => evaluateOnValid(session, actor),
       ...{ first, from },
-      train: (shared) =>
-        ppo({ ...shared, ...learner, referencePolicy: referencePolicy, collect: wholeWalks(envs, walkable) }),
+      train: (shared) => ppo({ ...shared, ...learner, referencePolicy, collect: wholeWalks(envs, walkable) }),
     });
   } finally {
     envs.close();

@@ -85,8 +85,7 @@ async function openQuestionTraining(settings: TrainSettings): Promise<TrainingRu
           trainState: learner,
           evaluate,
           ...{ first, from: from?.header.phase === 'clone' ? undefined : from },
-          train: (shared) =>
-            ppo({ ...shared, ...learner, referencePolicy: referencePolicy, collect: wholeWalks(envs, walkable) }),
+          train: (shared) => ppo({ ...shared, ...learner, referencePolicy, collect: wholeWalks(envs, walkable) }),
         });
         run.update({ done: { ...run.state.done, ppo: true } });
       } finally {

@@ -48,7 +48,7 @@ interface Report {
 const silent: Work = {
   progress: () => ({ update() {}, finish() {} }),
   note() {},
-  torn() {},
+  onTruncatedLog() {},
   preset: () => Promise.reject(new Error('no preset is read')),
 };
 const study = async (...runs: string[]) =>

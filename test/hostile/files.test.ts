@@ -263,7 +263,7 @@ const readers: Reader[] = [
     ...(['GGUF', 'm.gguf'] as const),
     fc.oneof(noise, { weight: 8, arbitrary: spoiltBytes(tinyGguf({}), oddModel) }),
     modelOf,
-    { runs: [12, 10_000] },
+    { runs: [60, 10_000] },
   ],
   [
     ...(['safetensors', 'w.safetensors'] as const),

@@ -88,7 +88,7 @@ test('an index of checkpoints names files of the same folder, or is refused', as
   const run = mkdtempSync(join(tmpdir(), 'kgwalk-hostile-'));
   const path = join(run, 'checkpoints', 'index.json');
   mkdirSync(join(run, 'checkpoints'));
-  const entry = { phase: 'ppo', step: 120, metrics: { 'eval/path@1': 0.3 } };
+  const entry = { phase: 'ppo', step: 120, metrics: { 'eval/path@1': 0.3 }, seal: 'a'.repeat(64) };
   const index = { schemaVersion: 1, best: 'ppo-000120', checkpoints: [entry, { ...entry, phase: 'clone', step: 8 }] };
   const inputs = fc.tuple(
     hostileJson(index),
@@ -119,40 +119,38 @@ describe('checkpoints', () => {
   };
   const tensors = { w: { shape: [2], data: new Float32Array([1, 2]) } };
 
-  describe('checkpoints', () => {
-    const { path, write } = hostileFile('ppo-000003.safetensors');
+  const { path, write } = hostileFile('ppo-000003.safetensors');
 
-    test('with a spoilt header are read, or refused by name', async () => {
-      const read = (text: Buffer) => {
-        const metadata = new Map([['kgwalk', text.toString()]]);
-        const checkpoint = readCheckpoint(
-          write(encodeSafetensors({ tensors: new Map(Object.entries(tensors)), metadata })),
-        );
-        return [modelCard('it', checkpoint), checkpoint];
-      };
-      const isOwn = (result: unknown) => {
-        const [, { header: read }] = result as [string, ReturnType<typeof readCheckpoint>];
-        expect(({} as Record<string, unknown>).polluted).toBeUndefined();
-        expect(Object.keys(read).sort()).toEqual(Object.keys(header).sort());
-      };
-      await withstands(hostileJson(header), read, { place: path, check: isOwn });
-    });
+  test('with a spoilt header are read, or refused by name', async () => {
+    const read = (text: Buffer) => {
+      const metadata = new Map([['kgwalk', text.toString()]]);
+      const checkpoint = readCheckpoint(
+        write(encodeSafetensors({ tensors: new Map(Object.entries(tensors)), metadata })),
+      );
+      return [modelCard('it', checkpoint), checkpoint];
+    };
+    const isOwn = (result: unknown) => {
+      const [, { header: read }] = result as [string, ReturnType<typeof readCheckpoint>];
+      expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+      expect(Object.keys(read).sort()).toEqual(Object.keys(header).sort());
+    };
+    await withstands(hostileJson(header), read, { place: path, check: isOwn });
+  });
 
-    test('with spoilt bytes are refused: their sha256 does not fit', async () => {
-      writeCheckpoint(path, { header, tensors });
-      const whole = readFileSync(path);
-      const isWhole = (_: unknown, bytes: Buffer) => expect(bytes.equals(whole)).toBe(true);
-      await withstands(spoiltBytes(whole), (bytes) => readCheckpoint(write(bytes)), { place: path, check: isWhole });
-    });
+  test('with spoilt bytes are refused: their sha256 does not fit', async () => {
+    writeCheckpoint(path, { header, tensors });
+    const whole = readFileSync(path);
+    const isWhole = (_: unknown, bytes: Buffer) => expect(bytes.equals(whole)).toBe(true);
+    await withstands(spoiltBytes(whole), (bytes) => readCheckpoint(write(bytes)), { place: path, check: isWhole });
+  });
 
-    test('with NaN or infinite weights are refused where they would be used, with tensor and element', () => {
-      for (const bad of [NaN, Infinity, -Infinity]) {
-        writeCheckpoint(path, { header, tensors: { w: { shape: [2], data: new Float32Array([1, bad]) } } });
-        expect(() => readCheckpoint(path, { finite: true })).toThrow(
-          `expected finite numbers, got ${bad}, at ${path}, tensor "w", element 1`,
-        );
-        expect(() => readSafetensors(path, { finite: true })).toThrow('expected finite numbers');
-      }
-    });
+  test('with NaN or infinite weights are refused where they would be used, with tensor and element', () => {
+    for (const bad of [NaN, Infinity, -Infinity]) {
+      writeCheckpoint(path, { header, tensors: { w: { shape: [2], data: new Float32Array([1, bad]) } } });
+      expect(() => readCheckpoint(path, { finite: true })).toThrow(
+        `expected finite numbers, got ${bad}, at ${path}, tensor "w", element 1`,
+      );
+      expect(() => readSafetensors(path, { finite: true })).toThrow('expected finite numbers');
+    }
   });
 });

@@ -45,7 +45,7 @@ describe('a server may answer what it likes', () => {
       for (const count of [promptTokens, cachedTokens, completionTokens])
         expect(Number.isSafeInteger(count)).toBe(true);
     };
-    await withstands(inputs, ask, { place: server.url, check: isCompletion, runs: [10, 10_000] });
+    await withstands(inputs, ask, { place: server.url, check: isCompletion, runs: [100, 10_000] });
   });
 
   test('repeated prompts are scores or one error that names the server', async () => {
@@ -73,7 +73,7 @@ describe('a server may answer what it likes', () => {
       expect([logProbs.length, tokens.length]).toEqual([2, 2]);
       expect(logProbs.every(Number.isFinite) && tokens.every((count) => count > 0)).toBe(true);
     };
-    await withstands(inputs, score, { place: server.url, check: isScored, runs: [10, 10_000] });
+    await withstands(inputs, score, { place: server.url, check: isScored, runs: [100, 10_000] });
   });
 
   test('what it says of an error is shown without what a terminal would obey', async () => {

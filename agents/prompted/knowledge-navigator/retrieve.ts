@@ -174,7 +174,7 @@ async function relationsFor(
   const note = direction === 'kept' ? directionNote : '';
   const { elected, unread } = await vote(client, voters, ballot, { best, note });
   if (unread) retrieval.degraded = true;
-  const chosen = elected.map(({ place: index, share }) => ({ relation: kept[index]!, share }));
+  const chosen = elected.map(({ index, share }) => ({ relation: kept[index]!, share }));
   const names = chosen.map(({ relation: { text }, share }) => `${text} (${share.toFixed(2)})`);
   session.trace({ event: 'decision', phase: 'relation', summary: names.join('; ') });
   return chosen;

@@ -73,7 +73,7 @@ export async function vote(
     }
   }
   const ranked = [...tally].sort(([, a], [, b]) => b.votes - a.votes);
-  const elected = ranked.slice(0, best).map(([index, { sure }]) => ({ place: index, share: sure / cast }));
+  const elected = ranked.slice(0, best).map(([index, { sure }]) => ({ index, share: sure / cast }));
   return { elected, unread };
 }
 

@@ -70,7 +70,7 @@ export function walkedBack(batch: EntityBatch, inverseOf: Int32Array, initialWei
   const numRelations = inverseOf.length;
   const back = {
     ...batch,
-    initialWeights: initialWeights,
+    initialWeights,
     // What comes to a row by a relation stands where it leaves by the inverse.
     slotOf: batch.slotOf.map((slot) => slot - (slot % numRelations) + inverseOf[slot % numRelations]!),
     candidates: new Uint8Array(batch.entities.length).fill(1),
@@ -81,7 +81,7 @@ export function walkedBack(batch: EntityBatch, inverseOf: Int32Array, initialWei
 
 function reachedOf(
   { rowOf, offsets, from }: Pick<EntityBatch, 'rowOf' | 'offsets' | 'from'>,
-  { initialWeights: initialWeights, candidates }: LaidQuestions,
+  { initialWeights, candidates }: LaidQuestions,
   hops: number,
 ): Uint8Array[] {
   let before = Uint8Array.from(initialWeights, (share) => Number(share > 0));

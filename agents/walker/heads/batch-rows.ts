@@ -21,7 +21,7 @@ export function distinctRows(
 }
 
 /** Distinct ids of lists by first appearance, and the lists by places among them. */
-type Renumber = (...lists: readonly Int32Array[]) => { ids: Int32Array; places: Int32Array[] };
+type Renumber = (...lists: readonly Int32Array[]) => { ids: Int32Array; indices: Int32Array[] };
 
 /**
  * Renumbers ids below `size` in O(what is listed), without clearing a table. What the graph lacks (−1) is read as its first
@@ -46,7 +46,7 @@ export function renumbering(size: number): Renumber {
         return position[id]!;
       }),
     );
-    return { ids: ids.slice(0, count), places: indices };
+    return { ids: ids.slice(0, count), indices };
   };
 }
 

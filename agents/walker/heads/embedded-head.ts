@@ -111,7 +111,7 @@ export function createEmbeddedHead(
       const relations = rows.relations();
       if (!inflow) return score(batch, { entities: rows.entities(local.ids), relations, local }, dropout);
       const into = inflow.edgesInto(local.ids, dropout);
-      const { ids, places: indices } = renumberFlow!(local.ids, into.heads);
+      const { ids, indices } = renumberFlow!(local.ids, into.heads);
       const entities = inflow.rows(rows.entities(ids), relations, { ...into, heads: indices[1]! });
       return score(batch, { entities, relations, local }, dropout);
     },

@@ -61,8 +61,8 @@ export function createHostCandidateHead(
       const relation = localRelations(batch.lastRelation, batch.previousPathRelation, batch.relations);
       const [frozen, frozenRelations] = [training.rows(entities, entity.ids), training.rows(relations, relation.ids)];
       const local = tablesOf(training, settings, frozen, frozenRelations, relation.ids);
-      const [start, current, tails] = entity.places as [Int32Array, Int32Array, Int32Array];
-      const [lastRelation, previousPathRelation, own] = relation.places as [Int32Array, Int32Array, Int32Array];
+      const [start, current, tails] = entity.indices as [Int32Array, Int32Array, Int32Array];
+      const [lastRelation, previousPathRelation, own] = relation.indices as [Int32Array, Int32Array, Int32Array];
       const indexes = { start, current, tails, lastRelation, previousPathRelation, relations: own };
       return training.outputs([scoresOf(training, settings, shape, batch, local, indexes, dropout)]);
     },

@@ -81,7 +81,7 @@ export async function allInflowRows(
   const flush = async () => {
     const entities = Int32Array.from(held);
     const into = inflow.edgesInto(entities);
-    const { ids, places: indices } = renumber(entities, into.heads);
+    const { ids, indices } = renumber(entities, into.heads);
     const made = await readTensor(tf, () =>
       inflow.rows(tf.tensor2d(hostRows(values, width, ids), [ids.length, width]), relations, {
         ...into,

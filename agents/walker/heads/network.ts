@@ -125,7 +125,7 @@ export function localEntities(
 ): (batch: StateBatch, extra?: Int32Array) => LocalEntities {
   const renumber = renumbering(numEntities);
   return (batch, extra = othersOf(batch)) => {
-    const { ids, places: indices } = renumber(batch.start, batch.current, batch.tails, batch.walkedTails, extra);
+    const { ids, indices } = renumber(batch.start, batch.current, batch.tails, batch.walkedTails, extra);
     const [start, current, tails, walked, others] = indices as [Int32Array, ...Int32Array[]];
     return { ids, start, current: current!, tails: tails!, walked: walked!, others: others! };
   };

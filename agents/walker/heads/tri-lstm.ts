@@ -90,7 +90,7 @@ export function triLstmNetwork(
     const given = (table: Tensor2D, indices: Int32Array) =>
       gatherRows(tf, layer.given(columns(tf, table, 0, d)), indices);
     const between = layer.step(given(relations, shared.right), rowsAt(before, shared.left));
-    return layer.step(given(entities, edges.tails), rowsAt(between, shared.places))[0]!;
+    return layer.step(given(entities, edges.tails), rowsAt(between, shared.indices))[0]!;
   }
 }
 
@@ -201,7 +201,7 @@ function pairsOf(left: Int32Array, right: Int32Array, numRight: number) {
   });
   const keys = [...placeOf.keys()];
   return {
-    places: indices,
+    indices,
     left: Int32Array.from(keys, (key) => Math.floor(key / numRight)),
     right: Int32Array.from(keys, (key) => key % numRight),
   };

@@ -52,7 +52,7 @@ export function createWordEncoder(
 
   return ({ start, words }) => {
     const { messages, numLast, dialogues, stateOf } = words!;
-    const { ids, places: indices } = renumber(messages.rows);
+    const { ids, indices } = renumber(messages.rows);
     const local = { rows: indices[0]!, offsets: messages.offsets };
     const table = gatherRows(tf, layers.weight('words.table'), ids);
     const last = readLast(table, firstOf(local, numLast));

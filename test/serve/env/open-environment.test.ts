@@ -23,7 +23,7 @@ useSharedHome(async () => {
 const work: Work = {
   progress: silentProgress,
   note: () => {},
-  torn: () => {},
+  onTruncatedLog: () => {},
   preset: () => Promise.reject(new Error('none')),
 };
 const asked = (id: string, more: Partial<AskedEnv> = {}): AskedEnv => ({

@@ -130,7 +130,7 @@ describe('cloning of demonstrations', () => {
         const onStep = (step: CloneStep) => void steps.push(step);
         await cloned({
           ...data,
-          actor: { ...actor, maxScoresPerBatch: maxScoresPerBatch },
+          actor: { ...actor, maxScoresPerBatch },
           optimizer,
           settings: one,
           onStep,

@@ -169,7 +169,7 @@ describe('ppoObjective', () => {
     expect(() => run({ action: 2 })).toThrow(/expected a legal action/);
     expect(() => run({ action: -1 })).toThrow(/expected a legal action/);
     expect(() => run({ advantage: Number.NaN })).toThrow(/expected finite loss, got NaN/);
-    expect(() => run({}, { ...off, klCoef: 1 })).toThrow(/expected anchorLogProbs/);
+    expect(() => run({}, { ...off, klCoef: 1 })).toThrow(/expected referenceLogProbs/);
     const none = { ...example(0).transitions, state: new Int32Array(0) };
     expect(() => ppoObjective({ ...pair, transitions: none }, off)).toThrow(/expected transitions/);
   });
@@ -229,10 +229,7 @@ describe('the parts of a minibatch', () => {
   test.each([5, 1])('have gradients that add up to the gradient of the whole (at most %i actions)', (limit) => {
     const settings = ppoSettings.parse({ klCoef: 0.7, entropyCoef: 0.1 });
     const referenceLogProbs = Float32Array.from(logits, () => Math.log(0.3));
-    const whole = ppoObjective(
-      { logits, offsets, transitions: minibatch.transitions, referenceLogProbs: referenceLogProbs },
-      settings,
-    );
+    const whole = ppoObjective({ logits, offsets, transitions: minibatch.transitions, referenceLogProbs }, settings);
     let state = 0;
     const summed = microbatches(minibatch, sizes, limit).flatMap((part) => {
       const [begin, end] = [offsets[state]!, offsets[state + part.states.length]!];

@@ -42,7 +42,7 @@ interface ScalarLearner {
 interface Step {
   sample: number;
   row: number;
-  place: number;
+  index: number;
   legal: number[];
   oldLogProb: number;
   oldValue: number;
@@ -76,11 +76,11 @@ function stepsOf(walks: readonly Walk[], { scores, critic, average }: ScalarLear
       const next = walk.steps[t + 1]?.row ?? walk.cutAt;
       return reward + gamma * (next === undefined ? 0 : valueOf(next)) - valueOf(row);
     });
-    return walk.steps.map(({ row, place: index, legal }, t) => {
+    return walk.steps.map(({ row, index, legal }, t) => {
       const generalized = sum(deltas.slice(t).map((delta, l) => (gamma * lambda) ** l * delta));
       const grouped = returnFrom(walk, t) - mean(group.map((other) => returnFrom(other, 0)));
       return {
-        ...{ sample: walk.sample, row, place: index, legal },
+        ...{ sample: walk.sample, row, index, legal },
         oldLogProb: Math.log(softmax(scores.values, row, legal)[index]!),
         oldValue: valueOf(row),
         advantage:
@@ -115,7 +115,7 @@ function figuresOf(
 ): Figures & { approx_kl: number; clip_fraction: number } {
   const { algorithm, clipRange, dualClip, clipRangeValue } = settings;
   const all = Array.from({ length: width }, (_, action) => action);
-  const each = steps.map(({ row, place: index, legal, oldLogProb, oldValue, advantage, target }) => {
+  const each = steps.map(({ row, index, legal, oldLogProb, oldValue, advantage, target }) => {
     const probs = softmax(scores, row, legal);
     const clone = softmax(anchor, row, legal);
     const ratio = probs[index]! / Math.exp(oldLogProb);
