@@ -114,7 +114,8 @@ async function plan(command: Command, run: string | undefined, flags: Flags): Pr
   const names = members?.map(({ run: { id }, checkpoint }) =>
     checkpoint === flags.checkpoint ? id : `${id}@${checkpoint}`,
   );
-  const { jobOf, pluginsRefused } = await import('../jobs/job.js');
+  const { jobOf } = await import('../jobs/job.js');
+  const { pluginsRefused } = await import('../src/run/plugins.js');
   await evaluateNamed(task, [named], flags, terminalWork(), {
     async onAsked(asked, samples) {
       if (parts > samples) {
@@ -146,7 +147,8 @@ const ofThisMachine = ['write', 'parts', 'store', 'json', 'threads', 'max-minute
  * @throws WorkbenchError `usage` for options that other machines cannot use
  */
 async function carriedOptions(command: Command): Promise<Pick<Job, 'options' | 'presets'>> {
-  const { mayHold, pluginsRefused } = await import('../jobs/job.js');
+  const { mayHold } = await import('../jobs/job.js');
+  const { pluginsRefused } = await import('../src/run/plugins.js');
   const { isModelPath, lastingModelName } = await import('../src/llm/model-files.js');
   if ((command.parent?.getOptionValue('plugin') as string[] | undefined)?.length) throw pluginsRefused('--plugin');
   const options: Job['options'] = {};

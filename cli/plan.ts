@@ -117,7 +117,7 @@ export async function carriedPreset(preset: string): Promise<{ name: string; pre
   const { presetNames, resolvePreset } = await import('../src/run/locations.js');
   if (presetNames().includes(preset)) return { name: preset, presets: {} };
   const { readConfigFile } = await import('../src/run/config-source.js');
-  const { pluginsRefused } = await import('../jobs/job.js');
+  const { pluginsRefused } = await import('../src/run/plugins.js');
   const stem = basename(preset).replace(/\.(ya?ml|json)$/, '');
   const name = `${stem.replace(/[^\w.-]/g, '-')}.yaml`;
   const settings = readConfigFile(resolvePreset(preset)).value as Record<string, unknown>;

@@ -110,6 +110,12 @@ async function sweep(preset: string, flags: SweepFlags, plugins: readonly string
   const results = sweepResults(sweepIn(folder)!);
   if (flags.json) printJson({ folder, ...results });
   else printResults(results, record);
+  const { finished, failed } = results.counts;
+  if (finished === 0 && failed > 0) {
+    throw new WorkbenchError('failure', `expected a trial that finishes, got ${failed} failed, at ${folder}`, {
+      hint: 'Their reasons are above and in logs/; --resume --retry-failed runs them again.',
+    });
+  }
   printNote(`\n${commandLine('report', shownPath(folder))}`);
 }
 
@@ -121,7 +127,7 @@ async function refuseToPlan({ halving, retryFailed }: SweepFlags, plugins: reado
       hint: 'The jobs of a plan are independent: what follows from earlier runs needs one process that sees them all.',
     });
   }
-  if (plugins.length > 0) throw (await import('../jobs/job.js')).pluginsRefused('--plugin');
+  if (plugins.length > 0) throw (await import('../src/run/plugins.js')).pluginsRefused('--plugin');
 }
 
 async function planned(open: OpenSweep, work: SweepWork, progress: ProgressReporter): Promise<void> {
@@ -238,7 +244,7 @@ function printResults({ trials, metric, best, counts }: SweepResults, { better, 
   printLine();
   const { finished, stopped, failed } = counts;
   printLine(`${finished} of ${counts.trials} trials finished, ${stopped} stopped by halving, ${failed} failed`);
-  if (!best) return printLine('no trial finished: there is no best');
+  if (!best) return;
   const alike = ` (${best.n} seeds, all alike)`;
   const interval =
     best.low === best.high

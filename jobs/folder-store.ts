@@ -1,8 +1,11 @@
 /** A store in a shared folder. */
 import {
+  closeSync,
   copyFileSync,
   existsSync,
+  fsyncSync,
   linkSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -11,7 +14,7 @@ import {
 } from 'node:fs';
 import { randomUUID } from 'node:crypto';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { makeFolder, writeError } from '../src/run/files.js';
+import { makeFolder, sha256File, writeError } from '../src/run/files.js';
 import { confined } from '../src/run/locations.js';
 import { type Blocker, tryLockFile } from '../src/run/run-lock.js';
 
@@ -28,6 +31,8 @@ export interface Store {
   download(name: string, file: string): Promise<boolean>;
   /** Writes an object, replacing any previous one. */
   write(name: string, content: Content): Promise<void>;
+  /** True if an object is whole: it has the length of the file, and its content where that costs no transfer. */
+  holds(name: string, file: string): Promise<boolean>;
   /** Creates an object. Of several concurrent attempts exactly one succeeds. @returns true if this one did */
   writeOnce(name: string, content: Content): Promise<boolean>;
   /** All names with a prefix, in order. */
@@ -49,7 +54,7 @@ export function openFolderStore(address: string): Store {
     try {
       makeFolder(dirname(file));
       if (typeof content === 'string') writeFileSync(draft, content, { flush: true });
-      else copyFileSync(content.file, draft);
+      else copyFlushed(content.file, draft);
       return take(draft);
     } catch (error) {
       throw writeError(error, file);
@@ -66,6 +71,8 @@ export function openFolderStore(address: string): Store {
       placed(file, { file: place(name) }, (draft) => renameSync(draft, file));
       return true;
     },
+    holds: async (name, file) =>
+      existsSync(place(name)) && (await sha256File(place(name))) === (await sha256File(file)),
     write: async (name, content) => placed(place(name), content, (draft) => renameSync(draft, place(name))),
     // Named by link(2), which fails if the name exists, also on network file systems; the file is already complete.
     writeOnce: async (name, content) =>
@@ -89,4 +96,15 @@ export function openFolderStore(address: string): Store {
     remove: async (name) => rmSync(place(name), { force: true }),
     claim: (name) => tryLockFile(place(name)),
   };
+}
+
+/** Copies a file onto the disk: a power cut leaves no name without content. */
+function copyFlushed(from: string, to: string): void {
+  copyFileSync(from, to);
+  const descriptor = openSync(to, 'r+');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
 }

@@ -7,6 +7,7 @@ import { canonicalJson, configHash } from '../src/run/config-values.js';
 import { kgwalkVersion } from '../src/run/environment.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { readTextFile, writeFileAtomic } from '../src/run/files.js';
+import { pluginsRefused } from '../src/run/plugins.js';
 import { ofShape, parseJson } from '../src/run/read-json.js';
 import { type SweepRecord, sweepRecord } from '../src/run/sweep.js';
 
@@ -33,7 +34,7 @@ const content = z.strictObject({
   version: text,
   command: z.enum(['train', 'evaluate']),
   /** Arguments and options of the command. */
-  args: z.array(text).max(20),
+  args: z.array(path).max(20),
   options: z.record(text, z.union([z.literal(true), z.array(text).max(2000)])),
   /** Part of an evaluation, e.g. `2/8`, or name of a run of a sweep. */
   part: z.string().regex(/^(\d{1,6}\/\d{1,6}|trial-\d{3,9}-s\d{1,10})$/),
@@ -116,13 +117,6 @@ export function jobFrom(value: unknown, place: string): Job {
 
 /** Plugins are code: jobs never carry them. */
 const namesPlugins = (setting: string) => /^\s*plugins\b/.test(setting);
-
-/** The error for a plan that would load code. */
-export function pluginsRefused(place: string): WorkbenchError {
-  return new WorkbenchError('usage', `expected work without plugins, got some, at ${place}`, {
-    hint: 'A job brings no code: do it on one machine, without a plan.',
-  });
-}
 
 /** The error for work of another version of the program. */
 export function otherVersion(version: string, place: string): WorkbenchError {

@@ -122,7 +122,7 @@ export class WorkQueue {
     run: (job: Job) => Promise<JobEnd>,
     { jobs, wait, signal }: { jobs: number; wait: boolean; signal: AbortSignal },
   ): Promise<void> {
-    // The store is unreachable, or holds another result: not an error of the job.
+    // The store is unreachable: not an error of the job.
     const broken = new AbortController();
     const process = async (queued: Queued, token: string | undefined) => {
       const job = this.#jobOf(queued);

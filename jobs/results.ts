@@ -4,12 +4,13 @@
  * written once; a second worker must have produced the same.
  */
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, readdirSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { dirname, join, relative, sep } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { WorkbenchError } from '../src/run/errors.js';
-import { makeFolder, sha256File } from '../src/run/files.js';
+import { makeFolder, sha256File, writeFileAtomic } from '../src/run/files.js';
 import { confined } from '../src/run/locations.js';
 import { ofShape, parseJson } from '../src/run/read-json.js';
 import type { Store } from './store.js';
@@ -43,12 +44,17 @@ const leftOut = (path: string) => /(^|\/)(\.[^/]*|[^/]*\.part)$|^(logs|report)\/
 const ofTheClock = (path: string) =>
   /(^|\/)(environment\.json|(timing|completions)\.jsonl|tensorboard\/[^/]*)$/.test(path);
 
-/**
- * Order in which files of a running run may be copied: checkpoint references first, logs last, which are then ahead of
- * the checkpoint as after a kill.
- */
+const isIndex = (path: string) => path.endsWith('/checkpoints/index.json');
+
+/** Indexes of checkpoints, with their contents. */
+const indexesIn = (folder: string) =>
+  pathsIn(folder)
+    .filter(isIndex)
+    .map((path) => [path, readFileSync(join(folder, path), 'utf8')] as const);
+
+/** Files below a folder; logs last, which are then ahead of the checkpoint as after a kill. */
 function pathsIn(folder: string): string[] {
-  const order = (path: string) => (path.endsWith('/checkpoints/index.json') ? 0 : path.endsWith('.jsonl') ? 2 : 1);
+  const order = (path: string) => Number(path.endsWith('.jsonl'));
   const paths = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'));
@@ -68,11 +74,17 @@ async function putFiles(
   for (const path of paths) {
     const file = join(folder, path);
     const sha256 = await sha256File(file);
-    if (!have.has(sha256)) await store.writeOnce(into + sha256, { file });
+    if (!have.has(sha256)) await putObject(store, into + sha256, file);
     have.add(sha256);
     files.push({ path, sha256 });
   }
   return files.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** Stores a file under its hash; an object that was damaged there is written anew. */
+async function putObject(store: Store, name: string, file: string): Promise<void> {
+  if (await store.writeOnce(name, { file })) return;
+  if (!(await store.holds(name, file))) await store.write(name, { file });
 }
 
 async function readManifest(store: Store, name: string): Promise<Manifest | undefined> {
@@ -98,12 +110,15 @@ async function takeFiles(store: Store, { files }: Manifest, folder: string, from
   }
 }
 
+/** A job whose result differs from the one in the store. */
+export class NotReproduced extends WorkbenchError {}
+
 /** Outcome of publishing: this result was stored, or an equal one was there. */
 export type Published = 'published' | 'known';
 
 /**
  * Stores a result under its job's key, once.
- * @throws WorkbenchError `failure` if a different result is there (beyond timings): then both are kept
+ * @throws NotReproduced if a different result is there (beyond timings): then both are kept
  */
 export async function publish(store: Store, job: Keyed, folder: string): Promise<Published> {
   const files = await putFiles(store, folder);
@@ -117,7 +132,7 @@ export async function publish(store: Store, job: Keyed, folder: string): Promise
   if (differs.length === 0) return 'known';
   await store.writeOnce(`${rivalsOf(job)}${createHash('sha256').update(text).digest('hex')}.json`, text);
   const [first, second] = [other?.processor, cpus()[0]?.model];
-  throw new WorkbenchError(
+  throw new NotReproduced(
     'failure',
     `expected the result that is there, got another: ${differs.slice(0, 3).join(', ')}${differs.length > 3 ? ` and ${differs.length - 3} more files differ` : ''}, at ${store.address}/${resultName(job)}`,
     {
@@ -162,20 +177,25 @@ export async function saveProgress(store: Store, job: Keyed, folder: string, kep
   }
 }
 
-/** A copy of a run's folder while it is written; undefined if its checkpoints were replaced at each of five tries. */
+/**
+ * A copy of a run's folder while it is written; undefined if its checkpoints were replaced at each of five tries. What an index names
+ * was there before it and leaves after the next one, so the rest is listed once the indexes are copied, and these must still be the same.
+ */
 function copyOf(folder: string): string | undefined {
   const copy = `${folder}.copy`;
   for (let tried = 1; tried <= 5; tried++) {
     try {
-      for (const path of pathsIn(folder)) {
+      const indexes = indexesIn(folder);
+      for (const [path, content] of indexes) writeFileAtomic(join(copy, path), content);
+      for (const path of pathsIn(folder).filter((one) => !isIndex(one))) {
         makeFolder(dirname(join(copy, path)));
         copyFileSync(join(folder, path), join(copy, path));
       }
-      return copy;
+      if (isDeepStrictEqual(indexesIn(folder), indexes)) return copy;
     } catch (error) {
-      rmSync(copy, { recursive: true, force: true });
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     }
+    rmSync(copy, { recursive: true, force: true });
   }
   return undefined;
 }

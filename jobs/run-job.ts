@@ -8,6 +8,7 @@ import { type Job, wordsOf } from './job.js';
 import { runProgram } from './program.js';
 import {
   hasResult,
+  NotReproduced,
   publish,
   type Published,
   removeFailure,
@@ -29,7 +30,7 @@ export type JobEnd = { state: Published | 'stopped' } | { state: 'failed'; reaso
  * Runs or resumes a job.
  * @param scratch private folder of this worker, with a folder for each running job
  * @param signal aborted: the job saves and stops
- * @throws WorkbenchError if the store fails, or has another result
+ * @throws WorkbenchError if the store fails
  */
 export async function runJob(job: Job, store: Store, scratch: string, signal: AbortSignal): Promise<JobEnd> {
   if (await hasResult(store, job)) return { state: 'known' };
@@ -67,19 +68,29 @@ export async function runJob(job: Job, store: Store, scratch: string, signal: Ab
       log,
       signal,
       cwd: folder,
-      // Data and models are this machine's; runs and evaluations are the job's.
-      variables: { KGWALK_HOME: kgwalkHome(), KGWALK_RUNS: join(folder, 'runs'), KGWALK_PROGRESS: 'off' },
+      // Data and models are this machine's; runs, evaluations and settings are the job's.
+      variables: {
+        KGWALK_HOME: kgwalkHome(),
+        KGWALK_RUNS: join(folder, 'runs'),
+        KGWALK_JOB: folder,
+        KGWALK_PROGRESS: 'off',
+      },
     }).finally(() => clearInterval(ticking));
     await saving;
-    if (ended.state === 'failed') {
-      await saveFailure(store, job, ended.reason);
-      return ended;
-    }
+    const failed = async (reason: string): Promise<JobEnd> => {
+      await saveFailure(store, job, reason);
+      return { state: 'failed', reason };
+    };
+    if (ended.state === 'failed') return await failed(ended.reason);
     if (ended.state === 'stopped') {
       await saveProgress(store, job, made, kept);
       return { state: 'stopped' };
     }
-    const state = await publish(store, job, made);
+    const state = await publish(store, job, made).catch((error: unknown) => {
+      if (error instanceof NotReproduced) return error;
+      throw error;
+    });
+    if (state instanceof NotReproduced) return await failed(`${state.message}. ${state.hint}`);
     await removeProgress(store, job);
     await removeFailure(store, job);
     return { state };

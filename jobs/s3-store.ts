@@ -115,6 +115,10 @@ export async function openS3Store(address: string): Promise<Store> {
         rmSync(draft, { force: true });
       }
     },
+    async holds(name, file) {
+      const head = await client.send(new s3.HeadObjectCommand(at(name))).catch(refuse);
+      return head.ContentLength === statSync(file).size;
+    },
     write: async (name, content) => void (await put(name, content, false)),
     writeOnce: (name, content) => put(name, content, true),
     async list(start) {

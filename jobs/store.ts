@@ -65,6 +65,7 @@ function patient(store: Store, tries: number): Store {
     read: (name) => again(`reading ${name}`, () => store.read(name)),
     download: (name, file) => again(`reading ${name}`, () => store.download(name, file)),
     write: (name, content) => again(`writing ${name}`, () => store.write(name, content)),
+    holds: (name, file) => again(`reading ${name}`, () => store.holds(name, file)),
     list: (prefix) => again(`listing ${prefix}`, () => store.list(prefix)),
     remove: (name) => again(`removing ${name}`, () => store.remove(name)),
     writeOnce: (name, content) =>

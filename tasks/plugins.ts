@@ -12,7 +12,8 @@ import type { registerReward } from '../envs/dialogue-walk/hits.js';
 import type { BatchFactory, EnvFactory, registerEnv } from '../envs/registry.js';
 import type { registerFigure } from '../evaluation/figures.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import { addLoadedPlugin, isPluginLabel, loadedPlugins } from '../src/run/plugins.js';
+import { addLoadedPlugin, isPluginLabel, loadedPlugins, pluginsRefused } from '../src/run/plugins.js';
+import { jobFolder } from '../src/run/locations.js';
 import { memoryErrorOf } from '../src/run/stop.js';
 import type { loadTask } from './index.js';
 
@@ -36,11 +37,12 @@ export interface PluginHost {
  * Loads a plugin, as `--plugin FILE` does: a program that runs with all rights of this process. The same file is loaded once. What it
  * registered is known from now on; runs and evaluations that are made from now on record its sha256.
  * @param path from the working folder
- * @throws WorkbenchError `usage` for a file that is not there, exports no `plugin` or registers a name that is taken; `failure` for one
+ * @throws WorkbenchError `usage` in a job, for a file that is not there, exports no `plugin` or registers a name that is taken; `failure` for one
  *   that throws; both name it
  */
 export async function loadPlugin(path: string): Promise<void> {
   const file = resolve(path);
+  if (jobFolder() !== undefined) throw pluginsRefused(file);
   if (loadedPlugins().some((one) => one.file === file)) return;
   const hint =
     'It exports `function plugin({ agents, registerEnv, registerReward, registerImporter, registerFigure })`: see docs/library.md.';

@@ -16,9 +16,9 @@ import {
   statSync,
   symlinkSync,
 } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
-import { pid, platform } from 'node:process';
-import { makeFolder, temporaryFolder } from '../run/files.js';
+import { dirname, join } from 'node:path';
+import { platform } from 'node:process';
+import { makeFolder, temporaryFolder, temporaryName } from '../run/files.js';
 
 const lockName = 'lock.mdb';
 const dataName = 'data.mdb';
@@ -74,7 +74,7 @@ let made = 0;
  */
 export function makeFiles(folder: string): DatabaseFiles | undefined {
   const parent = dirname(folder);
-  const temporary = join(parent, `.${basename(folder)}.${pid}.${++made}.tmp`);
+  const temporary = temporaryName(folder, ++made);
   let files: DatabaseFiles | 'one' | 'none' = 'none';
   try {
     makeFolder(parent);

@@ -1,11 +1,12 @@
 /** Parses the text of a config into plain values with the position of every key, and resolves `extends`. */
-import { existsSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { existsSync, realpathSync } from 'node:fs';
+import { dirname, join, resolve, sep } from 'node:path';
+import { WorkbenchError } from './errors.js';
 import { type Document, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, type Node, parseDocument } from 'yaml';
 import { display } from './config-keys.js';
 import { isPlain } from './config-values.js';
 import { readTextFile } from './files.js';
-import { resolvePreset } from './locations.js';
+import { jobFolder, packageRoot, resolvePreset } from './locations.js';
 import { isPluginLabel } from './plugins.js';
 import { printable } from './printable.js';
 
@@ -130,9 +131,10 @@ function yamlExcess(text: string): string | undefined {
  * Reads a config file. With `extends: NAME` it lies over that file: sections are merged, everything else replaces what
  * is below. NAME is a YAML file next to this one or a preset, as `resolvePreset` takes it.
  * @returns the values of all files; a place is in the uppermost file that gives the key
- * @throws WorkbenchError `usage` for a missing file
+ * @throws WorkbenchError `usage` for a missing file, and in a job for a file that neither it nor the package has
  */
 export function readConfigFile(file: string, above: readonly string[] = []): ConfigSource {
+  refuseOutsideJob(file);
   const source = withPlugins(parseConfigText(readTextFile(file, 'a config file', longestConfig), file), file);
   if (!isPlain(source.value) || !Object.hasOwn(source.value, 'extends')) return source;
   const { extends: name, ...own } = source.value;
@@ -153,6 +155,16 @@ export function readConfigFile(file: string, above: readonly string[] = []): Con
     problems: [],
     placeOf: (path) => (hasKey(own, path) || !hasKey(given, path) ? source : below).placeOf(path),
   };
+}
+
+function refuseOutsideJob(file: string): void {
+  const job = jobFolder();
+  if (job === undefined) return;
+  const real = realpathSync(file);
+  if ([job, join(packageRoot(), 'presets')].some((folder) => real.startsWith(realpathSync(folder) + sep))) return;
+  throw new WorkbenchError('usage', `expected settings of the job or of the package, got ${file}`, {
+    hint: 'A job reads no settings of the machine that runs it: write the plan again with them.',
+  });
 }
 
 /** Plugin paths are relative to the settings file. Settings of run folders load no plugin: these may come from others. */

@@ -22,6 +22,9 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { kill, pid } from 'node:process';
 import { WorkbenchError } from './errors.js';
 
+/** Host name in file-name characters: folders may be shared by machines. */
+export const machine = hostname().replace(/[^\w.-]/g, '_');
+
 let writes = 0;
 
 /**
@@ -55,7 +58,7 @@ export function writeFileAtomic(path: string, data: string | Uint8Array | Iterab
 
 function openTemporary(path: string) {
   for (;;) {
-    const temporary = join(dirname(path), `.${basename(path)}.${pid}.${++writes}.tmp`);
+    const temporary = temporaryName(path, ++writes);
     try {
       return { temporary, descriptor: openSync(temporary, 'wx') };
     } catch (error) {
@@ -92,11 +95,11 @@ export function isFolder(path: string): boolean {
  * @param use a lower-case word
  */
 export function temporaryFolder(use: string): string {
-  const made = mkdtempSync(join(tmpdir(), `kgwalk-${use}-${hostname()}-${pid}-`));
+  const made = mkdtempSync(join(tmpdir(), `kgwalk-${use}-${machine}-${pid}-`));
   const root = dirname(made);
   for (const name of readdirSync(root)) {
     const [, host, writer] = /^kgwalk-[a-z]+-(.+)-(\d+)-\w{6}$/.exec(name) ?? [];
-    if (host !== hostname() || isRunning(Number(writer))) continue;
+    if (host !== machine || isRunning(Number(writer))) continue;
     try {
       rmSync(join(root, name), { recursive: true, force: true });
     } catch {
@@ -114,25 +117,45 @@ function tidy(folder: string): void {
   if (tidied.has(place)) return;
   tidied.add(place);
   for (const name of readdirSync(folder)) {
-    const writer = Number(temporaryName.exec(name)?.[2]);
-    if (writer > 0 && writer !== pid && !isRunning(writer)) rmSync(join(folder, name), { force: true });
+    const path = join(folder, name);
+    if (isOwn(path) === false && isLeftover(path)) rmSync(path, { force: true });
   }
 }
 
-/** Temporary name of a file that is being written, with the number of its process. */
-const temporaryName = /^\.(.+)\.(\d+)\.\d+\.tmp$/;
+/** Temporary name of a file or folder that this process is making, with its number and machine. */
+export function temporaryName(path: string, count: number): string {
+  return join(dirname(path), `.${basename(path)}.${pid}@${machine}.${count}.tmp`);
+}
+
+const temporary = /^\.(.+)\.(\d+)@([\w.-]+)\.\d+\.tmp$/;
+
+/** True for a temporary name of this process, or of an earlier one with its number; undefined for other names. */
+function isOwn(path: string): boolean | undefined {
+  const [, , writer, host] = temporary.exec(basename(path)) ?? [];
+  return writer === undefined ? undefined : host === machine && Number(writer) === pid;
+}
+
+/** Milliseconds without a write after which the writer on another machine counts as dead. */
+const longestPause = 3_600_000;
+
+/** True if the writer of a temporary file is dead. */
+function isLeftover(path: string): boolean {
+  const [, , writer, host] = temporary.exec(basename(path)) ?? [];
+  if (host === machine) return !isRunning(Number(writer));
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats !== undefined && Date.now() - stats.mtimeMs > longestPause;
+}
 
 /**
- * Removes leftovers of killed writers below a folder.
- * @param of the file they were writing; default: any. A live process may be writing it at the same time
+ * Removes leftovers of killed writers below a folder; what a live process is writing stays.
+ * @param of the file they were writing; default: any
  */
 export function removeLeftovers(folder: string, of?: string): void {
   for (const name of namesIn(folder)) {
-    const [, file, writer] = temporaryName.exec(basename(name)) ?? [];
-    if (file === undefined) continue;
-    const isOthers = Number(writer) !== pid && isRunning(Number(writer));
-    if (of !== undefined && (file !== of || isOthers)) continue;
-    rmSync(join(folder, name), { force: true });
+    const path = join(folder, name);
+    const file = temporary.exec(basename(name))?.[1];
+    if (file === undefined || (of !== undefined && file !== of)) continue;
+    if (isOwn(path) || isLeftover(path)) rmSync(path, { force: true });
   }
 }
 

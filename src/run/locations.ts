@@ -21,6 +21,9 @@ export const modelsFolder = (): string => join(kgwalkHome(), 'models');
 /** Run folders, and evaluations of agents without a run: `KGWALK_RUNS`, default `runs` in the working folder. */
 export const runsFolder = (): string => resolve(env.KGWALK_RUNS || 'runs');
 
+/** `KGWALK_JOB`, set by workers: folder of the job that this process runs, which reads no settings elsewhere and loads no code. */
+export const jobFolder = (): string | undefined => env.KGWALK_JOB;
+
 /** Folder of this package's `package.json`, for sources and for `dist`. */
 export function packageRoot(): string {
   let folder = dirname(fileURLToPath(import.meta.url));

@@ -33,6 +33,13 @@ const label = /^(.+)@sha256:([0-9a-f]{64})$/;
 /** True if an entry of `plugins` is a run's label, which loads nothing, and not a file. */
 export const isPluginLabel = (entry: string): boolean => label.test(entry);
 
+/** The error for a plan that would load code. */
+export function pluginsRefused(place: string): WorkbenchError {
+  return new WorkbenchError('usage', `expected work without plugins, got some, at ${place}`, {
+    hint: 'A job brings no code: do it on one machine, without a plan.',
+  });
+}
+
 /** Labels in settings. */
 export function pluginLabels({ plugins }: { plugins?: unknown }): string[] {
   const entries = Array.isArray(plugins) ? (plugins as unknown[]) : [];

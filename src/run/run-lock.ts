@@ -1,18 +1,15 @@
 /** Exclusive lock of a run folder. The lock of a dead process is taken over. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, linkSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { pid } from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 import { WorkbenchError } from './errors.js';
-import { isRunning, makeFolder, writeError } from './files.js';
+import { isRunning, machine, makeFolder, writeError } from './files.js';
 import { isDone, type LockDisk, type LockState, lockStep, waits } from './lock-steps.js';
 import { throwIfStopped } from './stop.js';
 
 const lockName = '.lock';
-/** Host name in file-name characters. */
-const machine = hostname().replace(/[^\w.-]/g, '_');
 
 /** `born` distinguishes two processes with the same number: numbers are reused, above all in containers. */
 interface Holder {

@@ -1,9 +1,13 @@
 /** Plans: a job a line, under its own hash, and nothing in it that a machine should not do. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { env } from 'node:process';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { jobFrom, jobOf, readPlan, wordsOf, writePlan } from '../../jobs/job.js';
+import { openPreset } from '../../presets/index.js';
+import { readConfigFile } from '../../src/run/config-source.js';
 import { configHash } from '../../src/run/config-values.js';
+import { loadPlugin } from '../../tasks/plugins.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 
 const planned = {
@@ -42,6 +46,7 @@ describe('is refused, with the line:', () => {
     ['a plugin', keyed({ options: { set: ['plugins=["x.mjs"]'] } }), 'expected work without plugins, got some'],
     ['a plugin in a preset', keyed({ presets: { 'my.yaml': { plugins: ['x.mjs'] } } }), 'no plugins'],
     ['a file elsewhere', keyed({ presets: { '../my.yaml': {} } }), 'presets'],
+    ['settings elsewhere', keyed({ args: ['/etc/evil.yaml'] }), 'args'],
     ['a folder elsewhere', keyed({ folders: { 'runs/../../x': 'a'.repeat(64) } }), 'folders'],
     ['further keys', keyed({ shell: 'rm' }), 'Unrecognized key'],
     ['a part that leads out', keyed({ part: 'trial-001-s1/../..' }), 'part'],
@@ -59,5 +64,35 @@ describe('is refused, with the line:', () => {
     writePlan(file, { jobs: [job] });
     writeFileSync(file, readFileSync(file, 'utf8').slice(0, 40));
     expect(() => readPlan(file)).toThrow(`broken JSON`);
+  });
+});
+
+describe('a process that runs a job', () => {
+  const elsewhere = folderWith({
+    'evil.yaml': 'extends: demo\nplugins: [./evil.mjs]\n',
+    'evil.mjs': 'export const plugin = 0;',
+  });
+  let job: string;
+  beforeEach(() => {
+    job = folderWith({ 'own.yaml': 'extends: demo\n', 'over.yaml': `extends: ${join(elsewhere, 'evil.yaml')}\n` });
+    env.KGWALK_JOB = job;
+  });
+  afterEach(() => void delete env.KGWALK_JOB);
+
+  test('reads its own settings and those of the package alone', () => {
+    expect(readConfigFile(join(job, 'own.yaml')).problems).toEqual([]);
+    for (const file of [join(elsewhere, 'evil.yaml'), join(job, 'over.yaml')]) {
+      expect(() => readConfigFile(file)).toThrow('expected settings of the job or of the package, got ');
+    }
+    symlinkSync(join(elsewhere, 'evil.yaml'), join(job, 'link.yaml'));
+    expect(() => readConfigFile(join(job, 'link.yaml'))).toThrow('expected settings of the job');
+  });
+
+  test('loads no plugin, wherever it lies', async () => {
+    writeFileSync(join(job, 'evil.mjs'), 'export function plugin() { globalThis.ran = true; }');
+    writeFileSync(join(job, 'evil.yaml'), 'extends: demo\nplugins: [./evil.mjs]\n');
+    await expect(openPreset(join(job, 'evil.yaml'))).rejects.toThrow('expected work without plugins');
+    await expect(loadPlugin(join(elsewhere, 'evil.mjs'))).rejects.toThrow('expected work without plugins');
+    expect(globalThis).not.toHaveProperty('ran');
   });
 });

@@ -105,6 +105,37 @@ test('a file that the store lost or altered is never taken for the one that was 
   await expect(takeResult(store, job, join(home, 'taken'))).rejects.toThrow('got none');
 });
 
+test('an object that the store damaged is written anew by the next worker that has it', async () => {
+  await publish(store, job, folderOf(made));
+  for (const object of await store.list('objects/')) await store.write(object, '');
+  await store.remove(`results/${job.key}.json`);
+  expect(await publish(store, job, folderOf(made))).toBe('published');
+  await takeResult(store, job, join(home, 'taken'));
+  expect(filesIn(join(home, 'taken'))).toEqual(made);
+});
+
+test('progress of a run that saves meanwhile lists what its index names', async () => {
+  const folder = folderOf({ 'run/checkpoints/index.json': '[1]', 'run/checkpoints/1': 'first' });
+  // A writer that saves, drops what the index named before, and saves again: at most one of these between two reads.
+  const at = join(folder, 'run', 'checkpoints');
+  const saving = (async () => {
+    for (let step = 2; step < 60; step++) {
+      writeFileSync(join(at, String(step)), `weights ${step}`);
+      writeFileSync(join(at, 'index.json'), `[${step}]`);
+      rmSync(join(at, String(step - 1)));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  })();
+  for (let i = 0; i < 10; i++) {
+    await saveProgress(store, job, folder, new Set());
+    const taken = join(home, `taken-${i}`);
+    if (!(await takeProgress(store, job, taken))) continue;
+    const [named] = JSON.parse(readFileSync(join(taken, 'run/checkpoints/index.json'), 'utf8')) as [number];
+    expect(filesIn(taken)).toHaveProperty([`run/checkpoints/${named}`]);
+  }
+  await saving;
+});
+
 test('a list of files from elsewhere leads out of no folder', async () => {
   await publish(store, job, folderOf(made));
   const list = (await store.read(`results/${job.key}.json`))!;

@@ -48,6 +48,9 @@ describe.each(kinds)('%s', (_, addressOf) => {
     await store.write('b/bytes', { file });
     expect(await store.download('b/bytes', join(folder, 'deep', 'copy'))).toBe(true);
     expect([...readFileSync(join(folder, 'deep', 'copy'))]).toEqual([0, 255, 10, 13]);
+    expect(await store.holds('b/bytes', file)).toBe(true);
+    await store.write('b/bytes', '');
+    expect(await store.holds('b/bytes', file)).toBe(false);
     await store.remove('a/text');
     await store.remove('a/text');
     expect(await store.read('a/text')).toBeUndefined();

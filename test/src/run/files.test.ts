@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { pid, ppid } from 'node:process';
 import { WorkbenchError } from '../../../src/run/errors.js';
 import {
+  machine,
   readTextFile,
   removeLeftovers,
   sha256File,
@@ -72,7 +73,8 @@ describe('what a killed write left', () => {
   test('blocks no one, not even a process of the same number', () => {
     const place = folder();
     const file = join(place, 'a.json');
-    for (let write = 1; write <= 100; write++) writeFileSync(join(place, `.a.json.${pid}.${write}.tmp`), 'half');
+    for (let write = 1; write <= 100; write++)
+      writeFileSync(join(place, `.a.json.${pid}@${machine}.${write}.tmp`), 'half');
     writeFileAtomic(file, '2');
     expect(readFileSync(file, 'utf8')).toBe('2');
     removeLeftovers(place);
@@ -81,13 +83,18 @@ describe('what a killed write left', () => {
 
   test('goes; of a file that others write too, what a living process is writing stays', () => {
     const gone = 2 ** 22 + 1;
-    const names = [`.a.json.${gone}.1.tmp`, `.a.json.${ppid}.1.tmp`, `.b.json.${gone}.1.tmp`, '.mine.tmp', 'a.json'];
+    const dead = ['a', 'b'].map((name) => `.${name}.json.${gone}@${machine}.1.tmp`);
+    const other = [`.a.json.${gone}@another.1.tmp`, `.b.json.${gone}@another.1.tmp`];
+    const live = [`.a.json.${ppid}@${machine}.1.tmp`, other[0]!, '.mine.tmp', 'a.json'];
     const place = folder();
-    for (const name of names) writeFileSync(join(place, name), '');
+    for (const name of [...dead, ...other, ...live]) writeFileSync(join(place, name), '');
+    // A machine that has written nothing for two hours.
+    const before = Date.now() / 1000 - 7200;
+    utimesSync(join(place, other[1]!), before, before);
     removeLeftovers(place, 'a.json');
-    expect(readdirSync(place).sort()).toEqual(names.slice(1).sort());
+    expect(readdirSync(place).sort()).toEqual([dead[1], other[1], ...live].sort());
     removeLeftovers(place);
-    expect(readdirSync(place).sort()).toEqual(['.mine.tmp', 'a.json']);
+    expect(readdirSync(place).sort()).toEqual(live.sort());
     removeLeftovers(join(place, 'missing'));
   });
 });

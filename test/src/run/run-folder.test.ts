@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { machine } from '../../../src/run/files.js';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { configHash } from '../../../src/run/config-values.js';
@@ -90,7 +91,7 @@ describe('a folder that holds a run', () => {
   test('resumes with the new settings, and drops what a killed write left unfinished', () => {
     const folder = join(runs(), 'a');
     create(folder).close();
-    const [unfinished, other] = ['.metrics.arrow.77.3.tmp', '.mine.tmp'].map((name) => join(folder, name));
+    const [unfinished, other] = [`.metrics.arrow.${2 ** 22 + 1}@${machine}.3.tmp`, '.mine.tmp'].map((name) => join(folder, name));
     for (const file of [unfinished!, other!]) writeFileSync(file, 'half');
     const longer = { ...config, ppo: { ...config.ppo, updates: 9 } };
     create(folder, true, longer).close();

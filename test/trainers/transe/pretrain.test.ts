@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { machine } from '../../../src/run/files.js';
 import { meanEntityNorm } from '../../../src/embedding/transe.js';
 import { GraphBuilder } from '../../../src/kg/build-graph.js';
 import { keepInRun, pretrainEmbeddings, readTable } from '../../../trainers/transe/pretrain.js';
@@ -85,7 +86,7 @@ test('a kill costs the epochs since the last validation, and nothing of the resu
     await expect(killed).rejects.toThrow('killed');
     expect(dying.seen.before).toBe(from * count);
   }
-  writeFileSync(join(broken, `.${readdirSync(broken)[0]}.99999999.1.tmp`), 'half');
+  writeFileSync(join(broken, `.${readdirSync(broken)[0]}.99999999@${machine}.1.tmp`), 'half');
   const end = await pretrainEmbeddings(graph, { ...options, folder: broken });
   expect(readFileSync(end.file)).toEqual(readFileSync(file));
   expect(readdirSync(broken)).toEqual(readdirSync(whole));
