@@ -1,11 +1,8 @@
 /** A store in a shared folder. */
 import {
-  closeSync,
   copyFileSync,
   existsSync,
-  fsyncSync,
   linkSync,
-  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -14,7 +11,7 @@ import {
 } from 'node:fs';
 import { randomUUID } from 'node:crypto';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { makeFolder, sha256File, writeError } from '../src/run/files.js';
+import { flush, makeFolder, sha256File, writeError } from '../src/run/files.js';
 import { confined } from '../src/run/locations.js';
 import { type Blocker, tryLockFile } from '../src/run/run-lock.js';
 
@@ -54,7 +51,11 @@ export function openFolderStore(address: string): Store {
     try {
       makeFolder(dirname(file));
       if (typeof content === 'string') writeFileSync(draft, content, { flush: true });
-      else copyFlushed(content.file, draft);
+      else {
+        copyFileSync(content.file, draft);
+        // A power cut must leave no name without content.
+        flush(draft);
+      }
       return take(draft);
     } catch (error) {
       throw writeError(error, file);
@@ -96,15 +97,4 @@ export function openFolderStore(address: string): Store {
     remove: async (name) => rmSync(place(name), { force: true }),
     claim: (name) => tryLockFile(place(name)),
   };
-}
-
-/** Copies a file onto the disk: a power cut leaves no name without content. */
-function copyFlushed(from: string, to: string): void {
-  copyFileSync(from, to);
-  const descriptor = openSync(to, 'r+');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
 }

@@ -81,7 +81,7 @@ async function putFiles(
   return files.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** Stores a file under its hash; an object that was damaged there is written anew. */
+/** Stores a file under its hash; an object that was damaged there is written again. */
 async function putObject(store: Store, name: string, file: string): Promise<void> {
   if (await store.writeOnce(name, { file })) return;
   if (!(await store.holds(name, file))) await store.write(name, { file });
@@ -110,38 +110,31 @@ async function takeFiles(store: Store, { files }: Manifest, folder: string, from
   }
 }
 
-/** A job whose result differs from the one in the store. */
-export class NotReproduced extends WorkbenchError {}
-
-/** Outcome of publishing: this result was stored, or an equal one was there. */
-export type Published = 'published' | 'known';
+/** Outcome of publishing: this result was stored, an equal one was there, or a different one. */
+export type Published = { state: 'published' | 'known' } | { state: 'failed'; reason: string };
 
 /**
- * Stores a result under its job's key, once.
- * @throws NotReproduced if a different result is there (beyond timings): then both are kept
+ * Stores a result under its job's key, once. Where a different one is there (beyond timings), both are kept, and the job has failed.
  */
 export async function publish(store: Store, job: Keyed, folder: string): Promise<Published> {
   const files = await putFiles(store, folder);
   const text = manifestText(files);
-  if (await store.writeOnce(resultName(job), text)) return 'published';
+  if (await store.writeOnce(resultName(job), text)) return { state: 'published' };
   const other = await readManifest(store, resultName(job));
   const [known, made] = [other?.files ?? [], files].map(
     (list) => new Map(list.filter(({ path }) => !ofTheClock(path)).map(({ path, sha256 }) => [path, sha256])),
   ) as [Map<string, string>, Map<string, string>];
   const differs = [...new Set([...known.keys(), ...made.keys()])].filter((path) => known.get(path) !== made.get(path));
-  if (differs.length === 0) return 'known';
+  if (differs.length === 0) return { state: 'known' };
   await store.writeOnce(`${rivalsOf(job)}${createHash('sha256').update(text).digest('hex')}.json`, text);
   const [first, second] = [other?.processor, cpus()[0]?.model];
-  throw new NotReproduced(
-    'failure',
-    `expected the result that is there, got another: ${differs.slice(0, 3).join(', ')}${differs.length > 3 ? ` and ${differs.length - 3} more files differ` : ''}, at ${store.address}/${resultName(job)}`,
-    {
-      hint:
-        first === second
-          ? 'Both are kept. Equal work gives equal bytes on one kind of processor: is the data, or a model, another?'
-          : `Both are kept. The first was made on ${first}, this one on ${second}: text vectors differ in their last digits.`,
-    },
-  );
+  const more = differs.length > 3 ? ` and ${differs.length - 3} more files differ` : '';
+  const why =
+    first === second
+      ? 'Equal work gives equal bytes on one kind of processor: is the data, or a model, another?'
+      : `The first was made on ${first}, this one on ${second}: text vectors differ in their last digits.`;
+  const got = `expected the result that is there, got another: ${differs.slice(0, 3).join(', ')}${more}`;
+  return { state: 'failed', reason: `${got}, at ${store.address}/${resultName(job)}. Both are kept. ${why}` };
 }
 
 /** True if a job has a result. */

@@ -8,7 +8,6 @@ import { type Job, wordsOf } from './job.js';
 import { runProgram } from './program.js';
 import {
   hasResult,
-  NotReproduced,
   publish,
   type Published,
   removeFailure,
@@ -24,7 +23,7 @@ import type { Store } from './store.js';
 const saveEvery = 60_000;
 
 /** End of a job here; `known` if its result was already there, or came from another worker meanwhile. */
-export type JobEnd = { state: Published | 'stopped' } | { state: 'failed'; reason: string };
+export type JobEnd = Published | { state: 'stopped' };
 
 /**
  * Runs or resumes a job.
@@ -77,23 +76,15 @@ export async function runJob(job: Job, store: Store, scratch: string, signal: Ab
       },
     }).finally(() => clearInterval(ticking));
     await saving;
-    const failed = async (reason: string): Promise<JobEnd> => {
-      await saveFailure(store, job, reason);
-      return { state: 'failed', reason };
-    };
-    if (ended.state === 'failed') return await failed(ended.reason);
     if (ended.state === 'stopped') {
       await saveProgress(store, job, made, kept);
       return { state: 'stopped' };
     }
-    const state = await publish(store, job, made).catch((error: unknown) => {
-      if (error instanceof NotReproduced) return error;
-      throw error;
-    });
-    if (state instanceof NotReproduced) return await failed(`${state.message}. ${state.hint}`);
-    await removeProgress(store, job);
-    await removeFailure(store, job);
-    return { state };
+    const end = ended.state === 'failed' ? ended : await publish(store, job, made);
+    if (ended.state === 'finished') await removeProgress(store, job);
+    if (end.state === 'failed') await saveFailure(store, job, end.reason);
+    else await removeFailure(store, job);
+    return end;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -117,8 +117,8 @@ function tidy(folder: string): void {
   if (tidied.has(place)) return;
   tidied.add(place);
   for (const name of readdirSync(folder)) {
-    const path = join(folder, name);
-    if (isOwn(path) === false && isLeftover(path)) rmSync(path, { force: true });
+    const writer = writerOf(join(folder, name));
+    if (writer?.isDead && !writer.isOwn) rmSync(join(folder, name), { force: true });
   }
 }
 
@@ -127,23 +127,18 @@ export function temporaryName(path: string, count: number): string {
   return join(dirname(path), `.${basename(path)}.${pid}@${machine}.${count}.tmp`);
 }
 
-const temporary = /^\.(.+)\.(\d+)@([\w.-]+)\.\d+\.tmp$/;
-
-/** True for a temporary name of this process, or of an earlier one with its number; undefined for other names. */
-function isOwn(path: string): boolean | undefined {
-  const [, , writer, host] = temporary.exec(basename(path)) ?? [];
-  return writer === undefined ? undefined : host === machine && Number(writer) === pid;
-}
-
-/** Milliseconds without a write after which the writer on another machine counts as dead. */
+/** Milliseconds without a write after which a writer on another machine counts as dead. */
 const longestPause = 3_600_000;
 
-/** True if the writer of a temporary file is dead. */
-function isLeftover(path: string): boolean {
-  const [, , writer, host] = temporary.exec(basename(path)) ?? [];
-  if (host === machine) return !isRunning(Number(writer));
-  const stats = statSync(path, { throwIfNoEntry: false });
-  return stats !== undefined && Date.now() - stats.mtimeMs > longestPause;
+/** Writer of a temporary file, from its name; `isOwn`: this process, or an earlier one with its number. */
+function writerOf(path: string): { of: string; isOwn: boolean; isDead: boolean } | undefined {
+  const [, of, writer, host] = /^\.(.+)\.(\d+)@([\w.-]+)\.\d+\.tmp$/.exec(basename(path)) ?? [];
+  if (of === undefined) return undefined;
+  const isDead =
+    host === machine
+      ? !isRunning(Number(writer))
+      : Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Infinity) > longestPause;
+  return { of, isOwn: host === machine && Number(writer) === pid, isDead };
 }
 
 /**
@@ -152,10 +147,9 @@ function isLeftover(path: string): boolean {
  */
 export function removeLeftovers(folder: string, of?: string): void {
   for (const name of namesIn(folder)) {
-    const path = join(folder, name);
-    const file = temporary.exec(basename(name))?.[1];
-    if (file === undefined || (of !== undefined && file !== of)) continue;
-    if (isOwn(path) || isLeftover(path)) rmSync(path, { force: true });
+    const writer = writerOf(join(folder, name));
+    if (!writer || (of !== undefined && writer.of !== of)) continue;
+    if (writer.isOwn || writer.isDead) rmSync(join(folder, name), { force: true });
   }
 }
 
@@ -288,14 +282,19 @@ export function readError(error: unknown, path: string, what: string): Workbench
 /** Makes a rename durable; some systems cannot open a folder, and the file is whole either way. */
 function syncFolder(folder: string): void {
   try {
-    const descriptor = openSync(folder, 'r');
-    try {
-      fsyncSync(descriptor);
-    } finally {
-      closeSync(descriptor);
-    }
+    flush(folder);
   } catch {
     return;
+  }
+}
+
+/** Waits until the content of a file, or the names in a folder, are on the disk. */
+export function flush(path: string): void {
+  const descriptor = openSync(path, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
   }
 }
 

@@ -56,7 +56,7 @@ test('a result is there once it is whole, without locks, drafts and logs, and is
     'run/report/index.html': 'x',
     'a.part': 'x',
   });
-  expect(await publish(store, job, folder)).toBe('published');
+  expect(await publish(store, job, folder)).toEqual({ state: 'published' });
   expect(await hasResult(store, job)).toBe(true);
   expect(await takeResult(store, job, join(home, 'taken'))).toBe(true);
   expect(filesIn(join(home, 'taken'))).toEqual(made);
@@ -66,16 +66,17 @@ test('a result is there once it is whole, without locks, drafts and logs, and is
 test('who comes second with equal files is no one’s trouble: the clock may differ', async () => {
   await publish(store, job, folderOf(made));
   const later = folderOf({ ...made, 'run/timing.jsonl': '{"seconds":2}' });
-  expect(await publish(store, job, later)).toBe('known');
+  expect(await publish(store, job, later)).toEqual({ state: 'known' });
   expect((await heldBy(store)).rivals.size).toBe(0);
 });
 
 test('a second result with other files is reported, and both are kept', async () => {
   await publish(store, job, folderOf(made));
   const other = folderOf({ ...made, 'run/config.yaml': 'a: 2', 'run/more.json': '{}' });
-  await expect(publish(store, job, other)).rejects.toThrow(
-    'expected the result that is there, got another: run/config.yaml, run/more.json',
-  );
+  expect(await publish(store, job, other)).toEqual({
+    state: 'failed',
+    reason: expect.stringContaining('got another: run/config.yaml, run/more.json'),
+  });
   expect([...(await heldBy(store)).rivals]).toEqual([job.key]);
   await takeResult(store, job, join(home, 'taken'));
   expect(filesIn(join(home, 'taken'))).toEqual(made);
@@ -105,11 +106,11 @@ test('a file that the store lost or altered is never taken for the one that was 
   await expect(takeResult(store, job, join(home, 'taken'))).rejects.toThrow('got none');
 });
 
-test('an object that the store damaged is written anew by the next worker that has it', async () => {
+test('an object that the store damaged is written again by the next worker that has it', async () => {
   await publish(store, job, folderOf(made));
   for (const object of await store.list('objects/')) await store.write(object, '');
   await store.remove(`results/${job.key}.json`);
-  expect(await publish(store, job, folderOf(made))).toBe('published');
+  expect(await publish(store, job, folderOf(made))).toEqual({ state: 'published' });
   await takeResult(store, job, join(home, 'taken'));
   expect(filesIn(join(home, 'taken'))).toEqual(made);
 });
