@@ -46,14 +46,10 @@ export function trialCount(space: Draws, asked: number | undefined): number {
 
 /** Settings of trial number `trial`, from 1. The first trials of a longer sweep are those of a shorter one. */
 export function trialSettings(space: Draws, trial: number): Record<string, unknown> {
-  const points = gridPoints(space);
-  const point = (trial - 1) % points;
+  const place = (key: string) => Rng.named(space.seed, `sweep/${key}`, trial).uniform();
   return Object.fromEntries([
-    ...gridValues(grids(space), point),
-    ...drawn(space).map((dimension) => {
-      const { key } = dimension;
-      return [key, valueAt(dimension, Rng.named(space.seed, `sweep/${key}`, trial).uniform())];
-    }),
+    ...gridValues(grids(space), (trial - 1) % gridPoints(space)),
+    ...drawn(space).map((dimension) => [dimension.key, valueAt(dimension, place(dimension.key))]),
   ]) as Record<string, unknown>;
 }
 

@@ -105,14 +105,8 @@ export function chainFrontiers(
 }
 
 /** Frontier at the end of a relation sequence; empty if a hop has no edges. Parameters as `chainFrontiers`. */
-export function executeChain(
-  graph: Graph,
-  topics: readonly number[],
-  chain: readonly number[],
-  excluded: readonly number[] = topics,
-): Frontier {
-  return chainFrontiers(graph, topics, chain, excluded).at(-1)!;
-}
+export const executeChain = (...walked: Parameters<typeof chainFrontiers>): Frontier =>
+  chainFrontiers(...walked).at(-1)!;
 
 /** Relations with an edge from the frontier to a non-topic, ascending. O(edges of the frontier). */
 export function frontierRelations(graph: Graph, { entities }: Frontier, topics: readonly number[]): Int32Array {
