@@ -74,17 +74,14 @@ async function putFiles(
   for (const path of paths) {
     const file = join(folder, path);
     const sha256 = await sha256File(file);
-    if (!have.has(sha256)) await putObject(store, into + sha256, file);
+    const name = into + sha256;
+    // An object that was damaged in the store is written again.
+    const isThere = have.has(sha256) || (await store.writeOnce(name, { file })) || (await store.holds(name, file));
+    if (!isThere) await store.write(name, { file });
     have.add(sha256);
     files.push({ path, sha256 });
   }
   return files.sort((a, b) => (a.path < b.path ? -1 : 1));
-}
-
-/** Stores a file under its hash; an object that was damaged there is written again. */
-async function putObject(store: Store, name: string, file: string): Promise<void> {
-  if (await store.writeOnce(name, { file })) return;
-  if (!(await store.holds(name, file))) await store.write(name, { file });
 }
 
 async function readManifest(store: Store, name: string): Promise<Manifest | undefined> {
