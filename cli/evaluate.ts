@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import type { AskedEvaluation } from '../evaluation/keep.js';
 import type { Job } from '../jobs/job.js';
 import { WorkbenchError } from '../src/run/errors.js';
+import { pluginsRefused } from '../src/run/plugins.js';
 import type { RunInfo } from '../src/run/records.js';
 import type { EvaluationFlags } from '../tasks/flags.js';
 import { addInputOptions, addThreadsOption, groupOptions } from './options.js';
@@ -115,7 +116,6 @@ async function plan(command: Command, run: string | undefined, flags: Flags): Pr
     checkpoint === flags.checkpoint ? id : `${id}@${checkpoint}`,
   );
   const { jobOf } = await import('../jobs/job.js');
-  const { pluginsRefused } = await import('../src/run/plugins.js');
   await evaluateNamed(task, [named], flags, terminalWork(), {
     async onAsked(asked, samples) {
       if (parts > samples) {
@@ -148,7 +148,6 @@ const ofThisMachine = ['write', 'parts', 'store', 'json', 'threads', 'max-minute
  */
 async function carriedOptions(command: Command): Promise<Pick<Job, 'options' | 'presets'>> {
   const { mayHold } = await import('../jobs/job.js');
-  const { pluginsRefused } = await import('../src/run/plugins.js');
   const { isModelPath, lastingModelName } = await import('../src/llm/model-files.js');
   if ((command.parent?.getOptionValue('plugin') as string[] | undefined)?.length) throw pluginsRefused('--plugin');
   const options: Job['options'] = {};
