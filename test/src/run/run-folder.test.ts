@@ -91,7 +91,9 @@ describe('a folder that holds a run', () => {
   test('resumes with the new settings, and drops what a killed write left unfinished', () => {
     const folder = join(runs(), 'a');
     create(folder).close();
-    const [unfinished, other] = [`.metrics.arrow.${2 ** 22 + 1}@${machine}.3.tmp`, '.mine.tmp'].map((name) => join(folder, name));
+    const [unfinished, other] = [`.metrics.arrow.${2 ** 22 + 1}@${machine}.3.tmp`, '.mine.tmp'].map((name) =>
+      join(folder, name),
+    );
     for (const file of [unfinished!, other!]) writeFileSync(file, 'half');
     const longer = { ...config, ppo: { ...config.ppo, updates: 9 } };
     create(folder, true, longer).close();
