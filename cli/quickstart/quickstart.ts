@@ -54,7 +54,7 @@ export function quickstartPlan(questions: number): PlannedStep[] {
     },
     {
       title: 'the same questions, by agents that do not learn',
-      parts: { 'random-chain': 1, 'template-lookup': 4, walker: 1, 'nsm-chains': 1 },
+      parts: { 'random-chain': 1, 'template-lookup': 4, PPO: 1, 'nsm-chains': 1 },
     },
     {
       title: 'some of them, by prompted agents over the embedded language model',
@@ -141,7 +141,7 @@ export async function quickstart(options: QuickstartOptions): Promise<Quickstart
   );
   const evaluations = join(folder, 'evaluations');
   const asked = {
-    runs: { walker: answering.run, 'nsm-chains': reading.run },
+    runs: { PPO: answering.run, 'nsm-chains': reading.run },
     model,
     questions,
     promptedAgents,
@@ -276,7 +276,7 @@ const walkBaselines = ['random', 'frequency', 'transe'] as const;
 async function evaluateWalks(run: RunInfo, work: Work): Promise<EvaluatedAgents> {
   // If PPO gained nothing, the best on valid is the clone; then PPO's row is its last checkpoint.
   const ppo = resolveCheckpoint(run.folder, 'best').phase === 'ppo' ? 'best' : 'last';
-  const names = { [`${run.folder}@clone`]: 'clone', [`${run.folder}@${ppo}`]: 'ppo' };
+  const names = { [`${run.folder}@clone`]: 'clone', [`${run.folder}@${ppo}`]: 'PPO' };
   const named = [
     ...walkBaselines.map((name) => ({ name, isRun: false })),
     ...Object.keys(names).map((name) => ({ name, isRun: true })),

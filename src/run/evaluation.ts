@@ -115,3 +115,14 @@ export const evaluationRecord = openObject({
 });
 /** See `evaluationRecord`. */
 export type EvaluationRecord = z.output<typeof evaluationRecord>;
+
+const titles: ReadonlyMap<string, string> = new Map([
+  ['random', 'random walk'],
+  ['frequency', 'most frequent'],
+  ['transe', 'TransE'],
+  ['distmult', 'DistMult'],
+  ['complex', 'ComplEx'],
+]);
+
+/** Title of an agent or phase in the terminal and on pages, such as `random walk` for `random`; most are their own. */
+export const agentTitle = (name: string): string => titles.get(name) ?? name;

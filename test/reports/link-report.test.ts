@@ -100,7 +100,7 @@ describe('the report of link queries', () => {
     expect(takenApart(html).rest).not.toMatch(/<script|<img src=x|https?:|\u202e|\u0007/);
     for (const text of [
       'mean of 3 seeds',
-      'relation chains',
+      'rules',
       'Settings compared on umls',
       'rank 2.5',
       'born_in → lies_in',
