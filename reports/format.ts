@@ -18,6 +18,11 @@ export function methodOf(config: Record<string, unknown>, checkpoint: string, ph
   return algorithmOf(config) + (checkpoint === 'best' && clone === true ? ' or clone' : '');
 }
 
+/** Kind of a run: `walker`, `reader`, `exactWalker` or `policy`. Settings compare within one kind. */
+export function kindOf(config: Record<string, unknown>): string {
+  return ['reader', 'exactWalker', 'policy'].find((kind) => config[kind] !== undefined) ?? 'walker';
+}
+
 /** Final training method of a run from its settings. */
 export function trainedMethodOf(config: Record<string, unknown>): string | undefined {
   return methodOf(config, 'last');

@@ -133,10 +133,12 @@ function whatOf({ title, about: { n } }: ResultSet): string {
 export function reservationsOf(set: ResultSet): string[] {
   const { main, rows, labels } = set;
   const bound = boundOf(set, main.key);
-  const settings = new Set(rows.flatMap(({ own, group }) => (own && group !== undefined ? [group] : []))).size;
+  const trained = rows.filter(({ own, group }) => own && group !== undefined);
+  const settings = new Set(trained.map(({ group }) => group)).size;
+  const what = new Set(trained.map(({ kind }) => kind)).size > 1 ? 'trained agents' : 'settings';
   const said = [
     bound !== undefined && `On ${set.title}, walks reach at most ${text(bound, set)}.`,
-    settings > 1 && `The result is the best of ${settings} settings, chosen by this very figure.`,
+    settings > 1 && `The result is the best of ${settings} ${what}, chosen by this very figure.`,
     ...edgeReservations(set),
     labels.includes('fixture') &&
       'The graph is a fixture, collected partly from the gold answers: these are no benchmark results.',

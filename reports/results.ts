@@ -21,6 +21,8 @@ export interface ResultRow {
   simulated: boolean;
   /** True if a run trained it. */
   own: boolean;
+  /** See `kindOf`. */
+  kind?: string | undefined;
   /** `best`, `last`, `clone` or a step. */
   checkpoint?: string | undefined;
   /** Training method, such as `PPO`; over several seeds, all of them. */
@@ -391,6 +393,7 @@ function rowOf(label: string, same: readonly EvaluationData[], color: Colored): 
     folders: same.map(({ folder }) => folder),
     method: methods.length === 1 ? methods[0] : undefined,
     own: same[0]!.trained !== undefined,
+    kind: same[0]!.trained?.kind,
     seeds: same.length,
     asked: records.reduce((sum, { n }) => sum + n, 0),
     metrics: average(records.map(({ metrics }) => metrics)),
