@@ -2,7 +2,7 @@
 import type { Comparison } from '../evaluation/compare.js';
 import type { Row as SampleRow } from '../evaluation/score.js';
 import type { EvaluationSpeed } from '../evaluation/throughput-meter.js';
-import { agentTitle, type EvaluationRecord, type Section } from '../src/run/evaluation.js';
+import { agentTitle, type EvaluationRecord, sampleText, type Section } from '../src/run/evaluation.js';
 import { type Figure, intervalText, numberText, tableFigures, valueText } from '../src/run/figures.js';
 import type { NamedEvaluation } from '../tasks/evaluate.js';
 import { printLine, printSections, printTable, type Row } from './output.js';
@@ -204,7 +204,7 @@ function headline(record: EvaluationRecord, more: readonly string[] = []): strin
   return [
     `${who}${note === undefined ? '' : ` [${note}]`} on ${dataset}${parts}${labels.map((label) => ` [${label}]`).join('')}`,
     `split ${split}${holdOut === undefined ? '' : `, no ${String(holdOut)} shared with train`}`,
-    `n = ${n}${limit === undefined ? '' : ', a seeded sample'}`,
+    `n = ${n}${limit === undefined ? '' : `, ${sampleText(record)}`}`,
     ...(turns === undefined ? [] : [`turns ${String(turns)}`]),
     ...(horizon === undefined ? [] : [`horizon ${String(horizon)}`]),
     ...(beamWidth === undefined ? [] : [`beam ${String(beamWidth)}`]),

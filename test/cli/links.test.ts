@@ -54,6 +54,8 @@ describe('kgwalk evaluate on links', () => {
   test('takes a direction and a seeded sample, kept apart', async () => {
     const tails = await evaluateJson('--agent', 'random', '--direction', 'tail', '--limit', '1');
     expect(tails).toMatchObject({ n: 1, limit: 1, directions: ['tail'], metrics: { mrr: { n: 1 } }, slices: {} });
+    const drawn = await onTiny('evaluate', '--agent', 'random', '--limit', '1');
+    expect(drawn).toContain('n = 2, a seeded sample of 1, 2 questions each');
     const both = await evaluateJson('--agent', 'random');
     expect(both.saved).not.toBe(tails.saved);
     expect(existsSync(tails.saved)).toBe(true);
