@@ -36,8 +36,8 @@ export type OnUpdate = (update: TrainedUpdate) => boolean | void | Promise<boole
 
 /** Run that is tried: each phase ends after some steps, evaluations are cut short. */
 export interface Trial {
-  /** Steps after which a phase ends; for tables of vectors, epochs. */
-  steps: number;
+  /** True once the phase was measured long enough and ends; asked after every step, for tables of vectors every epoch. */
+  isEnough: () => boolean;
   /** Folder of tables of vectors that are not kept yet. */
   folder: string;
   /** Replaces the run's encoder. */
@@ -69,9 +69,6 @@ export interface Session {
   note?: ((line: string) => void) | undefined;
   trial?: Trial | undefined;
 }
-
-/** Steps of a phase: all, or those of a trial. */
-export const stepsOf = ({ trial }: Pick<Session, 'trial'>, steps: number) => Math.min(steps, trial?.steps ?? Infinity);
 
 /** Figures of an evaluation, whose processor time is in no record. */
 export function figuresOf(
