@@ -22,14 +22,20 @@ export interface OverallProgress {
 /** Planned seconds used as they are, before the clock shows the speed of this machine. */
 const trust = 20;
 
-/**
- * @param stream redrawn lines on a terminal; elsewhere, such as in a log, one line at the beginning and the end of each step
- * @param now seconds of a monotonic clock
- */
+/** Options of `overallProgress`. */
+interface OverallProgressOptions {
+  /** True if the planned seconds are of the model in use; otherwise only the present part is estimated, from its own speed. */
+  isKnown?: boolean;
+  /** Terminals get a redrawn line; a log gets a line for each step and part, and every 30 s. */
+  stream?: NodeJS.WriteStream;
+  /** Seconds of a monotonic clock. */
+  now?: () => number;
+}
+
+/** Shows progress and the remaining time, corrected by the clock. */
 export function overallProgress(
   plan: readonly PlannedStep[],
-  stream: NodeJS.WriteStream = stderr,
-  now: () => number = () => performance.now() / 1000,
+  { isKnown = true, stream = stderr, now = () => performance.now() / 1000 }: OverallProgressOptions = {},
 ): OverallProgress {
   // Reused steps take no time: their plan is removed on both sides, so that the machine does not look fast.
   let step = -1;
@@ -48,27 +54,35 @@ export function overallProgress(
     return rate * (secondsOf(plan[step]!) - here + later);
   };
   const place = () => `[${step + 1}/${plan.length}]`;
-  const show = (text: string) => {
-    if (!stream.isTTY || now() - drawn < 0.1) return;
+  const show = (partToGo: number, text: string) => {
+    if (now() - drawn < (stream.isTTY ? 0.1 : 30)) return;
     drawn = now();
-    const whole = `${place()} ${formatDuration(toGo())} to go · ${text}`;
+    const left = isKnown ? `${formatDuration(toGo())} to go` : `${formatDuration(partToGo)} to go in this part`;
+    const whole = `${place()} ${left} · ${text}`;
+    if (!stream.isTTY) return write(whole);
     stream.write(`\r\x1b[2K${printable(whole).slice(0, (stream.columns || 120) - 1)}`);
   };
-  const write = (text: string) => stream.write(`${stream.isTTY ? '\r\x1b[2K' : ''}${printable(text)}\n`);
+  const write = (text: string) => void stream.write(`${stream.isTTY ? '\r\x1b[2K' : ''}${printable(text)}\n`);
   return {
     begin() {
       step++;
       begun = now();
+      if (!stream.isTTY) drawn = begun;
       shares.clear();
-      write(`${place()} ${plan[step]!.title} · ${formatDuration(toGo())} to go in all`);
+      const left = isKnown ? `${formatDuration(toGo())} to go in all` : 'time to go unknown with this model';
+      write(`${place()} ${plan[step]!.title} · ${left}`);
     },
     line(label, total, unit) {
       let last = { done: 0, note: '' };
+      const opened = now();
       return {
         update(done, note = '') {
           last = { done, note };
           shares.set(label, Math.max(shares.get(label) ?? 0, Math.min(1, done / total)));
-          show(`${label} ${done}/${total} ${unit}${note && ` · ${note}`}`);
+          show(
+            ((now() - opened) * (total - done)) / Math.max(1, done),
+            `${label} ${done}/${total} ${unit}${note && ` · ${note}`}`,
+          );
         },
         finish(note = last.note) {
           if (label in plan[step]!.parts) write(`      ${label}: ${last.done} ${unit}${note && ` · ${note}`}`);

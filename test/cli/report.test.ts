@@ -56,7 +56,12 @@ test('kgwalk compare --report writes the page of what it compared, with worked q
   expect(agents).toHaveLength(2);
   expect(report.page).toBe(join(to, 'index.html'));
   const html = readFileSync(report.page, 'utf8');
-  for (const part of ['2 agents on the questions of films', 'oracle:0, simulated', 'Worked examples', 'stop: covered']) {
+  for (const part of [
+    '2 agents on the questions of films',
+    'oracle:0, simulated',
+    'Worked examples',
+    'stop: covered',
+  ]) {
     expect(html).toContain(part);
   }
 });
