@@ -72,7 +72,7 @@ export function overallProgress(
       const left = isKnown ? `${formatDuration(toGo())} to go in all` : 'time to go unknown with this model';
       write(`${place()} ${plan[step]!.title} · ${left}`);
     },
-    line(label, total, unit) {
+    line(label, total, unit, before = 0) {
       let last = { done: 0, note: '' };
       const opened = now();
       return {
@@ -80,7 +80,7 @@ export function overallProgress(
           last = { done, note };
           shares.set(label, Math.max(shares.get(label) ?? 0, Math.min(1, done / total)));
           show(
-            ((now() - opened) * (total - done)) / Math.max(1, done),
+            ((now() - opened) * (total - done)) / Math.max(1, done - before),
             `${label} ${done}/${total} ${unit}${note && ` · ${note}`}`,
           );
         },

@@ -66,16 +66,35 @@ export function writeMetricsArrow(metricsFile: string, arrowFile: string): void 
   writeFileAtomic(arrowFile, arrow.tableToIPC(table, 'file'));
 }
 
-export function exportCsv(metricsFile: string, csvFile: string): void {
-  writeFileAtomic(csvFile, metricsCsv(metricsFile));
-}
-
 /** The records as CSV with the header `phase,step,key,value`; not-a-number is written `NaN`. */
 export function metricsCsv(metricsFile: string): string {
   const rows = rowsOf(metricsFile).map(({ phase, step, key, value }) =>
     [phase, step, key, value].map(csvCell).join(','),
   );
   return `${['phase,step,key,value', ...rows].join('\n')}\n`;
+}
+
+/**
+ * The records of a step as one row of CSV: phase, step, a column for each key, then the seconds and environment steps since the
+ * beginning, where they were recorded at this step; other cells without a value are empty.
+ */
+export function wideCsv(metrics: readonly MetricRecord[], timings: readonly TimingRecord[]): string {
+  const rows = new Map<string, Record<string, string | number>>();
+  const add = (phase: string, step: number, values: Record<string, number>) => {
+    const key = `${phase} ${step}`;
+    rows.set(key, { phase, step, ...rows.get(key), ...values });
+  };
+  for (const { phase, step, metrics: values } of metrics) add(phase, step, values);
+  const columns = new Set([...rows.values()].flatMap(Object.keys));
+  let [seconds, steps] = [0, 0];
+  for (const timing of timings) {
+    seconds += timing.seconds;
+    steps += Number(timing['time/env_steps'] ?? 0);
+    add(timing.phase, timing.step, { seconds: Number(seconds.toFixed(3)), env_steps: steps });
+  }
+  const head = ['phase', 'step', ...columns, 'seconds', 'env_steps'].filter((key, i, all) => all.indexOf(key) === i);
+  const lines = [...rows.values()].map((row) => head.map((key) => csvCell(row[key] ?? '')).join(','));
+  return `${[head.map(csvCell).join(','), ...lines].join('\n')}\n`;
 }
 
 /**
