@@ -11,7 +11,7 @@ import {
   readTimings,
   writeMetricsArrow,
 } from '../../../src/run/metric-log.js';
-import type { MetricRecord } from '../../../src/run/records.js';
+import type { MetricRecord, TimingRecord } from '../../../src/run/records.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
 
 function sampleLog() {
@@ -80,7 +80,7 @@ test('the wide CSV has a row a step with all its figures, seconds and environmen
     { phase: 'ppo', step: 1, metrics: { 'train/loss': 1 } },
     { phase: 'ppo', step: 1, metrics: { 'eval/mrr': NaN } },
   ];
-  const timings = [
+  const timings: TimingRecord[] = [
     { phase: 'clone', step: 2, seconds: 1.5, rss_mb: 9 },
     { phase: 'ppo', step: 1, seconds: 0.25, rss_mb: 9, 'time/env_steps': 64 },
   ];
