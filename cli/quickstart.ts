@@ -57,7 +57,7 @@ async function run({ set, open, json, ...flags }: QuickstartFlags): Promise<void
     promptedAgents,
     model,
     overrides: set,
-    progress: overallProgress(quickstartPlan(questions), { isKnown: model === embeddedModelName }),
+    progress: overallProgress(quickstartPlan(questions), model === embeddedModelName),
     signal: interruptSignal(),
   }).catch((error: unknown) => {
     throw goingOn(error);

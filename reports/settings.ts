@@ -32,6 +32,7 @@ interface SettingRow {
 interface SettingComparison {
   /** Compared figure: the first main figure of validation. */
   figure: Figure;
+  /** Best first. */
   rows: SettingRow[];
   /** Environment steps that all settings took; undefined if not logged, and then the last evaluation counts. */
   equalSteps?: number | undefined;
@@ -63,7 +64,7 @@ export function compareSettings(trained: Pick<Trained, 'groups' | 'figures'>): S
       seconds: spent.reduce((sum, { seconds }) => sum + seconds, 0) / group.runs.length,
     };
   });
-  return { figure, rows, equalSteps };
+  return { figure, rows: rows.sort((a, b) => b.atEqualSteps.value - a.atEqualSteps.value), equalSteps };
 }
 
 export function settingTable({ figure, rows, equalSteps }: SettingComparison): Table {
@@ -78,19 +79,17 @@ export function settingTable({ figure, rows, equalSteps }: SettingComparison): T
       ...['setting', `${figure.title} ${at}${unit}`, `best ${figure.title}${unit}`, 'walks that hit, %'],
       ...['environment steps', 'wall time', 'seeds'],
     ],
-    rows: [...rows]
-      .sort((a, b) => b.atEqualSteps.value - a.atEqualSteps.value)
-      .map(({ group, atEqualSteps, best, hitRate, environmentSteps, seconds }) => ({
-        cells: [
-          { text: group.label },
-          cell(atEqualSteps),
-          cell(best),
-          cell(hitRate, { unit: '%' }),
-          { text: environmentSteps === undefined ? '' : plain(Math.round(environmentSteps)) },
-          { text: seconds > 0 ? duration(seconds) : '' },
-          { text: plain(group.runs.length) },
-        ],
-      })),
+    rows: rows.map(({ group, atEqualSteps, best, hitRate, environmentSteps, seconds }) => ({
+      cells: [
+        { text: group.label },
+        cell(atEqualSteps),
+        cell(best),
+        cell(hitRate, { unit: '%' }),
+        { text: environmentSteps === undefined ? '' : plain(Math.round(environmentSteps)) },
+        { text: seconds > 0 ? duration(seconds) : '' },
+        { text: plain(group.runs.length) },
+      ],
+    })),
   };
 }
 
@@ -112,11 +111,9 @@ export function differingTables(groups: readonly RunGroup[]): Table[] {
 
 /** The figure after equal steps as bars, in the colours of the curves. */
 export function settingFigures({ figure, rows, equalSteps }: SettingComparison, dataset: string): ChartGroup[] {
-  const bars = [...rows]
-    .sort((a, b) => b.atEqualSteps.value - a.atEqualSteps.value)
-    .map(({ group: { label, color }, atEqualSteps: { value, low, high } }) => {
-      return { label, color, value, low, high, text: numberText(value, figure.unit) };
-    });
+  const bars = rows.map(({ group: { label, color }, atEqualSteps: { value, low, high } }) => {
+    return { label, color, value, low, high, text: numberText(value, figure.unit) };
+  });
   const at = equalSteps === undefined ? 'the last evaluation' : `${plain(Math.round(equalSteps))} environment steps`;
   const title = `${dataset}: ${figure.title} on valid at ${at}${figure.unit === '%' ? ', %' : ''}`;
   const said = bars.map((bar) => `${bar.label} ${saidOf(bar, figure)}`);

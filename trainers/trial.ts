@@ -1,9 +1,10 @@
 /** Trial of a training: a second of each phase in a temporary folder, and what the whole run would take. */
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { cpuUsage, resourceUsage } from 'node:process';
+import { resourceUsage } from 'node:process';
 import { distinctTexts, type StateEncoder } from '../src/encoder/state-encoder.js';
 import { temporaryFolder } from '../src/run/files.js';
+import { usedCpu } from '../src/run/metric-log.js';
 import { type ProgressReporter, silentProgress } from '../src/run/progress.js';
 import { Rng } from '../src/run/seeds.js';
 import type { TaskTrainer } from './session.js';
@@ -140,16 +141,15 @@ class Meter {
 
   /** Measures the first evaluation of a phase, in part; leaves out the others. */
   async evaluation(evaluate: () => Promise<Record<string, number>>): Promise<Record<string, number>> {
-    if (!isTraining(this.#lines.at(-1)!)) return { 'eval/cut': 0 };
     const begun = this.#now();
-    try {
-      return await evaluate();
-    } catch (error) {
-      if (error !== measured) throw error;
-      return { 'eval/cut': 0 };
-    } finally {
-      this.#evaluated += this.#now() - begun;
-    }
+    const isFirst = isTraining(this.#lines.at(-1)!);
+    const figures =
+      isFirst &&
+      (await evaluate().catch((error: unknown) => {
+        if (error !== measured) throw error;
+      }));
+    this.#evaluated += this.#now() - begun;
+    return figures || { 'eval/cut': 0 };
   }
 
   readonly progress: ProgressReporter = (label, total, unit, before = 0) => {
@@ -170,7 +170,7 @@ class Meter {
         // The samples of a batch are shown one after the other: a pause ends it.
         const pauses = last && at - last.at > (last.at - opened) / 100;
         if (isEvaluation && pauses && last.at - opened > evaluationSeconds) throw measured;
-        line.last = { done, at, cpu: cpuSeconds() };
+        line.last = { done, at, cpu: usedCpu() / 1000 };
         line.first ??= line.last;
       },
       finish: () => {
@@ -255,11 +255,6 @@ class Meter {
     };
     return { ...encoder, encode };
   }
-}
-
-function cpuSeconds(): number {
-  const { user, system } = cpuUsage();
-  return (user + system) / 1e6;
 }
 
 const isTraining = ({ label }: Pick<Line, 'label'>): boolean => !label.startsWith('evaluate');

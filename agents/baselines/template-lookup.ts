@@ -40,10 +40,10 @@ export const templateLookupEntry: QuestionAgentEntry<typeof settings> = {
     const trie = frontierTrie(graph);
 
     const find = async (tasks: readonly QuestionTask[], signal?: AbortSignal) => {
-      const { chainOf, all } = chainsOf();
+      const { chainOf, known } = chainsOf();
       const asked = [...new Set(tasks.map(maskedQuestion))].filter((text) => !found.has(text) && !chainOf(text));
       if (unseen === 'abstain' || asked.length === 0) return;
-      const templates = [...all().keys()];
+      const templates = known();
       if (templates.length === 0) return;
       nearest ??= nearestText(templates, encoder);
       const indices = await nearest(asked, signal);
@@ -88,7 +88,7 @@ interface Candidate {
  * Relation sequence with the best mean F1 over the train questions of each template; sequences without a result score 0. Ties: shorter,
  * then smaller ids. Templates without a reachable answer are left out. All of train is read at once, sequences are searched when asked for.
  * @param train the only questions that a lookup may learn from; gold chains are not read
- * @returns `chainOf` a template, and `all` by template, in order of first appearance
+ * @returns `chainOf` a template, and the templates that have one, in order of first appearance
  */
 export function templateChains(
   graph: Graph,
@@ -137,14 +137,7 @@ export function templateChains(
     if (!chains.has(template)) chains.set(template, search(questionsOf.get(template) ?? []));
     return chains.get(template);
   };
-  const all = () =>
-    new Map(
-      [...questionsOf.keys()].flatMap((template) => {
-        const chain = chainOf(template);
-        return chain ? [[template, chain] as const] : [];
-      }),
-    );
-  return { chainOf, all };
+  return { chainOf, known: () => [...questionsOf.keys()].filter(chainOf) };
 }
 
 /** Compares sums to nine digits, to ignore rounding. */
@@ -163,13 +156,8 @@ export function nearestText(known: readonly string[], open: () => Promise<StateE
   return async (asked: readonly string[], signal?: AbortSignal): Promise<number[]> => {
     const knownRows = await (table ??= unitVectors(await open(), known));
     return (await unitVectors(await open(), asked, signal)).map((row) => {
-      let best = 0;
-      let bestCosine = -Infinity;
-      knownRows.forEach((other, index) => {
-        const cosine = dot(row, other);
-        if (cosine > bestCosine) [best, bestCosine] = [index, cosine];
-      });
-      return best;
+      const cosines = knownRows.map((other) => dot(row, other));
+      return cosines.reduce((best, cosine, i) => (cosine > cosines[best]! ? i : best), 0);
     });
   };
 }

@@ -22,20 +22,16 @@ export interface OverallProgress {
 /** Planned seconds used as they are, before the clock shows the speed of this machine. */
 const trust = 20;
 
-/** Options of `overallProgress`. */
-interface OverallProgressOptions {
-  /** True if the planned seconds are of the model in use; otherwise only the present part is estimated, from its own speed. */
-  isKnown?: boolean;
-  /** Terminals get a redrawn line; a log gets a line for each step and part, and every 30 s. */
-  stream?: NodeJS.WriteStream;
-  /** Seconds of a monotonic clock. */
-  now?: () => number;
-}
-
-/** Shows progress and the remaining time, corrected by the clock. */
+/**
+ * @param isKnown true if the planned seconds are of the model in use; otherwise a part alone is estimated, from its own speed
+ * @param stream redrawn lines on a terminal; elsewhere, such as in a log, a line for each step and part, and every 30 s
+ * @param now seconds of a monotonic clock
+ */
 export function overallProgress(
   plan: readonly PlannedStep[],
-  { isKnown = true, stream = stderr, now = () => performance.now() / 1000 }: OverallProgressOptions = {},
+  isKnown = true,
+  stream: NodeJS.WriteStream = stderr,
+  now: () => number = () => performance.now() / 1000,
 ): OverallProgress {
   // Reused steps take no time: their plan is removed on both sides, so that the machine does not look fast.
   let step = -1;

@@ -75,24 +75,21 @@ export function metricsCsv(metricsFile: string): string {
 }
 
 /**
- * The records of a step as one row of CSV: phase, step, a column for each key, then the seconds and environment steps since the
- * beginning, where they were recorded at this step; other cells without a value are empty.
+ * The records of a step as one row of CSV: phase, step, a column for each key, and seconds and environment steps since the beginning,
+ * where they were recorded at this step; other cells without a value are empty.
  */
 export function wideCsv(metrics: readonly MetricRecord[], timings: readonly TimingRecord[]): string {
   const rows = new Map<string, Record<string, string | number>>();
-  const add = (phase: string, step: number, values: Record<string, number>) => {
-    const key = `${phase} ${step}`;
-    rows.set(key, { phase, step, ...rows.get(key), ...values });
-  };
+  const add = (phase: string, step: number, values: Record<string, number>) =>
+    rows.set(`${phase} ${step}`, { phase, step, ...rows.get(`${phase} ${step}`), ...values });
   for (const { phase, step, metrics: values } of metrics) add(phase, step, values);
-  const columns = new Set([...rows.values()].flatMap(Object.keys));
-  let [seconds, steps] = [0, 0];
+  let [seconds, env_steps] = [0, 0];
   for (const timing of timings) {
     seconds += timing.seconds;
-    steps += Number(timing['time/env_steps'] ?? 0);
-    add(timing.phase, timing.step, { seconds: Number(seconds.toFixed(3)), env_steps: steps });
+    env_steps += Number(timing['time/env_steps'] ?? 0);
+    add(timing.phase, timing.step, { seconds: Number(seconds.toFixed(3)), env_steps });
   }
-  const head = ['phase', 'step', ...columns, 'seconds', 'env_steps'].filter((key, i, all) => all.indexOf(key) === i);
+  const head = [...new Set([...rows.values()].flatMap(Object.keys))];
   const lines = [...rows.values()].map((row) => head.map((key) => csvCell(row[key] ?? '')).join(','));
   return `${[head.map(csvCell).join(','), ...lines].join('\n')}\n`;
 }

@@ -85,7 +85,7 @@ test('runs export writes to standard output where no file is named', async () =>
   const out = await kgwalk('export', join(sampleRuns(), 'a'));
   expect(out).toBe('phase,step,key,value\nppo,1,train/entropy,0.5\n');
   const wide = await kgwalk('export', join(sampleRuns(), 'a'), '--wide');
-  expect(wide).toBe('phase,step,train/entropy,seconds,env_steps\nppo,1,0.5,,\n');
+  expect(wide).toBe('phase,step,train/entropy\nppo,1,0.5\n');
 });
 
 test('runs list of a folder that is not there is an error', async () => {

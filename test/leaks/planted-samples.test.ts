@@ -78,7 +78,7 @@ const ofDialogues: [kind: string, name: string, make: (samples: readonly WalkSam
 
 const search = { horizon: 1, screened: 1, widest: 10 };
 const ofQuestions: [kind: string, name: string, make: (samples: readonly QuestionSample[]) => unknown][] = [
-  ['memory', 'relations of question templates', (samples) => templateChains(questions.graph, samples, search).all()],
+  ['memory', 'relations of question templates', (samples) => templateChains(questions.graph, samples, search)],
   ['memory', 'Self-VEQA memory', (samples) => trainEntries(samples, 0, 0)],
   ['training', 'hop predictor, with the scale of its vectors', (samples) => hopPredictor(tf, encoder, samples)],
   [

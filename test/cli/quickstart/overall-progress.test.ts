@@ -14,7 +14,7 @@ const plan: PlannedStep[] = [
 test('a log gets a line at the beginning and the end of each step, of each planned part, and every half minute', () => {
   const { written, stream: out } = stream(false);
   let time = 0;
-  const progress = overallProgress(plan, { stream: out, now: () => time });
+  const progress = overallProgress(plan, true, out, () => time);
   progress.begin();
   const spin = progress.line('spin', 10, 'threads');
   spin.update(5);
@@ -35,7 +35,7 @@ test('a log gets a line at the beginning and the end of each step, of each plann
 test('the time to go follows the clock: twice as slow as planned means twice as long', () => {
   const { written, stream: out } = stream(true);
   let time = 0;
-  const progress = overallProgress(plan, { stream: out, now: () => time });
+  const progress = overallProgress(plan, true, out, () => time);
   progress.begin();
   time = 80;
   progress.line('spin', 1, 'threads').update(1);
@@ -50,7 +50,7 @@ test('the time to go follows the clock: twice as slow as planned means twice as 
 test('a step that was done before says nothing about the machine', () => {
   const { written, stream: out } = stream(true);
   let time = 0;
-  const progress = overallProgress(plan, { stream: out, now: () => time });
+  const progress = overallProgress(plan, true, out, () => time);
   progress.begin();
   time = 1;
   progress.end('reused');
@@ -61,7 +61,7 @@ test('a step that was done before says nothing about the machine', () => {
 test('a terminal’s line is redrawn, cut to its width, and shows position, part and remaining time', () => {
   const { written, stream: out } = stream(true);
   let time = 0;
-  const progress = overallProgress(plan, { stream: out, now: () => time });
+  const progress = overallProgress(plan, true, out, () => time);
   progress.begin();
   time = 10;
   progress.line('spin', 4, 'threads').update(2, 'x'.repeat(100));
@@ -72,7 +72,7 @@ test('a terminal’s line is redrawn, cut to its width, and shows position, part
 test('with another model than the plan is of, no time is made up: a part is estimated from its own speed', () => {
   const { written, stream: out } = stream(false);
   let time = 0;
-  const progress = overallProgress(plan, { isKnown: false, stream: out, now: () => time });
+  const progress = overallProgress(plan, false, out, () => time);
   progress.begin();
   const spin = progress.line('spin', 40, 'threads');
   for (time = 15; time <= 60; time += 15) spin.update(time / 15);
