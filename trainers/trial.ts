@@ -157,7 +157,7 @@ class Meter {
     const isEvaluation = !isTraining({ label });
     const clock = () => this.#now() - (isEvaluation ? 0 : this.#evaluated);
     const within = isEvaluation && training ? training.label : label;
-    // The next epoch of a clone goes on with the line of the first.
+    // The next epoch of a clone continues the line of the first.
     const isNext = training?.label === label && training.total === total;
     const line = isNext ? training : { label, total, unit, before, opened: clock(), within };
     if (!isNext) this.#lines.push(line);
