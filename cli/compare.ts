@@ -72,7 +72,8 @@ async function compare(
     return printJson({ agents, comparisons, ...(together?.json as object | undefined), report: page });
   }
   const { printComparison } = await import('./evaluation-tables.js');
-  printComparison(evaluations, comparisons, evaluations[against]!.name, together?.sections);
+  const { name, title = name } = evaluations[against]!;
+  printComparison(evaluations, comparisons, title, together?.sections);
   if (page) printLine(`report: ${page.page}`);
 }
 

@@ -1,4 +1,4 @@
-/** `kgwalk train --dry-run`: two steps of every phase, and what the whole run would take. */
+/** `kgwalk train --dry-run`: a second of every phase, and what the whole run would take. */
 import { formatDuration } from '../src/run/progress.js';
 import type { TrialReport } from '../trainers/trial.js';
 import { printJson, printLine, printNote, printTable } from './output.js';
@@ -8,7 +8,7 @@ import { terminalWork } from './terminal.js';
 /** Prints the trial of a run; nothing stays of it but text vectors in the cache. */
 export async function dryRun(run: PlannedRun, threads: number, json: boolean, maxMinutes?: number): Promise<void> {
   const { tryRun } = await import('../tasks/train.js');
-  printNote('trying two steps of each phase');
+  printNote('trying each phase for a second, and two steps at least');
   const report = await tryRun({ ...run, threads, signal: terminalWork(maxMinutes).signal });
   if (json) printJson(report);
   else printReport(report);
@@ -32,7 +32,7 @@ function printReport({ notes, networks, phases, seconds, texts, memoryBytes, dis
   }
   const gigabytes = (bytes: number) => `${(bytes / 1e9).toFixed(2)} GB`;
   printLine(
-    `total: at least ${formatDuration(seconds)}, ${gigabytes(memoryBytes)} of memory, ${gigabytes(diskBytes)} of disk`,
+    `total: about ${formatDuration(seconds)}, ${gigabytes(memoryBytes)} of memory, ${gigabytes(diskBytes)} of disk`,
   );
 }
 

@@ -2,7 +2,7 @@
 import type { Comparison } from '../evaluation/compare.js';
 import type { Row as SampleRow } from '../evaluation/score.js';
 import type { EvaluationSpeed } from '../evaluation/throughput-meter.js';
-import type { EvaluationRecord, Section } from '../src/run/evaluation.js';
+import { agentTitle, type EvaluationRecord, sampleText, type Section } from '../src/run/evaluation.js';
 import { type Figure, intervalText, numberText, tableFigures, valueText } from '../src/run/figures.js';
 import type { NamedEvaluation } from '../tasks/evaluate.js';
 import { printLine, printSections, printTable, type Row } from './output.js';
@@ -97,10 +97,10 @@ export function printComparison(
     printLine();
     printLine(slice);
     printTable(
-      evaluations.map(({ name, record }) => {
+      evaluations.map(({ name, title = name, record }) => {
         const differences = comparisons.find(({ agent }) => agent === name)?.slices?.[slice];
         return {
-          agent: name,
+          agent: title,
           ...figureCells(figures, record.slices[slice] ?? {}),
           ...difference(figures, differences, against),
         };
@@ -128,7 +128,7 @@ export function printComparison(
 }
 
 function comparedRow(
-  { name, record, speed }: NamedEvaluation<SampleRow>,
+  { name, title = name, record, speed }: NamedEvaluation<SampleRow>,
   figures: readonly Figure[],
   partial: readonly Figure[],
   comparisons: readonly Comparison[],
@@ -139,7 +139,7 @@ function comparedRow(
   const differences = comparisons.find(({ agent }) => agent === name)?.differences;
   const asksModels = models!.size > 0;
   return {
-    agent: name,
+    agent: title,
     ...(switches && { switches: switchesText(switches) }),
     ...(asksModels && { model: `${model ?? '-'}${simulated ? ' (simulated)' : ''}` }),
     ...(budgets!.size > 1 && { budget: model === undefined ? '-' : budgetText(record).replace('budget ', '') }),
@@ -180,22 +180,22 @@ function difference(
 }
 
 function printBars(evaluations: readonly NamedEvaluation<SampleRow>[], { key, unit }: Figure): void {
-  const width = Math.max(...evaluations.map(({ name }) => name.length));
+  const width = Math.max(...evaluations.map(({ name, title = name }) => title.length));
   const valueOf = ({ record }: NamedEvaluation<SampleRow>) => record.metrics[key]?.value ?? 0;
   const values = evaluations.map(valueOf);
   const [least, most] = unit === 'number' ? [Math.min(0, ...values), Math.max(0, ...values)] : [0, 1];
   for (const evaluation of evaluations) {
-    const { name } = evaluation;
+    const { name, title = name } = evaluation;
     const value = valueOf(evaluation);
     const bar = '█'.repeat(Math.round((40 * (value - least)) / (most - least || 1))).padEnd(40, '·');
-    printLine(`${name.padEnd(width)} ${bar} ${numberText(value, unit)}`);
+    printLine(`${title.padEnd(width)} ${bar} ${numberText(value, unit)}`);
   }
 }
 
 /** Agent, samples, and all other settings that affect the figures. */
 function headline(record: EvaluationRecord, more: readonly string[] = []): string {
   const { agent, run, checkpoint, note, dataset, graph, labels = [], split, limit, n } = record;
-  const who = run === undefined ? agent : `${run} (${checkpoint})`;
+  const who = run === undefined ? agentTitle(agent) : `${run} (${checkpoint})`;
   const { subsets, turns, holdOut, horizon, beamWidth, topicGiven, hops, hopsWithheld } = record as Record<
     string,
     unknown
@@ -204,7 +204,7 @@ function headline(record: EvaluationRecord, more: readonly string[] = []): strin
   return [
     `${who}${note === undefined ? '' : ` [${note}]`} on ${dataset}${parts}${labels.map((label) => ` [${label}]`).join('')}`,
     `split ${split}${holdOut === undefined ? '' : `, no ${String(holdOut)} shared with train`}`,
-    `n = ${n}${limit === undefined ? '' : ', a seeded sample'}`,
+    `n = ${n}${limit === undefined ? '' : `, ${sampleText(record)}`}`,
     ...(turns === undefined ? [] : [`turns ${String(turns)}`]),
     ...(horizon === undefined ? [] : [`horizon ${String(horizon)}`]),
     ...(beamWidth === undefined ? [] : [`beam ${String(beamWidth)}`]),

@@ -16,7 +16,10 @@ export function addInputOptions(command: Command, several = false): Command {
         'imported data set, such as opendialkg, metaqa/2-hop or umls (default: the run’s own)',
       )
       .option('--split <split>', 'train, valid or test; for questions also names such as dev-valid', 'valid')
-      .option('--limit <n>', 'evaluate only n samples, drawn with a fixed seed and thus the same for every agent')
+      .option(
+        '--limit <n>',
+        'evaluate only n samples, drawn with a fixed seed and thus the same for every agent; on links n triples, asked for head and tail',
+      )
       .option('--checkpoint <which>', 'for a run: best, last, clone or a step', 'best')
       .option(
         '--encoder <file>',

@@ -44,6 +44,7 @@ async function run({ set, open, json, ...flags }: QuickstartFlags): Promise<void
   const questions = wholeNumber(flags.questions, '--questions', 1);
   const seed = flags.seed === undefined ? undefined : wholeNumber(flags.seed, '--seed', 0);
   const model = await usableModel(flags.model);
+  const { embeddedModelName } = await import('../src/llm/model-files.js');
   const folder = resolve(flags.runDir ?? quickstartFolder(model, seed));
   // Fails before the work if charts cannot be drawn.
   const { tryCanvas } = await import('../reports/canvas.js');
@@ -56,7 +57,7 @@ async function run({ set, open, json, ...flags }: QuickstartFlags): Promise<void
     promptedAgents,
     model,
     overrides: set,
-    progress: overallProgress(quickstartPlan(questions)),
+    progress: overallProgress(quickstartPlan(questions), model === embeddedModelName),
     signal: interruptSignal(),
   }).catch((error: unknown) => {
     throw goingOn(error);

@@ -23,9 +23,10 @@ export function register(program: Command): void {
     .action(verify);
   command
     .command('export')
-    .description('print the metrics of a run as CSV: phase, step, key, value')
+    .description('print the metrics of a run as CSV: phase, step, key, value; --wide: a row for each step')
     .argument('<run>', 'name or folder of a run')
     .option('--csv <file>', 'file to write (default: standard output)')
+    .option('--wide', 'a column for each metric, with seconds and environment steps, as pandas and trackers read it')
     .option('--json', 'with --csv: print its path as JSON')
     .action(exportRun);
 }
@@ -94,16 +95,23 @@ async function verify(run: string, { json }: { json?: boolean }): Promise<void> 
   );
 }
 
-async function exportRun(run: string, { csv, json }: { csv?: string; json?: boolean }): Promise<void> {
+async function exportRun(
+  run: string,
+  { csv, wide, json }: { csv?: string; wide?: boolean; json?: boolean },
+): Promise<void> {
   const { runFiles } = await import('../src/run/run-files.js');
   const { openRun } = await import('../src/run/run-folder.js');
-  const { exportCsv, metricsCsv } = await import('../src/run/metric-log.js');
+  const { metricsCsv, readMetrics, readTimings, wideCsv } = await import('../src/run/metric-log.js');
+  const { writeFileAtomic } = await import('../src/run/files.js');
   const { checkLog } = await import('../checkpoints/chain.js');
   const info = openRun(run);
   checkLog(info);
-  const { metrics } = runFiles(info.folder);
-  if (csv === undefined) return printLine(metricsCsv(metrics).trimEnd());
-  exportCsv(metrics, csv);
+  const { metrics, timing } = runFiles(info.folder);
+  const text = wide
+    ? wideCsv(readMetrics(metrics), existsSync(timing) ? readTimings(timing) : [])
+    : metricsCsv(metrics);
+  if (csv === undefined) return printLine(text.trimEnd());
+  writeFileAtomic(csv, text);
   if (json) printJson({ csv });
   else printLine(csv);
 }

@@ -138,14 +138,14 @@ export function registerEncode(program: Command): void {
 
 type EncodeFlags = Pick<TrainFlags, 'model' | 'set' | 'seed' | 'maxMinutes' | 'json'>;
 
-/** A trial of one step, which encodes what a run encodes. */
+/** A trial of one step a phase, which encodes what a run encodes. */
 async function encode(preset: string | undefined, flags: EncodeFlags): Promise<void> {
   const { plannedRuns } = await import('./planned-runs.js');
   const { tryRun } = await import('../tasks/train.js');
   const { terminalWork } = await import('./terminal.js');
   const [run] = await plannedRuns(preset, flags);
   const { progress, signal } = terminalWork(flags.maxMinutes);
-  const { texts } = await tryRun({ ...run!, signal, steps: 1, encodeAll: progress });
+  const { texts } = await tryRun({ ...run!, signal, encodeAll: progress });
   if (flags.json) return printJson({ texts: texts.asked, encoded: texts.missing, encoder: texts.encoder });
   printLine(`${texts.asked} texts: ${texts.missing} encoded by ${texts.encoder}, the others were cached`);
 }

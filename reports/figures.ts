@@ -47,7 +47,7 @@ export function barFigures(set: ResultSet, name: string, figures: readonly Figur
   });
   const models = [...new Set(rows.flatMap(({ model }) => model ?? []))];
   const asked = models.length === 0 ? '' : ` Model: ${models.join(', ')}${set.simulated ? ', simulated' : ''}.`;
-  const caption = `Of ${plain(about.n)} samples, failures included. Whiskers: 95\u00a0% bootstrap interval over ${about.clusters}. In colour: agents that are trained or ask a model, each the same everywhere; grey: what learns nothing.${asked}`;
+  const caption = `Of ${plain(about.n)} samples, failures included. Whiskers: 95\u00a0% bootstrap interval over ${about.clusters}. In colour: agents that a run trained or that ask a model, each the same everywhere; grey: baselines.${asked}`;
   return charts.length > 0 ? [{ charts, caption }] : [];
 }
 

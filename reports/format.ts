@@ -1,18 +1,7 @@
 /** Formats numbers, agents, figures, runs and relations for readers. */
 import { configHash, decisiveSettings } from '../src/run/config-values.js';
+import { agentTitle } from '../src/run/evaluation.js';
 import { numberText, type Figure } from '../src/run/figures.js';
-
-const baselines: Readonly<Record<string, string>> = {
-  frequency: 'most frequent',
-  transe: 'TransE',
-  distmult: 'DistMult',
-  complex: 'ComplEx',
-  rules: 'relation chains',
-};
-
-export function baselineName(agent: string): string {
-  return baselines[agent] ?? agent;
-}
 
 /**
  * Training method of a checkpoint: `PPO`, `REINFORCE`, `clone` or the kind of a reader or exact walker, from its phase;
@@ -22,11 +11,16 @@ export function baselineName(agent: string): string {
 export function methodOf(config: Record<string, unknown>, checkpoint: string, phase?: string): string | undefined {
   const { kind } = (config.reader ?? config.exactWalker ?? {}) as { kind?: unknown };
   if (typeof kind === 'string') return kind;
-  if (phase !== undefined) return phase === 'ppo' ? algorithmOf(config) : baselineName(phase);
+  if (phase !== undefined) return phase === 'ppo' ? algorithmOf(config) : agentTitle(phase);
   const [ppo, clone] = [config.ppo, config.clone].map((one) => (one as { enabled?: unknown } | undefined)?.enabled);
   if (typeof ppo !== 'boolean') return undefined;
   if (!ppo || checkpoint === 'clone') return 'clone';
   return algorithmOf(config) + (checkpoint === 'best' && clone === true ? ' or clone' : '');
+}
+
+/** Kind of a run: `walker`, `reader`, `exactWalker` or `policy`. Settings compare within one kind. */
+export function kindOf(config: Record<string, unknown>): string {
+  return ['reader', 'exactWalker', 'policy'].find((kind) => config[kind] !== undefined) ?? 'walker';
 }
 
 /** Final training method of a run from its settings. */

@@ -10,7 +10,7 @@ import { meanOf } from './plots/smoothing.js';
 import { largest, takenUpTo } from './series.js';
 import { askedFacts } from './tables.js';
 import { numberText } from '../src/run/figures.js';
-import { duration, listed, milliseconds, plain, pText, signed } from './format.js';
+import { duration, listed, milliseconds, plain, pText, signed, trainedMethodOf } from './format.js';
 
 /** The set that represents each data set and task, in the order of the sets: the subject of the page. */
 function firstSets(sets: readonly ResultSet[]): ResultSet[] {
@@ -59,15 +59,17 @@ function statusOf(groups: readonly RunGroup[]): string {
   return said.join(' ');
 }
 
-/** Subject of the page in a few words. */
+/** Subject of the page in a few words: `PPO on the dialogues of demo`. */
 export function titleOfPage(subjects: readonly Subject[], sets: readonly ResultSet[]): string {
   const groups = subjects.flatMap((subject) => subject.groups);
   const datasets = [...new Set([...subjects.map(({ dataset }) => dataset), ...sets.map(({ about }) => about.dataset)])];
-  if (groups.length > 0 && datasets.length > 1) return `Walks on ${listed(datasets)}`;
-  if (groups.length > 1) return `${groups.length} settings compared`;
-  if (groups.length === 1) return groups[0]!.label;
-  const agents = [...new Set(sets.flatMap(({ rows }) => rows.map(({ label }) => label)))];
-  return `${agents.length > 1 ? `${agents.length} agents` : agents[0]!} on ${listed(datasets)}`;
+  const [task, ...others] = new Set(sets.map(({ about }) => about.task));
+  const where = `${task && others.length === 0 ? `the ${task} of ` : ''}${listed(datasets)}`;
+  const agents = new Set(sets.flatMap(({ rows }) => rows.map(({ label }) => label)));
+  if (groups.length === 0) return `${agents.size > 1 ? `${agents.size} agents` : [...agents][0]!} on ${where}`;
+  const methods = new Set(groups.map(({ runs }) => trainedMethodOf(runs[0]!.info.config) ?? 'walker'));
+  const count = groups.length > methods.size ? `${groups.length} settings of ` : '';
+  return `${count}${listed([...methods])} on ${where}`;
 }
 
 /** Data sets and models, shown below the heading. */
@@ -76,7 +78,10 @@ export function factsOf(subjects: readonly Subject[], [first]: readonly ResultSe
   const seeds = [...new Set(runs.map(seedOf))].sort((a, b) => Number(a) - Number(b));
   const facts = first ? askedFacts(first) : [];
   if (runs.length > 0)
-    facts.push({ name: 'runs', value: plain(runs.length) }, { name: 'seeds', value: seeds.join(', ') });
+    facts.push(
+      { name: 'runs', value: plain(runs.length) },
+      { name: seeds.length === 1 ? 'seed' : 'seeds', value: seeds.join(', ') },
+    );
   return facts;
 }
 
@@ -133,10 +138,12 @@ function whatOf({ title, about: { n } }: ResultSet): string {
 export function reservationsOf(set: ResultSet): string[] {
   const { main, rows, labels } = set;
   const bound = boundOf(set, main.key);
-  const settings = new Set(rows.flatMap(({ own, group }) => (own && group !== undefined ? [group] : []))).size;
+  const trained = rows.filter(({ own, group }) => own && group !== undefined);
+  const settings = new Set(trained.map(({ group }) => group)).size;
+  const what = new Set(trained.map(({ kind }) => kind)).size > 1 ? 'trained agents' : 'settings';
   const said = [
     bound !== undefined && `On ${set.title}, walks reach at most ${text(bound, set)}.`,
-    settings > 1 && `The result is the best of ${settings} settings, chosen by this very figure.`,
+    settings > 1 && `The result is the best of ${settings} ${what}, chosen by this very figure.`,
     ...edgeReservations(set),
     labels.includes('fixture') &&
       'The graph is a fixture, collected partly from the gold answers: these are no benchmark results.',

@@ -1,12 +1,12 @@
 /** Evaluations as comparable rows for any task: one row per agent, averaged over seeds. */
-import type { EvaluationRecord } from '../src/run/evaluation.js';
+import { agentTitle, type EvaluationRecord } from '../src/run/evaluation.js';
 import { numberText, type Figure, type TestedDifference } from '../src/run/figures.js';
 import { groupBy, type EvaluationData, type Speed, type Subject } from './run-data.js';
 import { meanOf } from './plots/smoothing.js';
 import { agentColors, palette } from './plots/colors.js';
 import type { PlotEstimate } from './plots/plot.js';
 import { average, averageSlices, namedBy, type Figures } from './series.js';
-import { baselineName, labelOf, plain, wordsOf } from './format.js';
+import { labelOf, plain, wordsOf } from './format.js';
 
 /** Mean, median, 95th percentile, maximum and total over samples. */
 export type Cost = EvaluationRecord['cost'][string];
@@ -21,6 +21,8 @@ export interface ResultRow {
   simulated: boolean;
   /** True if a run trained it. */
   own: boolean;
+  /** See `kindOf`. */
+  kind?: string | undefined;
   /** `best`, `last`, `clone` or a step. */
   checkpoint?: string | undefined;
   /** Training method, such as `PPO`; over several seeds, all of them. */
@@ -306,7 +308,7 @@ function nameOf(same: readonly EvaluationData[], several: boolean): string {
   const [{ record, trained }] = same as [EvaluationData];
   const { agent, switches = {} } = record;
   const switched = Object.entries(switches).map(([key, value]) => `${key}=${String(value)}`);
-  if (!trained) return labelOf(baselineName(agent), switched);
+  if (!trained) return labelOf(agentTitle(agent), switched);
   const { label, checkpoint } = trained;
   // The best of one seed may be the clone, that of another a later checkpoint.
   const method = [...new Set(same.map((one) => one.trained?.method ?? agent))].sort().join(' or ');
@@ -391,6 +393,7 @@ function rowOf(label: string, same: readonly EvaluationData[], color: Colored): 
     folders: same.map(({ folder }) => folder),
     method: methods.length === 1 ? methods[0] : undefined,
     own: same[0]!.trained !== undefined,
+    kind: same[0]!.trained?.kind,
     seeds: same.length,
     asked: records.reduce((sum, { n }) => sum + n, 0),
     metrics: average(records.map(({ metrics }) => metrics)),

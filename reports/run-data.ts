@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { diffConfig, valueAt } from '../src/run/config-values.js';
+import { isPlain, settingDifferences, valueAt } from '../src/run/config-values.js';
 import { checkEvaluationSeal } from '../src/run/evaluation-seal.js';
 import { evaluationRecord, type EvaluationRecord } from '../src/run/evaluation.js';
 import { readJsonLines } from '../src/run/json-lines.js';
@@ -14,7 +14,7 @@ import type { MetricRecord, RunInfo, TimingRecord } from '../src/run/records.js'
 import { evaluationFiles, runFiles } from '../src/run/run-files.js';
 import { openRun } from '../src/run/run-folder.js';
 import { agentColors, palette } from './plots/colors.js';
-import { algorithmOf, methodOf, plainName, settingsKey, trainedMethodOf, withoutSeed } from './format.js';
+import { algorithmOf, kindOf, methodOf, plainName, settingsKey, trainedMethodOf, withoutSeed } from './format.js';
 
 interface TrainedBy {
   /** Equal for runs that differ only in the seed. */
@@ -22,8 +22,9 @@ interface TrainedBy {
   /** The run's name without time and seed. */
   label: string;
   checkpoint: string;
-  /** Training method, such as `PPO`; absent if the run is missing. */
+  /** Training method, such as `PPO`, and the kind of what was trained; absent if the run is missing. */
   method?: string | undefined;
+  kind?: string;
 }
 
 /** Timings from the machine that ran it. */
@@ -125,7 +126,7 @@ function trainedBy(run: RunInfo | string = 'unnamed', checkpoint: string, phase:
   try {
     const { id, config } = typeof run === 'string' ? openRun(run, runsFolder()) : run;
     const method = methodOf(config, checkpoint, phase);
-    return { settings: settingsKey(config), label: plainName(id), checkpoint, method };
+    return { settings: settingsKey(config), label: plainName(id), checkpoint, method, kind: kindOf(config) };
   } catch {
     return { settings: String(run), label: plainName(basename(String(run))), checkpoint };
   }
@@ -187,7 +188,7 @@ export function groupRuns(runs: readonly RunData[]): RunGroup[] {
 
 /** Settings with words, in display order; the empty word is the default case. */
 const settingWords: Readonly<Record<string, (value: string, config: Config) => string>> = {
-  'ppo.algorithm': (value, config) => (value === 'undefined' ? '' : algorithmOf(config)),
+  'ppo.algorithm': (value, config) => (value === 'none' ? '' : (trainedMethodOf(config) ?? algorithmOf(config))),
   'clone.enabled': (value) => (value === 'true' ? 'cloned first' : ''),
   'linkWalk.shaping': (value) => (value === 'none' ? '' : `${value} shaping`),
   'linkWalk.shapingScorer': (value, config) =>
@@ -200,7 +201,7 @@ const settingWords: Readonly<Record<string, (value: string, config: Config) => s
  * settings as needed to distinguish groups.
  */
 function labelsOf(configs: readonly Config[]): string[] {
-  const differing = [...new Set(configs.slice(1).flatMap((config) => diffConfig(configs[0], config)))].sort();
+  const differing = settingDifferences(configs).map(({ key }) => key);
   const said = Object.keys(settingWords).filter((key) => key === 'ppo.algorithm' || differing.includes(key));
   const others = differing.filter((key) => !(key in settingWords) && key !== 'name');
   let labels = labelsBy(configs, said);
@@ -228,10 +229,11 @@ function labelsBy(configs: readonly Config[], keys: readonly string[]): string[]
   );
 }
 
-/** A setting by its dotted key, cut to 24 characters. */
+/** A setting by its dotted key, cut to 24 characters; of a section its kind. */
 export function settingText(config: Config, key: string): string {
-  const value = valueAt(config, key);
-  return (typeof value === 'object' ? JSON.stringify(value) : String(value)).slice(0, 24);
+  const value = valueAt(config, key) ?? 'none';
+  const text = isPlain(value) ? (value.kind ?? 'set') : value;
+  return (typeof text === 'object' ? JSON.stringify(text) : String(text)).slice(0, 24);
 }
 
 /** Frozen text encoder of a run; undefined if walks have no texts. */

@@ -7,7 +7,7 @@ import { paperTables } from './llm-ark.js';
 import type { Draw } from './pictures.js';
 import { headOf, mainFigures, mainRow, type ResultRow, type ResultSet } from './results.js';
 import type { Subject } from './run-data.js';
-import { compareSettings, differingTable, settingFigures, settingTable } from './settings.js';
+import { compareSettings, differingTables, settingFigures, settingTable } from './settings.js';
 import { collectNoise, sweptFigures, sweptIn, sweptTable, type Swept } from './varied-number.js';
 import {
   askedFacts,
@@ -51,12 +51,11 @@ export async function resultViews(
   }
   for (const subject of subjects) {
     const compared = compareSettings(subject);
-    const differing = differingTable(subject.groups);
     const parts: PartView[] = [
       ...(compared
         ? [{ table: settingTable(compared) }, { figures: await draw(settingFigures(compared, subject.dataset)) }]
         : []),
-      ...(differing.rows.length > 0 ? [{ heading: 'What differs in the settings', table: differing }] : []),
+      ...differingTables(subject.groups).map((table) => ({ heading: 'What differs in the settings', table })),
     ];
     if (parts.length > 0) views.push({ title: `Settings compared on ${subject.dataset}`, parts });
   }

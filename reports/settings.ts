@@ -1,17 +1,17 @@
 /** Comparison of run settings on one data set: scores after equal environment steps, with intervals over seeds. */
-import { diffConfig } from '../src/run/config-values.js';
+import { settingDifferences } from '../src/run/config-values.js';
 import { numberText, type Figure } from '../src/run/figures.js';
 import { evaluatedKeys, type Trained } from './curves.js';
 import type { Table } from './html.js';
 import type { ChartGroup } from './pictures.js';
 import { saidOf } from './results.js';
-import { settingText, type RunData, type RunGroup } from './run-data.js';
+import { groupBy, type RunData, type RunGroup } from './run-data.js';
 import type { BarPlot } from './plots/plot.js';
 import { deviationOf, halfInterval, meanOf } from './plots/smoothing.js';
 import { seriesOfPhase } from './plots/logged.js';
 import { largest, takenUpTo, type Mean } from './series.js';
 import { figureCell } from './tables.js';
-import { duration, plain, withoutSeed } from './format.js';
+import { duration, kindOf, plain, withoutSeed } from './format.js';
 
 const phase = 'ppo';
 
@@ -32,6 +32,7 @@ interface SettingRow {
 interface SettingComparison {
   /** Compared figure: the first main figure of validation. */
   figure: Figure;
+  /** Best first. */
   rows: SettingRow[];
   /** Environment steps that all settings took; undefined if not logged, and then the last evaluation counts. */
   equalSteps?: number | undefined;
@@ -63,7 +64,7 @@ export function compareSettings(trained: Pick<Trained, 'groups' | 'figures'>): S
       seconds: spent.reduce((sum, { seconds }) => sum + seconds, 0) / group.runs.length,
     };
   });
-  return { figure, rows, equalSteps };
+  return { figure, rows: rows.sort((a, b) => b.atEqualSteps.value - a.atEqualSteps.value), equalSteps };
 }
 
 export function settingTable({ figure, rows, equalSteps }: SettingComparison): Table {
@@ -78,45 +79,41 @@ export function settingTable({ figure, rows, equalSteps }: SettingComparison): T
       ...['setting', `${figure.title} ${at}${unit}`, `best ${figure.title}${unit}`, 'walks that hit, %'],
       ...['environment steps', 'wall time', 'seeds'],
     ],
-    rows: [...rows]
-      .sort((a, b) => b.atEqualSteps.value - a.atEqualSteps.value)
-      .map(({ group, atEqualSteps, best, hitRate, environmentSteps, seconds }) => ({
-        cells: [
-          { text: group.label },
-          cell(atEqualSteps),
-          cell(best),
-          cell(hitRate, { unit: '%' }),
-          { text: environmentSteps === undefined ? '' : plain(Math.round(environmentSteps)) },
-          { text: seconds > 0 ? duration(seconds) : '' },
-          { text: plain(group.runs.length) },
-        ],
-      })),
+    rows: rows.map(({ group, atEqualSteps, best, hitRate, environmentSteps, seconds }) => ({
+      cells: [
+        { text: group.label },
+        cell(atEqualSteps),
+        cell(best),
+        cell(hitRate, { unit: '%' }),
+        { text: environmentSteps === undefined ? '' : plain(Math.round(environmentSteps)) },
+        { text: seconds > 0 ? duration(seconds) : '' },
+        { text: plain(group.runs.length) },
+      ],
+    })),
   };
 }
 
 /** Maximum settings with a column each, and maximum rows. */
 const mostDiffering = { groups: 6, keys: 40 };
 
-/** One row per setting that differs between groups of runs, one column per group. Empty if none differs, or with many groups. */
-export function differingTable(groups: readonly RunGroup[]): Table {
-  const configs = groups.map(({ runs }) => withoutSeed(runs[0]!.info.config));
-  const differing = [...new Set(configs.slice(1).flatMap((config) => diffConfig(configs[0], config)))].sort();
-  const keys = groups.length > mostDiffering.groups ? [] : differing.slice(0, mostDiffering.keys);
-  return {
-    head: ['setting', ...groups.map(({ label }) => label)],
-    rows: keys.map((key) => ({
-      cells: [{ text: key }, ...configs.map((config) => ({ text: settingText(config, key), wraps: true }))],
-    })),
-  };
+/** For each kind of run one row per setting that differs between its groups, one column per group. No table of many groups. */
+export function differingTables(groups: readonly RunGroup[]): Table[] {
+  const kinds = groupBy(groups, ({ runs }) => kindOf(runs[0]!.info.config));
+  return [...kinds.values()].flatMap((alike) => {
+    const differing = settingDifferences(alike.map(({ runs }) => withoutSeed(runs[0]!.info.config)));
+    if (differing.length === 0 || alike.length > mostDiffering.groups) return [];
+    const rows = differing.slice(0, mostDiffering.keys).map(({ key, values }) => ({
+      cells: [{ text: key }, ...values.map((value) => ({ text: value ?? '–', wraps: true }))],
+    }));
+    return [{ head: ['setting', ...alike.map(({ label }) => label)], rows }];
+  });
 }
 
 /** The figure after equal steps as bars, in the colours of the curves. */
 export function settingFigures({ figure, rows, equalSteps }: SettingComparison, dataset: string): ChartGroup[] {
-  const bars = [...rows]
-    .sort((a, b) => b.atEqualSteps.value - a.atEqualSteps.value)
-    .map(({ group: { label, color }, atEqualSteps: { value, low, high } }) => {
-      return { label, color, value, low, high, text: numberText(value, figure.unit) };
-    });
+  const bars = rows.map(({ group: { label, color }, atEqualSteps: { value, low, high } }) => {
+    return { label, color, value, low, high, text: numberText(value, figure.unit) };
+  });
   const at = equalSteps === undefined ? 'the last evaluation' : `${plain(Math.round(equalSteps))} environment steps`;
   const title = `${dataset}: ${figure.title} on valid at ${at}${figure.unit === '%' ? ', %' : ''}`;
   const said = bars.map((bar) => `${bar.label} ${saidOf(bar, figure)}`);

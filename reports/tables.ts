@@ -1,5 +1,5 @@
 /** Tables of a report: results, slices, misses, findings, cost. */
-import type { Section } from '../src/run/evaluation.js';
+import { sampleText, type Section } from '../src/run/evaluation.js';
 import { numberText, type Figure } from '../src/run/figures.js';
 import { phaseTitle } from './curves.js';
 import type { Cell, Fact, Table } from './html.js';
@@ -170,7 +170,7 @@ export function askedFacts({ about, labels, rows }: ResultSet): Fact[] {
     ...(graph === undefined ? [] : [{ name: 'graph', value: [graph, ...labels.map((one) => `[${one}]`)].join(' ') }]),
     { name: 'split', value: about.split },
     { name: 'samples', value: plain(n) },
-    ...(limit === undefined ? [] : [{ name: 'drawn', value: `a seeded sample of ${plain(limit)}` }]),
+    ...(limit === undefined ? [] : [{ name: 'drawn', value: sampleText(about) }]),
     ...Object.entries(about).flatMap(([key, value]) =>
       ownFacts.has(key) && value !== undefined ? [{ name: wordsOf(key), value: String(value) }] : [],
     ),

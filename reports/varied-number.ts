@@ -1,4 +1,5 @@
 /** Figures as functions of one number: a switch, a budget, a beam width, the error rate of a simulated model. */
+import { agentTitle } from '../src/run/evaluation.js';
 import { numberText, type Figure } from '../src/run/figures.js';
 import type { Table } from './html.js';
 import type { ChartGroup, NamedChart } from './pictures.js';
@@ -8,7 +9,7 @@ import { facetsOf, headOf, mainFigures, markOf, oracleError, toldApart } from '.
 import type { ResultRow, ResultSet } from './results.js';
 import { groupBy } from './run-data.js';
 import { figureCell } from './tables.js';
-import { baselineName, labelOf, plain, wordsOf } from './format.js';
+import { labelOf, plain, wordsOf } from './format.js';
 
 interface Setting {
   /** Name in files, such as `keep`. */
@@ -156,7 +157,7 @@ function nameOf({ result }: Described, key: string): string {
     name === key ? [] : [`${name}=${String(value)}`],
   );
   const trained = own && checkpoint !== undefined ? [checkpoint] : [];
-  return labelOf(own ? (method ?? agent) : baselineName(agent), [...trained, ...switched]);
+  return labelOf(own ? (method ?? agent) : agentTitle(agent), [...trained, ...switched]);
 }
 
 /** Evaluation settings without the varied number. */

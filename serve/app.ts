@@ -5,6 +5,7 @@ import { bodyLimit } from 'hono/body-limit';
 import { getCookie, setCookie } from 'hono/cookie';
 import { secureHeaders } from 'hono/secure-headers';
 import { streamSSE } from 'hono/streaming';
+import { settingDifferences, settingsByKey } from '../src/run/config-values.js';
 import { type ErrorCode, WorkbenchError } from '../src/run/errors.js';
 import { parseJson } from '../src/run/read-json.js';
 import { masked } from '../src/run/secrets.js';
@@ -13,7 +14,7 @@ import { askedOf, Busy, longestQuestion, openAsker } from './asker.js';
 import { followedLogs, mostStreams, type Pace, sendLive } from './live.js';
 import { openPageFiles } from './page-files.js';
 import { openResults } from './results.js';
-import { checkpointNames, settingsByKey, readPlacedRun, settingDifferences, type World } from './runs.js';
+import { checkpointNames, readPlacedRun, type World } from './runs.js';
 
 /** Dependencies of the routes. */
 interface AppOptions {

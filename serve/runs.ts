@@ -3,13 +3,12 @@ import { basename } from 'node:path';
 import { readIndex } from '../checkpoints/store.js';
 import { datasetOf } from '../reports/run-data.js';
 import { plainName, settingsKey } from '../reports/format.js';
-import { diffConfig, valueAt } from '../src/run/config-values.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { readJsonFile } from '../src/run/read-json.js';
 import { type RunInfo, runState } from '../src/run/records.js';
 import { runFiles } from '../src/run/run-files.js';
 import { openRun } from '../src/run/run-folder.js';
-import type { RunSummary, SettingDifference } from './api.js';
+import type { RunSummary } from './api.js';
 import { findPlaces, type Place, plainFile, refuseLinks } from './places.js';
 
 /** A snapshot of the folders. */
@@ -120,31 +119,6 @@ function saysRunning(folder: string): boolean {
   const { state } = runFiles(folder);
   return !plainFile(state) || readJsonFile(state, runState, 'the state of a run').status === 'running';
 }
-
-/** Settings in which some runs differ, in alphabetical order. */
-export function settingDifferences(configs: readonly Readonly<Record<string, unknown>>[]): SettingDifference[] {
-  const [first, ...others] = configs;
-  const keys = [...new Set(others.flatMap((config) => diffConfig(first, config)))].sort();
-  const textAt = (config: unknown, key: string) => {
-    const value = valueAt(config, key);
-    return value === undefined ? null : shown(value);
-  };
-  return keys.map((key) => ({ key, values: configs.map((config) => textAt(config, key)) }));
-}
-
-/** Every setting by its dotted name. */
-export function settingsByKey(config: Readonly<Record<string, unknown>>, prefix = ''): Record<string, string> {
-  const entries = Object.entries(config).flatMap(([key, value]): [string, string][] => {
-    const name = `${prefix}${key}`;
-    const isSection = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isSection
-      ? Object.entries(settingsByKey(value as Record<string, unknown>, `${name}.`))
-      : [[name, shown(value)]];
-  });
-  return Object.fromEntries(entries);
-}
-
-const shown = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
 
 /** Names of checkpoints: best, last and clone if present, then each step, latest first. */
 export function checkpointNames(folder: string): string[] {

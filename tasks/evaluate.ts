@@ -11,7 +11,7 @@ import { askedOfShard, samplesOf, type Shard, shardFolder, shardsIn } from '../e
 import type { CallTiming } from '../src/llm/client/ask-model.js';
 import type { LanguageModel } from '../src/llm/language-model.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import type { AboutEvaluation } from '../src/run/evaluation.js';
+import { type AboutEvaluation, agentTitle, type EvaluationRecord } from '../src/run/evaluation.js';
 import { type Figure, numberText } from '../src/run/figures.js';
 import { runsFolder } from '../src/run/locations.js';
 import { changedPluginsOf, pluginHashes } from '../src/run/plugins.js';
@@ -35,6 +35,8 @@ import {
 /** An evaluation under the name that the command line gave the agent. */
 export interface NamedEvaluation<R extends Row> extends Compared<R> {
   folder: string;
+  /** Shown instead of the name: `random walk` for the agent `random`. */
+  title?: string | undefined;
   /** Folder of its run. */
   runFolder?: string | undefined;
   /** Absent where a finished evaluation was reused. */
@@ -105,6 +107,10 @@ export async function evaluateNamed<S extends Sample, Answer, R extends Row, D e
       const run = which.trained && { run: trainedName(which.trained) };
       const own = runFolder !== undefined && flags.evaluations === undefined;
       const whole = askedOf(task, which, opened, data, { own, model: prompted ? model : undefined });
+      const shown = ({ record }: { record: EvaluationRecord }) => ({
+        ...{ name: which.name, runFolder, record: { ...record, ...run } },
+        title: which.trained ? undefined : agentTitle(record.agent) + which.name.slice(which.agent?.length),
+      });
       const wholeFolder = evaluationFolder(whole, { root: flags.evaluations, runFolder });
       if ((shard ?? onAsked) && opened.asker.online) {
         throw new WorkbenchError(
@@ -121,7 +127,7 @@ export async function evaluateNamed<S extends Sample, Answer, R extends Row, D e
       if (parts.length > 0) work.note(`${which.name}: resuming from ${parts.join(', ')}`);
       if (reuse && foundEvaluation(folder)) {
         const kept = readEvaluation(folder, task.measure);
-        evaluations.push({ ...kept, name: which.name, runFolder, failures: [], record: { ...kept.record, ...run } });
+        evaluations.push({ ...kept, ...shown(kept), failures: [] });
         continue;
       }
       const [main] = opened.scorer.figures;
@@ -145,7 +151,7 @@ export async function evaluateNamed<S extends Sample, Answer, R extends Row, D e
         const count = evaluation.failures.length;
         work.note(`${which.name}: failed on ${count} samples, counted as misses; ${first.id}: ${first.message}`);
       }
-      evaluations.push({ ...evaluation, name: which.name, runFolder, record: { ...evaluation.record, ...run } });
+      evaluations.push({ ...evaluation, ...shown(evaluation) });
     }
     return evaluations;
   } finally {

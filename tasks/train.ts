@@ -30,7 +30,7 @@ export async function train(options: TrainOptions): Promise<void> {
 }
 
 /**
- * Tries a training: two steps of each phase, and the cost of the whole run.
+ * Tries a training: a second of each phase, and the cost of the whole run.
  * @throws WorkbenchError as `train`; nothing is left
  */
 export async function tryRun(options: TrialOptions & Pick<TrainOptions, 'folder' | 'resume'>): Promise<TrialReport> {

@@ -44,7 +44,7 @@ export async function clonePhase(session: Session, phase: ClonePhase): Promise<v
       startStep,
       epochsDone,
       signal,
-      mostSteps: session.trial?.steps,
+      isEnough: session.trial?.isEnough,
       onStart: (numSteps) => (line = session.progress('clone', numSteps, 'updates', step)),
       onStep: (update) => {
         step = update.step;

@@ -30,8 +30,8 @@ export interface CloneCourse {
    * `onEpoch`.
    */
   epochsDone?: number;
-  /** Updates after which training ends as after an epoch. Default: all. */
-  mostSteps?: number | undefined;
+  /** Asked after every update; true ends training as after an epoch. */
+  isEnough?: (() => boolean) | undefined;
   /** Called with the number of updates before the first. */
   onStart?: (numSteps: number) => void;
   /** Called after every update; `step` counts from 1. Returning true ends training. */
@@ -85,7 +85,6 @@ export async function clone<Request extends TaskRequest>(options: CloneOptions<R
   }
   const stepsPerEpoch = Math.ceil(train.count / settings.batchSize);
   const numSteps = stepsPerEpoch * settings.epochs;
-  const last = Math.min(numSteps, options.mostSteps ?? Infinity);
   const endEpoch = async (epoch: number) => {
     const validLoss = await meanLoss(actor, valid);
     await onEpoch?.({ epoch, step: epoch * stepsPerEpoch, validLoss });
@@ -96,7 +95,7 @@ export async function clone<Request extends TaskRequest>(options: CloneOptions<R
   let order = new Int32Array(0);
   const turn = eventLoopYielder();
   options.onStart?.(numSteps);
-  for (let step = startStep; step < last; step++) {
+  for (let step = startStep; step < numSteps; step++) {
     throwIfStopped(signal);
     const epoch = Math.floor(step / stepsPerEpoch);
     const position = step % stepsPerEpoch;
@@ -107,7 +106,9 @@ export async function clone<Request extends TaskRequest>(options: CloneOptions<R
     const learningRate = learningRateAt(step, numSteps, settings);
     const figures = await update(options, chosen, step, learningRate);
     if (onStep?.({ step: step + 1, numSteps, ...figures, learningRate })) return;
-    if (position === stepsPerEpoch - 1 || step + 1 === last) await endEpoch(epoch + 1);
+    const ends = options.isEnough?.() === true;
+    if (position === stepsPerEpoch - 1 || ends) await endEpoch(epoch + 1);
+    if (ends) return;
     await turn();
   }
 }

@@ -8,7 +8,7 @@ import { Rng } from '../src/run/seeds.js';
 import { throwIfStopped, eventLoopYielder } from '../src/run/stop.js';
 import { divergedAt } from '../src/tensor/diverged.js';
 import type { StoredTensors } from '../src/tensor/parameters.js';
-import { figuresOf, restoreTrainState, saveTrainState, type Session, stepsOf, type TrainState } from './session.js';
+import { figuresOf, restoreTrainState, saveTrainState, type Session, type TrainState } from './session.js';
 
 /** Steps between two records of the metric log. */
 const logEvery = 10;
@@ -53,7 +53,7 @@ export async function fitPhase(session: Session, phase: FitPhase): Promise<void>
   if (from) restoreTrainState(trainState, from);
   let done = from?.header.step ?? 0;
   let saved = done;
-  const last = stepsOf(session, steps);
+  let last = steps;
   const evaluatesAt = (step: number) => step === last || phase.evaluatesAt(step);
   const save = async (metrics: Record<string, number> = {}, interim = false) => {
     await saveTrainState(session, trainState, { phase: 'fit', step: done, epoch: 0, metrics, interim });
@@ -75,6 +75,7 @@ export async function fitPhase(session: Session, phase: FitPhase): Promise<void>
       const { loss, figures } = await phase.step(done);
       done++;
       line.update(done, `loss ${loss.toFixed(3)}`);
+      if (session.trial?.isEnough()) last = done;
       if (done % logEvery === 0 || evaluatesAt(done)) logs.metrics('fit', done, figures);
       if (evaluatesAt(done)) {
         logs.timing('fit', done);

@@ -9,15 +9,7 @@ import type { Optimizer, TrainedParameters } from '../src/tensor/trainable.js';
 import type { PpoSettings } from './ppo-settings.js';
 import type { Learner } from './ppo-step.js';
 import type { PpoOptions, PpoUpdate } from './ppo.js';
-import {
-  beginWith,
-  figuresOf,
-  restoreTrainState,
-  saveTrainState,
-  type Session,
-  stepsOf,
-  type TrainState,
-} from './session.js';
+import { beginWith, figuresOf, restoreTrainState, saveTrainState, type Session, type TrainState } from './session.js';
 
 /** Input of the training algorithm. */
 type PpoShared = Pick<
@@ -115,8 +107,7 @@ export async function ppoPhase(session: Session, phase: PpoPhase): Promise<void>
     await saveTrainState(session, trainState, { phase: 'ppo', step: done, epoch: 0, metrics, state, interim });
     saved = done;
   };
-  const last = stepsOf(session, settings.updates);
-  const evaluatesAt = (update: number) => update === last || update % settings.evalEvery === 0;
+  const evaluatesAt = (update: number) => update === settings.updates || update % settings.evalEvery === 0;
   const score = async () => {
     const figures = await figuresOf(session, evaluate);
     logs.metrics('ppo', done, figures);
@@ -134,12 +125,12 @@ export async function ppoPhase(session: Session, phase: PpoPhase): Promise<void>
     logs.metrics('ppo', update, metrics);
     line.update(update, progressText(metrics));
     logs.timing('ppo', update, { 'time/env_steps': steps });
-    const ends = (await session.onUpdate?.({ update, steps, metrics })) === true;
+    const ends = (await session.onUpdate?.({ update, steps, metrics })) === true || session.trial?.isEnough() === true;
     // A callback that ends training expects the trained weights to be saved.
     if (evaluatesAt(update) || ends) await score();
     else if (update % checkpoint.everyUpdates === 0) await save();
     if (ends) run.update({ reason: `onUpdate ended training after update ${update}` });
-    return ends || givesUp() || update === last;
+    return ends || givesUp();
   };
   try {
     // A run that was stopped during an evaluation repeats it.

@@ -11,7 +11,7 @@ import type { Tensor } from '../checkpoints/safetensors.js';
 import { filesBeside } from '../checkpoints/chain.js';
 import { saveCheckpoint } from '../checkpoints/store.js';
 import { type EncoderCounters, noCounts, type StateEncoder } from '../src/encoder/state-encoder.js';
-import { configHash } from '../src/run/config-values.js';
+import { configHash, settingsByKey } from '../src/run/config-values.js';
 import type { LogMark } from '../src/run/json-lines.js';
 import { cpuFigure, openMetricLog, openTimingLog, readMetrics, usedCpu } from '../src/run/metric-log.js';
 import type { ProgressReporter } from '../src/run/progress.js';
@@ -22,7 +22,7 @@ import { type EventFile, openEventFile } from '../src/run/tensorboard.js';
 import type { NetworkSize, Tf } from '../src/tensor/backend.js';
 import type { StoredTensors } from '../src/tensor/parameters.js';
 import type { Optimizer, TrainedParameters } from '../src/tensor/trainable.js';
-import type { TrainSettings } from './train-settings.js';
+import { plainSettings, type TrainSettings } from './train-settings.js';
 
 /** Finished PPO round: number from 1, environment steps, figures by metric name. */
 interface TrainedUpdate {
@@ -36,8 +36,8 @@ export type OnUpdate = (update: TrainedUpdate) => boolean | void | Promise<boole
 
 /** Run that is tried: each phase ends after some steps, evaluations are cut short. */
 export interface Trial {
-  /** Steps after which a phase ends; for tables of vectors, epochs. */
-  steps: number;
+  /** True once the phase was measured long enough and ends; asked after every step, for tables of vectors every epoch. */
+  isEnough: () => boolean;
   /** Folder of tables of vectors that are not kept yet. */
   folder: string;
   /** Replaces the run's encoder. */
@@ -69,9 +69,6 @@ export interface Session {
   note?: ((line: string) => void) | undefined;
   trial?: Trial | undefined;
 }
-
-/** Steps of a phase: all, or those of a trial. */
-export const stepsOf = ({ trial }: Pick<Session, 'trial'>, steps: number) => Math.min(steps, trial?.steps ?? Infinity);
 
 /** Figures of an evaluation, whose processor time is in no record. */
 export function figuresOf(
@@ -261,7 +258,7 @@ export interface RunLogs {
  */
 export function openRunLogs(
   run: Run,
-  tensorboard: boolean,
+  settings: Pick<TrainSettings, 'log'>,
   onTruncatedLog?: (file: string, bytes: number) => void,
   onMetrics?: (record: MetricRecord) => void,
 ): RunLogs {
@@ -270,8 +267,14 @@ export function openRunLogs(
   let events: EventFile | undefined;
   let cpu = usedCpu();
   const toTensorboard = ({ phase, step, metrics }: MetricRecord) => {
-    if (!tensorboard) return;
-    events ??= openEventFile(run.files.tensorboard);
+    if (!settings.log.tensorboard) return;
+    if (!events) {
+      events = openEventFile(run.files.tensorboard);
+      const lines = Object.entries(settingsByKey(plainSettings(settings))).map(
+        ([key, value]) => `    ${key}: ${value}`,
+      );
+      events.text('settings', lines.join('\n'));
+    }
     for (const [key, value] of Object.entries(metrics)) events.scalar(`${phase}/${key}`, step, value);
   };
   onTruncatedLog?.(run.files.metrics, metricLog.truncatedBytes);
@@ -299,7 +302,7 @@ export function openRunLogs(
     check: (mark) => metricLog.check(mark),
     truncateAfter(mark) {
       metricLog.truncateAfter(mark);
-      if (tensorboard) readMetrics(run.files.metrics).forEach(toTensorboard);
+      if (settings.log.tensorboard) readMetrics(run.files.metrics).forEach(toTensorboard);
     },
     close() {
       metricLog.close();

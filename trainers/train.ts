@@ -137,7 +137,7 @@ async function runPhases(
   { onTruncatedLog, onMetrics, evaluateBest }: Pick<TrainOptions, 'onTruncatedLog' | 'onMetrics' | 'evaluateBest'>,
 ): Promise<void> {
   const { run, settings } = parts;
-  const logs = openRunLogs(run, settings.log.tensorboard, onTruncatedLog, onMetrics);
+  const logs = openRunLogs(run, settings, onTruncatedLog, onMetrics);
   try {
     discardAfter(run, logs, settings, from);
     if (from || parts.start) resumeProvenance(run.files.provenance);

@@ -1,9 +1,10 @@
-/** Trial of a training: two steps of each phase in a temporary folder, and what the whole run would take. */
+/** Trial of a training: a second of each phase in a temporary folder, and what the whole run would take. */
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { resourceUsage } from 'node:process';
 import { distinctTexts, type StateEncoder } from '../src/encoder/state-encoder.js';
 import { temporaryFolder } from '../src/run/files.js';
+import { usedCpu } from '../src/run/metric-log.js';
 import { type ProgressReporter, silentProgress } from '../src/run/progress.js';
 import { Rng } from '../src/run/seeds.js';
 import type { TaskTrainer } from './session.js';
@@ -12,9 +13,7 @@ import { type TrainOptions, trainRun } from './train.js';
 
 /** Settings and start of the tried run. */
 export interface TrialOptions extends Pick<TrainOptions, 'settings' | 'fork' | 'threads' | 'signal'> {
-  /** Steps of each phase; default 2. */
-  steps?: number;
-  /** Encodes all texts instead of a sample, with these progress lines; their vectors stay in the cache. */
+  /** Encodes all texts instead of a sample, with these progress lines, and takes one step a phase; the vectors stay in the cache. */
   encodeAll?: ProgressReporter;
 }
 
@@ -45,13 +44,10 @@ export interface TrialReport {
 }
 
 /**
- * Trains two steps of each phase on all data, removes every file and extrapolates.
+ * Trains each phase for a second, but at least two steps, on all data, removes every file and extrapolates.
  * @throws WorkbenchError as training would for inputs that do not fit, `stopped` once the signal is aborted
  */
-export async function trial(
-  learning: TaskTrainer,
-  { steps = 2, encodeAll, ...options }: TrialOptions,
-): Promise<TrialReport> {
+export async function trial(learning: TaskTrainer, { encodeAll, ...options }: TrialOptions): Promise<TrialReport> {
   const place = temporaryFolder('trial');
   const folder = join(place, 'run');
   const meter = new Meter(encodeAll);
@@ -65,14 +61,10 @@ export async function trial(
       onNote: (line) => notes.push(line),
       onBackend: (name, why) => (networks = `${name}: ${why}`),
       trial: {
-        steps,
+        isEnough: () => encodeAll !== undefined || meter.isEnough(),
         folder: join(place, 'embeddings'),
         encoder: (encoder) => (encodeAll ? meter.watched(encoder) : meter.sampled(encoder)),
-        evaluation: (evaluate) =>
-          evaluate().catch((error: unknown) => {
-            if (error !== measured) throw error;
-            return { 'eval/cut': 0 };
-          }),
+        evaluation: (evaluate) => meter.evaluation(evaluate),
       },
     });
     const phases = meter.phases(options.settings);
@@ -94,11 +86,20 @@ export async function trial(
 const measured = new Error('measured');
 /** Seconds of an evaluation before it is cut. */
 const evaluationSeconds = 0.5;
+/** Seconds of the steps of a phase after its first: of the processor, or at most by the clock on a busy machine. */
+const phaseSeconds = { cpu: 1, clock: 5 };
 
 /** Seconds that may be spent on encoding samples of texts. */
 const encodingSeconds = 20;
 /** Neighbouring texts of a sample, which may share their beginnings, and places of such texts in a call. */
 const sampleSize = { neighbours: 8, places: 3 };
+
+/** Steps done, by the clock and by the time of the processor. */
+interface Moment {
+  done: number;
+  at: number;
+  cpu: number;
+}
 
 /** A progress line; times in seconds. */
 interface Line {
@@ -107,8 +108,8 @@ interface Line {
   unit: string;
   before: number;
   opened: number;
-  first?: { done: number; at: number };
-  last?: { done: number; at: number };
+  first?: Moment;
+  last?: Moment;
   ended?: number;
   /** Label of the training line before it. */
   within: string;
@@ -121,6 +122,8 @@ class Meter {
   readonly #begun = performance.now();
   /** Seconds that texts would have taken, without those that samples took. */
   #unspent = 0;
+  /** Seconds of evaluations, which no step includes. */
+  #evaluated = 0;
 
   /** @param encoding reporter of the lines of texts */
   constructor(readonly encoding: ProgressReporter = silentProgress) {}
@@ -129,27 +132,50 @@ class Meter {
     return (performance.now() - this.#begun) / 1000 + this.#unspent;
   }
 
+  /** True once the steps of the present phase after its first took long enough. */
+  isEnough(): boolean {
+    const { first, last } = this.#lines.findLast(isTraining) ?? {};
+    if (!first || !last) return false;
+    return last.cpu - first.cpu >= phaseSeconds.cpu || last.at - first.at >= phaseSeconds.clock;
+  }
+
+  /** Measures the first evaluation of a phase, in part; leaves out the others. */
+  async evaluation(evaluate: () => Promise<Record<string, number>>): Promise<Record<string, number>> {
+    const begun = this.#now();
+    const isFirst = isTraining(this.#lines.at(-1)!);
+    const figures =
+      isFirst &&
+      (await evaluate().catch((error: unknown) => {
+        if (error !== measured) throw error;
+      }));
+    this.#evaluated += this.#now() - begun;
+    return figures || { 'eval/cut': 0 };
+  }
+
   readonly progress: ProgressReporter = (label, total, unit, before = 0) => {
-    const isEvaluation = label.startsWith('evaluate');
-    const training = this.#lines.findLast((line) => !line.label.startsWith('evaluate'));
+    const training = this.#lines.findLast(isTraining);
+    const isEvaluation = !isTraining({ label });
+    const clock = () => this.#now() - (isEvaluation ? 0 : this.#evaluated);
     const within = isEvaluation && training ? training.label : label;
-    const line: Line = { label, total, unit, before, opened: this.#now(), within };
-    this.#lines.push(line);
+    // The next epoch of a clone continues the line of the first.
+    const isNext = training?.label === label && training.total === total;
+    const line = isNext ? training : { label, total, unit, before, opened: clock(), within };
+    if (!isNext) this.#lines.push(line);
     const shown = (label.startsWith('encode') ? this.encoding : silentProgress)(label, total, unit, before);
     return {
       update: (done, note) => {
         shown.update(done, note);
-        const at = this.#now();
+        const at = clock();
         const { last, opened } = line;
         // The samples of a batch are shown one after the other: a pause ends it.
         const pauses = last && at - last.at > (last.at - opened) / 100;
         if (isEvaluation && pauses && last.at - opened > evaluationSeconds) throw measured;
-        line.last = { done, at };
+        line.last = { done, at, cpu: usedCpu() / 1000 };
         line.first ??= line.last;
       },
       finish: () => {
         shown.finish();
-        line.ended = this.#now();
+        line.ended = clock();
       },
     };
   };
@@ -157,7 +183,7 @@ class Meter {
   /** Work of the whole run, line by line; `start` is what no line shows, such as reading data and writing checkpoints. */
   phases(settings: TrainSettings): TrialPhase[] {
     const total = this.#now();
-    const trained = this.#lines.findLast(({ within, label }) => within === label);
+    const trained = this.#lines.findLast(isTraining);
     let shown = 0;
     const phases = this.#lines.map((line): TrialPhase => {
       const { label, unit, within, opened, first, last, ended } = line;
@@ -230,6 +256,8 @@ class Meter {
     return { ...encoder, encode };
   }
 }
+
+const isTraining = ({ label }: Pick<Line, 'label'>): boolean => !label.startsWith('evaluate');
 
 /**
  * Between the first and the last step shown; since the line was opened for a single one, and for evaluations, which show the

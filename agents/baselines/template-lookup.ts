@@ -32,18 +32,19 @@ export const templateLookupEntry: QuestionAgentEntry<typeof settings> = {
   settings,
   needs: ['train', 'encoder'],
   create({ graph, train, encoder }, { horizon, screened, widest, unseen }) {
-    let chains: ReadonlyMap<string, Int32Array> | undefined;
-    const chainsOf = () => (chains ??= bestTemplateChains(graph, train(), { horizon, screened, widest }));
+    let chains: ReturnType<typeof templateChains> | undefined;
+    const chainsOf = () => (chains ??= templateChains(graph, train(), { horizon, screened, widest }));
     let nearest: ReturnType<typeof nearestText> | undefined;
     /** Nearest known template by unseen template. */
     const found = new Map<string, string>();
     const trie = frontierTrie(graph);
 
     const find = async (tasks: readonly QuestionTask[], signal?: AbortSignal) => {
-      const known = chainsOf();
-      const templates = [...known.keys()];
-      const asked = [...new Set(tasks.map(maskedQuestion))].filter((text) => !known.has(text) && !found.has(text));
-      if (unseen === 'abstain' || asked.length === 0 || templates.length === 0) return;
+      const { chainOf, known } = chainsOf();
+      const asked = [...new Set(tasks.map(maskedQuestion))].filter((text) => !found.has(text) && !chainOf(text));
+      if (unseen === 'abstain' || asked.length === 0) return;
+      const templates = known();
+      if (templates.length === 0) return;
       nearest ??= nearestText(templates, encoder);
       const indices = await nearest(asked, signal);
       asked.forEach((text, i) => found.set(text, templates[indices[i]!]!));
@@ -59,8 +60,9 @@ export const templateLookupEntry: QuestionAgentEntry<typeof settings> = {
         if (task.form !== 'entities') return noAnswer('form');
         await find([task], signal);
         const text = maskedQuestion(task);
-        const template = chainsOf().has(text) ? text : found.get(text);
-        const chain = template === undefined ? undefined : chainsOf().get(template);
+        const { chainOf } = chainsOf();
+        const template = chainOf(text) ? text : found.get(text);
+        const chain = template === undefined ? undefined : chainOf(template);
         if (!chain) return noAnswer('unseen template');
         let node = questionRoot(trie, task);
         trace({ event: 'start', entities: node.topics });
@@ -84,15 +86,15 @@ interface Candidate {
 
 /**
  * Relation sequence with the best mean F1 over the train questions of each template; sequences without a result score 0. Ties: shorter,
- * then smaller ids. Templates without a reachable answer are left out.
+ * then smaller ids. Templates without a reachable answer are left out. All of train is read at once, sequences are searched when asked for.
  * @param train the only questions that a lookup may learn from; gold chains are not read
- * @returns by template, in order of first appearance
+ * @returns `chainOf` a template, and the templates that have one, in order of first appearance
  */
-export function bestTemplateChains(
+export function templateChains(
   graph: Graph,
   train: readonly QuestionSample[],
   { horizon, screened, widest }: Omit<z.output<typeof settings>, 'unseen'>,
-): Map<string, Int32Array> {
+) {
   const questionsOf = new Map<string, QuestionSample[]>();
   const note = madeFromSamples('memory', 'relations of question templates');
   for (const sample of train) {
@@ -104,8 +106,7 @@ export function bestTemplateChains(
     else questionsOf.set(template, [sample]);
   }
   const finder = new ChainFinder(graph);
-  const chains = new Map<string, Int32Array>();
-  for (const [template, questions] of questionsOf) {
+  const search = (questions: readonly QuestionSample[]): Int32Array | undefined => {
     const candidates = new Map<string, Candidate>();
     for (const { task, gold } of questions.slice(0, screened)) {
       const { relations, offsets, f1 } = finder.find(task, goldSet(gold), { horizon, widest });
@@ -117,18 +118,26 @@ export function bestTemplateChains(
         candidate.sum += score;
       });
     }
-    const best = [...candidates.values()].sort(better).slice(0, finalists);
-    for (const { task, gold } of questions.slice(screened)) {
+    let best = [...candidates.values()].sort(better).slice(0, finalists);
+    for (let i = screened; i < questions.length && best.length > 1; i++) {
+      const { task, gold } = questions[i]!;
       const topics = task.topics.map(({ entity }) => entity);
       for (const candidate of best) {
         const frontier = executeChain(graph, topics, [...candidate.relations], excludedTopics(task));
         candidate.sum += scoreFrontier(frontier, goldSet(gold)).f1;
       }
+      // Each remaining question adds at most 1.
+      const least = Math.max(...best.map(({ sum }) => sum)) - (questions.length - i);
+      best = best.filter(({ sum }) => sum > least);
     }
-    const [first] = best.sort(better);
-    if (first) chains.set(template, first.relations);
-  }
-  return chains;
+    return best.sort(better)[0]?.relations;
+  };
+  const chains = new Map<string, Int32Array | undefined>();
+  const chainOf = (template: string): Int32Array | undefined => {
+    if (!chains.has(template)) chains.set(template, search(questionsOf.get(template) ?? []));
+    return chains.get(template);
+  };
+  return { chainOf, known: () => [...questionsOf.keys()].filter(chainOf) };
 }
 
 /** Compares sums to nine digits, to ignore rounding. */
@@ -147,13 +156,8 @@ export function nearestText(known: readonly string[], open: () => Promise<StateE
   return async (asked: readonly string[], signal?: AbortSignal): Promise<number[]> => {
     const knownRows = await (table ??= unitVectors(await open(), known));
     return (await unitVectors(await open(), asked, signal)).map((row) => {
-      let best = 0;
-      let bestCosine = -Infinity;
-      knownRows.forEach((other, index) => {
-        const cosine = dot(row, other);
-        if (cosine > bestCosine) [best, bestCosine] = [index, cosine];
-      });
-      return best;
+      const cosines = knownRows.map((other) => dot(row, other));
+      return cosines.reduce((best, cosine, i) => (cosine > cosines[best]! ? i : best), 0);
     });
   };
 }

@@ -23,11 +23,13 @@ export interface OverallProgress {
 const trust = 20;
 
 /**
- * @param stream redrawn lines on a terminal; elsewhere, such as in a log, one line at the beginning and the end of each step
+ * @param isKnown true if the planned seconds are of the model in use; otherwise a part alone is estimated, from its own speed
+ * @param stream redrawn lines on a terminal; elsewhere, such as in a log, a line for each step and part, and every 30 s
  * @param now seconds of a monotonic clock
  */
 export function overallProgress(
   plan: readonly PlannedStep[],
+  isKnown = true,
   stream: NodeJS.WriteStream = stderr,
   now: () => number = () => performance.now() / 1000,
 ): OverallProgress {
@@ -48,27 +50,35 @@ export function overallProgress(
     return rate * (secondsOf(plan[step]!) - here + later);
   };
   const place = () => `[${step + 1}/${plan.length}]`;
-  const show = (text: string) => {
-    if (!stream.isTTY || now() - drawn < 0.1) return;
+  const show = (partToGo: number, text: string) => {
+    if (now() - drawn < (stream.isTTY ? 0.1 : 30)) return;
     drawn = now();
-    const whole = `${place()} ${formatDuration(toGo())} to go · ${text}`;
+    const left = isKnown ? `${formatDuration(toGo())} to go` : `${formatDuration(partToGo)} to go in this part`;
+    const whole = `${place()} ${left} · ${text}`;
+    if (!stream.isTTY) return write(whole);
     stream.write(`\r\x1b[2K${printable(whole).slice(0, (stream.columns || 120) - 1)}`);
   };
-  const write = (text: string) => stream.write(`${stream.isTTY ? '\r\x1b[2K' : ''}${printable(text)}\n`);
+  const write = (text: string) => void stream.write(`${stream.isTTY ? '\r\x1b[2K' : ''}${printable(text)}\n`);
   return {
     begin() {
       step++;
       begun = now();
+      if (!stream.isTTY) drawn = begun;
       shares.clear();
-      write(`${place()} ${plan[step]!.title} · ${formatDuration(toGo())} to go in all`);
+      const left = isKnown ? `${formatDuration(toGo())} to go in all` : 'time to go unknown with this model';
+      write(`${place()} ${plan[step]!.title} · ${left}`);
     },
-    line(label, total, unit) {
+    line(label, total, unit, before = 0) {
       let last = { done: 0, note: '' };
+      const opened = now();
       return {
         update(done, note = '') {
           last = { done, note };
           shares.set(label, Math.max(shares.get(label) ?? 0, Math.min(1, done / total)));
-          show(`${label} ${done}/${total} ${unit}${note && ` · ${note}`}`);
+          show(
+            ((now() - opened) * (total - done)) / Math.max(1, done - before),
+            `${label} ${done}/${total} ${unit}${note && ` · ${note}`}`,
+          );
         },
         finish(note = last.note) {
           if (label in plan[step]!.parts) write(`      ${label}: ${last.done} ${unit}${note && ` · ${note}`}`);

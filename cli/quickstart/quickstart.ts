@@ -9,7 +9,7 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { cacheFolder, runsFolder } from '../../src/run/locations.js';
 import type { RunInfo } from '../../src/run/records.js';
 import { openRun, runIn } from '../../src/run/run-folder.js';
-import type { Work, Named } from '../../tasks/task.js';
+import type { Work } from '../../tasks/task.js';
 import { plainSettings, settingsOfRun } from '../../trainers/train-settings.js';
 import { terminalWork } from '../terminal.js';
 import type { OverallProgress, PlannedStep } from './overall-progress.js';
@@ -54,7 +54,7 @@ export function quickstartPlan(questions: number): PlannedStep[] {
     },
     {
       title: 'the same questions, by agents that do not learn',
-      parts: { 'random-chain': 1, 'template-lookup': 4, walker: 1, 'nsm-chains': 1 },
+      parts: { 'random-chain': 1, 'template-lookup': 4, PPO: 1, 'nsm-chains': 1 },
     },
     {
       title: 'some of them, by prompted agents over the embedded language model',
@@ -141,7 +141,7 @@ export async function quickstart(options: QuickstartOptions): Promise<Quickstart
   );
   const evaluations = join(folder, 'evaluations');
   const asked = {
-    runs: { walker: answering.run, 'nsm-chains': reading.run },
+    runs: { PPO: answering.run, 'nsm-chains': reading.run },
     model,
     questions,
     promptedAgents,
@@ -276,12 +276,8 @@ const walkBaselines = ['random', 'frequency', 'transe'] as const;
 async function evaluateWalks(run: RunInfo, work: Work): Promise<EvaluatedAgents> {
   // If PPO gained nothing, the best on valid is the clone; then PPO's row is its last checkpoint.
   const ppo = resolveCheckpoint(run.folder, 'best').phase === 'ppo' ? 'best' : 'last';
-  const names = { [`${run.folder}@clone`]: 'clone', [`${run.folder}@${ppo}`]: 'ppo' };
-  const named = [
-    ...walkBaselines.map((name) => ({ name, isRun: false })),
-    ...Object.keys(names).map((name) => ({ name, isRun: true })),
-  ];
-  return evaluated('dialogues', named, {}, work, (name) => names[name] ?? name);
+  const runs = { [`${run.folder}@clone`]: 'clone', [`${run.folder}@${ppo}`]: 'PPO' };
+  return evaluated('dialogues', walkBaselines, runs, {}, work);
 }
 
 /** Baselines on questions without training and model. */
@@ -324,23 +320,21 @@ function onQuestions(
   work: Work,
 ) {
   const names = Object.fromEntries(Object.entries(runs).map(([name, { folder }]) => [folder, name]));
-  const named = [
-    ...agents.map((name) => ({ name, isRun: false })),
-    ...Object.keys(names).map((name) => ({ name, isRun: true })),
-  ];
-  return evaluated('questions', named, flags, work, (name) => names[name] ?? agentOf(name));
+  return evaluated('questions', agents, names, flags, work);
 }
 
+/** @param runs name of the row by run */
 async function evaluated(
   task: TaskName,
-  named: readonly Named[],
+  agents: readonly string[],
+  runs: Readonly<Record<string, string>>,
   flags: Partial<EvaluationFlags>,
   work: Work,
-  nameOf: (name: string) => string,
 ): Promise<EvaluatedAgents> {
+  const nameOf = (name: string) => runs[name] ?? agentOf(name);
   const all = await evaluateNamed(
     await loadTask(task),
-    named,
+    [...agents.map((name) => ({ name, isRun: false })), ...Object.keys(runs).map((name) => ({ name, isRun: true }))],
     { checkpoint: 'best', set: [], modelSet: [], ...flags },
     { ...work, progress: (label, ...of) => work.progress(nameOf(label), ...of) },
     { reuse: true },

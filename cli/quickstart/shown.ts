@@ -4,6 +4,7 @@ import { relative } from 'node:path';
 import { cwd, env, platform, stdout } from 'node:process';
 import { loadEvaluation } from '../../reports/run-data.js';
 import { programName, shellWord } from '../../src/run/command-line.js';
+import { agentTitle } from '../../src/run/evaluation.js';
 import { intervalText, tableFigures, valueText } from '../../src/run/figures.js';
 import { printLine, printTable, type Row } from '../output.js';
 import type { EvaluatedAgent, QuickstartResult } from './quickstart.js';
@@ -13,13 +14,13 @@ const aboutWalks: Readonly<Record<string, string>> = {
   frequency: 'the relations that train took most often',
   transe: 'the nearest by embeddings of the graph',
   clone: 'imitates the walks of train',
-  ppo: 'the clone, trained on by reward',
+  PPO: 'the clone, trained on by reward',
 };
 
 const aboutQuestions: Readonly<Record<string, string>> = {
   'random-chain': 'any relations, as many as asked',
   'template-lookup': 'relations of the most similar train question',
-  walker: 'trained by PPO, from answers alone',
+  PPO: 'trained from answers alone',
   'nsm-chains': 'chains of relations by attention to words, from answers alone',
 };
 
@@ -46,7 +47,7 @@ function walkRow({ name, record: { metrics, figures } }: EvaluatedAgent): Row {
   const shown = [...new Map(tableFigures(figures, [metrics]).map((one) => [one.key.replace(/@.*/, ''), one])).values()];
   const first = shown.map(({ key }) => figures.find((one) => one.key.startsWith(key.replace(/@.*/, '')))!);
   return {
-    agent: name,
+    agent: agentTitle(name),
     ...Object.fromEntries(first.slice(0, 2).map(({ key, unit }) => [key, intervalText(metrics[key], unit)])),
     how: aboutWalks[name] ?? '',
   };

@@ -19,7 +19,7 @@ export const palette = [
   '#0f6b6b',
 ] as const;
 
-/** Grey of agents that are neither trained nor use a model. */
+/** Greys of baselines: agents that no run trained and that ask no model. */
 export const greys = ['#9aa6b0', '#6c7883', '#c3b8a8'] as const;
 
 /** Dark mode: the same hues, bright enough for a dark page; greys stay in the background. */

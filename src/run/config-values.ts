@@ -60,3 +60,28 @@ export function valueAt(value: unknown, key: string): unknown {
     .split('.')
     .reduce((node, name) => (isPlain(node) && Object.hasOwn(node, name) ? node[name] : undefined), value);
 }
+
+/** Every setting by its dotted name: texts as they are, other values as JSON. */
+export function settingsByKey(config: Readonly<Record<string, unknown>>, prefix = ''): Record<string, string> {
+  const entries = Object.entries(config).flatMap(([key, value]): [string, string][] => {
+    if (isPlain(value)) return Object.entries(settingsByKey(value, `${prefix}${key}.`));
+    return [[prefix + key, typeof value === 'string' ? value : JSON.stringify(value)]];
+  });
+  return Object.fromEntries(entries);
+}
+
+/**
+ * Settings in which some of several configurations differ, in alphabetical order, with the value of each; null where it lacks the
+ * setting or does not run its phase, which alone is no difference.
+ */
+export function settingDifferences(configs: readonly Readonly<Record<string, unknown>>[]) {
+  const all = configs.map((config) => settingsByKey(config));
+  const keys = [...new Set(all.flatMap(Object.keys))].sort();
+  const isOff = (one: Record<string, string>, key: string) =>
+    !key.endsWith('.enabled') && one[`${key.split('.', 1)[0]}.enabled`] === 'false';
+  return keys.flatMap((key) => {
+    const on = all.filter((one) => !isOff(one, key));
+    if (new Set(on.map((one) => one[key])).size < 2) return [];
+    return [{ key, values: all.map((one) => (isOff(one, key) ? null : (one[key] ?? null))) }];
+  });
+}

@@ -115,3 +115,20 @@ export const evaluationRecord = openObject({
 });
 /** See `evaluationRecord`. */
 export type EvaluationRecord = z.output<typeof evaluationRecord>;
+
+const titles: ReadonlyMap<string, string> = new Map([
+  ['random', 'random walk'],
+  ['frequency', 'most frequent'],
+  ['transe', 'TransE'],
+  ['distmult', 'DistMult'],
+  ['complex', 'ComplEx'],
+]);
+
+/** Title of an agent or phase in the terminal and on pages, such as `random walk` for `random`; most are their own. */
+export const agentTitle = (name: string): string => titles.get(name) ?? name;
+
+/** `a seeded sample of 500`, and how many questions each is asked for where these are more; empty if all were evaluated. */
+export function sampleText({ limit, n }: Pick<EvaluationRecord, 'limit' | 'n'>): string {
+  if (limit === undefined) return '';
+  return `a seeded sample of ${limit}${n > limit ? `, ${n / limit} questions each` : ''}`;
+}

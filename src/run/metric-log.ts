@@ -66,16 +66,32 @@ export function writeMetricsArrow(metricsFile: string, arrowFile: string): void 
   writeFileAtomic(arrowFile, arrow.tableToIPC(table, 'file'));
 }
 
-export function exportCsv(metricsFile: string, csvFile: string): void {
-  writeFileAtomic(csvFile, metricsCsv(metricsFile));
-}
-
 /** The records as CSV with the header `phase,step,key,value`; not-a-number is written `NaN`. */
 export function metricsCsv(metricsFile: string): string {
   const rows = rowsOf(metricsFile).map(({ phase, step, key, value }) =>
     [phase, step, key, value].map(csvCell).join(','),
   );
   return `${['phase,step,key,value', ...rows].join('\n')}\n`;
+}
+
+/**
+ * The records of a step as one row of CSV: phase, step, a column for each key, and seconds and environment steps since the beginning,
+ * where they were recorded at this step; other cells without a value are empty.
+ */
+export function wideCsv(metrics: readonly MetricRecord[], timings: readonly TimingRecord[]): string {
+  const rows = new Map<string, Record<string, string | number>>();
+  const add = (phase: string, step: number, values: Record<string, number>) =>
+    rows.set(`${phase} ${step}`, { phase, step, ...rows.get(`${phase} ${step}`), ...values });
+  for (const { phase, step, metrics: values } of metrics) add(phase, step, values);
+  let [seconds, env_steps] = [0, 0];
+  for (const timing of timings) {
+    seconds += timing.seconds;
+    env_steps += Number(timing['time/env_steps'] ?? 0);
+    add(timing.phase, timing.step, { seconds: Number(seconds.toFixed(3)), env_steps });
+  }
+  const head = [...new Set([...rows.values()].flatMap(Object.keys))];
+  const lines = [...rows.values()].map((row) => head.map((key) => csvCell(row[key] ?? '')).join(','));
+  return `${[head.map(csvCell).join(','), ...lines].join('\n')}\n`;
 }
 
 /**

@@ -1,5 +1,5 @@
 /**
- * TensorBoard event files with scalars.
+ * TensorBoard event files with scalars and texts.
  * @source TFRecord framing: tensorflow/core/lib/io/record_writer; messages: tensorflow/core/util/event.proto and
  *   summary.proto
  */
@@ -51,6 +51,15 @@ export function openEventFile(folder: string, now = () => Date.now() / 1000) {
     scalar(tag: string, step: number, value: number): void {
       const entry = Buffer.concat([bytesField(1, Buffer.from(tag)), floatField(2, value)]);
       write(varintField(2, step), bytesField(5, bytesField(1, entry)));
+    },
+    /** @param markdown shown under the tab for texts */
+    text(tag: string, markdown: string): void {
+      // A tensor of one string (data type 7), of the plugin for texts.
+      const shape = bytesField(2, varintField(1, 1));
+      const tensor = Buffer.concat([varintField(1, 7), bytesField(2, shape), bytesField(8, Buffer.from(markdown))]);
+      const plugin = bytesField(1, bytesField(1, Buffer.from('text')));
+      const entry = [bytesField(1, Buffer.from(tag)), bytesField(8, tensor), bytesField(9, plugin)];
+      write(bytesField(5, bytesField(1, Buffer.concat(entry))));
     },
     close: () => closeSync(descriptor),
   };

@@ -28,7 +28,7 @@ beforeEach(() => {
 describe('kgwalk evaluate on links', () => {
   test('prints figures of each direction, what can be reached, and where it is kept', async () => {
     const text = await onTiny('evaluate', '--agent', 'random', '--split', 'test');
-    expect(text).toMatch(/^random \[knows no relation\] on tiny, graph train · split test · n = 4 · horizon 3\n/);
+    expect(text).toMatch(/^random walk \[knows no relation\] on tiny, graph train · split test · n = 4 · horizon 3\n/);
     for (const direction of [/direction=tail +2 +0\.\d{3} /, /direction=head +2 +0\.\d{3} /, /mrr +0\.\d{3} \[/]) {
       expect(text).toMatch(direction);
     }
@@ -54,6 +54,8 @@ describe('kgwalk evaluate on links', () => {
   test('takes a direction and a seeded sample, kept apart', async () => {
     const tails = await evaluateJson('--agent', 'random', '--direction', 'tail', '--limit', '1');
     expect(tails).toMatchObject({ n: 1, limit: 1, directions: ['tail'], metrics: { mrr: { n: 1 } }, slices: {} });
+    const drawn = await onTiny('evaluate', '--agent', 'random', '--limit', '1');
+    expect(drawn).toContain('n = 2, a seeded sample of 1, 2 questions each');
     const both = await evaluateJson('--agent', 'random');
     expect(both.saved).not.toBe(tails.saved);
     expect(existsSync(tails.saved)).toBe(true);
@@ -128,7 +130,7 @@ describe('kgwalk compare on links', () => {
     const folder = join(saved, '..');
     const text = await onTiny('compare', folder, 'random');
     expect(text).toMatch(/2 agents on tiny/);
-    expect(text).toMatch(/mrr − random/);
+    expect(text).toMatch(/mrr − random walk/);
     const { comparisons } = JSON.parse(await onTiny('compare', folder, 'random', '--json')) as {
       comparisons: Comparison[];
     };

@@ -29,7 +29,7 @@ test('kgwalk report takes evaluations by folder and by name, and writes next to 
   // Another comparison lies next to it.
   const other = await kgwalkJson<{ page: string }>('report', tog, fiske);
   expect([other.page, existsSync(both.page)]).toEqual([join(root, 'report-tog-fiske', 'index.html'), true]);
-  expect(readFileSync(both.page, 'utf8')).toContain('2 agents on harbour');
+  expect(readFileSync(both.page, 'utf8')).toContain('2 agents on the questions of harbour');
   expect(both.pictures.every((file) => existsSync(file))).toBe(true);
 });
 
@@ -56,7 +56,12 @@ test('kgwalk compare --report writes the page of what it compared, with worked q
   expect(agents).toHaveLength(2);
   expect(report.page).toBe(join(to, 'index.html'));
   const html = readFileSync(report.page, 'utf8');
-  for (const part of ['2 agents on films', 'oracle:0, simulated', 'Worked examples', 'stop: covered']) {
+  for (const part of [
+    '2 agents on the questions of films',
+    'oracle:0, simulated',
+    'Worked examples',
+    'stop: covered',
+  ]) {
     expect(html).toContain(part);
   }
 });

@@ -84,6 +84,8 @@ test('runs export writes the metrics as CSV', async () => {
 test('runs export writes to standard output where no file is named', async () => {
   const out = await kgwalk('export', join(sampleRuns(), 'a'));
   expect(out).toBe('phase,step,key,value\nppo,1,train/entropy,0.5\n');
+  const wide = await kgwalk('export', join(sampleRuns(), 'a'), '--wide');
+  expect(wide).toBe('phase,step,train/entropy\nppo,1,0.5\n');
 });
 
 test('runs list of a folder that is not there is an error', async () => {

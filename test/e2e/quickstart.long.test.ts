@@ -75,7 +75,7 @@ test('called again it continues with the tables and the page', async () => {
   expect(err).toContain('[8/8] ');
   expect(exitCode).toBe(0);
   expect(openRun(join(folder, 'dialogues')).environment.resumed).toHaveLength(1);
-  for (const agent of ['random', 'frequency', 'transe', 'clone', 'ppo'])
+  for (const agent of ['random walk', 'most frequent', 'TransE', 'clone', 'PPO'])
     expect(out).toMatch(new RegExp(`^${agent} .*\\[`, 'm'));
   for (const agent of [
     'random-chain',
@@ -85,7 +85,7 @@ test('called again it continues with the tables and the page', async () => {
     'tog',
     'self-veqa',
     'fiske',
-    'walker',
+    'PPO',
     'nsm-chains',
   ])
     expect(out).toMatch(new RegExp(`^${agent} .*\\[`, 'm'));

@@ -9,7 +9,7 @@ import { modelCard } from '../../checkpoints/model-card.js';
 import { encodeSafetensors, readSafetensors } from '../../checkpoints/safetensors.js';
 import { readIndex, resolveCheckpoint } from '../../checkpoints/store.js';
 import { configHash } from '../../src/run/config-values.js';
-import { exportCsv, readMetrics, readTimings } from '../../src/run/metric-log.js';
+import { metricsCsv, readMetrics, readTimings } from '../../src/run/metric-log.js';
 import { openRun } from '../../src/run/run-folder.js';
 import { hostileFile, withstands } from '../fixtures/hostile.js';
 import { hostileBytes, hostileJson, hostileJsonLines, spoiltBytes } from '../fixtures/spoilt.js';
@@ -64,10 +64,9 @@ const record = { phase: 'ppo', step: 12, metrics: { 'train/approx_kl': 0.01, 'ev
 
 test('metrics are numbers, or refused with file and line', async () => {
   const { path, write } = hostileFile('metrics.jsonl');
-  const csv = hostileFile('metrics.csv').path;
   const inputs = hostileJsonLines(record, { ...record, step: 13 }, { phase: 'clone', step: 1, metrics: {} });
   const read = (bytes: Buffer) => {
-    exportCsv(write(bytes), csv);
+    metricsCsv(write(bytes));
     return readMetrics(path);
   };
   const areNumbers = (result: unknown) => {

@@ -1,6 +1,6 @@
 /** A sample of test in every kind of artifact, by the code that makes it: each is found, and without it none is. */
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { bestTemplateChains } from '../../agents/baselines/template-lookup.js';
+import { templateChains } from '../../agents/baselines/template-lookup.js';
 import { hopPredictor } from '../../agents/prompted/hops/hop-predictor.js';
 import { trainEntries } from '../../agents/prompted/self-veqa/chain-memory.js';
 import { dialogueAgents, type DialogueAgentResources } from '../../agents/dialogue-agents.js';
@@ -78,7 +78,7 @@ const ofDialogues: [kind: string, name: string, make: (samples: readonly WalkSam
 
 const search = { horizon: 1, screened: 1, widest: 10 };
 const ofQuestions: [kind: string, name: string, make: (samples: readonly QuestionSample[]) => unknown][] = [
-  ['memory', 'relations of question templates', (samples) => bestTemplateChains(questions.graph, samples, search)],
+  ['memory', 'relations of question templates', (samples) => templateChains(questions.graph, samples, search)],
   ['memory', 'Self-VEQA memory', (samples) => trainEntries(samples, 0, 0)],
   ['training', 'hop predictor, with the scale of its vectors', (samples) => hopPredictor(tf, encoder, samples)],
   [

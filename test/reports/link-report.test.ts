@@ -100,7 +100,7 @@ describe('the report of link queries', () => {
     expect(takenApart(html).rest).not.toMatch(/<script|<img src=x|https?:|\u202e|\u0007/);
     for (const text of [
       'mean of 3 seeds',
-      'relation chains',
+      'rules',
       'Settings compared on umls',
       'rank 2.5',
       'born_in → lies_in',
@@ -131,7 +131,7 @@ describe('the report of link queries', () => {
       writeMadeUpRecord(join(folder, agent), madeUpLinkEvaluation(agent, 0.5)),
     );
     const { page } = await writeReport([], { to: join(folder, 'a'), evaluations });
-    expect(readFileSync(page, 'utf8')).toContain('<h1>2 agents on umls</h1>');
+    expect(readFileSync(page, 'utf8')).toContain('<h1>2 agents on the links of umls</h1>');
     writeMadeUpRun(join(folder, 'new'), { config: madeUpLinkConfig(1) });
     const fresh = openRun(join(folder, 'new'), folder);
     const { page: other } = await writeReport([fresh], { to: join(folder, 'b') });

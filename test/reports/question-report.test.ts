@@ -99,7 +99,7 @@ describe('the page about evaluations of questions', () => {
     );
     const text = html.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
     for (const part of [
-      '2 agents on harbour',
+      '2 agents on the questions of harbour',
       'agent Hit@1, % F1, % exact set, % complete match, % calls model tokens',
       'agent Hit@1, % any answer right, % F1, % exact set, % partial match, % complete match, %',
       'small.gguf',

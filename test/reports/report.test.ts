@@ -122,8 +122,43 @@ describe('the report', () => {
     ]);
     expect(tiles).toContain('50.0\u00a0%');
     expect(html.match(/class="summary"/g)).toHaveLength(1);
+    expect(html).toContain('best of 2 settings, chosen');
     const differing = html.slice(html.indexOf('What differs in the settings'));
     expect(differing.slice(0, 2000)).toMatch(/ppo\.clipRange[^]*0\.1[^]*0\.3/);
+  });
+
+  test('compares settings of readers with readers alone, in whole words', async () => {
+    const data = { dataset: 'films' };
+    const configs: Record<string, Record<string, unknown>> = {
+      walker: { data, ppo: { enabled: true, clipRange: 0.1 } },
+      'long-reader': { data, ppo: { enabled: false, clipRange: 0.2 }, reader: { kind: 'nsm-chains', hops: 3 } },
+      'short-reader': {
+        data,
+        ppo: { enabled: false, clipRange: 0.3 },
+        reader: { kind: 'a-kind-with-a-name-of-many-letters' },
+      },
+    };
+    const write = (names: string[], to: string) => {
+      const runs = names.map((name) => {
+        const evaluations = [madeUpEvaluation('walker', 0.5, { checkpoint: 'best', run: name, dataset: 'films' })];
+        writeMadeUpRun(join(folder, to, name), { config: { seed: 1, name, ...configs[name] }, evaluations });
+        return openRun(join(folder, to, name), folder);
+      });
+      return writeReport(runs, { to: join(folder, to) }).then(({ page }) => readFileSync(page, 'utf8'));
+    };
+    const two = await write(['walker', 'long-reader'], 'two');
+    expect(two).toContain('best of 2 trained agents, chosen');
+    expect(two).not.toContain('What differs');
+    const three = await write(Object.keys(configs), 'three');
+    const [table] = /What differs in the settings[^]*?<\/table>/.exec(three)!;
+    const rows = [...table.matchAll(/<tr>([^]*?)<\/tr>/g)].map(([, row]) =>
+      row!.replaceAll(/<[^>]*>/g, '|').split(/\|+/),
+    );
+    expect(rows.map((row) => row.filter(Boolean))).toEqual([
+      ['setting', 'long-reader', 'short-reader'],
+      ['reader.hops', '3', '–'],
+      ['reader.kind', 'nsm-chains', 'a-kind-with-a-name-of-many-letters'],
+    ]);
   });
 
   test('refuses a broken evaluation with its place', async () => {

@@ -253,7 +253,7 @@ describe('results', () => {
     const [set] = collect([run('r', madeUpLinkConfig(1), [linkWalker(0.8)])], [madeUpLinkEvaluation('rules', 0.6)]);
     const slices = ['direction=head', 'direction=tail'];
     const table = slicesTable(set!, slices);
-    expect(table.head).toEqual(['samples', 'n', 'PPO (best)', 'relation chains']);
+    expect(table.head).toEqual(['samples', 'n', 'PPO (best)', 'rules']);
     expect(table.rows.map(({ cells }) => cells.map(({ text }) => text))).toEqual([
       ['all', '1,322', '80.0', '60.0'],
       ['direction: head', '661', '76.0', '57.0'],
@@ -261,9 +261,9 @@ describe('results', () => {
     ]);
     expect(sliceTable(set!, slices).rows.map(({ cells }) => cells[0]!.text)).toEqual([
       'head: PPO (best)',
-      'head: relation chains',
+      'head: rules',
       'tail: PPO (best)',
-      'tail: relation chains',
+      'tail: rules',
     ]);
     const [alone] = collect([run('r', madeUpLinkConfig(1), [linkWalker(0.8)])]);
     expect(slicesTable(alone!, slices).head.slice(2)).toEqual(['MRR, %', 'Hits@1, %', 'Hits@3, %', 'Hits@10, %']);

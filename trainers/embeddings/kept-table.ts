@@ -228,7 +228,7 @@ export interface KeptTableOptions {
   /** Once aborted, the epoch is finished and the state saved; the next call with equal options resumes. */
   signal?: AbortSignal | undefined;
   /** A table that is not kept yet is trained for some epochs only and written to another folder. */
-  trial?: Pick<Trial, 'steps' | 'folder'> | undefined;
+  trial?: Pick<Trial, 'isEnough' | 'folder'> | undefined;
 }
 
 /**
@@ -281,7 +281,7 @@ async function foundOrTrained<Saved extends object, State extends TableState>(
     onProgress: (done) => bar.update(done, note),
     onEpoch({ epoch, loss, metrics }, state) {
       note = `loss ${loss.toFixed(3)}${metrics ? ` · MRR ${metrics.mrr.toFixed(3)}` : ''}`;
-      if (epoch === trial?.steps) tried.abort();
+      if (trial?.isEnough()) tried.abort();
       // A kill loses only the epochs since the last validation, and a validation takes longer than this write.
       if (epoch % evalEvery === 0 && epoch < epochs) save(state);
     },

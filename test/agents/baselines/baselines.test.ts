@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { bestTemplateChains, nearestText } from '../../../agents/baselines/template-lookup.js';
+import { nearestText, templateChains } from '../../../agents/baselines/template-lookup.js';
 import { type DialogueAgentResources, dialogueAgents } from '../../../agents/dialogue-agents.js';
 import type { QuestionSession, TraceEvent } from '../../../agents/question-agent.js';
 import { questionAgents } from '../../../agents/question-agents.js';
@@ -9,6 +9,7 @@ import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
 import { NameIndex } from '../../../src/kg/name-index.js';
 import { scriptedClient } from '../../fixtures/scripted-client.js';
 import { filmGraph, filmQuestions, questionOf } from '../../fixtures/toy-questions.js';
+import { graphOf } from '../../fixtures/toy-walks.js';
 import { namedWalk, readPath, sampleOf, world } from './toy-world.js';
 
 const train = [
@@ -143,6 +144,10 @@ describe('baselines of questions', () => {
   const ids = (...relations: string[]) => relations.map((relation) => graph.relationId(relation));
   const names = (entities: readonly number[]) => entities.map((entity) => graph.entityNames[entity]);
   const search = { horizon: 3, screened: 8, widest: 1000 };
+  const chainsOf = (samples: readonly QuestionSample[], screened = 8) => {
+    const { chainOf, known } = templateChains(graph, samples, { ...search, screened });
+    return new Map(known().map((template) => [template, chainOf(template)!]));
+  };
 
   const resources = (samples: readonly QuestionSample[] = train) => ({
     dataset: 'films',
@@ -160,7 +165,7 @@ describe('baselines of questions', () => {
   describe('the search for a template’s relations', () => {
     test('finds them from answers alone', () => {
       const blind = train.map((sample) => ({ ...sample, gold: { ...sample.gold, chains: [] } }));
-      const chains = bestTemplateChains(graph, blind, search);
+      const chains = chainsOf(blind);
       expect([...chains].map(([template, chain]) => [template, [...chain]])).toEqual([
         ['who directed [E]', ids('directed_by')],
         ['films by the director of [E]', ids('directed_by', '~directed_by')],
@@ -179,18 +184,26 @@ describe('baselines of questions', () => {
         ask('c', 'juno', ['inception']),
       ];
       for (const screened of [1, 3]) {
-        const chains = bestTemplateChains(graph, both, { ...search, screened });
+        const chains = chainsOf(both, screened);
         expect([...chains.values()].map((chain) => [...chain])).toEqual([ids('starring', '~starring')]);
       }
     });
 
+    test('keeps a sequence that falls behind first and wins at the end', () => {
+      const topics = ['t0', 't1', 't2', 't3', 't4', 't5'];
+      const facts = topics.flatMap((t) => [[t, 'r', `${t}r`] as const, [t, 's', `${t}s`] as const]);
+      const toy = graphOf('ends', [...facts, ['t0', 's', 't0r'], ['t0', 'q', 't0r']]);
+      const asked = topics.map((t, i) => questionOf(toy, t, `end of [${t}]`, [], [`${t}${i < 2 ? 'r' : 's'}`]));
+      const { chainOf } = templateChains(toy, asked, { ...search, screened: 1 });
+      expect([...chainOf('end of [E]')!]).toEqual([toy.relationId('s')]);
+      expect(chainOf('end of [E], asked in no way')).toBeUndefined();
+    });
+
     test('takes the shorter of equals, and leaves out what has no findable answer', () => {
       const same = [questionOf(graph, 'a', 'who made [juno]', [], ['reitman'])];
-      expect([...bestTemplateChains(graph, same, search).values()].map((chain) => [...chain])).toEqual([
-        ids('directed_by'),
-      ]);
+      expect([...chainsOf(same).values()].map((chain) => [...chain])).toEqual([ids('directed_by')]);
       const lost = [questionOf(graph, 'a', 'who made [juno]', [], ['unknown'])];
-      expect(bestTemplateChains(graph, lost, search).size).toBe(0);
+      expect(chainsOf(lost).size).toBe(0);
     });
   });
 

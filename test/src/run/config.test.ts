@@ -9,6 +9,7 @@ import {
   configDifferences,
   configHash,
   diffConfig,
+  settingDifferences,
   refuseDifferences,
 } from '../../../src/run/config-values.js';
 import { loadConfig } from '../../../src/run/config.js';
@@ -161,6 +162,19 @@ describe('comparing settings', () => {
     const a = { seed: 1, ppo: { clipRange: 0.2, sizes: [1, 2] }, gone: 1 };
     const b = { seed: 1, ppo: { clipRange: 0.1, sizes: [2, 1] }, more: { deep: 1 } };
     expect(diffConfig(a, b)).toEqual(['gone', 'more', 'ppo.clipRange', 'ppo.sizes']);
+  });
+
+  test('values that differ are listed by leaf, without those of phases that do not run', () => {
+    const off = { ppo: { enabled: false, clipRange: 0.5, epochs: 9 } };
+    const [small, large] = [0.1, 0.2].map((clipRange) => ({
+      ppo: { enabled: true, clipRange, epochs: 3 },
+      by: { a: [1] },
+    }));
+    expect(settingDifferences([small!, off, large!])).toEqual([
+      { key: 'by.a', values: ['[1]', null, '[1]'] },
+      { key: 'ppo.clipRange', values: ['0.1', null, '0.2'] },
+      { key: 'ppo.enabled', values: ['true', 'false', 'true'] },
+    ]);
   });
 });
 

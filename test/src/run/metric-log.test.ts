@@ -3,13 +3,15 @@ import { tableFromIPC } from 'apache-arrow';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
-  exportCsv,
+  metricsCsv,
+  wideCsv,
   openMetricLog,
   openTimingLog,
   readMetrics,
   readTimings,
   writeMetricsArrow,
 } from '../../../src/run/metric-log.js';
+import type { MetricRecord, TimingRecord } from '../../../src/run/records.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
 
 function sampleLog() {
@@ -63,14 +65,32 @@ test('a run without metrics still has an Arrow file', async () => {
 });
 
 test('the CSV has a row a figure, quotes what needs it and shows NaN', () => {
-  const { file, folder } = sampleLog();
+  const { file } = sampleLog();
   const log = openMetricLog(file);
   log.append('a,"b"', 2, { x: 1e-7 });
   log.close();
-  exportCsv(file, join(folder, 'm.csv'));
-  expect(readFileSync(join(folder, 'm.csv'), 'utf8')).toBe(
+  expect(metricsCsv(file)).toBe(
     'phase,step,key,value\nclone,1,train/loss,2.5\nclone,1,eval/path@1,0.25\nppo,1,train/approx_kl,NaN\n"a,""b""",2,x,1e-7\n',
   );
+});
+
+test('the wide CSV has a row a step with all its figures, seconds and environment steps since the beginning', () => {
+  const metrics: MetricRecord[] = [
+    { phase: 'clone', step: 1, metrics: { 'train/loss': 2.5 } },
+    { phase: 'ppo', step: 1, metrics: { 'train/loss': 1 } },
+    { phase: 'ppo', step: 1, metrics: { 'eval/mrr': NaN } },
+  ];
+  const timings: TimingRecord[] = [
+    { phase: 'clone', step: 2, seconds: 1.5, rss_mb: 9 },
+    { phase: 'ppo', step: 1, seconds: 0.25, rss_mb: 9, 'time/env_steps': 64 },
+  ];
+  expect(wideCsv(metrics, timings).split('\n')).toEqual([
+    'phase,step,train/loss,eval/mrr,seconds,env_steps',
+    'clone,1,2.5,,,',
+    'ppo,1,1,NaN,1.75,64',
+    'clone,2,,,1.5,0',
+    '',
+  ]);
 });
 
 test('each record holds the seconds since the one before, memory and rates', () => {

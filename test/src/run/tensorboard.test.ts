@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { crc32c, openEventFile } from '../../../src/run/tensorboard.js';
-import { fieldsOf, readEvents, recordsOf } from '../../fixtures/event-files.js';
+import { fieldsOf, readEvents, readTexts, recordsOf } from '../../fixtures/event-files.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
 
 /** Bit by bit, from the polynomial: independent of the table under test. */
@@ -34,6 +34,7 @@ test('a file of scalars decodes to the version, tags, steps, values and times th
     ['søster', 5_000_000_000, NaN],
   ];
   for (const [tag, step, value] of scalars) events.scalar(tag, step, value);
+  events.text('settings', '    seed: 1');
   events.close();
 
   const bytes = readFileSync(events.file);
@@ -45,6 +46,7 @@ test('a file of scalars decodes to the version, tags, steps, values and times th
   }
   expect(String(fieldsOf(recordsOf(bytes)[0]!).get(3))).toBe('brain.Event:2');
   expect(readEvents(events.file)).toEqual(scalars.map(([tag, step, value]) => ({ tag, step, value, time: 1234.5 })));
+  expect([...readTexts(events.file)]).toEqual([['settings', '    seed: 1']]);
 });
 
 test('TensorBoard finds the file, and a second one replaces it and leaves other files', () => {
