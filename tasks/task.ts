@@ -230,6 +230,10 @@ export interface Task<S extends Sample = Sample, Answer = unknown, R extends Row
   leaks(name: string, of: CheckedRun | { folder: string }, split: string | undefined): Promise<LeakCheck>;
 }
 
+/** Notes of an import, below a line that announces them. */
+export const noteLines = (notes: readonly string[]): string[] =>
+  notes.length === 0 ? [] : ['to know:', ...notes.map((note) => `  ${note}`)];
+
 /** Collects lines and tables in the order in which they are to be read. */
 export class ShownPage implements Shown {
   readonly sections: Section[] = [];

@@ -1,8 +1,11 @@
 /** Custom questions: one JSON object per line. */
 import { z } from 'zod';
+import type { Graph } from '../../src/kg/graph.js';
+import { NameIndex } from '../../src/kg/name-index.js';
 import { nearestName, printable } from '../../src/run/printable.js';
 import { partName } from '../imported-dataset.js';
-import { LineProblems, textRows } from '../importer.js';
+import { listed } from '../import-notes.js';
+import { type ImportReport, LineProblems, textRows } from '../importer.js';
 import { locatedTopic, markedTopics, type StoredQuestion } from '../questions/stored-question.js';
 import type { ImportedFile } from '../questions/write-question-dataset.js';
 import type { CustomGraph } from './read-rdf.js';
@@ -43,9 +46,11 @@ const lineSchema = z
  */
 export function readCustomQuestions(
   file: string,
-  { graph, resolve }: Pick<CustomGraph, 'graph' | 'resolve'>,
+  { graph, aliases, resolve: named }: Pick<CustomGraph, 'graph' | 'resolve'> & Partial<CustomGraph>,
+  report: ImportReport = { notes: [] },
 ): Record<string, ImportedFile> {
-  const problems = new LineProblems(file);
+  const problems = new LineProblems(file, report);
+  const { resolve, notes } = entityResolver(graph, aliases, named);
   const files = new Map<string, { questions: StoredQuestion[]; dropped: { 'no answer': number } }>();
   const lineOfId = new Map<string, number>();
   let firstSplit: { named: boolean } | undefined;
@@ -74,10 +79,11 @@ export function readCustomQuestions(
     }
   });
   problems.throwIfAny();
+  report.notes.push(...notes());
   return Object.fromEntries(files);
 
   function resolveRelation(relation: string): string {
-    return relation.startsWith('~') ? `~${resolve(relation.slice(1))}` : resolve(relation);
+    return relation.startsWith('~') ? `~${named(relation.slice(1))}` : named(relation);
   }
 
   function unknownRelation(relation: string): string {
@@ -85,6 +91,46 @@ export function readCustomQuestions(
     const meant = near === undefined ? '' : `; did you mean "${printable(near, 80)}"?`;
     return `expected a relation of the graph, got "${printable(relation, 80)}"${meant}`;
   }
+}
+
+/**
+ * Graph names of entities: as written, else by an alias or another spelling as `ask` finds them, if that is one entity's.
+ * @param aliases by graph name
+ * @param named graph name of an IRI
+ */
+export function entityResolver(
+  graph: Graph,
+  aliases: CustomGraph['aliases'] = new Map(),
+  named = (name: string) => name,
+): { resolve: (name: string) => string; notes: () => string[] } {
+  let index: NameIndex | undefined;
+  const resolved = new Map<string, { name: string; others: string[] }>();
+  const resolve = (written: string): string => {
+    const name = named(written);
+    if (graph.entityId(name) >= 0) return name;
+    const known = resolved.get(name);
+    if (known) return known.name;
+    index ??= new NameIndex(graph, new Map([...aliases].map(([entity, names]) => [graph.entityId(entity), names])));
+    const alike = index.find(name).map((entity) => graph.entityNames[entity]!);
+    const exact = alike.filter((entity) => aliases.get(entity)?.includes(name));
+    const found = exact.length > 0 ? exact : alike;
+    const one = found.length === 1 ? found[0]! : name;
+    resolved.set(name, { name: one, others: found });
+    return one;
+  };
+  const notes = () =>
+    [
+      { several: false, what: 'names of topics and answers were found by an alias or another spelling' },
+      {
+        several: true,
+        what: 'names of topics and answers are those of several entities, and count as not in the graph',
+      },
+    ].flatMap(({ several, what }) => {
+      const some = [...resolved].filter(([, { others }]) => others.length > 0 && others.length > 1 === several);
+      const shown = some.map(([name, { others }]) => `${name} → ${others.slice(0, 3).join(' or ')}`);
+      return some.length === 0 ? [] : [`${some.length} ${what}: ${listed(shown)}`];
+    });
+  return { resolve, notes };
 }
 
 type CustomLine = z.output<typeof lineSchema>;
@@ -99,7 +145,8 @@ function parseLine(row: string): CustomLine | string {
   const parsed = lineSchema.safeParse(json);
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.map(({ path, message }) => [path.join('.'), message].filter(Boolean).join(': '));
-  return printable(issues.join('; '), 300);
+  const rog = json instanceof Object && 'q_entity' in json ? ' (a row of RoG? kgwalk datasets import rog)' : '';
+  return printable(issues.join('; '), 300) + rog;
 }
 
 function storedQuestion(
