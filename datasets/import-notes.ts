@@ -2,7 +2,7 @@
 import type { Graph } from '../src/kg/graph.js';
 import { inversePrefix } from '../src/kg/graph.js';
 import { nearestName, printable } from '../src/run/printable.js';
-import type { ImportedFile } from './questions/write-question-dataset.js';
+import type { StoredQuestion } from './questions/stored-question.js';
 
 /** Names that one note shows. */
 const mostShown = 10;
@@ -50,8 +50,7 @@ const formOf = (name: string) =>
     .trim();
 
 /** Notes on topics and answers that the graph lacks, with the nearest names. */
-export function notFound(files: readonly ImportedFile[], graph: Graph): string[] {
-  const questions = files.flatMap((file) => file.questions);
+export function notFound(questions: readonly StoredQuestion[], graph: Graph): string[] {
   return (['topics', 'answers'] as const).flatMap((what) => {
     const names = questions.flatMap((question) => question[what].map(({ name }) => name));
     const lacking = [...new Set(names)].filter((name) => graph.entityId(name) < 0);

@@ -199,6 +199,9 @@ function standsApart([first, ...rows]: readonly Row[]): boolean {
   return [...counts.values()].every((count) => count > 1);
 }
 
+/** Maximum columns among which those of names are looked for: each is compared with all others. */
+const mostColumns = 32;
+
 /** Columns by their names, else by what they hold: `hrt` unless another order is plain. */
 function columnsOf(
   file: string,
@@ -217,36 +220,33 @@ function columnsOf(
   };
   if (roles) return say(letters([roles.h, roles.r, roles.t], 'hrt'), 'as the header names them');
   const columns = Array.from({ length: width }, (_, place) => rows.map(({ fields }) => fields[place]!));
-  const holding = columns
-    .map((values, place) => ({ place, values }))
-    .filter(({ values }) => width === 3 || isOfNames(values));
-  if (holding.length !== 3) {
-    const example = rows[0]?.fields
-      .map((field, place) => `${place + 1} ${printable(JSON.stringify(field), 40)}`)
-      .join(', ');
-    throw new WorkbenchError('data', `expected three columns of names, got ${width} (${example}), at ${file}`, {
-      hint: 'Say which are head, relation and tail, with a dot for one to leave out: --columns .hrt, say.',
-    });
-  }
-  const places = holding.map(({ place }) => place);
-  const order = orderOf(holding.map(({ values }) => new Set(values)) as [Set<string>, Set<string>, Set<string>]);
-  if (order === undefined) {
-    note(
-      'the middle column has more names than another, as one of entities: if it does not hold the relations, say so by --columns',
+  const places = [...columns.keys()].filter(
+    (place) => width === 3 || (width <= mostColumns && isOfNames(columns[place]!, place, columns)),
+  );
+  if (places.length !== 3) {
+    const first = rows[0]?.fields.map((field, place) => `${place + 1} ${printable(JSON.stringify(field), 40)}`);
+    throw new WorkbenchError(
+      'data',
+      `expected three columns of names, got ${width} (${first?.join(', ')}), at ${file}`,
+      {
+        hint: 'Say which are head, relation and tail, with a dot for one to leave out: --columns .hrt, say.',
+      },
     );
   }
-  return say(
-    letters(places, order ?? 'hrt'),
-    order === 'htr' || order === 'rht' ? 'the middle column names entities' : 'by what they hold',
-  );
+  const order = orderOf(places.map((place) => new Set(columns[place])) as [Set<string>, Set<string>, Set<string>]);
+  if (order === undefined)
+    note('the middle column has many names, as one of entities: is it the relation? (--columns)');
+  const found = order ?? 'hrt';
+  return say(letters(places, found), found === 'hrt' ? 'by what they hold' : 'the middle column names entities');
 }
 
-/** False for a column of ids that differ on every line, of blanks and punctuation, of JSON, or of numbers. */
-function isOfNames(values: readonly string[]): boolean {
+/** False for a column of blanks and punctuation, of JSON, of numbers, or of ids: they differ on every line and occur in no other column. */
+function isOfNames(values: readonly string[], place: number, columns: readonly string[][]): boolean {
   const filled = values.filter((value) => /[\p{L}\p{N}]/u.test(value));
-  if (filled.length < values.length / 2 || filled.every((value) => /^(?:[-+.\deE]+|[[{].*[\]}])$/s.test(value)))
-    return false;
-  return values.length < 3 || new Set(values).size < values.length;
+  if (filled.length < values.length / 2) return false;
+  if (filled.every((value) => /^(?:[-+.\deE]+|[[{].*[\]}])$/s.test(value))) return false;
+  const names = new Set(values);
+  return names.size < values.length || columns.some((other, i) => i !== place && other.some((name) => names.has(name)));
 }
 
 /** The order of columns; undefined if the middle one looks like entities and no other like relations. */

@@ -2,7 +2,6 @@
 import { listed } from '../import-notes.js';
 import type { QuestionSplit } from './question-manifest.js';
 import type { StoredQuestion } from './stored-question.js';
-import type { QuestionDatasetParts } from './write-question-dataset.js';
 
 /** A question's text, topics included, regardless of case, spaces and the mark at its end. */
 const textOf = ({ question }: StoredQuestion) =>
@@ -13,57 +12,39 @@ const textOf = ({ question }: StoredQuestion) =>
     .replace(/[\s?!.]+$/u, '')
     .trimStart();
 
-/**
- * Questions of one text and their groups as one group, and a note on them. Questions of a text that occurs once are unchanged.
- */
-export function groupedByText(given: QuestionDatasetParts['subsets']): {
-  subsets: QuestionDatasetParts['subsets'];
+const groupOf = ({ id, group = id }: StoredQuestion) => group;
+
+/** Groups of questions joined where they share a text: `grouped` returns a question with its group. A text that occurs once changes none. */
+export function groupedByText(questions: readonly StoredQuestion[]): {
+  grouped: (question: StoredQuestion) => StoredQuestion;
   notes: string[];
 } {
-  const groupOf = ({ id, group = id }: StoredQuestion) => group;
-  const all = given.flatMap(({ files }) => Object.values(files).flatMap(({ questions }) => questions));
   const parents = new Map<string, string>();
   const root = (group: string): string => {
-    const parent = parents.get(group);
-    return parent === undefined ? group : root(parent);
+    let top = group;
+    while (parents.has(top)) top = parents.get(top)!;
+    return top;
   };
   const firstOf = new Map<string, StoredQuestion>();
-  const repeated: StoredQuestion[] = [];
-  for (const question of all) {
-    const first = firstOf.get(textOf(question)) ?? question;
-    firstOf.set(textOf(question), first);
-    if (first === question) continue;
-    repeated.push(question);
+  const texts = new Set<string>();
+  for (const question of questions) {
+    const text = textOf(question);
+    const first = firstOf.get(text);
+    if (first === undefined) {
+      firstOf.set(text, question);
+      continue;
+    }
+    texts.add(text);
     const [own, other] = [root(groupOf(question)), root(groupOf(first))];
     if (own !== other) parents.set(own, other);
   }
-  if (repeated.length === 0) return { subsets: given, notes: [] };
-  const moved = (question: StoredQuestion): StoredQuestion => {
+  const repeated = questions.length - firstOf.size;
+  const note = `${repeated} ${repeated === 1 ? 'question repeats' : 'questions repeat'} the text of an earlier one; partitions by hash keep them together: ${listed([...texts])}`;
+  const grouped = (question: StoredQuestion): StoredQuestion => {
     const group = root(groupOf(question));
     return group === groupOf(question) ? question : { ...question, group };
   };
-  const subsets = given.map(({ files, ...subset }) => ({
-    ...subset,
-    files: Object.fromEntries(
-      Object.entries(files).map(([name, file]) => [name, { ...file, questions: file.questions.map(moved) }]),
-    ),
-  }));
-  const texts = [...new Set(repeated.map(textOf))];
-  return {
-    subsets,
-    notes: [
-      `${repeated.length} questions repeat the text of an earlier one, of ${texts.length} texts; no hash partition splits them: ${listed(texts)}`,
-      ...sharedTexts(given),
-    ],
-  };
-}
-
-/** Notes on texts of one release file that another file of its subset has too. */
-function sharedTexts(subsets: QuestionDatasetParts['subsets']): string[] {
-  return subsets.flatMap(({ name, files }) => {
-    const parts = Object.entries(files).map(([file, { questions }]) => ({ name: file, questions }));
-    return notesOnShared(parts).map((text) => `${name}: ${text}`);
-  });
+  return { grouped, notes: repeated === 0 ? [] : [note] };
 }
 
 /** A sentence for each two parts that have questions of one text. */
@@ -72,23 +53,22 @@ export function notesOnShared(parts: readonly { name: string; questions: readonl
   return parts.flatMap(({ name }, i) =>
     parts.slice(0, i).flatMap((earlier, j) => {
       const common = [...texts[i]!].filter((text) => texts[j]!.has(text));
-      return common.length === 0
-        ? []
-        : [`${common.length} texts are in both ${earlier.name} and ${name}: ${listed(common)}`];
+      const found = `${common.length} ${common.length === 1 ? 'text is' : 'texts are'} in both ${earlier.name} and ${name}`;
+      return common.length === 0 ? [] : [`${found}: ${listed(common)}`];
     }),
   );
 }
 
-/** `notesOnShared` of the splits of one kind: train, valid, test. */
+/** `notesOnShared` of the splits that are held out by question: train, valid, test. */
 export function sharedBySplits(
   splits: readonly QuestionSplit[],
   stored: readonly { question: StoredQuestion; file: string }[],
 ): string[] {
-  const parts = splits
-    .filter(({ holdOut, role }) => holdOut === 'question' && role !== undefined)
-    .map(({ name, has }) => ({
+  const parts = splits.filter(({ holdOut, role }) => holdOut === 'question' && role !== undefined);
+  return notesOnShared(
+    parts.map(({ name, has }) => ({
       name,
       questions: stored.filter(({ question, file }) => has(question, file)).map(({ question }) => question),
-    }));
-  return notesOnShared(parts);
+    })),
+  );
 }
