@@ -142,7 +142,7 @@ export class LineProblems {
   add(line: number, problem: string): void {
     this.#count++;
     if (this.#problems.length < shown) this.#problems.push(`  ${this.file}:${line}: ${problem}`);
-    const reason = /^(?:expected )?(.*?)(?:, got .*)?$/s.exec(problem)![1]!;
+    const reason = problem.replace(/, got .*/s, '');
     const known = this.#reasons.get(reason) ?? { count: 0, line };
     this.#reasons.set(reason, { ...known, count: known.count + 1 });
   }
@@ -157,7 +157,7 @@ export class LineProblems {
     const lines = this.#count === 1 ? '1 broken line' : `${this.#count} broken lines`;
     if (this.report?.skipBroken) {
       const reasons = [...this.#reasons].map(
-        ([reason, { count, line }]) => `${count} without ${reason} (the first: line ${line})`,
+        ([reason, { count, line }]) => `${count} ${reason} (the first: line ${line})`,
       );
       this.report.notes.push(`${basename(this.file)}: ${lines} left out: ${reasons.slice(0, shown).join('; ')}`);
       return;

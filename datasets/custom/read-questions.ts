@@ -56,9 +56,10 @@ export function readCustomQuestions(
   let firstSplit: { named: boolean } | undefined;
   textRows(file, 'questions (JSON, one a line)').forEach((row, index) => {
     if (row.trim() === '') return;
-    const parsed = parseLine(row);
+    const parsed = parsedLine(row, lineSchema);
     if (typeof parsed === 'string') {
-      problems.add(index + 1, parsed);
+      const hint = /"[qa]_entity"/.test(parsed) ? ' (rows of RoG: kgwalk datasets import rog)' : '';
+      problems.add(index + 1, parsed + hint);
       return;
     }
     const { id = `q-${index}`, split = 'all', form, chain, answers } = parsed;
@@ -104,49 +105,47 @@ export function entityResolver(
   named = (name: string) => name,
 ): { resolve: (name: string) => string; notes: () => string[] } {
   let index: NameIndex | undefined;
-  const resolved = new Map<string, { name: string; others: string[] }>();
-  const resolve = (written: string): string => {
-    const name = named(written);
-    if (graph.entityId(name) >= 0) return name;
-    const known = resolved.get(name);
-    if (known) return known.name;
+  const candidates = new Map<string, readonly string[]>();
+  const candidatesOf = (name: string): readonly string[] => {
     index ??= new NameIndex(graph, new Map([...aliases].map(([entity, names]) => [graph.entityId(entity), names])));
     const alike = index.find(name).map((entity) => graph.entityNames[entity]!);
     const exact = alike.filter((entity) => aliases.get(entity)?.includes(name));
-    const found = exact.length > 0 ? exact : alike;
-    const one = found.length === 1 ? found[0]! : name;
-    resolved.set(name, { name: one, others: found });
-    return one;
+    return exact.length > 0 ? exact : alike;
   };
-  const notes = () =>
-    [
-      { several: false, what: 'names of topics and answers were found by an alias or another spelling' },
-      {
-        several: true,
-        what: 'names of topics and answers are those of several entities, and count as not in the graph',
-      },
-    ].flatMap(({ several, what }) => {
-      const some = [...resolved].filter(([, { others }]) => others.length > 0 && others.length > 1 === several);
-      const shown = some.map(([name, { others }]) => `${name} → ${others.slice(0, 3).join(' or ')}`);
-      return some.length === 0 ? [] : [`${some.length} ${what}: ${listed(shown)}`];
-    });
-  return { resolve, notes };
+  const noteOf = (what: string, has: (count: number) => boolean) => {
+    const some = [...candidates].filter(([, names]) => has(names.length));
+    const shown = some.map(([name, names]) => `${name} → ${names.slice(0, 3).join(' or ')}`);
+    return some.length === 0 ? [] : [`names in questions ${what}, ${some.length}: ${listed(shown)}`];
+  };
+  return {
+    resolve(written) {
+      const name = named(written);
+      if (graph.entityId(name) >= 0) return name;
+      if (!candidates.has(name)) candidates.set(name, candidatesOf(name));
+      const [only, ...others] = candidates.get(name)!;
+      return only === undefined || others.length > 0 ? name : only;
+    },
+    notes: () => [
+      ...noteOf('that were found by an alias or another spelling', (count) => count === 1),
+      ...noteOf('that several entities have, which count as not in the graph', (count) => count > 1),
+    ],
+  };
 }
 
 type CustomLine = z.output<typeof lineSchema>;
 
-function parseLine(row: string): CustomLine | string {
+/** Object of a line, or what is wrong with it. */
+export function parsedLine<T>(row: string, schema: z.ZodType<T>): T | string {
   let json: unknown;
   try {
     json = JSON.parse(row);
   } catch {
     return `expected a JSON object, got ${printable(row, 80)}`;
   }
-  const parsed = lineSchema.safeParse(json);
+  const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.map(({ path, message }) => [path.join('.'), message].filter(Boolean).join(': '));
-  const rog = json instanceof Object && 'q_entity' in json ? ' (a row of RoG? kgwalk datasets import rog)' : '';
-  return printable(issues.join('; '), 300) + rog;
+  return printable(issues.join('; '), 300);
 }
 
 function storedQuestion(

@@ -5,24 +5,30 @@ import { WorkbenchError } from '../run/errors.js';
 import { printable } from '../run/printable.js';
 import { mayBeTooLong, readLineBlocks, textBlocks, throwIfTooLong } from './read-lines.js';
 
-/** Layout of the lines, and handling of broken ones. */
+/** Field separator, and handling of broken lines. */
 export interface ReadTriplesOptions {
   /** Field separator. Default TAB; MetaQA's `kb.txt` uses `|`. */
   separator?: string;
-  /** Number of fields. Default 3. */
-  fields?: number;
-  /** Places of head, relation and tail among them, from 0. Default in this order. */
-  columns?: readonly [head: number, relation: number, tail: number];
-  /** Lines before the first triple. Default 0. */
-  header?: number;
-  /** Read as CSV: a field in `"` may hold separators, line ends and doubled quotes. Default false. */
-  quotes?: boolean;
-  /** Take `<` and `>` off names that stand between them. Default false. */
-  brackets?: boolean;
+  /** Other lines than a head, relation and tail each; read by `csv-parse`. */
+  layout?: LineLayout | undefined;
   /** Drop and count lines with a blank field instead of failing. Default false. */
   dropBlank?: boolean;
   /** Receives each broken line, which is skipped. Default: throw at the first one. */
   onProblem?: (line: number, problem: string) => void;
+}
+
+/** Lines with a header, other columns, or marks around names. */
+export interface LineLayout {
+  /** Number of fields. */
+  fields: number;
+  /** Places of head, relation and tail among them, from 0. */
+  columns: readonly number[];
+  /** Lines before the first triple. */
+  header: number;
+  /** CSV: a field in `"` may hold separators, line ends and doubled quotes. */
+  quotes: boolean;
+  /** Names in `<` and `>` are read without them. */
+  brackets: boolean;
 }
 
 /** Line counts. */
@@ -69,11 +75,9 @@ export async function readTriples(file: string, options: ReadTriplesOptions, sin
 /** Like `readTriples`, with bytes instead of strings. Triples before a broken line are passed on before that line is reported. */
 export async function readTripleBatches(
   file: string,
-  options: ReadTriplesOptions,
+  { separator = '\t', layout, dropBlank = false, onProblem }: ReadTriplesOptions,
   sink: (batch: TripleBatch) => void,
 ): Promise<TripleReport> {
-  const { separator = '\t', fields: width = 3, columns = [0, 1, 2], header = 0 } = options;
-  const { brackets = false, dropBlank = false, onProblem } = options;
   const report: TripleReport = { triples: 0, blank: 0 };
   const batch: TripleBatch = {
     size: 0,
@@ -91,45 +95,58 @@ export async function readTripleBatches(
     if (!onProblem) throw new WorkbenchError('data', `${problem}, at ${file}:${line}`, { hint });
     onProblem(line, problem);
   };
-  const at = new Int32Array(2 * width + 2);
-  const takeRow = (fields: number, line: number, row: () => string) => {
-    if (fields !== width) {
-      const hint = `Each line has ${width} fields separated by ${JSON.stringify(separator)}.`;
-      return refuse(line, `expected ${width} fields, got ${fields} (${excerpt(row())})`, hint);
-    }
-    if (brackets) for (const column of columns) withoutBrackets(batch.bytes, at, column);
-    if (columns.some((column) => isBlank(batch.bytes, at[2 * column]!, at[2 * column + 1]!))) {
-      if (dropBlank) return void report.blank++;
+  const between = Buffer.from(separator);
+  const at = new Int32Array(7);
+  const take = (blank: boolean, line: number, row: () => string) => {
+    if (!blank) {
+      report.triples++;
+      addRow(batch, at, line);
+      if (batch.size === batchSize) flush();
+    } else if (dropBlank) report.blank++;
+    else {
       const hint = 'Remove the line or name the missing entity or relation.';
-      return refuse(line, `expected 3 names, got a blank field (${excerpt(row())})`, hint);
+      refuse(line, `expected 3 names, got a blank field (${excerpt(row())})`, hint);
     }
-    report.triples++;
-    addRow(batch, at, columns, line);
-    if (batch.size === batchSize) flush();
   };
-  if (options.quotes) {
-    await readCsv(file, separator, onProblem, (names, line) => {
-      if (line <= header) return;
+  const refuseCount = (fields: number, got: number, line: number, row: string) =>
+    refuse(
+      line,
+      `expected ${fields} fields, got ${got} (${excerpt(row)})`,
+      `Each line has ${fields} fields, separated by ${JSON.stringify(separator)}.`,
+    );
+  if (layout) {
+    await readRecords(file, separator, layout, onProblem, (record, line) => {
+      const { fields, columns, brackets } = layout;
+      if (record.length !== fields) return refuseCount(fields, record.length, line, record.join(separator));
+      const names = columns.map((place) => (brackets ? record[place]!.replace(/^<(.+)>$/s, '$1') : record[place]!));
       batch.bytes = Buffer.from(names.join(''));
       let end = 0;
-      names.slice(0, width).forEach((name, i) => at.set([end, (end += Buffer.byteLength(name))], 2 * i));
-      takeRow(names.length, line, () => names.join(separator));
+      names.forEach((name, i) => at.set([end, (end += Buffer.byteLength(name))], 2 * i));
+      take(
+        names.some((name) => name.trim() === ''),
+        line,
+        () => record.join(separator),
+      );
       flush();
     });
     return report;
   }
-  const between = Buffer.from(separator);
   await readLineBlocks(file, 'triples', (block, firstLine) => {
     batch.bytes = block;
     let line = firstLine;
     for (let start = 0; start < block.length; line++) {
       const from = start;
       const fields = findFields(block, from, between, at);
-      const end = at[2 * width]!;
-      start = at[2 * width + 1]!;
+      const end = at[5]!;
+      start = at[6]!;
       const row = () => block.toString('utf8', from, end);
       if (mayBeTooLong(end - from)) throwIfTooLong(row(), file, line);
-      if (end > from && line > header) takeRow(fields, line, row);
+      if (end === from) continue;
+      if (fields !== 3) refuseCount(3, fields, line, row());
+      else {
+        const blank = isBlank(block, at[0]!, at[1]!) || isBlank(block, at[2]!, at[3]!) || isBlank(block, at[4]!, end);
+        take(blank, line, row);
+      }
     }
     // The buffer is reused for the next block.
     flush();
@@ -138,21 +155,22 @@ export async function readTripleBatches(
   return report;
 }
 
-/** Records of a CSV file with the line on which each ends. */
-async function readCsv(
+/** Records of a file with the line on which each ends. */
+async function readRecords(
   file: string,
   delimiter: string,
+  { header, quotes }: LineLayout,
   onProblem: ReadTriplesOptions['onProblem'],
-  take: (fields: string[], line: number) => void,
+  take: (record: string[], line: number) => void,
 ): Promise<void> {
   const { parse } = await import('csv-parse');
   const records = parse({
-    ...{ delimiter, info: true, relax_column_count: true, relax_quotes: true, skip_empty_lines: true },
-    ...{ max_record_size: 2 ** 20, skip_records_with_error: onProblem !== undefined },
+    ...{ delimiter, quote: quotes ? '"' : null, from_line: header + 1, info: true, max_record_size: 2 ** 20 },
+    ...{ relax_column_count: true, relax_quotes: true, skip_empty_lines: true },
+    skip_records_with_error: onProblem !== undefined,
   });
-  records.on('skip', ({ message, lines }: CsvError) =>
-    onProblem?.(lines as number, `expected CSV, got "${printable(message, 100)}"`),
-  );
+  const problemOf = ({ message }: Error) => `expected CSV, got "${printable(message, 100)}"`;
+  records.on('skip', (error: CsvError) => onProblem?.(error.lines as number, problemOf(error)));
   const source = Readable.from(textBlocks(file, 'triples', () => records.info.lines - 1));
   source.on('error', (error) => records.destroy(error));
   try {
@@ -161,44 +179,32 @@ async function readCsv(
     }
   } catch (cause) {
     if (cause instanceof WorkbenchError) throw cause;
-    const { message, lines } = cause as CsvError;
-    throw new WorkbenchError('data', `expected CSV, got "${printable(message, 100)}", at ${file}:${lines}`, {
+    throw new WorkbenchError('data', `${problemOf(cause as CsvError)}, at ${file}:${records.info.lines}`, {
       hint: 'A field with a separator stands in quotes; quotes inside it are doubled.',
       cause,
     });
   }
 }
 
-function withoutBrackets(bytes: Buffer, at: Int32Array, column: number): void {
-  const [from, to] = [at[2 * column]!, at[2 * column + 1]!];
-  if (to - from > 2 && bytes[from] === 0x3c && bytes[to - 1] === 0x3e) at.set([from + 1, to - 1], 2 * column);
-}
-
-function addRow(
-  batch: TripleBatch,
-  at: Int32Array,
-  [head, relation, tail]: readonly [number, number, number],
-  line: number,
-): void {
+function addRow(batch: TripleBatch, at: Int32Array, line: number): void {
   const { entities, relations, lines } = batch;
   const row = batch.size++;
-  entities[4 * row] = at[2 * head]!;
-  entities[4 * row + 1] = at[2 * head + 1]!;
-  relations[2 * row] = at[2 * relation]!;
-  relations[2 * row + 1] = at[2 * relation + 1]!;
-  entities[4 * row + 2] = at[2 * tail]!;
-  entities[4 * row + 3] = at[2 * tail + 1]!;
+  entities[4 * row] = at[0]!;
+  entities[4 * row + 1] = at[1]!;
+  relations[2 * row] = at[2]!;
+  relations[2 * row + 1] = at[3]!;
+  entities[4 * row + 2] = at[4]!;
+  entities[4 * row + 3] = at[5]!;
   lines[row] = line;
 }
 
 /**
  * Finds the fields of the line that begins at `start`.
- * @param at int32 [2 · n + 2], output: begin and end of the first n fields, the line's end, then the start of the next line
+ * @param at output: begin and end of the first three fields (the last ends at the line's end), then the start of the next line
  * @returns number of fields
  */
 function findFields(block: Buffer, start: number, separator: Buffer, at: Int32Array): number {
   const width = separator.length;
-  const most = at.length / 2 - 1;
   const mark = separator[0];
   let fields = 1;
   let i = start;
@@ -207,15 +213,15 @@ function findFields(block: Buffer, start: number, separator: Buffer, at: Int32Ar
     const byte = block[i]!;
     if (byte === lineFeed) break;
     if (byte !== mark || (width > 1 && !separator.equals(block.subarray(i, i + width)))) continue;
-    if (fields <= most) at[2 * fields - 1] = i;
-    if (fields < most) at[2 * fields] = i + width;
+    if (fields < 3) {
+      at[2 * fields - 1] = i;
+      at[2 * fields] = i + width;
+    }
     fields++;
     i += width - 1;
   }
-  const end = i > start && block[i - 1] === carriageReturn ? i - 1 : i;
-  if (fields <= most) at[2 * fields - 1] = end;
-  at[2 * most] = end;
-  at[2 * most + 1] = i + 1;
+  at[5] = i > start && block[i - 1] === carriageReturn ? i - 1 : i;
+  at[6] = i + 1;
   return fields;
 }
 

@@ -31,25 +31,29 @@ describe('lines of triples', () => {
   test.each<[what: string, text: string, note: string]>([
     ['head, relation, tail with tabs', tabs(ring('hrt')), ''],
     ['bars', lines(...ring('hrt').map((row) => row.join('|'))), ''],
-    ['semicolons', lines(...ring('hrt').map((row) => row.join(';'))), 'separated by ";"'],
-    ['commas and spaces', lines(...ring('hrt').map((row) => row.join(', '))), 'separated by ", "'],
-    ['spaces', lines(...ring('hrt').map((row) => row.join(' '))), 'separated by " "'],
-    ['a header', `head\trelation\ttail\n${tabs(ring('hrt'))}`, 'no triples are in the first line'],
-    ['a header of letters and a rule', `S\tP\tO\n-\t-\t-\n${tabs(ring('hrt'))}`, 'no triples are in the first 2 lines'],
+    ['semicolons', lines(...ring('hrt').map((row) => row.join(';'))), 'fields are separated by ";"'],
+    ['commas and spaces', lines(...ring('hrt').map((row) => row.join(', '))), 'fields are separated by ", "'],
+    ['spaces', lines(...ring('hrt').map((row) => row.join(' '))), 'fields are separated by " "'],
+    ['a header', `head\trelation\ttail\n${tabs(ring('hrt'))}`, '"head\\trelation\\ttail" are no triples'],
+    [
+      'a header of letters and a rule',
+      `S\tP\tO\n-\t-\t-\n${tabs(ring('hrt'))}`,
+      '"S\\tP\\tO" and "-\\t-\\t-" are no triples',
+    ],
     [
       'a header that gives the order',
       `target\tsource\ttype\n${tabs(ring('thr'))}`,
-      'columns read as thr (as the header',
+      'columns are read as thr, h the head, r the relation, t the tail, as the header',
     ],
     [
       'Neo4j',
       `:START_ID(A),:END_ID(A),:TYPE\n${lines(...ring('htr').map((row) => row.join(',')))}`,
-      'columns read as htr',
+      'columns are read as htr',
     ],
-    ['a count', `8\n${tabs(ring('hrt'))}`, 'no triples are in the first line, "8"'],
-    ['OpenKE', `8\n${lines(...ring('htr').map((row) => row.join(' ')))}`, 'columns read as htr (the middle'],
-    ['head, tail, relation', tabs(ring('htr')), 'columns read as htr (the middle'],
-    ['relation, head, tail', tabs(ring('rht')), 'columns read as rht (the middle'],
+    ['a count', `8\n${tabs(ring('hrt'))}`, '"8" are no triples'],
+    ['OpenKE', `8\n${lines(...ring('htr').map((row) => row.join(' ')))}`, 'columns are read as htr'],
+    ['head, tail, relation', tabs(ring('htr')), 'columns are read as htr'],
+    ['relation, head, tail', tabs(ring('rht')), 'columns are read as rht'],
     ['brackets', tabs(ring('hrt', (name) => `<${name}>`)), 'names stand in brackets'],
     ['quotes', tabs(ring('hrt', (name) => `"${name}"`)), 'names stand in quotes'],
     [
@@ -65,7 +69,7 @@ describe('lines of triples', () => {
           j: () => '{"weight": 1.0}',
         }),
       ).replaceAll('/r/', ''),
-      'columns read as .rht',
+      'columns are read as .rht',
     ],
     ['weights', tabs(ring('hrtw', undefined, { w: (i) => `0.${i}` })), '1 of 4 columns were left out'],
   ])('%s', async (_, text, note) => {
@@ -73,6 +77,11 @@ describe('lines of triples', () => {
     expect(triples.sort()).toEqual(ringTriples);
     if (note === '') expect(notes).toBe('');
     else expect(notes).toContain(note);
+  });
+
+  test('of a middle column like one of entities are said', async () => {
+    const { notes } = await read(lines(...Array.from({ length: 20 }, (_, i) => `u${i}\ti${i % 12}\tbuys`)));
+    expect(notes).toContain('the relation column has 12 names');
   });
 
   test('of CSV may have separators, quotes and line ends in names', async () => {

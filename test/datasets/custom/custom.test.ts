@@ -166,7 +166,9 @@ describe('importing your own triples and questions', () => {
       answers: [{ name: 'France' }],
     });
     expect(manifest.graphs.graph!.note).toContain("1 literals have the text of an entity's name");
-    expect(manifest.notes).toEqual([expect.stringContaining('2 names of topics and answers were found by an alias')]);
+    expect(manifest.notes).toEqual([
+      expect.stringContaining('found by an alias or another spelling, 2: "paris → Paris", "Francia → France"'),
+    ]);
   });
 
   test('names that are found by another spelling, by nothing, of several entities, or look alike are told', async () => {
@@ -178,8 +180,8 @@ describe('importing your own triples and questions', () => {
     expect(dataset.storedQuestions('all', 'all')[0]!.topics).toEqual([{ name: 'Chef Émile', span: [10, 20] }]);
     expect(manifest.graphs.graph!.note).toContain('1 repeated line merged');
     expect(manifest.notes).toEqual([
-      '1 names of topics and answers were found by an alias or another spelling: "Chef Emile → Chef Émile"',
-      expect.stringContaining('are those of several entities, and count as not in the graph: "PLUM → Plum or plum"'),
+      'names in questions that were found by an alias or another spelling, 1: "Chef Emile → Chef Émile"',
+      expect.stringContaining('that several entities have, which count as not in the graph, 1: "PLUM → Plum or plum"'),
       expect.stringMatching(
         /^4 names of entities differ from another only by white space.*"soup ", "soup".*"Cafe\\u0301"/,
       ),
@@ -195,8 +197,8 @@ describe('importing your own triples and questions', () => {
     const home = folderWith({});
     const { notes } = await importCustom({ from: folderWith(files), home, skipBroken: true });
     expect(notes).toEqual([
-      'triples.nt: 2 broken lines left out: 2 without <subject> <predicate> <object> or "literal", then a dot (the first: line 2)',
-      'questions.jsonl: 1 broken line left out: 1 without a JSON object (the first: line 2)',
+      'triples.nt: 2 broken lines left out: 2 expected <subject> <predicate> <object> or "literal", then a dot (the first: line 2)',
+      'questions.jsonl: 1 broken line left out: 1 expected a JSON object (the first: line 2)',
     ]);
   });
 

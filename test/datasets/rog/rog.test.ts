@@ -24,7 +24,7 @@ test('rows of RoG: the union of their graphs, shards by split, answers by name',
     'validation.jsonl': json(row('c', { answer: [] }), row('d', { question: 'x', answer: ['Nowhere'] })),
     'test.jsonl': `${json(row('e'))}{"id": "f"}\n`,
   });
-  await expect(rog.import({ from, home: folderWith({}) })).rejects.toThrow(/test\.jsonl:2: expected a row of RoG/);
+  await expect(rog.import({ from, home: folderWith({}) })).rejects.toThrow(/test\.jsonl:2: question: /);
   const home = folderWith({});
   const manifest = (await rog.import({ from, home, skipBroken: true })) as { subsets: object; notes: string[] };
   expect(manifest.subsets).toMatchObject({
