@@ -122,7 +122,7 @@ async function readTurtle(file: string, take: (quad: Quad) => void): Promise<voi
   let depth = 0;
   const refuse = (got: string, at = line): never => {
     throw new WorkbenchError('data', `expected Turtle, got ${got}, at ${file}:${at}`, {
-      hint: 'Nothing was imported. Correct the statement that ends on this line.',
+      hint: 'Nothing was imported. Correct the statement that ends on this line. Of N-Triples (.nt), --skip-broken leaves broken lines out.',
     });
   };
   (await openParser()).parse(

@@ -157,6 +157,9 @@ describe('importing your own triples and questions', () => {
         `${n('Q90')} ${n('in')} ${n('Q142')} .`,
         `${n('Q142')} ${label} "France"@fr .`,
         `${n('Q142')} ${label} "Francia"@it .`,
+        `${n('Q3')} ${label} "Frank"@en .`,
+        `${n('Q3')} ${label} "FRANCIA"@es .`,
+        `${n('Q3')} ${n('in')} ${n('Q142')} .`,
       ].join('\n'),
       'questions.jsonl': json({ question: 'where is [paris]', answers: ['Francia'], chain: ['in'] }),
     });
