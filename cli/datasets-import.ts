@@ -5,17 +5,11 @@ import { commandProgress } from './global-options.js';
 import { printShown, printJson, printLine, printNote } from './output.js';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import type { Release } from '../datasets/importer.js';
+import type { AnyImportOptions, Release } from '../datasets/importer.js';
 import { kgwalkHome } from '../src/run/locations.js';
 
 /** The options of `kgwalk datasets import`. */
-interface ImportFlags {
-  from: string;
-  name?: string;
-  labels: boolean;
-  allowOverlap?: boolean;
-  unseen?: number;
-  unseenRelations?: number;
+interface ImportFlags extends Omit<AnyImportOptions, 'progress' | 'home'> {
   json?: boolean;
 }
 
@@ -23,33 +17,33 @@ interface ImportFlags {
  * Imports a release and prints a summary. @throws WorkbenchError `usage` for an unknown format, and what its importer
  * throws
  */
-export async function importRelease(format: string, flags: ImportFlags): Promise<void> {
-  const { from, name, labels, allowOverlap = false, unseen, unseenRelations, json } = flags;
+export async function importRelease(format: string, { json, ...flags }: ImportFlags): Promise<void> {
+  const { from, name, labels, ...given } = flags;
   const { importerOf, importers } = await import('../datasets/importers.js');
   const { loadTask } = await import('../tasks/index.js');
-  const idle = allowOverlap ? '--allow-overlap' : unseen !== undefined ? '--unseen' : undefined;
-  if (idle !== undefined && !importers.some(({ name, mayOverlap }) => name === format && mayOverlap)) {
-    throw new WorkbenchError('usage', `expected ${idle} with triples, got it with ${printable(format, 80)}`, {
-      hint: 'Links alone have splits that are held against each other, and entities that can be drawn apart.',
+  const importer = importerOf(format);
+  const options = Object.keys(labels === false ? { labels, ...given } : given) as (keyof typeof given)[];
+  const idle = options.find((option) => !importer.takes?.includes(option));
+  if (idle !== undefined) {
+    const able = importers.filter(({ takes }) => takes?.includes(idle)).map((one) => one.name);
+    const got = `got it with ${printable(format, 80)}`;
+    throw new WorkbenchError('usage', `expected ${flagOf(idle)} with ${able.join(' or ')}, ${got}`, {
+      hint: 'Releases are read as they are published.',
     });
   }
-  if (unseenRelations !== undefined && unseen === undefined) {
+  if (given.unseenRelations !== undefined && given.unseen === undefined) {
     throw new WorkbenchError('usage', 'expected --unseen with --unseen-relations, got it alone', {
       hint: 'Relations are drawn apart with entities: --unseen 0.33 --unseen-relations 0.25.',
     });
   }
-  const importer = importerOf(format);
   const manifest = await importer.import({
-    from,
-    name: name ?? importer.nameOf?.(from) ?? format,
-    progress: commandProgress(),
-    allowOverlap,
-    unseen,
-    unseenRelations,
-    labels,
+    ...{ ...flags, name: name ?? importer.nameOf?.(from) ?? format, progress: commandProgress() },
   });
   printShown((await loadTask(importer.kind)).imported(manifest as never), json);
 }
+
+const flagOf = (option: string) =>
+  option === 'labels' ? '--no-labels' : `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
 /** @throws WorkbenchError `usage` for anything but a number between 0 and 1 */
 export const shareOf =
@@ -103,8 +97,8 @@ async function getRelease(wanted: string, flags: GetFlags): Promise<void> {
   if (wanted.startsWith('sparql:')) return extract(wanted, flags);
   const alien = extractionFlags.find((flag) => flags[flag] !== undefined);
   if (alien !== undefined) {
-    const flag = alien.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    throw new WorkbenchError('usage', `expected --${flag} with sparql:URL, got it with ${printable(wanted, 80)}`, {
+    const got = `got it with ${printable(wanted, 80)}`;
+    throw new WorkbenchError('usage', `expected ${flagOf(alien)} with sparql:URL, ${got}`, {
       hint: 'A release is taken whole.',
     });
   }

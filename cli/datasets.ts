@@ -1,5 +1,5 @@
 /** `kgwalk datasets …`: importing, listing, describing and checking data sets. */
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { importRelease, registerDemo, registerGet, shareOf } from './datasets-import.js';
 import { printJson, printLine, printShown, printTable } from './output.js';
 import { WorkbenchError } from '../src/run/errors.js';
@@ -16,7 +16,7 @@ export function register(program: Command): void {
   datasets
     .command('import <format>')
     .description(
-      'import a release from its files; it replaces a data set of the same name once everything has been read. Formats: opendialkg, metaqa, pathquestion, webqsp, webquestions, mooc, custom (your own triples and questions), triples (links split into train, valid and test, or a single file of triples)',
+      'import a release from its files; it replaces a data set of the same name once everything has been read. Formats: opendialkg, metaqa, pathquestion, webqsp, webquestions, mooc, rog (rows of RoG-webqsp and RoG-cwq), custom (your own triples and questions), triples (links split into train, valid and test, or a single file of triples)',
     )
     .requiredOption('--from <dir>', 'folder with the files of the release; for triples, a single file will do')
     .option(
@@ -24,6 +24,25 @@ export function register(program: Command): void {
       'name to import it under (default: the format; for triples, the name of the folder or file)',
     )
     .option('--no-labels', 'custom RDF: keep labels as edges instead of using them as names and aliases')
+    .option(
+      '--separator <text>',
+      'custom, triples: what separates fields: tab, comma, semicolon, bar, space or a text (default: looked for)',
+    )
+    .option(
+      '--columns <letters>',
+      'custom, triples: order of head, relation and tail, such as htr; a dot leaves a column out: .hrt (default: looked for)',
+    )
+    .option('--header <n>', 'custom, triples: lines before the first triple (default: looked for)', Number)
+    .addOption(
+      new Option(
+        '--enclosed <marks>',
+        'custom, triples: marks around names that are no part of them (default: looked for)',
+      ).choices(['none', 'quotes', 'brackets']),
+    )
+    .option(
+      '--skip-broken',
+      'custom, triples, rog: leave broken lines out and count them by reason instead of refusing the data',
+    )
     .option('--allow-overlap', 'triples: keep and count triples that occur in two splits instead of refusing them')
     .option(
       '--unseen <share>',
@@ -112,13 +131,14 @@ async function check(name: string, { run, split, evaluations, json = false }: Ch
       hint: 'Without a run the whole data set is checked.',
     });
   }
-  const { files, problems } = await checkDataset(name);
-  if (json) printJson({ name, problems });
+  const { files, problems, notes } = await checkDataset(name);
+  if (json) printJson({ name, problems, notes });
   if (problems.length > 0) {
     throw new WorkbenchError('data', problems.join('\n'), { hint: 'Import the data set again.' });
   }
   if (json) return;
   printLine(`${name}: ${files} files as imported`);
+  notes.forEach(printLine);
 }
 
 /** @throws WorkbenchError `usage` for a name that is neither a run nor an evaluation */

@@ -203,7 +203,7 @@ function headline(record: EvaluationRecord, more: readonly string[] = []): strin
   const parts = Array.isArray(subsets) ? ` (${subsets.join(', ')})` : graph === undefined ? '' : `, graph ${graph}`;
   return [
     `${who}${note === undefined ? '' : ` [${note}]`} on ${dataset}${parts}${labels.map((label) => ` [${label}]`).join('')}`,
-    `split ${split}${holdOut === undefined ? '' : `, no ${String(holdOut)} shared with train`}`,
+    `split ${split}${holdOut === undefined ? '' : `, held out by ${String(holdOut)}`}`,
     `n = ${n}${limit === undefined ? '' : `, ${sampleText(record)}`}`,
     ...(turns === undefined ? [] : [`turns ${String(turns)}`]),
     ...(horizon === undefined ? [] : [`horizon ${String(horizon)}`]),

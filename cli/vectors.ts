@@ -51,6 +51,7 @@ interface ImportFlags {
   graph?: string;
   model: string;
   norm?: string;
+  layout?: string;
   entities: string;
   entityNames: string;
   relations: string;
@@ -71,7 +72,14 @@ export function registerEmbeddings(program: Command): void {
     .requiredOption('--dataset <name>', 'data set of dialogues or links')
     .option('--graph <name>', 'graph of the data set; default: its main graph')
     .requiredOption('--model <model>', 'what their scores are: transe, distmult or complex')
-    .option('--norm <n>', 'under transe: the distance they were trained for, 1 or 2; default 2')
+    .option(
+      '--norm <n>',
+      'under transe: the distance they were trained for, 1 or 2; default: the one that ranks better',
+    )
+    .option(
+      '--layout <parts>',
+      'under complex: halves (real parts, then imaginary ones) or pairs (both of each number in turn); default: the one that ranks better',
+    )
     .requiredOption('--entities <file.npy>', 'entity matrix, one row per entity')
     .requiredOption('--entity-names <file>', 'whose row is whose: a line a row')
     .requiredOption('--relations <file.npy>', 'relation matrix, one row per relation')
@@ -83,7 +91,7 @@ export function registerEmbeddings(program: Command): void {
 async function importEmbeddings(name: string, options: ImportFlags): Promise<void> {
   const { dataset, graph: graphName, entities, entityNames, relations, relationNames, json } = options;
   const { WorkbenchError } = await import('../src/run/errors.js');
-  const { importTable, importedModels } = await import('../trainers/embeddings/import-table.js');
+  const { complexLayouts, importTable, importedModels } = await import('../trainers/embeddings/import-table.js');
   const { shownMetrics } = await import('../src/embedding/rank-links.js');
   const { datasetKind } = await import('../datasets/imported-dataset.js');
   const { loadTask } = await import('../tasks/index.js');
@@ -91,10 +99,14 @@ async function importEmbeddings(name: string, options: ImportFlags): Promise<voi
   if (!model) {
     throw new WorkbenchError('usage', `expected ${importedModels.join(', ')}, got ${options.model}, at --model`);
   }
-  const norm = ([1, 2] as const).find((one) => String(one) === (options.norm ?? '2'));
-  if (!norm || (options.norm !== undefined && model !== 'transe')) {
-    throw new WorkbenchError('usage', `expected 1 or 2 with --model transe, got ${options.norm}, at --norm`);
-  }
+  const chosen = <T extends string | number>(flag: 'norm' | 'layout', values: readonly T[], of: string) => {
+    const given = options[flag];
+    const value = values.find((one) => String(one) === given);
+    if (given === undefined || (value !== undefined && model === of)) return value;
+    throw new WorkbenchError('usage', `expected ${values.join(' or ')} with --model ${of}, got ${given}, at --${flag}`);
+  };
+  const norm = chosen('norm', [1, 2] as const, 'transe');
+  const layout = chosen('layout', complexLayouts, 'complex');
   const task = await loadTask(datasetKind(dataset));
   if (!task.embeddedGraph) {
     throw new WorkbenchError(
@@ -105,17 +117,21 @@ async function importEmbeddings(name: string, options: ImportFlags): Promise<voi
       },
     );
   }
-  const graph = await task.embeddedGraph(dataset, graphName);
+  const { graph, held } = await task.embeddedGraph(dataset, graphName);
   const done = await importTable({
-    ...{ name, model, norm, graph },
+    ...{ name, model, norm, layout, graph, held },
     entities: { vectors: entities, names: entityNames },
     relations: { vectors: relations, names: relationNames },
   });
   if (json) return printJson(done);
-  const { file, dim, missing, others, metrics } = done;
+  const { file, dim, missing, others, metrics, tried } = done;
   printLine(`${name}: ${model}, ${dim} numbers a row, kept at ${file}`);
   printLine(`${graph.numEntities - missing} of ${graph.numEntities} entities have a row, ${others} rows are of others`);
-  printLine(`facts of the graph, filtered: ${shownMetrics(metrics)}`);
+  printLine(`${held ? 'triples of valid' : 'facts of the graph'}, filtered: ${shownMetrics(metrics)}`);
+  if (tried.length > 1) {
+    const both = tried.map(({ choice, mrr }) => `${choice} mrr ${mrr.toFixed(3)}`).join(', ');
+    printLine(`ranked both ways: ${both}; kept as ${tried[0]!.choice}. The option settles it.`);
+  }
   printNote('Near 0 the names are not those of the rows.');
   printNote(
     `They are read by --set ${model === 'transe' ? 'transe' : 'bilinear'}.imported=${name} in train and pretrain.`,

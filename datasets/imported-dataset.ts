@@ -51,6 +51,9 @@ export const graphSchema = z.strictObject({
   note: z.string(),
 });
 
+/** Sentences on everything that the import left out, chose or noticed. */
+export const notesSchema = z.array(z.string()).optional();
+
 /** File name of the manifest. */
 export const manifestFileName = 'dataset.json';
 
@@ -191,20 +194,23 @@ export interface DatasetCheck {
   files: number;
   /** One sentence per problem; empty if all is well. */
   problems: string[];
+  /** Sentences on problems of scores on the data, the files being as imported. */
+  notes: string[];
 }
 
 /** Compares files with the manifest; if they are unchanged, also counts and hashes by `compare`. */
 export async function checkImported(
   { folder, manifest: { files } }: ImportedDataset<{ files: Readonly<Record<string, string>> }>,
-  compare: (expectEqual: (what: string, expected: unknown, got: unknown) => void) => Promise<void>,
+  compare: (expectEqual: (what: string, expected: unknown, got: unknown) => void, notes: string[]) => Promise<void>,
 ): Promise<DatasetCheck> {
   const problems = await alteredFiles(folder, files);
-  const checked = { files: Object.keys(files).length, problems };
+  const notes: string[] = [];
+  const checked = { files: Object.keys(files).length, problems, notes };
   if (problems.length > 0) return checked;
   try {
     await compare((what, expected, got) => {
       if (expected !== got) problems.push(`expected ${what} ${String(expected)}, got ${String(got)}, at ${folder}`);
-    });
+    }, notes);
   } catch (error) {
     if (!(error instanceof WorkbenchError)) throw error;
     problems.push(error.message);

@@ -11,13 +11,14 @@ import { metaqa } from './metaqa/import.js';
 import { mooc } from './mooc/import.js';
 import { opendialkg } from './opendialkg/import.js';
 import { pathquestion } from './pathquestion/import.js';
+import { rog } from './rog/import.js';
 import { webqsp } from './webqsp/import.js';
 import { webquestions } from './webquestions/import.js';
 
 /** One folder and one entry per format. Plugin formats are appended. */
 export const importers: Importer[] = [
   ...[opendialkg, metaqa, pathquestion, webqsp, webquestions, mooc],
-  ...[custom, triples],
+  ...[rog, custom, triples],
 ];
 
 /** Public releases in alphabetical order. URLs are pinned to commits; hashes are of the content, git hashes are blob ids. */

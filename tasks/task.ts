@@ -3,11 +3,11 @@ import type { AgentRegistry } from '../agents/registry.js';
 import type { Traced } from '../evaluation/evaluate.js';
 import type { AskedEvaluation } from '../evaluation/keep.js';
 import type { AgentRunner, Attempt, Compared, Measure, Row, Sample, Scorer } from '../evaluation/score.js';
-import type { Graph } from '../src/kg/graph.js';
 import type { LanguageModel } from '../src/llm/language-model.js';
 import type { AboutEvaluation, Example, Section } from '../src/run/evaluation.js';
 import type { ProgressReporter } from '../src/run/progress.js';
 import type { RunInfo } from '../src/run/records.js';
+import type { ImportTableOptions } from '../trainers/embeddings/import-table.js';
 import type { TaskTrainer } from '../trainers/session.js';
 import type { TrainSettings } from '../trainers/train-settings.js';
 import type { Choices, EvaluationFlags } from './flags.js';
@@ -214,8 +214,8 @@ export interface Task<S extends Sample = Sample, Answer = unknown, R extends Row
   environment(settings: TrainSettings, flags: EnvironmentFlags, work: Work): Promise<TaskEnvironment>;
   /** Options by which a run of these settings is evaluated on valid, where they are not the usual ones. */
   validFlags?(settings: TrainSettings): Partial<EvaluationFlags>;
-  /** The graph whose entities may have vectors of another program; absent where nothing reads any. @param graph default the usual one */
-  embeddedGraph?(dataset: string, graph?: string): Promise<Graph>;
+  /** The graph whose entities may have vectors of another program, and triples to rank them by; absent where nothing reads any. @param graph default the usual one */
+  embeddedGraph?(dataset: string, graph?: string): Promise<Pick<ImportTableOptions, 'graph' | 'held'>>;
   /** Trains or finds the vectors that the settings enable. */
   pretrain(settings: TrainSettings, flags: PretrainFlags, work: Work): Promise<Shown>;
 
@@ -229,6 +229,10 @@ export interface Task<S extends Sample = Sample, Answer = unknown, R extends Row
   /** Leaks of a split into a run, or into a kept evaluation in `folder`. */
   leaks(name: string, of: CheckedRun | { folder: string }, split: string | undefined): Promise<LeakCheck>;
 }
+
+/** Notes of an import, below a line that announces them. */
+export const noteLines = (notes: readonly string[]): string[] =>
+  notes.length === 0 ? [] : ['to know:', ...notes.map((note) => `  ${note}`)];
 
 /** Collects lines and tables in the order in which they are to be read. */
 export class ShownPage implements Shown {

@@ -1,8 +1,11 @@
 /** Custom questions: one JSON object per line. */
 import { z } from 'zod';
+import type { Graph } from '../../src/kg/graph.js';
+import { NameIndex } from '../../src/kg/name-index.js';
 import { nearestName, printable } from '../../src/run/printable.js';
 import { partName } from '../imported-dataset.js';
-import { LineProblems, textRows } from '../importer.js';
+import { listed } from '../import-notes.js';
+import { type ImportReport, LineProblems, textRows } from '../importer.js';
 import { locatedTopic, markedTopics, type StoredQuestion } from '../questions/stored-question.js';
 import type { ImportedFile } from '../questions/write-question-dataset.js';
 import type { CustomGraph } from './read-rdf.js';
@@ -43,17 +46,20 @@ const lineSchema = z
  */
 export function readCustomQuestions(
   file: string,
-  { graph, resolve }: Pick<CustomGraph, 'graph' | 'resolve'>,
+  { graph, aliases, resolve: named }: Pick<CustomGraph, 'graph' | 'resolve'> & Partial<CustomGraph>,
+  report: ImportReport = { notes: [] },
 ): Record<string, ImportedFile> {
-  const problems = new LineProblems(file);
+  const problems = new LineProblems(file, report);
+  const { resolve, notes } = entityResolver(graph, aliases, named);
   const files = new Map<string, { questions: StoredQuestion[]; dropped: { 'no answer': number } }>();
   const lineOfId = new Map<string, number>();
   let firstSplit: { named: boolean } | undefined;
   textRows(file, 'questions (JSON, one a line)').forEach((row, index) => {
     if (row.trim() === '') return;
-    const parsed = parseLine(row);
+    const parsed = parsedLine(row, lineSchema);
     if (typeof parsed === 'string') {
-      problems.add(index + 1, parsed);
+      const hint = /"[qa]_entity"/.test(parsed) ? ' (rows of RoG: kgwalk datasets import rog)' : '';
+      problems.add(index + 1, parsed + hint);
       return;
     }
     const { id = `q-${index}`, split = 'all', form, chain, answers } = parsed;
@@ -74,10 +80,11 @@ export function readCustomQuestions(
     }
   });
   problems.throwIfAny();
+  report.notes.push(...notes());
   return Object.fromEntries(files);
 
   function resolveRelation(relation: string): string {
-    return relation.startsWith('~') ? `~${resolve(relation.slice(1))}` : resolve(relation);
+    return relation.startsWith('~') ? `~${named(relation.slice(1))}` : named(relation);
   }
 
   function unknownRelation(relation: string): string {
@@ -87,16 +94,55 @@ export function readCustomQuestions(
   }
 }
 
+/**
+ * Graph names of entities: as written, else by an alias or another spelling as `ask` finds them, if that is one entity's.
+ * @param aliases by graph name
+ * @param named graph name of an IRI
+ */
+export function entityResolver(
+  graph: Graph,
+  aliases: CustomGraph['aliases'] = new Map(),
+  named = (name: string) => name,
+): { resolve: (name: string) => string; notes: () => string[] } {
+  let index: NameIndex | undefined;
+  const candidates = new Map<string, readonly string[]>();
+  const candidatesOf = (name: string): readonly string[] => {
+    index ??= new NameIndex(graph, new Map([...aliases].map(([entity, names]) => [graph.entityId(entity), names])));
+    const alike = index.find(name).map((entity) => graph.entityNames[entity]!);
+    const exact = alike.filter((entity) => aliases.get(entity)?.includes(name));
+    return exact.length > 0 ? exact : alike;
+  };
+  const noteOf = (what: string, has: (count: number) => boolean) => {
+    const some = [...candidates].filter(([, names]) => has(names.length));
+    const shown = some.map(([name, names]) => `${name} → ${names.slice(0, 3).join(' or ')}`);
+    return some.length === 0 ? [] : [`names in questions ${what}, ${some.length}: ${listed(shown)}`];
+  };
+  return {
+    resolve(written) {
+      const name = named(written);
+      if (graph.entityId(name) >= 0) return name;
+      if (!candidates.has(name)) candidates.set(name, candidatesOf(name));
+      const [only, ...others] = candidates.get(name)!;
+      return only === undefined || others.length > 0 ? name : only;
+    },
+    notes: () => [
+      ...noteOf('that were found by an alias or another spelling', (count) => count === 1),
+      ...noteOf('that several entities have, which count as not in the graph', (count) => count > 1),
+    ],
+  };
+}
+
 type CustomLine = z.output<typeof lineSchema>;
 
-function parseLine(row: string): CustomLine | string {
+/** Object of a line, or what is wrong with it. */
+export function parsedLine<T>(row: string, schema: z.ZodType<T>): T | string {
   let json: unknown;
   try {
     json = JSON.parse(row);
   } catch {
     return `expected a JSON object, got ${printable(row, 80)}`;
   }
-  const parsed = lineSchema.safeParse(json);
+  const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.map(({ path, message }) => [path.join('.'), message].filter(Boolean).join(': '));
   return printable(issues.join('; '), 300);

@@ -5,7 +5,8 @@ import { Graph, inversePrefix } from '../../src/kg/graph.js';
 import { readLines } from '../../src/kg/read-lines.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { printable } from '../../src/run/printable.js';
-import { LineProblems } from '../importer.js';
+import { listed } from '../import-notes.js';
+import { type ImportReport, LineProblems, repeatedNote } from '../importer.js';
 
 export interface CustomGraph {
   graph: Graph;
@@ -17,45 +18,61 @@ export interface CustomGraph {
   note: string;
 }
 
-const nameProperties = new Set([
-  'http://www.w3.org/2000/01/rdf-schema#label',
-  'http://www.w3.org/2004/02/skos/core#prefLabel',
+/** Ranks of properties whose literals name their subject; see `languageRank` for the steps between. */
+const nameRanks: ReadonlyMap<string, number> = new Map([
+  ['http://www.w3.org/2000/01/rdf-schema#label', 0],
+  ['http://www.w3.org/2004/02/skos/core#prefLabel', 0],
+  ['http://schema.org/name', 4],
+  ['https://schema.org/name', 4],
+  ['http://xmlns.com/foaf/0.1/name', 4],
+  ['http://www.w3.org/2004/02/skos/core#altLabel', 8],
 ]);
-const aliasProperty = 'http://www.w3.org/2004/02/skos/core#altLabel';
+
+/** English first, then its variants, no language, other languages. */
+const languageRank = (language = '') =>
+  language === 'en' ? 0 : language.startsWith('en-') ? 1 : language === '' ? 2 : 3;
 
 /**
  * Reads N-Triples (`.nt`) or Turtle (`.ttl`). Nodes are IRIs, blank nodes and literals (by text; language and data type are dropped, as are
- * blank texts). Names are labels, English ones or those without a language first, else the last part of the IRI; `distinctNames` makes
- * them unique. Further labels are aliases.
+ * blank texts). A name is the label (`rdfs:label`, `skos:prefLabel`) of the best language, else `schema:name` or `foaf:name`, else the last
+ * part of the IRI; `distinctNames` makes names unique. Further names are aliases. Labels are no edges; `schema:name` and `foaf:name` are.
  * @throws WorkbenchError `data` with every broken line of N-Triples, or the first error of Turtle
  */
-export async function readRdf(file: string, labels: boolean): Promise<CustomGraph> {
+export async function readRdf(file: string, labels: boolean, report?: ImportReport): Promise<CustomGraph> {
   const builder = new GraphBuilder();
   const add = builder.sinkOf(file);
   const labelsOf = new Map<string, { text: string; rank: number }[]>();
   let blankLiterals = 0;
   const read = /\.ttl(\.gz)?$/.test(file) ? readTurtle : readNTriples;
-  await read(file, ({ subject, predicate, object }) => {
-    const rank = nameProperties.has(predicate.value) ? 0 : predicate.value === aliasProperty ? 2 : undefined;
+  const take = ({ subject, predicate, object }: Quad) => {
     const isLiteral = object.termType === 'Literal';
-    if (isLiteral && object.value.trim() === '') blankLiterals++;
-    else if (labels && isLiteral && rank !== undefined) {
-      const foreign = Number(Boolean(object.language) && !object.language!.startsWith('en'));
+    if (isLiteral && object.value.trim() === '') return void blankLiterals++;
+    const rank = labels && isLiteral ? nameRanks.get(predicate.value) : undefined;
+    if (rank !== undefined) {
       const known = labelsOf.get(keyOf(subject)) ?? [];
-      labelsOf.set(keyOf(subject), [...known, { text: object.value, rank: rank + foreign }]);
-    } else add(keyOf(subject), keyOf(predicate), keyOf(object));
-  });
+      labelsOf.set(keyOf(subject), [...known, { text: object.value, rank: rank + languageRank(object.language) }]);
+    }
+    if (rank === undefined || (rank >= 4 && rank < 8)) add(keyOf(subject), keyOf(predicate), keyOf(object));
+  };
+  await read(file, take, report);
   const raw = builder.build('graph', { addInverses: true });
   for (const found of labelsOf.values()) found.sort((a, b) => a.rank - b.rank);
   const wanted = (key: string) => {
     const [best] = labelsOf.get(key) ?? [];
-    if (best && best.rank < 2) return best.text;
+    if (best && best.rank < 8) return best.text;
     return key.startsWith('"') ? key.slice(1) : key.startsWith('<') ? localName(key.slice(1, -1)) : key;
   };
   const named = (keys: readonly string[]) => distinctNames(keys.map((key) => ({ key, wanted: wanted(key) })));
   const entities = named(raw.entityNames);
   const relations = named(raw.relationNames.filter((relation) => !relation.startsWith(inversePrefix)));
-  const blanks = blankLiterals > 0 ? `; ${blankLiterals} blank literals left out` : '';
+  const renamedTexts = [...entities].filter(([key, name]) => key.startsWith('"') && name !== key.slice(1));
+  const more = [
+    repeatedNote(builder, raw),
+    blankLiterals > 0 ? `; ${blankLiterals} blank literals left out` : '',
+    renamedTexts.length > 0
+      ? `; ${renamedTexts.length} literals have the text of an entity's name and are told apart: ${listed(renamedTexts.map(([, name]) => name))}`
+      : '',
+  ];
   return {
     graph: renamed(raw, entities, relations),
     aliases: aliasesOf(labelsOf, entities),
@@ -63,19 +80,19 @@ export async function readRdf(file: string, labels: boolean): Promise<CustomGrap
       const key = name.startsWith('<') || name.startsWith('_:') ? name : `<${name}>`;
       return entities.get(key) ?? relations.get(key) ?? name;
     },
-    note: `inverses (~relation) were added; names are ${labels ? 'labels, else ' : ''}the last part of the IRI${blanks}`,
+    note: `inverses (~relation) were added; names are ${labels ? 'labels, else ' : ''}the last part of the IRI${more.join('')}`,
   };
 }
 
 /** Line by line, so that all broken lines are found. */
-async function readNTriples(file: string, take: (quad: Quad) => void): Promise<void> {
+async function readNTriples(file: string, take: (quad: Quad) => void, report?: ImportReport): Promise<void> {
   const parser = await openParser();
-  const problems = new LineProblems(file);
+  const problems = new LineProblems(file, report);
   const parsed = (text: string, line: number): Quad[] => {
     try {
       // Turtle also has directives and lists, which begin with other characters.
       if (!/^[ \t]*(?:<(?!<)|_:)/.test(text)) throw new Error('no subject');
-      const quads = parser.parse(text);
+      const quads = parser.parse(withoutTextTypes(text));
       if (quads.some(hasTripleTerm)) throw new Error(tripleTerm);
       return quads;
     } catch (error) {
@@ -90,6 +107,10 @@ async function readNTriples(file: string, take: (quad: Quad) => void): Promise<v
   problems.throwIfAny();
 }
 
+/** Drops the data type that DBpedia writes after texts without a language, and RDF forbids there. */
+const withoutTextTypes = (line: string) =>
+  line.replace(/(?<=[^\\]["'])\^\^(?:rdf:|<http:\/\/www\.w3\.org\/1999\/02\/22-rdf-syntax-ns#)langString\b>?/g, '');
+
 /** Memory bounds: characters of a multi-line token, nesting of brackets. */
 const longestToken = 2 ** 20;
 const deepestBrackets = 1000;
@@ -101,7 +122,7 @@ async function readTurtle(file: string, take: (quad: Quad) => void): Promise<voi
   let depth = 0;
   const refuse = (got: string, at = line): never => {
     throw new WorkbenchError('data', `expected Turtle, got ${got}, at ${file}:${at}`, {
-      hint: 'Nothing was imported. Correct the statement that ends on this line.',
+      hint: 'Nothing was imported. Correct the statement that ends on this line. Of N-Triples (.nt), --skip-broken leaves broken lines out.',
     });
   };
   (await openParser()).parse(
@@ -125,7 +146,7 @@ async function readTurtle(file: string, take: (quad: Quad) => void): Promise<voi
   await readLines(file, 'Turtle', (text, number) => {
     line = number;
     pending += text.length + 1;
-    listeners.data!(`${text}\n`);
+    listeners.data!(`${withoutTextTypes(text)}\n`);
     if (pending > longestToken) refuse(`a text of more than ${longestToken} characters`);
   });
   listeners.end!('');
@@ -191,25 +212,30 @@ export function localName(iri: string): string {
 }
 
 /**
- * Unique names by key: the wanted one if no other term has it (literals always keep theirs), else `wanted (local name)`, else the key
- * (with `*` appended while it equals the text of a literal).
+ * Unique names by key. An entity has the wanted name if no other entity wants it, else `wanted (local name)`, else its key; a literal its
+ * text, else `text (text)`. What is still taken gets a `*`.
  */
 export function distinctNames(terms: readonly NamedTerm[]): Map<string, string> {
+  const isText = ({ key }: NamedTerm) => key.startsWith('"');
   const wanting = new Map<string, number>();
-  for (const { wanted } of terms) wanting.set(wanted, (wanting.get(wanted) ?? 0) + 1);
+  for (const { wanted } of terms.filter((term) => !isText(term))) wanting.set(wanted, (wanting.get(wanted) ?? 0) + 1);
   const names = new Map<string, string>();
   const taken = new Set<string>();
-  const take = (key: string, name: string) => {
+  const take = (key: string, ...choices: readonly string[]) => {
+    let name = choices.find((choice) => !taken.has(choice)) ?? choices.at(-1)!;
+    while (taken.has(name)) name += '*';
     names.set(key, name);
     taken.add(name);
   };
-  for (const { key, wanted } of terms) if (key.startsWith('"') || wanting.get(wanted) === 1) take(key, wanted);
-  for (const { key, wanted } of terms) {
-    if (names.has(key)) continue;
-    const qualified = key.startsWith('<') ? `${wanted} (${localName(key.slice(1, -1))})` : key;
-    let name = taken.has(qualified) ? key : qualified;
-    while (taken.has(name)) name += '*';
-    take(key, name);
+  const [alone, homonyms] = [true, false].map((only) =>
+    terms.filter((term) => !isText(term) && (wanting.get(term.wanted) === 1) === only),
+  );
+  for (const { key, wanted } of alone!) take(key, wanted);
+  for (const { key, wanted } of homonyms!) {
+    take(key, ...(key.startsWith('<') ? [`${wanted} (${localName(key.slice(1, -1))})`, key] : [key]));
+  }
+  for (const { key, wanted } of terms.filter(isText)) {
+    take(key, ...(wanting.has(wanted) ? [] : [wanted]), `${wanted} (text)`);
   }
   return names;
 }

@@ -6,7 +6,8 @@ import type { Graph, TripleColumns } from '../../src/kg/graph.js';
 import { writeFileAtomic } from '../../src/run/files.js';
 import { readJsonFile } from '../../src/run/read-json.js';
 import { datasetFolder, describeSources, graphFileName, jsonLines, writeDataset } from '../imported-dataset.js';
-import { type AnyImportOptions, type Importer, inSteps } from '../importer.js';
+import { lookAlikes, noted } from '../import-notes.js';
+import { type AnyImportOptions, type Importer, type ImportReport, inSteps, tripleOptions } from '../importer.js';
 import { splitNames } from '../walk-sample.js';
 import {
   type Extraction,
@@ -40,15 +41,16 @@ function nameOf(from: string): string {
  * bad name, `failure` for disk errors
  */
 export async function importLinks(options: AnyImportOptions): Promise<LinkManifest> {
-  const { from, name = nameOf(from), home, allowOverlap = false, unseen, unseenRelations, progress } = options;
+  const { from, name = nameOf(from), home, unseen, unseenRelations, skipBroken, progress } = options;
   datasetFolder(name, home);
   if (unseen !== undefined) datasetFolder(unseenName(name), home);
   const files = findLinkFiles(from);
   const extracted = readExtraction(from);
   return inSteps(progress, 3, async (done) => {
     const reader = new LinkReader();
-    const splits = await readSplits(reader, files, allowOverlap);
-    const shared = { home, files, extracted };
+    const report: ImportReport = { skipBroken, notes: [] };
+    const splits = await readSplits(reader, files, options, report);
+    const shared = { home, files, extracted, notes: report.notes };
     done('triples read');
     if (unseen === undefined) {
       const whole = await graphAndLabels(reader, splits, files);
@@ -78,6 +80,7 @@ async function graphAndLabels(reader: LinkReader, { train }: ReadSplits, files: 
 }
 
 interface WriteOptions extends Pick<LinkManifest, 'apart'> {
+  notes: readonly string[];
   home: string | undefined;
   files: LinkFiles;
   extracted: Extraction | undefined;
@@ -89,7 +92,7 @@ function writeLinks(
   name: string,
   splits: ReadSplits,
   { graph, named }: Awaited<ReturnType<typeof graphAndLabels>>,
-  { home, files, extracted, drawn, apart }: WriteOptions,
+  { home, files, extracted, notes, drawn, apart }: WriteOptions,
 ): Promise<LinkManifest> {
   const fill = (folder: string) => {
     writeGraphFile(join(folder, graphFileName(linkGraphName)), graph);
@@ -114,6 +117,7 @@ function writeLinks(
       overlaps: splits.overlaps,
       graph: { entities, relations: numRelations / 2, edges, madeFrom: [...madeFrom], hash },
       names: { ...countNames(named.labels, entities), unused: named.unused },
+      notes: noted([...notes, ...lookAlikes(graph)]),
       sources: await describeSources([train, valid, test, names].filter((file) => file !== undefined)),
       files: written,
     }),
@@ -124,7 +128,7 @@ function writeLinks(
 export const triples: Importer<'links'> = {
   name: 'triples',
   kind: 'links',
-  mayOverlap: true,
+  takes: ['allowOverlap', 'unseen', 'unseenRelations', ...tripleOptions],
   nameOf,
   import: importLinks,
 };

@@ -16,6 +16,7 @@ import {
   filesSchema,
   type ImportedDataset,
   type LocateOptions,
+  notesSchema,
   openImported,
   readImportedGraph,
   readImportedLines,
@@ -118,6 +119,7 @@ export const linkManifestSchema = z.strictObject({
     /** Names of ids without triples. */
     unused: count,
   }),
+  notes: notesSchema,
   sources: sourcesSchema,
   files: filesSchema,
 });

@@ -5,7 +5,8 @@ import type { Graph, TripleColumns } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { printable } from '../../src/run/printable.js';
 import { Rng } from '../../src/run/seeds.js';
-import { firstFile, requiredFile } from '../importer.js';
+import { type AnyImportOptions, firstFile, type ImportReport, requiredFile } from '../importer.js';
+import { layoutOf, type TripleSettings } from '../triple-layout.js';
 import type { LinkManifest } from './link-dataset.js';
 import { LinkReader, type ReadTriples, TripleSet } from './read-triples.js';
 
@@ -21,12 +22,20 @@ export interface ReadSplits {
  * @throws WorkbenchError `data` as `LinkReader.read`; for an empty split, a training graph of fewer than two entities, and overlapping
  * splits unless allowed
  */
-export async function readSplits(reader: LinkReader, files: LinkFiles, allowOverlap: boolean): Promise<ReadSplits> {
-  const train = await reader.read(files.train);
+export async function readSplits(
+  reader: LinkReader,
+  files: LinkFiles,
+  { allowOverlap, ...given }: Pick<AnyImportOptions, 'allowOverlap' | keyof TripleSettings> = {},
+  report: ImportReport = { notes: [] },
+): Promise<ReadSplits> {
+  const { read: layout, settings } = await layoutOf(files.train, given, report.notes);
+  const readLike = async (file: string) =>
+    reader.read(file, (await layoutOf(file, settings, report.notes)).read, report);
+  const train = await reader.read(files.train, layout, report);
   if (train.triples.size === 0 || reader.entities.size < 2) throw tooSmall(reader, files.train);
   if (files.valid === undefined || files.test === undefined) return drawnFrom(train, files.train);
-  const valid = await reader.read(files.valid);
-  const test = await reader.read(files.test);
+  const valid = await readLike(files.valid);
+  const test = await readLike(files.test);
   if (valid.triples.size === 0) throw empty(files.valid);
   if (test.triples.size === 0) throw empty(files.test);
   const shared = (a: [ReadTriples, string], b: [ReadTriples, string]) => {
@@ -100,7 +109,7 @@ function tooSmall({ entities }: LinkReader, file: string): WorkbenchError {
 
 function empty(file: string): WorkbenchError {
   return new WorkbenchError('data', `expected triples, got none, at ${file}`, {
-    hint: 'Each line is head, relation and tail separated by TAB.',
+    hint: 'Each line is head, relation and tail, separated by TAB, |, comma, semicolon or space.',
   });
 }
 
@@ -114,11 +123,11 @@ interface LinkFiles {
 }
 
 const named = (stem: string): string[] =>
-  ['txt', 'tsv'].flatMap((extension) => [`${stem}.${extension}`, `${stem}.${extension}.gz`]);
+  ['txt', 'tsv', 'csv'].flatMap((extension) => [`${stem}.${extension}`, `${stem}.${extension}.gz`]);
 
 /**
- * Looks for `train`, `valid` (or `dev`) and `test`, or only `triples` or `train`; and `entity2text` or `names`. Each `.txt` or `.tsv`,
- * also `.gz`; the first match is used. Given a file, it is the triples.
+ * Looks for `train`, `valid` (or `dev`) and `test`, or only `triples` or `train`; and `entity2text` or `names`. Each `.txt`, `.tsv`
+ * or `.csv`, also `.gz`; the first match is used. Given a file, it is the triples.
  * @throws WorkbenchError `data` for a folder without triples, or with only one of valid and test
  */
 export function findLinkFiles(folder: string): LinkFiles {
@@ -197,18 +206,18 @@ export interface LinkData {
  */
 export async function readLinkData(folder: string, name: string): Promise<LinkData> {
   const files = findLinkFiles(folder);
-  const { valid, test } = files;
-  if (valid === undefined || test === undefined) {
+  if (files.valid === undefined || files.test === undefined) {
     throw new WorkbenchError(
       'data',
       `expected train, valid and test, got ${basename(files.train)} alone, at ${folder}`,
     );
   }
   const reader = new LinkReader();
-  const read = async (file: string) => (await reader.read(file)).triples.columns();
-  const splits = { train: await read(files.train), valid: await read(valid), test: await read(test) };
-  if (splits.train.heads.length === 0) {
-    throw new WorkbenchError('data', `expected training triples, got none, at ${files.train}`);
-  }
+  const read = await readSplits(reader, files, { allowOverlap: true });
+  const splits = {
+    train: read.train.triples.columns(),
+    valid: read.valid.triples.columns(),
+    test: read.test.triples.columns(),
+  };
   return { graph: reader.graphOf(name, splits.train, [basename(files.train)]), ...splits };
 }

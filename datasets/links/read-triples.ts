@@ -2,9 +2,9 @@
 import { Graph, inverseName, inversePrefix, type TripleColumns } from '../../src/kg/graph.js';
 import { NameTable } from '../../src/kg/name-table.js';
 import { readLines } from '../../src/kg/read-lines.js';
-import { readTripleBatches } from '../../src/kg/read-triples.js';
+import { readTripleBatches, type ReadTriplesOptions } from '../../src/kg/read-triples.js';
 import { printable } from '../../src/run/printable.js';
-import { LineProblems, separatorOf } from '../importer.js';
+import { type ImportReport, LineProblems } from '../importer.js';
 
 export interface ReadTriples {
   /** Distinct, in file order. */
@@ -22,20 +22,19 @@ export class LinkReader {
   constructor(readonly relations = new NameTable()) {}
 
   /**
-   * Reads lines of `head TAB relation TAB tail`, separated by `|` if the first line has no TAB; LF or CRLF, unpacked if the name ends in
-   * `.gz`. Inverse relations `~r` are merged into `r`: walks have both directions anyway, and as separate triples they would occur in two
+   * Reads lines of `head TAB relation TAB tail`, or of another layout (`layoutOf`); LF or CRLF, unpacked if the name ends in `.gz`. Inverse
+   * relations `~r` are merged into `r`: walks have both directions anyway, and as separate triples they would occur in two
    * splits.
    * @throws WorkbenchError `data` that lists every broken line: wrong field count (including names with a TAB), a blank field, a relation
    * without a name; and for a missing, unreadable or non-UTF-8 file
    */
-  async read(file: string): Promise<ReadTriples> {
+  async read(file: string, layout: ReadTriplesOptions = {}, notes?: ImportReport): Promise<ReadTriples> {
     const triples = new TripleSet();
     const report = { duplicates: 0, inverseLines: 0 };
-    const problems = new LineProblems(file);
-    const separator = await separatorOf(file);
+    const problems = new LineProblems(file, notes);
     const onProblem = (line: number, problem: string) => problems.add(line, problem);
     let ids = new Int32Array(0);
-    await readTripleBatches(file, { separator, onProblem }, ({ size, bytes, entities, relations, lines }) => {
+    await readTripleBatches(file, { ...layout, onProblem }, ({ size, bytes, entities, relations, lines }) => {
       if (ids.length < 2 * size) ids = new Int32Array(2 * size);
       this.entities.addAll(bytes, entities, 2 * size, ids);
       for (let i = 0; i < size; i++) {

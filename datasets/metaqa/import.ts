@@ -27,9 +27,9 @@ export async function importMetaQa(options: ImportOptions): Promise<QuestionMani
   const kb = requiredFile(from, ['kb.txt'], "MetaQA's knowledge base");
   const files = findQuestionFiles(from);
   return inSteps(progress, files.length + 2, async (done) => {
-    const builder = await collectTriples(kb, '|');
-    const duplicates = builder.numTriples - builder.build('kb').numEdges;
+    const builder = await collectTriples(kb, { separator: '|' });
     const graph = builder.build('kb', { addInverses: true });
+    const duplicates = builder.numTriples - graph.numEdges / 2;
     done('graph built');
     const subsets = new Map<string, Record<string, ImportedFile>>();
     for (const file of files) {

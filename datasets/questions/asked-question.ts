@@ -45,7 +45,7 @@ export function askedQuestion(
   const topics = mentions.flatMap(([begin, end]) => {
     const mention = question.slice(begin, end);
     const exact = graph.entityId(mention);
-    const entities = exact >= 0 ? [exact] : entitiesOf(mention, names);
+    const entities = exact >= 0 ? [exact] : names.find(mention);
     if (entities.length === 0) throw unknownEntity(mention, graph);
     // All homonyms are topics, but their mention is masked once.
     return entities.map((entity, i) => ({
@@ -74,11 +74,6 @@ function bracketed(text: string): { question: string; spans: Span[] } {
   return { question: question + text.slice(end), spans };
 }
 
-const entitiesOf = (mention: string, names: NameIndex): readonly number[] => {
-  const found = names.lookup(mention);
-  return found.length > 0 ? found : names.lookupWithoutAccents(mention);
-};
-
 /** Words that are names in many graphs but not meant as such. */
 const littleWords = new Set(
   'a an and are by did do does for from had has have her his how i in is it its many my of on or that the their they to was were what when where which who whom whose why will with'.split(
@@ -97,7 +92,7 @@ function mentionsIn(question: string, names: NameIndex): Span[] {
       const mention = question.slice(begin, end);
       // Leading articles are not part of a name: see `normalizeName`.
       const isNone = /^(the|an?) ./i.test(mention) || littleWords.has(mention.toLowerCase());
-      return isNone || entitiesOf(mention, names).length === 0 ? [] : [[begin, end]];
+      return isNone || names.find(mention).length === 0 ? [] : [[begin, end]];
     });
     const isCapital = ([begin]: Span) => begin > 0 && /\p{Lu}/u.test(question[begin]!);
     const named = found.filter(isCapital);

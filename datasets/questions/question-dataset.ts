@@ -25,6 +25,7 @@ import {
   type QuestionSplit,
   splitsOf,
 } from './question-manifest.js';
+import { sharedBySplits } from './repeated-questions.js';
 import { aliasesSchema, sampleOf, type StoredQuestion, storedQuestionSchema } from './stored-question.js';
 
 /** Selection of questions. */
@@ -141,13 +142,16 @@ function graphOf({ name, subsets }: QuestionManifest, wanted: readonly string[])
   });
 }
 
-/** Compares files, hashes and counts with the manifest. @throws WorkbenchError `data` for an unknown data set or an unreadable manifest */
+/** Compares files, hashes and counts with the manifest; notes texts that several splits have. @throws WorkbenchError `data` for an unknown data set or an unreadable manifest */
 export async function checkQuestionDataset(name: string, options: LocateOptions = {}): Promise<DatasetCheck> {
   const dataset = loadQuestionDataset(name, options);
   const { subsets, graphs } = dataset.manifest;
-  return checkImported(dataset, async (expectEqual) => {
+  return checkImported(dataset, async (expectEqual, notes) => {
     for (const [subset, { graph: name, files }] of Object.entries(subsets)) {
-      for (const file of Object.keys(files)) dataset.storedQuestions(subset, file);
+      const stored = Object.keys(files).flatMap((file) =>
+        dataset.storedQuestions(subset, file).map((question) => ({ question, file })),
+      );
+      notes.push(...sharedBySplits(dataset.splits(), stored).map((note) => `${subset}: ${note}`));
       const graph = await dataset.loadGraph([subset]);
       expectEqual(`graph ${name} of hash`, graphs[name]?.hash, graph.hash);
     }

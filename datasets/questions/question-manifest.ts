@@ -4,7 +4,15 @@ import { z } from 'zod';
 import { configHash } from '../../src/run/config-values.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { printable } from '../../src/run/printable.js';
-import { count, filesSchema, generatedSchema, graphSchema, partName, sourcesSchema } from '../imported-dataset.js';
+import {
+  count,
+  filesSchema,
+  generatedSchema,
+  graphSchema,
+  notesSchema,
+  partName,
+  sourcesSchema,
+} from '../imported-dataset.js';
 import { maskedQuestion } from '../question.js';
 import type { StoredQuestion } from './stored-question.js';
 
@@ -44,6 +52,7 @@ export const questionManifestSchema = z
     topicsReturn: z.boolean(),
     /** Question types that the hold-out `type` keeps for test; empty if not offered. */
     heldTypes: z.array(z.string()),
+    notes: notesSchema,
     sources: sourcesSchema,
     files: filesSchema,
     generated: generatedSchema.optional(),

@@ -6,6 +6,8 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { writeFileAtomic } from '../../src/run/files.js';
 import { printable } from '../../src/run/printable.js';
 import { describeGraph, describeSources, graphFileName, jsonLines, writeDataset } from '../imported-dataset.js';
+import { lookAlikes, noted, notFound } from '../import-notes.js';
+import { groupedByText, notesOnShared } from './repeated-questions.js';
 import { aliasFileName, questionFileName, type QuestionManifest, questionManifestSchema } from './question-manifest.js';
 import { isWithin, type StoredQuestion } from './stored-question.js';
 
@@ -39,6 +41,8 @@ export interface QuestionDatasetParts {
   heldTypes?: readonly string[];
   /** Further names of entities, by graph name. */
   aliases?: ReadonlyMap<string, readonly string[]>;
+  /** Further sentences for the report of the import. Default none. */
+  notes?: readonly string[];
   sources: readonly string[];
   /** For generated data sets. */
   generated?: QuestionManifest['generated'];
@@ -49,26 +53,31 @@ export interface QuestionDatasetParts {
  * `aliases.jsonl`. An existing data set of that name is replaced after success; nothing is written for bad data. An importer reads its
  * release, builds graphs (`GraphBuilder.build(name, { addInverses: true })` if the source has one direction), makes a `StoredQuestion` of
  * every item, counts dropped items by reason, and calls this. Questions with topics or answers missing from the graph should not be
- * dropped: they are counted here, and scored 0.
+ * dropped: they are counted here, and scored 0. Questions of one text get one `group`, so that no partition splits them.
  * @param home default `KGWALK_HOME`
  * @throws WorkbenchError `data` for no question at all, repeated ids, or spans outside their question; `usage` for a bad name
  */
 export async function writeQuestionDataset(parts: QuestionDatasetParts, home?: string): Promise<QuestionManifest> {
   checkQuestions(parts);
+  const { grouped, notes } = groupedByText(questionsOf(parts.subsets));
   const fill = (folder: string) => {
     for (const { graph } of parts.graphs) writeGraphFile(join(folder, graphFileName(graph.name)), graph);
     for (const { name, files } of parts.subsets) {
       for (const [file, { questions }] of Object.entries(files)) {
-        writeFileAtomic(join(folder, questionFileName(name, file)), jsonLines(questions));
+        writeFileAtomic(join(folder, questionFileName(name, file)), jsonLines(questions.map(grouped)));
       }
     }
     const aliases = [...(parts.aliases ?? [])].map(([entity, names]) => ({ entity, names }));
     if (aliases.length > 0) writeFileAtomic(join(folder, aliasFileName), jsonLines(aliases));
   };
-  return writeDataset(parts.name, home, fill, (written) => describe(parts, written));
+  return writeDataset(parts.name, home, fill, (written) => describe(parts, notes, written));
 }
 
-async function describe(parts: QuestionDatasetParts, written: Record<string, string>): Promise<QuestionManifest> {
+async function describe(
+  parts: QuestionDatasetParts,
+  repeats: readonly string[],
+  written: Record<string, string>,
+): Promise<QuestionManifest> {
   const graphs = new Map(parts.graphs.map(({ graph }) => [graph.name, graph]));
   const { name, format, licence, labels = [] } = parts;
   return questionManifestSchema.parse({
@@ -82,11 +91,25 @@ async function describe(parts: QuestionDatasetParts, written: Record<string, str
     graphs: Object.fromEntries(parts.graphs.map(({ graph, note }) => [graph.name, describeGraph(graph, note)])),
     topicsReturn: parts.topicsReturn ?? false,
     heldTypes: parts.heldTypes ?? [],
+    notes: noted([
+      ...(parts.notes ?? []),
+      ...repeats,
+      ...parts.subsets.flatMap(({ files }) =>
+        notesOnShared(Object.entries(files).map(([file, { questions }]) => ({ name: file, questions }))),
+      ),
+      ...parts.graphs.flatMap(({ graph }) => [
+        ...lookAlikes(graph),
+        ...notFound(questionsOf(parts.subsets.filter((one) => one.graph === graph.name)), graph),
+      ]),
+    ]),
     sources: await describeSources(parts.sources),
     files: written,
     generated: parts.generated,
   });
 }
+
+const questionsOf = (subsets: QuestionDatasetParts['subsets']) =>
+  subsets.flatMap(({ files }) => Object.values(files).flatMap(({ questions }) => questions));
 
 function countFile({ questions, dropped = {} }: ImportedFile, graph: Graph) {
   const unknown = ({ name }: { name: string }) => graph.entityId(name) < 0;
@@ -104,14 +127,12 @@ function checkQuestions({ name, subsets }: QuestionDatasetParts): void {
     new WorkbenchError('data', `expected ${expected}, at question "${printable(id, 80)}" of ${name}`, {
       hint: 'Correct the file it comes from.',
     });
-  for (const { files } of subsets) {
-    for (const question of Object.values(files).flatMap(({ questions }) => questions)) {
-      if (seen.has(question.id)) throw bad('ids that differ, got one twice', question);
-      seen.add(question.id);
-      for (const { span } of question.topics) {
-        if (span && !isWithin(span, question.question)) {
-          throw bad(`a topic's place within the question, got [${span.join(', ')})`, question);
-        }
+  for (const question of questionsOf(subsets)) {
+    if (seen.has(question.id)) throw bad('ids that differ, got one twice', question);
+    seen.add(question.id);
+    for (const { span } of question.topics) {
+      if (span && !isWithin(span, question.question)) {
+        throw bad(`a topic's place within the question, got [${span.join(', ')})`, question);
       }
     }
   }

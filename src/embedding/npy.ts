@@ -6,6 +6,8 @@ import { readError, readFully, refuseSpecial } from '../run/files.js';
 /** An open matrix of numbers; close it after use. */
 interface NpyMatrix {
   readonly rows: number;
+  /** True if the file holds complex numbers: each is two numbers of a row, its real part and its imaginary one. */
+  readonly complex: boolean;
   /** Numbers of a row. */
   readonly width: number;
   /** Calls `take` for every row in order, rounded to float32, in memory of a fixed size. @param take may not keep the values */
@@ -19,12 +21,12 @@ const blockBytes = 2 ** 22;
 /** A header is a line of text about dtype and shape. */
 const maxHeaderBytes = 2 ** 16;
 
-const arrayTypes = { '<f4': Float32Array, '<f8': Float64Array } as const;
+const arrayTypes = { '<f4': Float32Array, '<f8': Float64Array, '<c8': Float32Array, '<c16': Float64Array } as const;
 const header =
   /^\{'descr': '(?<descr>[^']*)', 'fortran_order': (?<fortran>True|False), 'shape': \((?<shape>[\d, ]*)\), *\} *\n?$/;
 
 /**
- * Opens a matrix of float32 or float64, little-endian, row after row: what `numpy.save` writes of such an array. Objects, which
+ * Opens a matrix of float32, float64 or complex numbers of them, little-endian, row after row: what `numpy.save` writes of such an array. Objects, which
  * only a program could unpack, are refused like every other type.
  * @throws WorkbenchError `data` for another file, or one that is cut short
  * @source https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html, versions 1 to 3
@@ -69,26 +71,29 @@ function matrixOf(file: string, descriptor: number): NpyMatrix {
     .shape!.split(',')
     .filter((size) => size.trim() !== '')
     .map(Number);
-  const [rows, width] = shape;
+  const complex = said.descr!.startsWith('<c');
+  const [rows, columns = 0] = shape;
+  const width = columns * (complex ? 2 : 1);
   if (shape.length !== 2 || width === 0) throw wrong('a matrix', `the shape (${said.shape})`);
   const dataAt = headerAt + length;
-  const rowBytes = width! * type.BYTES_PER_ELEMENT;
+  const rowBytes = width * type.BYTES_PER_ELEMENT;
   const { size } = statSync(file);
   if (size < dataAt + rows! * rowBytes) throw wrong(`${rows} rows of ${rowBytes} bytes`, `${size - dataAt} bytes`);
   return {
     rows: rows!,
-    width: width!,
+    complex,
+    width,
     eachRow(take) {
       // Then nothing bounds the width.
       if (rows === 0) return;
       const held = Math.max(1, Math.min(rows!, Math.floor(blockBytes / rowBytes)));
-      const block = new type(held * width!);
-      const row = new Float32Array(width!);
+      const block = new type(held * width);
+      const row = new Float32Array(width);
       for (let first = 0; first < rows!; first += held) {
         const count = Math.min(held, rows! - first);
         readFully(descriptor, new Uint8Array(block.buffer, 0, count * rowBytes), dataAt + first * rowBytes);
         for (let i = 0; i < count; i++) {
-          row.set(block.subarray(i * width!, (i + 1) * width!));
+          row.set(block.subarray(i * width, (i + 1) * width));
           take(row, first + i);
         }
       }

@@ -58,8 +58,10 @@ export class NameIndex {
     return this.#entities.get(normalizeName(name)) ?? [];
   }
 
-  /** Like `lookup`, ignoring accents on both sides. */
-  lookupWithoutAccents(name: string): readonly number[] {
+  /** Like `lookup`; where nothing is found, accents are ignored on both sides. */
+  find(name: string): readonly number[] {
+    const found = this.lookup(name);
+    if (found.length > 0) return found;
     if (!this.#plain) {
       this.#plain = new Map();
       for (const [key, entities] of this.#entities) {

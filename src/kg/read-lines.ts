@@ -41,14 +41,25 @@ export async function readLineBlocks(
   take: (block: Buffer, firstLine: number) => number,
 ): Promise<void> {
   let lines = 0;
-  for await (const block of blocksOf(file, what, () => lines)) {
+  for await (const block of textBlocks(file, what, () => lines)) lines += take(block, lines + 1);
+}
+
+/** Lines of the first block of a file, about a mebibyte; errors as `readLines`. */
+export async function firstLines(file: string, what: string): Promise<string[]> {
+  for await (const block of textBlocks(file, what, () => 0)) return block.toString('utf8').split(/\r?\n/);
+  return [];
+}
+
+/** Blocks of whole lines of valid UTF-8. @param linesBefore number of lines in the blocks before, for errors */
+export async function* textBlocks(file: string, what: string, linesBefore: () => number): AsyncGenerator<Buffer> {
+  for await (const block of blocksOf(file, what, linesBefore)) {
     if (!isUtf8(block)) {
-      const place = `${file}:${lines + firstBadLine(block)}`;
+      const place = `${file}:${linesBefore() + firstBadLine(block)}`;
       throw new WorkbenchError('data', `expected readable UTF-8 ${what}, got bytes that are not, at ${place}`, {
         hint: 'Save the file as UTF-8 text.',
       });
     }
-    lines += take(block, lines + 1);
+    yield block;
   }
 }
 

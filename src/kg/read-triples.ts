@@ -1,16 +1,34 @@
 /** Streaming reader for triple files of any size. */
+import { Readable } from 'node:stream';
+import type { CsvError, Info } from 'csv-parse';
 import { WorkbenchError } from '../run/errors.js';
 import { printable } from '../run/printable.js';
-import { mayBeTooLong, readLineBlocks, throwIfTooLong } from './read-lines.js';
+import { mayBeTooLong, readLineBlocks, textBlocks, throwIfTooLong } from './read-lines.js';
 
 /** Field separator, and handling of broken lines. */
 export interface ReadTriplesOptions {
   /** Field separator. Default TAB; MetaQA's `kb.txt` uses `|`. */
   separator?: string;
+  /** Other lines than a head, relation and tail each; read by `csv-parse`. */
+  layout?: LineLayout | undefined;
   /** Drop and count lines with a blank field instead of failing. Default false. */
   dropBlank?: boolean;
   /** Receives each broken line, which is skipped. Default: throw at the first one. */
   onProblem?: (line: number, problem: string) => void;
+}
+
+/** Lines with a header, other columns, or marks around names. */
+export interface LineLayout {
+  /** Number of fields. */
+  fields: number;
+  /** Places of head, relation and tail among them, from 0. */
+  columns: readonly number[];
+  /** Lines before the first triple. */
+  header: number;
+  /** CSV: a field in `"` may hold separators, line ends and doubled quotes. */
+  quotes: boolean;
+  /** Names in `<` and `>` are read without them. */
+  brackets: boolean;
 }
 
 /** Line counts. */
@@ -57,7 +75,7 @@ export async function readTriples(file: string, options: ReadTriplesOptions, sin
 /** Like `readTriples`, with bytes instead of strings. Triples before a broken line are passed on before that line is reported. */
 export async function readTripleBatches(
   file: string,
-  { separator = '\t', dropBlank = false, onProblem }: ReadTriplesOptions,
+  { separator = '\t', layout, dropBlank = false, onProblem }: ReadTriplesOptions,
   sink: (batch: TripleBatch) => void,
 ): Promise<TripleReport> {
   const report: TripleReport = { triples: 0, blank: 0 };
@@ -79,6 +97,40 @@ export async function readTripleBatches(
   };
   const between = Buffer.from(separator);
   const at = new Int32Array(7);
+  const take = (blank: boolean, line: number, row: () => string) => {
+    if (!blank) {
+      report.triples++;
+      addRow(batch, at, line);
+      if (batch.size === batchSize) flush();
+    } else if (dropBlank) report.blank++;
+    else {
+      const hint = 'Remove the line or name the missing entity or relation.';
+      refuse(line, `expected 3 names, got a blank field (${excerpt(row())})`, hint);
+    }
+  };
+  const refuseCount = (fields: number, got: number, line: number, row: string) =>
+    refuse(
+      line,
+      `expected ${fields} fields, got ${got} (${excerpt(row)})`,
+      `Each line has ${fields} fields, separated by ${JSON.stringify(separator)}.`,
+    );
+  if (layout) {
+    await readRecords(file, separator, layout, onProblem, (record, line) => {
+      const { fields, columns, brackets } = layout;
+      if (record.length !== fields) return refuseCount(fields, record.length, line, record.join(separator));
+      const names = columns.map((place) => (brackets ? record[place]!.replace(/^<(.+)>$/s, '$1') : record[place]!));
+      batch.bytes = Buffer.from(names.join(''));
+      let end = 0;
+      names.forEach((name, i) => at.set([end, (end += Buffer.byteLength(name))], 2 * i));
+      take(
+        names.some((name) => name.trim() === ''),
+        line,
+        () => record.join(separator),
+      );
+      flush();
+    });
+    return report;
+  }
   await readLineBlocks(file, 'triples', (block, firstLine) => {
     batch.bytes = block;
     let line = firstLine;
@@ -90,19 +142,10 @@ export async function readTripleBatches(
       const row = () => block.toString('utf8', from, end);
       if (mayBeTooLong(end - from)) throwIfTooLong(row(), file, line);
       if (end === from) continue;
-      if (fields !== 3) {
-        const hint = `Each line is head, relation and tail separated by ${JSON.stringify(separator)}.`;
-        refuse(line, `expected 3 fields, got ${fields} (${excerpt(row())})`, hint);
-      } else if (isBlank(block, at[0]!, at[1]!) || isBlank(block, at[2]!, at[3]!) || isBlank(block, at[4]!, end)) {
-        if (dropBlank) report.blank++;
-        else {
-          const hint = 'Remove the line or name the missing entity or relation.';
-          refuse(line, `expected 3 names, got a blank field (${excerpt(row())})`, hint);
-        }
-      } else {
-        report.triples++;
-        addRow(batch, at, line);
-        if (batch.size === batchSize) flush();
+      if (fields !== 3) refuseCount(3, fields, line, row());
+      else {
+        const blank = isBlank(block, at[0]!, at[1]!) || isBlank(block, at[2]!, at[3]!) || isBlank(block, at[4]!, end);
+        take(blank, line, row);
       }
     }
     // The buffer is reused for the next block.
@@ -110,6 +153,37 @@ export async function readTripleBatches(
     return line - firstLine;
   });
   return report;
+}
+
+/** Records of a file with the line on which each ends. */
+async function readRecords(
+  file: string,
+  delimiter: string,
+  { header, quotes }: LineLayout,
+  onProblem: ReadTriplesOptions['onProblem'],
+  take: (record: string[], line: number) => void,
+): Promise<void> {
+  const { parse } = await import('csv-parse');
+  const records = parse({
+    ...{ delimiter, quote: quotes ? '"' : null, from_line: header + 1, info: true, max_record_size: 2 ** 20 },
+    ...{ relax_column_count: true, relax_quotes: true, skip_empty_lines: true },
+    skip_records_with_error: onProblem !== undefined,
+  });
+  const problemOf = ({ message }: Error) => `expected CSV, got "${printable(message, 100)}"`;
+  records.on('skip', (error: CsvError) => onProblem?.(error.lines as number, problemOf(error)));
+  const source = Readable.from(textBlocks(file, 'triples', () => records.info.lines - 1));
+  source.on('error', (error) => records.destroy(error));
+  try {
+    for await (const { record, info } of source.pipe(records) as AsyncIterable<{ record: string[]; info: Info }>) {
+      take(record, info.lines);
+    }
+  } catch (cause) {
+    if (cause instanceof WorkbenchError) throw cause;
+    throw new WorkbenchError('data', `${problemOf(cause as CsvError)}, at ${file}:${records.info.lines}`, {
+      hint: 'A field with a separator stands in quotes; quotes inside it are doubled.',
+      cause,
+    });
+  }
 }
 
 function addRow(batch: TripleBatch, at: Int32Array, line: number): void {

@@ -35,7 +35,7 @@ export const dialogues: Task<WalkSample, Answer, DialogueRow, DialogueEvaluation
   openAsk: openAskDialogue,
   learning: dialogueTrainer,
   environment: dialogueEnvironment,
-  embeddedGraph: (dataset, graph) => loadDialogueDataset(dataset).loadGraph(graph),
+  embeddedGraph: async (dataset, graph) => ({ graph: await loadDialogueDataset(dataset).loadGraph(graph) }),
   pretrain: pretrainDialogues,
   imported: dialoguesImported,
   listed: listedDialogues,

@@ -27,7 +27,10 @@ export const links: Task<LinkSample, RankedQuestion, LinkRow, LinkData> = {
   learning: linkTrainer,
   environment: linkEnvironment,
   validFlags: ({ data: { validSamples } }) => (validSamples === null ? {} : { limit: String(validSamples) }),
-  embeddedGraph: async (dataset) => (await loadLinkDataset(dataset)).graph,
+  async embeddedGraph(dataset) {
+    const { graph, valid, known } = await loadLinkDataset(dataset);
+    return { graph, held: { triples: valid, known } };
+  },
   pretrain: pretrainLinks,
   imported: linksImported,
   listed: listedLinks,

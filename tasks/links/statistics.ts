@@ -2,16 +2,17 @@
 import { apartLine, extractionLines, type LinkManifest, loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import { linkStatistics as statisticsOf } from '../../datasets/links/link-statistics.js';
 import type { Spread } from '../../src/metrics/ranks.js';
-import { type Shown, ShownPage } from '../task.js';
+import { noteLines, type Shown, ShownPage } from '../task.js';
 
 const shownRelations = 15;
 
 /** Imported triples, and facts to check before trusting a score on them. */
 export function linksImported(manifest: LinkManifest): Shown {
-  const { name, licence, ...facts } = manifest;
+  const { name, licence, notes = [], ...facts } = manifest;
   const page = new ShownPage(manifest);
   page.line(`imported ${name} · licence: ${licence}`);
   addFacts(page, facts);
+  noteLines(notes).forEach((line) => page.line(line));
   return page;
 }
 

@@ -7,11 +7,11 @@ import {
   type TopicRule,
 } from '../../datasets/questions/question-statistics.js';
 import { printable } from '../../src/run/printable.js';
-import { type Shown, ShownPage } from '../task.js';
+import { noteLines, type Shown, ShownPage } from '../task.js';
 
 /** Imported and excluded questions. */
 export function questionsImported(manifest: QuestionManifest): Shown {
-  const { name, licence, labels, subsets, graphs } = manifest;
+  const { name, licence, labels, subsets, graphs, notes = [] } = manifest;
   const page = new ShownPage(manifest);
   page.line([`imported ${name}`, `licence: ${licence}`, ...labels].join(' · '));
   page.line();
@@ -29,7 +29,7 @@ export function questionsImported(manifest: QuestionManifest): Shown {
     ),
   );
   page.line();
-  graphLines(graphs).forEach((line) => page.line(line));
+  [...graphLines(graphs), ...noteLines(notes)].forEach((line) => page.line(line));
   return page;
 }
 

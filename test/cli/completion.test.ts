@@ -50,7 +50,7 @@ describe('after', () => {
       [path].concat(command.commands.flatMap((inner) => pathsOf(inner, [...path, inner.name()])));
     for (const path of pathsOf(program)) {
       expect(Array.isArray(await after(...path, ''))).toBe(true);
-      expect(await after(...path, '--he')).toEqual(path[0] === '__complete' ? [] : ['--help']);
+      expect(await after(...path, '--hel')).toEqual(path[0] === '__complete' ? [] : ['--help']);
     }
   });
 });

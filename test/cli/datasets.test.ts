@@ -30,7 +30,7 @@ describe('kgwalk datasets', () => {
     expect(checked).toMatch(/^toy: 5 files as imported\n/);
     // The dialogue of valid is one of train, too.
     expect(JSON.parse(await kgwalk('check', 'toy', '--json'))).toEqual({
-      ...{ name: 'toy', problems: [] },
+      ...{ name: 'toy', problems: [], notes: [] },
     });
   });
 

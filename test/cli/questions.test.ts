@@ -50,7 +50,7 @@ describe('kgwalk evaluate on questions', () => {
     expect(again.speed).toMatchObject({ asked: 0, remembered: first.speed.asked + first.speed.remembered });
     const { out } = await run('evaluate', ...words);
     expect(out).toMatch(
-      /^fiske \[finds its start nodes itself\] on films \(1-hop, 2-hop, 3-hop\) · split valid, no question shared with train · n = \d+ · model oracle:0 \[simulated\]/,
+      /^fiske \[finds its start nodes itself\] on films \(1-hop, 2-hop, 3-hop\) · split valid, held out by question · n = \d+ · model oracle:0 \[simulated\]/,
     );
     expect(out).toMatch(/hit@1 +100\.0 \[[\d.]+, 100\.0\]/);
     expect(out).toMatch(/^Right within so many calls\n/m);

@@ -221,13 +221,13 @@ const readers: Reader[] = [
   ['triples between bars', 'triples.txt', hostileBytes(tabs, bars), (file) => graphOf(file, '|')],
   ['packed triples', 'triples.txt.gz', spoiltBytes(gzipSync(tabs)), (file) => graphOf(file)],
   ['spoilt triples, packed', 'a.txt.gz', hostileBytes(tabs).map((text) => gzipSync(text)), (file) => graphOf(file)],
-  ['RDF with labels', 'triples.nt', statements, (file) => readCustomGraph(file, true)],
-  ['RDF without labels', 'triples.nt', statements, (file) => readCustomGraph(file, false)],
-  ['Turtle', 'triples.ttl', hostileBytes(turtle), (file) => readCustomGraph(file, true)],
+  ['RDF with labels', 'triples.nt', statements, (file) => readCustomGraph(file)],
+  ['RDF without labels', 'triples.nt', statements, (file) => readCustomGraph(file, { labels: false })],
+  ['Turtle', 'triples.ttl', hostileBytes(turtle), (file) => readCustomGraph(file)],
   [
     ...(['triples of the user', 'triples.tsv'] as const),
     fc.oneof(hostileBytes('Heat\tby\tMann\nMann\t~by\tHeat\n'), hostileBytes('a|b|c\nd|b|a\n')),
-    (file) => readCustomGraph(file, true),
+    (file) => readCustomGraph(file),
   ],
   [
     ...(['dialogues as CSV', 'train.csv'] as const),
@@ -383,7 +383,7 @@ describe('takes time in proportion to its length', () => {
     for (const name of ['triples.nt', 'triples.ttl']) {
       const file = hostileFile(name).write(line);
       const begun = cpuUsage();
-      await readCustomGraph(file, true).catch(() => {});
+      await readCustomGraph(file).catch(() => {});
       expect(cpuUsage(begun).user).toBeLessThan(5_000_000);
     }
   });

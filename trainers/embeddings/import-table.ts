@@ -2,12 +2,12 @@
 import { existsSync } from 'node:fs';
 import { writeCheckpoint } from '../../checkpoints/checkpoint.js';
 import { partName } from '../../datasets/imported-dataset.js';
-import { knownAnswers } from '../../src/embedding/known-answers.js';
+import { type KnownAnswers, knownAnswers } from '../../src/embedding/known-answers.js';
 import { openNpy } from '../../src/embedding/npy.js';
 import type { LinkMetrics } from '../../src/embedding/rank-links.js';
-import { bilinearScorer, type LinkScorer, sidedLinkMetrics, transeScorer } from '../../src/embedding/scorers.js';
+import { bilinearScorer, sidedLinkMetrics, transeScorer } from '../../src/embedding/scorers.js';
 import { type EmbeddingTable, normalisedTable, type Norm } from '../../src/embedding/transe.js';
-import { type Graph, inversePrefix, sampledTriples } from '../../src/kg/graph.js';
+import { type Graph, inversePrefix, sampledTriples, type TripleColumns } from '../../src/kg/graph.js';
 import { readLines } from '../../src/kg/read-lines.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { sha256File } from '../../src/run/files.js';
@@ -34,14 +34,21 @@ export interface ImportTableOptions {
   /** Name for settings and agents. */
   name: string;
   model: (typeof importedModels)[number];
-  /** For `transe`: its distance in training. Default 2. */
+  /** For `transe`: its distance in training. Default the one that ranks better. */
   norm?: Norm;
+  /** For `complex`: real parts and then imaginary ones, or both of each number in turn. Default the one that ranks better. */
+  layout?: ComplexLayout;
   graph: Graph;
+  /** Triples to rank, with all that are known. Default facts of the graph. */
+  held?: { triples: TripleColumns; known: KnownAnswers };
   entities: NamedRows;
   relations: NamedRows;
   /** Default `embeddings` in `KGWALK_HOME`. */
   folder?: string;
 }
+
+export const complexLayouts = ['halves', 'pairs'] as const;
+type ComplexLayout = (typeof complexLayouts)[number];
 
 /** Result of an import. */
 interface ImportedTable {
@@ -51,8 +58,10 @@ interface ImportedTable {
   others: number;
   /** Entities of the graph without a row in the file: their vectors are drawn. */
   missing: number;
-  /** Facts of the graph, drawn with a fixed seed, ranked in both directions with all other facts filtered. */
+  /** Held triples or facts of the graph, drawn with a fixed seed, ranked in both directions with all that is known filtered. */
   metrics: LinkMetrics;
+  /** Mean reciprocal rank of every way to read the rows, such as `--norm 1`, best first; the first was kept. */
+  tried: { choice: string; mrr: number }[];
 }
 
 /** Widths of a row, as in the tables trained here. */
@@ -66,12 +75,13 @@ const triedFacts = 1000;
  * Stores the rows of a graph's entities and relations under a name, for `transe.imported` or `bilinear.imported`. Under
  * DistMult and ComplEx an inverse relation uses the row of its name (`~r`), as in models with reciprocal relations;
  * else its vector follows from the model: −r under TransE, r under DistMult, the conjugate of r under ComplEx. A
- * ComplEx row has the real parts first, then the imaginary ones, as in DGL-KE and PyTorch-BigGraph.
+ * ComplEx row has the real parts first, then the imaginary ones, as in DGL-KE and PyTorch-BigGraph, or both of each number in turn, as
+ * NumPy and PyTorch view complex numbers.
  * @throws WorkbenchError `data` for files that do not fit each other or the graph, `usage` for a name that is taken;
  * nothing is stored then
  */
 export async function importTable(options: ImportTableOptions): Promise<ImportedTable> {
-  const { name, model, norm = 2, graph, folder = usualFolder() } = options;
+  const { name, model, norm, layout, graph, held, folder = usualFolder() } = options;
   if (!partName.safeParse(name).success) {
     throw new WorkbenchError('usage', `expected a name of letters, digits, - and _, got ${JSON.stringify(name)}`);
   }
@@ -92,43 +102,85 @@ export async function importTable(options: ImportTableOptions): Promise<Imported
       { hint: `The models are ${importedModels.join(', ')}: is it another?` },
     );
   }
+  if (model === 'complex' && width % 2 === 1) {
+    throw new WorkbenchError('data', `expected an even width under complex, got ${width}: real and imaginary parts`);
+  }
   if (width > widest) {
     throw new WorkbenchError(
       'data',
       `expected rows of at most ${widest} numbers, got ${width}, at ${options.entities.vectors}`,
     );
   }
+  const complex = entities.complex || relations.complex;
+  if (complex && model !== 'complex') {
+    throw new WorkbenchError(
+      'data',
+      `expected real numbers under ${model}, got complex ones, at ${options.entities.vectors}`,
+    );
+  }
   const missing = drawMissing(entities, graph, options.entities.names);
   expectRelations(relations.found, graph, options.relations.names);
   const sizes = { numEntities: graph.numEntities, numRelations: graph.numRelations };
-  const rows = { dim: width, ...sizes, entities: entities.values, relations: relations.values };
   const sources = {
     entities: await sha256File(options.entities.vectors),
     relations: await sha256File(options.relations.vectors),
   };
-  const keep = <Table extends VectorTable>(section: 'transe' | 'bilinear', known: object, table: Table): Table => {
+  const keep = (section: 'transe' | 'bilinear', known: object, table: VectorTable) => () => {
     // Only these settings of their training are known.
     const settings = { imported: name, ...known, dim: table.dim };
     const header = tableHeader(section, { graph, settings, seed: 0 }, 0, { history: [], importedFrom: sources });
     writeCheckpoint(file, { header, tensors: tableTensors(table) });
-    return table;
   };
-  let scorer: LinkScorer;
-  if (model === 'transe') {
-    const { table } = normalisedTable(withInverses({ model, norm, ...rows }, graph));
-    scorer = transeScorer(keep('transe', { norm }, table));
-  } else {
-    const wide = padded({ ...rows, relations: bothWays(relations, model) }, model);
-    scorer = bilinearScorer(keep('bilinear', { model }, { ...wide, ...sizes, model }));
-  }
-  const facts = graphFacts(graph);
-  const tried = sampledTriples(facts, triedFacts, 'embeddings/tried');
-  const { both: metrics } = sidedLinkMetrics(scorer.ranks(tried, knownAnswers([facts], tried)));
-  return { file, dim: width, others: entities.others, missing, metrics };
+  const asDistances = (distance: Norm) => {
+    const rows = { dim: width, ...sizes, entities: entities.values, relations: relations.values };
+    const { table } = normalisedTable(withInverses({ model: 'transe', norm: distance, ...rows }, graph));
+    return {
+      choice: `--norm ${distance}`,
+      scorer: transeScorer(table),
+      keep: keep('transe', { norm: distance }, table),
+    };
+  };
+  const asProducts = (parts: ComplexLayout) => {
+    const [ofEntities, ofRelations] = [entities, relations].map((found) =>
+      parts === 'pairs' ? inHalves(found) : found,
+    );
+    const product = model as 'distmult' | 'complex';
+    const rows = { dim: width, entities: ofEntities!.values, relations: bothWays(ofRelations!, product) };
+    const table = { ...padded(rows, product), ...sizes, model: product };
+    return { choice: `--layout ${parts}`, scorer: bilinearScorer(table), keep: keep('bilinear', { model }, table) };
+  };
+  const layouts = layout
+    ? [layout]
+    : complex
+      ? (['pairs'] as const)
+      : model === 'complex'
+        ? complexLayouts
+        : (['halves'] as const);
+  const readings = model === 'transe' ? (norm ? [norm] : ([2, 1] as const)).map(asDistances) : layouts.map(asProducts);
+  const facts = held?.triples ?? graphFacts(graph);
+  const triples = sampledTriples(facts, triedFacts, 'embeddings/tried');
+  const known = held?.known ?? knownAnswers([facts], triples);
+  const ranked = readings
+    .map(({ scorer, ...reading }) => ({ ...reading, metrics: sidedLinkMetrics(scorer.ranks(triples, known)).both }))
+    .sort((one, other) => other.metrics.mrr - one.metrics.mrr);
+  const [best] = ranked;
+  best!.keep();
+  const tried = ranked.map(({ choice, metrics }) => ({ choice, mrr: metrics.mrr }));
+  return { file, dim: width, others: entities.others, missing, metrics: best!.metrics, tried };
+}
+
+/** Rows with the real and imaginary part of each number in turn, as real parts and then imaginary ones. */
+function inHalves({ values, width, ...found }: FoundRows): FoundRows {
+  const half = width / 2;
+  const placeOf = (k: number) => (k % 2) * half + Math.floor(k / 2);
+  const halves = new Float32Array(values.length);
+  values.forEach((value, at) => (halves[at - (at % width) + placeOf(at % width)] = value));
+  return { ...found, values: halves, width };
 }
 
 interface FoundRows {
   width: number;
+  complex: boolean;
   /** float32 [count, width]; zeros if no row was found. */
   values: Float32Array;
   /** [count]: 1 if a row was found. */
@@ -145,7 +197,7 @@ async function rowsOf(
 ): Promise<FoundRows> {
   const matrix = openNpy(vectors);
   try {
-    const { rows, width } = matrix;
+    const { rows, width, complex } = matrix;
     const idOfRow = new Int32Array(rows).fill(-1);
     const found = new Uint8Array(count);
     let lines = 0;
@@ -177,7 +229,7 @@ async function rowsOf(
       }
       values.set(row, id * width);
     });
-    return { width, values, found, others };
+    return { width, complex, values, found, others };
   } finally {
     matrix.close();
   }
@@ -245,12 +297,6 @@ function padded(
   { dim, entities, relations }: Pick<EmbeddingTable, 'dim' | 'entities' | 'relations'>,
   model: 'distmult' | 'complex',
 ) {
-  if (model === 'complex' && dim % 2 === 1) {
-    throw new WorkbenchError(
-      'data',
-      `expected an even width under complex, got ${dim}: real parts, then imaginary ones`,
-    );
-  }
   const parts = model === 'complex' ? 2 : 1;
   const wide = 8 * Math.ceil(dim / 8);
   if (wide === dim) return { dim, entities, relations };

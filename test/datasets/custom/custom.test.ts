@@ -5,7 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { importCustom } from '../../../datasets/custom/import.js';
 import { readCustomQuestions } from '../../../datasets/custom/read-questions.js';
-import { loadQuestionDataset } from '../../../datasets/questions/question-dataset.js';
+import { checkQuestionDataset, loadQuestionDataset } from '../../../datasets/questions/question-dataset.js';
 import { GraphBuilder } from '../../../src/kg/build-graph.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
@@ -143,6 +143,96 @@ describe('importing your own triples and questions', () => {
     expect(asEdges.graph.entityNames).toEqual(['c1', 'p1', 'Weizen', 'wheat', 'Triticum', 'aphid', '1999', 'leaves']);
   });
 
+  const n = (name: string) => `<http://n/${name}>`;
+  const label = '<http://www.w3.org/2000/01/rdf-schema#label>';
+  test.each<[what: string, statements: string[]]>([
+    ['English first, then its variants, then no language', ['"Pariz"@enm', '"PARIS"@en-gb', '"Parigi"', '"Paris"@en']],
+    ['a property that is an edge as well', ['"Paris"@en']],
+  ])('an entity keeps its name before a literal, and its aliases find it: %s', async (_, names) => {
+    const property = names.length > 1 ? label : '<http://schema.org/name>';
+    const { manifest, dataset, graph } = await imported({
+      'triples.nt': [
+        ...names.map((name) => `${n('Q90')} ${property} ${name} .`),
+        `${n('Q90')} ${n('title')} "Paris" .`,
+        `${n('Q90')} ${n('in')} ${n('Q142')} .`,
+        `${n('Q142')} ${label} "France"@fr .`,
+        `${n('Q142')} ${label} "Francia"@it .`,
+        `${n('Q3')} ${label} "Frank"@en .`,
+        `${n('Q3')} ${label} "FRANCIA"@es .`,
+        `${n('Q3')} ${n('in')} ${n('Q142')} .`,
+      ].join('\n'),
+      'questions.jsonl': json({ question: 'where is [paris]', answers: ['Francia'], chain: ['in'] }),
+    });
+    expect(graph.entityNames.slice(0, 3).sort()).toEqual(['France', 'Paris', 'Paris (text)']);
+    expect(dataset.storedQuestions('all', 'all')[0]).toMatchObject({
+      topics: [{ name: 'Paris', span: [9, 14] }],
+      answers: [{ name: 'France' }],
+    });
+    expect(manifest.graphs.graph!.note).toContain("1 literals have the text of an entity's name");
+    expect(manifest.notes).toEqual([
+      expect.stringContaining('found by an alias or another spelling, 2: "paris → Paris", "Francia → France"'),
+    ]);
+  });
+
+  test('names that are found by another spelling, by nothing, of several entities, or look alike are told', async () => {
+    const { manifest, dataset } = await imported({
+      'triples.tsv':
+        'Chef Émile\tcooks\tsoup\nChef Émile\tcooks\tsoup\nPlum\tin\tplum\nsoup \tin\tCafe\u0301\nCaf\u00e9\tin\tCafe\u0301\n',
+      'questions.jsonl': json({ question: 'what does [Chef Emile] cook', answers: ['soap', 'PLUM'] }),
+    });
+    expect(dataset.storedQuestions('all', 'all')[0]!.topics).toEqual([{ name: 'Chef Émile', span: [10, 20] }]);
+    expect(manifest.graphs.graph!.note).toContain('1 repeated line merged');
+    expect(manifest.notes).toEqual([
+      'names in questions that were found by an alias or another spelling, 1: "Chef Emile → Chef Émile"',
+      expect.stringContaining('that several entities have, which count as not in the graph, 1: "PLUM → Plum or plum"'),
+      expect.stringMatching(
+        /^4 names of entities differ from another only by white space.*"soup ", "soup".*"Cafe\\u0301"/,
+      ),
+      'answers not in graph graph, 2 names: "soap" (nearest: "soup"), "PLUM" (nearest: "Plum")',
+    ]);
+  });
+
+  test('broken lines are left out and counted by reason if asked', async () => {
+    const files = {
+      'triples.nt': '<a> <r> <b> .\n<a> <r>\n<a b> <r> <c> .\n<c> <r> <d> .\n',
+      'questions.jsonl': `${json({ question: '[a]?', answers: ['b'] })}{\n`,
+    };
+    const home = folderWith({});
+    const { notes } = await importCustom({ from: folderWith(files), home, skipBroken: true });
+    expect(notes).toEqual([
+      'triples.nt: 2 broken lines left out: 2 expected <subject> <predicate> <object> or "literal", then a dot (the first: line 2)',
+      'questions.jsonl: 1 broken line left out: 1 expected a JSON object (the first: line 2)',
+    ]);
+  });
+
+  test('questions of one text share a partition, are counted, and found in two files', async () => {
+    const question = (i: number) => ({
+      id: `q${i}`,
+      question: `who eats [wheat]${i % 2 ? ' ?' : ''}`,
+      answers: ['aphid'],
+    });
+    const files = {
+      'triples.tsv': wheat,
+      'questions.jsonl': json(...Array.from({ length: 30 }, (_, i) => question(i))),
+    };
+    const { manifest, dataset, graph } = await imported(files);
+    const counts = ['train', 'valid', 'test'].map((split) => dataset.questions(graph, { split }).length);
+    expect(counts.sort()).toEqual([0, 0, 30]);
+    expect(manifest.notes).toEqual([
+      expect.stringMatching(/^29 questions repeat the text of an earlier one.*"who eats wheat"/),
+    ]);
+    const split = {
+      'triples.tsv': wheat,
+      'questions.jsonl': json({ ...pests, split: 'train' }, { ...pests, split: 'test' }),
+    };
+    const home = folderWith({});
+    const { notes } = await importCustom({ from: folderWith(split), home });
+    const shared = '1 text is in both train and test: "what kills the pests of wheat"';
+    expect(notes).toContain(shared);
+    const checked = await checkQuestionDataset('custom', { home });
+    expect(checked).toMatchObject({ problems: [], notes: [expect.stringContaining('and test: "what kills')] });
+  });
+
   test('every broken line of the questions is listed with what is wrong', async () => {
     const files = {
       'triples.tsv': wheat,
@@ -187,7 +277,10 @@ describe('importing your own triples and questions', () => {
       /nt:2: expected <subject>/,
     );
     await expect(imported({ 'triples.tsv': '', ...questions })).rejects.toThrow('expected triples, got none');
-    await expect(imported({ 'triples.tsv': wheat })).rejects.toThrow('questions.jsonl');
+    await expect(imported({ 'triples.tsv': wheat })).rejects.toMatchObject({
+      message: expect.stringContaining('questions.jsonl'),
+      hint: expect.stringContaining('datasets import triples --from'),
+    });
     await expect(imported({ 'triples.tsv': wheat, 'questions.jsonl': '' })).rejects.toThrow(
       'expected questions, got none',
     );

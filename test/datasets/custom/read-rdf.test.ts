@@ -27,6 +27,7 @@ describe('a line of N-Triples', () => {
     ['<s> <p> "Größe\\t\\"x\\" \\u00e9 \\U0001F600"@de-AT .', 's', 'Größe\t"x" é 😀'],
     ['<s> <p> "1999"^^<http://www.w3.org/2001/XMLSchema#gYear> .', 's', '1999'],
     ['<http://a/\\u00e9> <p> "x" .', 'é', 'x'],
+    ['<s> <p> "o"^^<http://www.w3.org/1999/02/22-rdf-syntax-ns#langString> .', 's', 'o'],
   ])('%s', async (line, head, tail) => {
     expect(await read('a.nt', `# a comment\n\n  \t#\n${line}`)).toEqual([[head, 'p', tail]]);
   });
@@ -114,7 +115,7 @@ describe('names of terms', () => {
     expect(localName('http://a/')).toBe('http://a/');
   });
 
-  test('are unique: with the last part of the IRI if two want one, else the key', () => {
+  test('are unique: with the last part of the IRI if two want one, else the key; texts come after entities', () => {
     const terms = [
       { key: '<http://a/Q1>', wanted: 'Paris' },
       { key: '<http://a/Q2>', wanted: 'Paris' },
@@ -126,7 +127,7 @@ describe('names of terms', () => {
       '<http://a/Q1>': 'Paris (Q1)',
       '<http://a/Q2>': 'Paris (Q2)',
       '<http://b/Q2>': '<http://b/Q2>',
-      '"Paris': 'Paris',
+      '"Paris': 'Paris (text)',
       '<http://a/Q3>': 'Lyon',
     });
   });

@@ -27,7 +27,7 @@ describe('readLinkData', () => {
 
   test('refuses a training file without triples, and triples without valid and test', async () => {
     const bare = folderWith({ ...toy, 'train.txt': '' });
-    await expect(readLinkData(bare, 'none')).rejects.toThrow(/expected training triples, got none/);
+    await expect(readLinkData(bare, 'none')).rejects.toThrow(/expected triples, got none/);
     const alone = folderWith({ 'train.txt': 'a\tr\tb\n' });
     await expect(readLinkData(alone, 'none')).rejects.toThrow(/expected train, valid and test, got train\.txt alone/);
   });

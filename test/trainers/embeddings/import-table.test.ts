@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { env } from 'node:process';
 import { describe, expect, test } from '@jest/globals';
+import { readCheckpoint } from '../../../checkpoints/checkpoint.js';
+import { knownAnswers } from '../../../src/embedding/known-answers.js';
 import { Graph, inverseName } from '../../../src/kg/graph.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { importTable, type ImportTableOptions } from '../../../trainers/embeddings/import-table.js';
@@ -68,7 +70,7 @@ describe('imported vectors', () => {
   ] as const)('of %s (norm %d, %d numbers) rank as by the model’s own formula', async (model, norm, width) => {
     const { entities, relations } = drawn(width);
     const { file, dim, others, missing } = await importTable({
-      ...{ name: 'theirs', model, norm, graph },
+      ...{ name: 'theirs', model, norm, layout: 'halves', graph },
       ...filesOf({ entities: Float64Array.from(entities), relations }, width),
     });
     expect([existsSync(file), dim, others, missing]).toEqual([true, width, 1, 0]);
@@ -111,7 +113,7 @@ describe('imported vectors', () => {
     const { entities, relations } = drawn(8);
     const both = Float32Array.of(...relations, ...relations.map((value) => 2 - value));
     const files = filesWith(8, [entities, graph.entityNames], [both, graph.relationNames]);
-    await importTable({ ...files, name: 'theirs', model: 'complex', graph });
+    await importTable({ ...files, name: 'theirs', model: 'complex', layout: 'halves', graph });
     const settings = trainSettings.parse({ bilinear: { imported: 'theirs' } });
     const { scorer } = await openLinkScorer('bilinear', world, settings);
     const [re, im] = [both.subarray(32, 36), both.subarray(36, 40)];
@@ -122,6 +124,59 @@ describe('imported vectors', () => {
       0,
     );
     expect(scorer.score(0, plain.length, 1)).toBeCloseTo(score, 5);
+  });
+
+  test.each([
+    ['complex', { layout: 'halves' }, '--layout halves'],
+    ['complex', { layout: 'pairs' }, '--layout pairs'],
+    ['transe', { norm: 1 }, '--norm 1'],
+    ['transe', { norm: 2 }, '--norm 2'],
+  ] as const)('of %s are ranked both ways, and kept the way that ranks better: %j', async (model, wanted, choice) => {
+    // Facts are what these vectors rank first when they are read as wanted.
+    const { entities, relations } = drawn(8);
+    const files = filesWith(8, [entities, graph.entityNames], [relations, plain]);
+    await importTable({ ...files, ...wanted, name: 'wanted', model, graph });
+    const section = model === 'transe' ? 'transe' : 'bilinear';
+    const settings = trainSettings.parse({ [section]: { imported: 'wanted' } });
+    const { scorer } = await openLinkScorer(section, world, settings);
+    const [heads, asked] = [[...graph.entityNames.keys()], plain.map((_, relation) => relation)];
+    const pairs = heads.flatMap((head) => asked.map((relation) => [head, relation] as const));
+    const firstTail = (head: number, relation: number) => {
+      const scores = new Float64Array(graph.numEntities);
+      scorer.scoreTails(head, relation, scores);
+      return scores.indexOf(Math.max(...scores));
+    };
+    const triples = {
+      heads: Int32Array.from(pairs, ([head]) => head),
+      relations: Int32Array.from(pairs, ([, relation]) => relation),
+      tails: Int32Array.from(pairs, (pair) => firstTail(...pair)),
+    };
+    const held = { triples, known: knownAnswers([triples]) };
+    const { tried, metrics, file } = await importTable({ ...files, name: 'either', model, graph, held });
+    expect(tried.map((one) => one.choice)).toEqual([choice, expect.not.stringMatching(choice)]);
+    expect([tried[0]!.mrr, tried[0]!.mrr > tried[1]!.mrr]).toEqual([metrics.mrr, true]);
+    const { tensors } = readCheckpoint(file);
+    expect(tensors).toEqual(readCheckpoint(file.replace('either', 'wanted')).tensors);
+  });
+
+  test('of complex numbers are read as NumPy writes them, and refused under real models', async () => {
+    const { entities, relations } = drawn(8);
+    const pairs = filesWith(8, [entities, graph.entityNames], [relations, plain]);
+    const folder = folderWith({
+      'e.npy': npyBytes(entities, 8, { descr: '<c8', shape: `${graph.numEntities}, 4` }),
+      'r.npy': npyBytes(relations, 8, { descr: '<c8', shape: `${plain.length}, 4` }),
+    });
+    const files = {
+      entities: { ...pairs.entities, vectors: join(folder, 'e.npy') },
+      relations: { ...pairs.relations, vectors: join(folder, 'r.npy') },
+    };
+    const one = await importTable({ ...files, name: 'one', model: 'complex', graph });
+    const two = await importTable({ ...pairs, name: 'two', model: 'complex', layout: 'pairs', graph });
+    expect(one.tried).toEqual(two.tried);
+    expect(readCheckpoint(one.file).tensors).toEqual(readCheckpoint(two.file).tensors);
+    await expect(importTable({ ...files, name: 'three', model: 'distmult', graph })).rejects.toThrow(
+      'got complex ones',
+    );
   });
 
   test('of an entity in a hundred may lack: it gets one of the usual length, the same each time', async () => {
@@ -202,7 +257,10 @@ describe('kgwalk embeddings import', () => {
   test('of links: they rank, shape and start walks, and a check reports unknown sources', async () => {
     await kgwalk('datasets', 'import', 'triples', '--name', 'links', '--from', folderWith(tinyLinkFiles));
     const { exitCode, out, err } = await kgwalk(...words('complex', filesOf(drawn(8), 8)), '--dataset', 'links');
-    expect([exitCode, out]).toEqual([0, expect.stringMatching(/^theirs: complex, 8 numbers a row[^]*mrr 0\.\d{3}/)]);
+    expect([exitCode, out]).toEqual([
+      0,
+      expect.stringMatching(/^theirs: complex, 8 numbers a row[^]*of valid[^]*mrr 0\.\d{3}[^]*kept as --layout/),
+    ]);
     expect(err).toContain('bilinear.imported=theirs');
     const { agents } = await kgwalkJson<{ agents: { agent: string }[] }>(
       ...['compare', 'bilinear:imported=theirs', 'random', '--dataset', 'links', '--split', 'valid'],
