@@ -82,6 +82,7 @@ async function trainNoted(learning: TaskTrainer, options: TrainOptions): Promise
       before && settings.backend === 'auto' && wanted !== 'auto' ? 'the run was begun on it' : why,
     );
     const hashes = hashesOf(training, encoder);
+    training.prepare?.();
     const from = before && checkpointToResume(before, resume!, settings, hashes);
     const forked = fork && (await forkedWeights(learning, fork, settings, hashes));
     const config = before ? (longerConfig(before, settings) ?? before.config) : plainSettings(settings);

@@ -10,7 +10,7 @@ import { WorkbenchError } from './errors.js';
 import { isFolder, makeFolder, readTextFile, removeLeftovers, writeFileAtomic } from './files.js';
 import { confined, runsFolder } from './locations.js';
 import { findPlaces, type Listed, listPlaces } from './places.js';
-import { nearestName } from './printable.js';
+import { describeValue, nearestName } from './printable.js';
 import { ofShape, readJsonFile } from './read-json.js';
 import { environmentRecord, type EnvironmentRecord, type RunInfo, runState, type RunState } from './records.js';
 import { runFiles } from './run-files.js';
@@ -51,7 +51,7 @@ export function createRun({ folder, config, environment, resume = false, prepare
     const resumed = existsSync(files.config);
     if (resumed && !resume) {
       throw new WorkbenchError('usage', `expected a folder without a run, got one that holds a run, at ${place}`, {
-        hint: 'Resume it by --resume, or choose another --run-dir.',
+        hint: 'Resume it (--resume; in a program, resume: true), or choose another folder.',
       });
     }
     removeLeftovers(place);
@@ -104,6 +104,9 @@ export function createRun({ folder, config, environment, resume = false, prepare
  * @throws WorkbenchError `data` if there is no run or one of its files is broken
  */
 export function openRun(nameOrFolder: string, runs: string = runsFolder()): RunInfo {
+  if (typeof nameOrFolder !== 'string' || nameOrFolder === '') {
+    throw new WorkbenchError('usage', `expected the name or folder of a run, got ${describeValue(nameOrFolder)}`);
+  }
   const isName = !existsSync(runFiles(nameOrFolder).config) && /^[^/\\]+$/.test(nameOrFolder);
   const info = readRun(resolve(isName ? confined(runs, nameOrFolder) : nameOrFolder));
   if (info.state.status !== 'running' || isLocked(info.folder)) return info;
