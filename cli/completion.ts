@@ -251,7 +251,7 @@ const sources: Readonly<Record<string, Source>> = {
   'checkpoint export name': checkpoints,
   'checkpoint import format': among('sb3'),
   'datasets import format': async () => (await import('../datasets/importers.js')).importers.map(({ name }) => name),
-  'datasets get release': async () => (await import('../datasets/importers.js')).releases.map(({ name }) => name),
+  'datasets get release': async () => (await import('../datasets/releases.js')).releases.map(({ name }) => name),
   'models get name-or-url': async () =>
     (await import('../src/llm/model-registry.js')).modelRegistry.map(({ name }) => name),
   'name-or-file': models,

@@ -62,15 +62,21 @@ async function train(preset: string | undefined, flags: TrainFlags): Promise<voi
         printNote(`${run.folder} is finished; nothing to do`);
         continue;
       }
-      printNote(opening(run));
-      const onBackend = (name: string, why: string) => printNote(`networks computed on ${name}: ${why}`);
+      let opened = false;
+      // A run is announced once its data, models and settings have been found to fit.
+      const onNote = (line: string) => {
+        if (!opened) printNote(opening(run));
+        opened = true;
+        printNote(line);
+      };
+      const onBackend = (name: string, why: string) => onNote(`networks computed on ${name}: ${why}`);
       try {
         await trainRun({
           ...run,
           threads,
           progress,
           onTruncatedLog: warnTruncated,
-          onNote: printNote,
+          onNote,
           onBackend,
           signal,
         });

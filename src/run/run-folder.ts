@@ -8,7 +8,7 @@ import { longestConfig, parseConfigText } from './config-source.js';
 import { configHash } from './config-values.js';
 import { WorkbenchError } from './errors.js';
 import { isFolder, makeFolder, readTextFile, removeLeftovers, writeFileAtomic } from './files.js';
-import { confined, runsFolder } from './locations.js';
+import { confined, presetNames, runsFolder } from './locations.js';
 import { findPlaces, type Listed, listPlaces } from './places.js';
 import { describeValue, nearestName } from './printable.js';
 import { ofShape, readJsonFile } from './read-json.js';
@@ -136,9 +136,11 @@ function readRun(folder: string): RunInfo {
   const files = runFiles(folder);
   if (!existsSync(files.config)) {
     const got = existsSync(folder) ? `a folder without ${basename(files.config)}` : 'nothing';
-    const near = nearestRun(folder);
+    const isPreset = presetNames().includes(basename(folder));
+    const near = isPreset ? undefined : nearestRun(folder);
+    const start = isPreset ? `A preset is trained first: \`kgwalk train ${basename(folder)}\`. ` : '';
     throw new WorkbenchError('data', `expected a run, got ${got}, at ${folder}`, {
-      hint: `${near === undefined ? '' : `Did you mean ${near}? `}The runs there are: \`kgwalk runs list\`.`,
+      hint: `${near === undefined ? start : `Did you mean ${near}? `}The runs there are: \`kgwalk runs list\`.`,
     });
   }
   const config = readConfig(files.config);
