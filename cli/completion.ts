@@ -22,15 +22,31 @@ export function register(program: Command): void {
     });
   program
     .command(asking, { hidden: true })
-    .argument('[words...]')
+    .arguments('<shell> <line>')
     .helpOption(false)
-    .action(async (words: string[]) => {
-      for (const { word, about } of await completions(program, words)) printLine(about ? `${word}\t${about}` : word);
+    .action(async (shell: Shell, line: string) => {
+      const words = wordsOf(line);
+      if (words.length === 0) return;
+      // Bash replaces only what stands behind = and :.
+      const kept = shell === 'bash' ? /^(?:.*[=:])?/.exec(words.at(-1)!)![0].length : 0;
+      for (const { word, about } of await completions(program, words)) {
+        printLine(about ? `${word.slice(kept)}\t${about}` : word.slice(kept));
+      }
     });
 }
 
-/** Called with `--` and the words after `kgwalk`, the last one partial or empty; prints one candidate per line. */
-export const asking = '__complete';
+/** Words behind `kgwalk` of a line up to the cursor, without their quotes; the last one is partial or empty. */
+function wordsOf(line: string): string[] {
+  const typed = [...line.matchAll(/(?:"[^"]*"?|'[^']*'?|\\.|[^\s"'\\])+/g)];
+  const words = typed.map(([word]) => word.replace(/["'\\]/g, ''));
+  const { 0: last = '', index = 0 } = typed.at(-1) ?? {};
+  if (index + last.length < line.length) words.push('');
+  const at = words.findIndex((word) => /(^|\/)kgwalk$/.test(word));
+  return at < 0 ? [] : words.slice(at + 1);
+}
+
+/** Called with a shell and a line up to the cursor; prints one candidate per line. */
+const asking = '__complete';
 
 const installing = `
 Install permanently, for \`kgwalk …\` and \`npx kgwalk …\`; in a clone, with \`npx\` in front:
@@ -43,28 +59,11 @@ function quoted(word: string): string {
   return `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** Words up to `kgwalk` are skipped, such as `npx`. Without candidates the shell completes files. */
+/** What is before `kgwalk`, such as `npx`, is skipped. Without candidates the shell completes files. */
 const scripts = {
-  // Bash parts words at = and :, and replaces only what stands behind.
   bash: (asked: string) => `_kgwalk() {
-  local IFS=$'\\n' i word last='' words=() seen=
-  for ((i = 0; i <= COMP_CWORD; i++)); do
-    word=\${COMP_WORDS[i]}
-    if [[ -z $seen ]]; then
-      [[ \${word##*/} == kgwalk ]] && seen=1
-    elif [[ \${#words[@]} -gt 0 && ( $word == [=:]* || $last == *[=:] ) ]]; then
-      words[\${#words[@]}-1]+=$word
-    else
-      words+=("$word")
-    fi
-    last=$word
-  done
-  COMPREPLY=()
-  [[ $seen && \${#words[@]} -gt 0 ]] || return
-  [[ $last == [=:]* ]] && last=
-  word=\${words[\${#words[@]}-1]}
-  COMPREPLY=($(${asked} -- "\${words[@]}" 2>/dev/null | cut -f 1))
-  COMPREPLY=("\${COMPREPLY[@]#"\${word%"$last"}"}")
+  local IFS=$'\\n'
+  COMPREPLY=($(${asked} bash "\${COMP_LINE:0:COMP_POINT}" 2>/dev/null | cut -f 1))
   # Names of runs may hold spaces: bash quotes what are files.
   [[ "\${COMPREPLY[*]}" == */* ]] && compopt -o filenames 2>/dev/null
 }
@@ -73,9 +72,8 @@ complete -p npx >/dev/null 2>&1 || complete -o default -F _kgwalk npx`,
 
   zsh: (asked: string) => `_kgwalk() {
   local line
-  local -i at=\${words[(i)(*/|)kgwalk]}
   local -a found
-  (( at < CURRENT )) && for line in "\${(@f)$(${asked} -- "\${(@)words[at + 1,CURRENT]}" 2>/dev/null)}"; do
+  for line in "\${(@f)$(${asked} zsh "\${(j: :)words[1,CURRENT]}" 2>/dev/null)}"; do
     [[ -n $line ]] && found+=("\${\${line%%$'\\t'*}//:/\\\\:}\${\${(M)line%$'\\t'*}/$'\\t'/:}")
   done
   if (( \${#found} )); then _describe kgwalk found; else _files; fi
@@ -85,11 +83,7 @@ compdef _kgwalk kgwalk
 compdef -n _kgwalk npx`,
 
   fish: (asked: string) => `function __kgwalk_complete
-  set -l words (commandline -opc)
-  while string match -qvr '(^|/)kgwalk$' -- "$words[1]"
-    set -e words[1]
-  end
-  set -l found (${asked} -- $words[2..] (commandline -ct) 2>/dev/null)
+  set -l found (${asked} fish (commandline -cp) 2>/dev/null)
   and string length -q -- $found
   and printf '%s\\n' $found
   or __fish_complete_path (commandline -ct)
@@ -105,13 +99,12 @@ export interface Candidate {
   about?: string;
 }
 
-/** @param words words after `kgwalk`, as typed; the last is partial or empty and is a prefix of every candidate */
+/** @param words words after `kgwalk`; the last is partial or empty and is a prefix of every candidate */
 export async function completions(program: Command, words: readonly string[]): Promise<Candidate[]> {
-  const [begun = '', ...before] = words.map((word) => word.replace(/["'\\]/g, '')).reverse();
   // Of `--option=value` the part behind is completed.
-  const [option = '', value] = /^(--[\w-]+=)?([^]*)$/.exec(begun)!.slice(1);
-  const earlier = option === '' ? before.reverse() : [...before.reverse(), option.slice(0, -1)];
-  const found = (await candidates(program, earlier, value!)).filter(({ word }) => word.startsWith(value!));
+  const [option = '', value = ''] = /^(--[\w-]+=)?(.*)$/.exec(words.at(-1) ?? '')!.slice(1);
+  const before = [...words.slice(0, -1), ...(option === '' ? [] : [option.slice(0, -1)])];
+  const found = (await candidates(program, before, value)).filter(({ word }) => word.startsWith(value));
   const byWord = new Map(found.map((one) => [one.word, { ...one, word: option + one.word }]));
   return [...byWord.values()];
 }

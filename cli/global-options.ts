@@ -3,7 +3,6 @@ import { argv, env, stderr } from 'node:process';
 import { type Command, Option } from 'commander';
 import { rememberCommand } from '../src/run/command-line.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import { asking } from './completion.js';
 import { repeatable } from './options.js';
 import { type ProgressMode, progressModes, type ProgressReporter, terminalProgress } from '../src/run/progress.js';
 
@@ -50,10 +49,9 @@ export function registerProgress(program: Command): void {
 /** Progress in the requested mode, on standard error. */
 export const commandProgress = (): ProgressReporter => terminalProgress(stderr, { mode });
 
-/** For every command but completion, which completes empty words: they are unset shell variables, never names or folders. */
+/** For every command: an empty word is an unset shell variable, never a name or folder. */
 export function refuseEmptyWords(program: Command): void {
   program.hook('preAction', (_, command) => {
-    if (command.name() === asking) return;
     const given = command.options.filter((option) => command.getOptionValue(option.attributeName()) === '');
     const empty = given[0]?.long ?? (command.args.includes('') ? command.name() : undefined);
     if (empty === undefined) return;

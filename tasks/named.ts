@@ -114,7 +114,7 @@ export function resolve(
   });
 }
 
-/** Where a name that is no agent belongs. */
+/** Hint for the name of a data set or a preset in place of an agent. */
 function otherKind(name: string): string | undefined {
   if (importedNames().includes(parseDatasetName(name).name)) return `A data set is given by --dataset ${name}. `;
   return presetNames().includes(name) ? `A preset is trained first: \`kgwalk train ${name}\`. ` : undefined;

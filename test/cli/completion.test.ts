@@ -10,6 +10,7 @@ import { commands } from '../../cli/commands.js';
 import { completions } from '../../cli/completion.js';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { presetNames } from '../../src/run/locations.js';
+import { computerNames } from '../../src/tensor/backend.js';
 import { kgwalk } from '../fixtures/command-line.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
 
@@ -71,6 +72,15 @@ describe('after', () => {
     expect(await after('evaluate', '--model', 'de')).toEqual(['demo']);
   });
 
+  test('the help of --backend names every backend', () => {
+    const options = program.commands
+      .flatMap((command) => [command, ...command.commands])
+      .flatMap(({ options }) => options);
+    const texts = options.filter(({ long }) => long === '--backend').map(({ description }) => description);
+    expect(texts.length).toBeGreaterThan(4);
+    for (const text of texts) expect(text).toContain(computerNames.join(', ').replace(/, host$/, ' or host'));
+  });
+
   test('every command of the program stands what can be asked without a fault', async () => {
     const pathsOf = (command: Command, path: string[] = []): string[][] =>
       [path].concat(command.commands.flatMap((inner) => pathsOf(inner, [...path, inner.name()])));
@@ -108,9 +118,8 @@ describe('with the script that kgwalk prints', () => {
   /** Arguments by which each shell completes the last of some words. */
   const shells: Record<string, (script: string, words: string[]) => string[]> = {
     bash(script, words) {
-      const split = words.flatMap((word) => (word === '' ? [''] : word.match(/[=:]|[^=:]+/g)!)).map(quoted);
-      const lines = [script, `COMP_WORDS=(${split.join(' ')}); COMP_CWORD=${split.length - 1}`, '_kgwalk'];
-      return ['--norc', '-c', [...lines, `printf '%s\\n' "\${COMPREPLY[@]}"`].join('\n')];
+      const line = `COMP_LINE=${quoted(words.join(' '))}; COMP_POINT=\${#COMP_LINE}`;
+      return ['--norc', '-c', [script, line, '_kgwalk', `printf '%s\\n' "\${COMPREPLY[@]}"`].join('\n')];
     },
     zsh(script, words) {
       const stubs = ['compdef() :', '_files() print notes.txt', '_describe() print -l -- "${(@)found%%:*}"'];
@@ -130,6 +139,8 @@ describe('with the script that kgwalk prints', () => {
     ['kgwalk evaluate --dataset=vil', ['--dataset=village']],
     ['kgwalk train --set ppo.updates=2 metaq', ['metaqa']],
     ['kgwalk report runs/', ['runs/first', 'runs/second one']],
+    ['kgwalk report "runs/second o', ['runs/second one']],
+    ['kgwalk report runs/second\\ one runs/fi', ['runs/first']],
     ['kgwalk checkpoint import sb3 notes.t', ['notes.txt']],
     ['npx notes.t', ['notes.txt']],
   ];
