@@ -24,11 +24,11 @@ export function register(program: Command): void {
     .command(asking, { hidden: true })
     .arguments('<shell> <line>')
     .helpOption(false)
-    .action(async (shell: Shell, line: string) => {
+    .action(async (name: Shell, line: string) => {
       const words = wordsOf(line);
       if (words.length === 0) return;
       // Bash replaces only what stands behind = and :.
-      const kept = shell === 'bash' ? /^(?:.*[=:])?/.exec(words.at(-1)!)![0].length : 0;
+      const kept = name === 'bash' ? /^(?:.*[=:])?/.exec(words.at(-1)!)![0].length : 0;
       for (const { word, about } of await completions(program, words)) {
         printLine(about ? `${word.slice(kept)}\t${about}` : word.slice(kept));
       }
@@ -59,7 +59,7 @@ function quoted(word: string): string {
   return `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** What is before `kgwalk`, such as `npx`, is skipped. Without candidates the shell completes files. */
+/** Words before `kgwalk`, such as `npx`, are skipped. Without candidates the shell completes files. */
 const scripts = {
   bash: (asked: string) => `_kgwalk() {
   local IFS=$'\\n'
