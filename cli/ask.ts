@@ -37,7 +37,10 @@ export function register(program: Command): void {
       '--encoder <file>',
       'for agents that need text vectors: FILE.gguf, a name from `models list`, http(s)://HOST/v1#MODEL, or hashed:DIM (default: the embedded model, demo)',
     )
-    .option('--backend <name>', 'tensorflow, wasm or cpu instead of the backend the run was trained on')
+    .option(
+      '--backend <name>',
+      'tensorflow-gpu, tensorflow, wasm, cpu or host instead of the backend the run was trained on',
+    )
     .option(
       '--graph <source>',
       'questions: sparql:URL of an endpoint whose graph is walked instead of the data set’s own (docs/sparql.md)',

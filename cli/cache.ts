@@ -19,6 +19,7 @@ export function register(program: Command): void {
     .description('show or delete cached text vectors and cached replies of graph endpoints');
   command
     .command('info')
+    .alias('show')
     .description('count vectors, by encoder, and graphs')
     .option('--json', 'print JSON')
     .action(async ({ json }: { json?: boolean }) => {

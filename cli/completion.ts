@@ -1,4 +1,5 @@
 /** `kgwalk completion`: scripts that let a shell complete commands, options, presets, data sets and runs. */
+import { realpathSync } from 'node:fs';
 import { argv, execPath } from 'node:process';
 import { Argument, type Command, type Option } from 'commander';
 import { printLine } from './output.js';
@@ -14,58 +15,81 @@ export function register(program: Command): void {
     .addArgument(new Argument('<shell>').choices(Object.keys(scripts)))
     .addHelpText('after', installing)
     .action((name: Shell) => {
-      const asked = [execPath, argv[1]!, asking].map(quoted).join(' ');
-      printLine(scripts[name](asked));
+      // Links in the cache of npx come and go; what they lead to stays, unless it is in the cache itself.
+      const script = realpathSync(argv[1]!);
+      const program = /[\\/]_npx[\\/]/.test(script) ? ['npx', '--no', 'kgwalk'] : [execPath, script];
+      printLine(scripts[name]([...program, asking].map(quoted).join(' ')));
     });
   program
     .command(asking, { hidden: true })
-    .argument('[words...]')
+    .arguments('<shell> <line>')
     .helpOption(false)
-    .action(async (words: string[]) => {
-      for (const { word, about } of await completions(program, words)) printLine(about ? `${word}\t${about}` : word);
+    .action(async (name: Shell, line: string) => {
+      const words = wordsOf(line);
+      if (words.length === 0) return;
+      // Bash replaces only what stands behind = and :.
+      const kept = name === 'bash' ? /^(?:.*[=:])?/.exec(words.at(-1)!)![0].length : 0;
+      for (const { word, about } of await completions(program, words)) {
+        printLine(about ? `${word.slice(kept)}\t${about}` : word.slice(kept));
+      }
     });
 }
 
-/** Called with `--` and the words after `kgwalk`, the last one partial or empty; prints one candidate per line. */
+/** Words behind `kgwalk` of a line up to the cursor, without their quotes; the last one is partial or empty. */
+function wordsOf(line: string): string[] {
+  const typed = [...line.matchAll(/(?:"[^"]*"?|'[^']*'?|\\.|[^\s"'\\])+/g)];
+  const words = typed.map(([word]) => word.replace(/["'\\]/g, ''));
+  const { 0: last = '', index = 0 } = typed.at(-1) ?? {};
+  if (index + last.length < line.length) words.push('');
+  const at = words.findIndex((word) => /(^|\/)kgwalk$/.test(word));
+  return at < 0 ? [] : words.slice(at + 1);
+}
+
+/** Called with a shell and a line up to the cursor; prints one candidate per line. */
 const asking = '__complete';
 
 const installing = `
-Install permanently:
+Install permanently, for \`kgwalk …\` and \`npx kgwalk …\`; in a clone, with \`npx\` in front:
   bash   kgwalk completion bash >> ~/.bashrc
   zsh    kgwalk completion zsh >> ~/.zshrc
-  fish   kgwalk completion fish > ~/.config/fish/completions/kgwalk.fish
-Where kgwalk is installed in a folder: npx kgwalk completion …, and alias kgwalk='npx kgwalk'.`;
+  fish   kgwalk completion fish > ~/.config/fish/conf.d/kgwalk.fish`;
 
 /** Quotes a path for single quotes of a shell. */
 function quoted(word: string): string {
   return `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** Without candidates the shell completes files. */
+/** Words before `kgwalk`, such as `npx`, are skipped. Without candidates the shell completes files. */
 const scripts = {
   bash: (asked: string) => `_kgwalk() {
   local IFS=$'\\n'
-  COMPREPLY=($(${asked} -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null | cut -f 1))
+  COMPREPLY=($(${asked} bash "\${COMP_LINE:0:COMP_POINT}" 2>/dev/null | cut -f 1))
   # Names of runs may hold spaces: bash quotes what are files.
   [[ "\${COMPREPLY[*]}" == */* ]] && compopt -o filenames 2>/dev/null
 }
-complete -o default -F _kgwalk kgwalk`,
+complete -o default -F _kgwalk kgwalk
+complete -p npx >/dev/null 2>&1 || complete -o default -F _kgwalk npx`,
 
   zsh: (asked: string) => `_kgwalk() {
   local line
   local -a found
-  for line in "\${(@f)$(${asked} -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}"; do
-    [[ -n $line ]] && found+=("\${\${line%%$'\\t'*}//:/\\\\:}:\${line#*$'\\t'}")
+  for line in "\${(@f)$(${asked} zsh "\${(j: :)words[1,CURRENT]}" 2>/dev/null)}"; do
+    [[ -n $line ]] && found+=("\${\${line%%$'\\t'*}//:/\\\\:}\${\${(M)line%$'\\t'*}/$'\\t'/:}")
   done
   if (( \${#found} )); then _describe kgwalk found; else _files; fi
 }
 (( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
-compdef _kgwalk kgwalk`,
+compdef _kgwalk kgwalk
+compdef -n _kgwalk npx`,
 
   fish: (asked: string) => `function __kgwalk_complete
-  ${asked} -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null
+  set -l found (${asked} fish (commandline -cp) 2>/dev/null)
+  and string length -q -- $found
+  and printf '%s\\n' $found
+  or __fish_complete_path (commandline -ct)
 end
-complete -c kgwalk -a '(__kgwalk_complete)'`,
+complete -c kgwalk -f -a '(__kgwalk_complete)'
+complete -c npx -n '__fish_seen_subcommand_from kgwalk' -f -a '(__kgwalk_complete)'`,
 };
 
 /** A candidate word. */
@@ -77,9 +101,12 @@ export interface Candidate {
 
 /** @param words words after `kgwalk`; the last is partial or empty and is a prefix of every candidate */
 export async function completions(program: Command, words: readonly string[]): Promise<Candidate[]> {
-  const begun = words.at(-1) ?? '';
-  const found = await candidates(program, words.slice(0, -1), begun);
-  return found.filter(({ word }) => word.startsWith(begun));
+  // Of `--option=value` the part behind is completed.
+  const [option = '', value = ''] = /^(--[\w-]+=)?(.*)$/.exec(words.at(-1) ?? '')!.slice(1);
+  const before = [...words.slice(0, -1), ...(option === '' ? [] : [option.slice(0, -1)])];
+  const found = (await candidates(program, before, value)).filter(({ word }) => word.startsWith(value));
+  const byWord = new Map(found.map((one) => [one.word, { ...one, word: option + one.word }]));
+  return [...byWord.values()];
 }
 
 async function candidates(program: Command, before: readonly string[], begun: string): Promise<Candidate[]> {
@@ -88,13 +115,19 @@ async function candidates(program: Command, before: readonly string[], begun: st
   let awaiting: Option | undefined;
   for (const word of before) {
     const inner = given === 0 ? command.commands.find((one) => one.name() === word) : undefined;
-    if (awaiting) awaiting = undefined;
+    if (awaiting && !(awaiting.optional && word.startsWith('-'))) awaiting = undefined;
     else if (word.startsWith('-'))
-      awaiting = optionsOf(command).find(({ short, long, required }) => required && [short, long].includes(word));
+      awaiting = optionsOf(command).find(
+        (one) => (one.required || one.optional) && [one.short, one.long].includes(word),
+      );
     else if (inner) command = inner;
     else given++;
   }
-  if (awaiting) return valuesOf(awaiting, `--${awaiting.name()}`);
+  const path = `${command.parent?.name()} ${command.name()}`;
+  const values = awaiting
+    ? await valuesOf(awaiting, before, `--${awaiting.name()}`, `${path} --${awaiting.name()}`)
+    : [];
+  if (awaiting?.required) return values;
   if (begun.startsWith('-')) {
     const options = optionsOf(command).filter(({ hidden, long }) => !hidden && long);
     return options.map(({ long, description }) => ({ word: long!, about: firstWords(description) }));
@@ -102,62 +135,131 @@ async function candidates(program: Command, before: readonly string[], begun: st
   const inner = given > 0 ? [] : command.createHelp().visibleCommands(command);
   const takes =
     command.registeredArguments.at(given) ?? command.registeredArguments.filter(({ variadic }) => variadic).at(-1);
-  const place = takes && `${command.parent?.name()} ${command.name()} ${takes.name()}`;
   return [
+    ...values,
     ...inner.map((one) => ({ word: one.name(), about: firstWords(one.description()) })),
-    ...(takes ? await valuesOf(takes, takes.name(), place) : []),
+    ...(takes ? await valuesOf(takes, before, takes.name(), `${path} ${takes.name()}`) : []),
   ];
 }
 
 /** Options of the command and its parents, and `--help`. */
 function optionsOf(command: Command): Option[] {
-  const around = command.parent ? optionsOf(command.parent).filter(({ long }) => long === '--plugin') : [];
+  const around = command.parent
+    ? optionsOf(command.parent).filter(({ long }) => ['--plugin', '--progress'].includes(long!))
+    : [];
   return [...command.createHelp().visibleOptions(command), ...around];
 }
 
 const firstWords = (text: string) => text.split(/[;:(]/)[0]!.trim();
 
-/** @param names possible keys in `sources` */
+/** @param names possible keys in `sources`, the most general first */
 async function valuesOf(
   { argChoices = [] }: Option | Argument,
-  ...names: (string | undefined)[]
+  before: readonly string[],
+  ...names: string[]
 ): Promise<Candidate[]> {
-  const source = names.flatMap((name) => (name !== undefined && sources[name]) || []).at(-1);
-  return [...argChoices, ...((await source?.()) ?? [])].map((word) => ({ word }));
+  const source = names.flatMap((name) => sources[name] ?? []).at(-1);
+  return [...argChoices, ...((await source?.(before)) ?? [])].map((word) => ({ word }));
 }
+
+type Source = (before: readonly string[]) => Promise<readonly string[]>;
+
+const among =
+  (...words: string[]): Source =>
+  () =>
+    Promise.resolve(words);
 
 const presets = async () => (await import('../src/run/locations.js')).presetNames();
 
-async function runs(): Promise<string[]> {
-  const { listRuns } = await import('../src/run/run-folder.js');
+/** Runs, or evaluations too, by their paths from here. */
+async function places(...kinds: string[]): Promise<string[]> {
+  const { findPlaces } = await import('../src/run/places.js');
   const { runsFolder } = await import('../src/run/locations.js');
-  return listRuns(runsFolder()).map(({ folder }) => relative('.', folder));
+  const found = [...findPlaces([runsFolder()]).values()].filter(({ kind }) => kinds.includes(kind));
+  return found.map(({ folder }) => relative('.', folder));
 }
 
-const datasets = async () => (await import('../datasets/dataset.js')).listDatasets().map(({ name }) => name);
+const runs = () => places('run');
 
-async function models(): Promise<string[]> {
-  return ['demo', ...(await import('../src/llm/model-files.js')).downloadedModels()];
+const manifests = async () => (await import('../datasets/dataset.js')).listDatasets();
+
+const datasets = async () => (await manifests()).map(({ name }) => name);
+
+const models = async () => ['demo', ...(await import('../src/llm/model-files.js')).downloadedModels()];
+
+const environments = async () => (await import('../envs/registry.js')).envIds();
+
+/** The tasks of the data set that is named before, else all. */
+async function tasksOf(before: readonly string[]) {
+  const { allTasks } = await import('../tasks/index.js');
+  const { kindOf } = await import('../datasets/dataset.js');
+  const named = before.indexOf('--dataset') + 1;
+  const kind = named > 0 ? kindOf(before[named]!) : undefined;
+  return (await allTasks()).filter(({ name }) => kind === undefined || name === kind);
 }
 
-/** Key by the name of an argument, alone or after its command, or by an option. */
-const sources: Readonly<Record<string, () => Promise<string[]>>> = {
+const agents: Source = async (before) => (await tasksOf(before)).flatMap((task) => task.agents.names());
+
+const switches: Source = async (before) =>
+  (await tasksOf(before)).flatMap(({ agents }) =>
+    agents.names().flatMap((name) => Object.keys(agents.settings(name, {}))),
+  );
+
+const settings: Source = async () => {
+  const { explainConfig } = await import('../src/run/config-keys.js');
+  const { runSettings } = await import('../presets/index.js');
+  return explainConfig(runSettings).map(({ key }) => key);
+};
+
+const checkpoints: Source = async (before) => {
+  const { namedRun } = await import('../tasks/named-runs.js');
+  const { checkpointNames } = await import('../serve/runs.js');
+  const run = before.map((word) => namedRun(word)?.run).find((name) => name !== undefined);
+  return run === undefined ? ['best', 'last', 'clone'] : checkpointNames(run);
+};
+
+/** Key by the name of an argument or an option, alone or after its command. */
+const sources: Readonly<Record<string, Source>> = {
   preset: presets,
   '--config': presets,
   run: runs,
   runs,
-  'run-or-evaluation': runs,
+  '--run-dir': runs,
+  'run-or-evaluation': () => places('run', 'evaluation'),
+  '--run': () => places('run', 'evaluation'),
+  evaluation: () => places('evaluation'),
   'run-or-question': runs,
-  agent: runs,
-  '--run': runs,
+  agent: async (before) => [...(await agents(before)), ...(await places('run', 'evaluation'))],
+  '--agent': agents,
   '--dataset': datasets,
   'datasets stats name': datasets,
   'datasets check name': datasets,
+  '--graph': async () => (await manifests()).flatMap((one) => ('graphs' in one ? Object.keys(one.graphs) : [])),
+  '--split': among('train', 'valid', 'test'),
+  '--turns': among('all', 'assistant'),
+  '--hold-out': among('question', 'template', 'type'),
+  '--checkpoint': checkpoints,
+  '--resume': checkpoints,
+  'checkpoint show name': checkpoints,
+  'checkpoint export name': checkpoints,
+  'checkpoint import format': among('sb3'),
   'datasets import format': async () => (await import('../datasets/importers.js')).importers.map(({ name }) => name),
-  'datasets get release': async () => (await import('../datasets/importers.js')).releases.map(({ name }) => name),
+  'datasets get release': async () => (await import('../datasets/releases.js')).releases.map(({ name }) => name),
   'models get name-or-url': async () =>
     (await import('../src/llm/model-registry.js')).modelRegistry.map(({ name }) => name),
   'name-or-file': models,
   '--model': models,
+  '--encoder': models,
+  'embeddings import --model': among('transe', 'distmult', 'complex'),
   '--backend': async () => ['auto', ...(await import('../src/tensor/backend.js')).computerNames],
+  'serve env id': environments,
+  '--env': environments,
+  'config explain key': settings,
+  '--set': settings,
+  '--grid': settings,
+  '--sample': settings,
+  'kgwalk evaluate --set': switches,
+  'kgwalk compare --set': switches,
+  'kgwalk ask --set': switches,
+  'models train --set': among(),
 };

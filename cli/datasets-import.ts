@@ -5,7 +5,8 @@ import { commandProgress } from './global-options.js';
 import { printShown, printJson, printLine, printNote } from './output.js';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import type { AnyImportOptions, Release } from '../datasets/importer.js';
+import type { AnyImportOptions } from '../datasets/importer.js';
+import type { Release } from '../datasets/releases.js';
 import { kgwalkHome } from '../src/run/locations.js';
 
 /** The options of `kgwalk datasets import`. */

@@ -23,7 +23,7 @@ export function printEvaluation(record: EvaluationRecord, speed?: EvaluationSpee
       Object.entries({ all: metrics, ...slices }).map(([slice, own]) => ({
         slice,
         n: Math.max(...Object.values(own).map(({ n }) => n)),
-        ...Object.fromEntries(columns.map(({ key, unit }) => [key, valueText(own[key], unit)])),
+        ...Object.fromEntries(columns.map((one) => [columnOf(one), valueText(own[one.key], one.unit)])),
       })),
     );
   }
@@ -44,6 +44,9 @@ export function printEvaluation(record: EvaluationRecord, speed?: EvaluationSpee
   if (speed) printLine(speedText(record, speed));
   printLine(`${unitsText(figures)}brackets: 95 % bootstrap over ${clusters}`);
 }
+
+/** Name of a figure: its key in records, spelled as on pages. */
+const columnOf = ({ key, title }: Figure) => (title.toLowerCase() === key ? title : key);
 
 /** Figures at several k form one table, the others another. */
 function printFigures({ figures, metrics }: EvaluationRecord): void {
@@ -66,7 +69,7 @@ function printFigures({ figures, metrics }: EvaluationRecord): void {
     printLine();
   }
   const single = [...families.values()].flatMap((own) => (own.length === 1 ? own : []));
-  printTable(single.map((figure) => ({ metric: figure.key, value: shown(figure), n: metrics[figure.key]!.n })));
+  printTable(single.map((figure) => ({ metric: columnOf(figure), value: shown(figure), n: metrics[figure.key]!.n })));
 }
 
 /** Prints one row per agent with its difference to the reference and the test, and one table per compared slice. */
@@ -145,7 +148,7 @@ function comparedRow(
     ...(budgets!.size > 1 && { budget: model === undefined ? '-' : budgetText(record).replace('budget ', '') }),
     ...figureCells(figures, metrics),
     ...(asksModels && {
-      ...Object.fromEntries(partial.map(({ key, unit }) => [key, valueText(metrics[key], unit)])),
+      ...Object.fromEntries(partial.map((one) => [columnOf(one), valueText(metrics[one.key], one.unit)])),
       'calls mean/p95/max': cost.calls && `${cost.calls.mean.toFixed(1)} / ${cost.calls.p95} / ${cost.calls.max}`,
       tokens: ((cost.promptTokens?.mean ?? 0) + (cost.completionTokens?.mean ?? 0)).toFixed(0),
       'ms/sample': speed && speed.remembered <= speed.asked ? speed.msPerQuestion.toFixed(1) : '',
@@ -165,7 +168,8 @@ function givenText({ topicGiven, hops }: Record<string, unknown>): string {
 
 /** The first value with its interval, the others without. */
 function figureCells(figures: readonly Figure[], metrics: EvaluationRecord['metrics']): Row {
-  const cells = figures.map(({ key, unit }, i) => [key, (i === 0 ? intervalText : valueText)(metrics[key], unit)]);
+  const textOf = (i: number) => (i === 0 ? intervalText : valueText);
+  const cells = figures.map((one, i) => [columnOf(one), textOf(i)(metrics[one.key], one.unit)]);
   return Object.fromEntries(cells) as Row;
 }
 
@@ -176,7 +180,10 @@ function difference(
 ): Row {
   const { key, unit } = figures[0]!;
   const tested = differences?.[key];
-  return { [`${key} − ${against}`]: intervalText(tested, unit) ?? '', p: tested ? tested.pValue.toFixed(3) : '' };
+  return {
+    [`${columnOf(figures[0]!)} − ${against}`]: intervalText(tested, unit) ?? '',
+    p: tested ? tested.pValue.toFixed(3) : '',
+  };
 }
 
 function printBars(evaluations: readonly NamedEvaluation<SampleRow>[], { key, unit }: Figure): void {

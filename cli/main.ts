@@ -5,7 +5,7 @@ import { argv, exit, stderr, umask } from 'node:process';
 import { nameProgram } from '../src/run/command-line.js';
 import { kgwalkVersion } from '../src/run/environment.js';
 import { commands } from './commands.js';
-import { describeFailure, printUsageError, watchStreams } from './output.js';
+import { describeFailure, listInUnknown, printUsageError, watchStreams } from './output.js';
 
 const firstSteps = `
 First steps:
@@ -37,6 +37,7 @@ const program = new Command('kgwalk')
 if (!json) program.showHelpAfterError('(add --help for the options)');
 
 for (const register of commands) register(program);
+listInUnknown(program);
 
 // The parent process (such as a sweep) is gone: treated as Ctrl-C.
 process.once('disconnect', () => process.kill(process.pid, 'SIGINT'));

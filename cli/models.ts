@@ -24,6 +24,7 @@ export function register(program: Command): void {
     .action(async (what: string, flags: object) => (await import('./models/files.js')).getModel(what, flags));
   models
     .command('info <name-or-file>')
+    .alias('show')
     .description('show architecture, size, context, template, vector length and sha256 of a model')
     .option('--json', 'print JSON')
     .action(async (what: string, flags: object) => (await import('./models/files.js')).describe(what, flags));
@@ -34,7 +35,10 @@ export function register(program: Command): void {
     .option('--set <key=value>', 'change a setting, such as training.tokens=100000; repeatable', repeatable, [])
     .option('--resume', 'continue the training in --out')
     .option('--max-minutes <n>', 'stop after this many minutes, with a checkpoint to resume from', minutesOf)
-    .option('--backend <name>', 'tensorflow, wasm or cpu instead of the fastest backend that works')
+    .option(
+      '--backend <name>',
+      'tensorflow-gpu, tensorflow, wasm, cpu or host instead of the fastest backend that works',
+    )
     .option('--json', 'print JSON')
     .action(async (flags: TrainModelFlags) => (await import('./models/train.js')).trainModel(flags));
 }

@@ -25,7 +25,10 @@ export function addInputOptions(command: Command, several = false): Command {
         '--encoder <file>',
         'for agents that need text vectors: FILE.gguf, a name from `models list`, http(s)://HOST/v1#MODEL, or hashed:DIM (default: the embedded model, demo)',
       )
-      .option('--backend <name>', 'for a run: tensorflow, wasm or cpu instead of the backend it was trained on')
+      .option(
+        '--backend <name>',
+        'for a run: tensorflow-gpu, tensorflow, wasm, cpu or host instead of the backend it was trained on',
+      )
       .option(
         '--graph <name>',
         'dialogues: graph of the data set (default: the run’s own, else dialogue); questions: sparql:URL of an endpoint whose graph the agents walk (docs/sparql.md)',

@@ -3,7 +3,7 @@ import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
 import process, { stderr, stdout } from 'node:process';
 import { isatty } from 'node:tty';
-import { CommanderError } from 'commander';
+import { type Command, CommanderError } from 'commander';
 import { asCalled } from '../src/run/command-line.js';
 import { exitCodes, WorkbenchError } from '../src/run/errors.js';
 import type { Section } from '../src/run/evaluation.js';
@@ -141,11 +141,23 @@ export function describeFailure(thrown: unknown, json: boolean): Failure {
   if (error instanceof WorkbenchError) {
     const { code, exitCode } = error;
     const hint = error.hint === undefined ? undefined : said(asCalled(error.hint));
-    const lines = hint === undefined ? `error: ${message}` : `error: ${message}\nhint: ${hint}`;
+    const line = code === 'stopped' ? message : `error: ${message}`;
+    const lines = hint === undefined ? line : `${line}\nhint: ${hint}`;
     return { exitCode, text: json ? JSON.stringify({ error: { code, message, hint } }) : lines };
   }
   const stack = said((error instanceof Error ? error.stack : undefined) ?? String(error));
   return { exitCode: 1, text: json ? JSON.stringify({ error: { code: 'bug', message, stack } }) : stack };
+}
+
+/** Makes the error for an unknown sub-command name all that there are: `list`, `show` and `info` are easily mixed up. */
+export function listInUnknown(program: Command): void {
+  for (const group of program.commands.filter(({ commands }) => commands.length > 0)) {
+    const names = group.commands.map((one) => one.name()).join(', ');
+    group.on('command:*', ([word]: string[]) => {
+      const message = `error: expected ${names} after ${group.name()}, got ${JSON.stringify(word)}`;
+      group.error(message, { code: 'commander.unknownCommand' });
+    });
+  }
 }
 
 /** Prints what commander says about wrong usage, as JSON where that was asked for. */

@@ -2,8 +2,10 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { WorkbenchError } from '../src/run/errors.js';
-import type { ListedRun } from '../src/run/run-folder.js';
-import type { ListedSweep } from '../src/run/sweep.js';
+import { isFolder } from '../src/run/files.js';
+import type { Listed } from '../src/run/places.js';
+import type { RunInfo } from '../src/run/records.js';
+import type { SweepInfo } from '../src/run/sweep.js';
 import { printJson, printLine, printTable } from './output.js';
 
 /** Adds `kgwalk runs`. */
@@ -11,7 +13,7 @@ export function register(program: Command): void {
   const command = program.command('runs').description('list runs, verify them and export their metrics');
   command
     .command('list')
-    .description('list the runs in ./runs, or in another folder')
+    .description('list the runs below ./runs, or below another folder')
     .argument('[folder]', 'where run folders lie')
     .option('--json', 'print JSON')
     .action(list);
@@ -36,9 +38,10 @@ async function list(folder: string | undefined, { json }: { json?: boolean }): P
   const { runsFolder } = await import('../src/run/locations.js');
   const place = folder ?? runsFolder();
   const { listSweeps } = await import('../src/run/sweep.js');
-  if (folder !== undefined && !existsSync(folder)) {
-    throw new WorkbenchError('usage', `expected a folder of runs, got nothing, at ${folder}`, {
-      hint: 'Without a folder the runs in ./runs are listed.',
+  if (folder !== undefined && !isFolder(folder)) {
+    const got = existsSync(folder) ? 'a file' : 'nothing';
+    throw new WorkbenchError('usage', `expected a folder of runs, got ${got}, at ${folder}`, {
+      hint: 'Without a folder the runs below ./runs are listed.',
     });
   }
   const rows = await Promise.all([...listRuns(place).map(summary), ...listSweeps(place).map(summaryOfSweep)]);
@@ -48,15 +51,15 @@ async function list(folder: string | undefined, { json }: { json?: boolean }): P
 }
 
 /** Table row of a run. The keys are those of `runs list --json`. */
-async function summary(run: ListedRun) {
+async function summary(run: Listed<RunInfo>) {
   if ('problem' in run) return { run: run.id, status: 'broken', problem: run.problem };
-  const { config, state, environment } = run;
+  const { config, state, environment, isStale } = run;
   const { datasetOf } = await import('../tasks/named-runs.js');
   const { taskOfConfig } = await import('../tasks/index.js');
   const dataset = datasetOf(run);
   return {
     run: run.id,
-    status: state.status,
+    status: isStale ? 'stale' : state.status,
     phase: state.phase,
     preset: config['name'] as string,
     seed: config['seed'] as number,
@@ -68,7 +71,7 @@ async function summary(run: ListedRun) {
 }
 
 /** Table row of a sweep; `kgwalk runs list FOLDER` lists its trials. */
-async function summaryOfSweep(sweep: ListedSweep) {
+async function summaryOfSweep(sweep: Listed<SweepInfo>) {
   if ('problem' in sweep) return { run: sweep.id, status: 'broken', problem: sweep.problem };
   const { trialsOf } = await import('../src/run/sweep.js');
   const { id, record, events, running } = sweep;

@@ -31,7 +31,10 @@ export function register(program: Command): void {
       '--fork [dir]',
       'with --resume: leave that run as it is and start a new one from the weights of the checkpoint, if need be under other settings (default: runs/NAME-TIME-sSEED)',
     )
-    .option('--backend <name>', 'tensorflow, wasm or cpu instead of the fastest backend that works')
+    .option(
+      '--backend <name>',
+      'tensorflow-gpu, tensorflow, wasm, cpu or host instead of the fastest backend that works',
+    )
     .option('--dry-run', 'try each phase for a second, print what the whole run would take, and leave nothing')
     .option('--follow', 'show the run in a browser while it trains, as `kgwalk serve` does; ends with it')
     .option('--max-minutes <n>', 'stop after this many minutes, with a checkpoint to resume from', minutesOf)
@@ -62,15 +65,21 @@ async function train(preset: string | undefined, flags: TrainFlags): Promise<voi
         printNote(`${run.folder} is finished; nothing to do`);
         continue;
       }
-      printNote(opening(run));
-      const onBackend = (name: string, why: string) => printNote(`networks computed on ${name}: ${why}`);
+      let opened = false;
+      // A run is announced once its data, models and settings have been found to fit.
+      const onNote = (line: string) => {
+        if (!opened) printNote(opening(run));
+        opened = true;
+        printNote(line);
+      };
+      const onBackend = (name: string, why: string) => onNote(`networks computed on ${name}: ${why}`);
       try {
         await trainRun({
           ...run,
           threads,
           progress,
           onTruncatedLog: warnTruncated,
-          onNote: printNote,
+          onNote,
           onBackend,
           signal,
         });

@@ -11,6 +11,7 @@ import { kgwalkHome } from '../src/run/locations.js';
 import { nearestName } from '../src/run/printable.js';
 import { ofShape, parseJson } from '../src/run/read-json.js';
 import { lockFile } from '../src/run/run-lock.js';
+import { releases } from './releases.js';
 
 /** Location of data sets. */
 export interface LocateOptions {
@@ -137,13 +138,20 @@ export function openImported<Manifest>(
   return { manifest: ofShape(raw, schema, { ...about, place: file }), folder };
 }
 
+/** Command that brings a data set of this name: what is public or generated has one of its own. */
+function commandFor(name: string, home: string | undefined): string {
+  if (releases.some((release) => release.name === name)) return `Get it: kgwalk datasets get ${name}`;
+  if (/^demo(-questions)?$/.test(name)) return 'Make it: kgwalk datasets demo';
+  const near = nearestName(name, importedNames({ home }));
+  return near ? `Did you mean "${near}"?` : `Import it: kgwalk datasets import FORMAT --from DIR --name ${name}`;
+}
+
 function readRaw(name: string, { home }: LocateOptions) {
   const folder = datasetFolder(name, home);
   const file = join(folder, manifestFileName);
   if (!existsSync(file)) {
-    const near = nearestName(name, importedNames({ home }));
     throw new WorkbenchError('data', `expected an imported data set, got "${name}", at ${folder}`, {
-      hint: near ? `Did you mean "${near}"?` : `Import it: kgwalk datasets import FORMAT --from DIR --name ${name}`,
+      hint: commandFor(name, home),
     });
   }
   const raw = parseJson(readTextFile(file, about.what), { ...about, place: file });

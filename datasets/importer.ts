@@ -44,28 +44,6 @@ export interface ImportReport extends Pick<AnyImportOptions, 'skipBroken'> {
 /** Options of importers that read triples of any layout. */
 export const tripleOptions = ['separator', 'columns', 'header', 'enclosed', 'skipBroken'] as const;
 
-/** Public release and its download. */
-export interface Release {
-  /** Name of the format (as in `datasets import`) and of the data set. */
-  name: string;
-  about: string;
-  licence: string;
-  page: string;
-  /** Downloadable files; empty if the page has to be visited. */
-  files: readonly ReleaseFile[];
-  /** Manual steps in the folder to import; absent if `files` is complete. */
-  byHand?: readonly string[];
-}
-
-interface ReleaseFile {
-  /** File name expected by the importer. */
-  name: string;
-  url: string;
-  /** Either of the two, hex. */
-  sha256?: string;
-  gitBlob?: string;
-}
-
 /** Format of `kgwalk datasets import`: one folder and an entry of `importers.ts`. */
 export interface Importer<K extends DatasetKind = DatasetKind> {
   name: string;
@@ -74,17 +52,7 @@ export interface Importer<K extends DatasetKind = DatasetKind> {
   takes?: readonly Exclude<keyof AnyImportOptions, keyof ImportOptions>[];
   /** Default name of the data set. Default the format's name. */
   nameOf?(from: string): string;
-  /** Absent for custom data. */
-  release?: Release;
   import(options: AnyImportOptions): Promise<Manifests[K]>;
-}
-
-/** @param hashes by file name, of files in one folder */
-export function filesAt(
-  folder: string,
-  hashes: Record<string, Pick<ReleaseFile, 'sha256' | 'gitBlob'>>,
-): ReleaseFile[] {
-  return Object.entries(hashes).map(([name, hash]) => ({ name, url: `${folder}/${name}`, ...hash }));
 }
 
 /** Runs an import with a progress line. @param work calls `done` with its name after each step but the last */

@@ -5,13 +5,14 @@ import { WorkbenchError } from '../src/run/errors.js';
 import { confined, kgwalkHome } from '../src/run/locations.js';
 import { nearestName, printable } from '../src/run/printable.js';
 import { custom } from './custom/import.js';
-import type { Importer, Release } from './importer.js';
+import type { Importer } from './importer.js';
 import { triples } from './links/import-links.js';
 import { metaqa } from './metaqa/import.js';
 import { mooc } from './mooc/import.js';
 import { opendialkg } from './opendialkg/import.js';
 import { pathquestion } from './pathquestion/import.js';
 import { rog } from './rog/import.js';
+import { type Release, releases } from './releases.js';
 import { webqsp } from './webqsp/import.js';
 import { webquestions } from './webquestions/import.js';
 
@@ -20,11 +21,6 @@ export const importers: Importer[] = [
   ...[opendialkg, metaqa, pathquestion, webqsp, webquestions, mooc],
   ...[rog, custom, triples],
 ];
-
-/** Public releases in alphabetical order. URLs are pinned to commits; hashes are of the content, git hashes are blob ids. */
-export const releases: readonly Release[] = importers
-  .flatMap(({ release }) => release ?? [])
-  .sort((a, b) => (a.name < b.name ? -1 : 1));
 
 /** Registers a custom format for `datasets import`. @throws WorkbenchError `usage` if the name is taken */
 export function registerImporter(importer: Importer): void {

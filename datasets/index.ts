@@ -12,8 +12,9 @@ export {
 } from './dialogues/dialogue-dataset.js';
 export * from './dialogues/dialogue-statistics.js';
 export { type DatasetCheck, type DatasetKind, datasetKind, type LocateOptions } from './imported-dataset.js';
-export type { AnyImportOptions, Importer, ImportOptions, Release } from './importer.js';
-export { importerOf, importers, releases } from './importers.js';
+export type { AnyImportOptions, Importer, ImportOptions } from './importer.js';
+export { importerOf, importers } from './importers.js';
+export { type Release, releases } from './releases.js';
 export { importLinks } from './links/import-links.js';
 export {
   checkLinkDataset,

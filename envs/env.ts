@@ -35,7 +35,7 @@ export interface StepResult<Observation> extends ResetResult<Observation> {
 
 /**
  * One environment. An observation with an `actionMask` (uint8, 1 = legal) says which actions are legal now; indices
- * beyond its end are not. Episodes are equal for equal seeds and actions; `checkEnv` checks all of this.
+ * beyond its end are not. Episodes are equal for equal seeds and actions; `checkEnv` checks all of this, refusals where asked.
  */
 export interface Env<Observation, Action = number> {
   readonly spec: EnvSpec;

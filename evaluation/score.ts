@@ -79,6 +79,8 @@ export interface Measure<R extends Row> {
   valueOf(key: string): (row: R) => number | undefined;
   /** Bootstrap clusters: their name, and the cluster of a row. */
   readonly clusters: string;
+  /** Samples, where clusters hold several: `samples`. Default the clusters. */
+  readonly samples?: string;
   cluster(row: R): string;
   /** By name: the value of a row's slice, undefined for none. */
   readonly slices: Readonly<Record<string, (row: R) => string | undefined>>;

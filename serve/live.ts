@@ -6,7 +6,7 @@ import { WorkbenchError } from '../src/run/errors.js';
 import { type Cursor, logStart, readOn } from '../src/run/follow-log.js';
 import { metricRecord, timingRecord } from '../src/run/records.js';
 import { runFiles } from '../src/run/run-files.js';
-import { plainFile } from './places.js';
+import { plainFile } from '../src/run/places.js';
 import type { World } from './runs.js';
 
 const logs = { metrics: metricRecord as z.ZodType<object>, timing: timingRecord as z.ZodType<object> };

@@ -10,7 +10,7 @@ import type { EvaluationRecord } from '../src/run/evaluation.js';
 import { evaluationFiles } from '../src/run/run-files.js';
 import { loadTask, type TaskName, taskNames } from '../tasks/index.js';
 import type { ShownComparison, ShownExample, ShownSet } from './api.js';
-import { type Place, plainFile, refuseLinks } from './places.js';
+import { type Place, plainFile, refuseLinks } from '../src/run/places.js';
 import { readPlacedRun, type World } from './runs.js';
 
 /** Reads evaluations and caches each until it changes; keep one per server. */

@@ -4,12 +4,11 @@ import { readIndex } from '../checkpoints/store.js';
 import { datasetOf } from '../reports/run-data.js';
 import { plainName, settingsKey } from '../reports/format.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import { readJsonFile } from '../src/run/read-json.js';
-import { type RunInfo, runState } from '../src/run/records.js';
+import type { RunInfo } from '../src/run/records.js';
 import { runFiles } from '../src/run/run-files.js';
 import { openRun } from '../src/run/run-folder.js';
 import type { RunSummary } from './api.js';
-import { findPlaces, type Place, plainFile, refuseLinks } from './places.js';
+import { findPlaces, type Place, plainFile, refuseLinks } from '../src/run/places.js';
 
 /** A snapshot of the folders. */
 export interface View {
@@ -94,7 +93,7 @@ function summaryOf(place: Place): RunSummary {
   const { key, folder, within } = place;
   const about = { key, id: basename(folder), label: plainName(basename(folder)), within };
   try {
-    const { config, state, environment } = readPlacedRun(place);
+    const { config, state, environment, isStale } = readPlacedRun(place);
     const { enabled, updates } = (config.ppo ?? {}) as { enabled?: unknown; updates?: unknown };
     // A policy's updates follow from its steps.
     const counted = enabled === true && config.policy === undefined && typeof updates === 'number';
@@ -102,7 +101,7 @@ function summaryOf(place: Place): RunSummary {
     return {
       ...about,
       group: settingsKey(config),
-      state: state.status === 'stopped' && saysRunning(folder) ? 'stale' : state.status,
+      state: isStale ? 'stale' : state.status,
       ...{ reason: state.reason, phase: state.phase, dataset },
       updates: counted ? updates : undefined,
       seed: typeof config.seed === 'number' ? config.seed : undefined,
@@ -112,12 +111,6 @@ function summaryOf(place: Place): RunSummary {
     if (!(error instanceof WorkbenchError)) throw error;
     return { ...about, group: key, state: 'broken', reason: error.message };
   }
-}
-
-/** State from the file, corrected by `openRun` if no process holds the run. */
-function saysRunning(folder: string): boolean {
-  const { state } = runFiles(folder);
-  return !plainFile(state) || readJsonFile(state, runState, 'the state of a run').status === 'running';
 }
 
 /** Names of checkpoints: best, last and clone if present, then each step, latest first. */

@@ -132,7 +132,12 @@ export async function evaluateNamed<S extends Sample, Answer, R extends Row, D e
       }
       const [main] = opened.scorer.figures;
       const valueOf = task.measure.valueOf(main!.key);
-      const line = evaluationProgress(label ?? which.name, samples.length, task.measure.clusters, work);
+      const line = evaluationProgress(
+        label ?? which.name,
+        samples.length,
+        task.measure.samples ?? task.measure.clusters,
+        work,
+      );
       const evaluation = await keepEvaluation(opened.asker, samples, opened.scorer, {
         ...{ asked, folder, notes: notes[i]!, excluded: data.excluded, examples: data.examples },
         onCall: line.called,

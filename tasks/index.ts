@@ -1,6 +1,7 @@
 /** The tasks: a folder and a line each. */
 import type { EnvTypes } from '../envs/registry.js';
 import { WorkbenchError } from '../src/run/errors.js';
+import { describeValue } from '../src/run/printable.js';
 import { type EvaluationFlags, flagOf } from './flags.js';
 import type { Task } from './task.js';
 
@@ -50,8 +51,11 @@ export const taskNames = Object.keys(tasks) as TaskName[];
 
 const lines: Readonly<Record<string, TaskLine>> = tasks;
 
-/** A task; each is loaded when it is first asked for. */
-export const loadTask = (name: TaskName): Promise<AnyTask> => lines[name]!.load();
+/** A task; each is loaded when it is first asked for. @throws WorkbenchError `usage` for another name */
+export async function loadTask(name: TaskName): Promise<AnyTask> {
+  if (Object.hasOwn(lines, name)) return lines[name]!.load();
+  throw new WorkbenchError('usage', `expected a task (${taskNames.join(', ')}), got ${describeValue(name)}`);
+}
 
 /** The task over whose data an environment is walked; undefined for one that needs none, or is a user's own. */
 export const ownerOf = (id: string): TaskName | undefined =>

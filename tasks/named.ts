@@ -1,10 +1,11 @@
 /** Resolves the names of a command: agents, runs and kept evaluations, and their task. */
 import { agentOf } from '../agents/registry.js';
-import { datasetKind } from '../datasets/imported-dataset.js';
+import { datasetKind, importedNames } from '../datasets/imported-dataset.js';
 import { parseDatasetName } from '../datasets/questions/question-dataset.js';
 import { envIds } from '../envs/registry.js';
 import { foundEvaluation, readAsked } from '../evaluation/keep.js';
 import { WorkbenchError } from '../src/run/errors.js';
+import { presetNames } from '../src/run/locations.js';
 import { changedPluginsOf } from '../src/run/plugins.js';
 import { nearestName } from '../src/run/printable.js';
 import { nearestRun } from '../src/run/run-folder.js';
@@ -21,11 +22,32 @@ export const agentGroups: Readonly<Record<string, (asksModel: boolean) => boolea
 };
 
 /**
- * The task of a command: of the kept evaluations and runs among its names, else of the data set, else of the first agent that a
- * single task has; dialogues where several have it.
- * @throws WorkbenchError `data` for a data set that was not imported, `usage` where nothing says which data is meant
+ * The task of a command, which has all agents among its names.
+ * @throws WorkbenchError `data` for a data set that was not imported, `usage` where nothing says which data is meant, and for an
+ *   agent of another task
  */
 export async function taskOf(
+  named: readonly Named[],
+  flags: Pick<EvaluationFlags, 'dataset' | 'evaluations'>,
+): Promise<AnyTask> {
+  const task = await taskMeant(named, flags);
+  for (const { name, isRun } of named) {
+    if (isRun === true || task.agents.has(name) || name.includes('+') || namedRun(name)) continue;
+    const owners = (await allTasks()).filter(({ agents }) => agents.has(name)).map((one) => one.name);
+    if (owners.length === 0) continue;
+    const got = `${agentOf(name)}, which is for ${owners.join(' and ')}`;
+    throw new WorkbenchError('usage', `expected an agent for ${task.name}, got ${got}`, {
+      hint: `${flags.dataset ?? 'The data'} holds ${task.name}, for ${task.agents.names().join(', ')}.`,
+    });
+  }
+  return task;
+}
+
+/**
+ * The task of a command: of the kept evaluations and runs among its names, else of the data set, else of the first agent that a
+ * single task has; dialogues where several have it.
+ */
+async function taskMeant(
   named: readonly Named[],
   { dataset, evaluations }: Pick<EvaluationFlags, 'dataset' | 'evaluations'>,
 ): Promise<AnyTask> {
@@ -88,6 +110,12 @@ export function resolve(
   const isList = parts.length > 1 && parts.some((part) => task.agents.has(part));
   const expected = isRun === false ? 'an agent' : 'an agent or a run';
   throw new WorkbenchError('usage', `expected ${expected}, got ${JSON.stringify(name)}`, {
-    hint: `${isList ? 'Agents are parted by spaces. ' : near === undefined ? '' : `Did you mean "${near}"? `}Agents on ${task.name}: ${known.join(', ')}. Runs: \`kgwalk runs list\`; RUN@clone names a checkpoint, RUN+RUN several as one.`,
+    hint: `${isList ? 'Agents are parted by spaces. ' : (otherKind(name) ?? (near === undefined ? '' : `Did you mean "${near}"? `))}Agents on ${task.name}: ${known.join(', ')}. Runs: \`kgwalk runs list\`; RUN@clone names a checkpoint, RUN+RUN several as one.`,
   });
+}
+
+/** Hint for the name of a data set or a preset in place of an agent. */
+function otherKind(name: string): string | undefined {
+  if (importedNames().includes(parseDatasetName(name).name)) return `A data set is given by --dataset ${name}. `;
+  return presetNames().includes(name) ? `A preset is trained first: \`kgwalk train ${name}\`. ` : undefined;
 }

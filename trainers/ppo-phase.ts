@@ -140,7 +140,12 @@ export async function ppoPhase(session: Session, phase: PpoPhase): Promise<void>
     await train({ ...shared, onUpdate });
     line.finish();
   } catch (error) {
-    if (error instanceof WorkbenchError && error.resumable && done > saved) await save({}, true);
+    if (error instanceof WorkbenchError && error.resumable) {
+      if (done > saved) await save({}, true);
+      const kept = `What was trained is saved up to update ${saved}.`;
+      if (saved > 0 && error.code !== 'stopped')
+        Object.assign(error, { hint: [error.hint ?? [], kept].flat().join(' ') });
+    }
     const remedy =
       settings.adamEpsilon === 0 ? 'Raise ppo.adamEpsilon above 0.' : 'Lower ppo.learningRate or ppo.maxGradNorm.';
     throw divergedAt(error, `ppo update ${done + 1}`, remedy);

@@ -85,6 +85,8 @@ export interface TrainingRun {
   hashes: Required<Pick<CheckpointHashes, 'dataset'>> & Pick<CheckpointHashes, 'graph' | 'slots'>;
   /** Notices about the data for the user, one line each. */
   notes: readonly string[];
+  /** Makes networks that may be refused, once the backend is open and before there is a folder. */
+  prepare?(): void;
   /**
    * Runs every phase.
    * @param from checkpoint to resume from

@@ -70,13 +70,14 @@ async function trainNoted(learning: TaskTrainer, options: TrainOptions): Promise
   const before = resume === undefined ? undefined : runIn(folder);
   checkTrainSettings(learning, settings, fork !== undefined || readIndex(folder).clone !== undefined);
   const training = await learning.open(settings);
-  for (const note of training.notes) onNote?.(note);
-  if (training.readsTexts) onNote?.(`texts encoded by ${settings.encoder.model ?? 'nothing'}`);
   const opened = await encoderOf(training, settings);
   const encoder = trial ? trial.encoder(opened) : opened;
   try {
     const wanted = before ? backendToGoOnWith(before, settings) : settings.backend;
     const { tf, name: backend, why } = await openBackend(wanted, learning.networkSize(settings, encoder.dim));
+    training.prepare?.();
+    for (const note of training.notes) onNote?.(note);
+    if (training.readsTexts) onNote?.(`texts encoded by ${settings.encoder.model ?? 'nothing'}`);
     options.onBackend?.(
       backend,
       before && settings.backend === 'auto' && wanted !== 'auto' ? 'the run was begun on it' : why,

@@ -1,6 +1,7 @@
 /** Checks the contract of an environment at every step; violations throw an error with the place. */
 import type { Space } from '../../envs/spaces.js';
 import { WorkbenchError } from '../../src/run/errors.js';
+import { describeValue } from '../../src/run/printable.js';
 import { maskOf, type PolicyShape, type VectorObservation, type VectorObservationEnv } from './spaces.js';
 
 /** One copy of an environment, and how far its episode is. */
@@ -26,7 +27,7 @@ export class WatchedEnv {
     this.sum = 0;
     this.terminated = false;
     this.truncated = false;
-    this.#see(this.#asked(() => this.env.reset({ seed })).observation as VectorObservation);
+    this.#see(this.#asked(() => this.env.reset({ seed })).observation);
   }
 
   /** @returns the reward @throws WorkbenchError `failure` for an environment that throws or breaks its spaces */
@@ -43,7 +44,7 @@ export class WatchedEnv {
     this.terminated = terminated;
     // Both at once is an end: nothing comes after.
     this.truncated = truncated && !terminated;
-    this.#see(observation as VectorObservation);
+    this.#see(observation);
     if (!this.ended && this.steps >= this.env.spec.maxSteps) {
       throw this.#broken(`an end within ${this.env.spec.maxSteps} steps, its spec.maxSteps`, 'none');
     }
@@ -54,22 +55,26 @@ export class WatchedEnv {
     return this.terminated || this.truncated;
   }
 
-  #see(observation: VectorObservation): void {
+  #see(observation: unknown): void {
     if (!(this.env.observationSpace as Space<unknown>).contains(observation)) {
-      throw this.#broken('an observation of its observationSpace', problemOf(observation, this.shape));
+      const expected = `an observation of its observationSpace, ${this.shape.inputs} float32 numbers`;
+      throw this.#broken(expected, describeValue(observation));
     }
-    this.observation = observation;
+    this.observation = observation as VectorObservation;
     if (!this.shape.masked || this.ended) return;
-    if (!maskOf(observation)!.includes(1)) throw this.#broken('a legal action while the episode runs', 'none');
+    if (!maskOf(this.observation)!.includes(1)) throw this.#broken('a legal action while the episode runs', 'none');
   }
 
-  #asked<T>(ask: () => T): T {
+  #asked<T extends object>(ask: () => T): T {
+    let result: T;
     try {
-      return ask();
+      result = ask();
     } catch (error) {
       const { message = String(error) } = error as Partial<Error>;
       throw this.#broken('an environment that can be walked', `"${message}"`, error);
     }
+    if (Object(result) === result && 'observation' in result) return result;
+    throw this.#broken('an object with an observation', describeValue(result));
   }
 
   #broken(expected: string, got: string, cause?: unknown): WorkbenchError {
@@ -79,20 +84,10 @@ export class WatchedEnv {
       'failure',
       `expected ${expected}, got ${got}, at ${place}${copy} of ${this.env.spec.id}`,
       {
-        hint: 'checkEnv of kgwalk/envs tries an environment by itself. What was trained is saved up to its last update.',
+        hint: 'checkEnv of kgwalk/envs tries an environment by itself.',
         cause,
         resumable: true,
       },
     );
   }
-}
-
-function problemOf(observation: unknown, { inputs }: PolicyShape): string {
-  const vector =
-    observation instanceof Float32Array ? observation : (observation as { observation?: unknown })?.observation;
-  if (!(vector instanceof Float32Array))
-    return `${vector === undefined ? 'none' : Object.prototype.toString.call(vector)}`;
-  if (vector.length !== inputs) return `${vector.length} numbers instead of ${inputs}`;
-  const wrong = vector.findIndex((number) => !Number.isFinite(number));
-  return wrong >= 0 ? `${vector[wrong]} at index ${wrong}` : 'one outside of it';
 }

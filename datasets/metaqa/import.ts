@@ -53,17 +53,6 @@ export const metaqa: Importer<'questions'> = {
   name: 'metaqa',
   kind: 'questions',
   import: importMetaQa,
-  release: {
-    name: 'metaqa',
-    about: 'questions about films, 1 to 3 hops',
-    licence: 'CC BY 3.0',
-    page: 'https://github.com/yuyuz/MetaQA',
-    files: [],
-    byHand: [
-      'The page links to a folder on Google Drive, which only works in a browser.',
-      'Take kb.txt and, of 1-hop, 2-hop and 3-hop, qa_train.txt, qa_dev.txt, qa_test.txt (folder vanilla) and their _qtype.txt.',
-    ],
-  },
 };
 
 function findQuestionFiles(folder: string): QuestionFile[] {

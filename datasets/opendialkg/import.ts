@@ -12,7 +12,7 @@ import {
   jsonLines,
   writeDataset,
 } from '../imported-dataset.js';
-import { filesAt, type Importer, type ImportOptions, inSteps } from '../importer.js';
+import { type Importer, type ImportOptions, inSteps } from '../importer.js';
 import { splitNames } from '../walk-sample.js';
 import {
   findReleaseFiles,
@@ -52,20 +52,6 @@ export const opendialkg: Importer<'dialogues'> = {
   name: 'opendialkg',
   kind: 'dialogues',
   import: importOpenDialKg,
-  release: {
-    name: 'opendialkg',
-    about: 'dialogues whose turns walk a graph of films, books, music and sports',
-    licence: 'CC-BY-NC-4.0 (non-commercial use)',
-    page: 'https://github.com/facebookresearch/opendialkg',
-    files: filesAt(
-      'https://raw.githubusercontent.com/facebookresearch/opendialkg/e596daeaf599028aba82c71a488f7abce3099d80/data',
-      {
-        'opendialkg.csv': { gitBlob: 'dd056aeb80149bdd8632f4fec506d15f43b51f5e' },
-        'opendialkg_triples.txt': { gitBlob: '585ad6949971f13c4d87fd93c56962b780d43c2c' },
-        'opendialkg_relations.txt': { sha256: '408a547dcaf008ee18141e7cb59643e6a6a5850b81bcb9375cc8db35b057f5a3' },
-      },
-    ),
-  },
 };
 
 /** Shown at import and kept in the manifest. */

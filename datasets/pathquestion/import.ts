@@ -3,7 +3,6 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { printable } from '../../src/run/printable.js';
 import {
   collectTriples,
-  filesAt,
   firstFile,
   type Importer,
   type ImportOptions,
@@ -57,21 +56,6 @@ export const pathquestion: Importer<'questions'> = {
   name: 'pathquestion',
   kind: 'questions',
   import: importPathQuestion,
-  release: {
-    name: 'pathquestion',
-    about: 'questions of 2 and 3 hops with gold paths, on small parts of Freebase',
-    licence: 'none stated; for research use',
-    page: 'https://github.com/zmtkeke/IRN',
-    files: filesAt(
-      'https://raw.githubusercontent.com/zmtkeke/IRN/32f70d311978bfc1b911c60dff3e9d291b9a2447/PathQuestion',
-      {
-        'PQ-2H.txt': { sha256: '86f4a060a6d8a3d496671e6cfa73bf15b7f71422e9b49eefebc3f8fbe3618aef' },
-        '2H-kb.txt': { sha256: '1e8d8e7f950d7d0fe949b377b065b569c5b84d87273ec1600331f5ba985145d7' },
-        'PQ-3H.txt': { sha256: 'e0c5da286a830111e18122ad14ac195dc6bf90d42e2ec5c0c96522b51f16c69f' },
-        '3H-kb.txt': { sha256: '27eb687c67086eb684a43f524cc9560f76f52161e1a038b6be45ff2a24c50374' },
-      },
-    ),
-  },
 };
 
 /**

@@ -35,7 +35,8 @@ export function askedQuestion(
   { names = new NameIndex(graph), subset = 'all', topicsReturn, needsTopic = true }: AskedOptions = {},
 ): AskedQuestion {
   const marked = bracketed(text);
-  const mentions = marked.spans.length > 0 ? marked.spans : mentionsIn(text, names).slice(0, 1);
+  const named = (span: Span) => withSymbols(span, text, graph, names);
+  const mentions = marked.spans.length > 0 ? marked.spans : mentionsIn(text, names).slice(0, 1).map(named);
   if (mentions.length === 0 && needsTopic) {
     const hint = 'Put its topic entity in [brackets], as named in the graph.';
     const message = `expected a name of the graph in the question, got none in ${JSON.stringify(text)}`;
@@ -105,6 +106,21 @@ function mentionsIn(question: string, names: NameIndex): Span[] {
     throw new WorkbenchError('usage', message, { hint });
   }
   return [];
+}
+
+/** A mention with the symbols next to it that belong to the entity's name, such as an emoji. */
+function withSymbols([begin, end]: Span, question: string, graph: Graph, names: NameIndex): Span {
+  const before = /(?:[^\p{L}\p{N}\s]+\s*)+$/u.exec(question.slice(0, begin))?.[0].length ?? 0;
+  const after = /^(?:\s*[^\p{L}\p{N}\s]+)+/u.exec(question.slice(end))?.[0].length ?? 0;
+  const folded = (text: string) => text.normalize('NFKC').toLowerCase();
+  const known = names.find(question.slice(begin, end)).map((entity) => folded(graph.entityNames[entity]!));
+  for (let length = before + after; length > 0; length--) {
+    for (let left = Math.min(before, length); left >= Math.max(0, length - after); left--) {
+      const [from, to] = [begin - left, end + length - left];
+      if (known.includes(folded(question.slice(from, to)))) return [from, to];
+    }
+  }
+  return [begin, end];
 }
 
 function unknownEntity(mention: string, graph: Graph): WorkbenchError {

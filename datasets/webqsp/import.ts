@@ -44,18 +44,6 @@ export const webqsp: Importer<'questions'> = {
   name: 'webqsp',
   kind: 'questions',
   import: importWebQsp,
-  release: {
-    name: 'webqsp',
-    about: 'questions of web users, with semantic parses over Freebase',
-    licence: 'Microsoft Research data licence; Freebase: CC BY',
-    page: 'https://www.microsoft.com/en-us/download/details.aspx?id=52763',
-    files: [],
-    byHand: [
-      'Download and unpack WebQSP.zip; take data/WebQSP.train.json and data/WebQSP.test.json.',
-      'Add the triples around the questions’ topics: freebase_named_triples.tsv (head, relation, tail) and,',
-      'if ids have names, mid2name.tsv (id, name), separated by tabs.',
-    ],
-  },
 };
 
 function importFile(released: readonly ReleasedQuestion[], freebase: FreebaseGraph): ImportedFile {

@@ -38,17 +38,6 @@ export const webquestions: Importer<'questions'> = {
   name: 'webquestions',
   kind: 'questions',
   import: importWebQuestions,
-  release: {
-    name: 'webquestions',
-    about: 'questions of web users with answers by name',
-    licence: 'CC BY 4.0; Freebase: CC BY',
-    page: 'https://nlp.stanford.edu/software/sempre/',
-    files: [],
-    byHand: [
-      'Take webquestions.examples.train.json and webquestions.examples.test.json.',
-      'Add triples of Freebase, as for webqsp.',
-    ],
-  },
 };
 
 function importFile(

@@ -30,7 +30,8 @@ export async function openEncoder(settings: EncoderSettings, options: OpenEncode
   if (isServerAddress(model)) {
     return openServerEncoder({ servers: model, normalize: settings.normalize, cacheFolder: options.cacheFolder });
   }
-  return openLlamaEncoder({ modelPath: modelFile(model), settings, cacheFolder: options.cacheFolder });
+  const modelPath = modelFile(model, 'hashed:DIM for vectors without a model');
+  return openLlamaEncoder({ modelPath, settings, cacheFolder: options.cacheFolder });
 }
 
 interface EncodeProgress extends Omit<EncodeOptions, 'onProgress'> {

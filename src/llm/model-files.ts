@@ -54,11 +54,12 @@ export const isModelPath = (spec: string): boolean => /[/\\]|\.gguf$/i.test(spec
 /**
  * The file behind a model’s name: `demo` is the embedded one, a path stays a path, any other word is a downloaded
  * model.
+ * @param instead what else may be given, for the hint
  * @returns an absolute path; a path is not checked for existence
  * @throws WorkbenchError `usage` for an unknown name and the file name of a downloaded model, `data` for a model that
  *   was not downloaded yet
  */
-export function modelFile(spec: string): string {
+export function modelFile(spec: string, instead = 'oracle:ERROR-RATE to simulate one'): string {
   if (isServerAddress(spec)) {
     throw new WorkbenchError('usage', `expected a model’s file or name, got the address ${masked(spec)}`, {
       hint: '`kgwalk models get URL` downloads a file.',
@@ -91,7 +92,7 @@ export function modelFile(spec: string): string {
     hint: [
       ...(near === undefined ? [] : [`Did you mean "${near}"?`]),
       `Give FILE.gguf, a name of \`kgwalk models list\` (${[embeddedModelName, ...here].join(', ')} here), http(s)://HOST/v1#MODEL`,
-      'for an OpenAI-compatible server, or oracle:ERROR-RATE to simulate one.',
+      `for an OpenAI-compatible server, or ${instead}.`,
     ].join(' '),
   });
 }

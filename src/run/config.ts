@@ -21,6 +21,8 @@ interface ConfigInput {
   text?: string;
   /** `a.b=value`, later ones win; values are YAML. */
   overrides?: readonly string[];
+  /** Place of overrides in messages. Default `--set`. */
+  place?: string;
   /** Name of `text` in messages. Default `config`. */
   source?: string;
 }
@@ -44,7 +46,8 @@ export function loadConfig<S extends z.ZodType>(schema: S, input: ConfigInput): 
   const value = dropEmptySections(applyOverrides(given, overrides), keys);
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const placeOf = (path: readonly PropertyKey[]) => placeOfKey(path, source, overrides);
+  const { place = '--set' } = input;
+  const placeOf = (path: readonly PropertyKey[]) => placeOfKey(path, source, overrides, place);
   // Two rules broken by one value, such as integer and minimum, become one message with the range.
   throw configError([...new Set(result.error.issues.flatMap((issue) => describeIssue(issue, value, keys, placeOf)))]);
 }
@@ -97,10 +100,15 @@ function describeIssue(
   return [`${key ? `${printable(key, longestKey)}: ` : ''}${message}${placeOf(issue.path)}`];
 }
 
-function placeOfKey(path: readonly PropertyKey[], source: ConfigSource, overrides: readonly Override[]): string {
+function placeOfKey(
+  path: readonly PropertyKey[],
+  source: ConfigSource,
+  overrides: readonly Override[],
+  by: string,
+): string {
   const touches = ({ path: set }: Override) => set.every((step, i) => i >= path.length || step === String(path[i]));
   const override = path.length > 0 ? overrides.findLast(touches) : undefined;
-  const place = override ? `--set ${printable(override.path.join('.'), longestKey)}` : source.placeOf(path);
+  const place = override ? `${by} ${printable(override.path.join('.'), longestKey)}` : source.placeOf(path);
   return place ? `, at ${place}` : '';
 }
 

@@ -86,6 +86,7 @@ export function makeFolder(folder: string): void {
   }
 }
 
+/** True for a folder, or a link to one. */
 export function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }

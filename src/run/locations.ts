@@ -5,7 +5,9 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { env } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { WorkbenchError } from './errors.js';
+import { shellWord } from './command-line.js';
 import { nearestName } from './printable.js';
+import { runFiles } from './run-files.js';
 
 /** `KGWALK_HOME`, default `~/.kgwalk`: imported data, models, embeddings and caches; not created here. */
 export function kgwalkHome(): string {
@@ -51,6 +53,11 @@ export function resolvePreset(nameOrPath: string): string {
   const found = candidates.find((path) => statSync(path, { throwIfNoEntry: false })?.isFile());
   if (found !== undefined) return found;
   const near = nearestName(nameOrPath, presetNames());
+  if (existsSync(runFiles(nameOrPath).config)) {
+    throw new WorkbenchError('usage', `expected a preset or a YAML file, got a run, at ${nameOrPath}`, {
+      hint: `Continue the run: \`kgwalk train --resume --run-dir ${shellWord(nameOrPath)}\`.`,
+    });
+  }
   throw new WorkbenchError('usage', `expected a preset or a YAML file, got ${JSON.stringify(nameOrPath)}`, {
     hint: `${near === undefined ? '' : `Did you mean "${near}"? `}Give the path of a YAML file or one of: ${presetNames().join(', ')}.`,
   });

@@ -64,3 +64,23 @@ function editDistance(a: string, b: string): number {
   }
   return previous[b.length]!;
 }
+
+/** Short description of a value: types and lengths, and the numbers of short vectors. */
+export function describeValue(value: unknown): string {
+  if (ArrayBuffer.isView(value) && 'length' in value) {
+    const numbers = Array.from(value as Float32Array);
+    const shown = numbers.length > 12 ? `${numbers.slice(0, 12).join(', ')}, …` : numbers.join(', ');
+    return `${value.constructor.name}(${numbers.length}) [${shown}]`;
+  }
+  if (Array.isArray(value)) return `an array of ${value.length}`;
+  if (typeof value === 'function') return 'a function';
+  if (typeof value !== 'object' || value === null)
+    return typeof value === 'string' ? JSON.stringify(value) : String(value);
+  if ('then' in value) return 'a Promise';
+  return `{ ${Object.entries(value)
+    .slice(0, 8)
+    .map(
+      ([key, one]) => `${key}: ${typeof one === 'object' && !ArrayBuffer.isView(one) ? 'object' : describeValue(one)}`,
+    )
+    .join(', ')} }`;
+}

@@ -1,8 +1,8 @@
-/** Reads and validates JSON from files and servers: a known shape, or one error that names the problem. */
+/** Validates JSON from files and servers, and what programs give: a known shape, or one error that names the problem. */
 import { z } from 'zod';
 import { WorkbenchError } from './errors.js';
 import { readTextFile } from './files.js';
-import { printable } from './printable.js';
+import { describeValue, nearestName, printable } from './printable.js';
 
 interface JsonPlace {
   /** Name for users, with its article: `a checkpoint index`. */
@@ -33,6 +33,41 @@ export function ofShape<Schema extends z.ZodType>(
   const fault = [...(first!.path.length > 0 ? [first!.path.join('.')] : []), first!.message].join(': ');
   const count = more.length > 0 ? ` and ${more.length} more faults` : '';
   throw new WorkbenchError('data', `expected ${what}, got ${printable(fault, 200)}${count}, at ${place}`, { hint });
+}
+
+/** A function, in the schema of what a program gives. */
+export const anyFunction = z.custom<(...args: never) => unknown>(
+  (value) => typeof value === 'function',
+  'expected a function',
+);
+
+/**
+ * Checks what a program gives.
+ * @throws WorkbenchError `config` that names every part that does not fit, and for an unknown name the nearest
+ */
+export function checkGiven(value: unknown, schema: z.ZodObject, what: string, place: string): void {
+  const { error } = schema.safeParse(value);
+  if (!error) return;
+  const known = Object.keys(schema.shape);
+  const inside = (node: unknown, step: PropertyKey) => (node as Record<PropertyKey, unknown> | undefined)?.[step];
+  const promised = typeof inside(value ?? {}, 'then') === 'function';
+  const problems = (promised ? [] : error.issues).flatMap((issue) => {
+    if (issue.code !== 'unrecognized_keys') {
+      const name = issue.path.length > 0 ? `${issue.path.join('.')}=` : '';
+      return `${name}${describeValue(issue.path.reduce(inside, value))} (${issue.message.replace(/^Invalid input: |, received .*$/g, '')})`;
+    }
+    return issue.keys.map((key) => {
+      const near = nearestName(key, known);
+      return `the unknown ${printable(key, 80)}${near === undefined ? '' : `, did you mean ${near}?`}`;
+    });
+  });
+  throw new WorkbenchError(
+    'config',
+    `expected ${what}, got ${promised ? 'a Promise' : problems.join('; ')}, at ${place}`,
+    {
+      hint: `Known are ${known.join(', ')}.`,
+    },
+  );
 }
 
 const deepest = 32;

@@ -105,4 +105,6 @@ export interface RunInfo {
   configHash: string;
   environment: EnvironmentRecord;
   state: RunState;
+  /** True where the state was recorded as `running` by a process that is gone. */
+  isStale?: boolean;
 }

@@ -7,9 +7,10 @@ import { shownPath } from './command-line.js';
 import { longestConfig, parseConfigText } from './config-source.js';
 import { configHash } from './config-values.js';
 import { WorkbenchError } from './errors.js';
-import { isFolder, makeFolder, readError, readTextFile, removeLeftovers, writeFileAtomic } from './files.js';
-import { confined, runsFolder } from './locations.js';
-import { nearestName } from './printable.js';
+import { isFolder, makeFolder, readTextFile, removeLeftovers, writeFileAtomic } from './files.js';
+import { confined, presetNames, runsFolder } from './locations.js';
+import { findPlaces, type Listed, listPlaces } from './places.js';
+import { describeValue, nearestName } from './printable.js';
 import { ofShape, readJsonFile } from './read-json.js';
 import { environmentRecord, type EnvironmentRecord, type RunInfo, runState, type RunState } from './records.js';
 import { runFiles } from './run-files.js';
@@ -50,7 +51,7 @@ export function createRun({ folder, config, environment, resume = false, prepare
     const resumed = existsSync(files.config);
     if (resumed && !resume) {
       throw new WorkbenchError('usage', `expected a folder without a run, got one that holds a run, at ${place}`, {
-        hint: 'Resume it by --resume, or choose another --run-dir.',
+        hint: 'Resume it (--resume; in a program, resume: true), or choose another folder.',
       });
     }
     removeLeftovers(place);
@@ -103,10 +104,13 @@ export function createRun({ folder, config, environment, resume = false, prepare
  * @throws WorkbenchError `data` if there is no run or one of its files is broken
  */
 export function openRun(nameOrFolder: string, runs: string = runsFolder()): RunInfo {
+  if (typeof nameOrFolder !== 'string' || nameOrFolder === '') {
+    throw new WorkbenchError('usage', `expected the name or folder of a run, got ${describeValue(nameOrFolder)}`);
+  }
   const isName = !existsSync(runFiles(nameOrFolder).config) && /^[^/\\]+$/.test(nameOrFolder);
   const info = readRun(resolve(isName ? confined(runs, nameOrFolder) : nameOrFolder));
   if (info.state.status !== 'running' || isLocked(info.folder)) return info;
-  return { ...info, state: { ...info.state, status: 'stopped' } };
+  return { ...info, state: { ...info.state, status: 'stopped' }, isStale: true };
 }
 
 /** The run in a folder as read by `openRun`, or undefined if there is none. */
@@ -114,36 +118,15 @@ export function runIn(folder: string): RunInfo | undefined {
   return existsSync(runFiles(folder).config) ? openRun(folder) : undefined;
 }
 
-/** A run of a listing, or the reason why it cannot be read. */
-export type ListedRun = RunInfo | { id: string; folder: string; problem: string };
+/** Runs below a folder. */
+export const listRuns = (runs: string): Listed<RunInfo>[] => listPlaces(runs, 'run', openRun);
 
-/** Runs directly inside a folder, by name; other folders are skipped. */
-export function listRuns(runs: string): ListedRun[] {
-  if (!existsSync(runs)) return [];
-  let names: string[];
-  try {
-    names = readdirSync(runs).sort();
-  } catch (error) {
-    throw readError(error, runs, 'a folder of runs');
-  }
-  return names.flatMap((id): ListedRun[] => {
-    const folder = resolve(runs, id);
-    if (!existsSync(runFiles(folder).config)) return [];
-    try {
-      return [openRun(folder, runs)];
-    } catch (error) {
-      if (!(error instanceof WorkbenchError)) throw error;
-      return [{ id, folder, problem: error.message }];
-    }
-  });
-}
-
-/** Closest run name among the siblings and the folder of runs. */
+/** Closest run name among the siblings and all below the folder of runs. */
 export function nearestRun(folder: string): string | undefined {
-  const runs = [dirname(resolve(folder)), runsFolder()].flatMap((parent) => {
-    const names = isFolder(parent) ? readdirSync(parent) : [];
-    return names.map((name) => join(parent, name)).filter((run) => existsSync(runFiles(run).config));
-  });
+  const parent = dirname(resolve(folder));
+  const siblings = (isFolder(parent) ? readdirSync(parent) : []).map((name) => join(parent, name));
+  const below = [...findPlaces([runsFolder()]).values()].filter(({ kind }) => kind === 'run');
+  const runs = [...siblings.filter((run) => existsSync(runFiles(run).config)), ...below.map((run) => run.folder)];
   const byName = new Map(runs.toReversed().map((run) => [basename(run), run]));
   const found = byName.get(nearestName(basename(folder), byName.keys()) ?? '');
   return found && shownPath(found);
@@ -153,9 +136,11 @@ function readRun(folder: string): RunInfo {
   const files = runFiles(folder);
   if (!existsSync(files.config)) {
     const got = existsSync(folder) ? `a folder without ${basename(files.config)}` : 'nothing';
-    const near = nearestRun(folder);
+    const isPreset = presetNames().includes(basename(folder));
+    const near = isPreset ? undefined : nearestRun(folder);
+    const start = isPreset ? `A preset is trained first: \`kgwalk train ${basename(folder)}\`. ` : '';
     throw new WorkbenchError('data', `expected a run, got ${got}, at ${folder}`, {
-      hint: `${near === undefined ? '' : `Did you mean ${near}? `}The runs there are: \`kgwalk runs list\`.`,
+      hint: `${near === undefined ? start : `Did you mean ${near}? `}The runs there are: \`kgwalk runs list\`.`,
     });
   }
   const config = readConfig(files.config);

@@ -1,9 +1,9 @@
 /** Records of a sweep folder as stored: written by a sweep, read by listings and pages. */
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { WorkbenchError } from './errors.js';
 import { readJsonLines } from './json-lines.js';
+import { type Listed, listPlaces } from './places.js';
 import { asWritten, furtherKey, openObject, readJsonFile } from './read-json.js';
 import { anyNumber } from './records.js';
 import { isHeld } from './run-lock.js';
@@ -125,25 +125,9 @@ export function sweepIn(folder: string): SweepInfo | undefined {
   };
 }
 
-/** A sweep of a listing, or the reason why it cannot be read. */
-export type ListedSweep = SweepInfo | { id: string; folder: string; problem: string };
-
-/** Sweeps directly inside a folder, by name. */
-export function listSweeps(runs: string): ListedSweep[] {
-  if (!existsSync(runs)) return [];
-  return readdirSync(runs)
-    .sort()
-    .flatMap((id): ListedSweep[] => {
-      const folder = resolve(runs, id);
-      try {
-        const sweep = sweepIn(folder);
-        return sweep ? [sweep] : [];
-      } catch (error) {
-        if (!(error instanceof WorkbenchError)) throw error;
-        return [{ id, folder, problem: error.message }];
-      }
-    });
-}
+/** Sweeps below a folder. */
+export const listSweeps = (runs: string): Listed<SweepInfo>[] =>
+  listPlaces(runs, 'sweep', (folder) => sweepIn(folder)!);
 
 /** End of a run. */
 export type TrialEnd = Extract<TrialEvent, { kind: 'end' }>;

@@ -176,7 +176,10 @@ export function autoOrder(size?: NetworkSize): { names: readonly ComputerName[];
   if (size === undefined) return { names: backendNames, why: 'the first that works' };
   const { rows, inputs, units, onHost } = size;
   const millions = (rows * inputs * units) / 1e6;
-  const product = `the largest product is ${rows} × ${inputs} × ${units}, ${rounded(millions)} million multiply-adds`;
+  const product =
+    rows * inputs * units > 1
+      ? `the largest product is ${rows} × ${inputs} × ${units}, ${rounded(millions)} million multiply-adds`
+      : 'no products of matrices';
   const order = (why: string, ...names: ComputerName[]) => ({ names, why: `${product}, ${why}` });
   const isGpuSize = millions >= worthFrom.gpu;
   if (onHost) {

@@ -68,7 +68,7 @@ export const dialogueMeasure: Measure<DialogueRow> = {
       return at === undefined ? undefined : hitAtK(at, Number(k));
     };
   },
-  clusters: 'dialogues',
+  ...{ clusters: 'dialogues', samples: 'samples' },
   cluster: ({ dialogue }) => dialogue,
   slices: {
     hops: ({ hops }) => String(hops),

@@ -1,10 +1,11 @@
 /** Training of a policy over vectors: PPO in any environment, and the best by its return on episodes that are always the same. */
-import { mlpPolicy, normalizerOf } from '../../agents/policy/policy.js';
+import { z } from 'zod';
+import { type MakePolicy, mlpPolicy, normalizerOf, type PolicyNetworks } from '../../agents/policy/policy.js';
 import { playEpisodes, policyChooser } from '../../agents/policy/play.js';
 import { type PolicySettings, policySettings } from '../../agents/policy/spaces.js';
 import type { PolicyShape, VectorObservation } from '../../agents/policy/spaces.js';
 import type { Checkpoint } from '../../checkpoints/checkpoint.js';
-import { WorkbenchError } from '../../src/run/errors.js';
+import { anyFunction, checkGiven } from '../../src/run/read-json.js';
 import { subSeed } from '../../src/run/seeds.js';
 import { firstWeights, openLearner, ppoPhase } from '../../trainers/ppo-phase.js';
 import type { PpoSettings } from '../../trainers/ppo-settings.js';
@@ -30,6 +31,7 @@ export function episodesTrainer(own: OwnParts = {}): TaskTrainer {
       const source = own.source ?? registeredSource(settings.env);
       const shape = shapeOf(source);
       const { totalSteps, numEnvs } = policyOf(settings);
+      let networks: PolicyNetworks | undefined;
       const actions = `${shape.numActions} actions${shape.masked ? ', with masks' : ''}`;
       return Promise.resolve({
         readsTexts: false,
@@ -37,10 +39,11 @@ export function episodesTrainer(own: OwnParts = {}): TaskTrainer {
         notes: [
           `${source.id}: vectors of ${shape.inputs} numbers, ${actions}; ${totalSteps} steps in ${numEnvs} copies`,
         ],
+        prepare: () => void (networks = networksOf(own.policy, shape, settings)),
         async run(session, from) {
           const { run } = session;
           run.update({ phase: 'ppo' });
-          await policyPpo(session, { ...own, source }, shape, from);
+          await policyPpo(session, { source, shape, networks: networks! }, from);
           run.update({ done: { ...run.state.done, ppo: true } });
         },
       });
@@ -79,23 +82,31 @@ function policyProblems({ env, policy, clone, transe, bilinear, ppo, backend }: 
   return problems;
 }
 
+/** The networks of a run. @throws WorkbenchError `config` for parts that are missing */
+function networksOf(make: MakePolicy | undefined, shape: PolicyShape, settings: TrainSettings): PolicyNetworks {
+  const networks = (make ?? mlpPolicy(policyOf(settings)))(shape, settings.seed);
+  const wanted = settings.ppo.baseline === 'critic' ? withCritic : policyMembers;
+  checkGiven(networks, wanted, 'networks of a policy with ppo.baseline=' + settings.ppo.baseline, 'policy');
+  return networks;
+}
+
+/** A policy with its actor alone. */
+export const policyMembers = z.object({
+  actor: z.object({ requestOf: anyFunction, numScores: anyFunction, score: anyFunction }),
+});
+const withCritic = policyMembers.extend({ critic: z.object({ values: anyFunction }) });
+
 /** @param from a checkpoint to resume from */
 async function policyPpo(
   session: Session,
-  { source, policy: make }: OwnParts & { source: EnvSource },
-  shape: PolicyShape,
+  { source, shape, networks }: { source: EnvSource; shape: PolicyShape; networks: PolicyNetworks },
   from: Checkpoint | undefined,
 ): Promise<void> {
   const { settings, signal } = session;
   const { seed } = settings;
   const policy = policyOf(settings);
   const rounds = roundsOf(settings);
-  const { actor, critic } = (make ?? mlpPolicy(policy))(shape, seed);
-  if (rounds.baseline === 'critic' && !critic) {
-    throw new WorkbenchError('config', 'expected a critic with the actor and ppo.baseline=critic, got none', {
-      hint: 'Give a ValueNetwork, or set ppo.baseline=none.',
-    });
-  }
+  const { actor, critic } = networks;
   const normalizer = normalizerOf(shape, policy, rounds.gamma);
   const envs = Array.from({ length: policy.numEnvs }, () => source.make());
   const { numSteps, minibatchSize } = policy;

@@ -1,10 +1,14 @@
 /** Copies of an environment: from the registry, by the settings, or from a program's function. */
 import type { MakePolicy } from '../../agents/policy/policy.js';
-import { type PolicyShape, policyShapeOf, type VectorObservationEnv } from '../../agents/policy/spaces.js';
+import { maskOf, type PolicyShape, policyShapeOf, type VectorObservationEnv } from '../../agents/policy/spaces.js';
+import { WatchedEnv } from '../../agents/policy/watched-env.js';
+import { envMembers } from '../../envs/check-env.js';
 import type { Env } from '../../envs/env.js';
 import { envIds, envMaker } from '../../envs/registry.js';
 import { configHash } from '../../src/run/config-values.js';
 import { WorkbenchError } from '../../src/run/errors.js';
+import { describeValue, nearestName } from '../../src/run/printable.js';
+import { checkGiven } from '../../src/run/read-json.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
 
 /** An environment that policies over vectors fit. */
@@ -26,43 +30,48 @@ type EnvSettings = Pick<TrainSettings['env'], 'id' | 'options'>;
 /** Copies of a registered environment. @throws WorkbenchError `usage` for one that is not registered here */
 export function registeredSource({ id, options }: EnvSettings): EnvSource {
   if (!envIds().includes(id)) {
-    throw new WorkbenchError('usage', `expected a known environment, got ${JSON.stringify(id)}, at env.id`, {
-      hint: 'A custom environment is registered by a plugin: --plugin FILE; a program passes it to evaluatePolicy.',
+    const near = nearestName(String(id), envIds());
+    throw new WorkbenchError('usage', `expected a known environment, got ${describeValue(id)}, at env.id`, {
+      hint: `${near === undefined ? '' : `Did you mean ${near}? `}A custom environment is registered by a plugin (--plugin FILE) or by registerEnv; a program may also pass a function that makes it.`,
     });
   }
   let make: (() => Env<unknown>) | undefined;
-  return {
-    id,
-    make() {
-      try {
-        make ??= envMaker(id, options);
-        return make() as VectorObservationEnv;
-      } catch (error) {
-        if (error instanceof WorkbenchError) throw error;
-        const got = `"${(error as Error).message}"`;
-        throw new WorkbenchError('config', `expected an environment, got ${got} when it was made, at env.id=${id}`, {
-          hint: 'It is made with env.options.',
-          cause: error,
-        });
-      }
-    },
-  };
+  return { id, make: () => made(() => (make ??= envMaker(id, options))(), `env.id=${id}, with its env.options`) };
 }
 
-/** A program's own, by what makes a copy. */
-export function ownSource(make: () => VectorObservationEnv): EnvSource {
-  const env = make();
-  const { id } = env.spec ?? {};
+/** A program's own, by what makes a copy. @throws WorkbenchError `config` for what is no environment */
+export function ownSource(make: () => VectorObservationEnv, place: string): EnvSource {
+  const env = made(make, place);
   env.close();
-  if (typeof id === 'string') return { id, make };
-  throw new WorkbenchError('config', `expected an environment with a spec.id like mine/Walk-v1, got ${String(id)}`);
+  return { id: env.spec.id, make: () => made(make, place) };
 }
 
-/** Shapes that the networks must fit. @throws WorkbenchError `config` for an environment that policies over vectors do not fit */
+/** A new copy, with all that an environment has. */
+function made(make: () => unknown, place: string): VectorObservationEnv {
+  let env: unknown;
+  try {
+    env = make();
+  } catch (error) {
+    if (error instanceof WorkbenchError) throw error;
+    const got = `"${(error as Error).message}" when it was made`;
+    throw new WorkbenchError('config', `expected an environment, got ${got}, at ${place}`, { cause: error });
+  }
+  checkGiven(env, envMembers, 'an environment', place);
+  return env as VectorObservationEnv;
+}
+
+/**
+ * Shapes that the networks must fit, from a copy that is reset and takes one step.
+ * @throws WorkbenchError `config` for an environment that policies over vectors do not fit, `failure` for one that breaks its promises
+ */
 export function shapeOf({ make }: EnvSource): PolicyShape {
   const env = make();
   try {
-    return policyShapeOf(env);
+    const shape = policyShapeOf(env);
+    const watched = new WatchedEnv(env, shape);
+    watched.begin(0);
+    watched.step(Math.max(0, maskOf(watched.observation)?.indexOf(1) ?? 0));
+    return shape;
   } finally {
     env.close();
   }
@@ -76,7 +85,7 @@ export function sourceHash({ id, options }: EnvSettings, shape: PolicyShape): st
 /** True if a registered environment can be made by these settings and its observations are vectors. */
 export function showsVectors(env: EnvSettings): boolean {
   try {
-    shapeOf(registeredSource(env));
+    policyShapeOf(registeredSource(env).make());
     return true;
   } catch {
     return false;

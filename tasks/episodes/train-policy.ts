@@ -1,4 +1,5 @@
 /** `trainPolicy` and `evaluatePolicy`: PPO in an environment of the user's own, from a program. */
+import { z } from 'zod';
 import { type PlayedEpisode, playEpisodes, policyChooser } from '../../agents/policy/play.js';
 import {
   type MakePolicy,
@@ -13,14 +14,16 @@ import { loadConfig } from '../../src/run/config.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { Estimate } from '../../src/run/figures.js';
 import { resolvePreset } from '../../src/run/locations.js';
-import { nearestName } from '../../src/run/printable.js';
+import { describeValue } from '../../src/run/printable.js';
+import { anyFunction, checkGiven } from '../../src/run/read-json.js';
 import { openRun } from '../../src/run/run-folder.js';
 import { ppoSettings } from '../../trainers/ppo-settings.js';
 import { settingsOfRun, trainSettings, type TrainSettings } from '../../trainers/train-settings.js';
 import type { TrainOptions } from '../../trainers/train.js';
+import { ownerOf } from '../index.js';
 import { trainTask } from '../train.js';
 import { episodesTask } from './index.js';
-import { episodeSeeds, policyOf } from './learn.js';
+import { episodeSeeds, policyMembers, policyOf } from './learn.js';
 import { type EnvSource, ownSource, registeredSource, shapeOf } from './source.js';
 
 /** Makes separate copies of an environment; or the id of a registered one. */
@@ -62,11 +65,18 @@ export interface TrainedPolicyRun {
  *   promises, after saving; `stopped` after saving on request
  */
 export async function trainPolicy(options: TrainPolicyOptions): Promise<TrainedPolicyRun> {
+  checkGiven(options, trainingOptions, 'options of trainPolicy', 'trainPolicy');
   const { makeEnv, env, envOptions, settings: given = {}, policy, resume = false, ...others } = options;
   if ((makeEnv === undefined) === (env === undefined)) {
     throw new WorkbenchError('usage', `expected makeEnv or env, got ${makeEnv ? 'both' : 'neither'}, at trainPolicy`);
   }
-  const source = makeEnv ? ownSource(makeEnv) : undefined;
+  const source = makeEnv ? ownSource(makeEnv, 'makeEnv of trainPolicy') : undefined;
+  if (env !== undefined) registeredSource({ id: env, options: envOptions });
+  if (ownerOf(env ?? '') !== undefined) {
+    throw new WorkbenchError('usage', `expected an environment of vectors, got ${env}, which walks ${ownerOf(env!)}`, {
+      hint: 'Its walkers are trained by train of kgwalk/tasks.',
+    });
+  }
   const settings = policyTrainingSettings({ id: source?.id ?? env!, options: envOptions }, given);
   const make = typeof policy === 'object' ? () => policy : policy;
   const task = episodesTask({ source, policy: make });
@@ -79,26 +89,51 @@ export async function trainPolicy(options: TrainPolicyOptions): Promise<TrainedP
   return { folder: options.folder, return: found!, length: length! };
 }
 
+const callback = anyFunction.optional();
+const policyGiven = z
+  .custom((value) => typeof value === 'function' || (typeof value === 'object' && value !== null), 'expected networks')
+  .optional();
+const signalGiven = z
+  .custom((value) => typeof (value as AbortSignal | null)?.aborted === 'boolean', 'expected an AbortSignal')
+  .optional();
+
+const trainingOptions = z.strictObject({
+  makeEnv: callback,
+  env: z.string().optional(),
+  envOptions: z.record(z.string(), z.unknown()).optional(),
+  settings: z.record(z.string(), z.unknown()).optional(),
+  folder: z.string().min(1),
+  policy: policyGiven,
+  resume: z.union([z.boolean(), z.string()]).optional(),
+  threads: z.int().min(1).optional(),
+  signal: signalGiven,
+  trial: z.unknown().optional(),
+  ...{ progress: callback, onTruncatedLog: callback, onNote: callback, onBackend: callback },
+  ...{ onUpdate: callback, onMetrics: callback },
+});
+
+/** Names of `PolicyTrainingSettings`, each with its place in settings files. */
+const places: Record<string, string> = {
+  ...Object.fromEntries(Object.keys(ppoSettings.shape).map((key) => [key, `ppo.${key}`])),
+  ...Object.fromEntries(Object.keys(policySettings.shape).map((key) => [key, `policy.${key}`])),
+  ...{ seed: 'seed', name: 'name', tensorboard: 'log.tensorboard' },
+};
+const namesAlone = z.strictObject(
+  Object.fromEntries(Object.keys(places).map((name) => [name, z.unknown().optional()])),
+);
+
 /** @throws WorkbenchError `config` for names that are none, with the nearest, and for values out of range */
 function policyTrainingSettings(
   env: { id: string; options: Record<string, unknown> | undefined },
   given: PolicyTrainingSettings,
 ): TrainSettings {
-  const places: Record<string, string> = {
-    ...Object.fromEntries(Object.keys(ppoSettings.shape).map((key) => [key, `ppo.${key}`])),
-    ...Object.fromEntries(Object.keys(policySettings.shape).map((key) => [key, `policy.${key}`])),
-    ...{ seed: 'seed', name: 'name', tensorboard: 'log.tensorboard' },
-  };
-  const overrides = Object.entries(given).flatMap(([key, value]) => {
-    if (value === undefined) return [];
-    if (Object.hasOwn(places, key)) return [`${places[key]}=${JSON.stringify(value)}`];
-    const near = nearestName(key, Object.keys(places));
-    throw new WorkbenchError('config', `expected settings of a policy, got ${key}, at trainPolicy`, {
-      hint: `${near === undefined ? '' : `Did you mean ${near}? `}Names and defaults: docs/training-your-own.md.`,
-    });
-  });
+  checkGiven(given, namesAlone, 'settings of a policy', 'trainPolicy');
+  const overrides = Object.entries(given).flatMap(([key, value]) =>
+    value === undefined ? [] : [`${places[key]}=${JSON.stringify(value)}`],
+  );
   const own = [`env.id=${env.id}`, ...(env.options ? [`env.options=${JSON.stringify(env.options)}`] : [])];
-  return loadConfig(trainSettings, { file: resolvePreset('policy'), overrides: [...own, ...overrides] });
+  const file = resolvePreset('policy');
+  return loadConfig(trainSettings, { file, overrides: [...own, ...overrides], place: 'settings of trainPolicy:' });
 }
 
 /** Which episodes are played, and how. */
@@ -126,6 +161,15 @@ export interface PolicyEvaluation {
   episodes: PlayedEpisode[];
 }
 
+const evaluationOptions = z.strictObject({
+  episodes: z.int().min(1).optional(),
+  seed: z.int().optional(),
+  deterministic: z.boolean().optional(),
+  checkpoint: z.string().optional(),
+  policy: policyGiven,
+  signal: signalGiven,
+});
+
 /**
  * Plays episodes with a policy. Equal seeds give equal episodes.
  * @param trained folder of a run, or networks
@@ -135,8 +179,11 @@ export interface PolicyEvaluation {
 export async function evaluatePolicy(
   trained: string | TrainedPolicy,
   env?: EnvGiven,
-  { episodes = 100, seed = 0, deterministic = true, checkpoint = 'best', policy, signal }: EvaluatePolicyOptions = {},
+  options: EvaluatePolicyOptions = {},
 ): Promise<PolicyEvaluation> {
+  checkGiven(options, evaluationOptions, 'options of evaluatePolicy', 'evaluatePolicy');
+  const { episodes = 100, seed = 0, deterministic = true, checkpoint = 'best', policy, signal } = options;
+  if (typeof trained !== 'string') checkGiven(trained, policyMembers, 'a run or networks', 'evaluatePolicy');
   const run = typeof trained === 'string' ? openRun(trained) : undefined;
   const settings = run && settingsOfRun(run);
   const source = sourceOf(env, settings);
@@ -157,7 +204,11 @@ export async function evaluatePolicy(
 }
 
 function sourceOf(env: EnvGiven | undefined, settings: TrainSettings | undefined): EnvSource {
-  if (typeof env === 'function') return ownSource(env);
+  if (typeof env === 'function') return ownSource(env, 'evaluatePolicy');
+  if (env !== undefined && typeof env !== 'string') {
+    const got = describeValue(env);
+    throw new WorkbenchError('usage', `expected a function that makes the environment, or an id, got ${got}`);
+  }
   if (env !== undefined)
     return registeredSource({ id: env, ...(env === settings?.env.id && { options: settings.env.options }) });
   if (settings) return registeredSource(settings.env);

@@ -45,7 +45,7 @@ onLinux('a folder that the kernel refuses to make', () => {
 
 test('a file where folders should be is one clear error', async () => {
   const runs = join(folderWith({ runs: 'no folder' }), 'runs');
-  await expectError(3, 'expected a folder of runs, got ENOTDIR, at ', 'runs', 'list', runs);
+  await expectError(2, 'expected a folder of runs, got a file, at ', 'runs', 'list', runs);
   for (const folder of [join(runs, 'a'), runs]) await expectError(1, 'error: expected ', ...training(folder));
 });
 

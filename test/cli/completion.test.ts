@@ -3,12 +3,14 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { env, execPath } from 'node:process';
+import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { Command } from 'commander';
 import { commands } from '../../cli/commands.js';
 import { completions } from '../../cli/completion.js';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { presetNames } from '../../src/run/locations.js';
+import { computerNames } from '../../src/tensor/backend.js';
 import { kgwalk } from '../fixtures/command-line.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
 
@@ -32,6 +34,31 @@ describe('after', () => {
     expect(await after('train', 'opendialkg', '')).toEqual([]);
   });
 
+  test.each([
+    [['evaluate', '--agent', 'templ'], ['template-lookup']],
+    [['compare', 'random', 'fisk'], ['fiske']],
+    [['train', '--set', 'ppo.clipRangeV'], ['ppo.clipRangeValue']],
+    [['evaluate', '--set', 'ppo.'], []],
+    [['ask', '--set', 'statef'], ['stateful']],
+    [['config', 'explain', 'ppo.gam'], ['ppo.gamma']],
+    [['config', 'show', '--set', 'ppo.gam'], ['ppo.gamma']],
+    [['serve', 'env', 'kgwalk/C'], ['kgwalk/CartPole-v1']],
+    [['checkpoint', 'import', ''], ['sb3']],
+    [
+      ['evaluate', '--checkpoint', ''],
+      ['best', 'last', 'clone'],
+    ],
+    [['train', '--resume', 'la'], ['last']],
+    [['train', '--resume', '--backend', 'ho'], ['host']],
+    [['train', '--progress', 'p'], ['plain']],
+    [['compare', '--split', 'v'], ['valid']],
+    [['sweep', '--grid', 'policy.hid'], ['policy.hidden']],
+    [
+      ['embeddings', 'import', '--model', ''],
+      ['transe', 'distmult', 'complex'],
+    ],
+  ])('%j come names of that kind', async (words, expected) => expect(await after(...words)).toEqual(expected));
+
   test('a dash come options, those of every command too, with what they do', async () => {
     expect(await after('train', 'opendialkg', '--run')).toEqual(['--run-dir']);
     expect(await after('doctor', '--')).toEqual(expect.arrayContaining(['--json', '--help', '--plugin']));
@@ -45,6 +72,15 @@ describe('after', () => {
     expect(await after('evaluate', '--model', 'de')).toEqual(['demo']);
   });
 
+  test('the help of --backend names every backend', () => {
+    const options = program.commands
+      .flatMap((command) => [command, ...command.commands])
+      .flatMap(({ options }) => options);
+    const texts = options.filter(({ long }) => long === '--backend').map(({ description }) => description);
+    expect(texts.length).toBeGreaterThan(4);
+    for (const text of texts) expect(text).toContain(computerNames.join(', ').replace(/, host$/, ' or host'));
+  });
+
   test('every command of the program stands what can be asked without a fault', async () => {
     const pathsOf = (command: Command, path: string[] = []): string[][] =>
       [path].concat(command.commands.flatMap((inner) => pathsOf(inner, [...path, inner.name()])));
@@ -55,14 +91,16 @@ describe('after', () => {
   });
 });
 
-describe('bash, with the script that kgwalk prints', () => {
+describe('with the script that kgwalk prints', () => {
   const folder = folderWith({ 'notes.txt': '' });
   const place = join(folder, "an odd 'place' é");
-  const main = join(place, 'dist', 'cli', 'main.js');
+  const main = join(place, 'kgwalk.mjs');
+  const variables = { ...env, KGWALK_HOME: folder, KGWALK_RUNS: '' };
 
   beforeAll(async () => {
     mkdirSync(place);
-    symlinkSync(resolve('dist'), join(place, 'dist'));
+    writeFileSync(main, `import ${JSON.stringify(pathToFileURL(resolve('dist/cli/main.js')))};`);
+    symlinkSync(main, join(folder, 'link.mjs'));
     env.KGWALK_HOME = folder;
     await importOpenDialKg({ from: folderWith(releaseFiles), name: 'village' });
     for (const run of ['first', 'second one']) {
@@ -71,38 +109,59 @@ describe('bash, with the script that kgwalk prints', () => {
     }
   });
 
-  let script: string;
-  beforeAll(() => void (script = spawnSync(execPath, [main, 'completion', 'bash'], { encoding: 'utf8' }).stdout));
-
-  /** The words that bash offers for the last one. */
-  function offered(...words: string[]): string[] {
-    const line = ['kgwalk', ...words].map((word) => `'${word}'`).join(' ');
-    const ask = `${script}\nCOMP_WORDS=(${line}); COMP_CWORD=${words.length}; _kgwalk; printf '%s\\n' "\${COMPREPLY[@]}"`;
-    const variables = { ...env, KGWALK_HOME: folder, KGWALK_RUNS: '' };
-    const { stdout, stderr } = spawnSync('bash', ['--norc', '-c', ask], {
-      cwd: folder,
-      env: variables,
-      encoding: 'utf8',
-    });
+  const output = (program: string, ...words: string[]) => {
+    const { stdout, stderr } = spawnSync(program, words, { cwd: folder, env: variables, encoding: 'utf8' });
     expect(stderr).toBe('');
-    return stdout.split('\n').filter(Boolean);
-  }
+    return stdout;
+  };
 
-  (spawnSync('bash', ['--version']).status === 0 ? test : test.skip)(
-    'offers commands, presets, data sets and runs, from a folder with any name',
-    () => {
-      expect(offered('train', 'metaq')).toEqual(presetNames().filter((name) => name.startsWith('metaq')));
-      expect(offered('evaluate', '--dataset', 'vil')).toEqual(['village']);
-      expect(offered('report', 'runs/')).toEqual(['runs/first', 'runs/second one']);
-      expect(offered('no-such-command', '')).toEqual([]);
+  /** Arguments by which each shell completes the last of some words. */
+  const shells: Record<string, (script: string, words: string[]) => string[]> = {
+    bash(script, words) {
+      const line = `COMP_LINE=${quoted(words.join(' '))}; COMP_POINT=\${#COMP_LINE}`;
+      return ['--norc', '-c', [script, line, '_kgwalk', `printf '%s\\n' "\${COMPREPLY[@]}"`].join('\n')];
     },
-  );
+    zsh(script, words) {
+      const stubs = ['compdef() :', '_files() print notes.txt', '_describe() print -l -- "${(@)found%%:*}"'];
+      const line = `words=(${words.map(quoted).join(' ')}); CURRENT=${words.length}`;
+      return ['-f', '-c', [...stubs, script, line, '_kgwalk'].join('\n')];
+    },
+    fish: (script, words) => ['--no-config', '-c', `${script}\ncomplete -C ${quoted(words.join(' '))} | cut -f 1`],
+  };
+  const quoted = (word: string) => `'${word}'`;
 
-  test.each(['zsh', 'fish'])('%s gets a script that asks the same program', async (shell) => {
-    const { exitCode, out } = await kgwalk('completion', shell);
-    expect(exitCode).toBe(0);
-    expect(out).toContain("__complete' -- ");
-  });
+  const rows: [line: string, expected: string[] | (() => string[])][] = [
+    ['kgwalk train metaq', () => presetNames().filter((name) => name.startsWith('metaq'))],
+    ['kgwalk train ', presetNames],
+    ['npx kgwalk train ', presetNames],
+    ['npx --no kgwalk completion ', ['bash', 'fish', 'zsh']],
+    ['./node_modules/.bin/kgwalk evaluate --dataset ', ['village']],
+    ['kgwalk evaluate --dataset=vil', ['--dataset=village']],
+    ['kgwalk train --set ppo.updates=2 metaq', ['metaqa']],
+    ['kgwalk report runs/', ['runs/first', 'runs/second one']],
+    ['kgwalk report "runs/second o', ['runs/second one']],
+    ['kgwalk report runs/second\\ one runs/fi', ['runs/first']],
+    ['kgwalk checkpoint import sb3 notes.t', ['notes.txt']],
+    ['npx notes.t', ['notes.txt']],
+  ];
+
+  for (const [shell, asked] of Object.entries(shells)) {
+    const { error } = spawnSync(shell, ['--version']);
+    if (error) console.warn(`completion in ${shell} is not tested: there is no ${shell}`);
+    (error ? describe.skip : describe)(`in ${shell}`, () => {
+      test.each(rows)('%s<TAB>', (line, expected) => {
+        const script = output(execPath, join(folder, 'link.mjs'), 'completion', shell);
+        expect(script).toContain(main.replaceAll("'", String.raw`'\''`));
+        const offered = output(shell, ...asked(script, line.split(' ')))
+          .split('\n')
+          .filter(Boolean);
+        const wanted = typeof expected === 'function' ? expected() : expected;
+        // Bash replaces what is behind a = alone, and completes files itself.
+        if (shell === 'bash' && wanted.includes('notes.txt')) expect(offered).toEqual([]);
+        else expect(offered.sort()).toEqual(wanted.map((word) => (shell === 'bash' ? word.split('=').at(-1)! : word)));
+      });
+    });
+  }
 
   test('another shell is refused', async () => expect((await kgwalk('completion', 'cmd')).exitCode).toBe(2));
 });

@@ -6,7 +6,7 @@ import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import type { EvaluationRecord } from '../../src/run/evaluation.js';
 import { csvOf, folderWith, longDialogue, missDialogue, releaseFiles } from '../fixtures/tiny-release.js';
 import { useSharedHome } from '../fixtures/own-home.js';
-import { printed } from '../fixtures/command-line.js';
+import { kgwalk as kgwalkEnded, printed } from '../fixtures/command-line.js';
 
 useSharedHome(() => importOpenDialKg({ from: folderWith(releaseFiles), name: 'toy' }));
 let kept = '';
@@ -66,6 +66,8 @@ describe('kgwalk evaluate', () => {
     [['evaluate', 'some-run', '--agent', 'random'], 'got both'],
     [['evaluate', '--agent', 'randon'], 'expected an agent'],
     [['evaluate', 'no-such-run'], 'expected an agent or a run, got "no-such-run"'],
+    [['evaluate', '--agent', 'fiske'], 'expected an agent for dialogues, got fiske, which is for questions'],
+    [['compare', 'random', 'rules:minSupport=2'], 'expected an agent for dialogues, got rules, which is for links'],
     [['evaluate', '--agent', 'random', '--split', 'tset'], 'expected train, valid or test, got tset'],
     [['evaluate', '--agent', 'random', '--threads', '2'], 'expected a run with --threads 2, got agent random'],
     [
@@ -140,5 +142,30 @@ describe('kgwalk compare', () => {
     const { agents } = JSON.parse(await kgwalk('compare', 'transe', 'text-similarity', '--json'));
     expect(agents[1].note).toBe('vectors of kgwalk-demo.gguf');
     expect(existsSync(join(env.KGWALK_HOME!, 'embeddings'))).toBe(true);
+  });
+});
+
+describe('hints look at what is there', () => {
+  const folder = folderWith({ 'a-run/config.yaml': 'name: a\n' });
+  const tiny = ['train', 'opendialkg-tiny', '--set', 'data.dataset=toy', '--set', 'transe.enabled=false'];
+  test.each([
+    [
+      ['ask', '--dataset', 'toy', '--agent', 'io', 'Who?'],
+      /expected an agent for dialogues, got io, which is for questions/,
+    ],
+    [['compare', 'toy'], /hint: A data set is given by --dataset toy\. Agents on dialogues: random/],
+    [['evaluate', 'umls-chains'], /hint: A preset is trained first: `(npx )?kgwalk train umls-chains`\./],
+    [['runs', 'verify', 'metaqa'], /hint: A preset is trained first: `(npx )?kgwalk train metaqa`\./],
+    [['train', join(folder, 'a-run')], /got a run, at [^]*hint: Continue the run: .*--resume --run-dir/],
+    [['train', 'opendialkg'], /^error: [^]*hint: Get it: (npx )?kgwalk datasets get opendialkg\n?$/],
+    [['train', 'demo'], /^error: [^]*hint: Make it: (npx )?kgwalk datasets demo\n?$/],
+    [
+      [...tiny, '--model', 'nothere.gguf'],
+      /^error: expected a whole GGUF model file, got nothing, at .*nothere.gguf\nhint/,
+    ],
+    [[...tiny, '--model', 'demos'], /^error: [^]*or hashed:DIM for vectors without a model\.\n?$/],
+  ])('%j', async (words, message) => {
+    const { exitCode, err } = await kgwalkEnded(...words);
+    expect([exitCode > 0, err]).toEqual([true, expect.stringMatching(message)]);
   });
 });

@@ -13,6 +13,13 @@ describe('a failed command', () => {
     });
   });
 
+  test('is no error where a person stopped it', () => {
+    expect(describeFailure(new WorkbenchError('stopped', 'stopped; saved', { hint: 'Resume: x' }), false)).toEqual({
+      exitCode: 130,
+      text: 'stopped; saved\nhint: Resume: x',
+    });
+  });
+
   test('speaks JSON to programs', () => {
     expect(JSON.parse(describeFailure(missing, true).text)).toEqual({
       error: { code: 'data', message: 'expected a file, got nothing, at a.csv', hint: 'Check the name.' },

@@ -29,6 +29,17 @@ describe('the command line', () => {
     expect(stderr).toContain('Did you mean doctor?');
   });
 
+  test.each([
+    [['runs', 'show'], 'error: expected list, verify, export after runs, got "show"'],
+    [
+      ['datasets', 'remove', 'demo'],
+      'error: expected import, get, demo, list, stats, check after datasets, got "remove"',
+    ],
+  ])('names all sub-commands where one is unknown: %j', (words, message) => {
+    const { status, stderr } = kgwalk(...words);
+    expect([status, stderr.split('\n')[0]]).toEqual([2, message]);
+  });
+
   test('puts wrong usage into JSON where JSON was asked for', () => {
     const { status, stderr } = kgwalk('doctor', '--json', '--nonsense');
     expect(status).toBe(2);

@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { configHash } from '../../src/run/config-values.js';
 import { collectEnvironment } from '../../src/run/environment.js';
 import { openMetricLog } from '../../src/run/metric-log.js';
-import { createRun } from '../../src/run/run-folder.js';
+import { createRun, nearestRun } from '../../src/run/run-folder.js';
 import { useOwnHome } from '../fixtures/own-home.js';
 import { filmSettings, importFilms } from '../fixtures/toy-question-training.js';
 import { printed } from '../fixtures/command-line.js';
@@ -46,6 +46,26 @@ test('runs list shows each run in one row, broken ones with the reason', async (
     },
     { run: 'b', status: 'broken', problem: expect.stringContaining('state.json') },
   ]);
+});
+
+test('runs list shows runs at any depth that is served, those of a sweep where it is listed, and what was killed', async () => {
+  const top = mkdtempSync(join(tmpdir(), 'kgwalk-runs-'));
+  mkdirSync(join(top, 'runs/sweep-x'), { recursive: true });
+  cpSync(sampleRuns(), join(top, 'runs/quickstart'), { recursive: true });
+  cpSync(join(top, 'runs/quickstart/a'), join(top, 'runs/sweep-x/trial-000-s0'), { recursive: true });
+  writeFileSync(join(top, 'runs/sweep-x/sweep.json'), '{');
+  writeFileSync(join(top, 'runs/quickstart/a/state.json'), '{"schemaVersion":1,"status":"running","done":{}}');
+  const rows = async (folder: string) =>
+    (JSON.parse(await kgwalk('list', join(top, folder), '--json')) as Record<string, string>[]).map(
+      ({ run, status }) => `${run} ${status}`,
+    );
+  expect(await rows('runs')).toEqual(['quickstart/a stale', 'quickstart/b broken', 'sweep-x broken']);
+  expect(await rows('runs/sweep-x')).toEqual(['trial-000-s0 finished']);
+  expect(await rows('runs/quickstart/a')).toEqual(['a stale']);
+  expect(nearestRun('nowhere/b')).toBeUndefined();
+  process.env.KGWALK_RUNS = join(top, 'runs');
+  expect(nearestRun('nowhere/trial-000-s1')).toBe(join(top, 'runs/sweep-x/trial-000-s0'));
+  delete process.env.KGWALK_RUNS;
 });
 
 test('runs list shows the graph that questions come with, and which of them', async () => {

@@ -57,19 +57,25 @@ export function typeErrors(examples: readonly Example[]): string[] {
   });
 }
 
-/** Runs an example over the sources, from the working folder. @returns what it logs */
-export async function runTypeScript(text: string): Promise<string> {
+/** Imports an example over the sources. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export async function importTypeScript(text: string): Promise<Record<string, any>> {
   const { outputText } = ts.transpileModule(text, {
     compilerOptions: { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext, verbatimModuleSyntax: true },
   });
   const file = join(folderWith({}), 'example.mjs');
   writeFileSync(file, overSources(outputText));
+  return (await import(pathToFileURL(file).href)) as object;
+}
+
+/** Runs an example over the sources, from the working folder. @returns what it logs */
+export async function runTypeScript(text: string): Promise<string> {
   let printed = '';
   const spy = jest.spyOn(console, 'log').mockImplementation((...values: unknown[]) => {
     printed += `${values.map((value) => (typeof value === 'string' ? value : JSON.stringify(value))).join(' ')}\n`;
   });
   try {
-    await import(pathToFileURL(file).href);
+    await importTypeScript(text);
   } finally {
     spy.mockRestore();
   }

@@ -24,6 +24,8 @@ import {
   vector,
 } from '../../envs/spaces.js';
 import { Rng } from '../../src/run/seeds.js';
+import { documentationPages, examplesOf } from '../docs/examples.js';
+import { importTypeScript } from '../docs/typescript-examples.js';
 import { sampleOf, toyTwoHop } from '../fixtures/toy-walks.js';
 
 /** Our environment with one method replaced: what a careless author would have written. */
@@ -43,7 +45,12 @@ function broken(change: (env: Env<DialogueWalkObservation>) => Partial<Env<Dialo
 
 describe('checkEnv', () => {
   test('accepts an environment that keeps its promises', () => {
-    expect(() => checkEnv(broken(() => ({})))).not.toThrow();
+    expect(() =>
+      checkEnv(
+        broken(() => ({})),
+        { refusals: true },
+      ),
+    ).not.toThrow();
   });
 
   test('notices randomness that the seed does not reach', () => {
@@ -54,7 +61,8 @@ describe('checkEnv', () => {
 
   test('notices actions that are taken although the mask forbids them', () => {
     const env = broken(({ step }) => ({ step: (action) => step(action === -1 ? 0 : action) }));
-    expect(() => checkEnv(env)).toThrow(/InvalidAction for illegal action -1, got no error/);
+    expect(() => checkEnv(env)).not.toThrow();
+    expect(() => checkEnv(env, { refusals: true })).toThrow(/InvalidAction for illegal action -1, got no error/);
   });
 
   test('notices a mask that allows too much', () => {
@@ -83,7 +91,7 @@ describe('checkEnv', () => {
         }
       },
     }));
-    expect(() => checkEnv(eternal)).toThrow(/ResetNeeded/);
+    expect(() => checkEnv(eternal, { refusals: true })).toThrow(/ResetNeeded/);
   });
 
   test('notices vectors that do not fit, and says which', () => {
@@ -99,7 +107,54 @@ describe('checkEnv', () => {
         return super.step(action === 2 ? 1 : action);
       }
     }
-    expect(() => checkEnv(new Lenient())).toThrow(/InvalidAction for illegal action 2, got no error/);
+    expect(() => checkEnv(new Lenient())).not.toThrow();
+    expect(() => checkEnv(new Lenient(), { refusals: true })).toThrow(
+      /InvalidAction for illegal action 2, got no error/,
+    );
+  });
+
+  test.each([
+    ['nothing', () => undefined, /an environment, got undefined/],
+    ['a Promise', () => Promise.resolve(new CartPole()), /an environment, got a Promise/],
+    [
+      'no reset',
+      () => Object.assign(new CartPole(), { reset: undefined }),
+      /got reset=undefined \(expected a function\)/,
+    ],
+    ['no maxSteps', () => Object.assign(new CartPole(), { spec: { id: 'a/B-v1' } }), /got spec.maxSteps=undefined/],
+    ['no space', () => Object.assign(new CartPole(), { actionSpace: 2 }), /got actionSpace=2 \(expected object\)/],
+    [
+      'a bare vector',
+      () => Object.assign(new CartPole(), { reset: () => new Float32Array(4) }),
+      /got Float32Array\(4\) \[/,
+    ],
+    [
+      'a tuple',
+      () => Object.assign(new CartPole(), { step: () => [1, 2] }),
+      /an object with an observation, got an array of 2/,
+    ],
+  ])('names what is missing: %s', (_, made, message) => {
+    expect(() => checkEnv(made() as never)).toThrow(message);
+  });
+
+  test('accepts every environment of the pages, and takes no other options', async () => {
+    const blocks = documentationPages()
+      .flatMap(examplesOf)
+      .filter(({ text }) => /observationSpace:/.test(text));
+    expect(blocks.length).toBeGreaterThan(1);
+    for (const { language, text } of blocks) {
+      const own = /function (\w+)\(length/.exec(text)?.[1];
+      // What the block goes on to train is left out.
+      const alone = own === undefined ? text : `${text.split('\nconst { return')[0]!}\nexport { ${own} as make };`;
+      const { make, plugin } = await importTypeScript(`${alone}\n`);
+      const registered: (() => Env<never>)[] = [];
+      plugin?.({
+        registerEnv: (_: string, factory: (options: object) => () => Env<never>) => registered.push(factory({})),
+      });
+      for (const made of make ? [make] : registered) checkEnv(made());
+      expect([language, make ? 1 : registered.length]).toEqual([language, 1]);
+    }
+    expect(() => checkEnv(new CartPole(), { episode: 2 } as never)).toThrow(/unknown episode, did you mean episodes\?/);
   });
 
   test('notices a mask that is too long or of another type', () => {

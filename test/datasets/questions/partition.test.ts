@@ -240,6 +240,22 @@ describe('a question that is asked', () => {
     expect(found).toBeUndefined();
   });
 
+  test.each([
+    ['what does 🍜 noodle house serve', '🍜 noodle house'],
+    ['what does noodle house serve', 'noodle house'],
+    ['what does – noodle house serve', 'noodle house'],
+    ['what does "☕️ Bar" serve?', '☕️ Bar'],
+    ['is Café ★★ open?', 'Café ★★'],
+    ['is ★ Café ★★ open?', 'Café ★★'],
+    ['is ✿ Lily ✿ open?', '✿ Lily ✿'],
+  ])('a symbol next to a name belongs to it where the graph says so: %s', (text, mention) => {
+    const shops = new GraphBuilder();
+    for (const shop of ['🍜 Noodle House', '☕️ Bar', 'Café ★★', '✿ Lily ✿']) shops.add(shop, 'serves', 'tea');
+    const { task, found } = askedQuestion(text, shops.build('shops'));
+    expect([found, task.topics.length]).toEqual([mention, 1]);
+    expect(maskedQuestion(task)).toBe(text.replace(mention, '[E]'));
+  });
+
   test('without brackets a name is found, ignoring case, accents and its qualifier', () => {
     expect(ask('what treats the pests of crop 7?')).toMatchObject({
       found: 'crop 7',

@@ -34,8 +34,8 @@ function walk(env: ReturnType<typeof makeEnv<typeof id>>, sample: number, steps:
 
 describe('kgwalk/OpenDialKG-v1', () => {
   test('keeps the promises of an environment', () => {
-    checkEnv(makeEnv(id, { graph, samples }));
-    checkEnv(makeEnv(id, { graph, samples, rules: { horizon: 3, equalAtStep1: true } }), { seed: 7 });
+    checkEnv(makeEnv(id, { graph, samples }), { refusals: true });
+    checkEnv(makeEnv(id, { graph, samples, rules: { horizon: 3, equalAtStep1: true } }), { refusals: true, seed: 7 });
   });
 
   test('pays for the gold path at the end and nothing before', () => {
@@ -209,7 +209,9 @@ describe('every policy', () => {
     const { graph } = walkGraph(hubGraph, { edgePolicy, maxOut: 4 }, hubDataset);
     const samples = walkSamples(hubDataset.loadDialogues('train'), hubGraph);
     for (const equalAtStep1 of [true, false]) {
-      checkEnv(makeEnv('kgwalk/OpenDialKG-v1', { graph, samples, rules: { horizon: 3, equalAtStep1 } }));
+      checkEnv(makeEnv('kgwalk/OpenDialKG-v1', { graph, samples, rules: { horizon: 3, equalAtStep1 } }), {
+        refusals: true,
+      });
     }
   });
 

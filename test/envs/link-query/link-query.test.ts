@@ -46,7 +46,7 @@ const variants: [string, LinkQueryOptions][] = [
 
 describe('kgwalk/LinkQuery-v1', () => {
   test.each(variants)('keeps the promises of an environment, %s', (_, options) => {
-    checkEnv(makeEnv(id, options), { episodes: often(5, 12) });
+    checkEnv(makeEnv(id, options), { refusals: true, episodes: often(5, 12) });
   });
 
   test('hides the edge that is asked for, in both directions, and nothing else of that kind', () => {

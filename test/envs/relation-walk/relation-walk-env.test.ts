@@ -22,9 +22,12 @@ function walk(env: ReturnType<typeof makeEnv<typeof id>>, sample: number, names:
 
 describe('kgwalk/RelationWalk-v1', () => {
   test('keeps the promises of an environment', () => {
-    checkEnv(makeEnv(id, { graph, samples }), { episodes: 8 });
-    checkEnv(makeEnv(id, { graph, samples, rules: { horizon: 3, hops: 'given' }, reward: 'hit' }), { seed: 5 });
-    checkEnv(makeEnv(id, { graph, samples, frontiers: frontierTrie(graph, 0) }), { seed: 9 });
+    checkEnv(makeEnv(id, { graph, samples }), { refusals: true, episodes: 8 });
+    checkEnv(makeEnv(id, { graph, samples, rules: { horizon: 3, hops: 'given' }, reward: 'hit' }), {
+      refusals: true,
+      seed: 5,
+    });
+    checkEnv(makeEnv(id, { graph, samples, frontiers: frontierTrie(graph, 0) }), { refusals: true, seed: 9 });
   });
 
   test('pays the F1 of the last frontier, at the end alone', () => {

@@ -19,7 +19,7 @@ import {
 describe('a time limit', () => {
   test('cuts episodes, and only those that have not ended by then', () => {
     const env = timeLimit(new Grid(), 8);
-    checkEnv(env);
+    checkEnv(env, { refusals: true });
     const ends = (actions: number[]) => {
       env.reset();
       return actions.map((action) => env.step(action)).map(({ terminated, truncated }) => [terminated, truncated]);
@@ -35,7 +35,7 @@ describe('a time limit', () => {
 describe('episode statistics', () => {
   test('are given in the last step of an episode, and restart with the next', () => {
     const env = recordEpisodeStatistics(new Grid());
-    checkEnv(env);
+    checkEnv(env, { refusals: true });
     for (const detour of [[], [0, 3]]) {
       env.reset();
       const infos = [...detour, 1, 1, 1, 1, 2, 2, 2, 2].map((action) => env.step(action).info);

@@ -143,6 +143,12 @@ test.each<[NetworkSize, string[], string, string]>([
   expect(autoOrder(size)).toEqual({ names, why: `${product}, ${millions} million multiply-adds, ${why}` });
 });
 
+test('networks without products of matrices are not measured by them', () => {
+  expect(autoOrder(sized(1, 1, 1, onHost)).why).toBe(
+    'no products of matrices, where SIMD kernels without a library are fastest',
+  );
+});
+
 test('without a size all rungs are tried, those for large networks first', () => {
   expect(autoOrder().names).toEqual(backendNames);
 });

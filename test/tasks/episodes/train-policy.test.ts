@@ -123,12 +123,79 @@ describe('what does not fit', () => {
     expect(await refusal(grid, { baseline: 'group-mean' })).toMatchObject({ message: /ppo.baseline=critic/ });
   });
 
+  const grid = (change: object) => () => Object.assign(new Grid(), change);
+  const shown = (observation: unknown) => ({ reset: () => ({ observation, info: {} }) });
+  test.each<[what: string, options: object | undefined, message: RegExp]>([
+    ['no options', undefined, /options of trainPolicy, got undefined/],
+    ['no environment', {}, /makeEnv or env, got neither/],
+    ['an option misspelt', { makeEnvs: grid({}) }, /unknown makeEnvs, did you mean makeEnv\?/],
+    ['a folder without a name', { makeEnv: grid({}), folder: '' }, /got folder="" /],
+    ['a callback that is none', { makeEnv: grid({}), onUpdate: 5 }, /got onUpdate=5 \(expected a function\)/],
+    ['an environment for its maker', { makeEnv: new Grid() }, /got makeEnv=\{ .* \(expected a function\)/],
+    ['a promise', { makeEnv: () => Promise.resolve(new Grid()) }, /an environment, got a Promise, at makeEnv/],
+    ['a maker that throws', { makeEnv: () => BigInt('x') }, /an environment, got "Cannot convert x to a BigInt" when/],
+    ['no reset', { makeEnv: grid({ reset: undefined }) }, /got reset=undefined \(expected a function\)/],
+    ['no maxSteps', { makeEnv: grid({ spec: { id: 'a/B-v1' } }) }, /got spec.maxSteps=undefined \(expected number\)/],
+    [
+      'a wrong length',
+      { makeEnv: grid(shown(new Float32Array(2))) },
+      /25 float32 numbers, got Float32Array\(2\) \[0, 0\], at reset/,
+    ],
+    ['a plain array', { makeEnv: grid(shown([0])) }, /25 float32 numbers, got an array of 1, at reset/],
+    [
+      'a bare observation',
+      { makeEnv: grid({ reset: () => new Float32Array(25) }) },
+      /an object with an observation, got Float32Array/,
+    ],
+    [
+      'a tuple',
+      { makeEnv: grid({ step: () => [1, 2] }) },
+      /an object with an observation, got an array of 2, at step 1/,
+    ],
+    ['an id misspelt', { env: 'kgwalk/Gird-v1' }, /known environment, got "kgwalk\/Gird-v1"/],
+    [
+      'walks over data',
+      { env: 'kgwalk/LinkQuery-v1' },
+      /environment of vectors, got kgwalk\/LinkQuery-v1, which walks links/,
+    ],
+    [
+      'a setting misspelt',
+      { makeEnv: grid({}), settings: { totalStep: 1 } },
+      /unknown totalStep, did you mean totalSteps\?/,
+    ],
+    [
+      'a setting out of range',
+      { makeEnv: grid({}), settings: { numEnvs: 0 } },
+      /\[1, 4096\], got 0, at settings of trainPolicy: policy.numEnvs/,
+    ],
+    ['networks without parts', { makeEnv: grid({}), policy: () => ({}) }, /got actor=undefined .* critic=undefined/],
+  ])('is refused before a folder is made, in words of programs: %s', async (_, options, message) => {
+    const folder = newFolder();
+    const training = trainPolicy((options && { settings: small, folder, ...options }) as never);
+    await expect(training).rejects.toMatchObject({ message: expect.stringMatching(message) });
+    await expect(training).rejects.not.toMatchObject({ message: expect.stringMatching(/ --[a-z]/) });
+    expect(existsSync(folder)).toBe(false);
+  });
+
+  test('of evaluatePolicy is refused', async () => {
+    const evaluation = (...args: unknown[]) => (evaluatePolicy as (...args: unknown[]) => Promise<unknown>)(...args);
+    for (const [args, message] of [
+      [[undefined], /a run or networks, got undefined/],
+      [[{ actor: {} }, grid({})], /got actor.requestOf=undefined/],
+      [[''], /the name or folder of a run, got ""/],
+      [['x', grid({}), { episode: 2 }], /unknown episode, did you mean episodes\?/],
+      [['x', grid({}), { episodes: 0 }], /got episodes=0 /],
+    ] as const) {
+      await expect(evaluation(...args)).rejects.toMatchObject({ message: expect.stringMatching(message) });
+    }
+  });
+
   test.each([
     ['a reward that is no number', { reward: NaN }, /expected a finite reward, got NaN, at step 5 of copy \d/],
     [
       'an observation of another length',
       { observation: new Float32Array(3) },
-      /expected an observation of its observationSpace, got 3 numbers instead of 25, at step 5/,
+      /expected an observation of its observationSpace, 25 float32 numbers, got Float32Array\(3\) \[0, 0, 0\], at step 5/,
     ],
     ['no end', { terminated: false, truncated: false }, /expected an end within 12 steps, its spec.maxSteps, got none/],
   ])('breaks off with its place, and nothing is lost: %s', async (_, broken, message) => {
@@ -151,7 +218,8 @@ describe('what does not fit', () => {
     const settings = { ...small, totalSteps: 1024, numSteps: 32, evalEvery: 8 };
     const run = { makeEnv, settings, folder };
     const onUpdate = ({ update }: { update: number }) => void (isBroken = update === 3);
-    await expect(trainPolicy({ ...run, onUpdate })).rejects.toMatchObject({ code: 'failure', message });
+    const hint = expect.stringMatching(/What was trained is saved up to update 3\./);
+    await expect(trainPolicy({ ...run, onUpdate })).rejects.toMatchObject({ code: 'failure', message, hint });
     expect(openRun(folder).state.status).toBe('failed');
     isBroken = false;
     const seen: number[] = [];

@@ -1,9 +1,10 @@
-/** Finds the served runs, evaluations and sweeps and gives each a key: requests name keys only, so no name leads outside. */
+/** Finds runs, evaluations and sweeps and gives each a key: requests to `kgwalk serve` name keys only, so no name leads outside. */
 import { lstatSync, readdirSync, realpathSync, type Stats } from 'node:fs';
-import { basename, join } from 'node:path';
-import { WorkbenchError } from '../src/run/errors.js';
-import { evaluationFiles, runFiles } from '../src/run/run-files.js';
+import { basename, join, relative } from 'node:path';
+import { WorkbenchError } from './errors.js';
+import { evaluationFiles, runFiles } from './run-files.js';
 
+/** A folder that was found. */
 export interface Place {
   /** Path from the given root with forward slashes; for a root itself, its own name. */
   key: string;
@@ -26,7 +27,7 @@ const marks: readonly (readonly [kind: Place['kind'], file: string])[] = [
 ];
 
 /**
- * All served folders under some roots by key, in name order. Symbolic links are not followed.
+ * All of them under some roots by key, in name order. Symbolic links are not followed.
  * @param roots run folders, or folders that contain some; a missing one is empty
  */
 export function findPlaces(roots: readonly string[]): Map<string, Place> {
@@ -59,6 +60,28 @@ export function findPlaces(roots: readonly string[]): Map<string, Place> {
     look(folder, '', 0);
   }
   return places;
+}
+
+/** An entry of a listing, under its path from the listed folder, or the reason why it cannot be read. */
+export type Listed<Info> = Info | { id: string; folder: string; problem: string };
+
+/** The runs or the sweeps below a folder in name order, without those of other runs and sweeps there. */
+export function listPlaces<Info>(root: string, kind: Place['kind'], read: (folder: string) => Info): Listed<Info>[] {
+  const top = realFolder(root) ?? '';
+  const all = [...findPlaces([root]).values()];
+  const around = all.find(({ folder }) => folder === top)?.key;
+  const listed = all.filter(({ folder, within }) => (folder === top ? kind === 'run' : within === around));
+  return listed.flatMap((place): Listed<Info>[] => {
+    if (place.kind !== kind) return [];
+    const { folder } = place;
+    const id = relative(top, folder) || basename(folder);
+    try {
+      return [{ ...read(folder), id }];
+    } catch (error) {
+      if (!(error instanceof WorkbenchError)) throw error;
+      return [{ id, folder, problem: error.message }];
+    }
+  });
 }
 
 /** Size and modification time of a regular file; undefined for links. */

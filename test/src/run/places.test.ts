@@ -1,8 +1,8 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { findPlaces, refuseLinks } from '../../serve/places.js';
-import { folderWith } from '../fixtures/tiny-release.js';
+import { findPlaces, refuseLinks } from '../../../src/run/places.js';
+import { folderWith } from '../../fixtures/tiny-release.js';
 
 /** A folder with these files, each with nothing in it. */
 function folderOf(...files: string[]): string {
