@@ -38,6 +38,10 @@ export interface Completion {
   stop: 'end' | 'length';
   /** Constrained by `format`; absent: as `LanguageModel.constrained`. */
   constrained?: boolean;
+  /**
+   * What befell it: `thinking` for thoughts that ended before an answer; `without …` for a part of the request that the server refuses.
+   */
+  remarks?: readonly string[] | undefined;
 }
 
 /** Token counts of a call. */
@@ -100,6 +104,8 @@ export interface LanguageModel {
   readonly constrained: boolean;
   /** Tokens of prompt and reply together. */
   readonly contextLength: number;
+  /** Least limit of tokens of a reply, for models that think before they answer; default by decision. */
+  readonly maxTokens?: number | undefined;
   readonly concurrency: number;
   countTokens(text: string): number;
   /**

@@ -2,15 +2,24 @@
 import { z } from 'zod';
 import { WorkbenchError } from '../run/errors.js';
 
-/** A term of a result. @source SPARQL 1.1 Query Results JSON Format, 3.2.2 */
-export const bindingSchema = z.object({
+const plainTerm = z.object({
   type: z.enum(['uri', 'literal', 'typed-literal', 'bnode']),
   value: z.string(),
   'xml:lang': z.string().optional(),
   datatype: z.string().optional(),
 });
 
-export type Binding = z.output<typeof bindingSchema>;
+export type Binding = z.output<typeof plainTerm>;
+
+/**
+ * A term of a result. One of another kind, such as a quoted triple, cannot be queried again: it counts as a blank node.
+ * @source SPARQL 1.1 Query Results JSON Format, 3.2.2; SPARQL 1.2, `triple`
+ */
+export const bindingSchema = plainTerm.or(
+  z
+    .object({ type: z.string().refine((type) => !plainTerm.shape.type.safeParse(type).success) })
+    .transform((): Binding => ({ type: 'bnode', value: '' })),
+);
 
 /** Characters not allowed in an IRI. @source SPARQL 1.1, `IRIREF` */
 const forbidden = /[\u0000-\u0020<>"{}|^`\\]/gu;

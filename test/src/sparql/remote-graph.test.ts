@@ -248,12 +248,13 @@ describe('what was brought', () => {
 
 describe('an endpoint that', () => {
   const html = { 'content-type': 'text/html' };
-  /** That of the last request; it ends when the query has arrived, not by a clock, which a busy machine would outrun. */
-  let limit: AbortController;
+  /** All timers but that of a request's limit, which ends when the query has arrived, not by a clock: a busy machine would outrun it. */
+  const realTimers = ['Date', 'performance', 'setImmediate', 'setInterval', 'nextTick', 'queueMicrotask'] as const;
   const silence = () => {
-    limit.abort();
+    jest.advanceTimersByTime(50);
     return true;
   };
+  afterEach(() => void jest.useRealTimers());
 
   test.each<[string, NonNullable<TestEndpoint['trick']> | undefined, string, string, number]>([
     ['answers a page', (_, response) => Boolean(response.writeHead(200, html).end('<html>')), 'config', 'text/html', 1],
@@ -264,7 +265,7 @@ describe('an endpoint that', () => {
   ])('%s is refused before work', async (_, trick, code, message, asked) => {
     const endpoint = await endpointOf('');
     endpoint.trick = trick;
-    jest.spyOn(AbortSignal, 'timeout').mockImplementation(() => (limit = new AbortController()).signal);
+    if (trick === silence) jest.useFakeTimers({ doNotFake: [...realTimers] });
     await expect(opened(endpoint, { options: '&timeout=0.05' })).rejects.toMatchObject({
       code,
       message: expect.stringContaining(message),
