@@ -138,13 +138,9 @@ function* tripleLines(
   labels: ReadonlyMap<string, string>,
 ): Generator<Uint8Array> {
   const columns = triples.columns();
-  // A label that several relations have names none of them.
-  const all = [...labels.values()];
-  const labelOf = (term: string) => {
-    const label = labels.get(term);
-    return label !== undefined && all.indexOf(label) === all.lastIndexOf(label) ? oneLine(label) : undefined;
-  };
-  const relationNames = Array.from(relations.names(), (term) => labelOf(term) ?? fieldOf(term, relationPrefix));
+  const relationNames = Array.from(relations.names(), (term) =>
+    oneLine(labels.get(term) ?? nameOfTerm(term, relationPrefix)),
+  );
   for (let at = 0; at < triples.size; at += 10_000) {
     const lines = [];
     for (let i = at; i < Math.min(at + 10_000, triples.size); i++) {

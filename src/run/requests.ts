@@ -28,48 +28,41 @@ export class Passing extends Error {
   }
 }
 
-/** One request. `ask` gets the number of failed tries; a longer requested pause than ten minutes gives the server up. */
+/** One request. */
 export interface PatientRequest<Reply> {
+  /** @param failed number of failed tries */
   ask: (limit: AbortSignal, failed: number) => Promise<Reply>;
   signal?: AbortSignal | undefined;
-  /** Default those of the limits. */
   retries?: number | undefined;
   gaveUp: (error: Passing, tries: number) => Error;
   /** Changes the request after a refusal; true: it is sent again at once. */
   changed?: (error: unknown) => boolean;
 }
 
+/** A longer requested pause gives the server up. Milliseconds. */
 const longestWait = 600_000;
 
 /** Sends requests, each until it is answered, refused or given up. @throws (from the result) what `ask` throws except `Passing`; `gaveUp` */
 export function patientRequests({ retries: usual, timeoutMs, delay = realDelay, rng }: RequestLimits) {
-  async function once<Reply>({ ask, signal }: PatientRequest<Reply>, failed: number): Promise<Reply> {
-    const limit = new AbortController();
-    const end = () => limit.abort();
-    const timer = setTimeout(end, timeoutMs);
-    signal?.addEventListener('abort', end, { once: true });
-    try {
-      return await ask(limit.signal, failed);
-    } catch (error) {
-      throwIfStopped(signal);
-      throw limit.signal.aborted ? new Passing(`no complete answer within ${timeoutMs} ms`) : error;
-    } finally {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', end);
-    }
-  }
-
-  return async <Reply>(request: PatientRequest<Reply>): Promise<Reply> => {
-    const { signal, retries = usual, gaveUp, changed } = request;
+  return async <Reply>({ ask, signal, retries = usual, gaveUp, changed }: PatientRequest<Reply>): Promise<Reply> => {
     for (let failed = 0; ;) {
       throwIfStopped(signal);
+      const limit = new AbortController();
+      const end = () => limit.abort();
+      const timer = setTimeout(end, timeoutMs);
+      signal?.addEventListener('abort', end, { once: true });
       try {
-        return await once(request, failed);
-      } catch (error) {
-        if (changed?.(error)) continue;
+        return await ask(limit.signal, failed);
+      } catch (thrown) {
+        throwIfStopped(signal);
+        if (changed?.(thrown)) continue;
+        const error = limit.signal.aborted ? new Passing(`no complete answer within ${timeoutMs} ms`) : thrown;
         if (!(error instanceof Passing)) throw error;
         if (++failed > retries || (error.waitMs ?? 0) > longestWait) throw gaveUp(error, failed);
         await delay(backOff(failed, error.waitMs, rng), signal);
+      } finally {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', end);
       }
     }
   };

@@ -22,13 +22,9 @@ const named = /(?<=[?&\w.-])(key|token|secret|password|credential|signature|sig|
  * Key for a language-model server, trimmed; undefined if none is set.
  * @throws WorkbenchError `config` for a key that is not valid in a request header
  */
-export function serverKey(variables: Variables = env): string | undefined {
-  const name = keyVariables.find((one) => variables[one]?.trim());
+export function serverKey(variables: Variables = env, names = keyVariables): string | undefined {
+  const name = names.find((one) => variables[one]?.trim());
   if (name === undefined) return undefined;
-  return checkedKey(name, variables);
-}
-
-function checkedKey(name: string, variables: Variables): string {
   const key = variables[name]!.trim();
   if (/^[\x21-\x7e]+$/.test(key)) return key;
   throw new WorkbenchError('config', `expected a key of printable ASCII characters, got others, at ${name}`, {
@@ -42,20 +38,14 @@ function checkedKey(name: string, variables: Variables): string {
  * @throws WorkbenchError `config` for what is no header; its text is not repeated
  */
 export function endpointHeaders(variables: Variables = env): Record<string, string> {
-  const { KGWALK_SPARQL_USER: user = '', KGWALK_SPARQL_PASSWORD: password, KGWALK_SPARQL_KEY: key } = variables;
-  const login = Buffer.from(`${user}:${password}`).toString('base64');
-  const authorization = key?.trim()
-    ? `Bearer ${checkedKey('KGWALK_SPARQL_KEY', variables)}`
-    : password && `Basic ${login}`;
+  const { KGWALK_SPARQL_USER: user = '', KGWALK_SPARQL_PASSWORD: password } = variables;
+  const key = serverKey(variables, ['KGWALK_SPARQL_KEY']);
+  const login = password && `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+  const authorization = key ? `Bearer ${key}` : login;
   const own = ownHeaders(variables);
   if (own) return { ...(authorization && { authorization }), ...own };
-  throw new WorkbenchError(
-    'config',
-    'expected headers as a JSON object, got something else, at KGWALK_SPARQL_HEADERS',
-    {
-      hint: 'Such as {"user-agent": "NAME (MAIL)"}.',
-    },
-  );
+  const message = 'expected headers as a JSON object, got something else, at KGWALK_SPARQL_HEADERS';
+  throw new WorkbenchError('config', message, { hint: 'Such as {"user-agent": "NAME (MAIL)"}.' });
 }
 
 /** Headers of KGWALK_SPARQL_HEADERS, by lower-case name; undefined for what is none. */

@@ -32,7 +32,7 @@ export interface SparqlClient {
 export class PartialAnswer extends WorkbenchError {
   constructor(reason: string, address: string) {
     super('failure', `expected a whole answer, got a part (${reason}), at ${address}`, {
-      hint: 'Raise the limit of the endpoint, or leave out what it is too large for. Nothing of this answer was kept; the same command continues.',
+      hint: 'Raise the limits of the endpoint, or run the same command again when it is less busy: nothing of this answer was kept.',
       fatal: true,
     });
   }
@@ -130,7 +130,7 @@ export function sparqlClient(
   return { counts, ask: (query, signal) => inTurn(() => patiently(query, signal)) };
 }
 
-/** Hint for an endpoint that lets nobody in, or not this program. */
+/** Hint for an endpoint that wants a login or other headers. */
 function ways(own: Record<string, string>): string {
   const variables = 'KGWALK_SPARQL_USER and KGWALK_SPARQL_PASSWORD, or KGWALK_SPARQL_KEY for a bearer token';
   const login = own.authorization ? `Check the password or key in the environment: ${variables}` : `Set ${variables}`;

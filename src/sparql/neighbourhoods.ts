@@ -142,9 +142,11 @@ export class Neighbourhoods {
     return this.#lookedUp(wanted, queries.labels, firstLabels, signal);
   }
 
-  /** Labels of the properties of Wikidata behind relations such as `wdt:P17`; none for other relations. */
-  relationLabels(terms: readonly string[], signal?: AbortSignal): Promise<ReadonlyMap<string, string>> {
-    return this.#lookedUp(terms, queries.propertyLabels, firstLabels, signal, 'property ');
+  /** Labels of the properties of Wikidata behind relations such as `wdt:P17`; none for other relations, nor one that two have. */
+  async relationLabels(terms: readonly string[], signal?: AbortSignal): Promise<ReadonlyMap<string, string>> {
+    const found = await this.#lookedUp(terms, queries.propertyLabels, firstLabels, signal, 'property ');
+    const all = [...found.values()];
+    return new Map([...found].filter(([, label]) => all.indexOf(label) === all.lastIndexOf(label)));
   }
 
   /** Entity of each label; of several the first by IRI. */

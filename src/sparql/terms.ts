@@ -2,24 +2,15 @@
 import { z } from 'zod';
 import { WorkbenchError } from '../run/errors.js';
 
-const plainTerm = z.object({
-  type: z.enum(['uri', 'literal', 'typed-literal', 'bnode']),
-  value: z.string(),
+/** A term of a result. @source SPARQL 1.1 Query Results JSON Format, 3.2.2; the value of a `triple` (SPARQL 1.2) is an object */
+export const bindingSchema = z.object({
+  type: z.string(),
+  value: z.union([z.string(), z.looseObject({}).transform(() => '')]),
   'xml:lang': z.string().optional(),
   datatype: z.string().optional(),
 });
 
-export type Binding = z.output<typeof plainTerm>;
-
-/**
- * A term of a result. One of another kind, such as a quoted triple, cannot be queried again: it counts as a blank node.
- * @source SPARQL 1.1 Query Results JSON Format, 3.2.2; SPARQL 1.2, `triple`
- */
-export const bindingSchema = plainTerm.or(
-  z
-    .object({ type: z.string().refine((type) => !plainTerm.shape.type.safeParse(type).success) })
-    .transform((): Binding => ({ type: 'bnode', value: '' })),
-);
+export type Binding = z.output<typeof bindingSchema>;
 
 /** Characters not allowed in an IRI. @source SPARQL 1.1, `IRIREF` */
 const forbidden = /[\u0000-\u0020<>"{}|^`\\]/gu;
@@ -44,10 +35,10 @@ export function literalTerm(
   return datatype === undefined ? quoted : `${quoted}^^${iriTerm(datatype)}`;
 }
 
-/** Term in query syntax; undefined if it cannot be queried again: blank nodes and invalid IRIs. */
+/** Term in query syntax; undefined if it cannot be queried again: blank nodes, quoted triples and invalid IRIs. */
 export function termOf({ type, value, datatype, 'xml:lang': language }: Binding): string | undefined {
-  if (type === 'bnode') return undefined;
   if (type === 'uri') return isIri(value) ? `<${value}>` : undefined;
+  if (type !== 'literal' && type !== 'typed-literal') return undefined;
   if (datatype !== undefined && !isIri(datatype)) return undefined;
   return literalTerm(value, { language, datatype });
 }

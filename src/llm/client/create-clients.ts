@@ -178,11 +178,11 @@ export interface CallRecord extends Usage {
   temperature: number;
   key: string;
   cut: Dropped;
-  /** What befell the reply, `cut` at its limit first; absent for nothing. */
+  /** See `remarksOf`. */
   remarks?: readonly string[] | undefined;
 }
 
-/** What befell a reply: `cut` where it reached its limit, and what the model remarks; undefined for nothing. */
+/** Remarks on a reply: `cut` where it reached its limit, then those of the model; undefined for none. */
 export function remarksOf({ stop, remarks }: Completion): readonly string[] | undefined {
   return stop === 'length' ? ['cut', ...(remarks ?? [])] : remarks;
 }
@@ -190,7 +190,7 @@ export function remarksOf({ stop, remarks }: Completion): readonly string[] | un
 /** Sums over calls. */
 export interface CallTotals extends Usage {
   calls: number;
-  /** Replies by what befell them; absent where nothing did. */
+  /** Replies by `remarksOf`; absent for none. */
   remarks?: Record<string, number> | undefined;
   phases: Record<string, { calls: number; stages: Record<string, number> }>;
 }
