@@ -1,4 +1,6 @@
 /** Endpoint graphs: agents walk them like graphs in memory, under all endpoint failures. */
+import { env } from 'node:process';
+import { inspect } from 'node:util';
 import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { questionAgents } from '../../../agents/question-agents.js';
 import { Graph } from '../../../src/kg/graph.js';
@@ -220,6 +222,100 @@ describe('what was brought', () => {
     expect(graph.remote.counts.cut).toBe(0);
   });
 
+  /** Entities or pairs that a query asks for. */
+  const asksFor = (query: string) => {
+    const values = /VALUES [^{]*\{([^}]*)\}/.exec(query)?.[1] ?? '(';
+    return values.match(values.includes('(') ? /\(/g : /</g)!.length;
+  };
+  test.each([
+    ['S1TAT', 'counts', /COUNT\(DISTINCT/],
+    ['S1TAT', 'tails', /SELECT DISTINCT/],
+    ['206', 'counts', /COUNT\(DISTINCT/],
+  ])(
+    'is whole where the endpoint gives a part (%s) of %s of more than one; a part of one is kept nowhere',
+    async (sign, _, which) => {
+      const names = ['a', 'b', 'c', 'd'];
+      const endpoint = await endpointOf(names.flatMap((hub) => fan(hub, 40)).join('\n'));
+      const partly =
+        (least: number) =>
+        (query: string, rows: unknown[]): Record<string, string> | undefined => {
+          if (!which.test(query) || asksFor(query) < least) return undefined;
+          rows.splice(rows.length >>> 1);
+          return sign === '206' ? { status: sign } : { 'X-SQL-State': sign };
+        };
+      endpoint.twist = partly(2);
+      const graph = await opened(endpoint, { known: graphWith(...names) });
+      await graph.ensure([0, 1, 2, 3]);
+      expect(names.map((name) => edgesOf(graph, name).length)).toEqual([40, 40, 40, 40]);
+
+      const cache = newCache();
+      endpoint.twist = partly(1);
+      const cut = await opened(endpoint, { known: graphWith(...names), cache });
+      await expect(cut.ensure([0])).rejects.toMatchObject({
+        ...{ code: 'failure', fatal: true },
+        message: expect.stringContaining(sign === '206' ? 'a part (status 206)' : 'a part (X-SQL-State S1TAT)'),
+      });
+      endpoint.twist = undefined;
+      const after = await opened(endpoint, { known: graphWith(...names), cache });
+      await after.ensure([0]);
+      expect([edgesOf(after, 'a').length, after.remote.counts.asked]).toEqual([40, 1]);
+    },
+  );
+
+  test('is refused where the endpoint counts a part of the graph, or of the relations of one entity', async () => {
+    const relations = Array.from({ length: 40 }, (_, i) => line('a', `r${i}`, 'b'));
+    const endpoint = await endpointOf(relations.join('\n'));
+    endpoint.limit = { rows: 30, says: true };
+    const graph = await opened(endpoint, { known: graphWith('a') });
+    await expect(graph.ensure([0])).rejects.toThrow('expected a whole answer, got a part (30 rows)');
+    endpoint.twist = () => ({ 'X-SQL-State': 'S1TAT' });
+    await expect(opened(endpoint)).rejects.toThrow('expected a whole answer');
+  });
+
+  test.each([true, false])(
+    'lacks quoted triples and blank nodes, which are counted (%s: out of the cache)',
+    async (kept) => {
+      const blank = `<${testPrefix}a> <${testPrefix}knows> _:someone .`;
+      const endpoint = await endpointOf([line('a', 'knows', 'b'), blank].join('\n'));
+      const parts = Object.fromEntries(
+        ['subject', 'predicate', 'object'].map((one) => [one, { type: 'uri', value: 'http://x/' }]),
+      );
+      endpoint.twist = (_, rows) => {
+        if (rows[0]?.x) rows.push({ ...rows[0], x: { type: 'triple', value: parts } });
+        return undefined;
+      };
+      const cache = newCache();
+      let graph = await opened(endpoint, { known: graphWith('a'), cache });
+      await graph.ensure([0]);
+      if (kept) {
+        graph = await opened(endpoint, { known: graphWith('a'), cache, options: '&offline=true' });
+        await graph.ensure([0]);
+      }
+      expect(edgesOf(graph, 'a')).toEqual(['knows b']);
+      expect(graph.remote.counts).toMatchObject({ cut: 0, leftOut: 2 });
+      expect(graph.summary()).toContain('2 blank nodes and quoted triples left out of tails');
+    },
+  );
+
+  test('names relations by the labels of Wikidata’s properties, unless the data set names them or two have one', async () => {
+    const property = (name: string, text: string) => [
+      `<${testPrefix}${name}> <http://wikiba.se/ontology#directClaim> <${testPrefix}t/${name}> .`,
+      `<${testPrefix}${name}> <${testPrefix}label> "${text}"@en .`,
+    ];
+    const lines = ['P1', 'P2', 'P3', 'P4'].map((name) => line('m1', `t/${name}`, 'm2'));
+    lines.push(
+      ...property('P1', 'made from'),
+      ...property('P2', 'known'),
+      ...property('P3', 'same'),
+      ...property('P4', 'same'),
+    );
+    const endpoint = await endpointOf([...lines, `<${testPrefix}m1> <${testPrefix}label> "Ann"@en .`].join('\n'));
+    const known = new Graph('topics', ['Ann'], ['t/P2', '~t/P2'], columnsOf([]));
+    const graph = await opened(endpoint, { known, options: `&label=${testPrefix}label` });
+    await graph.ensure([0]);
+    expect(edgesOf(graph, 'Ann')).toEqual(['label Ann', 'made from m2', 't/P2 m2', 't/P3 m2', 't/P4 m2']);
+  });
+
   test('is said to be cut where the endpoint gives fewer rows than one relation has', async () => {
     const endpoint = await endpointOf(fan('a', 40).join('\n'));
     endpoint.limit = { rows: 30, says: false };
@@ -258,6 +354,20 @@ describe('an endpoint that', () => {
 
   test.each<[string, NonNullable<TestEndpoint['trick']> | undefined, string, string, number]>([
     ['answers a page', (_, response) => Boolean(response.writeHead(200, html).end('<html>')), 'config', 'text/html', 1],
+    [
+      'says JSON',
+      (_, response) => Boolean(response.writeHead(400).end('{"exception":"odd"}')),
+      'config',
+      'status 400: odd',
+      1,
+    ],
+    [
+      'wants another agent',
+      (_, response) => Boolean(response.writeHead(200, { 'content-type': 'text/plain' }).end('robot')),
+      'config',
+      'text/plain: robot',
+      1,
+    ],
     ['refuses a query', (_, response) => Boolean(response.writeHead(400).end('no!')), 'config', 'status 400: no!', 1],
     ['says nothing in time', silence, 'failure', 'no complete answer within 50 ms (2 tries)', 2],
     ['closes connections', (_, response) => Boolean(response.destroy()), 'failure', 'other side closed (2 tries)', 2],
@@ -278,6 +388,50 @@ describe('an endpoint that', () => {
     await endpoint.stop();
     const message = expect.stringContaining('ECONNREFUSED');
     await expect(opened(endpoint)).rejects.toMatchObject({ code: 'failure', message });
+  });
+
+  describe('wants a login', () => {
+    const [user, password, key] = ['ada', 'planted-password-1', 'planted-key-0123456789'];
+    const basic = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+    const before = { ...env };
+    afterEach(() => {
+      for (const name of Object.keys(env)) if (!(name in before)) delete env[name];
+    });
+    test.each<[string, Record<string, string>, string | undefined, RegExp]>([
+      ['nothing', {}, undefined, /^Set KGWALK_SPARQL_USER and KGWALK_SPARQL_PASSWORD, or KGWALK_SPARQL_KEY/],
+      ['a password', { KGWALK_SPARQL_USER: user, KGWALK_SPARQL_PASSWORD: password }, basic, /^Check the password/],
+      ['a key', { KGWALK_SPARQL_KEY: `${key}\n`, KGWALK_SPARQL_PASSWORD: password }, `Bearer ${key}`, /^Check the/],
+      [
+        'a header',
+        { KGWALK_SPARQL_HEADERS: `{"Authorization":"Token ${key}","User-Agent":"me"}` },
+        `Token ${key}`,
+        /^Check/,
+      ],
+    ])('is sent %s, and repeats it to no one', async (_, variables, sent, hint) => {
+      Object.assign(env, variables);
+      const endpoint = await endpointOf(line('a', 'knows', 'b'));
+      const graph = await opened(endpoint, { known: graphWith('a') });
+      expect(endpoint.headers[0]).toMatchObject({ accept: 'application/sparql-results+json' });
+      expect(endpoint.headers[0]!.authorization).toBe(sent);
+      expect(endpoint.headers[0]!['user-agent']).toMatch(
+        variables.KGWALK_SPARQL_HEADERS ? /^me$/ : /^kgwalk\/\d+\.\d+/,
+      );
+      endpoint.trick = (query, response, count) =>
+        Boolean(response.writeHead(count % 2 ? 401 : 403).end(`no: ${sent}`));
+      for (let i = 0; i < 2; i++) {
+        const error: unknown = await graph.ensure([0]).catch((thrown: unknown) => thrown);
+        expect(error).toMatchObject({ code: 'config', fatal: true, hint: expect.stringMatching(hint) });
+        for (const secret of [password, key, basic.slice(12)]) expect(inspect(error)).not.toContain(secret);
+      }
+      expect(graph.name).not.toContain('planted');
+    });
+
+    test.each(['{', '[1]', '"x"', '{"a b":"x"}'])('is not asked with headers that are none: %s', async (headers) => {
+      env.KGWALK_SPARQL_HEADERS = headers;
+      const endpoint = await endpointOf(line('a', 'knows', 'b'));
+      await expect(opened(endpoint)).rejects.toMatchObject({ code: 'config' });
+      expect(endpoint.queries).toEqual([]);
+    });
   });
 
   test('answers 500 once is retried; persistent failures end with a fatal error', async () => {
