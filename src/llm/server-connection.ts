@@ -1,9 +1,8 @@
 /** Connection to a server of the OpenAI API, through the `openai` package: address, key, retries and refusals. */
 import type { OpenAI } from 'openai';
-import { z } from 'zod';
 import { type ErrorLike, systemCode, WorkbenchError } from '../run/errors.js';
 import { printable } from '../run/printable.js';
-import { Passing, passingStatus, patientRequests, type RequestLimits, wordsOf } from '../run/requests.js';
+import { bounded, Passing, passingStatus, patientRequests, type RequestLimits, wordsOf } from '../run/requests.js';
 import { serverKey, withoutKey } from '../run/secrets.js';
 import { Rng } from '../run/seeds.js';
 
@@ -164,15 +163,6 @@ export interface Wants {
   shorten: string;
 }
 
-interface ServerAddress {
-  name: string;
-  /** Never part of a message. */
-  key: string | undefined;
-  wants: Wants;
-  /** It has answered before. */
-  reached: boolean;
-}
-
 const away = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
 
 const longPrompt =
@@ -189,8 +179,14 @@ function faultIn(reply: unknown): (Error & { status: number }) | undefined {
   return Object.assign(new Error(`${named} ${wordsOf(fault)}`), { status: named });
 }
 
-/** Reads an error of the `openai` package or of `fetch` below it. The error itself goes no further: it holds headers. */
-function troubleOf(error: unknown, { name, key, wants, reached }: ServerAddress): Passing | WorkbenchError {
+/**
+ * Reads an error of the `openai` package or of `fetch` below it. The error itself goes no further: it holds headers.
+ * @param server `reached`: it has answered before; its key is part of no message
+ */
+function troubleOf(
+  error: unknown,
+  { name, key, wants, reached }: { name: string; key: string | undefined; wants: Wants; reached: boolean },
+): Passing | WorkbenchError {
   const { status, headers } = error as { status?: number; headers?: Headers };
   const words = withoutKey(String((error as ErrorLike).message ?? error), key).replace(/\s+/g, ' ');
   const said = printable(words, 300);
@@ -239,40 +235,20 @@ const longestReply = 16 * 2 ** 20;
 const longestAround = 2 ** 18;
 const longestToken = 64;
 
-const sentBody = z.object({
-  messages: z.unknown().optional(),
-  max_tokens: z.int().optional(),
-  max_completion_tokens: z.int().optional(),
-});
-
 /** Maximum bytes of a reply: parsing takes many times as much memory. */
 function mostBytes(body: unknown): number {
   if (typeof body !== 'string') return longestReply;
-  const { messages, max_tokens, max_completion_tokens } = sentBody.parse(JSON.parse(body));
+  type Sent = { messages?: unknown; max_tokens?: number; max_completion_tokens?: number };
+  const { messages, max_tokens, max_completion_tokens: renamed = 0 } = JSON.parse(body) as Sent;
   if (messages === undefined) return longestReply;
-  const tokens = max_tokens ?? max_completion_tokens ?? 0;
-  return Math.min(longestReply, longestAround + longestToken * tokens + 4 * body.length);
+  return Math.min(longestReply, longestAround + longestToken * (max_tokens ?? renamed) + 4 * body.length);
 }
 
 /** `fetch` with a limit on the body's length. @throws WorkbenchError `config`, from the body */
 async function boundedFetch(...request: Parameters<typeof fetch>): Promise<Response> {
   const response = await fetch(...request);
-  if (response.body === null) return response;
   const most = mostBytes(request[1]?.body);
-  let bytes = 0;
-  const counted = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
-      bytes += chunk.byteLength;
-      if (bytes <= most) controller.enqueue(chunk);
-      else controller.error(tooLong(most, response.url));
-    },
-  });
-  const { status, statusText, headers } = response;
-  return new Response(response.body.pipeThrough(counted), { status, statusText, headers });
-}
-
-function tooLong(most: number, url: string): WorkbenchError {
-  return new WorkbenchError('config', `expected a reply of at most ${most} bytes, got a longer one, at ${url}`, {
-    hint: 'This is no language-model server, or it does not keep to the length it is asked for.',
-  });
+  const message = `expected a reply of at most ${most} bytes, got a longer one, at ${response.url}`;
+  const hint = 'This is no language-model server, or it does not keep to the length it is asked for.';
+  return bounded(response, most, () => new WorkbenchError('config', message, { hint }));
 }

@@ -10,7 +10,7 @@ import {
   type LanguageModel,
   wordPieceTokenizer,
 } from './language-model.js';
-import { type EchoRequest, refusesToScore, serverScorer } from './server-scores.js';
+import { type EchoRequest, refusesToScore, serverScorer, usageSchema } from './server-scores.js';
 import {
   connectServer,
   type Limits,
@@ -181,7 +181,6 @@ function readCompletion(reply: unknown, request: CompletionRequest, name: string
   };
 }
 
-const tokens = z.int().min(0).nullish();
 /** The text of a part of a reply; undefined for thoughts and what else is no text. */
 const part = z
   .object({ type: z.string().default('text'), text: z.string().default('') })
@@ -190,10 +189,9 @@ const message = z.object({
   content: z.union([z.string(), z.array(z.union([z.string(), part]))]).nullish(),
   ...{ refusal: z.string().nullish(), reasoning_content: z.unknown().optional(), reasoning: z.unknown().optional() },
 });
-const details = z.object({ cached_tokens: tokens }).nullish();
 const replySchema = z.object({
   choices: z.tuple([z.object({ message, finish_reason: z.string().nullish() })]).rest(z.unknown()),
-  usage: z.object({ prompt_tokens: tokens, completion_tokens: tokens, prompt_tokens_details: details }).nullish(),
+  usage: usageSchema,
 });
 
 function isJson(text: string): boolean {

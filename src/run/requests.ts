@@ -58,8 +58,11 @@ export function patientRequests({ retries: usual, timeoutMs, delay = realDelay, 
         if (changed?.(thrown)) continue;
         const error = limit.signal.aborted ? new Passing(`no complete answer within ${timeoutMs} ms`) : thrown;
         if (!(error instanceof Passing)) throw error;
-        if (++failed > retries || (error.waitMs ?? 0) > longestWait) throw gaveUp(error, failed);
-        await delay(backOff(failed, error.waitMs, rng), signal);
+        const { waitMs = 0 } = error;
+        if (++failed > retries || waitMs > longestWait) throw gaveUp(error, failed);
+        // Half a second doubling to 30, of which a random half to whole; at least what is asked.
+        const whole = Math.min(30_000, 500 * 2 ** (failed - 1));
+        await delay(Math.round(Math.max(waitMs, whole * (0.5 + rng.uniform() / 2))), signal);
       } finally {
         clearTimeout(timer);
         signal?.removeEventListener('abort', end);
@@ -68,18 +71,24 @@ export function patientRequests({ retries: usual, timeoutMs, delay = realDelay, 
   };
 }
 
-const first = 500;
-const longest = 30_000;
-
-/** Milliseconds: 0.5 s doubling with each failed try to 30 s, of which a random half to whole; at least what is asked. */
-function backOff(failed: number, asked: number | undefined, rng: Rng): number {
-  const whole = Math.min(longest, first * 2 ** (failed - 1));
-  return Math.round(Math.max(asked ?? 0, whole * (0.5 + rng.uniform() / 2)));
-}
-
 const realDelay: Delay = async (ms, signal) => {
   await wait(ms, undefined, { signal }).catch(() => {});
 };
+
+/** The response, whose body ends in an error beyond so many bytes. */
+export function bounded(response: Response, most: number, tooLong: () => Error): Response {
+  if (response.body === null) return response;
+  let bytes = 0;
+  const counted = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      bytes += chunk.byteLength;
+      if (bytes <= most) controller.enqueue(chunk);
+      else controller.error(tooLong());
+    },
+  });
+  const { status, statusText, headers } = response;
+  return new Response(response.body.pipeThrough(counted), { status, statusText, headers });
+}
 
 /** Failure by a status of a server that is busy, starting or broken; undefined for other statuses. */
 export function passingStatus(status: number, said: string, headers: Headers | undefined): Passing | undefined {

@@ -6,7 +6,7 @@ import { semaphore } from '../llm/concurrency.js';
 import { kgwalkVersion } from '../run/environment.js';
 import { reasonOfFetch, WorkbenchError } from '../run/errors.js';
 import { printable } from '../run/printable.js';
-import { Passing, passingStatus, patientRequests, type RequestLimits, wordsOf } from '../run/requests.js';
+import { bounded, Passing, passingStatus, patientRequests, type RequestLimits, wordsOf } from '../run/requests.js';
 import { endpointHeaders, masked } from '../run/secrets.js';
 import { Rng } from '../run/seeds.js';
 import { type Binding, bindingSchema } from './terms.js';
@@ -20,13 +20,8 @@ export interface Answer {
   cut: PartialAnswer | undefined;
 }
 
-/** Client of one endpoint. */
-export interface SparqlClient {
-  /** @throws WorkbenchError `config` for an invalid or refusing endpoint, `failure` after the last retry; `PartialAnswer`; all `fatal` */
-  ask(query: string, signal?: AbortSignal): Promise<Answer>;
-  /** Answered queries, their rows, failed attempts, and reconnections. */
-  readonly counts: { queries: number; rows: number; failures: number; returns: number };
-}
+/** Client of one endpoint; counts answered queries, their rows, failed attempts, and reconnections. */
+export type SparqlClient = ReturnType<typeof sparqlClient>;
 
 /** An answer that the endpoint ended before it was whole, such as at its time limit: it is never taken for the whole, nor cached. */
 export class PartialAnswer extends WorkbenchError {
@@ -44,12 +39,20 @@ const answerSchema = z.object({
 
 /** Maximum bytes of a response: 100,000 rows of long IRIs take a third. */
 const longestAnswer = 64 * 2 ** 20;
+const tooLong = () =>
+  new WorkbenchError('data', `expected at most ${longestAnswer} bytes, got more, at an answer of the endpoint`, {
+    hint: 'Lower maxTails.',
+    fatal: true,
+  });
 
-/** @param endpoint its parameters (`default-graph-uri`) go into the body, which every server reads */
+/**
+ * @param endpoint its parameters (`default-graph-uri`) go into the body, which every server reads
+ * @throws WorkbenchError (from `ask`, always `fatal`) `config` for an invalid or refusing endpoint, `failure` after the last retry; `PartialAnswer`
+ */
 export function sparqlClient(
   endpoint: URL,
   { concurrency, ...limits }: Omit<RequestLimits, 'rng'> & { concurrency: number },
-): SparqlClient {
+) {
   const address = endpoint.origin + endpoint.pathname;
   const inTurn = semaphore(concurrency);
   const send = patientRequests({ ...limits, rng: Rng.named(0, 'sparql/back-off') });
@@ -70,12 +73,12 @@ export function sparqlClient(
     let text: string;
     try {
       response = await fetch(address, { method: 'POST', body, redirect: 'manual', headers: sent, signal });
-      text = await bounded(response);
+      text = await bounded(response, longestAnswer, tooLong).text();
     } catch (error) {
       throw error instanceof WorkbenchError ? error : new Passing(printable(reasonOfFetch(error), 200));
     }
     const { status, headers } = response;
-    const said = [`status ${status}`, wordsOf(text)].filter(Boolean).join(': ');
+    const said = [`status ${status}`, response.ok ? '' : wordsOf(text)].filter(Boolean).join(': ');
     const passing = passingStatus(status, printable(masked(said), 200), headers);
     if (passing) throw passing;
     if (status === 401 || status === 403) throw refused('an endpoint that lets queries in', said, ways(own));
@@ -127,7 +130,7 @@ export function sparqlClient(
       },
     });
 
-  return { counts, ask: (query, signal) => inTurn(() => patiently(query, signal)) };
+  return { counts, ask: (query: string, signal?: AbortSignal) => inTurn(() => patiently(query, signal)) };
 }
 
 /** Hint for an endpoint that wants a login or other headers. */
@@ -135,20 +138,6 @@ function ways(own: Record<string, string>): string {
   const variables = 'KGWALK_SPARQL_USER and KGWALK_SPARQL_PASSWORD, or KGWALK_SPARQL_KEY for a bearer token';
   const login = own.authorization ? `Check the password or key in the environment: ${variables}` : `Set ${variables}`;
   return `${login}. Other headers, such as another user agent, go into KGWALK_SPARQL_HEADERS as JSON.`;
-}
-
-async function bounded(response: Response): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const part of response.body ?? []) {
-    length += (part as Uint8Array).length;
-    if (length > longestAnswer) {
-      const message = `expected at most ${longestAnswer} bytes, got more, at an answer of the endpoint`;
-      throw new WorkbenchError('data', message, { hint: 'Lower maxTails.', fatal: true });
-    }
-    parts.push(part as Uint8Array);
-  }
-  return Buffer.concat(parts).toString('utf8');
 }
 
 /** Edge direction: from the subject, or back from the object. */

@@ -231,7 +231,8 @@ function summary(rows: readonly QuestionRow[]): ReturnType<NonNullable<Scorer<ne
   const wanted = rows.filter(({ form }) => form === 'entities');
   const decisions = sumOfCounts(rows.flatMap((row) => row.decisions ?? []));
   const selective = selectiveOf(rows);
-  const remarks = sumOf(rows.map((row) => row.remarks ?? {}));
+  const remarked = rows.flatMap((row) => Object.entries(row.remarks ?? {}));
+  const remarks = countsOf(remarked.flatMap(([remark, count]) => Array<string>(count).fill(remark)));
   const cut = rows.filter(({ cutRelations }) => cutRelations !== undefined);
   const { curve: _, ...risk } = selective ?? {};
   return {
@@ -278,21 +279,15 @@ function cutSection(cut: readonly QuestionRow[], asked: number): Section {
 
 /** Calls of all questions by phase and by how their replies were read. */
 function phasesOf(rows: readonly QuestionRow[]): PhaseCalls {
-  const all = rows.flatMap(({ phases }) => Object.entries(phases));
-  const names = [...new Set(all.map(([phase]) => phase))].sort();
-  const totals = names.map((name) => {
-    const own = all.flatMap(([phase, calls]) => (phase === name ? [calls] : []));
-    const calls = own.reduce((sum, one) => sum + one.calls, 0);
-    return [name, { calls, stages: sumOf(own.map(({ stages }) => stages)) }] as const;
-  });
-  return Object.fromEntries(totals);
-}
-
-/** Counts of several rows together, by name. */
-function sumOf(rows: readonly Record<string, number>[]): Record<string, number> {
-  const sum: Record<string, number> = {};
-  for (const [name, count] of rows.flatMap((counts) => Object.entries(counts))) sum[name] = (sum[name] ?? 0) + count;
-  return sum;
+  const total: PhaseCalls = {};
+  for (const { phases } of rows) {
+    for (const [phase, { calls, stages }] of Object.entries(phases)) {
+      const sum = (total[phase] ??= { calls: 0, stages: {} });
+      sum.calls += calls;
+      for (const [stage, count] of Object.entries(stages)) sum.stages[stage] = (sum.stages[stage] ?? 0) + count;
+    }
+  }
+  return Object.fromEntries(Object.entries(total).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** Share of the questions that ended right, and complete, within so many calls; a point for each number of calls that occurs. */

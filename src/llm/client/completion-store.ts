@@ -1,7 +1,4 @@
-/**
- * Completions by request: a killed evaluation resumes without repeated calls, a finished one is replayed without a
- * model.
- */
+/** Completions by request: a killed evaluation resumes without repeated calls, a finished one is replayed without a model. */
 import { z } from 'zod';
 import { canonicalJson, configHash } from '../../run/config-values.js';
 import { type ErrorCode, exitCodes, WorkbenchError } from '../../run/errors.js';

@@ -39,10 +39,7 @@ export interface ClientSettings {
   seed: number;
   /** Default 0 for all. */
   temperatureOf?: (decision: Decision) => number;
-  /**
-   * `likelihood`: choices go by the log-probability of the candidates’ words, which takes `scoreTexts`. Default
-   * `written`.
-   */
+  /** `likelihood`: choices go by the log-probability of the candidates’ words, which takes `scoreTexts`. Default `written`. */
   choices?: 'written' | 'likelihood';
   onTiming?: (timing: CallTiming) => void;
   signal?: AbortSignal | undefined;
