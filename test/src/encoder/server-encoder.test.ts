@@ -115,10 +115,15 @@ describe('servers that fail', () => {
     [400, 5, 4],
   ])('one that refuses (%i) more than %i texts gets fewer from then on', async (status, most, got) => {
     const server = await started();
+    let refused = 0;
     server.refuses = ({ input }) =>
-      input.length > most ? [status, { error: `batch size ${input.length} > ${most}` }] : undefined;
-    await expectRight(await opened(server.spec));
+      input.length > most ? [status, { error: `batch size ${++refused} > ${most}` }] : undefined;
+    const encoder = await opened(server.spec);
+    await expectRight(encoder);
     expect(Math.max(...server.asked.map(({ length }) => length))).toBe(got);
+    refused = 0;
+    await encoder.encode(texts.map((text) => `${text} again`));
+    expect(refused).toBe(0);
   });
 
   test('one that knows no base64 is asked for numbers; one that refuses a text alone is an error with its words', async () => {

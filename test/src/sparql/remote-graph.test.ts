@@ -254,17 +254,22 @@ describe('what was brought', () => {
       `<${testPrefix}${name}> <${testPrefix}label> "${text}"@en .`,
     ];
     const lines = ['P1', 'P2', 'P3', 'P4'].map((name) => line('m1', `t/${name}`, 'm2'));
+    lines.push(line('m2', 't/P5', 'm3'));
     lines.push(
       ...property('P1', 'made from'),
       ...property('P2', 'known'),
       ...property('P3', 'same'),
       ...property('P4', 'same'),
+      ...property('P5', 'made from'),
     );
     const endpoint = await endpointOf([...lines, `<${testPrefix}m1> <${testPrefix}label> "Ann"@en .`].join('\n'));
     const known = new Graph('topics', ['Ann'], ['t/P2', '~t/P2'], columnsOf([]));
     const graph = await opened(endpoint, { known, options: `&label=${testPrefix}label` });
     await graph.ensure([0]);
     expect(edgesOf(graph, 'Ann')).toEqual(['label Ann', 'made from m2', 't/P2 m2', 't/P3 m2', 't/P4 m2']);
+    // A relation that is met later keeps apart, too.
+    await graph.ensure([graph.entityId('m2')]);
+    expect(edgesOf(graph, 'm2')).toContain('t/P5 m3');
   });
 
   test('is said to be cut where the endpoint gives fewer rows than one relation has', async () => {
