@@ -118,7 +118,7 @@ export function addQuestionOptions(command: Command, several = false): Command {
     )
     .option(
       '--model-set <key=value>',
-      'of prompted agents: for a file: threads, gpu, gpuLayers, contextLength, heads, sequences; for a server: contextLength, concurrency, retries, timeoutMs; repeatable',
+      'of prompted agents: for a file: threads, gpu, gpuLayers, contextLength, maxTokens, heads, sequences; for a server: contextLength, maxTokens, concurrency, retries, timeoutMs; repeatable',
       repeatable,
       [],
     )

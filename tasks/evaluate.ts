@@ -289,14 +289,14 @@ async function modelFor<S extends Sample, Answer, R extends Row, D extends Data<
     });
   }
   const spec = model ?? embeddedChatModel(`agent ${prompted[0]}`, work);
-  return (await task.openSimulated?.(spec, data, prompted)) ?? openRealModel(spec, modelSet, choices);
+  return (await task.openSimulated?.(spec, data, prompted)) ?? openRealModel(spec, modelSet, choices, work);
 }
 
 /** A progress line: the score so far, and of agents that ask a model calls and tokens. */
-function evaluationProgress(name: string, total: number, what: string, { progress }: Work) {
+function evaluationProgress(name: string, total: number, what: string, { progress, note }: Work) {
   const line = progress(name, total, what);
   const started = performance.now();
-  const sum = { done: 0, counted: 0, value: 0, calls: 0, remembered: 0, tokens: 0 };
+  const sum = { done: 0, counted: 0, value: 0, calls: 0, remembered: 0, tokens: 0, cut: 0, thinking: 0 };
   let score = '';
   const show = () => {
     const seconds = (performance.now() - started) / 1000;
@@ -316,12 +316,21 @@ function evaluationProgress(name: string, total: number, what: string, { progres
       if (sum.counted > 0) score = `${title} ${numberText(sum.value / sum.counted, unit)}${unit === '%' ? ' %' : ''}`;
       show();
     },
-    called({ cacheHit, completion: { promptTokens, cachedTokens, completionTokens } }: CallTiming) {
+    called({ cacheHit, completion }: CallTiming) {
+      const { promptTokens, cachedTokens, completionTokens, stop, remarks } = completion;
       sum.calls++;
+      sum.cut += Number(stop === 'length');
+      sum.thinking += Number(remarks?.includes('thinking') ?? false);
       if (cacheHit) sum.remembered++;
       else sum.tokens += promptTokens - cachedTokens + completionTokens;
       show();
     },
-    finish: () => line.finish(),
+    finish() {
+      line.finish();
+      const { calls, cut, thinking } = sum;
+      if (cut + thinking === 0) return;
+      const ended = `${cut} of ${calls} replies were cut at their limit, ${thinking} ended before the model had done thinking`;
+      note(`${name}: ${ended}; a higher limit: --model-set maxTokens=2048`);
+    },
   };
 }

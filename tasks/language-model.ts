@@ -1,4 +1,5 @@
 /** A real language model, as `--model` and `--model-set` name it: a file or a server. */
+import { once } from 'node:events';
 import { z } from 'zod';
 import type { LanguageModel } from '../src/llm/language-model.js';
 import { defaultModel } from '../src/llm/model-files.js';
@@ -7,11 +8,18 @@ import { WorkbenchError } from '../src/run/errors.js';
 import type { Choices } from './flags.js';
 import type { Work } from './task.js';
 
+const maxTokens = z
+  .int()
+  .min(1)
+  .optional()
+  .describe('least tokens that a reply may take, for models that think first; default by decision');
+
 const localSettings = z.strictObject({
   gpu: z.enum(['off', 'auto']).default('off').describe('whether a graphics card is used where there is one'),
   gpuLayers: z.int().min(0).optional().describe('layers on the card; default as many as fit'),
   threads: z.int().min(1).default(1).describe('processor threads'),
   contextLength: z.int().min(64).optional().describe('tokens of prompt and reply'),
+  maxTokens,
   heads: z.int().min(1).default(8).describe('prompt heads kept evaluated; each costs memory for a whole context'),
   sequences: z
     .int()
@@ -22,6 +30,7 @@ const localSettings = z.strictObject({
 
 const serverSettings = z.strictObject({
   contextLength: z.int().min(64).default(8192).describe('tokens of prompt and reply, which servers do not report'),
+  maxTokens,
   concurrency: z.int().min(1).default(4).describe('requests under way at once'),
   retries: z.int().min(0).default(6).describe('further tries after a failure that may pass'),
   timeoutMs: z.int().min(1).default(300_000).describe('milliseconds for one try'),
@@ -34,19 +43,35 @@ const firstContact = 10_000;
  * Opens a file or a server, which is looked for at once.
  * @param set `key=value` of `--model-set`
  * @param choices whether a server is tried for log-probabilities: only likelihood has a use for them
+ * @param note called with what the server refuses, once for each part of requests
  * @throws WorkbenchError `usage` for what is no model, `config` for settings it lacks, `failure` for a server that is not there; what
  *   opening it throws
  */
-export async function openRealModel(spec: string, set: readonly string[], choices?: Choices): Promise<LanguageModel> {
+export async function openRealModel(
+  spec: string,
+  set: readonly string[],
+  choices: Choices | undefined,
+  { note }: Pick<Work, 'note'>,
+): Promise<LanguageModel> {
   const { openLanguageModel } = await import('../src/llm/model-files.js');
   const overrides = { overrides: set, source: '--model-set' };
   if (!/^https?:/i.test(spec)) {
-    return openLanguageModel(spec, { local: loadConfig(localSettings, overrides) });
+    return withRoom(await openLanguageModel(spec, { local: loadConfig(localSettings, overrides) }));
   }
-  const server = loadConfig(serverSettings, overrides);
-  const model = await openLanguageModel(spec, { server });
+  const server = { ...loadConfig(serverSettings, overrides), note };
+  const model = withRoom(await openLanguageModel(spec, { server }));
   await reach(spec.replace(/#.*$/s, ''));
   return choices === 'likelihood' ? openLanguageModel(spec, { server: { ...server, scores: true } }) : model;
+}
+
+/** @throws WorkbenchError `config` for replies that may take more than half of the context */
+function withRoom(model: LanguageModel): LanguageModel {
+  const { maxTokens = 0, contextLength } = model;
+  if (maxTokens <= contextLength / 2) return model;
+  const message = `expected maxTokens of at most half of the context (${contextLength}), got ${maxTokens}`;
+  throw new WorkbenchError('config', `${message}, at --model-set`, {
+    hint: `Set contextLength=${2 * maxTokens} too, if the model has so many.`,
+  });
 }
 
 /**
@@ -70,18 +95,16 @@ async function reach(address: string): Promise<void> {
   const { connect } = await import('node:net');
   const { hostname, port, protocol } = new URL(address);
   const host = hostname.replace(/^\[|\]$/g, '');
-  const reason = await new Promise<string | undefined>((resolve) => {
-    const socket = connect({ host, port: Number(port) || (protocol === 'https:' ? 443 : 80), timeout: firstContact });
-    const end = (problem?: string) => {
-      socket.destroy();
-      resolve(problem);
-    };
-    socket.on('connect', () => end());
-    socket.on('timeout', () => end('no connection in time'));
-    socket.on('error', (error: NodeJS.ErrnoException) => end(error.code ?? error.message));
-  });
-  if (reason === undefined) return;
-  throw new WorkbenchError('failure', `expected a server, got no answer (${reason}), at ${address}`, {
-    hint: 'Start it, or check host and port.',
-  });
+  const socket = connect({ host, port: Number(port) || (protocol === 'https:' ? 443 : 80) });
+  try {
+    await once(socket, 'connect', { signal: AbortSignal.timeout(firstContact) });
+  } catch (error) {
+    const { name, code, message } = error as NodeJS.ErrnoException;
+    const reason = name === 'AbortError' ? 'no connection in time' : (code ?? message);
+    throw new WorkbenchError('failure', `expected a server, got no answer (${reason}), at ${address}`, {
+      hint: 'Start it, or check host and port.',
+    });
+  } finally {
+    socket.destroy();
+  }
 }

@@ -4,10 +4,10 @@
  */
 import { join } from 'node:path';
 import { NameTable } from '../../src/kg/name-table.js';
-import type { Delay } from '../../src/llm/server-connection.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { readTextFile, writeFileAtomic } from '../../src/run/files.js';
 import { silentProgress, type ProgressReporter } from '../../src/run/progress.js';
+import type { Delay } from '../../src/run/requests.js';
 import { Rng } from '../../src/run/seeds.js';
 import { throwIfStopped } from '../../src/run/stop.js';
 import { openNeighbourhoods } from '../../src/sparql/neighbourhoods.js';
@@ -50,7 +50,7 @@ export async function extractLinks(options: ExtractOptions): Promise<Extraction>
   const [entities, relations, triples] = [new NameTable(), new NameTable(), new TripleSet()];
   /** Remaining hops with loaded edges, by entity; 0 at the rim. */
   const left: number[] = [];
-  const counts = { expanded: 0, cut: 0 };
+  const counts = { expanded: 0, cut: 0, leftOut: 0 };
 
   const entityOf = (term: string): number => {
     const id = entities.add(term);
@@ -82,8 +82,9 @@ export async function extractLinks(options: ExtractOptions): Promise<Extraction>
           if (first && kept.length > 0) counts.expanded++;
           if (hop === hops && kept.length > 0) found++;
           left[own] = hop;
-          for (const { direction, relation, tails, cut } of kept) {
+          for (const { direction, relation, tails, cut, leftOut = 0 } of kept) {
             if (first && cut) counts.cut++;
+            if (first) counts.leftOut += leftOut;
             const id = relations.add(relation);
             for (const tail of tails) {
               const other = entityOf(tail);
@@ -115,7 +116,8 @@ export async function extractLinks(options: ExtractOptions): Promise<Extraction>
     const labels = await remote.labels([...entities.names()], signal);
     const names = [...labels].map(([term, label]) => `${fieldOf(term, source.prefix)}\t${oneLine(label)}\n`);
     writeFileAtomic(join(folder, 'names.tsv'), names.join(''));
-    writeFileAtomic(join(folder, 'triples.tsv'), tripleLines(source, { entities, relations, triples }));
+    const relationLabels = await remote.relationLabels([...relations.names()], signal);
+    writeFileAtomic(join(folder, 'triples.tsv'), tripleLines(source, { entities, relations, triples }, relationLabels));
     writeFileAtomic(join(folder, extractionFileName), `${JSON.stringify(extraction, null, 2)}\n`);
     return extraction;
   } finally {
@@ -133,9 +135,12 @@ export async function extractLinks(options: ExtractOptions): Promise<Extraction>
 function* tripleLines(
   { prefix, relationPrefix }: SparqlSource,
   { entities, relations, triples }: { entities: NameTable; relations: NameTable; triples: TripleSet },
+  labels: ReadonlyMap<string, string>,
 ): Generator<Uint8Array> {
   const columns = triples.columns();
-  const relationNames = Array.from(relations.names(), (term) => fieldOf(term, relationPrefix));
+  const relationNames = Array.from(relations.names(), (term) =>
+    oneLine(labels.get(term) ?? nameOfTerm(term, relationPrefix)),
+  );
   for (let at = 0; at < triples.size; at += 10_000) {
     const lines = [];
     for (let i = at; i < Math.min(at + 10_000, triples.size); i++) {

@@ -68,6 +68,8 @@ export const extractionSchema = z.strictObject({
   triples: count,
   /** Relations of entities with missing tails. */
   cut: count,
+  /** Tails that no query can name: blank nodes and quoted triples. */
+  leftOut: count.optional(),
 });
 
 export type Extraction = z.output<typeof extractionSchema>;
@@ -239,11 +241,12 @@ const bytesOf = (column: Int32Array) => new Uint8Array(column.buffer, column.byt
 
 /** Extraction notes, and consequences for evaluation. */
 export function extractionLines({ source, hops, maxTails, ...extracted }: Extraction): string[] {
-  const { topics, notFound, distractors, seed, expanded, rim, cut } = extracted;
+  const { topics, notFound, distractors, seed, expanded, rim, cut, leftOut = 0 } = extracted;
   const topicsFound = `${topics} topics${notFound > 0 ? ` (${notFound} more were not found)` : ''}`;
   const drawn = distractors > 0 ? ` and ${distractors} distractors (seed ${seed})` : ', no distractors';
+  const unnamed = leftOut > 0 ? `; ${leftOut} blank nodes and quoted triples left out of tails` : '';
   return [
-    `extracted from ${source}: ${hops} hops around ${topicsFound}${drawn}; ${expanded} entities with all edges, ${rim} at the rim with incoming edges only; ${cut} relations of hubs cut to ${maxTails} tails`,
+    `extracted from ${source}: ${hops} hops around ${topicsFound}${drawn}; ${expanded} entities with all edges, ${rim} at the rim with incoming edges only; ${cut} relations of hubs cut to ${maxTails} tails${unnamed}`,
     'a graph extracted around topics reveals where questions start and lacks distracting entities: compare results on this graph only, with distractors among the topics',
   ];
 }

@@ -5,7 +5,15 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { isServerAddress, serverAndModel } from '../llm/model-files.js';
-import { connectServer, ServerAway, type ServerPatience, type Wants } from '../llm/server-connection.js';
+import {
+  connectServer,
+  type Limits,
+  type OptionalPart,
+  ServerAway,
+  type ServerPatience,
+  ServerRefusal,
+  type Wants,
+} from '../llm/server-connection.js';
 import { WorkbenchError } from '../run/errors.js';
 import { throwIfStopped } from '../run/stop.js';
 import { cachedEncoder, type TextEvaluator } from './cached-encoder.js';
@@ -68,7 +76,7 @@ export async function openServerEncoder(options: ServerEncoderOptions): Promise<
   if (other) {
     throw new WorkbenchError('usage', `expected servers of one model, got ${models[0]!.model} and ${other.model}`);
   }
-  const servers = await Promise.all(models.map((one) => connectServer({ ...patience, ...one, wants: embeddings })));
+  const servers = await Promise.all(models.map((one) => openServer({ ...patience, ...one })));
   const name = servers.map((server) => server.name).join(',');
   const cache = await openEncoderCache(options.cacheFolder);
   try {
@@ -85,7 +93,14 @@ export async function openServerEncoder(options: ServerEncoderOptions): Promise<
   }
 }
 
-type Server = Awaited<ReturnType<typeof connectServer>>;
+type Server = Awaited<ReturnType<typeof openServer>>;
+
+/** A server with what it was found to take: texts a request, and base64. */
+async function openServer(options: ServerPatience & { baseUrl: string; model: string }) {
+  const server = await connectServer({ ...options, wants: embeddings });
+  return Object.assign(server, { most: textsAtOnce, base64: true });
+}
+
 /** Unit vectors of the probe's texts. */
 type Probe = readonly Float32Array[];
 
@@ -176,17 +191,39 @@ const replySchema = z.object({
   data: z.array(z.object({ index: z.int().min(0), embedding: z.union([z.string(), z.array(z.number())]) })),
 });
 
+/** In one request, or in halves where the server refuses as many texts. */
 async function vectorsOf(
-  { name, model, client, patiently }: Server,
+  server: Server,
   texts: readonly string[],
   signal: AbortSignal | undefined,
   more: { retries?: number } = {},
 ): Promise<Float32Array[]> {
   throwIfStopped(signal);
-  const reply: unknown = await patiently(
-    (limits) => client.embeddings.create({ model, input: [...texts], encoding_format: 'base64' }, limits),
-    { signal, ...more },
-  );
+  const { name, model, client, patiently } = server;
+  const middle = texts.length >>> 1;
+  const inHalves = async () => [
+    ...(await vectorsOf(server, texts.slice(0, middle), signal, more)),
+    ...(await vectorsOf(server, texts.slice(middle), signal, more)),
+  ];
+  if (texts.length > server.most) return inHalves();
+  let base64 = server.base64;
+  const ask = (limits: Limits) => {
+    ({ base64 } = server);
+    // The package's own method asks for base64 where nothing else is named.
+    return client.post('/embeddings', {
+      body: { model, input: texts, ...(base64 && { encoding_format: 'base64' }) },
+      ...limits,
+    });
+  };
+  const leaveOut = (part: OptionalPart) => part === 'encoding_format' && base64 && !(server.base64 = false);
+  let reply: unknown;
+  try {
+    reply = await patiently(ask, { signal, ...more, leaveOut });
+  } catch (error) {
+    if (!(error instanceof ServerRefusal) || error.code === 'config' || texts.length === 1) throw error;
+    server.most = Math.min(server.most, middle);
+    return inHalves();
+  }
   const parsed = replySchema.safeParse(reply);
   const vectors: Float32Array[] = [];
   for (const { index, embedding } of parsed.data?.data ?? []) vectors[index] = numbersOf(embedding);

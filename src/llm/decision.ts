@@ -31,10 +31,7 @@ export interface Example<Reply> {
 export interface ContextBlock {
   label: string;
   lines: readonly string[];
-  /**
-   * `history` and `notes`, a model’s own words, are dropped first by a tight token budget, oldest line first. Default
-   * `step`: never.
-   */
+  /** `history` and `notes`, a model’s own words, are dropped first by a tight token budget, oldest line first. Default `step`: never. */
   role?: 'step' | 'history' | 'notes';
 }
 

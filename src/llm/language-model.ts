@@ -38,6 +38,8 @@ export interface Completion {
   stop: 'end' | 'length';
   /** Constrained by `format`; absent: as `LanguageModel.constrained`. */
   constrained?: boolean;
+  /** `thinking`: thoughts that ended before an answer; `without …`: lacks a part of the request that the server refuses. */
+  remarks?: readonly string[] | undefined;
 }
 
 /** Token counts of a call. */
@@ -86,9 +88,7 @@ export interface TextScores {
 
 /** Completes prompts; dispose it after use. */
 export interface LanguageModel {
-  /**
-   * Everything that replies depend on: file hash or server and model name, library version, mode. Part of stored keys.
-   */
+  /** Everything that replies depend on: file hash or server and model name, library version, mode. Part of stored keys. */
   readonly id: string;
   /** For people: file name, server model, `oracle:0.1`. */
   readonly name: string;
@@ -100,6 +100,8 @@ export interface LanguageModel {
   readonly constrained: boolean;
   /** Tokens of prompt and reply together. */
   readonly contextLength: number;
+  /** Least limit of tokens of a reply, for models that think before they answer; default by decision. */
+  readonly maxTokens?: number | undefined;
   readonly concurrency: number;
   countTokens(text: string): number;
   /**
@@ -113,10 +115,7 @@ export interface LanguageModel {
    * @throws as `complete`
    */
   scoreTexts?(request: ScoreRequest, texts: readonly string[]): Promise<TextScores>;
-  /**
-   * Restores the cache state of earlier requests after a resume, so that token counts continue; `plain` heads are of
-   * scored texts.
-   */
+  /** Restores the cache state of earlier requests after a resume, so that token counts continue; `plain` heads are of scored texts. */
   prime?(requests: readonly (Pick<CompletionRequest, 'system' | 'head'> & { plain?: boolean })[]): Promise<void>;
   dispose(): Promise<void>;
 }

@@ -22,6 +22,8 @@ export interface LlamaModelOptions {
   threads?: number;
   /** Tokens of prompt and reply; default 4096, or what the model was trained with where that is less. */
   contextLength?: number;
+  /** See `LanguageModel.maxTokens`. */
+  maxTokens?: number | undefined;
   /** Prompt heads kept evaluated, default 8: more than an agent has phases. Each costs memory for a whole context. */
   heads?: number;
   /** Requests side by side, default 1. With more, replies may differ in rare ties: batches are then shared. */
@@ -41,7 +43,7 @@ const contextStep = 256;
  *   context, `native` without node-llama-cpp
  */
 export async function openLlamaModel(modelPath: string, options: LlamaModelOptions = {}): Promise<LanguageModel> {
-  const { gpu = 'off', gpuLayers, threads = 1, heads = 8, sequences = 1 } = options;
+  const { gpu = 'off', gpuLayers, threads = 1, heads = 8, sequences = 1, maxTokens } = options;
   const { trainedContext } = await readChatModelFile(modelPath);
   const contextLength = options.contextLength ?? Math.min(4096, trainedContext);
   if (!Number.isInteger(contextLength) || contextLength < 64 || contextLength > trainedContext) {
@@ -101,8 +103,7 @@ export async function openLlamaModel(modelPath: string, options: LlamaModelOptio
     ...(layout.kind === 'plain' && { note: 'the file has no chat template: prompts are laid out plainly' }),
     simulated: false,
     constrained: true,
-    contextLength,
-    concurrency: sequences,
+    ...{ contextLength, maxTokens, concurrency: sequences },
     countTokens: (text) => model.tokenize(text).length,
 
     complete(request) {

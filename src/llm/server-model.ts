@@ -10,12 +10,13 @@ import {
   type LanguageModel,
   wordPieceTokenizer,
 } from './language-model.js';
-import { type EchoRequest, refusesToScore, serverScorer } from './server-scores.js';
+import { type EchoRequest, refusesToScore, serverScorer, usageSchema } from './server-scores.js';
 import {
   connectServer,
   type Limits,
   type OptionalPart,
   type ServerPatience,
+  ServerRefusal,
   usualRetries,
   type Wants,
 } from './server-connection.js';
@@ -29,6 +30,10 @@ export interface ServerModelOptions extends ServerPatience {
   /** Tokens of prompt and reply, default 8192: servers do not report it. */
   contextLength?: number;
   concurrency?: number;
+  /** Least tokens that a reply may take; see `LanguageModel.maxTokens`. */
+  maxTokens?: number | undefined;
+  /** Called once with a line for each part of requests that the server refuses and that is left out from then on. */
+  note?: ((line: string) => void) | undefined;
   /**
    * Score texts, through `/completions` with `echo` and `logprobs`; tried once at opening. Default false: no contact
    * before the first request.
@@ -47,14 +52,23 @@ const completions: Wants = {
 
 type Body = OpenAI.Chat.Completions.ChatCompletionCreateParamsNonStreaming;
 
+/** Parts that a server may refuse, in words; `max_tokens` is renamed. */
+const leftOut: Partial<Record<OptionalPart, string>> = {
+  response_format: 'without a JSON schema',
+  seed: 'without a seed',
+  system: 'without a system role',
+  temperature: 'without a temperature',
+};
+
 /**
- * Opens a server. One that refuses a JSON schema is asked without one from then on (once, where it has taken others),
- * and `constrained` turns false; so it does after a whole reply that is no JSON. The key goes to the server alone.
+ * Opens a server. A part that it refuses (JSON schema, seed, temperature, system role) is left out from then on, and completions have
+ * it among their `remarks`; a schema only once, where the server has taken others. `constrained` turns false without a schema and
+ * after a whole reply that is no JSON. The key goes to the server alone.
  * @throws WorkbenchError `usage` for a bad address, `config` for a bad key or a server that does not score texts though
  *   it has to, `native` without the `openai` package
  */
 export async function openServerModel(options: ServerModelOptions): Promise<LanguageModel> {
-  const { model, contextLength = 8192, concurrency = 4, scores = false } = options;
+  const { model, contextLength = 8192, concurrency = 4, scores = false, maxTokens, note } = options;
   const server = await connectServer({ ...options, wants: completions });
   const { name, key, client, patiently } = server;
   const retries = options.retries ?? usualRetries;
@@ -64,17 +78,16 @@ export async function openServerModel(options: ServerModelOptions): Promise<Lang
   let obeys = true;
 
   function bodyOf(request: CompletionRequest, left: ReadonlySet<OptionalPart>): { sent: Body; bound: boolean } {
-    const { system, head, body, format, maxTokens, temperature } = request;
+    const { system, head, body, format, maxTokens: max, temperature, seed } = request;
     const schema = format && !left.has('response_format') ? withinLimits(format.jsonSchema) : undefined;
+    const hasRole = system !== '' && !left.has('system');
+    const content = hasRole || system === '' ? head + body : `${system}\n\n${head}${body}`;
     const sent: Body = {
       model,
-      messages: [
-        ...(system ? [{ role: 'system' as const, content: system }] : []),
-        { role: 'user', content: head + body },
-      ],
-      temperature,
-      [left.has('max_tokens') ? 'max_completion_tokens' : 'max_tokens']: maxTokens,
-      ...(left.has('seed') ? {} : { seed: request.seed }),
+      messages: [...(hasRole ? [{ role: 'system' as const, content: system }] : []), { role: 'user', content }],
+      ...(left.has('temperature') ? {} : { temperature }),
+      ...(left.has('max_tokens') ? { max_completion_tokens: max } : { max_tokens: max }),
+      ...(left.has('seed') ? {} : { seed }),
       ...(schema && {
         response_format: { type: 'json_schema', json_schema: { name: 'reply', strict: true, schema: schema.schema } },
       }),
@@ -83,24 +96,29 @@ export async function openServerModel(options: ServerModelOptions): Promise<Lang
   }
 
   async function complete(request: CompletionRequest): Promise<Completion> {
-    const left = new Set<OptionalPart>();
-    let body = bodyOf(request, refused);
+    let left = new Set(refused);
+    let body = bodyOf(request, left);
     const leaveOut = (part: OptionalPart) => {
-      if (!(part in body.sent)) return false;
+      if (!(part === 'system' ? body.sent.messages.length > 1 : part in body.sent)) return false;
+      left.add(part);
       // One schema of many may be too large or too deep; the others bind all the same.
-      if (part === 'response_format' && takesSchemas) left.add(part);
-      else refused.add(part);
+      if (part === 'response_format' && takesSchemas) return true;
+      if (!refused.has(part) && part in leftOut) note?.(`${name}: asked ${leftOut[part]}, which the server refuses`);
+      refused.add(part);
       return true;
     };
     const ask = (limits: Limits) => {
-      body = bodyOf(request, new Set([...refused, ...left]));
+      left = new Set([...refused, ...left]);
+      body = bodyOf(request, left);
       return client.chat.completions.create(body.sent, limits);
     };
     const reply = await patiently(ask, { signal: request.signal, leaveOut });
     // From this reply alone: findings of concurrent requests must not affect it.
     const read = readCompletion(reply, request, name);
+    const remarks = [...read.remarks, ...[...left].flatMap((part) => leftOut[part] ?? []).sort()];
     // Replies are kept and shown, and some servers repeat what they were sent.
-    const completion = { ...read, text: withoutKey(read.text, key), constrained: body.bound };
+    const kept = { ...read, text: withoutKey(read.text, key), constrained: body.bound };
+    const completion = { ...kept, remarks: remarks.length > 0 ? remarks : undefined };
     if ('response_format' in body.sent) takesSchemas = true;
     if (request.format && completion.stop === 'end' && !isJson(completion.text)) obeys = false;
     return completion;
@@ -114,22 +132,23 @@ export async function openServerModel(options: ServerModelOptions): Promise<Lang
             { model, prompt, max_tokens: maxTokens, temperature: 0, echo: true, logprobs: 1 },
             limits,
           ),
-        { signal, refused: refusesToScore(name), ...(probes && { retries: Math.min(retries, 2) }) },
-      ),
+        { signal, ...(probes && { retries: Math.min(retries, 2) }) },
+      ).catch((error: unknown) => {
+        throw error instanceof ServerRefusal ? refusesToScore(name)(error) : error;
+      }),
     );
   const scoreTexts = scores ? await serverScorer({ echo, name, countTokens: countWordPieces }) : undefined;
 
   return {
     // What does not fit is cut, so replies of another length are to other prompts.
-    id: `server:${name}:context-${contextLength}`,
+    id: `server:${name}:context-${contextLength}${maxTokens === undefined ? '' : `:reply-${maxTokens}`}`,
     name,
     note: `tokens that the server does not count are counted by ${wordPieceTokenizer}`,
     simulated: false,
     get constrained() {
       return obeys && !refused.has('response_format');
     },
-    contextLength,
-    concurrency,
+    ...{ contextLength, maxTokens, concurrency },
     countTokens: countWordPieces,
     complete: (request) => inTurn(() => complete(request)),
     scoreTexts,
@@ -137,7 +156,7 @@ export async function openServerModel(options: ServerModelOptions): Promise<Lang
   };
 }
 
-function readCompletion(reply: unknown, request: CompletionRequest, name: string): Completion {
+function readCompletion(reply: unknown, request: CompletionRequest, name: string) {
   // A page of a web server comes as a string; other servers leave out what they do not count.
   const parsed = replySchema.safeParse(reply);
   if (!parsed.success) {
@@ -147,22 +166,32 @@ function readCompletion(reply: unknown, request: CompletionRequest, name: string
   }
   const { choices, usage } = parsed.data;
   const [{ message, finish_reason: reason }] = choices;
-  const text = message.content ?? message.refusal ?? '';
+  const parts = [message.content ?? message.refusal ?? ''].flat();
+  const text = parts.join('');
+  const hasThoughts = Boolean(message.reasoning_content ?? message.reasoning) || parts.includes(undefined);
+  const stop = reason === 'length' ? ('length' as const) : ('end' as const);
+  const isOpen = stop === 'length' && text.lastIndexOf('<think>') > text.lastIndexOf('</think>');
   return {
     text,
     promptTokens: usage?.prompt_tokens ?? countWordPieces(request.system + request.head + request.body),
     cachedTokens: usage?.prompt_tokens_details?.cached_tokens ?? 0,
     completionTokens: usage?.completion_tokens ?? countWordPieces(text),
-    stop: reason === 'length' ? 'length' : 'end',
+    stop,
+    remarks: isOpen || (hasThoughts && text.trim() === '') ? ['thinking'] : [],
   };
 }
 
-const tokens = z.int().min(0).nullish();
-const message = z.object({ content: z.string().nullish(), refusal: z.string().nullish() });
-const details = z.object({ cached_tokens: tokens }).nullish();
+/** The text of a part of a reply; undefined for thoughts and what else is no text. */
+const part = z
+  .object({ type: z.string().default('text'), text: z.string().default('') })
+  .transform(({ type, text }) => (type.endsWith('text') ? text : undefined));
+const message = z.object({
+  content: z.union([z.string(), z.array(z.union([z.string(), part]))]).nullish(),
+  ...{ refusal: z.string().nullish(), reasoning_content: z.unknown().optional(), reasoning: z.unknown().optional() },
+});
 const replySchema = z.object({
   choices: z.tuple([z.object({ message, finish_reason: z.string().nullish() })]).rest(z.unknown()),
-  usage: z.object({ prompt_tokens: tokens, completion_tokens: tokens, prompt_tokens_details: details }).nullish(),
+  usage: usageSchema,
 });
 
 function isJson(text: string): boolean {

@@ -137,16 +137,18 @@ function inBatches(prompts: readonly string[]): string[][] {
 }
 
 const count = z.int().min(0).nullish();
+/** Tokens as a server counts them; it may leave out any. */
+export const usageSchema = z
+  .object({
+    prompt_tokens: count,
+    completion_tokens: count,
+    prompt_tokens_details: z.object({ cached_tokens: count }).nullish(),
+  })
+  .nullish();
 const logprobs = z.object({ tokens: z.array(z.string()), token_logprobs: z.array(z.number().nullable()) });
 const replySchema = z.object({
   choices: z.array(z.object({ index: count, text: z.string(), logprobs })),
-  usage: z
-    .object({
-      prompt_tokens: count,
-      completion_tokens: count,
-      prompt_tokens_details: z.object({ cached_tokens: count }).nullish(),
-    })
-    .nullish(),
+  usage: usageSchema,
 });
 
 /** @throws RefusedScores for what is no log-probability of every token of every prompt */

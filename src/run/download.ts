@@ -19,6 +19,7 @@ import { z } from 'zod';
 import { reasonOfFetch, WorkbenchError } from './errors.js';
 import { freeBytes, hashOfFile, makeFolder, sha256File, writeError, writeFileAtomic, writeFully } from './files.js';
 import { silentProgress, type ProgressReporter } from './progress.js';
+import { Passing, passingStatus } from './requests.js';
 import { lockFolder } from './run-lock.js';
 import { masked } from './secrets.js';
 
@@ -191,7 +192,7 @@ async function persist(part: Part, wanted: Wanted): Promise<void> {
       const soFar = `${length === 0 ? 'nothing has come yet' : here}, at ${dirname(part.path)}`;
       const hint = 'The same command resumes it.';
       if (signal?.aborted) throw new WorkbenchError('stopped', `stopped, ${soFar}`, { hint });
-      if (!(error instanceof PassingTrouble)) throw error;
+      if (!(error instanceof Passing)) throw error;
       if (length > furthest) failed = 0;
       furthest = Math.max(furthest, length);
       if (++failed >= tries) {
@@ -199,20 +200,9 @@ async function persist(part: Part, wanted: Wanted): Promise<void> {
         throw new WorkbenchError('failure', `expected ${expected}, got trouble (${error.message}), ${soFar}`, { hint });
       }
       show(part, `${error.message}; trying again`);
-      const time = Math.min(longestPause, Math.max(error.wait ?? 0, pause * 2 ** (failed - 1)));
+      const time = Math.min(longestPause, Math.max(error.waitMs ?? 0, pause * 2 ** (failed - 1)));
       await wait(time, undefined, { signal }).catch(() => {});
     }
-  }
-}
-
-/** A transient failure: a broken connection, a stall, a busy server. */
-class PassingTrouble extends Error {
-  /** @param wait delay requested by the server, milliseconds */
-  constructor(
-    message: string,
-    readonly wait?: number,
-  ) {
-    super(message);
   }
 }
 
@@ -220,7 +210,7 @@ class PassingTrouble extends Error {
 async function transfer(part: Part, wanted: Wanted, stall: number): Promise<void> {
   if (part.state && part.length === part.state.bytes) return;
   const stalled = new AbortController();
-  const watch = setTimeout(() => stalled.abort(new PassingTrouble(`no bytes for ${stall / 1000} s`)), stall);
+  const watch = setTimeout(() => stalled.abort(new Passing(`no bytes for ${stall / 1000} s`)), stall);
   const signal = wanted.signal ? AbortSignal.any([wanted.signal, stalled.signal]) : stalled.signal;
   try {
     const { length, state } = part;
@@ -248,11 +238,11 @@ async function transfer(part: Part, wanted: Wanted, stall: number): Promise<void
     }
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    throw isNetworkError(error) ? new PassingTrouble(reasonOfFetch(error)) : error;
+    throw isNetworkError(error) ? new Passing(reasonOfFetch(error)) : error;
   } finally {
     clearTimeout(watch);
   }
-  if (part.length < part.state!.bytes) throw new PassingTrouble('the connection was cut');
+  if (part.length < part.state!.bytes) throw new Passing('the connection was cut');
 }
 
 /** Headers of the first host before a redirect, as Hugging Face sends for large files. */
@@ -293,10 +283,8 @@ const refusalHints: Readonly<Record<number, string>> = {
 };
 
 function refusal({ status, headers }: Response, at: URL): Error {
-  if (status === 408 || status === 429 || status >= 500) {
-    const seconds = Number(headers.get('retry-after') ?? NaN);
-    return new PassingTrouble(`status ${status}`, Number.isFinite(seconds) ? seconds * 1000 : undefined);
-  }
+  const passing = passingStatus(status, `status ${status}`, headers);
+  if (passing) return passing;
   const message = `expected a file, got status ${status}, at ${at.origin}${at.pathname}`;
   return new WorkbenchError('failure', message, { hint: refusalHints[status] });
 }
@@ -315,7 +303,7 @@ function place(part: Part, { headers, status }: Response, hostHeaders: HostHeade
   if (status === 206 && same) return;
   if (status !== 200) {
     part.drop();
-    throw new PassingTrouble('the file is another than it was');
+    throw new Passing('the file is another than it was');
   }
   const known = wanted.bytes ?? hostHeaders.bytes ?? total;
   if (total !== known) {

@@ -7,6 +7,8 @@ type Variables = Readonly<Record<string, string | undefined>>;
 /** Environment variables with the key of a language-model server, in order of precedence. */
 const keyVariables = ['KGWALK_LLM_KEY', 'OPENAI_API_KEY'];
 
+const secretVariables = [...keyVariables, 'KGWALK_SPARQL_KEY', 'KGWALK_SPARQL_PASSWORD'];
+
 /** Shorter keys are placeholders for servers without keys; masking them would damage ordinary texts. */
 const shortestKey = 8;
 
@@ -20,14 +22,40 @@ const named = /(?<=[?&\w.-])(key|token|secret|password|credential|signature|sig|
  * Key for a language-model server, trimmed; undefined if none is set.
  * @throws WorkbenchError `config` for a key that is not valid in a request header
  */
-export function serverKey(variables: Variables = env): string | undefined {
-  const name = keyVariables.find((one) => variables[one]?.trim());
+export function serverKey(variables: Variables = env, names = keyVariables): string | undefined {
+  const name = names.find((one) => variables[one]?.trim());
   if (name === undefined) return undefined;
   const key = variables[name]!.trim();
   if (/^[\x21-\x7e]+$/.test(key)) return key;
   throw new WorkbenchError('config', `expected a key of printable ASCII characters, got others, at ${name}`, {
     hint: 'Set it again, without line breaks and spaces.',
   });
+}
+
+/**
+ * Headers for a SPARQL endpoint, by lower-case name: `authorization` of KGWALK_SPARQL_USER and _PASSWORD, or of the bearer token
+ * KGWALK_SPARQL_KEY, and those of KGWALK_SPARQL_HEADERS, a JSON object.
+ * @throws WorkbenchError `config` for what is no header; its text is not repeated
+ */
+export function endpointHeaders(variables: Variables = env): Record<string, string> {
+  const { KGWALK_SPARQL_USER: user = '', KGWALK_SPARQL_PASSWORD: password } = variables;
+  const key = serverKey(variables, ['KGWALK_SPARQL_KEY']);
+  const login = password && `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+  const authorization = key ? `Bearer ${key}` : login;
+  const own = ownHeaders(variables);
+  if (own) return { ...(authorization && { authorization }), ...own };
+  const message = 'expected headers as a JSON object, got something else, at KGWALK_SPARQL_HEADERS';
+  throw new WorkbenchError('config', message, { hint: 'Such as {"user-agent": "NAME (MAIL)"}.' });
+}
+
+/** Headers of KGWALK_SPARQL_HEADERS, by lower-case name; undefined for what is none. */
+function ownHeaders({ KGWALK_SPARQL_HEADERS: json }: Variables): Record<string, string> | undefined {
+  if (!json?.trim()) return {};
+  try {
+    return Object.fromEntries(new Headers(JSON.parse(json) as Record<string, string>));
+  } catch {
+    return undefined;
+  }
 }
 
 /**
@@ -56,8 +84,10 @@ function base64Within(key: string, before: number): string[] {
   return (['base64', 'base64url'] as const).map((form) => bytes.toString(form).slice(begin, end));
 }
 
-/** Masks server keys of the environment, passwords in URLs and values named as secrets, in what is shown or written. */
+/** Masks keys and passwords of the environment, passwords in URLs and values named as secrets, in what is shown or written. */
 export function masked(text: string, variables: Variables = env): string {
-  const clean = keyVariables.reduce((rest, name) => withoutKey(rest, variables[name]?.trim()), text);
+  const ofHeaders = Object.values(ownHeaders(variables) ?? {});
+  const secrets = [...secretVariables.map((name) => variables[name]?.trim()), ...ofHeaders];
+  const clean = secrets.reduce<string>((rest, secret) => withoutKey(rest, secret), text);
   return clean.replace(login, '***@').replace(named, '$1=***');
 }

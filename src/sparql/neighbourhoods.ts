@@ -2,12 +2,12 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { openStore } from '../encoder/lmdb-store.js';
-import type { Delay } from '../llm/server-connection.js';
 import { runInterleaved } from '../llm/concurrency.js';
 import { configHash } from '../run/config-values.js';
 import { WorkbenchError } from '../run/errors.js';
+import type { Delay } from '../run/requests.js';
 import { throwIfStopped } from '../run/stop.js';
-import { type Direction, queries, type ResultRow, type SparqlClient, sparqlClient } from './client.js';
+import { type Direction, PartialAnswer, queries, type ResultRow, type SparqlClient, sparqlClient } from './client.js';
 import { type SparqlSource, sourceFolder } from './source.js';
 import { iriTerm, literalTerm, termOf } from './terms.js';
 
@@ -16,8 +16,10 @@ export interface KeptRelation {
   direction: Direction;
   /** Terms in the syntax of `terms.ts`. */
   relation: string;
-  /** Ascending; without blank nodes, which cannot be queried. */
+  /** Ascending; without blank nodes and quoted triples, which cannot be queried. */
   tails: readonly string[];
+  /** Number of those; absent for none. */
+  leftOut?: number;
   /** Total number of tails. */
   count: number;
   /** True if tails are missing: more than `maxTails`, or truncated by the endpoint. */
@@ -96,7 +98,7 @@ export class Neighbourhoods {
   /** sha256 (hex) of the endpoint, its options and its number of triples: all that answers depend on. */
   readonly id: string;
   readonly close: () => Promise<void>;
-  readonly #counts = { remembered: 0, asked: 0, cut: 0 };
+  readonly #counts = { remembered: 0, asked: 0, cut: 0, leftOut: 0 };
   /** Client counters at the last consistency check. */
   #checked: { returns: number; queries: number };
 
@@ -110,7 +112,10 @@ export class Neighbourhoods {
     this.id = configHash([endpoint.href, label, maxTails, version, opened.about.triples]);
   }
 
-  /** Since the source was opened: entities from the cache (`remembered`) and queried, relations with missing tails (`cut`), requests. */
+  /**
+   * Since the source was opened: entities from the cache (`remembered`) and queried, relations with missing tails (`cut`), tails that
+   * cannot be queried (`leftOut`), requests.
+   */
   get counts() {
     const { queries: answered, rows, failures } = this.opened.client.counts;
     return { ...this.#counts, queries: answered, rows, failures };
@@ -124,22 +129,24 @@ export class Neighbourhoods {
     const { found, missing } = await this.#throughCache(wanted, get, entitiesAtOnce, bring, signal);
     this.#counts.asked += missing;
     this.#counts.remembered += wanted.length - missing;
-    for (const relations of found.values()) this.#counts.cut += relations.filter(({ cut }) => cut).length;
+    for (const { cut, leftOut = 0 } of [...found.values()].flat()) {
+      this.#counts.cut += Number(cut);
+      this.#counts.leftOut += leftOut;
+    }
     return found;
   }
 
   /** Labels of the entities that have one; the first in English or without a language. */
   labels(terms: readonly string[], signal?: AbortSignal): Promise<ReadonlyMap<string, string>> {
     const wanted = terms.filter((term) => !term.startsWith('"'));
-    const first = (rows: readonly ResultRow[]) => {
-      const keys = firstBy(
-        rows,
-        ({ e }) => e && termOf(e),
-        ({ x }) => x && labelKey(x),
-      );
-      return new Map(Array.from(keys, ([term, key]) => [term, key.slice(1)]));
-    };
-    return this.#lookedUp(wanted, queries.labels, first, signal);
+    return this.#lookedUp(wanted, queries.labels, firstLabels, signal);
+  }
+
+  /** Labels of the properties of Wikidata behind relations such as `wdt:P17`; none for other relations, nor one that two have. */
+  async relationLabels(terms: readonly string[], signal?: AbortSignal): Promise<ReadonlyMap<string, string>> {
+    const found = await this.#lookedUp(terms, queries.propertyLabels, firstLabels, signal, 'property ');
+    const all = [...found.values()];
+    return new Map([...found].filter(([, label]) => all.indexOf(label) === all.lastIndexOf(label)));
   }
 
   /** Entity of each label; of several the first by IRI. */
@@ -161,16 +168,16 @@ export class Neighbourhoods {
     query: (label: string, part: readonly string[]) => string,
     first: (rows: readonly ResultRow[]) => ReadonlyMap<string, string>,
     signal: AbortSignal | undefined,
+    kind = '',
   ): Promise<ReadonlyMap<string, string>> {
     if (this.source.label === undefined) return new Map();
     const label = iriTerm(this.source.label);
     const { client, tables } = this.opened;
     const load = async (part: readonly string[], both: AbortSignal) => {
-      const { rows } = await inParts(part, (some) => client.ask(query(label, some), both));
-      const found = first(rows);
-      await Promise.all(part.map((one) => tables.labels.put(keyOf(one), found.get(one) ?? '')));
+      const found = first(await inParts(part, (some) => client.ask(query(label, some), both)));
+      await Promise.all(part.map((one) => tables.labels.put(keyOf(kind + one), found.get(one) ?? '')));
     };
-    const get = (one: string) => tables.labels.get(keyOf(one));
+    const get = (one: string) => tables.labels.get(keyOf(kind + one));
     const { found } = await this.#throughCache([...new Set(wanted)], get, labelsAtOnce, load, signal);
     return new Map([...found].filter(([, text]) => text !== ''));
   }
@@ -184,12 +191,12 @@ export class Neighbourhoods {
     if (kept.length === 0) return;
     const terms = kept.map(({ term }) => term);
     for (const direction of ['out', 'in'] as const) {
-      const { found, cut } = await this.#counted(direction, terms, signal);
+      const found = await this.#counted(direction, terms, signal);
       for (const { term, relations } of kept) {
         const now = found.get(term)!;
         const known = relations.filter((one) => one.direction === direction);
         const same = known.length === now.size && known.every((one) => now.get(one.relation)?.count === one.count);
-        if (!same && !cut) throw otherGraph(this.source.endpoint.href);
+        if (!same) throw otherGraph(this.source.endpoint.href);
       }
     }
   }
@@ -207,31 +214,30 @@ export class Neighbourhoods {
   /** Relations of entities with tail counts, without tails. */
   async #counted(direction: Direction, entities: readonly string[], signal: AbortSignal | undefined) {
     const found = new Map<string, Map<string, KeptRelation>>(entities.map((entity) => [entity, new Map()]));
-    const { rows, cut } = await inParts(entities, (part) =>
-      this.opened.client.ask(queries.counts(direction, part), signal),
-    );
+    const rows = await inParts(entities, (part) => this.opened.client.ask(queries.counts(direction, part), signal));
     for (const { e, r, n } of rows) {
       const [entity, relation] = [e && termOf(e), r && termOf(r)];
       const count = numberOf(n?.value);
       if (entity === undefined || relation === undefined || count === 0) continue;
       found.get(entity)?.set(relation, { direction, relation, count, tails: [], cut: false });
     }
-    return { found, cut };
+    return found;
   }
 
   async #bringDirection(direction: Direction, entities: readonly string[], signal: AbortSignal) {
-    const { found } = await this.#counted(direction, entities, signal);
+    const found = await this.#counted(direction, entities, signal);
     const pairs = [...found].flatMap(([entity, relations]) =>
       [...relations.values()].map((kept) => ({ entity, kept, tails: new Set<string>() })),
     );
     const hubs = pairs.filter(({ kept }) => kept.count > this.source.maxTails);
     const parts = partsOf(pairs.filter(({ kept }) => kept.count <= this.source.maxTails));
     await Promise.all([
-      ...hubs.map(async ({ entity, kept, tails }) => {
+      ...hubs.map(async (pair) => {
+        const { entity, kept } = pair;
         const query = queries.someTails(direction, entity, kept.relation, this.source.maxTails);
         const { rows } = await this.opened.client.ask(query, signal);
         kept.cut = true;
-        addTails(tails, rows);
+        for (const row of rows) addTail(pair, row);
       }),
       ...parts.map(async (part) => {
         const byKey = new Map(part.map((pair) => [`${pair.entity} ${pair.kept.relation}`, pair]));
@@ -239,14 +245,16 @@ export class Neighbourhoods {
           const asked = some.map(({ entity, kept }) => [entity, kept.relation] as const);
           const { rows } = await this.opened.client.ask(queries.tails(direction, asked), signal);
           const expected = some.reduce((sum, { kept }) => sum + kept.count, 0);
-          if (rows.length > expected) throw otherGraph(this.source.endpoint.href);
+          const named = rows.filter(({ x }) => x && termOf(x) !== undefined);
+          if (named.length > expected) throw otherGraph(this.source.endpoint.href);
+          const cut = rows.length < expected;
+          if (cut && some.length > 1) return { rows: [], cut };
+          if (cut) some[0]!.kept.cut = true;
           for (const row of rows) {
             const pair = byKey.get(`${row.e && termOf(row.e)} ${row.r && termOf(row.r)}`);
-            if (pair) addTails(pair.tails, [row]);
+            if (pair) addTail(pair, row);
           }
-          const cut = rows.length < expected;
-          if (cut && some.length === 1) some[0]!.kept.cut = true;
-          return { rows: [], cut };
+          return { rows: [] };
         });
       }),
     ]);
@@ -303,16 +311,29 @@ export class Neighbourhoods {
   }
 }
 
-/** Queries all at once; truncated answers are queried again in halves. */
+/** Queries all at once; truncated and partial answers are queried again in halves. @throws PartialAnswer where one alone is not whole */
 async function inParts<Asked>(
   asked: readonly Asked[],
-  ask: (part: readonly Asked[]) => Promise<{ rows: readonly ResultRow[]; cut: boolean }>,
-): Promise<{ rows: readonly ResultRow[]; cut: boolean }> {
-  const answer = await ask(asked);
-  if (!answer.cut || asked.length < 2) return answer;
+  ask: (part: readonly Asked[]) => Promise<{ rows: readonly ResultRow[]; cut?: PartialAnswer | boolean | undefined }>,
+): Promise<readonly ResultRow[]> {
+  const { rows, cut } = await ask(asked).catch((error: unknown) => {
+    if (error instanceof PartialAnswer) return { rows: [], cut: error };
+    throw error;
+  });
+  if (!cut) return rows;
+  if (asked.length < 2) throw cut;
   const middle = asked.length >>> 1;
-  const [first, second] = [await inParts(asked.slice(0, middle), ask), await inParts(asked.slice(middle), ask)];
-  return { rows: [...first.rows, ...second.rows], cut: first.cut || second.cut };
+  return [...(await inParts(asked.slice(0, middle), ask)), ...(await inParts(asked.slice(middle), ask))];
+}
+
+/** Smallest label of each term, those with a language first. */
+function firstLabels(rows: readonly ResultRow[]): ReadonlyMap<string, string> {
+  const keys = firstBy(
+    rows,
+    ({ e }) => e && termOf(e),
+    ({ x }) => x && labelKey(x),
+  );
+  return new Map(Array.from(keys, ([term, key]) => [term, key.slice(1)]));
 }
 
 /** Labels with a language sort before those without. */
@@ -348,11 +369,10 @@ function partsOf<Pair extends { kept: KeptRelation }>(pairs: readonly Pair[]): P
   return parts;
 }
 
-function addTails(tails: Set<string>, rows: readonly ResultRow[]): void {
-  for (const { x } of rows) {
-    const term = x && termOf(x);
-    if (term !== undefined) tails.add(term);
-  }
+function addTail({ kept, tails }: { kept: KeptRelation; tails: Set<string> }, { x }: ResultRow): void {
+  const term = x && termOf(x);
+  if (term === undefined) kept.leftOut = (kept.leftOut ?? 0) + 1;
+  else tails.add(term);
 }
 
 /** Hashed, as terms may exceed the database's key length. */

@@ -4,7 +4,7 @@ import type { RelationColumn } from '../kg/adjacency.js';
 import { Graph, inverseName, unknownId } from '../kg/graph.js';
 import { NameTable } from '../kg/name-table.js';
 import { semaphore } from '../llm/concurrency.js';
-import type { Delay } from '../llm/server-connection.js';
+import type { Delay } from '../run/requests.js';
 import { type KeptRelation, type Neighbourhoods, openNeighbourhoods } from './neighbourhoods.js';
 import { parseSparqlSource, type SparqlSource } from './source.js';
 import { nameOfTerm, termOfName } from './terms.js';
@@ -34,6 +34,7 @@ export class RemoteGraph extends Graph {
   readonly #idOfTerm = new Map<string, number>();
   readonly #rows = new Map<number, Row>();
   readonly #relationList: string[];
+  readonly #nameOfRelation = new Map<string, string>();
   readonly #inTurn = semaphore(1);
   /** Entities loaded within the current `watch`. */
   readonly #watched = new AsyncLocalStorage<Set<number>>();
@@ -97,10 +98,11 @@ export class RemoteGraph extends Graph {
 
   /** Load statistics as text. */
   summary(): string {
-    const { queries, rows, asked, remembered, cut } = this.remote.counts;
+    const { queries, rows, asked, remembered, cut, leftOut } = this.remote.counts;
     const hubs =
       cut > 0 ? `; ${cut} relations of hubs were cut, to ${this.source.maxTails} tails or by the endpoint` : '';
-    return `${this.name}: ${queries} queries, ${rows} rows; ${asked} entities queried, ${remembered} from the cache${hubs}`;
+    const unnamed = leftOut > 0 ? `; ${leftOut} blank nodes and quoted triples left out of tails` : '';
+    return `${this.name}: ${queries} queries, ${rows} rows; ${asked} entities queried, ${remembered} from the cache${hubs}${unnamed}`;
   }
 
   async #bring(entities: readonly number[], signal: AbortSignal | undefined): Promise<void> {
@@ -115,6 +117,8 @@ export class RemoteGraph extends Graph {
       tails.filter((term) => !this.#idOfTerm.has(term)),
       signal,
     );
+    const relations = [...found.values()].flatMap((all) => all.map(({ relation }) => relation));
+    await this.#nameRelations(new Set(relations), signal);
     for (const entity of entities) this.#rows.set(entity, this.#rowOf(found.get(termOf(entity) ?? '') ?? [], labels));
     this.#rebuild();
   }
@@ -150,8 +154,22 @@ export class RemoteGraph extends Graph {
     };
   }
 
+  /** Names of the data set stay; other relations go by their label, unless another one has it. */
+  async #nameRelations(met: ReadonlySet<string>, signal: AbortSignal | undefined): Promise<void> {
+    const terms = [...met].filter((term) => !this.#nameOfRelation.has(term)).sort();
+    const labels = await this.remote.relationLabels(terms, signal);
+    const taken = new Set(this.#nameOfRelation.values());
+    for (const term of terms) {
+      const plain = nameOfTerm(term, this.source.relationPrefix);
+      const label = this.#known.relationNames.includes(plain) ? plain : (labels.get(term) ?? plain);
+      const name = taken.has(label) ? plain : label;
+      taken.add(name);
+      this.#nameOfRelation.set(term, name);
+    }
+  }
+
   #relation(term: string, backwards: boolean): number {
-    const name = nameOfTerm(term, this.source.relationPrefix);
+    const name = this.#nameOfRelation.get(term)!;
     for (const one of [name, inverseName(name)]) {
       if (this.relationIds.has(one)) continue;
       this.relationIds.set(one, this.#relationList.length);

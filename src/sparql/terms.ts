@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import { WorkbenchError } from '../run/errors.js';
 
-/** A term of a result. @source SPARQL 1.1 Query Results JSON Format, 3.2.2 */
+/** A term of a result. @source SPARQL 1.1 Query Results JSON Format, 3.2.2; the value of a `triple` (SPARQL 1.2) is an object */
 export const bindingSchema = z.object({
-  type: z.enum(['uri', 'literal', 'typed-literal', 'bnode']),
-  value: z.string(),
+  type: z.string(),
+  value: z.union([z.string(), z.looseObject({}).transform(() => '')]),
   'xml:lang': z.string().optional(),
   datatype: z.string().optional(),
 });
@@ -35,10 +35,10 @@ export function literalTerm(
   return datatype === undefined ? quoted : `${quoted}^^${iriTerm(datatype)}`;
 }
 
-/** Term in query syntax; undefined if it cannot be queried again: blank nodes and invalid IRIs. */
+/** Term in query syntax; undefined if it cannot be queried again: blank nodes, quoted triples and invalid IRIs. */
 export function termOf({ type, value, datatype, 'xml:lang': language }: Binding): string | undefined {
-  if (type === 'bnode') return undefined;
   if (type === 'uri') return isIri(value) ? `<${value}>` : undefined;
+  if (type !== 'literal' && type !== 'typed-literal') return undefined;
   if (datatype !== undefined && !isIri(datatype)) return undefined;
   return literalTerm(value, { language, datatype });
 }

@@ -81,7 +81,7 @@ async function openAskedModel(
       hint: 'A simulated model knows the answers of data sets, not of custom questions.',
     });
   }
-  return openRealModel(spec ?? embeddedChatModel(`agent ${agent}`, work), modelSet, choices);
+  return openRealModel(spec ?? embeddedChatModel(`agent ${agent}`, work), modelSet, choices, work);
 }
 
 async function attemptOf(

@@ -63,6 +63,8 @@ export const questionRow = openObject({
   encodes: anyNumber,
   /** Relations that it met and whose tails were cut, of a graph behind an endpoint; absent for none. */
   cutRelations: anyNumber.optional(),
+  /** Replies by what befell them: `cut`, `thinking`, `without …`; absent for nothing. See `Completion.remarks`. */
+  remarks: counts.optional(),
   phases: phaseCalls,
   /** Decisions of prompted agents; see `DecisionCount`. */
   decisions: z.array(decisionCount).optional(),

@@ -231,6 +231,8 @@ function summary(rows: readonly QuestionRow[]): ReturnType<NonNullable<Scorer<ne
   const wanted = rows.filter(({ form }) => form === 'entities');
   const decisions = sumOfCounts(rows.flatMap((row) => row.decisions ?? []));
   const selective = selectiveOf(rows);
+  const remarked = rows.flatMap((row) => Object.entries(row.remarks ?? {}));
+  const remarks = countsOf(remarked.flatMap(([remark, count]) => Array<string>(count).fill(remark)));
   const cut = rows.filter(({ cutRelations }) => cutRelations !== undefined);
   const { curve: _, ...risk } = selective ?? {};
   return {
@@ -238,6 +240,7 @@ function summary(rows: readonly QuestionRow[]): ReturnType<NonNullable<Scorer<ne
       ...{ phases, stops, budgetCurve: curve },
       ...(decisions.length > 0 && { decisions }),
       ...(selective && { selective: risk }),
+      ...(counted(remarks) !== '' && { remarks }),
     },
     ...(wanted.length > 0 && {
       bounds: { 'hit@1': wanted.filter(({ reachable }) => reachable).length / wanted.length },
@@ -252,6 +255,7 @@ function summary(rows: readonly QuestionRow[]): ReturnType<NonNullable<Scorer<ne
               title: 'Calls by phase',
               rows: asked.map(([phase, { calls, stages }]) => ({ phase, calls, replies: counted(stages) })),
             },
+            ...(counted(remarks) === '' ? [] : [{ title: 'Replies', lines: [counted(remarks)] }]),
             ...(decisions.length > 0 ? [decisionsSection(decisions)] : []),
             {
               title: 'Right within so many calls',

@@ -6,6 +6,7 @@ import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import type { EvaluationRecord } from '../../src/run/evaluation.js';
 import { csvOf, folderWith, longDialogue, missDialogue, releaseFiles } from '../fixtures/tiny-release.js';
 import { useSharedHome } from '../fixtures/own-home.js';
+import { chatServer, says } from '../fixtures/chat-server.js';
 import { kgwalk as kgwalkEnded, printed } from '../fixtures/command-line.js';
 
 useSharedHome(() => importOpenDialKg({ from: folderWith(releaseFiles), name: 'toy' }));
@@ -115,6 +116,30 @@ describe('kgwalk evaluate', () => {
         message: expect.stringContaining('thread'),
       });
     }
+  });
+
+  test('replies that think need a limit within half of the context; those cut are said at the end', async () => {
+    const words = [
+      'evaluate',
+      '--agent',
+      'ark-opa',
+      '--model-set',
+      'maxTokens=5000',
+      '--model',
+      'http://127.0.0.1:9/v1#any',
+    ];
+    await expect(kgwalk(...words)).rejects.toMatchObject({
+      ...{ code: 'config', message: expect.stringContaining('half of the context (8192), got 5000') },
+      hint: expect.stringContaining('contextLength=10000'),
+    });
+    const choice = { message: { content: '<think>so' }, finish_reason: 'length' };
+    const server = await chatServer(says('', { choices: [choice] }));
+    const { err } = await kgwalkEnded(
+      ...['evaluate', '--agent', 'ark-opa', '--model', `${server.url}#m`, '--model-set', 'maxTokens=900'],
+      ...['--dataset', 'toy', '--evaluations', kept],
+    ).finally(() => server.close());
+    expect(err).toMatch(/ark-opa: (\d+) of \1 replies were cut at their limit, \1 ended before .*maxTokens=/);
+    expect(server.calls[0]!.body.max_tokens).toBe(900);
   });
 
   test('an empty split is refused before any work', async () => {

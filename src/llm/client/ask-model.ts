@@ -14,10 +14,7 @@ export interface CallTiming {
   completion: Completion;
 }
 
-/**
- * Takes answers from the store or from the model; equal concurrent calls are one.
- * @param completionOf an answer as it is timed
- */
+/** Takes answers from the store or from the model; equal concurrent calls are one. @param completionOf an answer as it is timed */
 export function rememberedCalls<Answer>(
   store: CompletionStore,
   onTiming: ((timing: CallTiming) => void) | undefined,

@@ -1,7 +1,4 @@
-/**
- * Completions by request: a killed evaluation resumes without repeated calls, a finished one is replayed without a
- * model.
- */
+/** Completions by request: a killed evaluation resumes without repeated calls, a finished one is replayed without a model. */
 import { z } from 'zod';
 import { canonicalJson, configHash } from '../../run/config-values.js';
 import { type ErrorCode, exitCodes, WorkbenchError } from '../../run/errors.js';
@@ -18,6 +15,7 @@ const completionShape = z.object({
   ...{ text, promptTokens: count, cachedTokens: count, completionTokens: count },
   stop: z.enum(['end', 'length']),
   constrained: z.boolean().optional(),
+  remarks: z.array(text).readonly().optional(),
 });
 const headShape = z.object({
   ...{ system: text, head: text },
@@ -39,6 +37,7 @@ const failureShape = z.object({
 const cardShape = z.object({
   ...{ id: text, name: text, simulated: z.boolean(), constrained: z.boolean() },
   contextLength: z.number(),
+  maxTokens: z.number().optional(),
   scoresChoices: z.boolean().describe('not read; false in new files'),
   scoresTexts: z.boolean().optional().describe('whether it has `scoreTexts`; said where choices go by likelihood'),
 });

@@ -8,7 +8,13 @@ import { byLikelihood, isChoice, plainPrompt, plainSize, textQueries } from '../
 import { readReply } from '../decisions/read-reply.js';
 import { reAskReminder, renderPrompt } from '../decisions/render-prompt.js';
 import { maxReplyTokens, replyFormat } from '../decisions/reply-forms.js';
-import { type CompletionRequest, type LanguageModel, sumUsage, type Usage } from '../language-model.js';
+import {
+  type Completion,
+  type CompletionRequest,
+  type LanguageModel,
+  sumUsage,
+  type Usage,
+} from '../language-model.js';
 import { type AskModel, type CallTiming, failureOf, modelAsker, replayError } from './ask-model.js';
 import { type CompletionStore, type ModelCard, promptKey } from './completion-store.js';
 import { type ScoreTexts, textScorer } from './score-texts.js';
@@ -33,10 +39,7 @@ export interface ClientSettings {
   seed: number;
   /** Default 0 for all. */
   temperatureOf?: (decision: Decision) => number;
-  /**
-   * `likelihood`: choices go by the log-probability of the candidates’ words, which takes `scoreTexts`. Default
-   * `written`.
-   */
+  /** `likelihood`: choices go by the log-probability of the candidates’ words, which takes `scoreTexts`. Default `written`. */
   choices?: 'written' | 'likelihood';
   onTiming?: (timing: CallTiming) => void;
   signal?: AbortSignal | undefined;
@@ -80,11 +83,11 @@ export function createClients(settings: ClientSettings): Clients {
 
 /** Field by field: of a class instance a spread would lose the getters. */
 function cardOf(
-  { id, name, simulated, constrained, contextLength, scoreTexts }: LanguageModel,
+  { id, name, simulated, constrained, contextLength, maxTokens, scoreTexts }: LanguageModel,
   choices: ClientSettings['choices'],
 ): ModelCard {
   const scoresTexts = choices === 'likelihood' ? scoreTexts !== undefined : undefined;
-  return { id, name, simulated, constrained, contextLength, scoresChoices: false, scoresTexts };
+  return { id, name, simulated, constrained, contextLength, maxTokens, scoresChoices: false, scoresTexts };
 }
 
 function questionClient(
@@ -122,7 +125,8 @@ function questionClient(
       const read = readReply(shown, text, { constrained: completion.constrained ?? model.constrained });
       const stage = !read ? 'unparsed' : attempt > 0 ? 'asked-again' : read.stage;
       const { promptTokens, cachedTokens, completionTokens } = completion;
-      records.push({ phase, seq, attempt, promptTokens, cachedTokens, completionTokens, stage, temperature, key, cut });
+      const usage = { promptTokens, cachedTokens, completionTokens };
+      records.push({ phase, seq, attempt, ...usage, stage, temperature, key, cut, remarks: remarksOf(completion) });
       if (read) return { reply: uncutReply(decision, read.reply), stage, text };
     }
     return { stage: 'unparsed', text };
@@ -171,22 +175,33 @@ export interface CallRecord extends Usage {
   temperature: number;
   key: string;
   cut: Dropped;
+  /** See `remarksOf`. */
+  remarks?: readonly string[] | undefined;
+}
+
+/** Remarks on a reply: `cut` where it reached its limit, then those of the model; undefined for none. */
+export function remarksOf({ stop, remarks }: Completion): readonly string[] | undefined {
+  return stop === 'length' ? ['cut', ...(remarks ?? [])] : remarks;
 }
 
 /** Sums over calls. */
 export interface CallTotals extends Usage {
   calls: number;
+  /** Replies by `remarksOf`; absent for none. */
+  remarks?: Record<string, number> | undefined;
   phases: Record<string, { calls: number; stages: Record<string, number> }>;
 }
 
 function totalsOf(calls: readonly CallRecord[]): CallTotals {
   const phases: CallTotals['phases'] = {};
-  for (const { phase, stage } of calls) {
-    const own = (phases[phase] ??= { calls: 0, stages: {} });
-    own.calls++;
-    own.stages[stage] = (own.stages[stage] ?? 0) + 1;
+  let remarks: CallTotals['remarks'];
+  for (const { phase, stage, remarks: own = [] } of calls) {
+    for (const remark of own) (remarks ??= {})[remark] = (remarks[remark] ?? 0) + 1;
+    const { stages } = (phases[phase] ??= { calls: 0, stages: {} });
+    phases[phase].calls++;
+    stages[stage] = (stages[stage] ?? 0) + 1;
   }
-  return { calls: calls.length, ...sumUsage(calls), phases };
+  return { calls: calls.length, ...sumUsage(calls), remarks, phases };
 }
 
 /** Tokens that a chat template puts around a prompt, at most. */
@@ -245,6 +260,6 @@ function requestOf(
 }
 
 /** A reply may take half of a context at most. */
-function replyTokens(decision: Decision, { contextLength }: LanguageModel): number {
-  return Math.min(maxReplyTokens(decision), Math.floor(contextLength / 2));
+function replyTokens(decision: Decision, { contextLength, maxTokens = 0 }: LanguageModel): number {
+  return Math.min(Math.max(maxReplyTokens(decision), maxTokens), Math.floor(contextLength / 2));
 }

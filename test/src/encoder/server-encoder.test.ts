@@ -109,6 +109,36 @@ describe('servers that fail', () => {
     expect(asked(one)).toHaveLength(8 + texts.length + 8 * (one.asked.filter(({ length }) => length === 8).length - 1));
   });
 
+  test.each([
+    [422, 20, 16],
+    [413, 10, 8],
+    [400, 5, 4],
+  ])('one that refuses (%i) more than %i texts gets fewer from then on', async (status, most, got) => {
+    const server = await started();
+    let refused = 0;
+    server.refuses = ({ input }) =>
+      input.length > most ? [status, { error: `batch size ${++refused} > ${most}` }] : undefined;
+    const encoder = await opened(server.spec);
+    await expectRight(encoder);
+    expect(Math.max(...server.asked.map(({ length }) => length))).toBe(got);
+    refused = 0;
+    await encoder.encode(texts.map((text) => `${text} again`));
+    expect(refused).toBe(0);
+  });
+
+  test('one that knows no base64 is asked for numbers; one that refuses a text alone is an error with its words', async () => {
+    const server = await started();
+    server.plain = true;
+    server.refuses = (body) =>
+      'encoding_format' in body ? [422, { detail: 'encoding_format unsupported' }] : undefined;
+    await expectRight(await opened(server.spec));
+    server.refuses = () => [413, 'too many tokens in a text'];
+    await expect(opened(server.spec)).rejects.toMatchObject({
+      code: 'data',
+      message: expect.stringContaining('too many tokens in a text') as unknown,
+    });
+  });
+
   test('another model under the same address is refused in mid-run, and what came from it is not kept', async () => {
     const server = await started();
     const cacheFolder = newFolder();

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Decision } from '../../../src/llm/decision.js';
 import type { CompletionRequest, LanguageModel } from '../../../src/llm/language-model.js';
 import { openServerModel, type ServerModelOptions, withinLimits } from '../../../src/llm/server-model.js';
-import { type ChatAnswer, type ChatServer, fails, says, useChatServers } from '../../fixtures/chat-server.js';
+import { answers, type ChatAnswer, type ChatServer, fails, says, useChatServers } from '../../fixtures/chat-server.js';
 
 const key = 'sk-planted-0123456789';
 const format = {
@@ -210,6 +210,115 @@ describe('a server that misbehaves', () => {
     expect(server.calls.at(-1)!.body).toEqual(expect.not.objectContaining({ max_tokens: 20 }));
     expect(server.calls.at(-1)!.body).toMatchObject({ max_completion_tokens: 20 });
     expect(server.calls.at(-1)!.body).not.toHaveProperty('seed');
+  });
+
+  const unknownSeed = [{ type: 'extra_forbidden', loc: ['body', 'seed'], msg: 'Extra inputs', input: 'temperature' }];
+  test.each<[string, number, unknown, string]>([
+    ['in a list', 400, [{ error: { code: 400, message: 'Unknown name "seed"' } }], 'Unknown name "seed"'],
+    ['without the field error', 400, { object: 'error', message: 'no seed here' }, 'no seed here'],
+    ['as details with a place', 422, { detail: unknownSeed }, 'body.seed: Extra inputs'],
+    ['as details in a message', 422, { message: { detail: unknownSeed } }, 'body.seed: Extra inputs'],
+    ['as JSON in a message', 422, { message: JSON.stringify({ detail: unknownSeed }) }, 'body.seed: Extra inputs'],
+    ['as a text', 400, { error: 'no seed here' }, 'no seed here'],
+    ['as plain text', 400, 'no <b>seed</b> here', 'no seed here'],
+    [
+      'below another server’s',
+      400,
+      { error: { message: 'failed', metadata: { raw: '{"error":"seed?"}' } } },
+      'failed; seed?',
+    ],
+    ['by its parameter', 400, { error: { message: 'not taken', param: 'seed' } }, 'seed: not taken'],
+  ])(
+    'an error %s is read: the seed is left out, and what is refused all the same is said',
+    async (_, status, body, words) => {
+      const model = await open([answers(status, body), says('ok'), answers(status, body)]);
+      expect(await model.complete(request())).toMatchObject({ text: 'ok', remarks: ['without a seed'] });
+      expect(server.calls.map(({ body: sent }) => 'seed' in sent)).toEqual([true, false]);
+      await expect(model.complete(request())).rejects.toMatchObject({
+        code: 'failure',
+        message: expect.stringContaining(`${status} ${words}, at`),
+      });
+      const long = await open([answers(status, { detail: 'maximum context length is 2048 tokens' })]);
+      await expect(long.complete(request())).rejects.toMatchObject({ code: 'data' });
+    },
+  );
+
+  test.each<[string, ChatAnswer, (body: Record<string, unknown>) => unknown, unknown, string]>([
+    [
+      'temperature',
+      fails(400, "'temperature' does not support 0 with this model. Only the default (1) value is supported."),
+      ({ temperature }) => temperature,
+      undefined,
+      'without a temperature',
+    ],
+    ...['System role not supported', "'messages[0].role' does not support 'system' with this model."].map(
+      (words): [string, ChatAnswer, (body: Record<string, unknown>) => unknown, unknown, string] => [
+        words,
+        answers(400, { object: 'error', message: words }),
+        ({ messages }) => messages,
+        [{ role: 'user', content: 'You choose.\n\nChoose one. a or b?' }],
+        'without a system role',
+      ],
+    ),
+    [
+      'a template that fails in the server',
+      fails(500, 'Jinja Exception: Conversation roles must alternate'),
+      ({ messages }) => (messages as unknown[]).length,
+      1,
+      'without a system role',
+    ],
+  ])(
+    'one that refuses a part is asked without from then on, which is said once: %s',
+    async (_, refuses, part, left, remark) => {
+      const lines: string[] = [];
+      const model = await open([refuses, says('ok')], { note: (line) => lines.push(line) });
+      for (let i = 0; i < 2; i++) expect((await model.complete(request())).remarks).toEqual([remark]);
+      const sent = server.calls.map(({ body }) => part(body));
+      expect(sent.slice(1)).toEqual([left, left]);
+      expect(sent[0]).not.toEqual(left);
+      expect(lines).toEqual([`${model.name}: asked ${remark}, which the server refuses`]);
+      expect(waits).toEqual([]);
+    },
+  );
+
+  test.each<[string, unknown, number]>([
+    ['an error', { error: { message: 'rate limited', code: 429 } }, 4],
+    ['an error as a text', { error: 'overloaded' }, 4],
+    ['an error in a choice', { choices: [{ error: { code: 502, message: 'gone' }, message: { content: '' } }] }, 4],
+    ['a key that is refused', { object: 'error', message: 'no key', code: 401 }, 1],
+  ])('%s inside a 200 counts as its status', async (_, body, tries) => {
+    const model = await open([answers(200, body)]);
+    const code = tries > 1 ? 'failure' : 'config';
+    await expect(model.complete(request())).rejects.toMatchObject({ code });
+    expect(server.calls).toHaveLength(tries);
+    const well = await open([answers(200, body), says('ok')]);
+    if (tries > 1) expect((await well.complete(request())).text).toBe('ok');
+  });
+
+  const choice = (message: object, finish_reason: string) => answers(200, { choices: [{ message, finish_reason }] });
+  const thought = { type: 'thinking', thinking: [{ type: 'text', text: 'hmm' }] };
+  test.each<[string, ChatAnswer, object]>([
+    [
+      'parts',
+      choice({ content: [thought, { type: 'text', text: 'o' }, 'k'] }, 'stop'),
+      { text: 'ok', remarks: undefined },
+    ],
+    [
+      'thoughts alone',
+      choice({ content: '', reasoning_content: 'Let me' }, 'length'),
+      { text: '', stop: 'length', remarks: ['thinking'] },
+    ],
+    [
+      'thoughts alone, ended',
+      choice({ content: null, reasoning: 'Let me' }, 'stop'),
+      { text: '', remarks: ['thinking'] },
+    ],
+    ['parts of thoughts alone', choice({ content: [thought] }, 'length'), { text: '', remarks: ['thinking'] }],
+    ['open thoughts', choice({ content: '<think>I need' }, 'length'), { stop: 'length', remarks: ['thinking'] }],
+    ['closed thoughts', choice({ content: '<think>I</think> ok' }, 'length'), { stop: 'length', remarks: undefined }],
+    ['thoughts apart', choice({ content: 'ok', reasoning_content: 'I' }, 'stop'), { text: 'ok', remarks: undefined }],
+  ])('content is read: %s', async (_, answer, read) => {
+    expect(await (await open([answer])).complete(request())).toMatchObject(read);
   });
 
   test('one that keeps refusing what is no longer sent is not asked for ever', async () => {

@@ -1,14 +1,22 @@
 /** Endpoint graphs: agents walk them like graphs in memory, under all endpoint failures. */
-import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { questionAgents } from '../../../agents/question-agents.js';
 import { Graph } from '../../../src/kg/graph.js';
-import { openRemoteGraph, type RemoteGraph } from '../../../src/sparql/remote-graph.js';
 import { type AskedWorld, openOracleRun, worldOf } from '../../agents/prompted/oracle-run.js';
 import { parseSparqlSource } from '../../../src/sparql/source.js';
+import {
+  brought,
+  edgesOf,
+  endpointOf,
+  fan,
+  graphWith,
+  line,
+  newCache,
+  opened,
+} from '../../fixtures/endpoint-graphs.js';
 import { useSharedHome } from '../../fixtures/own-home.js';
 import { isLong, often } from '../../fixtures/long-tests.js';
-import { nTriplesOf, openTestEndpoint, type TestEndpoint, testPrefix } from '../../fixtures/sparql-endpoint.js';
-import { folderWith } from '../../fixtures/tiny-release.js';
+import { nTriplesOf, testPrefix } from '../../fixtures/sparql-endpoint.js';
 import { importFilms } from '../../fixtures/toy-question-training.js';
 import { columnsOf } from '../../fixtures/triple-columns.js';
 
@@ -17,61 +25,6 @@ let world: AskedWorld;
 beforeAll(async () => {
   world = await worldOf('films', ['2-hop'], { home: home(), count: often(3, Infinity) });
 });
-
-const open: { endpoints: TestEndpoint[]; graphs: RemoteGraph[] } = { endpoints: [], graphs: [] };
-afterEach(async () => {
-  for (const graph of open.graphs.splice(0)) await graph.close();
-  for (const endpoint of open.endpoints.splice(0)) await endpoint.stop();
-  jest.restoreAllMocks();
-});
-
-async function endpointOf(nTriples: string): Promise<TestEndpoint> {
-  const endpoint = await openTestEndpoint(nTriples);
-  open.endpoints.push(endpoint);
-  return endpoint;
-}
-
-const newCache = () => folderWith({});
-const noDelay = () => Promise.resolve();
-const graphWith = (...names: string[]) => new Graph('topics', names, [], columnsOf([]));
-
-interface Opening {
-  known?: Graph;
-  options?: string;
-  cache?: string;
-  delay?: () => Promise<void>;
-}
-
-async function opened(
-  endpoint: Pick<TestEndpoint, 'url'>,
-  { known, options = '', cache, delay = noDelay }: Opening = {},
-) {
-  const source = `sparql:${endpoint.url}#prefix=${testPrefix}&maxTails=50${options}`;
-  const graph = await openRemoteGraph(source, known ?? graphWith(), { delay, cache: cache ?? newCache() });
-  open.graphs.push(graph);
-  return graph;
-}
-
-/** A graph of these triples in which the edges of these entities were asked for. */
-async function brought(nTriples: readonly string[], ...names: string[]) {
-  const endpoint = await endpointOf(nTriples.join('\n'));
-  const graph = await opened(endpoint, { known: graphWith(...names) });
-  await graph.ensure(names.map((_, entity) => entity));
-  return { endpoint, graph };
-}
-
-/** Edges of an entity by name, as sorted strings. */
-function edgesOf(graph: Graph, name: string): string[] {
-  const head = graph.entityId(name);
-  const edges = [];
-  for (let edge = graph.offsets[head]!; edge < graph.offsets[head + 1]!; edge++) {
-    edges.push(`${graph.relationNames[graph.relations[edge]!]} ${graph.entityNames[graph.tails[edge]!]}`);
-  }
-  return edges.sort();
-}
-
-const line = (...names: [string, string, string]) => `${names.map((name) => `<${testPrefix}${name}>`).join(' ')} .`;
-const fan = (hub: string, count: number) => Array.from({ length: count }, (_, i) => line(hub, 'has', `part${i}`));
 
 const able = questionAgents.names().filter((name) => questionAgents.entry(name).walksRemote);
 
@@ -220,6 +173,105 @@ describe('what was brought', () => {
     expect(graph.remote.counts.cut).toBe(0);
   });
 
+  /** Entities or pairs that a query asks for. */
+  const asksFor = (query: string) => {
+    const values = /VALUES [^{]*\{([^}]*)\}/.exec(query)?.[1] ?? '(';
+    return values.match(values.includes('(') ? /\(/g : /</g)!.length;
+  };
+  test.each([
+    ['S1TAT', 'counts', /COUNT\(DISTINCT/],
+    ['S1TAT', 'tails', /SELECT DISTINCT/],
+    ['206', 'counts', /COUNT\(DISTINCT/],
+  ])(
+    'is whole where the endpoint gives a part (%s) of %s of more than one; a part of one is kept nowhere',
+    async (sign, _, which) => {
+      const names = ['a', 'b', 'c', 'd'];
+      const endpoint = await endpointOf(names.flatMap((hub) => fan(hub, 40)).join('\n'));
+      const partly =
+        (least: number) =>
+        (query: string, rows: unknown[]): Record<string, string> | undefined => {
+          if (!which.test(query) || asksFor(query) < least) return undefined;
+          rows.splice(rows.length >>> 1);
+          return sign === '206' ? { status: sign } : { 'X-SQL-State': sign };
+        };
+      endpoint.twist = partly(2);
+      const graph = await opened(endpoint, { known: graphWith(...names) });
+      await graph.ensure([0, 1, 2, 3]);
+      expect(names.map((name) => edgesOf(graph, name).length)).toEqual([40, 40, 40, 40]);
+
+      const cache = newCache();
+      endpoint.twist = partly(1);
+      const cut = await opened(endpoint, { known: graphWith(...names), cache });
+      await expect(cut.ensure([0])).rejects.toMatchObject({
+        ...{ code: 'failure', fatal: true },
+        message: expect.stringContaining(sign === '206' ? 'a part (status 206)' : 'a part (X-SQL-State S1TAT)'),
+      });
+      endpoint.twist = undefined;
+      const after = await opened(endpoint, { known: graphWith(...names), cache });
+      await after.ensure([0]);
+      expect([edgesOf(after, 'a').length, after.remote.counts.asked]).toEqual([40, 1]);
+    },
+  );
+
+  test('is refused where the endpoint counts a part of the graph, or of the relations of one entity', async () => {
+    const relations = Array.from({ length: 40 }, (_, i) => line('a', `r${i}`, 'b'));
+    const endpoint = await endpointOf(relations.join('\n'));
+    endpoint.limit = { rows: 30, says: true };
+    const graph = await opened(endpoint, { known: graphWith('a') });
+    await expect(graph.ensure([0])).rejects.toThrow('expected a whole answer, got a part (30 rows)');
+    endpoint.twist = () => ({ 'X-SQL-State': 'S1TAT' });
+    await expect(opened(endpoint)).rejects.toThrow('expected a whole answer');
+  });
+
+  test.each([true, false])(
+    'lacks quoted triples and blank nodes, which are counted (%s: out of the cache)',
+    async (kept) => {
+      const blank = `<${testPrefix}a> <${testPrefix}knows> _:someone .`;
+      const endpoint = await endpointOf([line('a', 'knows', 'b'), blank].join('\n'));
+      const parts = Object.fromEntries(
+        ['subject', 'predicate', 'object'].map((one) => [one, { type: 'uri', value: 'http://x/' }]),
+      );
+      endpoint.twist = (_, rows) => {
+        if (rows[0]?.x) rows.push({ ...rows[0], x: { type: 'triple', value: parts } });
+        return undefined;
+      };
+      const cache = newCache();
+      let graph = await opened(endpoint, { known: graphWith('a'), cache });
+      await graph.ensure([0]);
+      if (kept) {
+        graph = await opened(endpoint, { known: graphWith('a'), cache, options: '&offline=true' });
+        await graph.ensure([0]);
+      }
+      expect(edgesOf(graph, 'a')).toEqual(['knows b']);
+      expect(graph.remote.counts).toMatchObject({ cut: 0, leftOut: 2 });
+      expect(graph.summary()).toContain('2 blank nodes and quoted triples left out of tails');
+    },
+  );
+
+  test('names relations by the labels of Wikidata’s properties, unless the data set names them or two have one', async () => {
+    const property = (name: string, text: string) => [
+      `<${testPrefix}${name}> <http://wikiba.se/ontology#directClaim> <${testPrefix}t/${name}> .`,
+      `<${testPrefix}${name}> <${testPrefix}label> "${text}"@en .`,
+    ];
+    const lines = ['P1', 'P2', 'P3', 'P4'].map((name) => line('m1', `t/${name}`, 'm2'));
+    lines.push(line('m2', 't/P5', 'm3'));
+    lines.push(
+      ...property('P1', 'made from'),
+      ...property('P2', 'known'),
+      ...property('P3', 'same'),
+      ...property('P4', 'same'),
+      ...property('P5', 'made from'),
+    );
+    const endpoint = await endpointOf([...lines, `<${testPrefix}m1> <${testPrefix}label> "Ann"@en .`].join('\n'));
+    const known = new Graph('topics', ['Ann'], ['t/P2', '~t/P2'], columnsOf([]));
+    const graph = await opened(endpoint, { known, options: `&label=${testPrefix}label` });
+    await graph.ensure([0]);
+    expect(edgesOf(graph, 'Ann')).toEqual(['label Ann', 'made from m2', 't/P2 m2', 't/P3 m2', 't/P4 m2']);
+    // A relation that is met later keeps apart, too.
+    await graph.ensure([graph.entityId('m2')]);
+    expect(edgesOf(graph, 'm2')).toContain('t/P5 m3');
+  });
+
   test('is said to be cut where the endpoint gives fewer rows than one relation has', async () => {
     const endpoint = await endpointOf(fan('a', 40).join('\n'));
     endpoint.limit = { rows: 30, says: false };
@@ -243,115 +295,5 @@ describe('what was brought', () => {
     const endpoint = await endpointOf(line('a', 'knows', 'b'));
     await opened({ url: `${endpoint.url}?default-graph-uri=http%3A%2F%2Fg` });
     expect(endpoint.graphs).toEqual(['http://g']);
-  });
-});
-
-describe('an endpoint that', () => {
-  const html = { 'content-type': 'text/html' };
-  /** That of the last request; it ends when the query has arrived, not by a clock, which a busy machine would outrun. */
-  let limit: AbortController;
-  const silence = () => {
-    limit.abort();
-    return true;
-  };
-
-  test.each<[string, NonNullable<TestEndpoint['trick']> | undefined, string, string, number]>([
-    ['answers a page', (_, response) => Boolean(response.writeHead(200, html).end('<html>')), 'config', 'text/html', 1],
-    ['refuses a query', (_, response) => Boolean(response.writeHead(400).end('no!')), 'config', 'status 400: no!', 1],
-    ['says nothing in time', silence, 'failure', 'no complete answer within 50 ms (2 tries)', 2],
-    ['closes connections', (_, response) => Boolean(response.destroy()), 'failure', 'other side closed (2 tries)', 2],
-    ['holds no triples', undefined, 'data', 'expected a graph with triples, got none', 1],
-  ])('%s is refused before work', async (_, trick, code, message, asked) => {
-    const endpoint = await endpointOf('');
-    endpoint.trick = trick;
-    jest.spyOn(AbortSignal, 'timeout').mockImplementation(() => (limit = new AbortController()).signal);
-    await expect(opened(endpoint, { options: '&timeout=0.05' })).rejects.toMatchObject({
-      code,
-      message: expect.stringContaining(message),
-    });
-    expect(endpoint.queries).toHaveLength(asked);
-  });
-
-  test('is not there fails at once', async () => {
-    const endpoint = await openTestEndpoint();
-    await endpoint.stop();
-    const message = expect.stringContaining('ECONNREFUSED');
-    await expect(opened(endpoint)).rejects.toMatchObject({ code: 'failure', message });
-  });
-
-  test('answers 500 once is retried; persistent failures end with a fatal error', async () => {
-    const endpoint = await endpointOf(line('a', 'knows', 'b'));
-    endpoint.trick = (_, response, count) => count === 1 && Boolean(response.writeHead(500).end('busy'));
-    const graph = await opened(endpoint, { known: graphWith('a') });
-    endpoint.trick = (_, response) => Boolean(response.writeHead(500).end('busy'));
-    const gaveUp = { code: 'failure', fatal: true, message: expect.stringContaining('status 500: busy (9 tries)') };
-    await expect(graph.ensure([0])).rejects.toMatchObject(gaveUp);
-  });
-
-  test('serves another graph than the cache is detected, at the start and after a reconnection', async () => {
-    const endpoint = await endpointOf(line('a', 'knows', 'b') + '\n' + line('b', 'knows', 'c'));
-    const cache = newCache();
-    const graph = await opened(endpoint, { known: graphWith('a', 'b'), cache });
-    await graph.ensure([0]);
-    endpoint.clear();
-    // The same number of triples in another graph.
-    endpoint.load(line('x', 'knows', 'b') + '\n' + line('b', 'knows', 'y'));
-    let failed = false;
-    endpoint.trick = (_, response) => {
-      if (failed) return false;
-      failed = true;
-      return Boolean(response.writeHead(503).end());
-    };
-    const other = { code: 'data', fatal: true, message: expect.stringContaining('expected the graph asked before') };
-    await expect(graph.ensure([1])).rejects.toMatchObject(other);
-    await expect(opened(endpoint, { cache })).rejects.toMatchObject(other);
-    endpoint.load(line('x', 'knows', 'z'));
-    await expect(opened(endpoint, { cache })).rejects.toMatchObject({
-      message: expect.stringContaining('expected 2 triples'),
-    });
-  });
-});
-
-test.each(['out', 'in'] as const)('another graph of equal size is detected by any cached entity, %s', async (which) => {
-  const names = Array.from({ length: 10 }, (_, i) => `e${i}`);
-  const edge = (name: string, end: string): [string, string, string] =>
-    which === 'out' ? [name, 'knows', end] : [end, 'knows', name];
-  const graphOf = (another: string) =>
-    [...names.map((name) => line(...edge(name, 'b'))), line(...edge(another, 'c'))].join('\n');
-  const endpoint = await endpointOf(graphOf('e3'));
-  const cache = newCache();
-  const graph = await opened(endpoint, { known: graphWith(...names), cache });
-  await graph.ensure(names.map((_, i) => i));
-  endpoint.clear();
-  endpoint.load(graphOf('e7'));
-  await expect(opened(endpoint, { cache })).rejects.toMatchObject({
-    code: 'data',
-    message: expect.stringContaining('expected the graph asked before'),
-  });
-  endpoint.clear();
-  endpoint.load(graphOf('e3'));
-  await opened(endpoint, { cache });
-});
-
-test('an IRI that would end its brackets is never asked for', async () => {
-  const endpoint = await endpointOf(line('a', 'knows', 'b'));
-  const evil = 'http://example.org/a> ?p ?o } #';
-  const graph = await opened(endpoint, { known: graphWith('a> <b', evil) });
-  await graph.ensure([0]);
-  expect(endpoint.queries.some((query) => query.includes('<http://example.org/a%3E%20%3Cb>'))).toBe(true);
-  await expect(graph.ensure([1])).rejects.toMatchObject({
-    code: 'data',
-    message: expect.stringContaining('expected an IRI'),
-  });
-});
-
-test('offline, missing cache entries are reported', async () => {
-  const endpoint = await endpointOf(line('a', 'knows', 'b'));
-  const cache = newCache();
-  await expect(opened(endpoint, { cache, options: '&offline=true' })).rejects.toMatchObject({ code: 'data' });
-  await opened(endpoint, { cache });
-  const graph = await opened(endpoint, { cache, known: graphWith('a'), options: '&offline=true' });
-  await expect(graph.ensure([0])).rejects.toMatchObject({
-    message: expect.stringContaining('expected <http://example.org/a> in the cache'),
   });
 });

@@ -13,7 +13,7 @@ import type { Completion, LanguageModel } from '../../../src/llm/language-model.
 import { openServerModel } from '../../../src/llm/server-model.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { questionScorer } from '../../../tasks/questions/score.js';
-import { chatServer, says } from '../../fixtures/chat-server.js';
+import { chatServer, fails, says } from '../../fixtures/chat-server.js';
 import { often } from '../../fixtures/long-tests.js';
 import { scriptedModel } from '../../fixtures/scripted-model.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
@@ -216,6 +216,26 @@ test('a server that sometimes follows the schema gives the same bytes truncated,
     expect(again.bytes).toEqual(whole.bytes);
   }
   expect(await replayOf(whole.folder)).toMatchObject({ identical: true });
+});
+
+test('replies that were cut while thinking, and requests without what the server refuses, are counted in the record and replayed', async () => {
+  const cut = { choices: [{ message: { content: '', reasoning_content: 'Let me' }, finish_reason: 'length' }] };
+  const server = await chatServer(
+    fails(400, 'temperature is not supported'),
+    says('', cut),
+    says('{"answers":["Ivo"]}'),
+  );
+  const model = await openServerModel({ baseUrl: server.url, model: 'tiny', env: {}, concurrency: 1, maxTokens: 2000 });
+  const { record, folder } = await run(folderWith({}), model).finally(() => server.close());
+  const asked = record.cost.calls!.total;
+  expect(record.details.remarks).toEqual({ cut: 1, thinking: 1, 'without a temperature': asked });
+  expect(record.sections).toContainEqual({
+    title: 'Replies',
+    lines: [`cut 1, thinking 1, without a temperature ${asked}`],
+  });
+  expect(new Set(server.calls.map(({ body }) => body.max_tokens))).toEqual(new Set([2000]));
+  expect(model.id).toMatch(/:reply-2000$/);
+  expect(await replayOf(folder)).toMatchObject({ identical: true });
 });
 
 describe('a replay', () => {
