@@ -170,9 +170,7 @@ export function leasesIn(root: RootDatabase, table: Database<Lease, Buffer>) {
       ),
     async release(keys: readonly Buffer[]): Promise<void> {
       await root.transaction(() => {
-        // Kept and over, not removed: removing empties pages that a commit then counts and does not write, and a file that
-        // ends before the last page counted looks like one that lost its end.
-        for (const key of keys) void table.put(key, { ...own, until: 0 });
+        for (const key of keys) void table.remove(key);
       });
     },
   };

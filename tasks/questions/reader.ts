@@ -54,16 +54,15 @@ export function readerTraining(
         logEncoding(session);
         run.update({ phase: 'fit', done: { ...run.state.done, encode: true } });
         const chosen = sampled(valid, own.fit.evalSamples ?? Infinity, 'train/eval-samples');
-        const note = madeFromSamples('training', 'fitting');
+        // Not as they are drawn: a resumed run would note another part of them.
+        train.forEach(madeFromSamples('training', 'fitting'));
         const batches = batchesOf(train, own.fit.batchSize, settings.seed);
         await fitPhase(session, {
           ...{ fitted: reader, steps: own.fit.steps, from },
           evaluatesAt: (step) => step % own.fit.evalEvery === 0,
           async step(at) {
-            const batch = batches(at);
-            batch.forEach(note);
             const learningRate = learningRateAt(at, own.fit, reader.restartsAt);
-            const { loss, gradNorm, figures } = await reader.step(batch, { step: at, learningRate });
+            const { loss, gradNorm, figures } = await reader.step(batches(at), { step: at, learningRate });
             const common = { 'train/loss': loss, 'train/grad_norm': gradNorm, 'train/learning_rate': learningRate };
             return { loss, figures: { ...common, ...figures } };
           },

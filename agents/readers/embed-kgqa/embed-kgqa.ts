@@ -7,7 +7,6 @@
  */
 import { optimizerPrefix } from '../../../checkpoints/checkpoint.js';
 import { excludedTopics, maskedQuestion, type QuestionSample, type QuestionTask } from '../../../datasets/question.js';
-import { madeFromSamples } from '../../../datasets/sample-source.js';
 import { Rng } from '../../../src/run/seeds.js';
 import type { StoredTensors } from '../../../src/tensor/parameters.js';
 import type { BilinearWeights } from '../../embeddings/bilinear-step.js';
@@ -52,7 +51,6 @@ class EmbedKgqaReader implements Reader {
   readonly #texts: ScaledTexts;
   readonly #network: QuestionSide;
   readonly #room = memory();
-  readonly #note = madeFromSamples('training', 'EmbedKGQA');
   /** Made when they are first needed: their memory is of no use to one that only answers, or only trains. */
   #training: ReturnType<EmbedKgqaReader['train']> | undefined;
   #rank: ReturnType<typeof answerRanking> | undefined;
@@ -93,7 +91,6 @@ class EmbedKgqaReader implements Reader {
     const { facts, questions, relationsOf } = (this.#training ??= this.train());
     const { settings, seed } = this.#facts;
     const { table, fit } = settings;
-    samples.forEach(this.#note);
     const asked = samples.flatMap(askedOf);
     if (asked.length === 0) return { loss: 0, gradNorm: 0, figures: { 'train/asked': 0 } };
     const masked = asked.map(({ text }) => text);

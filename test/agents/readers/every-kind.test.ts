@@ -114,6 +114,14 @@ describe.each(tried.map(([what, of], turn) => [what, of, turn] as const))('the r
     expect(before[0]).toBeGreaterThan(0);
   });
 
+  test('stopped and resumed within one pass of train, it leaves the notes of one that was not', async () => {
+    const short = settings('reader.fit.steps=4', 'reader.fit.batchSize=4', 'reader.fit.evalEvery=2');
+    const [unbroken, folder] = [newFolder(), await stoppedRun(short, 'fit', 2)];
+    await train({ settings: short, folder: unbroken });
+    await train({ settings: short, folder, resume: 'last' });
+    expect(runHashes(folder)).toEqual(runHashes(unbroken));
+  });
+
   test('answers the same when it is opened again, and is asked in words', async () => {
     const { agent, graph, close } = await loadQuestionRun(whole);
     const samples = loadQuestionDataset('demo-questions').questions(graph, { subsets: ['1-hop'], split: 'valid' });

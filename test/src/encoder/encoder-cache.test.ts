@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
+import { type Database, open as openDatabase } from 'lmdb';
 import { type EncoderCache, hasEncoderCache, openEncoderCache } from '../../../src/encoder/encoder-cache.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
 
@@ -175,6 +176,41 @@ test('a database that lost its end is one clear error at any length', async () =
       hint: expect.stringMatching(/Delete/),
     });
   }
+  cache = await openEncoderCache(folder);
+});
+
+test('a database that ends before pages allocated and freed in one transaction is whole; without a page in use it is cut', async () => {
+  await keep(spaceA, 'kept', 1, 2, 3);
+  await cache.close();
+  const data = join(folder, 'vectors/data.mdb');
+  const write = async (put: (table: Database<Buffer, string>) => void) => {
+    const root = openDatabase({ path: join(folder, 'vectors'), maxDbs: 5, noSubdir: false });
+    const table = root.openDB<Buffer, string>({ name: 'other', encoding: 'binary' });
+    root.transactionSync(() => put(table));
+    await root.close();
+    return readFileSync(data);
+  };
+  await write((table) => {
+    for (let i = 0; i < 300; i++) table.putSync(`early ${i}`, Buffer.alloc(60));
+  });
+  const whole = await write((table) => {
+    for (let i = 0; i < 300; i++) table.putSync(`text ${i}`, Buffer.alloc(60));
+    for (let i = 0; i < 300; i++) table.removeSync(`text ${i}`);
+  });
+  const lastPage = Math.max(...[0, 4096].map((page) => Number(whole.readBigUInt64LE(page + 144))));
+  expect((lastPage + 1) * 4096).toBeGreaterThan(whole.length);
+  cache = await openEncoderCache(folder);
+  expect(read(spaceA, 'kept')).toEqual([1, 2, 3]);
+  await keep(spaceA, 'more', 4, 5, 6);
+  expect(read(spaceA, 'more')).toEqual([4, 5, 6]);
+  await cache.close();
+  // The last pages are those of a large value, behind the lists of free pages.
+  const large = await write((table) => table.putSync('early 150', Buffer.alloc(2 ** 20)));
+  for (const length of [large.length - 1, large.length - 2 ** 19, large.length - 2 ** 20]) {
+    writeFileSync(data, large.subarray(0, length));
+    await expect(openEncoderCache(folder)).rejects.toThrow(/cut short/);
+  }
+  writeFileSync(data, large);
   cache = await openEncoderCache(folder);
 });
 
