@@ -1,58 +1,24 @@
 #!/usr/bin/env node
-/** The command line. Each command registers itself and loads its heavy parts only when it runs. */
-import { Command } from 'commander';
-import { argv, exit, stderr, umask } from 'node:process';
-import { nameProgram } from '../src/run/command-line.js';
-import { kgwalkVersion } from '../src/run/environment.js';
-import { commands } from './commands.js';
-import { describeFailure, listInUnknown, printUsageError, watchStreams } from './output.js';
+/** The entry: starts the program unless a limit of the system is so low that its modules or native parts would not load. */
+import { existsSync, readFileSync } from 'node:fs';
+import { argv, exit, stderr } from 'node:process';
 
-const firstSteps = `
-First steps:
-  kgwalk doctor                                         what this machine has
-  kgwalk datasets import opendialkg --from DIR          the data, from the release's files
-  kgwalk train opendialkg --model MODEL.gguf            a policy over frozen text vectors
-  kgwalk evaluate RUN --split valid                     how good it is
-  kgwalk report RUN                                     its learning curves, as one page
+/** Limits by their name in `/proc/self/limits`: the least value, its unit, and the command that raises it. */
+const limits: [name: string, least: number, unit: string, command: string][] = [
+  ['Max open files', 256, 'open files', 'ulimit -n 1024'],
+  ['Max address space', 2 ** 31, 'bytes of address space', 'ulimit -v unlimited'],
+];
+const file = '/proc/self/limits';
+const known = existsSync(file) ? readFileSync(file, 'utf8') : '';
 
-On questions:
-  kgwalk datasets import metaqa --from DIR              also pathquestion, webqsp, custom …
-  kgwalk train metaqa --model MODEL.gguf                a walker from questions and answers alone
-  kgwalk compare tog fiske self-veqa RUN --dataset metaqa/2-hop --model CHAT.gguf
-                                                        with prompted agents; --model oracle:0.1 simulates one`;
-
-nameProgram();
-const json = argv.includes('--json');
-
-// Models and loaded native code are in the home folder: files are created without write access for others, for any
-// umask.
-umask(umask(0o022) | 0o002);
-
-const program = new Command('kgwalk')
-  .description('Train and measure agents that reason by walking a knowledge graph.')
-  .version(kgwalkVersion())
-  .exitOverride()
-  .configureOutput({ outputError: (text) => printUsageError(text, json) })
-  .addHelpText('after', firstSteps);
-if (!json) program.showHelpAfterError('(add --help for the options)');
-
-for (const register of commands) register(program);
-listInUnknown(program);
-
-// The parent process (such as a sweep) is gone: treated as Ctrl-C.
-process.once('disconnect', () => process.kill(process.pid, 'SIGINT'));
-process.channel?.unref();
-
-watchStreams(json);
-
-try {
-  if (argv.length <= 2) program.outputHelp();
-  else await program.parseAsync();
-} catch (error) {
-  const { exitCode, text } = describeFailure(error, json);
-  if (text) stderr.write(`${text}\n`);
-  process.exitCode = exitCode;
+for (const [name, least, unit, command] of limits) {
+  const limit = Number(new RegExp(`^${name} +(\\d+)`, 'm').exec(known)?.[1] ?? Infinity);
+  if (limit >= least) continue;
+  const message = `expected a limit of at least ${least} ${unit}, got ${limit}`;
+  const hint = `Raise it, such as with \`${command}\` in a new shell.`;
+  const json = JSON.stringify({ error: { code: 'failure', message, hint } });
+  stderr.write(argv.includes('--json') ? `${json}\n` : `error: ${message}\nhint: ${hint}\n`);
+  exit(1);
 }
 
-// Native parts may keep the process alive after the work; all output has been flushed by now.
-setTimeout(() => exit(), 1000).unref();
+await import('./program.js');

@@ -9,7 +9,7 @@ import { exitCodes, WorkbenchError } from '../src/run/errors.js';
 import type { Section } from '../src/run/evaluation.js';
 import { printable, printableLines, shorten } from '../src/run/printable.js';
 import { masked } from '../src/run/secrets.js';
-import { memoryErrorOf } from '../src/run/stop.js';
+import { limitErrorOf } from '../src/run/stop.js';
 
 /** Maximum characters of a cell and of a line: one very long name would widen every row. JSON has it in full. */
 const longestCell = 300;
@@ -134,7 +134,7 @@ interface Failure {
  * @param json one JSON object `{error: {code, message, hint?}}` instead of lines
  */
 export function describeFailure(thrown: unknown, json: boolean): Failure {
-  const error = memoryErrorOf(thrown);
+  const error = limitErrorOf(thrown);
   if (error instanceof CommanderError) return { exitCode: error.exitCode === 0 ? 0 : exitCodes.usage, text: '' };
   const said = (text: string) => printableLines(masked(text));
   const message = said(error instanceof Error ? error.message : String(error));

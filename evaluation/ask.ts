@@ -8,7 +8,7 @@ import type { Path } from '../src/kg/graph.js';
 import type { QuestionClient } from '../src/llm/client/create-clients.js';
 import { runInterleaved } from '../src/llm/concurrency.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import { memoryErrorOf, throwIfStopped } from '../src/run/stop.js';
+import { limitErrorOf, throwIfStopped } from '../src/run/stop.js';
 import type { AgentRunner, Attempt } from './score.js';
 import { confidenceOf, watchDecisions, type WatchedDecisions } from './watch-decisions.js';
 
@@ -69,7 +69,7 @@ export function batchAsker(
           failures = 0;
           return { ...attempt, ...decisionsOf(index) };
         } catch (thrown) {
-          const error = memoryErrorOf(thrown);
+          const error = limitErrorOf(thrown);
           const expected = error instanceof WorkbenchError;
           failures = expected ? failures + 1 : 0;
           if (concernsAllTasks(error) || failures >= Math.min(failuresInARow, indices.length)) throw error;
@@ -157,7 +157,7 @@ async function askQuestion(
     const confidence = answer.confidence ?? confidenceOf(watched.taken(), calls.client);
     return { attempt: { answer: { ...answer, confidence }, ...cost() } };
   } catch (thrown) {
-    const error = memoryErrorOf(thrown);
+    const error = limitErrorOf(thrown);
     if (concernsAllTasks(error)) throw error;
     const attempt = { failure: messageOf(error), ...cost() };
     return error instanceof WorkbenchError && error.code === 'failure' ? { attempt, error } : { attempt };

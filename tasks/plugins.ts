@@ -14,7 +14,7 @@ import type { registerFigure } from '../evaluation/figures.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { addLoadedPlugin, isPluginLabel, loadedPlugins, pluginsRefused } from '../src/run/plugins.js';
 import { jobFolder } from '../src/run/locations.js';
-import { memoryErrorOf } from '../src/run/stop.js';
+import { limitErrorOf } from '../src/run/stop.js';
 import type { loadTask } from './index.js';
 
 /** Argument of a plugin's exported function `plugin`: registers environments, agents and more. */
@@ -140,7 +140,7 @@ function named<Given extends unknown[], Result>(
   describe: (error: unknown) => unknown = (error) => failureOf(file, `failed in ${what}`, error),
 ): (...given: Given) => Result {
   const rethrow = (thrown: unknown): never => {
-    const error = memoryErrorOf(thrown);
+    const error = limitErrorOf(thrown);
     throw isOurs(error) ? error : describe(error);
   };
   return (...given) => {

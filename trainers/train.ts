@@ -19,7 +19,7 @@ import {
 import type { MetricRecord } from '../src/run/records.js';
 import { createRun, type Run, runIn } from '../src/run/run-folder.js';
 import { masked } from '../src/run/secrets.js';
-import { memoryErrorOf } from '../src/run/stop.js';
+import { limitErrorOf } from '../src/run/stop.js';
 import { openBackend } from '../src/tensor/backend.js';
 import { checkTrainSettings } from './check-settings.js';
 import { forkedWeights, type ForkSource, weightsAtStart, writeStart } from './fork.js';
@@ -103,7 +103,7 @@ async function trainNoted(learning: TaskTrainer, options: TrainOptions): Promise
       const asked = { settings, threads, progress, signal, onUpdate, note: onNote, trial };
       await runPhases(training, from, { ...own, ...asked }, options);
     } catch (thrown) {
-      const error = memoryErrorOf(thrown);
+      const error = limitErrorOf(thrown);
       recordEnd(run, error);
       throw error;
     } finally {

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import process from 'node:process';
 import { setImmediate } from 'node:timers/promises';
 import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
-import { WorkbenchError } from './errors.js';
+import { type ErrorLike, WorkbenchError } from './errors.js';
 
 /**
  * Share of the memory limit above which the next step may not fit. V8 collects garbage when half of the rest is used,
@@ -75,13 +75,18 @@ export function mappedBytes(status: string): number {
 const refusals =
   /array buffer allocation failed|invalid (typed )?array length|invalid string length|maximum size exceeded|out of memory|\boom\b|webassembly\.memory|enlarge memory|cannot allocate memory|ENOMEM/i;
 
-/** Converts a failed allocation into WorkbenchError `failure`, fatal; returns other errors unchanged. */
-export function memoryErrorOf(error: unknown): unknown {
-  if (error instanceof WorkbenchError) return error;
-  const message = (error as Partial<Error> | null)?.message;
-  if (typeof message !== 'string' || !refusals.test(message)) return error;
-  const details = { hint, cause: error, fatal: true };
-  return new WorkbenchError('failure', `expected enough memory for a step, got: ${message}`, details);
+/** Converts a failed allocation, or a file too many, into WorkbenchError `failure`, fatal; returns other errors unchanged. */
+export function limitErrorOf(error: unknown, work = 'a step', memoryHint = hint): unknown {
+  const failure = (message: string, hint: string) =>
+    new WorkbenchError('failure', message, { hint, cause: error, fatal: true });
+  for (let at = error as ErrorLike | null | undefined, depth = 0; at && depth < 6; at = at.cause, depth++) {
+    if (!/\bE[MN]FILE\b/.test(at.message ?? '')) continue;
+    const raise = 'Raise the limit of open files, such as with `ulimit -n 4096` in a new shell.';
+    return failure(`expected one more open file, got: ${at.message}`, raise);
+  }
+  const { message } = (error ?? {}) as ErrorLike;
+  if (error instanceof WorkbenchError || typeof message !== 'string' || !refusals.test(message)) return error;
+  return failure(`expected enough memory for ${work}, got: ${message}`, memoryHint);
 }
 
 function short(what: string, used: number, limit: number): WorkbenchError {

@@ -3,7 +3,7 @@ import { AsyncResource } from 'node:async_hooks';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
 import { WorkbenchError } from './errors.js';
 import { collectProvenance, keepNotes, ProvenanceNotes, type ProvenanceRecord } from './provenance.js';
-import { memoryErrorOf, throwIfStopped } from './stop.js';
+import { limitErrorOf, throwIfStopped } from './stop.js';
 
 interface WorkerPoolOptions {
   work: string;
@@ -102,16 +102,12 @@ export function startWorkers<Job, Result>(options: WorkerPoolOptions) {
   };
 }
 
-function lost({ work, memoryHint }: WorkerPoolOptions, cause: unknown): WorkbenchError {
-  if ((cause as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY') return outOfMemory(work, memoryHint, cause);
+function lost({ work, memoryHint }: WorkerPoolOptions, cause: unknown): unknown {
+  const limited = limitErrorOf(cause, work, memoryHint);
+  if (limited !== cause) return limited;
   const reason = cause instanceof Error ? cause.message.split('\n')[0]! : String(cause);
   const hint = 'Run it again, with --threads 1 if that happens again.';
   const message = `expected ${work} to continue, got a thread that died: ${reason}`;
-  return new WorkbenchError('failure', message, { hint, fatal: true, cause });
-}
-
-function outOfMemory(work: string, hint: string, cause: unknown): WorkbenchError {
-  const message = `expected enough memory for ${work}, got a thread that ran out of it`;
   return new WorkbenchError('failure', message, { hint, fatal: true, cause });
 }
 
@@ -121,8 +117,7 @@ function revived({ name, message, stack, code, ...details }: SentError, options:
     const { hint, fatal = false, resumable = false } = details;
     return new WorkbenchError(code, message, { fatal, resumable, hint });
   }
-  const error = Object.assign(new Error(message), { name, stack });
-  return memoryErrorOf(error) === error ? error : outOfMemory(options.work, options.memoryHint, error);
+  return limitErrorOf(Object.assign(new Error(message), { name, stack }), options.work, options.memoryHint);
 }
 
 /** Provenance of a thread's preparation; sent before its first reply. */

@@ -40,6 +40,19 @@ describe('the command line', () => {
     expect([status, stderr.split('\n')[0]]).toEqual([2, message]);
   });
 
+  test.each([
+    ['-n 20', 'expected a limit of at least 256 open files, got 20'],
+    ['-n 120', 'expected a limit of at least 256 open files, got 120'],
+    ['-v 1100000', 'expected a limit of at least 2147483648 bytes of address space, got 1126400000'],
+  ])('refuses a limit of the system, %s, before its modules are loaded', (limit, message) => {
+    const under = (...words: string[]) =>
+      spawnSync('bash', ['-c', `ulimit ${limit} && exec "$0" "$@"`, execPath, main, ...words], { encoding: 'utf8' });
+    const { status, stderr } = under('runs', 'list');
+    expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringMatching(/^error: .+\nhint: Raise it.+\n$/) });
+    expect(stderr).toContain(message);
+    expect(JSON.parse(under('doctor', '--json').stderr)).toMatchObject({ error: { code: 'failure', message } });
+  });
+
   test('puts wrong usage into JSON where JSON was asked for', () => {
     const { status, stderr } = kgwalk('doctor', '--json', '--nonsense');
     expect(status).toBe(2);

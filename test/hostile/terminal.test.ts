@@ -150,7 +150,7 @@ test('escaping leaves JSON the same JSON', () => {
 });
 
 test('nothing of the command line writes to a terminal but through what escapes', () => {
-  const own = ['cli/output.ts', 'cli/main.ts', 'cli/terminal.ts'];
+  const own = ['cli/output.ts', 'cli/main.ts', 'cli/program.ts', 'cli/terminal.ts'];
   const sources = ['cli', 'src', 'agents', 'datasets', 'envs', 'evaluation', 'models', 'reports', 'trainers'].flatMap(
     (folder) =>
       readdirSync(join(packageRoot(), folder), { recursive: true, encoding: 'utf8' })

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { WorkbenchError } from '../../../src/run/errors.js';
-import { mappedBytes, memoryErrorOf } from '../../../src/run/stop.js';
+import { mappedBytes, limitErrorOf } from '../../../src/run/stop.js';
 import { thrownBy } from '../../fixtures/thrown.js';
 
 test('pages of a mapped file are counted separately from the memory of the process', () => {
@@ -17,7 +17,7 @@ test.each([
   ['WebAssembly', new RangeError('WebAssembly.Memory.grow(): Maximum memory size exceeded')],
   ['tensors', new Error('OOM when allocating tensor with shape[9,9]')],
 ])('an allocation of %s that fails names the settings to lower', (_what, work) => {
-  expect(memoryErrorOf(typeof work === 'function' ? thrownBy(work) : work)).toMatchObject({
+  expect(limitErrorOf(typeof work === 'function' ? thrownBy(work) : work)).toMatchObject({
     code: 'failure',
     fatal: true,
     resumable: false,
@@ -26,7 +26,21 @@ test.each([
   });
 });
 
+test.each([
+  ['a module that is loaded', new Error("EMFILE: too many open files, open 'x.js'")],
+  [
+    'a part of the system, whose own hint is another',
+    new WorkbenchError('native', 'no binary', { hint: 'Install it.', cause: new Error('ENFILE: file table overflow') }),
+  ],
+])('a file too many of %s names the limit to raise', (_what, error) => {
+  expect(limitErrorOf(error)).toMatchObject({
+    code: 'failure',
+    fatal: true,
+    hint: expect.stringContaining('ulimit -n'),
+  });
+});
+
 test('any other error stays what it is', () => {
   for (const error of [new RangeError('Maximum call stack'), new WorkbenchError('data', 'out of memory'), 'text', null])
-    expect(memoryErrorOf(error)).toBe(error);
+    expect(limitErrorOf(error)).toBe(error);
 });
