@@ -5,8 +5,8 @@ import { argv, exit, stderr } from 'node:process';
 
 /** Limits by their name in `/proc/self/limits`: the least value, its unit, and the command that raises it. */
 const limits: [name: string, least: number, unit: string, command: string][] = [
-  ['Max open files', 256, 'open files', 'ulimit -n 1024'],
-  ['Max address space', 2 ** 31, 'bytes of address space', 'ulimit -v unlimited'],
+  ['Max open files', 512, 'open files', 'ulimit -n 1024'],
+  ['Max address space', 2 ** 32, 'bytes of address space', 'ulimit -v unlimited'],
 ];
 const file = '/proc/self/limits';
 const known = existsSync(file) ? readFileSync(file, 'utf8') : '';

@@ -75,18 +75,23 @@ export function mappedBytes(status: string): number {
 const refusals =
   /array buffer allocation failed|invalid (typed )?array length|invalid string length|maximum size exceeded|out of memory|\boom\b|webassembly\.memory|enlarge memory|cannot allocate memory|ENOMEM/i;
 
+/** V8 reserves ten gigabytes of address space for a memory of WebAssembly. */
+const moreAddresses = 'Raise the limit of address space, such as with `ulimit -v unlimited` in a new shell.';
+const moreFiles = 'Raise the limit of open files, such as with `ulimit -n 4096` in a new shell.';
+
 /** Converts a failed allocation, or a file too many, into WorkbenchError `failure`, fatal; returns other errors unchanged. */
 export function limitErrorOf(error: unknown, work = 'a step', memoryHint = hint): unknown {
   const failure = (message: string, hint: string) =>
     new WorkbenchError('failure', message, { hint, cause: error, fatal: true });
+  if (error instanceof WorkbenchError && error.hint === moreFiles) return error;
   for (let at = error as ErrorLike | null | undefined, depth = 0; at && depth < 6; at = at.cause, depth++) {
     if (!/\bE[MN]FILE\b/.test(at.message ?? '')) continue;
-    const raise = 'Raise the limit of open files, such as with `ulimit -n 4096` in a new shell.';
-    return failure(`expected one more open file, got: ${at.message}`, raise);
+    return failure(`expected one more open file, got: ${at.message}`, moreFiles);
   }
   const { message } = (error ?? {}) as ErrorLike;
   if (error instanceof WorkbenchError || typeof message !== 'string' || !refusals.test(message)) return error;
-  return failure(`expected enough memory for ${work}, got: ${message}`, memoryHint);
+  const isReserved = message.includes('WebAssembly.Memory()');
+  return failure(`expected enough memory for ${work}, got: ${message}`, isReserved ? moreAddresses : memoryHint);
 }
 
 function short(what: string, used: number, limit: number): WorkbenchError {

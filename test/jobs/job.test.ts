@@ -43,7 +43,7 @@ describe('is refused, with the line:', () => {
     ['another version', keyed({ version: '0.0.1' }), 'expected work for kgwalk 0.1.0, got 0.0.1'],
     ['another command', keyed({ command: 'serve' }), 'command: Invalid option'],
     ['an option that writes elsewhere', keyed({ options: { 'run-dir': ['/etc'] } }), 'got --run-dir'],
-    ['a plugin', keyed({ options: { set: ['plugins=["x.mjs"]'] } }), 'expected work without plugins, got some'],
+    ['a plugin', keyed({ options: { set: ['a=1', 'plugins=["x.mjs"]'] } }), 'expected work without plugins, got some'],
     ['a plugin in a preset', keyed({ presets: { 'my.yaml': { plugins: ['x.mjs'] } } }), 'no plugins'],
     ['a file elsewhere', keyed({ presets: { '../my.yaml': {} } }), 'presets'],
     ['settings elsewhere', keyed({ args: ['/etc/evil.yaml'] }), 'args'],

@@ -1,6 +1,6 @@
 /** Results in a store: published once, taken whole, and partial results kept for resuming. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
 import {
   hasResult,
@@ -95,6 +95,17 @@ test('what was done so far is taken up by others, and goes with the result', asy
   await removeProgress(store, job);
   expect(await store.list('progress/')).toEqual([]);
   expect(await takeProgress(store, job, join(home, 'none'))).toBe(false);
+});
+
+test('logs are copied last: they may be ahead of the checkpoint, never behind it', async () => {
+  const put: string[] = [];
+  const writeOnce: Store['writeOnce'] = (name, content) => {
+    if (typeof content === 'object' && 'file' in content) put.push(basename(content.file));
+    return store.writeOnce(name, content);
+  };
+  const run = { ...made, 'run/a.jsonl': 'log', 'run/checkpoints/1': 'weights', 'run/z.bin': 'z' };
+  await saveProgress({ ...store, writeOnce }, job, folderOf(run), new Set());
+  expect(put).toEqual(['1', 'index.json', 'config.yaml', 'z.bin', 'a.jsonl', 'timing.jsonl']);
 });
 
 test('a file that the store lost or altered is never taken for the one that was put', async () => {

@@ -291,6 +291,15 @@ test('settings that contradict each other in one trial are refused before any is
   );
 });
 
+test('a trial waits until each of its seeds has ended', () => {
+  const ended = (seed: number) => ({ kind: 'end' as const, trial: 1, seed, state: 'finished' as const, value: seed });
+  const state = (...ends: ReturnType<typeof ended>[]) =>
+    trialsOf({ seeds: [1, 2] } as unknown as SweepRecord, [{ kind: 'trial', trial: 1, set: {} }, ...ends])[0];
+  expect(state()).toMatchObject({ state: 'waiting', value: undefined });
+  expect(state(ended(2))).toMatchObject({ state: 'waiting', value: 2 });
+  expect(state(ended(2), ended(1))).toMatchObject({ state: 'finished', value: 1.5 });
+});
+
 test('the saved record gives the trials without the program that ran them', async () => {
   const folder = newFolder();
   await swept(folder, await plannedSweep(plan()), madeUp({}));

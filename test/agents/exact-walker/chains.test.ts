@@ -30,6 +30,7 @@ import { relationRows } from '../../../src/kg/relation-rows.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { randomWorld } from '../../fixtures/exact-learner.js';
 import { isLong, often } from '../../fixtures/long-tests.js';
+import { type Ids, idsOf, numberedGraph } from '../../fixtures/triple-columns.js';
 
 const numEntities = 12;
 const names = ['a', 'b', 'c'];
@@ -276,6 +277,30 @@ test('chains that are mined are those of all walks between heads and answers, an
   expect(some.length).toBeLessThan(all.length);
   expect(some.every((chain) => wanted.has(chain))).toBe(true);
   expect(some.some((chain) => chain.length === 7)).toBe(true);
+});
+
+test('chains are mined without the own edge and not through the answer, and other known answers do not count against them', async () => {
+  // Head 0, answer 1, another answer 2: only relation s leads there, and s s ~s through the answer and back.
+  const triples = idsOf('0 0 1, 0 1 1, 0 1 2, 1 1 3');
+  const small = numberedGraph(
+    4,
+    ['r', 's', '~r', '~s'],
+    [...triples, ...triples.map(([h, r, t]): Ids => [t, r + 2, h])],
+  );
+  const marks = new Int32Array(4).fill(endMarks.free);
+  const found = await mineChains(
+    {
+      ...{ graph: small, hops: 3, walk: new ChainWalk(relationRows(small), 4), marks },
+      settings: { minedTriples: 1, minedEdges: 1e6, candidates: [1, 9, 9], measuredTriples: 1, chains: 9 },
+    },
+    { heads: Int32Array.of(0), tails: Int32Array.of(1) },
+    () => ({ tail: 1, relation: 0, inverse: 2, pairs: false }),
+    (_head, _tail, on) => void (marks[2] = on ? endMarks.out : endMarks.free),
+    new Rng(1),
+    async () => {},
+  );
+  expect([...found.chains]).toEqual([1, noRelation, noRelation, noRelation]);
+  expect([...found.confidence]).toEqual([1 / (1 + 5)]);
 });
 
 test('chains of four are refused before training if the graph has too many relations for exact keys', () => {

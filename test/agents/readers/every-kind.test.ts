@@ -6,6 +6,7 @@ import { loadQuestionRun } from '../../../agents/question-agents.js';
 import { readerKinds } from '../../../agents/readers/settings.js';
 import { readCheckpoint } from '../../../checkpoints/checkpoint.js';
 import { readIndex, resolveCheckpoint } from '../../../checkpoints/store.js';
+import type { QuestionSample } from '../../../datasets/question.js';
 import { loadQuestionDataset } from '../../../datasets/questions/question-dataset.js';
 import { readEvaluation } from '../../../evaluation/keep.js';
 import { runSettings } from '../../../presets/index.js';
@@ -16,11 +17,12 @@ import { type ProgressReporter, silentProgress } from '../../../src/run/progress
 import { openRun } from '../../../src/run/run-folder.js';
 import { questionMeasure } from '../../../tasks/questions/score.js';
 import { train } from '../../../tasks/train.js';
+import { batchesOf } from '../../../trainers/fit-phase.js';
 import { kgwalk, kgwalkJson } from '../../fixtures/command-line.js';
 import { inTurn, longTest, often } from '../../fixtures/long-tests.js';
 import { useSharedHome } from '../../fixtures/own-home.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
-import { evaluationOf, runHashes, type Stop, stoppedRun } from '../../fixtures/tiny-training.js';
+import { evaluationOf, runHashes, type Stop, stopAt, stoppedRun } from '../../fixtures/tiny-training.js';
 import { importFilms } from '../../fixtures/toy-question-training.js';
 
 const home = useSharedHome(async () => {
@@ -54,6 +56,15 @@ const settingsOf = (...overrides: string[]) =>
       ],
     ],
   });
+
+test('questions are drawn in another order in each pass of train', () => {
+  const train = Array.from({ length: 20 }, (_, id) => id as unknown as QuestionSample);
+  const batches = batchesOf(train, 8, 0);
+  const [first, second] = [0, 3].map((begin) => [0, 1, 2].flatMap((step) => batches(begin + step)));
+  expect(first!.toSorted((a, b) => Number(a) - Number(b))).toEqual(train);
+  expect(new Set(second)).toEqual(new Set(first));
+  expect(second).not.toEqual(first);
+});
 
 const taught = (teacher: string) => [
   'reader.kind=nsm',
@@ -114,12 +125,36 @@ describe.each(tried.map(([what, of], turn) => [what, of, turn] as const))('the r
     expect(before[0]).toBeGreaterThan(0);
   });
 
-  test('stopped and resumed within one pass of train, it leaves the notes of one that was not', async () => {
-    const short = settings('reader.fit.steps=4', 'reader.fit.batchSize=4', 'reader.fit.evalEvery=2');
-    const [unbroken, folder] = [newFolder(), await stoppedRun(short, 'fit', 2)];
+  test('stopped twice within one pass of train, it ends with the notes of one that was not, and evaluated after its last step', async () => {
+    const short = settings('reader.fit.steps=5', 'reader.fit.batchSize=4', 'reader.fit.evalEvery=2');
+    const [unbroken, folder] = [newFolder(), newFolder()];
     await train({ settings: short, folder: unbroken });
+    const stopped = (progress: ProgressReporter, signal: AbortSignal, resume?: 'last') =>
+      expect(train({ settings: short, folder, progress, signal, ...(resume && { resume }) })).rejects.toThrow(
+        'stopped',
+      );
+    // After the evaluation of step 2, before another step, and after step 3.
+    const [evaluated, opened, third] = [new AbortController(), new AbortController(), stopAt('fit', 3)];
+    await stopped(
+      (label) => ({ update() {}, finish: () => label.startsWith('evaluate') && evaluated.abort() }),
+      evaluated.signal,
+    );
+    const index = readIndex(folder);
+    expect(index.last).toMatchObject({ step: 2, metrics: { 'eval/hit@1': expect.any(Number) } });
+    await stopped(
+      (label, ...more) => (label === 'fit' && opened.abort(), silentProgress(label, ...more)),
+      opened.signal,
+      'last',
+    );
+    expect(readIndex(folder)).toEqual(index);
+    await stopped(third.progress, third.signal, 'last');
+    expect(readIndex(folder).last).toMatchObject({ step: 3, interim: true });
     await train({ settings: short, folder, resume: 'last' });
     expect(runHashes(folder)).toEqual(runHashes(unbroken));
+    const steps = readMetrics(join(folder, 'metrics.jsonl')).flatMap(({ step, metrics }) =>
+      'eval/hit@1' in metrics ? [step] : [],
+    );
+    expect(steps).toEqual([2, 4, 5]);
   });
 
   test('answers the same when it is opened again, and is asked in words', async () => {

@@ -26,18 +26,19 @@ test.each([
   });
 });
 
+const overfull = new Error('ENFILE: file table overflow');
 test.each([
-  ['a module that is loaded', new Error("EMFILE: too many open files, open 'x.js'")],
+  ['a file too many of a module', new Error("EMFILE: too many open files, open 'x.js'"), 'ulimit -n'],
   [
-    'a part of the system, whose own hint is another',
-    new WorkbenchError('native', 'no binary', { hint: 'Install it.', cause: new Error('ENFILE: file table overflow') }),
+    'one of a part with a hint of its own',
+    new WorkbenchError('native', 'none', { hint: 'x', cause: overfull }),
+    'ulimit -n',
   ],
-])('a file too many of %s names the limit to raise', (_what, error) => {
-  expect(limitErrorOf(error)).toMatchObject({
-    code: 'failure',
-    fatal: true,
-    hint: expect.stringContaining('ulimit -n'),
-  });
+  ['address space', new RangeError('WebAssembly.Memory(): could not allocate memory'), 'ulimit -v'],
+])('%s names the limit to raise', (_what, error, command) => {
+  const limited = limitErrorOf(error);
+  expect(limitErrorOf(limited)).toBe(limited);
+  expect(limited).toMatchObject({ code: 'failure', fatal: true, hint: expect.stringContaining(command) });
 });
 
 test('any other error stays what it is', () => {

@@ -2,10 +2,12 @@ import { describe, expect, test } from '@jest/globals';
 import { type LinkRanker, scorerRanker, walkRanker, type WalkRankerOptions } from '../../../agents/link-agents.js';
 import type { LinkDataset } from '../../../datasets/links/link-dataset.js';
 import { rankerAsker } from '../../../tasks/links/data.js';
-import { queriesOf, questionsOf, rankLinks, type RankOptions } from '../../../tasks/links/ranks.js';
+import { queriesOf, questionsOf, rankLinks, rankOnValid, type RankOptions } from '../../../tasks/links/ranks.js';
 import { filteredRank } from '../../../src/metrics/ranks.js';
 import { withInverses } from '../../../src/embedding/known-answers.js';
+import { silentProgress } from '../../../src/run/progress.js';
 import { Rng } from '../../../src/run/seeds.js';
+import type { Session } from '../../../trainers/session.js';
 import { followsChain } from '../../fixtures/scripted-link-actor.js';
 import { tinyLinkWorld } from '../../fixtures/tiny-links.js';
 import { rankOf } from '../../fixtures/rank-of.js';
@@ -56,6 +58,24 @@ describe('queries', () => {
     const questions = questionsOf(queriesOf(graph, asked, 'head'), graph.numRelations);
     expect(questions.map(({ queries }) => queries)).toEqual([[0, 1]]);
   });
+});
+
+test('a curve has the MRR of both directions, and that of the tails alone', async () => {
+  // Tails are always first; among heads nothing is preferred.
+  const ranker: LinkRanker = {
+    ...{ name: 'tails', rankings: ['score'], batchSize: 4 },
+    async rank(questions, take) {
+      for (const [i, { head, relation }] of questions.entries()) {
+        const scores = new Float64Array(graph.numEntities);
+        if (relation < graph.numRelations / 2) for (const tail of world.known.tailsOf(head, relation)) scores[tail] = 1;
+        take(i, { scores: [scores] });
+      }
+    },
+  };
+  const session = { settings: { linkWalk: { bothDirections: true }, evaluation: {} }, progress: silentProgress };
+  const figures = await rankOnValid(session as unknown as Session, { dataset: world }, ranker, asked);
+  expect(figures['eval/tail_mrr']).toBe(1);
+  expect(figures['eval/mrr']).toBeLessThan(1);
 });
 
 describe('ranks of walks', () => {

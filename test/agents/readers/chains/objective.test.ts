@@ -61,6 +61,14 @@ describe('the chain objective', () => {
     expect(expectedF1).toBeCloseTo(1, 9);
   });
 
+  test('is finite where every chain has a probability that underflows', () => {
+    const steep = Float32Array.of(2000, 0, 0, 0, 0, 0, 0, 0);
+    const { loss } = chainLoss(steep, rows, [
+      { ...toy, choices: Int32Array.of(0, 1), offsets: Int32Array.of(0, 1), f1: Float64Array.of(1) },
+    ]);
+    expect(loss).toBeCloseTo(2000 - Math.log(1 + 1e-6), 6);
+  });
+
   test('is −log Σ F / (H · R^h) before anything is learned', () => {
     const { loss } = chainLoss(new Float32Array(8), rows, [toy]);
     const [one, two] = [1 / (2 * 3), 1 / (2 * 9)];
