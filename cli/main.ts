@@ -10,14 +10,13 @@ const limits: [name: string, least: number, unit: string, command: string][] = [
 ];
 const file = '/proc/self/limits';
 const known = existsSync(file) ? readFileSync(file, 'utf8') : '';
-
 for (const [name, least, unit, command] of limits) {
   const limit = Number(new RegExp(`^${name} +(\\d+)`, 'm').exec(known)?.[1] ?? Infinity);
   if (limit >= least) continue;
   const message = `expected a limit of at least ${least} ${unit}, got ${limit}`;
   const hint = `Raise it, such as with \`${command}\` in a new shell.`;
-  const json = JSON.stringify({ error: { code: 'failure', message, hint } });
-  stderr.write(argv.includes('--json') ? `${json}\n` : `error: ${message}\nhint: ${hint}\n`);
+  const asJson = argv.includes('--json') && JSON.stringify({ error: { code: 'failure', message, hint } });
+  stderr.write(`${asJson || `error: ${message}\nhint: ${hint}`}\n`);
   exit(1);
 }
 

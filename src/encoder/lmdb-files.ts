@@ -158,8 +158,8 @@ function linksTo({ lock, data }: DatabaseFiles): string | undefined {
   }
 }
 
-/** Bytes of a page's header, and up to the end of what is read of a meta page. */
-const [headerBytes, metaBytes] = [24, 160];
+/** Bytes of a page's header. */
+const headerBytes = 24;
 
 /**
  * A read beyond the file's end would end the process: it is mapped into memory. The file may be shorter than the number
@@ -169,54 +169,53 @@ const [headerBytes, metaBytes] = [24, 160];
 function checkDatabase(descriptor: number): void {
   if (fstatSync(descriptor).size === 0) return;
   for (let tried: bigint | undefined; ;) {
-    const first = readBytes(descriptor, metaBytes, 0);
+    const first = readBytes(descriptor, 160, 0);
     if (first.readUInt32LE(headerBytes) !== 0xbeefc0de) throw new Error('another file in its place');
     const pageSize = first.readUInt32LE(48);
-    const second = readBytes(descriptor, metaBytes, pageSize);
+    const second = readBytes(descriptor, 160, pageSize);
     const newest = first.readBigUInt64LE(152) > second.readBigUInt64LE(152) ? first : second;
     // The size after the number of pages: a concurrent writer adds pages before counting them.
     const pages = Math.floor(fstatSync(descriptor).size / pageSize);
-    if (newest.readBigUInt64LE(144) < pages || hasPagesInUse(descriptor, newest, pageSize, pages)) return;
-    // Pages of a snapshot stay as they are until the second commit after it.
-    const transaction = newest.readBigUInt64LE(152);
-    if (transaction === tried) throw cutShort();
-    tried = transaction;
+    if (newest.readBigUInt64LE(144) < pages) return;
+    try {
+      return checkPages(descriptor, newest, pageSize, pages);
+    } catch (error) {
+      // Pages of a snapshot stay as they are until the second commit after it.
+      const transaction = newest.readBigUInt64LE(152);
+      if (transaction === tried) throw error;
+      tried = transaction;
+    }
   }
 }
 
 /**
- * True if the file has every page that a snapshot uses, of the trees of free pages, of tables and of each table.
+ * Reads every page that a snapshot uses: the trees of free pages, of tables and of each table.
  * @source mdb.c: `MDB_page`, `MDB_node`, `MDB_db`, `MDB_ovpage`
  */
-function hasPagesInUse(descriptor: number, meta: Buffer, pageSize: number, pages: number): boolean {
+function checkPages(descriptor: number, meta: Buffer, pageSize: number, pages: number): void {
+  const pageAt = (number: number) => readBytes(descriptor, pageSize, number * pageSize);
   const numbers = [meta.readUIntLE(88, 6), meta.readUIntLE(136, 6)];
-  try {
-    for (const number of numbers) {
-      if (number === emptyTree) continue;
-      if (number >= pages || numbers.length > pages) return false;
-      const page = readBytes(descriptor, pageSize, number * pageSize);
-      const isBranch = page.readUInt16LE(18) === 1;
-      for (let at = headerBytes; at < headerBytes + page.readUInt16LE(20); at += 2) {
-        const node = headerBytes + page.readUInt16LE(at);
-        const flags = page.readUInt16LE(node + 4);
-        const value = node + 8 + page.readUInt16LE(node + 6);
-        if (isBranch) numbers.push(page.readUIntLE(node, 6));
-        else if (flags === 2) numbers.push(page.readUIntLE(value + 40, 6));
-        else if (flags === 1 && page.readUIntLE(value, 6) + page.readUIntLE(value + 16, 6) > pages) return false;
-      }
+  for (const number of numbers) {
+    if (number === emptyTree) continue;
+    // In a damaged file a page may lead back to another.
+    const page = pageAt(numbers.length > pages ? pages : number);
+    const isBranch = page.readUInt16LE(18) === 1;
+    for (let at = headerBytes; at < headerBytes + page.readUInt16LE(20); at += 2) {
+      const node = headerBytes + page.readUInt16LE(at);
+      const flags = page.readUInt16LE(node + 4);
+      const value = node + 8 + page.readUInt16LE(node + 6);
+      if (isBranch) numbers.push(page.readUIntLE(node, 6));
+      else if (flags === 2) numbers.push(page.readUIntLE(value + 40, 6));
+      else if (flags === 1) pageAt(page.readUIntLE(value, 6) + page.readUIntLE(value + 16, 6) - 1);
     }
-    return true;
-  } catch {
-    return false;
   }
 }
 
 const emptyTree = 2 ** 48 - 1;
-const cutShort = () => new Error('a file that was cut short');
 
 function readBytes(descriptor: number, length: number, place: number): Buffer {
   const bytes = Buffer.alloc(length);
-  if (readSync(descriptor, bytes, 0, length, place) < length) throw cutShort();
+  if (readSync(descriptor, bytes, 0, length, place) < length) throw new Error('a file that was cut short');
   return bytes;
 }
 
