@@ -4,6 +4,7 @@ import { applyOverrides } from '../src/run/config.js';
 import { parseOverride } from '../src/run/config-source.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { nearestName } from '../src/run/printable.js';
+import { checkGiven } from '../src/run/read-json.js';
 
 /** A whole number from `least` to `most`, as a setting with its default. */
 export const whole = (least: number, most: number, standard: number) => z.int().min(least).max(most).default(standard);
@@ -95,12 +96,8 @@ export class AgentRegistry<Resources, Made> {
   /** All switches of an agent with their values. @throws as `create` */
   settings(name: string, switches: Record<string, unknown>): Record<string, unknown> {
     const { settings = z.strictObject({}) } = this.entry(name);
-    const { data, error } = settings.safeParse(switches);
-    if (!error) return data as Record<string, unknown>;
-    const problems = error.issues.map(({ path, message }) => `${path.join('.') || 'switches'}: ${message}`).join('; ');
-    throw new WorkbenchError('config', `expected switches of agent ${name}, got ${problems}`, {
-      hint: `It has ${Object.keys(settings.parse({}) as object).join(', ') || 'none'}.`,
-    });
+    checkGiven(switches, settings, `switches of agent ${name}`, 'its switches');
+    return settings.parse(switches) as Record<string, unknown>;
   }
 
   /**

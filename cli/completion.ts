@@ -158,7 +158,7 @@ async function valuesOf(
   before: readonly string[],
   ...names: string[]
 ): Promise<Candidate[]> {
-  const source = names.flatMap((name) => sources[name] ?? []).at(-1);
+  const source = names.flatMap((name) => sources.get(name) ?? []).at(-1);
   return [...argChoices, ...((await source?.(before)) ?? [])].map((word) => ({ word }));
 }
 
@@ -187,7 +187,7 @@ const datasets = async () => (await manifests()).map(({ name }) => name);
 
 const models = async () => ['demo', ...(await import('../src/llm/model-files.js')).downloadedModels()];
 
-const environments = async () => (await import('../envs/registry.js')).envIds();
+const graphs = async () => (await manifests()).flatMap((one) => ('graphs' in one ? Object.keys(one.graphs) : []));
 
 /** The tasks of the data set that is named before, else all. */
 async function tasksOf(before: readonly string[]) {
@@ -218,48 +218,38 @@ const checkpoints: Source = async (before) => {
   return run === undefined ? ['best', 'last', 'clone'] : checkpointNames(run);
 };
 
-/** Key by the name of an argument or an option, alone or after its command. */
-const sources: Readonly<Record<string, Source>> = {
-  preset: presets,
-  '--config': presets,
-  run: runs,
-  runs,
-  '--run-dir': runs,
-  'run-or-evaluation': () => places('run', 'evaluation'),
-  '--run': () => places('run', 'evaluation'),
-  evaluation: () => places('evaluation'),
-  'run-or-question': runs,
-  agent: async (before) => [...(await agents(before)), ...(await places('run', 'evaluation'))],
-  '--agent': agents,
-  '--dataset': datasets,
-  'datasets stats name': datasets,
-  'datasets check name': datasets,
-  '--graph': async () => (await manifests()).flatMap((one) => ('graphs' in one ? Object.keys(one.graphs) : [])),
-  '--split': among('train', 'valid', 'test'),
-  '--turns': among('all', 'assistant'),
-  '--hold-out': among('question', 'template', 'type'),
-  '--checkpoint': checkpoints,
-  '--resume': checkpoints,
-  'checkpoint show name': checkpoints,
-  'checkpoint export name': checkpoints,
-  'checkpoint import format': among('sb3'),
-  'datasets import format': async () => (await import('../datasets/importers.js')).importers.map(({ name }) => name),
-  'datasets get release': async () => (await import('../datasets/releases.js')).releases.map(({ name }) => name),
-  'models get name-or-url': async () =>
-    (await import('../src/llm/model-registry.js')).modelRegistry.map(({ name }) => name),
-  'name-or-file': models,
-  '--model': models,
-  '--encoder': models,
-  'embeddings import --model': among('transe', 'distmult', 'complex'),
-  '--backend': async () => ['auto', ...(await import('../src/tensor/backend.js')).computerNames],
-  'serve env id': environments,
-  '--env': environments,
-  'config explain key': settings,
-  '--set': settings,
-  '--grid': settings,
-  '--sample': settings,
-  'kgwalk evaluate --set': switches,
-  'kgwalk compare --set': switches,
-  'kgwalk ask --set': switches,
-  'models train --set': among(),
-};
+const runsAndEvaluations = () => places('run', 'evaluation');
+
+/** Names of arguments and options, alone or after their command, by what they take. */
+const sources = new Map(
+  (
+    [
+      [presets, 'preset', '--config'],
+      [runs, 'run', 'runs', 'run-or-question', '--run-dir'],
+      [runsAndEvaluations, 'run-or-evaluation', '--run'],
+      [() => places('evaluation'), 'evaluation'],
+      [async (before) => [...(await agents(before)), ...(await runsAndEvaluations())], 'agent'],
+      [agents, '--agent'],
+      [datasets, '--dataset', 'datasets stats name', 'datasets check name'],
+      [graphs, '--graph'],
+      [among('train', 'valid', 'test'), '--split'],
+      [among('all', 'assistant'), '--turns'],
+      [among('question', 'template', 'type'), '--hold-out'],
+      [checkpoints, '--checkpoint', '--resume', 'checkpoint show name', 'checkpoint export name'],
+      [among('sb3'), 'checkpoint import format'],
+      [
+        async () => (await import('../datasets/importers.js')).importers.map(({ name }) => name),
+        'datasets import format',
+      ],
+      [async () => (await import('../datasets/releases.js')).releases.map(({ name }) => name), 'datasets get release'],
+      [async () => (await import('../src/llm/model-registry.js')).modelRegistry.map(({ name }) => name), 'name-or-url'],
+      [models, 'name-or-file', '--model', '--encoder'],
+      [among('transe', 'distmult', 'complex'), 'embeddings import --model'],
+      [async () => ['auto', ...(await import('../src/tensor/backend.js')).computerNames], '--backend'],
+      [async () => (await import('../envs/registry.js')).envIds(), 'serve env id', '--env'],
+      [settings, 'config explain key', '--set', '--grid', '--sample'],
+      [switches, 'kgwalk evaluate --set', 'kgwalk compare --set', 'kgwalk ask --set'],
+      [among(), 'models train --set'],
+    ] as [Source, ...string[]][]
+  ).flatMap(([source, ...names]) => names.map((name) => [name, source] as const)),
+);

@@ -5,7 +5,7 @@ import { lastingModelName } from '../src/llm/model-files.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { runsFolder } from '../src/run/locations.js';
 import { pluginLabels, requirePluginsOf } from '../src/run/plugins.js';
-import { openRun, runId, runIn } from '../src/run/run-folder.js';
+import { openRun, refuseRunIn, runId, runIn } from '../src/run/run-folder.js';
 import { forkSettings } from '../tasks/train.js';
 import type { ForkSource } from '../trainers/fork.js';
 import { refuseOtherSettings } from '../trainers/resume.js';
@@ -108,13 +108,6 @@ function refuseContradictions({ resume, fork, seed, seeds, runDir }: TrainFlags)
   if (seed !== undefined && seeds !== undefined) {
     throw new WorkbenchError('usage', 'expected --seed or --seeds, got both');
   }
-}
-
-function refuseRunIn(folder: string): void {
-  if (!runIn(folder)) return;
-  throw new WorkbenchError('usage', `expected a folder without a run, got one that holds a run, at ${folder}`, {
-    hint: 'Resume it by --resume, or choose another folder.',
-  });
 }
 
 function checkpointOf({ resume }: TrainFlags): string | undefined {

@@ -1,5 +1,6 @@
 /** Environments by id: ours, and those that users register. */
 import { WorkbenchError } from '../src/run/errors.js';
+import { describeValue, nearestName } from '../src/run/printable.js';
 import { CartPole, cartPoleId, type CartPoleOptions } from './classic/cart-pole.js';
 import { Grid, gridId, type GridOptions } from './classic/grid.js';
 import { MaskedBandit, maskedBanditId, type MaskedBanditOptions } from './classic/masked-bandit.js';
@@ -75,7 +76,7 @@ export function envIds(): string[] {
 
 /** @throws WorkbenchError `usage` for an unregistered id */
 export function makeEnv<Id extends EnvId>(id: Id, options: EnvTypes[Id]['options']): Env<EnvTypes[Id]['observation']> {
-  return registered(id).factory(options)();
+  return registeredEnv(id).factory(options)();
 }
 
 /**
@@ -83,7 +84,7 @@ export function makeEnv<Id extends EnvId>(id: Id, options: EnvTypes[Id]['options
  * @throws WorkbenchError `usage` for an unregistered id; what its factory throws
  */
 export function envMaker(id: string, options: Readonly<Record<string, unknown>> = {}): () => Env<unknown> {
-  return registered(id).factory(options) as () => Env<unknown>;
+  return registeredEnv(id).factory(options) as () => Env<unknown>;
 }
 
 /**
@@ -97,16 +98,18 @@ export function makeVectorEnv<Id extends EnvId>(
   numEnvs: number,
   autoreset?: Autoreset,
 ): BatchedEnv<EnvTypes[Id]['observation']> {
-  const { factory, batched } = registered(id);
+  const { factory, batched } = registeredEnv(id);
   if (batched) return batched(options, numEnvs, autoreset);
   return new VectorEnv(Array.from({ length: numEnvs }, factory(options)), autoreset);
 }
 
-function registered(id: string) {
+/** The parts of a registered environment. @throws WorkbenchError `usage` for another id, with the nearest */
+export function registeredEnv(id: string, place = 'makeEnv') {
   const known = factories.get(id);
   if (known) return known;
-  throw new WorkbenchError('usage', `expected a known environment, got "${id}", at makeEnv`, {
-    hint: `Known are ${envIds().join(', ')}.`,
+  const near = nearestName(String(id), envIds());
+  throw new WorkbenchError('usage', `expected a known environment, got ${describeValue(id)}, at ${place}`, {
+    hint: `${near === undefined ? '' : `Did you mean ${near}? `}Known are ${envIds().join(', ')}; others come with registerEnv or --plugin FILE, and programs may pass functions that make them.`,
   });
 }
 

@@ -1,12 +1,11 @@
 /** Opens the environment for a client: on a data set through its task, or a standalone one. */
 import { datasetKind } from '../../datasets/imported-dataset.js';
 import { parseDatasetName } from '../../datasets/questions/question-dataset.js';
-import { envIds, makeVectorEnv } from '../../envs/registry.js';
+import { registeredEnv, makeVectorEnv } from '../../envs/registry.js';
 import type { Autoreset } from '../../envs/vector-env.js';
 import { applyOverrides, loadConfig } from '../../src/run/config.js';
 import { type Override, parseOverride } from '../../src/run/config-source.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import { nearestName } from '../../src/run/printable.js';
 import { loadPreset } from '../../presets/index.js';
 import { loadTask, ownerOf } from '../../tasks/index.js';
 import type { EnvironmentFlags, TaskEnvironment, Work } from '../../tasks/task.js';
@@ -33,12 +32,7 @@ export interface AskedEnv extends EnvironmentFlags {
  */
 export async function openEnvironment(asked: AskedEnv, work: Work): Promise<() => ServedEnv> {
   const { id, dataset, numEnvs, autoreset } = asked;
-  if (!envIds().includes(id)) {
-    const near = nearestName(id, envIds());
-    throw new WorkbenchError('usage', `expected a known environment, got "${id}"`, {
-      hint: `${near ? `Did you mean ${near}? ` : ''}Known are ${envIds().join(', ')}; others come with --plugin FILE.`,
-    });
-  }
+  registeredEnv(id, 'serve env');
   const { options, vectors }: TaskEnvironment = await overData(asked, work);
   const own = optionsOf(asked.option);
   const make = () => {

@@ -45,10 +45,10 @@ export const anyFunction = z.custom<(...args: never) => unknown>(
  * Checks what a program gives.
  * @throws WorkbenchError `config` that names every part that does not fit, and for an unknown name the nearest
  */
-export function checkGiven(value: unknown, schema: z.ZodObject, what: string, place: string): void {
+export function checkGiven(value: unknown, schema: z.ZodType & { shape?: object }, what: string, place: string): void {
   const { error } = schema.safeParse(value);
   if (!error) return;
-  const known = Object.keys(schema.shape);
+  const known = Object.keys(schema.shape ?? {});
   const inside = (node: unknown, step: PropertyKey) => (node as Record<PropertyKey, unknown> | undefined)?.[step];
   const promised = typeof inside(value ?? {}, 'then') === 'function';
   const problems = (promised ? [] : error.issues).flatMap((issue) => {
@@ -65,7 +65,7 @@ export function checkGiven(value: unknown, schema: z.ZodObject, what: string, pl
     'config',
     `expected ${what}, got ${promised ? 'a Promise' : problems.join('; ')}, at ${place}`,
     {
-      hint: `Known are ${known.join(', ')}.`,
+      hint: `Known are ${known.join(', ') || 'none'}.`,
     },
   );
 }

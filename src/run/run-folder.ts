@@ -49,11 +49,7 @@ export function createRun({ folder, config, environment, resume = false, prepare
   const release = lockFolder(place);
   try {
     const resumed = existsSync(files.config);
-    if (resumed && !resume) {
-      throw new WorkbenchError('usage', `expected a folder without a run, got one that holds a run, at ${place}`, {
-        hint: 'Resume it (--resume; in a program, resume: true), or choose another folder.',
-      });
-    }
+    if (!resume) refuseRunIn(place);
     removeLeftovers(place);
     let state: RunState = { schemaVersion: 1, status: 'running', done: {} };
     if (resumed) {
@@ -96,6 +92,14 @@ export function createRun({ folder, config, environment, resume = false, prepare
     release();
     throw error;
   }
+}
+
+/** @throws WorkbenchError `usage` for a folder that holds a run */
+export function refuseRunIn(folder: string): void {
+  if (!existsSync(runFiles(folder).config)) return;
+  throw new WorkbenchError('usage', `expected a folder without a run, got one that holds a run, at ${folder}`, {
+    hint: 'Resume it (--resume; in a program, resume: true), or choose another folder.',
+  });
 }
 
 /**

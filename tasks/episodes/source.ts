@@ -4,10 +4,9 @@ import { maskOf, type PolicyShape, policyShapeOf, type VectorObservationEnv } fr
 import { WatchedEnv } from '../../agents/policy/watched-env.js';
 import { envMembers } from '../../envs/check-env.js';
 import type { Env } from '../../envs/env.js';
-import { envIds, envMaker } from '../../envs/registry.js';
+import { envMaker, registeredEnv } from '../../envs/registry.js';
 import { configHash } from '../../src/run/config-values.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import { describeValue, nearestName } from '../../src/run/printable.js';
 import { checkGiven } from '../../src/run/read-json.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
 
@@ -29,12 +28,7 @@ type EnvSettings = Pick<TrainSettings['env'], 'id' | 'options'>;
 
 /** Copies of a registered environment. @throws WorkbenchError `usage` for one that is not registered here */
 export function registeredSource({ id, options }: EnvSettings): EnvSource {
-  if (!envIds().includes(id)) {
-    const near = nearestName(String(id), envIds());
-    throw new WorkbenchError('usage', `expected a known environment, got ${describeValue(id)}, at env.id`, {
-      hint: `${near === undefined ? '' : `Did you mean ${near}? `}A custom environment is registered by a plugin (--plugin FILE) or by registerEnv; a program may also pass a function that makes it.`,
-    });
-  }
+  registeredEnv(id, 'env.id');
   let make: (() => Env<unknown>) | undefined;
   return { id, make: () => made(() => (make ??= envMaker(id, options))(), `env.id=${id}, with its env.options`) };
 }

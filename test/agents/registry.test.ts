@@ -80,7 +80,9 @@ test('registries of all tasks are open, read switches alike, and name what is ne
     const degrees = Array.from(graph.offsets.subarray(1), (end, entity) => end - graph.offsets[entity]!);
     expect([...scores!]).toEqual(degrees.map((degree) => (degree === 0 ? -Infinity : -degree)));
   });
-  expect(() => dialogueAgents.parse('memory:size=3')).toThrow('expected switches of agent memory, got switches: ');
+  expect(() => dialogueAgents.parse('memory:size=3')).toThrow(
+    'expected switches of agent memory, got the unknown size, at its switches',
+  );
   await expect(dialogueAgents.create('memry', {} as DialogueAgentResources)).rejects.toMatchObject({
     hint: 'Did you mean "memory"?',
   });
@@ -91,7 +93,7 @@ describe('an agent of one’s own', () => {
     registerQuestionAgent('hearsay', hearsay);
     expect(questionAgents.names()).toContain('hearsay');
     await expect(questionAgents.create('hearsay', resources, { lout: true })).rejects.toMatchObject({
-      hint: 'It has loud.',
+      hint: 'Known are loud.',
     });
     const agent = await questionAgents.create('hearsay', resources, { loud: true });
     const file = join(folderWith({}), 'completions.jsonl');
