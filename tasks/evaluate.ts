@@ -229,7 +229,7 @@ export function askedOf<S extends Sample, Answer, R extends Row>(
     },
     ...(encoder !== undefined && { encoder }),
     ...(model && { modelId: model.id }),
-    resamples: data.resamples,
+    ...{ resamples: data.resamples, examples: data.examples },
     hashes: { ...data.hashes, ...hashes, ...pluginHashes({ agent: `${task}/${agent}`, run: trained?.run }) },
   };
 }
