@@ -37,7 +37,7 @@ export interface ResultRow {
   metrics: Figures;
   slices: Readonly<Record<string, Figures>>;
   cost: Readonly<Record<string, Cost>>;
-  /** Its switches: all of them, or those that differ from their defaults if the full list is unavailable. */
+  /** Its switches: all of them; in records of earlier versions those that differ from their defaults. */
   settings: Readonly<Record<string, unknown>>;
   /** Missed samples by reason, summed over seeds. */
   misses: Readonly<Record<string, number>>;
@@ -117,26 +117,6 @@ export function withDifferences(sets: readonly ResultSet[], compare: Compare): P
       const differences = await compare(set.about.task, set.main, of, reference.folders);
       const found = new Map(others.map((row, i) => [row, differences[i]]));
       return { ...set, rows: set.rows.map((row) => ({ ...row, difference: found.get(row) })) };
-    }),
-  );
-}
-
-/** All switches of an agent with their values; a record holds only those that differ from their defaults. */
-export type SettingsOf = (
-  task: string,
-  agent: string,
-  switches: Readonly<Record<string, unknown>>,
-) => Promise<Readonly<Record<string, unknown>>>;
-
-/** Sets with all switches of their untrained agents: a curve over a switch needs its default. */
-export function withSettings(sets: readonly ResultSet[], settingsOf: SettingsOf): Promise<ResultSet[]> {
-  return Promise.all(
-    sets.map(async (set) => {
-      const rows = set.rows.map(async (row) => {
-        if (row.own) return row;
-        return { ...row, settings: await settingsOf(set.about.task, row.records[0]!.agent, row.settings) };
-      });
-      return { ...set, rows: await Promise.all(rows) };
     }),
   );
 }
@@ -356,11 +336,11 @@ export function facetsOf(record: EvaluationRecord): string[] {
   return [...words, ...(asks ? [choicesOf(record)!] : [])];
 }
 
-/** Options of an untrained agent beside its switches, in words: `transe.epochs 20`. */
+/** Options of an untrained agent beside its switches, in words: `epochs 20`. */
 function optionsOf({ options: { switches: _, ...read } = {} }: EvaluationRecord): string[] {
   return Object.entries(read).flatMap(([section, value]) =>
     isPlain(value)
-      ? Object.entries(value).map(([key, one]) => `${section}.${key} ${String(one)}`)
+      ? Object.entries(value).map(([key, one]) => `${key} ${String(one)}`)
       : [`${section} ${String(value)}`],
   );
 }
@@ -414,7 +394,7 @@ function rowOf(label: string, same: readonly EvaluationData[], color: Colored): 
     metrics: average(records.map(({ metrics }) => metrics)),
     slices: averageSlices(records),
     cost: averageCost(records),
-    settings: records[0]!.switches ?? {},
+    settings: (records[0]!.options?.switches as ResultRow['settings'] | undefined) ?? records[0]!.switches ?? {},
     misses: sumOf(records.map(({ misses }) => misses)),
     speed:
       speeds.length === 0

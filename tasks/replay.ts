@@ -34,9 +34,10 @@ export async function openReplayed(
     const found: Readonly<Record<string, string>> = { ...data.hashes, ...agent!.hashes };
     for (const [key, hash] of Object.entries(asked.hashes)) {
       if (found[key] === hash || key.startsWith('plugin:')) continue;
-      const [what, hint] = inputs[key] ?? [key, 'It has changed since then: evaluate again.'];
       const got = `${hash.slice(0, 40)}, got ${found[key]?.slice(0, 40) ?? 'none'}`;
-      throw new WorkbenchError('data', `expected the ${what} of the evaluation, ${got}, at ${asked.folder}`, { hint });
+      throw new WorkbenchError('data', `expected the ${key} of the evaluation, ${got}, at ${asked.folder}`, {
+        hint: 'It was imported again, trained on or changed since then: put it back, or evaluate again. --encoder FILE says where text vectors are from.',
+      });
     }
     return { task, data, agent: agent!, close };
   } catch (error) {
@@ -44,17 +45,6 @@ export async function openReplayed(
     throw error;
   }
 }
-
-const imported = 'The data set has been imported again since then, from other files.';
-/** Inputs that have a hash, with what can be done about another one. */
-const inputs: Readonly<Record<string, [what: string, hint: string]>> = {
-  graph: ['graph', imported],
-  dataset: ['data set', imported],
-  encoder: ['text vectors', 'Give the file that the evaluation was made with: --encoder FILE.'],
-  checkpoint: ['weights', 'The run was trained on: name the checkpoint by `RUN@NAME`, and evaluate again.'],
-  walker: ['walker', 'Its run was trained on, or another run has its name: name the checkpoint by `RUN@NAME`.'],
-  table: ['embedding', 'Import the vectors again, or evaluate again.'],
-};
 
 function resolvedOf(asked: AskedEvaluation & { folder: string }): Resolved {
   const { agent, checkpoint, about } = asked;

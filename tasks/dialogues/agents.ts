@@ -117,7 +117,7 @@ async function openUntrained(
   const run = runs.at(-1);
   let openCalls: ((task: { readonly id: string }) => QuestionClient) | undefined;
   const options = agentOptions(flags, run, {
-    transe: transeSettings.parse(run?.config.transe ?? {}),
+    transe: { ...transeSettings.parse(run?.config.transe ?? {}), enabled: true },
     seed: (run?.config.seed as number | undefined) ?? 0,
   });
   let tableHash: string | undefined;

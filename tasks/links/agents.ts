@@ -171,7 +171,9 @@ async function linkOptions(horizon: number, { flags, runs, work }: OpenOptions) 
   const run = runs.at(-1);
   const { transe, bilinear, seed } =
     flags.config === undefined ? (run ? settingsOfRun(run) : trainSettings.parse({})) : await work.preset(flags.config);
-  return agentOptions(flags, run, { horizon, transe, bilinear, seed, checkpoint: flags.checkpoint });
+  const enabled = true;
+  const embeddings = { transe: { ...transe, enabled }, bilinear: { ...bilinear, enabled } };
+  return agentOptions(flags, run, { ...embeddings, horizon, seed, checkpoint: flags.checkpoint });
 }
 type LinkOptions = Awaited<ReturnType<typeof linkOptions>>;
 

@@ -196,8 +196,8 @@ describe('results', () => {
       collect([], records)[0]!.rows.map(({ label, seeds: count }) => [label, count]);
     expect(rowsOf(transe(0.3, 0, 20), transe(0.4, 1, 20))).toEqual([['TransE', 2]]);
     expect(rowsOf(transe(0.3, 0, 20), transe(0.4, 0, 100))).toEqual([
-      ['TransE, transe.epochs 100', 1],
-      ['TransE, transe.epochs 20', 1],
+      ['TransE, epochs 100', 1],
+      ['TransE, epochs 20', 1],
     ]);
     // One seed twice is no two seeds; nor are two budgets, data draws or encoders.
     expect(rowsOf(transe(0.3, 0, 20), transe(0.4, 0, 20))).toHaveLength(2);
