@@ -157,10 +157,9 @@ async function keepNoted<S extends Sample, Answer, R extends Row>(
   if (runner.prompted && !model) throw noModel(runner.name);
   const files = evaluationFiles(folder);
   const shards = shardsIn(folder).map((shard) => {
-    const place = shardFolder(folder, shard);
-    const { folder: _, ...asks } = readAsked(place);
+    const { folder: place, ...asks } = readAsked(shardFolder(folder, shard));
     checkShard(folder, shard, what, asks);
-    return { folder: place, files: evaluationFiles(place) };
+    return evaluationFiles(place);
   });
   const unlock = lockFolder(folder, 'an evaluation');
   const speed = throughputMeter();
@@ -183,7 +182,7 @@ async function keepNoted<S extends Sample, Answer, R extends Row>(
     if (runner.prompted) {
       store = openCompletionStore(files.completions);
       onTruncatedLog?.(files.completions, store.truncatedBytes);
-      for (const shard of shards) if (existsSync(shard.files.completions)) store.takeOver(shard.files.completions);
+      for (const { completions } of shards) if (existsSync(completions)) store.takeOver(completions);
       const clients = createClients({
         ...clientSettings(what),
         ...{ model: model!, store, signal },
@@ -197,7 +196,7 @@ async function keepNoted<S extends Sample, Answer, R extends Row>(
     } else if (!runner.online) {
       if (fromScratch) rmSync(files.partial, { force: true });
       const take = (row: KnownRow<R>) => known.set(row.row.id, row);
-      for (const shard of fromScratch ? [] : shards) rowsOfShard(shard.folder, scorer.measure, take);
+      for (const shard of fromScratch ? [] : shards) rowsOfShard(shard, scorer.measure, take);
       partial = openPartial(files.partial, scorer.measure, take);
       onTruncatedLog?.(files.partial, partial.truncatedBytes);
     }
@@ -277,42 +276,36 @@ const tracedLine = z.object({ trace: z.array(z.custom<TraceEvent>()), calls: z.a
 
 /** A row under way: with what the agent did, and the version of the program that counted it. */
 const partialRow = tracedLine.extend({ program: text, row: z.unknown(), failure: text.optional() });
+const program = kgwalkVersion();
 
 const partialLine = (row: Row, { trace = [], calls = [], failure }: Attempt<unknown>) => ({
-  ...{ program: kgwalkVersion(), row: JSON.parse(rowLine(row)) as object, trace, calls, failure },
+  ...{ program, row: JSON.parse(rowLine(row)) as object, trace, calls, failure },
 });
 
+type Take<R extends Row> = (known: KnownRow<R>) => void;
+type Rows<R extends Row> = Pick<Measure<R>, 'row'>;
+
 /** Opens the rows under way; those that another version of the program counted are asked again. @throws as `openCheckedLines` */
-function openPartial<R extends Row>(
-  file: string,
-  measure: Pick<Measure<R>, 'row'>,
-  take: (known: KnownRow<R>) => void,
-  readOnly = false,
-) {
-  return openCheckedLines(file, { readOnly }, (line, _, place) => {
-    const { program, row, failure, ...traced } = ofShape(line, partialRow, { what: 'a row under way', place });
-    if (program === kgwalkVersion()) take({ row: asRow(row, measure, place), traced, failure });
+const openPartial = <R extends Row>(file: string, rows: Rows<R>, take: Take<R>, readOnly = false) =>
+  openCheckedLines(file, { readOnly }, (line, _, place) => {
+    const { program: by, row, failure, ...traced } = ofShape(line, partialRow, { what: 'a row under way', place });
+    if (by === program) take({ row: asRow(row, rows, place), traced, failure });
   });
-}
 
 /** A row that is written again: parsing orders keys by the schema, and bytes are to be equal. */
-const asRow = <R extends Row>(written: unknown, { row }: Pick<Measure<R>, 'row'>, place: string): R =>
+const asRow = <R extends Row>(written: unknown, { row }: Rows<R>, place: string): R =>
   inOrderOf(ofShape(written, row, { what: 'a row of this evaluation', place }), written) as R;
 
 function rowsOfShard<R extends Row>(
-  folder: string,
-  measure: Pick<Measure<R>, 'row'>,
-  take: (known: KnownRow<R>) => void,
-): void {
-  const files = evaluationFiles(folder);
-  if (!existsSync(files.evaluation)) {
-    if (existsSync(files.partial)) openPartial(files.partial, measure, take, true).close();
-    return;
-  }
-  checkEvaluationSeal(folder, ['asked', 'answers', 'traces']);
-  const traces = existsSync(files.traces) ? readJsonLines(files.traces, tracedLine) : [];
-  readJsonLines<unknown>(files.answers).forEach((row, i) => {
-    take({ row: asRow(row, measure, `${files.answers}:${i + 1}`), traced: traces[i] ?? { trace: [], calls: [] } });
+  { evaluation, partial, answers, traces }: EvaluationFiles,
+  rows: Rows<R>,
+  take: Take<R>,
+) {
+  if (!existsSync(evaluation)) return existsSync(partial) && openPartial(partial, rows, take, true).close();
+  checkEvaluationSeal(dirname(answers), ['asked', 'answers', 'traces']);
+  const traced = existsSync(traces) ? readJsonLines(traces, tracedLine) : [];
+  readJsonLines<unknown>(answers).forEach((row, i) => {
+    take({ row: asRow(row, rows, `${answers}:${i + 1}`), traced: traced[i] ?? { trace: [], calls: [] } });
   });
 }
 
@@ -330,13 +323,10 @@ export const traceLine = (id: string, { trace, calls }: Traced): string => `${JS
 export const recordText = (record: EvaluationRecord): string => `${JSON.stringify(record, null, 2)}\n`;
 
 /** Bytes in pieces of some megabytes: the lines of a large evaluation joined would be one huge string. */
-function chunksOf(lines: readonly string[]): Uint8Array[] {
-  const chunks: Uint8Array[] = [];
-  for (let begin = 0; begin < lines.length; begin += 1000) {
-    chunks.push(Buffer.from(lines.slice(begin, begin + 1000).join('')));
-  }
-  return chunks;
-}
+const chunksOf = (lines: readonly string[]): Uint8Array[] =>
+  Array.from({ length: Math.ceil(lines.length / 1000) }, (_, i) =>
+    Buffer.from(lines.slice(1000 * i, 1000 * (i + 1)).join('')),
+  );
 
 /**
  * What an evaluation asked.
@@ -399,12 +389,7 @@ export function readEvaluation<R extends Row>(
   const files = evaluationFiles(folder);
   if (!existsSync(files.evaluation)) throw unfinished(folder);
   checkEvaluationSeal(folder, ['asked', 'answers']);
-  const record = readRecord(folder);
-  const rows = readJsonLines(files.answers, row);
-  if (rows.length === record.n) return { folder, record, rows };
-  throw new WorkbenchError('data', `expected ${record.n} rows, got ${rows.length}, at ${files.answers}`, {
-    hint: 'Run the same `kgwalk evaluate` again: it counts from scratch.',
-  });
+  return { folder, record: readRecord(folder), rows: readJsonLines(files.answers, row) };
 }
 
 /** Error with the way to resume a stopped evaluation. */

@@ -336,13 +336,12 @@ export function facetsOf(record: EvaluationRecord): string[] {
   return [...words, ...(asks ? [choicesOf(record)!] : [])];
 }
 
-/** Options of an untrained agent beside its switches, in words: `epochs 20`. */
+/** Settings that an untrained agent was opened from beside its switches, in words: `epochs 20`. */
 function optionsOf({ options: { switches: _, ...read } = {} }: EvaluationRecord): string[] {
-  return Object.entries(read).flatMap(([section, value]) =>
-    isPlain(value)
-      ? Object.entries(value).map(([key, one]) => `${key} ${String(one)}`)
-      : [`${section} ${String(value)}`],
+  const settings = Object.entries(read).flatMap(([key, value]) =>
+    isPlain(value) ? Object.entries(value) : [[key, value]],
   );
+  return settings.map(([key, value]) => `${String(key)} ${String(value)}`);
 }
 
 type Colored = Pick<ResultRow, 'color' | 'group'>;

@@ -18,6 +18,13 @@ export function agentOptions<Options extends object>(
   return { encoder: vectorSettings.parse(run?.config.encoder ?? {}), ...own, ...(kept?.about.options as object) };
 }
 
+/** Access to the text encoder; hashes of other inputs are added to `hashes`, and `closes` is called after use. */
+interface Opening {
+  encoder(): Promise<StateEncoder>;
+  hashes: Record<string, string>;
+  closes: (() => unknown)[];
+}
+
 /**
  * Opens an agent by name.
  * @param options all that it may read beside data, which hashes and `about` name; those that it did read are in `about.options`
@@ -29,21 +36,25 @@ export async function openByName<Resources, Made, Options extends ReturnType<typ
   agents: Pick<AgentRegistry<Resources, Made>, 'open'>,
   { agent, switches }: Pick<Resolved, 'agent' | 'switches'>,
   options: Options,
-  resourcesOf: (options: Options, encoder: () => Promise<StateEncoder>) => Resources,
+  resourcesOf: (options: Options, opening: Opening) => Resources,
   place = defaultModel() ?? 'hashed:256',
 ) {
+  const [hashes, closes]: [Opening['hashes'], Opening['closes']] = [{}, []];
   let opened: Promise<StateEncoder> | undefined;
-  const close = async () => (await opened)?.dispose();
-  const encoderOf = ({ encoder }: Options) => {
-    return (opened ??= openEncoder(encoderSettings.parse(encoder), { modelPath: place, cacheFolder: cacheFolder() }));
+  const encoderOf = ({ encoder: settings }: Options) =>
+    (opened ??= openEncoder(encoderSettings.parse(settings), { modelPath: place, cacheFolder: cacheFolder() }));
+  const close = async () => {
+    for (const one of closes) await one();
+    await (await opened)?.dispose();
   };
   try {
-    const found = await agents.open(agent!, options, (read) => resourcesOf(read, () => encoderOf(read)), switches);
+    const resources = (read: Options) => resourcesOf(read, { encoder: () => encoderOf(read), hashes, closes });
+    const { made, options: about } = await agents.open(agent!, options, resources, switches);
     const encoder = await opened;
     return {
-      ...{ made: found.made, close },
-      about: { options: found.options, ...(encoder && { encoder: encoder.name }) },
-      hashes: { ...(encoder && { encoder: encoder.id }) },
+      ...{ made, close },
+      about: { options: about, ...(encoder && { encoder: encoder.name }) },
+      hashes: { ...(encoder && { encoder: encoder.id }), ...hashes },
       ...(encoder && { encoder: place }),
     };
   } catch (error) {

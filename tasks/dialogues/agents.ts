@@ -120,12 +120,11 @@ async function openUntrained(
     transe: { ...transeSettings.parse(run?.config.transe ?? {}), enabled: true },
     seed: (run?.config.seed as number | undefined) ?? 0,
   });
-  let tableHash: string | undefined;
-  const { made, about, hashes, ...opened } = await openByName(
+  const { made, about, ...opened } = await openByName(
     dialogueAgents,
     which,
     options,
-    (read, encoder): DialogueAgentResources => ({
+    (read, { encoder, hashes }): DialogueAgentResources => ({
       ...{ graph, train, encoder },
       ranking: { ...settings, arkBeam: withArk },
       // The kept table of these settings, such as that of the run they are compared with, else a new one, which takes minutes.
@@ -134,7 +133,7 @@ async function openUntrained(
         const { progress, signal } = work;
         const exclude = dialogueTriples(dataset, graph);
         const { table, file } = await pretrainEmbeddings(graph, { settings, seed, exclude, progress, signal });
-        tableHash = await sha256File(file);
+        hashes.table = await sha256File(file);
         return table;
       },
       get textLimits() {
@@ -148,7 +147,6 @@ async function openUntrained(
     ...opened,
     agent: made,
     about: { ...about, ...(asking.includes(which.agent!) && promptBudget) },
-    hashes: { ...hashes, ...(tableHash !== undefined && { table: tableHash }) },
     ...(asking.includes(which.agent!) && { useCalls: (open: NonNullable<typeof openCalls>) => (openCalls = open) }),
   };
 }

@@ -104,7 +104,9 @@ export async function openRanker(
   const { made, about } = await openByName(linkAgents, which, own ?? (await linkOptions(horizon, options)), (read) =>
     resourcesOf(dataset, read, options),
   );
-  const { ranker, table, source, agent, note, seed, horizon: steps } = made;
+  const { ranker, table, source, agent, note } = made;
+  // Steps of walks or chains, and the seed of an embedding, of agents that have any.
+  const { seed, horizon: steps } = about.options as Partial<LinkOptions>;
   return {
     ...{ ranker, agent, note, pooling: 'max' },
     about: { ...about, ...(seed !== undefined && { seed }), ...(steps !== undefined && { horizon: steps }) },
@@ -208,7 +210,7 @@ function resourcesOf(dataset: LinkDataset, read: LinkOptions, options: OpenOptio
           ? { ...usual, [kind]: read[kind], seed: read.seed }
           : { ...usual, [kind]: { ...usual[kind], imported } };
       const { scorer, file } = await openLinkScorer(kind, dataset, settings, { threads, progress, signal });
-      return { scorer, file, seed: settings.seed };
+      return { scorer, file };
     },
   };
 }

@@ -139,35 +139,29 @@ export async function openQuestionAgent(
   { seed, encoder: wanted, flags }: Pick<OpenOptions, 'encoder' | 'flags'> & { seed: number },
 ): Promise<OpenedQuestionAgent> {
   if (which.trained) return openTrained(which.trained, graph, wanted, flags);
-  let helper: OpenedWalker | undefined;
-  const { made, hashes, close, ...opened } = await openByName(
+  const { made, ...opened } = await openByName(
     questionAgents,
     which,
     agentOptions(flags, undefined, { seed }),
-    (read, encoder): QuestionAgentResources => ({
+    (read, { encoder, hashes, closes }): QuestionAgentResources => ({
       ...{ dataset: dataset.manifest.name, graph, names, train, encoder },
       get seed() {
         return read.seed;
       },
       async walker(run) {
-        helper = await openWalker(run, { dataset: dataset.manifest.name, graph }, wanted);
-        return helper.ranker;
+        const { ranker, checkpointHash, close } = await openWalker(
+          run,
+          { dataset: dataset.manifest.name, graph },
+          wanted,
+        );
+        closes.push(close);
+        hashes.walker = checkpointHash;
+        return ranker;
       },
     }),
     wanted,
-  ).catch(async (error: unknown) => {
-    await helper?.close().catch(() => {});
-    throw error;
-  });
-  return {
-    ...opened,
-    agent: made,
-    hashes: { ...hashes, ...(helper && { walker: helper.checkpointHash }) },
-    async close() {
-      await helper?.close();
-      await close();
-    },
-  };
+  );
+  return { agent: made, ...opened };
 }
 
 /** A trained walker that helps an agent; close it after use. */
