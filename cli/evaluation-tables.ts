@@ -234,7 +234,8 @@ const embeddings = { transe: transeSettings, bilinear: bilinearSettings };
 function openedText({ encoder, options = {} }: EvaluationRecord): string[] {
   const read = Object.entries(embeddings).flatMap(([name, settings]) => {
     const own = options[name] as Record<string, unknown> | undefined;
-    const changed = own && diffConfig(own, settings.parse({ enabled: true })).map((key) => `${key}=${String(own[key])}`);
+    const changed =
+      own && diffConfig(own, settings.parse({ enabled: true })).map((key) => `${key}=${String(own[key])}`);
     return changed ? [`${name} ${changed.join(', ') || 'by default settings'}`] : [];
   });
   return [...(encoder === undefined ? [] : [`encoder ${encoder}`]), ...read];
